@@ -4,19 +4,19 @@ import { Pace } from '../ground/pace.ts';
 import type { Engine } from './engine.ts';
 import type { MaybePromise } from './key-types/key-type.ts';
 
-/** What became of one item: its result, or the reason why there is none. */
+/** Result of one item, or the reason why it failed. */
 export type ItemResult<T> = { readonly value: T } | { readonly error: CofferError };
 
-/** What every item of a batch may carry. */
+/** Members that every batch item may have. */
 export interface BatchItem {
-  /** The item could not even be read; nothing else of it counts. */
+  /** Error if the item could not be parsed; its other members are ignored then. */
   readonly problem?: CofferError;
 }
 
 /**
- * Works through items in order, each for itself: an item that is refused does not touch the others.
- * Other work of the process gets its turn regularly, however many items there are.
- * @throws what `work` throws that is not a refusal of the item.
+ * Processes items in order and independently: an item that fails does not affect the others. Yields to other work of
+ * the process regularly.
+ * @throws anything that `work` throws that is not an error of the item
  */
 export async function eachItem<I extends BatchItem, T>(
   items: readonly I[],
@@ -30,10 +30,10 @@ export async function eachItem<I extends BatchItem, T>(
     try {
       if (item.problem !== undefined) throw item.problem;
       const value = work(item, index);
-      // Waiting for what is there already would cost more than a small encryption.
+      // Awaiting a value that is already available would cost more than a small encryption.
       results.push({ value: value instanceof Promise ? await value : value });
     } catch (error) {
-      // What the disk or the database refuses is no refusal of the item.
+      // Errors of the disk or the database are not errors of the item.
       if (!(error instanceof CofferError) || error.where !== undefined) throw error;
       results.push({ error });
     }
@@ -42,20 +42,29 @@ export async function eachItem<I extends BatchItem, T>(
   return results;
 }
 
-/** The value of the only item. @throws its error. */
+/**
+ * Returns the value of the only item.
+ * @throws its error
+ */
 export function onlyValue<T>(results: readonly ItemResult<T>[]): T {
   const [result] = results;
   if (result === undefined) throw new RangeError('there is no item');
   return valueOrThrow(result);
 }
 
-/** @throws the error of an item that has one. */
+/**
+ * Returns the value of an item.
+ * @throws its error
+ */
 export function valueOrThrow<T>(result: ItemResult<T>): T {
   if ('error' in result) throw result.error;
   return result.value;
 }
 
-/** @throws `invalid` when there is nothing to do. */
+/**
+ * Requires at least one item.
+ * @throws `invalid` if there are none
+ */
 export function requireItems(items: readonly BatchItem[]): void {
   if (items.length > 0) return;
   throw invalid(ownWords('missing batch input to process'), {
@@ -65,8 +74,9 @@ export function requireItems(items: readonly BatchItem[]): void {
 }
 
 /**
- * An item whose context does not fit its key fails alone, but not in the family.
- * @throws `invalid` where its rules hold, unless all items have a context, or none has.
+ * Requires a context in all items or in none, where Vault's rules apply; otherwise an item whose context does not fit
+ * its key fails alone.
+ * @throws `invalid` if only some items have a context
  */
 export function requireUniformContext(engine: Engine, items: readonly Contextual[]): void {
   if (!engine.keepsFamilyRules) return;
@@ -82,6 +92,6 @@ interface Contextual {
   readonly context?: string | undefined;
 }
 
-/** An empty context is none. */
+/** Whether an item has a context; an empty one does not count. */
 export const hasContext = (item: Contextual | undefined): boolean =>
   item?.context !== undefined && item.context !== '';

@@ -5,16 +5,16 @@ import type { Engine } from './engine.ts';
 import type { NamedKeyDocument } from './key-document.ts';
 
 /**
- * The one outer form of ciphertexts, signatures and HMACs: `<prefix>v<version>:<payload>`. Which of the three it is,
- * and with which key it was made, is not in the text.
+ * Common outer form of ciphertexts, signatures and HMACs: `<prefix>v<version>:<payload>`. The text does not tell which
+ * of the three it is, or which key it was made with.
  */
 
-/** Both families' prefixes are read, whichever a mount writes. */
+/** Both dialects' prefixes are accepted, regardless of the mount's own. */
 const KNOWN_STARTS = ['service:v', 'vault:v'] as const;
 const SEPARATOR = ':';
 const PLACEHOLDER = '{{version}}';
 
-/** What stands around the version number. */
+/** Text around the version number. */
 export interface VersionFormat {
   readonly starts: readonly string[];
   /** The one of `starts` that is written. */
@@ -22,14 +22,14 @@ export interface VersionFormat {
   readonly separator: string;
 }
 
-/** The mount's own; HMACs always have it. */
+/** Returns the ciphertext format of the mount; always used for HMACs. */
 export const mountFormat = (engine: Engine): VersionFormat => ({
   starts: KNOWN_STARTS,
   written: engine.prefix,
   separator: SEPARATOR,
 });
 
-/** That of a key: the mount's, or that of the template that a restored key may have. */
+/** Returns the ciphertext format of a key: the mount's, or the template of a restored key. */
 export function keyFormat(engine: Engine, { versionTemplate, name }: NamedKeyDocument): VersionFormat {
   if (versionTemplate === '') return mountFormat(engine);
   const [start, separator, ...more] = versionTemplate.split(PLACEHOLDER);
@@ -42,16 +42,19 @@ export function keyFormat(engine: Engine, { versionTemplate, name }: NamedKeyDoc
   return { starts: [start], written: start, separator };
 }
 
-/** @param payload base64 or base64url. */
+/**
+ * Prints a payload with its version.
+ * @param payload base64 or base64url
+ */
 export const printVersioned = (format: VersionFormat, version: number, payload: string): string =>
   `${format.written}${version}${format.separator}${payload}`;
 
-/** What a text that was given is called in refusals. */
+/** Names of an input in error messages. */
 export interface Noun {
-  /** The parameter. */
+  /** Parameter name. */
   readonly field: string;
   readonly invalid: string;
-  /** Before `: no prefix`, where peers say something else there. */
+  /** Text before `: no prefix`, if Vault's differs there. */
   readonly noPrefix?: string;
 }
 
@@ -63,8 +66,9 @@ const INT64_MAX = 2n ** 63n - 1n;
 const INT64_MIN = -(2n ** 63n);
 
 /**
- * @returns the version as the text says: it may be 0, negative, or larger than any key has.
- * @throws `invalid` in the words of peers: no prefix, wrong number of fields, version not a number.
+ * Parses a versioned text.
+ * @returns the version as written: it may be 0, negative, or larger than any version of the key
+ * @throws `invalid` with Vault's messages: no prefix, wrong number of fields, version not a number
  */
 export function parseVersioned(text: string, format: VersionFormat, noun: Noun) {
   const start = format.starts.find((known) => text.startsWith(known));
@@ -88,7 +92,7 @@ export function parseVersioned(text: string, format: VersionFormat, noun: Noun) 
   return { version, payload: text.slice(end + format.separator.length) };
 }
 
-/** As Go's `strconv.Atoi` reads it. */
+/** Parses a version number like Go's `strconv.Atoi`. */
 export function parseVersion(digits: string): number | undefined {
   if (!/^[+-]?\d+$/.test(digits)) return undefined;
   if (digits.length < 16) return Number(digits);
@@ -97,7 +101,8 @@ export function parseVersion(digits: string): number | undefined {
 }
 
 /**
- * @throws `invalid` when the version is newer than the key's, or older than may be used.
+ * Checks that a version may be used.
+ * @throws `invalid` if it is newer than the key's latest, or below the minimum
  */
 export function requireUsableVersion(version: number, key: NamedKeyDocument, noun: Noun): void {
   if (version > key.latestVersion) {
@@ -116,7 +121,10 @@ export function requireUsableVersion(version: number, key: NamedKeyDocument, nou
   }
 }
 
-/** @throws `invalid` with `message` whatever is wrong with the base64. */
+/**
+ * Decodes the payload.
+ * @throws `invalid` with `message` for any base64 error
+ */
 export function decodePayload(payload: string, noun: Noun, message: string): Buffer {
   try {
     return decodeBase64(payload);

@@ -7,20 +7,20 @@ import type { NamedKeyDocument } from './key-document.ts';
 import { lostVersionsWarning } from './lost-versions.ts';
 import type { NamedKey } from './named-key.ts';
 
-/** What may be changed; what is absent stays as it is. */
+/** Changes to a key's configuration; absent members stay unchanged. */
 export interface KeyConfiguration {
   readonly minDecryptionVersion?: number | undefined;
-  /** 0 for no limit of its own. */
+  /** 0 removes the limit. */
   readonly minEncryptionVersion?: number | undefined;
   readonly deletionAllowed?: boolean | undefined;
-  /** Only true does anything: what was once allowed stays allowed. */
+  /** Only true has an effect: the permission cannot be revoked. */
   readonly exportable?: boolean | undefined;
   readonly allowPlaintextBackup?: boolean | undefined;
-  /** 0 for never, else at least an hour. */
+  /** At least one hour, in seconds; 0 disables rotation. */
   readonly autoRotatePeriodSeconds?: number | undefined;
-  /** How many of the latest versions may be used; 0 for all. */
+  /** Number of latest versions that stay usable; 0 for all. */
   readonly keepVersions?: number | undefined;
-  /** Rotation deletes the versions that may not be used any more. */
+  /** Whether rotation deletes versions that are not usable any more. */
   readonly autoTrim?: boolean | undefined;
 }
 
@@ -30,8 +30,8 @@ const STARTS_AT_1 =
   'since Vault 0.3 (prior to the OpenBao fork), transit key numbering starts at 1; forcing minimum to 1';
 
 /**
- * Changes a key's configuration, all or nothing.
- * @throws `not-found`; `invalid` for values that do not fit the key or each other.
+ * Changes a key's configuration, atomically.
+ * @throws `not-found`; `invalid` for values that do not fit the key or each other
  */
 export async function configureKey(
   engine: Engine,
@@ -48,11 +48,11 @@ function* warningsOf(
   key: NamedKeyDocument,
 ): Generator<string> {
   if (minDecryption === 0) yield STARTS_AT_1;
-  // At the next rotation at the latest, the minimum would hold back what was just asked for.
+  // At the next rotation at the latest, the minimum would override the requested number.
   if (keepVersions && key.minEncryptionVersion > 0) {
     yield `version ${key.minEncryptionVersion} and later stay usable, because min_encryption_version is ${key.minEncryptionVersion}; at 0 it follows the latest version`;
   }
-  // Somebody wants versions back that may not be there.
+  // The caller wants versions back that may be lost.
   if (minDecryption !== undefined) yield* lostVersionsWarning(key, key.minDecryptionVersion);
 }
 
@@ -141,7 +141,10 @@ function newPeriod(key: NamedKeyDocument, wanted: number | undefined): number {
   return wanted;
 }
 
-/** @throws `invalid` for a period that is not 0 and shorter than an hour. */
+/**
+ * Checks the rotation period.
+ * @throws `invalid` if it is not 0 and shorter than an hour
+ */
 export function requireAutoRotatePeriod(seconds: number): void {
   if (seconds === 0 || seconds >= SHORTEST_PERIOD_SECONDS) return;
   throw refusal(
@@ -162,8 +165,8 @@ const isSame = (a: NamedKeyDocument, b: NamedKeyDocument): boolean =>
   a.autoTrim === b.autoTrim;
 
 /**
- * After a trim, neither minimum may go back to versions that are gone. Spelling as of peers. A key that keeps its last versions
- * may have no minimum for encryption.
+ * Refuses to lower either minimum to versions that have been trimmed. Spelled like Vault's message. A key that keeps
+ * its last versions may have no minimum for encryption.
  */
 function requireAvailable(key: NamedKeyDocument, before: NamedKeyDocument): void {
   const gone = `versions below ${key.minAvailableVersion} were trimmed`;

@@ -14,7 +14,7 @@ import {
   type MaybePromise,
 } from './key-types/key-type.ts';
 
-/** Key material and the cipher made of it, which is kept for further messages. */
+/** Key material and the cipher created from it, which is cached for further messages. */
 export class OpenMaterial {
   readonly material: unknown;
   readonly #type: KeyType;
@@ -25,7 +25,7 @@ export class OpenMaterial {
     this.material = material;
   }
 
-  /** For types with AEAD only; a promise only until a heavy dependency has come. */
+  /** Returns the cipher, for AEAD types only; a promise only until a large dependency is loaded. */
   get cipher(): MaybePromise<AeadCipher> {
     this.#cipher ??= this.#open();
     return this.#cipher;
@@ -42,18 +42,19 @@ export class OpenMaterial {
   }
 }
 
-/** A derivation context as a caller gives it. */
+/** Derivation context as given by the caller. */
 export interface Context {
-  /** Base64, as given. */
+  /** Base64 text, as given. */
   readonly text: string;
-  /** Not empty. */
+  /** Decoded bytes; not empty. */
   readonly bytes: Buffer;
 }
 
 /**
- * @param text base64. Absent, empty, and what decodes to nothing are all no context.
- * @param field as the caller named the parameter.
- * @throws `invalid` with the text of the decoder.
+ * Decodes a context.
+ * @param text base64; absent, empty, and text that decodes to nothing all mean no context
+ * @param field parameter name, for messages
+ * @throws `invalid` with the decoder's message
  */
 export function decodeContext(text: string | undefined, field = 'context'): Context | undefined {
   if (text === undefined || text === '') return undefined;
@@ -61,9 +62,9 @@ export function decodeContext(text: string | undefined, field = 'context'): Cont
   return bytes.length === 0 ? undefined : { text, bytes };
 }
 
-/** What a context makes of a derived key. */
+/** Key that a context derives from a derived key. */
 export class ContextKey extends OpenMaterial {
-  /** Makes the nonces of convergent encryption, version 3. */
+  /** Key for the nonces of convergent encryption, version 3. */
   readonly nonceKey: KeyObject | undefined;
 
   constructor(type: KeyType, material: unknown, nonceKey: KeyObject | undefined) {
@@ -72,23 +73,23 @@ export class ContextKey extends OpenMaterial {
   }
 }
 
-/** How many contexts are remembered for each version. */
+/** Number of contexts cached for each version. */
 const REMEMBERED = 128;
 
-/** The keys that one version of a derived key gives to contexts. Those lately used are kept. */
+/** Keys that contexts derive from one version of a derived key. The most recently used ones are cached. */
 export class ContextKeys {
   readonly #type: KeyType;
   readonly #key: NamedKeyDocument;
   readonly #version: VersionDocument;
   readonly #material: () => unknown;
   readonly #derivation: Derivation<unknown>;
-  /** In order of use, the latest at the end. */
+  /** Cached keys in order of use, the latest at the end. */
   readonly #kept = new Map<string, ContextKey>();
   #pseudorandomKey: KeyObject | undefined;
 
   /**
-   * @param material the version's own, opened; only asked for when a key has to be derived from it.
-   * @throws `corrupt` for a type that does not derive, or not with the key's function.
+   * @param material opens the version's own material; called only if a key has to be derived
+   * @throws `corrupt` for a type that does not support derivation, or not the key's function
    */
   constructor(type: KeyType, key: NamedKeyDocument, version: VersionDocument, material: () => unknown) {
     const { derivation } = type;
@@ -100,12 +101,15 @@ export class ContextKeys {
     this.#derivation = derivation;
   }
 
-  /** @throws `invalid` when there is no context. */
+  /**
+   * Returns the key of a context.
+   * @throws `invalid` without a context
+   */
   of(context: Context | undefined): ContextKey {
     if (context === undefined) throw missingContext();
     const known = this.#kept.get(context.text);
     if (known !== undefined) {
-      // Until somebody has to go, the order does not matter.
+      // The order matters only once entries have to be evicted.
       if (this.#kept.size === REMEMBERED) this.#moveToEnd(context.text, known);
       return known;
     }

@@ -3,27 +3,30 @@ import { corrupt } from '../ground/errors.ts';
 import type { NamedKeyDocument, VersionDocument } from './key-document.ts';
 
 /**
- * How a convergent key finds the nonce of a plaintext:
- * - 0: it is not convergent; nonces are random
- * - 1: the caller gives it, and it is not part of the ciphertext
+ * Version of convergent encryption, which determines the nonce of a plaintext:
+ * - 0: not convergent; nonces are random
+ * - 1: given by the caller, and not part of the ciphertext
  * - 2: HMAC-SHA256 of the plaintext under the context itself
  * - 3: HMAC-SHA256 of the plaintext under a key that is derived together with the cipher key
  *
- * 1 and 2 are met in restored keys only (Vault before 0.10.2). The nonce does not depend on associated data.
+ * 1 and 2 exist only in restored keys (Vault before 0.10.2). The nonce does not depend on associated data.
  */
 export type ConvergentVersion = 0 | 1 | 2 | 3;
 
-/** Bytes of the nonce that the caller gives in version 1: what ciphers of its time took. */
+/** Length of a caller's nonce in version 1, in bytes: that of the ciphers of its time. */
 export const CALLER_NONCE_BYTES = 12;
 
-/** What new versions of a key get; keys of Vault 0.6.1 keep theirs. */
+/** Version of new key versions; keys of Vault 0.6.1 keep their own. */
 export const CONVERGENT_TODAY = 3;
-/** In the document of a new convergent key: its versions say. */
+/** Value in the document of a new convergent key: each version has its own. */
 export const VERSIONS_SAY = -1;
-/** Length of the key that makes nonces. */
+/** Length of the nonce key, in bytes. */
 export const NONCE_KEY_BYTES = 32;
 
-/** That of one version: its own value, or else that of the key, where 0 (from before it was recorded) means 1. */
+/**
+ * Returns the convergent version of a key version: its own value, or else that of the key, where 0 (from before it was
+ * recorded) means 1.
+ */
 export function convergentVersionOf(key: NamedKeyDocument, version: VersionDocument): ConvergentVersion {
   if (!key.convergentEncryption) return 0;
   const recorded = version.convergentVersion === 0 ? key.convergentVersion || 1 : version.convergentVersion;
@@ -33,7 +36,7 @@ export function convergentVersionOf(key: NamedKeyDocument, version: VersionDocum
   });
 }
 
-/** What a version added to the key records. */
+/** Returns the value that a new version of the key records. */
 export function convergentVersionToRecord(
   key: Pick<NamedKeyDocument, 'convergentEncryption' | 'convergentVersion'>,
 ): number {
@@ -41,7 +44,7 @@ export function convergentVersionToRecord(
   return key.convergentEncryption && modern ? CONVERGENT_TODAY : 0;
 }
 
-/** The nonce of versions 2 (keyed by the context) and 3 (keyed by a derived key). */
+/** Computes the nonce of versions 2 (keyed by the context) and 3 (keyed by a derived key). */
 export const nonceOf = (
   nonceKey: KeyObject | Uint8Array,
   plaintext: Uint8Array,

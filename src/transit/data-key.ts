@@ -17,17 +17,17 @@ import { rotatedWhenDue } from './rotation.ts';
 import { LATEST } from './version-choice.ts';
 
 export interface DataKeyRequest {
-  /** Give the key out in the clear, too. */
+  /** Whether to return the plaintext key as well. */
   readonly withPlaintext: boolean;
   /** 128, 256 or 512. */
   readonly bits: number;
-  /** Texts are base64. */
+  /** Base64. */
   readonly context?: string | undefined;
   readonly associatedData?: string | undefined;
   readonly nonce?: string | undefined;
-  /** For RSA. */
+  /** RSA only. */
   readonly paddingScheme?: string | undefined;
-  /** For RSA. */
+  /** RSA only. */
   readonly hashAlgorithm?: string | undefined;
   /** 0 or absent for the latest. */
   readonly keyVersion?: number;
@@ -40,11 +40,11 @@ export interface DataKey extends Encrypted {
 
 const LENGTHS_IN_BITS = [128, 256, 512];
 
-/** So many data keys are made at once at most. */
+/** Maximum number of data keys per request. */
 const MOST_KEYS = 1000;
 
 /**
- * A fresh random key, encrypted with a named key.
+ * Creates a random data key, encrypted with a named key.
  * @throws `not-found`, `invalid`, `unsupported`
  */
 export async function dataKey(engine: Engine, name: string, request: DataKeyRequest): Promise<DataKey> {
@@ -53,8 +53,8 @@ export async function dataKey(engine: Engine, name: string, request: DataKeyRequ
 }
 
 /**
- * The same, many times, all with one version of the named key.
- * @param count from 1 to 1000.
+ * Creates several data keys, all with one version of the named key.
+ * @param count from 1 to 1000
  * @throws `not-found`, `invalid`, `unsupported`
  */
 export async function dataKeys(
@@ -76,7 +76,7 @@ export async function dataKeys(
   return made;
 }
 
-/** What makes data keys as a request wants them, after it was looked at. */
+/** Validates a request, and returns a function that creates data keys for it. */
 async function dataKeyMaker(engine: Engine, name: string, request: DataKeyRequest) {
   const context = decodeContextOrRefuse(request.context);
   const found = await requireKey(engine, name, 'encryption key not found');
@@ -102,7 +102,10 @@ async function dataKeyMaker(engine: Engine, name: string, request: DataKeyReques
   };
 }
 
-/** @throws `invalid` in the words of operations that decode the context before they look for the key. */
+/**
+ * Decodes the context.
+ * @throws `invalid`, with the message of operations that decode the context before they look for the key
+ */
 export function decodeContextOrRefuse(text: string | undefined): Context | undefined {
   try {
     return decodeContext(text);

@@ -6,22 +6,22 @@ import type { Engine } from './engine.ts';
 import { type DecryptRequest, KeyCipher, oaepHashOf, requirePaddingScheme } from './key-cipher.ts';
 import { requireKey } from './key-collection.ts';
 
-/** A ciphertext as a caller gives it; the other texts are base64. */
+/** Ciphertext as given by the caller; the other texts are base64. */
 export interface DecryptItem extends BatchItem {
   readonly ciphertext?: string | undefined;
   readonly context?: string | undefined;
   readonly associatedData?: string | undefined;
-  /** For convergent keys of version 1 alone; others ignore it, as old clients send it always. */
+  /** Only for convergent keys of version 1; ignored otherwise, because old clients always send one. */
   readonly nonce?: string | undefined;
-  /** For RSA. */
+  /** RSA only. */
   readonly paddingScheme?: string | undefined;
-  /** For RSA. */
+  /** RSA only. */
   readonly hashAlgorithm?: string | undefined;
 }
 
 /**
- * Decrypts; the results are in the order of the items, and each belongs to the caller, who may overwrite it.
- * @throws `not-found`; `invalid` for what concerns the whole call.
+ * Decrypts items; results are in the order of the items, and each belongs to the caller, who may overwrite it.
+ * @throws `not-found`; `invalid` for errors that affect the whole call
  */
 export async function decrypt(
   engine: Engine,
@@ -39,7 +39,10 @@ export async function decrypt(
   });
 }
 
-/** @throws `invalid` without a ciphertext, or for a context that is not base64. */
+/**
+ * Validates an item.
+ * @throws `invalid` without a ciphertext, or if the context is not base64
+ */
 export function decryptRequest({ ciphertext, context, associatedData, nonce }: DecryptItem): DecryptRequest {
   if (ciphertext === undefined || ciphertext === '') {
     throw invalid(ownWords('missing ciphertext to decrypt'), {

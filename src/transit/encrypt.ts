@@ -22,18 +22,18 @@ import { NamedKey } from './named-key.ts';
 import { rotatedWhenDue } from './rotation.ts';
 import { LATEST } from './version-choice.ts';
 
-/** A message as a caller gives it; texts are base64. */
+/** Message as given by the caller; texts are base64. */
 export interface EncryptItem extends BatchItem {
   readonly plaintext?: string | undefined;
   readonly context?: string | undefined;
   /** 0 or absent for the latest. */
   readonly keyVersion?: number | undefined;
   readonly associatedData?: string | undefined;
-  /** For convergent keys of version 1 alone. */
+  /** Only for convergent keys of version 1. */
   readonly nonce?: string | undefined;
-  /** For RSA. */
+  /** RSA only. */
   readonly paddingScheme?: string | undefined;
-  /** For RSA. */
+  /** RSA only. */
   readonly hashAlgorithm?: string | undefined;
 }
 
@@ -42,18 +42,18 @@ export interface EncryptOptions {
   readonly type: string;
   /** Whether a key that this call creates is convergent. */
   readonly convergentEncryption: boolean;
-  /** The caller may create the key when there is none. */
+  /** Whether the caller may create the key if it does not exist. */
   readonly mayCreate: boolean;
-  /** The caller may use a key that exists. */
+  /** Whether the caller may use an existing key. */
   readonly mayUpdate: boolean;
 }
 
 const NO_KEY = 'encryption key not found';
 
 /**
- * Encrypts messages; the results are in the order of the items. When there is no key of this name and the caller may create
- * one, it is created, `derived` exactly when a context is given, but only if at least one item was encrypted.
- * @throws `not-found`, `denied`; `invalid` for what concerns the whole call.
+ * Encrypts messages; results are in the order of the items. If there is no key of this name and the caller may create
+ * one, it is created, `derived` if and only if a context is given, but only if at least one item was encrypted.
+ * @throws `not-found`, `denied`; `invalid` for errors that affect the whole call
  */
 export async function encrypt(
   engine: Engine,
@@ -92,9 +92,9 @@ function encryptAll(
 }
 
 /**
- * Encrypts with a key that does not exist yet, and stores the key if that made a ciphertext. No lock is held
- * while there may be much to encrypt.
- * @returns undefined when somebody else created the key in the meantime.
+ * Encrypts with a key that does not exist yet, and stores the key if that produced a ciphertext. No lock is held while
+ * encrypting.
+ * @returns undefined if another caller created the key in the meantime
  * @see docs/decisions/0013
  */
 async function createAndEncrypt(
@@ -129,7 +129,10 @@ async function createAndEncrypt(
   });
 }
 
-/** A key is derived exactly when a context is given. Of items that differ in this, the first that can be encrypted decides, as if it came alone. */
+/**
+ * Creates the document of the key, derived if and only if a context is given. If items differ in this, the first that
+ * can be encrypted decides, as if it came alone.
+ */
 async function documentFor(
   engine: Engine,
   items: readonly EncryptItem[],

@@ -11,17 +11,20 @@ import { absentVersion } from './version-choice.ts';
 export interface ExportRequest {
   /** One of `exportKinds`. */
   readonly kind: string;
-  /** A number, `v` and a number, `latest`, or empty for all that may be used. */
+  /** A number, `v` and a number, `latest`, or empty for all usable versions. */
   readonly version: string;
   /** Empty, `raw`, `der` or `pem`. */
   readonly format: string;
 }
 
-/** One thing that can be taken out of a key. */
+/** Kind of material that can be exported. */
 interface ExportKind {
-  /** Needs the key to be `exportable`. */
+  /** Whether the key must be `exportable`. */
   readonly secret: boolean;
-  /** @throws `unsupported` when keys of the type have no such thing. */
+  /**
+   * Checks that the key has this kind of material.
+   * @throws `unsupported` if its type does not
+   */
   requireFrom(key: NamedKey): void;
   print(key: NamedKey, version: KeyVersion, format: ExportFormat): string;
 }
@@ -59,7 +62,7 @@ const KINDS: Readonly<Record<string, ExportKind>> = {
 
 export const exportKinds = (): string[] => Object.keys(KINDS);
 
-/** Whether anybody may have what is taken out. */
+/** Whether the kind is public. */
 export const isPublicKind = (kind: unknown): boolean =>
   typeof kind === 'string' && Object.hasOwn(KINDS, kind) && KINDS[kind]?.secret === false;
 
@@ -67,9 +70,10 @@ const FORMATS: readonly string[] = ['', 'raw', 'der', 'pem'] satisfies ExportFor
 const isFormat = (text: string): text is ExportFormat => FORMATS.includes(text);
 
 /**
- * Takes key material out.
- * @returns the key, and what was printed by decimal version number.
- * @throws `not-found`; `conflict` when the key is not exportable; `invalid` or `unsupported` for what it does not have.
+ * Exports key material.
+ * @returns the key, and the printed material by decimal version number
+ * @throws `not-found`; `conflict` if the key is not exportable; `invalid` or `unsupported` for material that it does
+ * not have
  */
 export async function exportKey(
   engine: Engine,
@@ -98,8 +102,9 @@ export async function exportKey(
 }
 
 /**
- * @param text a number, `v` and a number, `latest`, or empty for all that may be used.
- * @throws `invalid` when there is no such version, or it may not be used.
+ * Finds the versions to export.
+ * @param text a number, `v` and a number, `latest`, or empty for all usable versions
+ * @throws `invalid` if there is no such version, or it may not be used
  */
 export const versionsToExport = (key: NamedKey, text: string): KeyVersion[] =>
   text === '' ? [...key.usableVersions()] : [requestedVersion(key, text)];
@@ -124,7 +129,7 @@ function requestedVersion(key: NamedKey, text: string): KeyVersion {
   throw refusal(missing, 'version', `the latest version is ${latestVersion}`);
 }
 
-/** A version without its private part, which was imported so, prints as nothing. */
+/** Prints the secret of a version; empty if it was imported without its private key. */
 function printSecret({ type }: NamedKey, version: KeyVersion, format: ExportFormat): string {
   if (!version.hasSecret || type.exportSecret === undefined) return '';
   return type.exportSecret(version.material, format);
@@ -145,7 +150,8 @@ function requirePublicKey({ type, document }: NamedKey): void {
   if (type.publicKey === undefined) {
     throw lacks(`unknown key type ${type.name} for export type public-key`, 'only asymmetric keys have one');
   }
-  // Peers give it out, though it is half of what the keys of contexts are derived from. @see docs/decisions/0016
+  // Vault and OpenBao export it, although it is half of the input from which context keys are derived.
+  // @see docs/decisions/0016
   if (document.derived) {
     throw lacks(
       ownWords('public key of a derived key cannot be exported'),
@@ -167,7 +173,10 @@ function printCertificates(_key: NamedKey, version: KeyVersion): string {
   );
 }
 
-/** Certificates in PEM, joined by newlines. @param chain base64 DER. */
+/**
+ * Prints certificates in PEM, joined by newlines.
+ * @param chain base64 DER
+ */
 export const certificatesPem = (chain: readonly string[]): string =>
   chain.map((der) => printPem('CERTIFICATE', der)).join('\n');
 

@@ -4,25 +4,25 @@ import { asCofferError, type CofferError, invalid } from '../ground/errors.ts';
 import { ownWords } from '../ground/own-words.ts';
 import { DIGEST_HASHES, type DigestHash, type DigestHashName } from './key-types/prehash/digest-hash.ts';
 
-/** Names of all hashes; the default of every operation is `sha2-256`. */
+/** Returns the names of all hashes; the default of every operation is `sha2-256`. */
 export const hashNames = (): DigestHashName[] => Object.keys(DIGEST_HASHES) as DigestHashName[];
 
 export const DEFAULT_HASH = 'sha2-256';
 
-/** Peers sign and authenticate with SHA-1 for the sake of old data, but do not hash with it. */
+/** Vault and OpenBao sign and authenticate with SHA-1 for old data, but do not hash with it. */
 const NOT_FOR_HASHING = 'sha1';
 
-/** Names of what a value can be hashed with, without a key. */
+/** Returns the names of hashes for hashing without a key. */
 export const plainHashNames = (): DigestHashName[] => hashNames().filter((name) => name !== NOT_FOR_HASHING);
 
-/** By its exact name, or undefined. */
+/** Finds a hash by its exact name; undefined if unknown. */
 export const hashNamed = (name: string): DigestHash | undefined =>
   Object.hasOwn(DIGEST_HASHES, name) ? DIGEST_HASHES[name as DigestHashName] : undefined;
 
 /**
  * Hashes bytes.
- * @param input base64.
- * @throws `invalid` for base64, format and algorithm, in this order.
+ * @param input base64
+ * @throws `invalid` for base64, format and algorithm, in this order
  */
 export function hash(input: string | undefined, algorithm: string, format: string): string {
   if (input === undefined) {
@@ -34,7 +34,10 @@ export function hash(input: string | undefined, algorithm: string, format: strin
   });
 }
 
-/** How bytes are hashed that come piece by piece. @throws `invalid` for format and algorithm, in this order. */
+/**
+ * Returns the parameters for hashing a stream.
+ * @throws `invalid` for format and algorithm, in this order
+ */
 export function hashing(algorithm: string, format: string) {
   requireFormat(format);
   return {
@@ -60,12 +63,15 @@ function requireHash(algorithm: string): DigestHash {
   });
 }
 
-/** How bytes may be printed. */
+/** Text encoding of bytes. */
 export type BinaryFormat = 'hex' | 'base64';
 export const isBinaryFormat = (format: string): format is BinaryFormat =>
   format === 'hex' || format === 'base64';
 
-/** The input of an operation that hashes, decoded. @throws `invalid` in the words of peers. */
+/**
+ * Decodes the input of an operation that hashes.
+ * @throws `invalid` with Vault's message
+ */
 export function decodeInput(input: string): Buffer {
   try {
     return decodeBase64(input);
@@ -74,11 +80,11 @@ export function decodeInput(input: string): Buffer {
   }
 }
 
-/** The same for a moment only; see {@link lendDecoded}. */
+/** Decodes the input into a borrowed buffer; see {@link lendDecoded}. */
 export const lendInput = <T>(input: string, use: (bytes: Buffer) => T): T =>
   lendDecoded(input, use, decodeInput);
 
-/** A refusal that starts with what was tried and ends with the decoder's own words. */
+/** Creates an error that starts with the attempted action and ends with the decoder's message. */
 export const undecodable = (attempt: string, field: string, error: unknown): CofferError =>
   invalid(`${attempt}: ${asCofferError(error)?.message ?? 'illegal base64 data'}`, {
     field,

@@ -12,11 +12,11 @@ import { rotatedWhenDue } from './rotation.ts';
 import { requireExistingVersion, versionForHmac } from './version-choice.ts';
 
 /**
- * HMACs of inputs, each printed as `<prefix>v<version>:<base64>`. Every version of a key has a key of its own for this,
- * whatever the type, and a context plays no part.
- * @param items inputs in base64.
- * @param keyVersion 0 for the latest.
- * @throws `not-found`; `conflict`; `invalid` for what concerns the whole call.
+ * Computes HMACs, each printed as `<prefix>v<version>:<base64>`. Every version of a key has a separate HMAC key,
+ * whatever its type, and a context has no effect.
+ * @param items inputs in base64
+ * @param keyVersion 0 for the latest
+ * @throws `not-found`; `conflict`; `invalid` for errors that affect the whole call
  */
 export async function hmac(
   engine: Engine,
@@ -48,8 +48,9 @@ export async function hmac(
 }
 
 /**
- * What compares HMACs with those of one key, in constant time. It throws `invalid` for a text that could not be one of them.
- * @throws `invalid` for an unknown algorithm.
+ * Creates a function that compares HMACs of one key, in constant time. The function throws `invalid` for a malformed
+ * text.
+ * @throws `invalid` for an unknown algorithm
  */
 export function hmacVerifier(engine: Engine, key: NamedKey, algorithm: string) {
   const nodeName = hashNamed(algorithm)?.nodeName;
@@ -93,7 +94,7 @@ function usableVersion(key: NamedKey, number: number): KeyVersion {
 
 const KNOWN = `use one of ${hashNames().join(', ')}`;
 
-/** The refusal of operations that sign and verify. */
+/** Creates the error of operations that sign and verify. */
 export const invalidHash = (name: string): CofferError =>
   invalid(`invalid hash algorithm "${name}"`, { field: 'hash_algorithm', hint: KNOWN });
 

@@ -4,13 +4,13 @@ import { ownWords } from '../ground/own-words.ts';
 import { requireCertifiableKey } from './certificates/certifiable.ts';
 import type { Engine } from './engine.ts';
 
-/** A public key for signatures, as a member of a JSON Web Key Set (RFC 7517). */
+/** Public signing key as a member of a JSON Web Key Set (RFC 7517). */
 export type PublishedKey = Readonly<JsonWebKey> & { readonly kid: string; readonly use: 'sig' };
 
-/** What a version of a named key is called in JSON Web Keys, and in the headers of tokens that it signs. */
+/** Returns the key ID of a version, for JSON Web Keys and the headers of tokens that it signs. */
 export const keyIdOf = (name: string, version: number): string => `${name}-v${version}`;
 
-/** The algorithms of curves that only have one (RFC 7518, RFC 8037, RFC 8812). With RSA, whoever signs chooses. */
+/** Algorithms of curves that have only one (RFC 7518, RFC 8037, RFC 8812). With RSA, the signer chooses. */
 const ALGORITHMS: ReadonlyMap<string | undefined, string> = new Map([
   ['P-256', 'ES256'],
   ['P-384', 'ES384'],
@@ -20,8 +20,9 @@ const ALGORITHMS: ReadonlyMap<string | undefined, string> = new Map([
 ]);
 
 /**
- * The public keys of all versions whose signatures still verify, oldest first.
- * @throws `not-found`, `conflict` for a soft-deleted key, `unsupported` for one that does not sign, is derived, or that no JSON Web Key is for.
+ * Returns the public keys of all versions whose signatures can still be verified, oldest first.
+ * @throws `not-found`; `conflict` for a soft-deleted key; `unsupported` for one that does not sign, is derived, or has
+ * no JSON Web Key form
  */
 export async function jsonWebKeySet(engine: Engine, name: string): Promise<readonly PublishedKey[]> {
   const { key, certification } = await requireCertifiableKey(engine, name);

@@ -2,8 +2,9 @@ import type { NamedKeyDocument } from './key-document.ts';
 import { trimmed } from './trim.ts';
 
 /**
- * A key that keeps its last versions: `min_decryption_version` follows the latest one at that distance, and never passes
- * `min_encryption_version`, for what may still encrypt must be able to decrypt. It never goes back.
+ * Updates a key that keeps its last versions: `min_decryption_version` follows the latest one at that distance, and
+ * never exceeds `min_encryption_version`, because versions that may encrypt must be able to decrypt. It never
+ * decreases.
  * @see docs/decisions/0301
  */
 export function followingLatest(key: NamedKeyDocument): NamedKeyDocument {
@@ -11,7 +12,10 @@ export function followingLatest(key: NamedKeyDocument): NamedKeyDocument {
   return oldest <= key.minDecryptionVersion ? key : { ...key, minDecryptionVersion: oldest };
 }
 
-/** The same when a version was added: then those that may not be used any more are deleted, where that was asked for. */
+/**
+ * Updates a key after a version was added: deletes versions that are not usable any more, if the key has automatic
+ * trimming.
+ */
 export function withoutOldVersions(key: NamedKeyDocument): NamedKeyDocument {
   const following = followingLatest(key);
   const { autoTrim, minAvailableVersion, minDecryptionVersion } = following;
@@ -19,7 +23,7 @@ export function withoutOldVersions(key: NamedKeyDocument): NamedKeyDocument {
   return trimmed(following, minDecryptionVersion);
 }
 
-/** The oldest version that the key keeps, from 1. */
+/** Returns the oldest version that the key keeps, from 1. */
 export function oldestKept({ keepVersions, latestVersion, minEncryptionVersion }: NamedKeyDocument): number {
   if (keepVersions === undefined) return 1;
   const oldest = Math.max(1, latestVersion - keepVersions + 1);

@@ -7,7 +7,7 @@ import { NamedKey } from './named-key.ts';
 
 export const keyRef = (engine: Engine, name: string): DocumentRef => ({ collection: engine.keys, id: name });
 
-/** The key as a view shows it. */
+/** Reads a key in a view. */
 export async function keyIn(view: View, engine: Engine, name: string): Promise<NamedKey | undefined> {
   const document = await view.get<NamedKeyDocument>(keyRef(engine, name));
   return document === undefined ? undefined : NamedKey.open(document);
@@ -17,7 +17,8 @@ export const findKey = (engine: Engine, name: string): Promise<NamedKey | undefi
   engine.store.read((view) => keyIn(view, engine, name));
 
 /**
- * @param refusal what programs read when there is no such key; each operation has its own words.
+ * Finds a key.
+ * @param refusal error text for programs if there is no such key; each operation has its own
  * @throws `not-found`
  */
 export async function requireKey(engine: Engine, name: string, refusal: string): Promise<NamedKey> {
@@ -28,8 +29,8 @@ export async function requireKey(engine: Engine, name: string, refusal: string):
 
 /**
  * Changes a key in one transaction.
- * @param change gives the new document, or the same one to change nothing; it may throw, and then nothing is changed.
- * @throws `not-found` with the words of `refusal`.
+ * @param change returns the new document, or the same one to change nothing; it may throw, and then nothing is changed
+ * @throws `not-found` with the text of `refusal`
  */
 export function changeKey(
   engine: Engine,
@@ -53,7 +54,10 @@ export const noSuchKey = (name: string, refusal: string): CofferError =>
     hint: `there is no key named "${name}"; list the keys to see what there is`,
   });
 
-/** @throws `conflict` when the key was soft-deleted. */
+/**
+ * Refuses soft-deleted keys.
+ * @throws `conflict`
+ */
 export function requireNotSoftDeleted(key: NamedKey): void {
   if (!key.document.softDeleted) return;
   throw conflict(ownWords('refusing to use soft-deleted key'), {

@@ -3,9 +3,9 @@ import type { Engine } from './engine.ts';
 import { keyIn, keyRef, noSuchKey } from './key-collection.ts';
 
 /**
- * Changes what another room keeps about a key, in one transaction with the key's own word for it.
- * @param change is told by what the key is known there, and answers by what it is known from now on.
- * @throws `not-found`, and what `change` does; then nothing is changed.
+ * Changes data that another module stores about a key, in one transaction with the key's reference to it.
+ * @param change receives the current reference, and returns the new one
+ * @throws `not-found`, and as `change`; then nothing is changed
  */
 export function changeKnown(
   engine: Engine,

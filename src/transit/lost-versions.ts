@@ -1,12 +1,12 @@
 import type { NamedKeyDocument } from './key-document.ts';
 
-/** Of many, the first ones will do. */
+/** Maximum number of versions to name. */
 const MOST_NAMED = 10;
 
 /**
- * Says which versions a restored key lacks, because its backup lacked them.
- * @param from versions below were not asked for.
- * @returns one warning, or none.
+ * Warns about versions that are missing because the backup did not contain them.
+ * @param from first version of interest
+ * @returns zero or one warning
  * @see docs/decisions/0130
  */
 export function lostVersionsWarning(key: NamedKeyDocument, from = 1): readonly string[] {

@@ -2,28 +2,32 @@ import type { DocumentRef, Store } from '../store/store.ts';
 import type { NamedKeyDocument } from './key-document.ts';
 
 /**
- * How many messages each version of a key has encrypted with random nonces of 96 bits. After 2^32 of them under one key
- * the chance that two had the same nonce is no longer negligible (NIST SP 800-38D, 8.3), and those two can be read. The
- * number is approximate: it is kept in memory, and written down from time to time, never for a single message.
+ * Counts the messages that each version of a key has encrypted with random 96-bit nonces. After 2^32 of them under one
+ * key the probability of a repeated nonce is no longer negligible (NIST SP 800-38D, 8.3), and two messages with the
+ * same nonce can be decrypted. The count is approximate: it is kept in memory, and written from time to time, never for
+ * a single message.
  * @see docs/decisions/0113
  */
 
-/** From here on people are told that it is time to rotate, and here that it is late. */
+/** Thresholds for the warnings that a key should, and must, be rotated. */
 export const MANY_MESSAGES = 2 ** 31;
 export const TOO_MANY_MESSAGES = 2 ** 32;
-/** Smaller numbers are not worth showing. */
+/** Smallest count that is shown. */
 const SHOWN_FROM = 2 ** 20;
-/** What a process that ends has at least to say, to be worth a write. */
+/** Smallest count that is written when a process exits. */
 const WORTH_WRITING = 2 ** 12;
 
-/** In the collection of the mount's settings, one for each key. By version; `madeAt` tells a later key of the same name. */
+/**
+ * Document in the collection of the mount's settings, one per key. Counts by version; `madeAt` distinguishes a later
+ * key of the same name.
+ */
 interface CountDocument {
   readonly versions: Readonly<Record<string, { readonly madeAt: string; readonly messages: number }>>;
 }
 
 const refOf = (collection: string, name: string): DocumentRef => ({ collection, id: `messages/${name}` });
 
-/** What is needed of the engine of a mount. */
+/** Part of a mount's engine that is needed. */
 interface Place {
   readonly settings: string;
 }
@@ -32,24 +36,24 @@ interface Count {
   readonly ref: DocumentRef;
   readonly version: number;
   readonly madeAt: string;
-  /** Of all processes, as it was written down last; undefined until somebody looked. */
+  /** Count of all processes at the last write; undefined until it was read. */
   written: number | undefined;
-  /** Of this process, not written down yet. */
+  /** Count of this process that is not written yet. */
   messages: number;
 }
 
 export interface MessageCountsOptions {
   readonly store: Store;
-  /** So many messages of one version are written down at once. */
+  /** Number of messages of one version after which they are written. */
   readonly step: number;
-  /** Told when a version has reached one of the two numbers. */
+  /** Called when a version has reached a threshold. */
   readonly reached: (messages: number) => void;
 }
 
 export class MessageCounts {
   readonly #options: MessageCountsOptions;
   readonly #counts = new Map<string, Count>();
-  /** The versions that have encrypted many, by key. */
+  /** Versions over the first threshold, by key. */
   readonly #many = new Map<string, { readonly version: number; readonly total: number }>();
   #writing: Promise<void> | undefined;
 
@@ -57,7 +61,7 @@ export class MessageCounts {
     this.#options = options;
   }
 
-  /** One more message; costs no more than a look into a map. */
+  /** Counts one message; costs only a map lookup. */
   add(engine: Place, document: NamedKeyDocument, version: number): void {
     const count = this.#countOf(engine, document, version);
     count.messages += 1;
@@ -67,13 +71,13 @@ export class MessageCounts {
     else if (this.#many.size > 0) this.#many.delete(keyOf(engine, document.name));
   }
 
-  /** What people should know of the version that encrypted last, as far as this process has looked. */
+  /** Returns a warning about the version that encrypted last, as far as known in this process. */
   warning(engine: Place, name: string): string | undefined {
     const many = this.#many.get(keyOf(engine, name));
     return many && warningOf(name, many.version, many.total);
   }
 
-  /** By version, those that are many. */
+  /** Returns the large counts by version. */
   async of(engine: Place, document: NamedKeyDocument): Promise<Readonly<Record<string, number>>> {
     const stored = await this.#options.store.read((view) =>
       view.get<CountDocument>(refOf(engine.settings, document.name)),
@@ -90,8 +94,8 @@ export class MessageCounts {
   }
 
   /**
-   * Writes down what has come together. What can't be written is kept for the next time.
-   * @param least counts below it stay in memory.
+   * Writes pending counts. Counts that cannot be written are kept for the next time.
+   * @param least smaller counts stay in memory
    */
   async write(least = WORTH_WRITING): Promise<void> {
     this.#writing ??= this.#write(least)
@@ -144,7 +148,7 @@ export class MessageCounts {
       const known = stored?.versions[String(count.version)];
       count.written ??= known?.madeAt === count.madeAt ? known.messages : 0;
     } catch {
-      // It is found out when the count is written.
+      // Determined when the count is written.
     }
   }
 }

@@ -3,11 +3,11 @@ import { ownWords } from '../ground/own-words.ts';
 import type { DocumentRef } from '../store/store.ts';
 import type { Engine } from './engine.ts';
 
-/** What is configured for a mount as a whole. */
+/** Settings of a mount. */
 export interface MountSettings {
-  /** Encryption never creates a key. */
+  /** Whether encryption must not create keys. */
   readonly disableUpsert: boolean;
-  /** So many keys a server keeps in memory, from its next reload on; 0 for no limit of their number. */
+  /** Number of keys that a server caches, from its next reload on; 0 for unlimited. */
   readonly cacheSize: number;
 }
 
@@ -20,7 +20,10 @@ export async function readSettings(engine: Engine): Promise<MountSettings> {
   return (await engine.store.read((view) => view.get<MountSettings>(settingsRef(engine)))) ?? INITIAL;
 }
 
-/** @throws `invalid` for a cache size that is neither 0 nor at least 10. */
+/**
+ * Changes the settings.
+ * @throws `invalid` for a cache size that is neither 0 nor at least 10
+ */
 export async function changeSettings(engine: Engine, change: Partial<MountSettings>): Promise<MountSettings> {
   const { cacheSize } = change;
   if (cacheSize !== undefined && cacheSize !== 0 && cacheSize < SMALLEST_CACHE) {
@@ -36,7 +39,7 @@ export async function changeSettings(engine: Engine, change: Partial<MountSettin
   });
 }
 
-/** Lets the cache size that is configured take effect in this process. */
+/** Applies the configured cache size in this process. */
 export async function applyCacheSize(engine: Engine): Promise<void> {
   engine.store.limitCache(engine.keys, (await readSettings(engine)).cacheSize);
 }

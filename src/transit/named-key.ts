@@ -7,12 +7,12 @@ import type { NamedKeyDocument, VersionDocument } from './key-document.ts';
 import { keyTypeNamed } from './key-types/index.ts';
 import type { FamilyName, KeyType } from './key-types/key-type.ts';
 
-/** All that matters of an engine here: who asks. */
+/** Caller, the only relevant part of an engine here. */
 export type Asking = Pick<Engine, 'keepsFamilyRules'>;
 
 /**
- * A named key ready for use: its document, its type, and parsed key material, each piece made when first asked for.
- * Documents of the store are the same object for as long as they are unchanged, so the work is done once.
+ * Named key ready for use: its document, its type, and parsed key material, each part created on first use. Store
+ * documents are the same object for as long as they are unchanged, so the work is done once.
  * @see docs/decisions/0010
  */
 export class NamedKey {
@@ -22,7 +22,10 @@ export class NamedKey {
   readonly type: KeyType;
   readonly #versions = new Map<number, KeyVersion>();
 
-  /** @throws `corrupt` when this release does not know the key's type. */
+  /**
+   * Opens a document.
+   * @throws `corrupt` if this release does not know the key's type
+   */
   static open(document: NamedKeyDocument): NamedKey {
     const known = NamedKey.#opened.get(document);
     if (known !== undefined) return known;
@@ -42,18 +45,18 @@ export class NamedKey {
     this.type = type;
   }
 
-  /** The family's name by which the key was made, if it was. */
+  /** Vault's name by which the key was created, if it was. */
   get familyName(): FamilyName | undefined {
     const { familyName } = this.document;
     return this.type.familyNames?.find(({ name }) => name === familyName);
   }
 
-  /** The same, if the caller is of the family. */
+  /** Returns that name for Vault clients only. */
   familyNameFor({ keepsFamilyRules }: Asking): FamilyName | undefined {
     return keepsFamilyRules ? this.familyName : undefined;
   }
 
-  /** What its type is called to this caller. */
+  /** Returns the type's name for this caller. */
   typeNameFor(asking: Asking): string {
     return this.familyNameFor(asking)?.name ?? this.type.name;
   }
@@ -62,12 +65,12 @@ export class NamedKey {
     return this.type.aead !== undefined || this.type.publicKeyEncryption !== undefined;
   }
 
-  /** A version that may be used: not trimmed, and not below the minimum for decryption. */
+  /** Returns a usable version: not trimmed, and not below the minimum for decryption. */
   version(number: number): KeyVersion | undefined {
     return number < this.document.minDecryptionVersion ? undefined : this.storedVersion(number);
   }
 
-  /** A version that exists, whether or not it may be used. */
+  /** Returns an existing version, whether or not it is usable. */
   storedVersion(number: number): KeyVersion | undefined {
     const known = this.#versions.get(number);
     if (known !== undefined) return known;
@@ -78,7 +81,7 @@ export class NamedKey {
     return version;
   }
 
-  /** Those that may be used, oldest first. */
+  /** Yields the usable versions, oldest first. */
   *usableVersions(): Generator<KeyVersion> {
     const { minDecryptionVersion, latestVersion } = this.document;
     for (let number = minDecryptionVersion; number <= latestVersion; number++) {
@@ -88,7 +91,7 @@ export class NamedKey {
   }
 }
 
-/** One version of a named key. Key objects are made when they are first needed, and kept. */
+/** Version of a named key. Key objects are created on first use, and cached. */
 export class KeyVersion {
   readonly number: number;
   readonly document: VersionDocument;
@@ -103,31 +106,31 @@ export class KeyVersion {
     this.#key = key;
   }
 
-  /** False for an imported public key. */
+  /** Whether it has a secret; false for an imported public key. */
   get hasSecret(): boolean {
     return this.document.secret !== undefined;
   }
 
-  /** The version's own key, not that of a context. */
+  /** Returns the version's own key, not that of a context. */
   get own(): OpenMaterial {
     const { type } = this.#key;
     this.#own ??= new OpenMaterial(type, type.open(this.document));
     return this.#own;
   }
 
-  /** What the functions of the key's type take. */
+  /** Returns the argument for the functions of the key's type. */
   get material(): unknown {
     return this.own.material;
   }
 
-  /** The keys of contexts, for a derived key. */
+  /** Returns the context keys, for a derived key. */
   get contextKeys(): ContextKeys {
     const { type, document } = this.#key;
     this.#contextKeys ??= new ContextKeys(type, document, this.document, () => this.material);
     return this.#contextKeys;
   }
 
-  /** The key for HMACs, or undefined in some very old versions. */
+  /** Returns the HMAC key; undefined in some very old versions. */
   get hmacKey(): KeyObject | undefined {
     if (this.#hmacKey === undefined && this.document.hmacKey !== undefined) {
       const bytes = Buffer.from(this.document.hmacKey, 'base64');

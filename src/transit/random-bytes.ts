@@ -3,13 +3,13 @@ import { ownWords } from '../ground/own-words.ts';
 import type { Random } from '../ground/random.ts';
 import { isBinaryFormat } from './hashing.ts';
 
-/** As many as peers give out at once. */
+/** Maximum number of bytes per request, the same as in Vault. */
 const MOST_BYTES = 131_072;
 const SOURCES = ['platform', 'seal', 'all'];
 
 /**
- * Fresh random bytes, printed.
- * @param source There is one here, the platform's; other words of peers are understood.
+ * Returns random bytes, encoded.
+ * @param source accepted for compatibility; only the platform's is used
  * @throws `invalid`
  */
 export function randomBytes(

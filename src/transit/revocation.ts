@@ -7,12 +7,16 @@ import { NamedKey } from './named-key.ts';
 import { absentVersion } from './version-choice.ts';
 
 /**
- * One version of a key that may not be used any more: nothing is encrypted, decrypted, signed, verified or exported with it until it
- * is reinstated. The others go on.
+ * Revokes single versions of a key: a revoked one is not used to encrypt, decrypt, sign, verify or export until it is
+ * reinstated. Other versions are not affected.
  * @see docs/decisions/0300
  */
 
-/** @throws `not-found`; `invalid` when there is no such version; `conflict` for the latest, and for one that was destroyed. */
+/**
+ * Revokes a version.
+ * @throws `not-found`; `invalid` if there is no such version; `conflict` for the latest one, and for one that was
+ * destroyed
+ */
 export const revokeVersion = (engine: Engine, name: string, number: number): Promise<NamedKey> =>
   changeVersion(engine, name, number, (key) => {
     const revoked = stateOf(key, number);
@@ -24,7 +28,7 @@ export const revokeVersion = (engine: Engine, name: string, number: number): Pro
   });
 
 /**
- * Takes a revocation back.
+ * Reinstates a revoked version.
  * @throws as {@link revokeVersion}
  */
 export const reinstateVersion = (engine: Engine, name: string, number: number): Promise<NamedKey> =>
@@ -39,8 +43,8 @@ export const reinstateVersion = (engine: Engine, name: string, number: number): 
   });
 
 /**
- * Destroys the key material of a version for good, revoked or not.
- * @throws as {@link revokeVersion}, but for one that was destroyed already.
+ * Permanently destroys the key material of a version, revoked or not.
+ * @throws as {@link revokeVersion}, except for one that was already destroyed
  */
 export const destroyVersion = (engine: Engine, name: string, number: number): Promise<NamedKey> =>
   changeVersion(engine, name, number, (key) => {

@@ -16,16 +16,16 @@ import { LATEST, versionToWriteWith } from './version-choice.ts';
 export interface RewrapItem extends Omit<DecryptItem, 'paddingScheme' | 'hashAlgorithm'> {
   /** Version of the new ciphertext; 0 or absent for the latest. */
   readonly keyVersion?: number;
-  /** For RSA: that of the old ciphertext. */
+  /** RSA padding of the old ciphertext. */
   readonly decryptPaddingScheme?: string | undefined;
-  /** For RSA: that of the new one. */
+  /** RSA padding of the new ciphertext. */
   readonly encryptPaddingScheme?: string | undefined;
-  /** For RSA: that of the old padding, and of the new one. */
+  /** Hashes of the old and the new RSA padding. */
   readonly decryptHashAlgorithm?: string | undefined;
   readonly encryptHashAlgorithm?: string | undefined;
 }
 
-/** What the new ciphertext is bound to, where it is another one than of the old: base64, empty for none. */
+/** Inputs that bind the new ciphertext, if they differ from those of the old one: base64, empty for none. */
 export interface ReencryptItem extends RewrapItem {
   readonly encryptContext?: string | undefined;
   readonly encryptAssociatedData?: string | undefined;
@@ -35,9 +35,9 @@ export interface ReencryptItem extends RewrapItem {
 const NO_KEY = 'encryption key not found';
 
 /**
- * Encrypts afresh, with the latest version unless told otherwise, what a ciphertext holds; the plaintext is never given
- * out. Associated data go into the new ciphertext as they were in the old one.
- * @throws `not-found`; `invalid` for what concerns the whole call.
+ * Decrypts and encrypts again, by default with the latest version, without revealing the plaintext. Associated data
+ * stays the same.
+ * @throws `not-found`; `invalid` for errors that affect the whole call
  */
 export async function rewrap(
   engine: Engine,
@@ -50,19 +50,19 @@ export async function rewrap(
   return encryptedAgain(engine, key, key, items);
 }
 
-/** Names of keys, from which one and with which. */
+/** Names of the source and destination keys. */
 export interface ReencryptKeys {
   readonly source: string;
   readonly destination: string;
-  /** Whoever asks may decrypt with the source, and so may tell which plaintexts are equal. */
+  /** Whether the caller may decrypt with the source, and so can already compare plaintexts. */
   readonly isComparable: boolean;
 }
 
 /**
- * Encrypts with one key what a ciphertext of another one holds, as `rewrap` does with one key. Whether the caller may is for
- * others to say.
- * @throws `not-found` for either key; `invalid` for what concerns the whole call; `denied` for a convergent destination, of which who can
- * encrypt a guess sees whether it is right, if nothing is to be compared.
+ * Encrypts the content of one key's ciphertext with another key, like `rewrap` does with one key. The caller checks
+ * permissions.
+ * @throws `not-found` for either key; `invalid` for errors that affect the whole call; `denied` for a convergent
+ * destination unless `isComparable`: anyone who can encrypt a guess with it would see whether the guess is right
  * @see docs/decisions/0302
  */
 export async function reencrypt(
@@ -119,6 +119,6 @@ function encryptedAgain(
   });
 }
 
-/** A nonce was given for reading; it is for writing too only where the new version needs one. */
+/** Whether the nonce given for decryption is also needed for encryption. */
 const takesNonce = (key: NamedKey, keyVersion: number): boolean =>
   convergentVersionOf(key.document, versionToWriteWith(key, keyVersion, 'encryption').document) === 1;

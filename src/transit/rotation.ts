@@ -11,15 +11,15 @@ import { NamedKey } from './named-key.ts';
 
 const HMAC_KEY_BYTES = 32;
 
-/** What a version is made of before it is part of a key. */
+/** Content of a new version before it is added to a key. */
 export type FreshVersion = Omit<VersionDocument, 'convergentVersion'>;
 
-/** A new version's key material, its key for HMACs, and its time. */
+/** Generates the key material of a new version, with its HMAC key and time. */
 export async function freshVersion(engine: Engine, type: KeyType, keyBytes: number): Promise<FreshVersion> {
   return versionOf(engine, type, await type.generate(engine.random, keyBytes));
 }
 
-/** A version of key material that is there already. */
+/** Creates a version from existing key material. */
 export function versionOf(engine: Engine, type: KeyType, material: StoredMaterial): FreshVersion {
   const now = engine.clock.now();
   return {
@@ -30,7 +30,7 @@ export function versionOf(engine: Engine, type: KeyType, material: StoredMateria
   };
 }
 
-/** The document with one more version, which is the latest, and without those that it does not keep. */
+/** Adds a version to the document as the latest one, and removes versions that it does not keep. */
 export function withVersion(document: NamedKeyDocument, fresh: FreshVersion): NamedKeyDocument {
   const latestVersion = document.latestVersion + 1;
   const version: VersionDocument = { ...fresh, convergentVersion: convergentVersionToRecord(document) };
@@ -40,8 +40,9 @@ export function withVersion(document: NamedKeyDocument, fresh: FreshVersion): Na
 
 /**
  * Adds a version.
- * @param force rotates a key that only signs, too.
- * @throws `not-found`, `conflict` for a soft-deleted key, `unsupported` when keys of the type, or imported keys, do not rotate.
+ * @param force rotates a signing-only key as well
+ * @throws `not-found`; `conflict` for a soft-deleted key; `unsupported` if keys of the type, or imported keys, do not
+ * rotate
  */
 export function rotateKey(engine: Engine, name: string, force: boolean): Promise<NamedKey> {
   return addVersion(engine, name, (key) => {
@@ -53,8 +54,8 @@ export function rotateKey(engine: Engine, name: string, force: boolean): Promise
 }
 
 /**
- * The latest version, replaced first when it is older than the key's period. Several processes that find it too old at
- * once add one version between them.
+ * Returns the key, rotated first if its latest version is older than its period. Several processes that find it due at
+ * once add only one version.
  * @see docs/decisions/0014
  */
 export async function rotatedWhenDue(engine: Engine, key: NamedKey): Promise<NamedKey> {
@@ -63,10 +64,9 @@ export async function rotatedWhenDue(engine: Engine, key: NamedKey): Promise<Nam
 }
 
 /**
- * Rotates every key of the mount whose time has come; what a server does from time to time, so that keys are rotated
- * though nobody uses them.
- * @returns names of the keys that were rotated.
- * @throws the first refusal, such as `corrupt` for a damaged key, after all other keys were looked at.
+ * Rotates every due key of the mount; servers run it periodically, so that unused keys are rotated as well.
+ * @returns names of the rotated keys
+ * @throws the first error, such as `corrupt` for a damaged key, after all other keys were processed
  */
 export async function rotateDueKeys(engine: Engine): Promise<string[]> {
   const rotated: string[] = [];
@@ -95,21 +95,21 @@ function isDue(engine: Engine, { document }: NamedKey): boolean {
   return latest !== undefined && engine.clock.now() - 1000 * latest.createdAtSeconds >= 1000 * period;
 }
 
-/** What a new version of a key has to be made for. */
+/** Requirements for the key material of a new version. */
 interface Wanted {
   readonly type: KeyType;
   readonly keyBytes: number;
 }
 
-/** Key material that was made before the key was looked at again. */
+/** Key material generated before the key was read again. */
 interface Made extends Wanted {
   readonly fresh: FreshVersion;
 }
 
 /**
- * Adds a version in one transaction. Key material that takes long to make is made between two of them, so that nobody waits
- * for it: the first one only finds out what is wanted.
- * @param wanted looks at the key as it is; false leaves it so. It may throw.
+ * Adds a version in one transaction. Slow key material is generated between two transactions, so that no writer waits
+ * for it: the first one only determines the requirements.
+ * @param wanted decides for the current key; false leaves it unchanged. It may throw.
  */
 async function addVersion(
   engine: Engine,
@@ -128,7 +128,10 @@ async function addVersion(
   }
 }
 
-/** @returns the key with one more version, or, when that would take long to make and was not made yet, what is wanted. */
+/**
+ * Adds a version.
+ * @returns the key; or, if generation would be slow and has not happened yet, the requirements
+ */
 async function putVersion(
   engine: Engine,
   tx: Transaction,
@@ -136,7 +139,7 @@ async function putVersion(
   made: Made | undefined,
 ): Promise<NamedKey | Wanted> {
   const { keyBytes } = document;
-  // A key that was deleted and created anew in the meantime may want another kind.
+  // If the key was deleted and recreated in the meantime, the requirements may differ.
   const isAtHand = made?.type === type && made.keyBytes === keyBytes;
   if (type.generatesSlowly === true && !isAtHand) return { type, keyBytes };
   const fresh = isAtHand ? made.fresh : await freshVersion(engine, type, keyBytes);

@@ -23,10 +23,10 @@ export interface SignItem extends BatchItem {
   readonly context?: string | undefined;
 }
 
-/** How to sign, or how was signed, as callers say it. */
+/** Signature parameters as given by the caller. */
 export interface SignatureRequest {
   readonly hashAlgorithm: string;
-  /** The input is the digest. */
+  /** Whether the input is the digest. */
   readonly prehashed: boolean;
   /** RSA: `pss` (also when empty) or `pkcs1v15`. */
   readonly signatureAlgorithm: string;
@@ -41,14 +41,14 @@ export interface SignatureRequest {
 export interface Signed {
   readonly signature: string;
   readonly keyVersion: number;
-  /** Of the context's key, for a derived key. Base64. */
+  /** Public key of the context, for a derived key. Base64. */
   readonly publicKey?: string;
 }
 
 /**
- * Signs inputs; the results are in the order of the items.
- * @param keyVersion 0 for the latest.
- * @throws `not-found`, `unsupported`; `invalid` for what concerns the whole call.
+ * Signs inputs; results are in the order of the items.
+ * @param keyVersion 0 for the latest
+ * @throws `not-found`, `unsupported`; `invalid` for errors that affect the whole call
  */
 export async function sign(
   engine: Engine,
@@ -82,7 +82,7 @@ export async function sign(
 
 function signaturePrinter(engine: Engine, key: NamedKey, { marshaling }: SignatureOptions) {
   const format = keyFormat(engine, key.document);
-  // The marshaling of JSON Web Signatures changes the alphabet for every type, whether or not it marshals anything else.
+  // The JWS marshaling changes the base64 alphabet for every type, even for types without a marshaling.
   const encoding = marshaling === 'jws' ? 'base64url' : 'base64';
   return (version: KeyVersion, bytes: Buffer): Signed => ({
     signature: printVersioned(format, version.number, bytes.toString(encoding)),
@@ -93,7 +93,10 @@ function signaturePrinter(engine: Engine, key: NamedKey, { marshaling }: Signatu
 const shownPublicKey = ({ type }: NamedKey, derived: ContextKey): { readonly publicKey?: string } =>
   type.publicKey === undefined ? {} : { publicKey: type.publicKey.print(derived.material) };
 
-/** The key of a context. @throws `invalid`, in the words of operations that sign. */
+/**
+ * Returns the key of a context.
+ * @throws `invalid`, with the message of operations that sign
+ */
 export function contextKeyFor(
   version: KeyVersion,
   context: ReturnType<typeof decodeContextOrRefuse>,
@@ -109,7 +112,10 @@ export function contextKeyFor(
   }
 }
 
-/** @throws `unsupported` when keys of the type do not sign. */
+/**
+ * Requires a key that signs.
+ * @throws `unsupported` otherwise
+ */
 export function requireSigning({ type }: NamedKey, purpose: 'signing' | 'verification'): Signing<unknown> {
   if (type.signing !== undefined) return type.signing;
   throw unsupported(`key type ${type.name} does not support ${purpose}`, {
@@ -118,7 +124,10 @@ export function requireSigning({ type }: NamedKey, purpose: 'signing' | 'verific
   });
 }
 
-/** Reads what a caller says about the signature. @throws `invalid` for the hash, the marshaling, the salt, in this order. */
+/**
+ * Parses the signature parameters.
+ * @throws `invalid` for the hash, the marshaling, the salt, in this order
+ */
 export function signatureOptions(request: SignatureRequest): SignatureOptions {
   const { hashAlgorithm, marshalingAlgorithm, prehashed, signatureAlgorithm } = request;
   if (hashAlgorithm !== 'none' && hashNamed(hashAlgorithm) === undefined) throw invalidHash(hashAlgorithm);
@@ -151,8 +160,9 @@ function parseSaltLength(text: string): SaltLength {
 }
 
 /**
- * Without a hash there is nothing to sign but a digest, in the one padding that does not name it, unless the scheme hashes by itself.
- * @throws `invalid`; `unsupported` for a context that would not be bound.
+ * Checks that the parameters fit the scheme. Without a hash only a digest can be signed, in the padding that does not
+ * name a hash, unless the scheme hashes internally.
+ * @throws `invalid`; `unsupported` for a context that would not be bound
  */
 export function requireFitting(
   request: SignatureRequest,
@@ -176,7 +186,7 @@ export function requireFitting(
   );
 }
 
-/** What RFC 8032, FIPS 204 and FIPS 205 allow. */
+/** Maximum context length in bytes, by RFC 8032, FIPS 204 and FIPS 205. */
 const MOST_CONTEXT_BYTES = 255;
 
 function parseSignatureContext(text: string | undefined): { readonly context?: Uint8Array } {

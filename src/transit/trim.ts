@@ -6,9 +6,9 @@ import type { NamedKeyDocument } from './key-document.ts';
 import type { NamedKey } from './named-key.ts';
 
 /**
- * Deletes every version below `oldest`, for good.
- * @param oldest from 1, at most the lower of the key's two minimums; undefined when the caller gave none.
- * @throws `not-found`; `invalid` if a minimum is unset or lower, and then the key is unchanged.
+ * Permanently deletes all versions below `oldest`.
+ * @param oldest at least 1, at most the lower of the two minimum versions; undefined if not given
+ * @throws `not-found`; `invalid` if a minimum version is unset or lower than `oldest` (the key is not changed)
  */
 export function trimKey(engine: Engine, name: string, oldest: number | undefined): Promise<NamedKey> {
   return changeKey(engine, name, 'invalid key name', ({ document }) => {
@@ -20,7 +20,7 @@ export function trimKey(engine: Engine, name: string, oldest: number | undefined
   });
 }
 
-/** The key without what is below `oldest`; no rule is asked. */
+/** Removes all versions below `oldest`, without checking any rule. */
 export const trimmed = (key: NamedKeyDocument, oldest: number): NamedKeyDocument => ({
   ...key,
   minAvailableVersion: oldest,
@@ -31,7 +31,7 @@ export const trimmed = (key: NamedKeyDocument, oldest: number): NamedKeyDocument
 const notBelow = <T>(oldest: number, versions: Readonly<Record<string, T>>): Readonly<Record<string, T>> =>
   Object.fromEntries(Object.entries(versions).filter(([version]) => Number(version) >= oldest));
 
-/** The first that applies, in the order and words (spelling included) of peers. */
+/** Checks the rules in Vault's order, with its messages (including their spelling). */
 function requireTrimmable(key: NamedKeyDocument, oldest: number): void {
   const { minAvailableVersion, minEncryptionVersion, minDecryptionVersion } = key;
   if (oldest < minAvailableVersion) {

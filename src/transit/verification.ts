@@ -24,16 +24,16 @@ export interface VerifyItem extends BatchItem {
   readonly input?: string | undefined;
   /** Base64; for derived keys. */
   readonly context?: string | undefined;
-  /** Presence decides, not content: an item with a signature is verified by it, whatever else it has. */
+  /** Its presence decides, not its content: an item with a signature is verified by it, whatever else it has. */
   readonly signature?: string | undefined;
   readonly hmac?: string | undefined;
 }
 
 /**
- * Whether signatures, or HMACs, are those of their inputs; the answers are in the order of the items. Which of the two they
- * are must be the same for all items that have one.
- * @param single there is one item, and it was not given as a batch: it is refused before anything else when it has neither.
- * @throws `not-found`, `unsupported`; `invalid` for what concerns the whole call.
+ * Verifies signatures or HMACs; results are in the order of the items. All items that have one must be of the same
+ * kind.
+ * @param single whether the call had a single item instead of a batch: without signature and HMAC it is refused first
+ * @throws `not-found`, `unsupported`; `invalid` for errors that affect the whole call
  */
 export async function verify(
   engine: Engine,
@@ -47,7 +47,7 @@ export async function verify(
   if (kindOf(engine, items) === 'hmac') return verifyHmacs(engine, name, items, request.hashAlgorithm);
   const options = signatureOptions(request);
   const key = await requireKey(engine, name, 'signature verification key not found');
-  // With nothing to verify, it does not matter what the key can do.
+  // If there is nothing to verify, the key's capabilities do not matter.
   if (items.every(hasNeither)) return eachItem(items, refuseNothing);
   const signing = requireSigning(key, 'verification');
   requireFitting(request, signing);
@@ -83,8 +83,8 @@ const hasNeither = ({ signature, hmac }: VerifyItem): boolean =>
   signature === undefined && hmac === undefined;
 
 /**
- * What all items are verified by that have something to verify.
- * @throws `invalid` when they differ, and for the family when one has nothing.
+ * Determines whether the items have signatures or HMACs.
+ * @throws `invalid` if they are mixed, and for Vault clients if an item has neither
  */
 function kindOf(engine: Engine, items: readonly VerifyItem[]): 'signature' | 'hmac' {
   const hmacs = items.filter(isHmac).length;
@@ -130,20 +130,20 @@ function materialOf(
   });
 }
 
-/** Bytes of the shortest signature that any type makes. */
+/** Length of the shortest signature of any type, in bytes. */
 const SHORTEST_SIGNATURE = 64;
 
 /**
- * A signature in the alphabet of its marshaling. Undefined for what is one in that of the other: it is a signature, though not a valid
- * one here.
- * @throws `invalid` for what was cut off, or is none in either.
+ * Decodes a signature in the alphabet of its marshaling. Undefined for one in the alphabet of the other marshaling:
+ * well-formed, but not valid here.
+ * @throws `invalid` if it is truncated, or malformed in both
  */
 export function decodeSignature(payload: string, { marshaling }: SignatureOptions): Buffer | undefined {
   const signature = DECODERS[marshaling](payload);
   if (signature !== undefined) return signature;
   const other = DECODERS[marshaling === 'jws' ? 'asn1' : 'jws'](payload);
   if (other !== undefined && other.length >= SHORTEST_SIGNATURE) return undefined;
-  // The position of the first bad character would be that in the payload, which nobody sees as such.
+  // The position of the first bad character would refer to the payload, which the caller does not see separately.
   throw invalid(ownWords('invalid base64 signature value'), {
     field: 'signature',
     hint: 'it was cut off, or made with another marshaling_algorithm',
@@ -151,7 +151,7 @@ export function decodeSignature(payload: string, { marshaling }: SignatureOption
 }
 
 const DECODERS: Readonly<Record<Marshaling, (payload: string) => Buffer | undefined>> = {
-  /** The standard alphabet with padding. */
+  /** Standard alphabet with padding. */
   asn1(payload) {
     try {
       return decodeBase64(payload);
@@ -159,11 +159,11 @@ const DECODERS: Readonly<Record<Marshaling, (payload: string) => Buffer | undefi
       return undefined;
     }
   },
-  /** The alphabet for URLs, without padding. */
+  /** URL-safe alphabet, without padding. */
   jws: (payload) => decodeUnpadded(payload, /^[\w-]*$/),
 };
 
-/** Newlines are overlooked anywhere, as in all base64 of the family. */
+/** Decodes unpadded base64. Newlines are ignored anywhere, as in all of Vault's base64. */
 function decodeUnpadded(payload: string, alphabet: RegExp): Buffer | undefined {
   const line = payload.replace(/[\r\n]/g, '');
   if (!alphabet.test(line)) return undefined;

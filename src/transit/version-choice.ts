@@ -2,12 +2,12 @@ import { type CofferError, conflict, invalid } from '../ground/errors.ts';
 import { ownWords } from '../ground/own-words.ts';
 import type { KeyVersion, NamedKey } from './named-key.ts';
 
-/** The number that stands for the latest version. */
+/** Number that stands for the latest version. */
 export const LATEST = 0;
 
 /**
- * The version to encrypt or sign with. `minEncryptionVersion` 0 sets no limit: every version that may still be used may
- * be asked for.
+ * Chooses the version to encrypt or sign with. `minEncryptionVersion` 0 sets no limit: every usable version may be
+ * requested.
  * @throws `invalid`
  */
 export function versionToWriteWith(
@@ -33,7 +33,10 @@ export function versionToWriteWith(
   return requireVersion(key, requested === LATEST ? latestVersion : requested);
 }
 
-/** The version to make an HMAC with; the latest is always allowed. @throws `invalid` */
+/**
+ * Chooses the version for an HMAC; the latest is always allowed.
+ * @throws `invalid`
+ */
 export function versionForHmac(key: NamedKey, requested: number): KeyVersion {
   const { latestVersion, minEncryptionVersion } = key.document;
   if (requested === LATEST || requested === latestVersion) return requireVersion(key, latestVersion);
@@ -46,7 +49,10 @@ export function versionForHmac(key: NamedKey, requested: number): KeyVersion {
   return requireExistingVersion(key, requested);
 }
 
-/** @throws `invalid` when a number is none of the key's versions. */
+/**
+ * Finds an existing version.
+ * @throws `invalid` if the key does not have it
+ */
 export function requireExistingVersion(key: NamedKey, number: number): KeyVersion {
   const { latestVersion } = key.document;
   if (number < 0) {
@@ -64,7 +70,10 @@ export function requireExistingVersion(key: NamedKey, number: number): KeyVersio
   return requireVersion(key, number);
 }
 
-/** @throws `invalid` when the version was trimmed or lost, or may not be used any more; `conflict` for a revoked one. */
+/**
+ * Finds a usable version.
+ * @throws `invalid` if the version was trimmed or lost, or is below the minimum; `conflict` if it is revoked
+ */
 export function requireVersion(key: NamedKey, number: number): KeyVersion {
   const version = key.version(number);
   if (version !== undefined) return version;
@@ -76,8 +85,8 @@ export function requireVersion(key: NamedKey, number: number): KeyVersion {
 }
 
 /**
- * A version that should be there and is not: it was revoked, or missing in the backup that the key was restored from.
- * @param refusal what peers say where there is no such version.
+ * Creates the error for an absent version: it was revoked, or was missing in the backup that the key was restored from.
+ * @param refusal Vault's message for a missing version
  * @see docs/decisions/0130
  * @see docs/decisions/0300
  */

@@ -21,9 +21,9 @@ import {
 } from './document.ts';
 
 /**
- * Everything about a key as one text, private keys included, in the form of OpenBao (and, for the types it has, Vault). The
- * moment is recorded in the key, and so in the text.
- * @throws `not-found`; `conflict` unless the key is exportable and allows plaintext backups.
+ * Backs up a key as one text, private keys included, in the format of OpenBao (and, for the types it has, Vault). The
+ * time of the backup is recorded in the key, and so in the text.
+ * @throws `not-found`; `conflict` unless the key is exportable and allows plaintext backups
  */
 export async function backupKey(engine: Engine, name: string): Promise<string> {
   const key = await changeKey(engine, name, `key "${name}" not found`, (current) => {
@@ -52,7 +52,7 @@ function requireBackupAllowed(key: NamedKey): void {
   }
 }
 
-/** The backup of a key as OpenBao would write it: everything, readable by whoever holds the text. */
+/** Prints the backup of a key as OpenBao would: everything, readable by anyone who has the text. */
 export async function writeBackup(document: NamedKeyDocument): Promise<string> {
   const key = NamedKey.open(document);
   const { type } = key;
@@ -63,7 +63,7 @@ export async function writeBackup(document: NamedKeyDocument): Promise<string> {
     const version = document.versions[String(number)];
     const entry = version === undefined ? EMPTY_ENTRY : await entryOf(version, type);
     archivedKeys.push(entry);
-    // Taking RSA keys apart adds up over thousands of versions.
+    // Parsing RSA keys adds up over thousands of versions.
     await turn();
     if (version !== undefined && number >= minDecryptionVersion) keys.set(String(number), entry);
   }
@@ -73,12 +73,15 @@ export async function writeBackup(document: NamedKeyDocument): Promise<string> {
   );
 }
 
-/** A revoked version is nowhere else, so that a peer that takes the key over can't use it either. */
+/**
+ * Returns the members that only Coffer reads. A revoked version is stored only there, so that a Vault or OpenBao server
+ * that restores the key cannot use it either.
+ */
 async function ownMembers(document: NamedKeyDocument, type: KeyType): Promise<{ readonly own?: OwnMembers }> {
   const { revokedVersions = {}, keepVersions = 0, autoTrim = false, minAvailableVersion } = document;
   const revoked = new Map<string, BackupEntry | undefined>();
   for (const [number, version] of Object.entries(revokedVersions)) {
-    // An earlier release trims what it knows of.
+    // An earlier release, when it trims, trims only the versions that it knows.
     if (Number(number) < minAvailableVersion) continue;
     revoked.set(number, version === null ? undefined : await entryOf(version, type));
     await turn();
@@ -92,7 +95,7 @@ function policyOf(
   keys: ReadonlyMap<string, BackupEntry>,
 ): BackupPolicy {
   const { backupInfo, restoreInfo } = document;
-  // Earlier releases took more than can be restored, here too.
+  // Earlier releases accepted prefixes that cannot be restored.
   const storagePrefix = String(document.passthrough?.[KEPT_MEMBERS.storagePrefix] ?? '');
   return {
     name: document.name,

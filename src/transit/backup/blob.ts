@@ -4,20 +4,20 @@ import { wipe } from '../../ground/bytes.ts';
 import { CofferError, invalid, unsupported } from '../../ground/errors.ts';
 import { ownWords } from '../../ground/own-words.ts';
 
-/** Base64 characters; the size that peers accept in one request. */
+/** Maximum size of a backup, in base64 characters; the request size that Vault and OpenBao accept. */
 export const MAX_BACKUP_CHARACTERS = 32 * 1024 * 1024;
-/** Bytes of JSON, also after decompression. */
+/** Maximum size of the JSON document, in bytes, also after decompression. */
 const MAX_DOCUMENT_BYTES = 32 * 1024 * 1024;
 
-/** The first byte of a compressed blob says how it was compressed; a plain one starts with `{`. */
+/** The first byte of a compressed blob identifies the compression; an uncompressed one starts with `{`. */
 const GZIP_CANARY = 'G';
 const OTHER_COMPRESSIONS: Readonly<Record<string, string>> = { L: 'LZW', S: 'Snappy', '4': 'LZ4' };
 
 /**
- * The outer form of a backup: standard base64 of the JSON document, or of a byte that names a compression and the
- * compressed document.
- * @returns the JSON text.
- * @throws `invalid`, `unsupported` or `too-large`, before much memory is taken.
+ * Decodes the outer form of a backup: standard base64 of the JSON document, or of a byte that identifies a compression
+ * and the compressed document.
+ * @returns the JSON text
+ * @throws `invalid`, `unsupported` or `too-large`, before much memory is allocated
  */
 export function openBackupBlob(backup: string): string {
   if (backup.length > MAX_BACKUP_CHARACTERS) {
@@ -56,7 +56,7 @@ function decompressed(bytes: Uint8Array): string {
   return text;
 }
 
-/** The counterpart of {@link openBackupBlob}; never compressed, as peers write it. */
+/** Encodes a backup, the counterpart of {@link openBackupBlob}; never compressed, like Vault and OpenBao. */
 export function closeBackupBlob(json: string): string {
   return Buffer.from(json, 'utf8').toString('base64');
 }

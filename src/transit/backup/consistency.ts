@@ -6,31 +6,41 @@ import { KDF_COUNTER, KDF_HKDF, type Kdf, type KeyType, type StoredMaterial } fr
 import type { BackupDocument, BackupEntry, BackupPolicy } from './document.ts';
 import { GO_ZERO_TIME } from './go-fields.ts';
 
-/** What the parts of a backup must satisfy together before the key is believed. @see docs/decisions/0023 */
+/**
+ * Consistency checks across the parts of a backup, before it is trusted.
+ * @see docs/decisions/0023
+ */
 
 const HINT = 'the backup is damaged or was altered';
 
-/** Settings or versions that do not fit each other. What follows the colon is in the words of peers where they have any. */
+/**
+ * Creates the error for inconsistent settings or versions. The text after the colon is Vault-compatible where Vault has
+ * one.
+ */
 const inconsistentBackup = (name: string, text: string): CofferError =>
   invalid(`failed to restore the policy "${name}": ${text}`, { field: 'backup', hint: HINT });
 
-/** Something about one version. */
+/** Creates the error for a problem of one version. */
 export const damagedVersion = (number: number, text: string): CofferError =>
   invalid(`backup cannot be restored: version ${number}: ${text}`, { field: 'backup', hint: HINT });
 
-/** Convergent versions of a key: 1 to 3, -1 for "the versions say", 0 for none. */
+/** Values of a key's convergent version: 1 to 3, -1 for "see the versions", 0 for none. */
 const CONVERGENT_VERSIONS = [-1, 0, 1, 2, 3];
 const PLACEHOLDER = '{{version}}';
-/** What a key writes must be readable again, so something that is no digit ends the number; and it goes to terminals. */
+/**
+ * Template characters are printed to terminals, and ciphertexts must be parseable: a character that is not a digit ends
+ * the version number.
+ */
 const PRINTABLE = /^[\x21-\x7e]+$/;
 const READABLE_VERSION = /\{\{version\}\}\D/;
 
-/** How contexts give keys; a number that is neither was refused by {@link checkSettings}. */
+/** Returns the key derivation function of a policy; {@link checkSettings} has refused unknown numbers. */
 export const kdfOf = (policy: BackupPolicy): Kdf => (policy.kdf === KDF_HKDF ? KDF_HKDF : KDF_COUNTER);
 
 /**
- * What a key's settings must satisfy together, beside its versions. Texts of the version rules are those of peers.
- * @throws `invalid` naming the first that does not hold.
+ * Checks that a key's settings are consistent, apart from its versions. Messages of the version rules are
+ * Vault-compatible.
+ * @throws `invalid` for the first violation
  */
 export function checkSettings({ policy, archivedKeys = [], own }: BackupDocument, type: KeyType): void {
   checkVersionNumbers(policy);
@@ -51,16 +61,16 @@ export function checkSettings({ policy, archivedKeys = [], own }: BackupDocument
   if (policy.autoRotatePeriodNanoseconds < 0n) {
     throw inconsistentBackup(policy.name, 'auto rotate period is out of range');
   }
-  // Nothing is kept below it here, but peers that take the key over would store it there.
+  // Coffer stores nothing below this path, but a Vault or OpenBao server that restores the key would.
   if (isRelative(policy.storagePrefix)) {
     throw inconsistentBackup(policy.name, 'relative paths not supported');
   }
 }
 
-/** A path that may lead out of the place that it is meant for; by the rule of peers. */
+/** Whether a path may lead out of its directory; by the rule of Vault and OpenBao. */
 export const isRelative = (path: string): boolean => path.includes('..');
 
-/** It stands in front of every ciphertext. */
+/** Maximum length of a version template, which starts every ciphertext. */
 const MAX_TEMPLATE_LENGTH = 512;
 
 const isVersionTemplate = (text: string): boolean =>
@@ -69,7 +79,7 @@ const isVersionTemplate = (text: string): boolean =>
   PRINTABLE.test(text) &&
   READABLE_VERSION.test(text);
 
-/** Of all places where a backup has versions. */
+/** Returns the versions in all parts of a backup. */
 export const entriesOf = ({ policy, archivedKeys = [], own }: BackupDocument): BackupEntry[] => [
   ...policy.keys.values(),
   ...archivedKeys,
@@ -139,15 +149,17 @@ function checkConvergentVersions(policy: BackupPolicy, entries: readonly BackupE
 }
 
 /**
- * From the oldest version that a key may have to its latest. A number alone costs the author of a document nothing, but
- * whoever takes the key over counts up to it, now and in every backup; so many empty places fill the longest one.
+ * Maximum range from the oldest version of a key to the latest. A large number costs the author of a document nothing,
+ * but a server that restores the key counts up to it, then and in every backup. This many empty places fill the longest
+ * backup.
  */
 const MOST_VERSIONS = 100_000;
 
 /**
- * The versions that a backup holds, oldest first. A version may be in the ring (`keys`) and in the archive; the ring is newer.
- * One that is in neither is lost, as it was for the server that wrote the backup; the key does without.
- * @throws `invalid` when the latest version is lost, or a version is there that should not be.
+ * Yields the versions in a backup, oldest first. A version may be in the ring (`keys`) and in the archive; the ring is
+ * newer. A version that is in neither is lost, as it was for the server that wrote the backup; the key works without
+ * it.
+ * @throws `invalid` if the latest version is lost, or an unexpected version exists
  * @see docs/decisions/0130
  */
 export function* availableVersions(
@@ -169,7 +181,7 @@ export function* availableVersions(
     const archived = archivedKeys?.[number - policy.archiveMinVersion];
     return archived === undefined || isEmpty(archived) ? undefined : archived;
   };
-  // Said before anything is counted up to: the numbers may be absurd.
+  // Check this before counting up to the numbers, which may be absurd.
   if (entryOf(latestVersion) === undefined) {
     throw inconsistentBackup(name, `version ${latestVersion}, the latest, is missing`);
   }
@@ -183,15 +195,21 @@ export function* availableVersions(
 }
 
 /**
- * What restoring may take beside what was sent for it: a few bytes can unfold to very many versions, and each of an asymmetric
- * key has to be computed with.
+ * Restoring time, in milliseconds, that is allowed regardless of the backup's length: a few bytes can decompress to
+ * very many versions, and each one of an asymmetric key costs computation.
  * @see docs/decisions/0112
  */
 const FREE_MS = 5_000;
-/** Of the text of a backup as it was sent; those that peers write have a kilobyte for every millisecond. */
+/**
+ * Characters of the backup's text that justify one more millisecond; backups of Vault and OpenBao have a kilobyte per
+ * millisecond.
+ */
 const CHARACTERS_PER_MS = 256;
 
-/** @throws `too-large` when checking the versions would take longer than the length of the backup justifies. */
+/**
+ * Limits the work of a restore.
+ * @throws `too-large` if checking the versions would take longer than the length of the backup justifies
+ */
 export function checkWork(versions: number, type: KeyType, characters: number): void {
   const ms = versions * (type.backup.readMs ?? 0);
   if (ms <= FREE_MS + characters / CHARACTERS_PER_MS) return;
@@ -206,8 +224,8 @@ export function checkWork(versions: number, type: KeyType, characters: number): 
 }
 
 /**
- * Versions that a key of this program has and may not use, oldest first.
- * @throws `invalid` when one is used as well, or should not be there.
+ * Yields the revoked versions of a Coffer key, oldest first.
+ * @throws `invalid` if one is usable as well, or should not exist
  */
 export function* revokedVersions(
   { policy, own }: BackupDocument,
@@ -231,7 +249,7 @@ export function* revokedVersions(
 const isBetween = (key: string, oldest: number, latest: number): boolean =>
   /^[1-9]\d{0,14}$/.test(key) && Number(key) >= oldest && Number(key) <= latest;
 
-/** As Go writes a version that is not there. */
+/** Whether an entry is the one that Go writes for a missing version. */
 const isEmpty = (entry: BackupEntry): boolean =>
   entry.time === GO_ZERO_TIME &&
   entry.creationTime === 0 &&
@@ -242,8 +260,8 @@ const isEmpty = (entry: BackupEntry): boolean =>
   entry.publicKey === undefined;
 
 /**
- * Checks the certificates that came with a version, the leaf first.
- * @throws `invalid` when one cannot be read, or the leaf is for another key.
+ * Checks the certificate chain of a version, leaf first.
+ * @throws `invalid` if a certificate cannot be parsed, or the leaf is for another key
  */
 export function checkCertificateChain(
   chain: readonly Uint8Array[],

@@ -4,15 +4,15 @@ import { isObject } from '../../ground/objects.ts';
 import { withoutLast } from '../../ground/trim.ts';
 import type { GoObject, GoValue } from './go-json.ts';
 
-/** How Go writes a `time.Time` that was never set. */
+/** Go's zero value of `time.Time`. */
 export const GO_ZERO_TIME = '0001-01-01T00:00:00Z';
 
 const RFC_3339 =
   /^(\d{4})-(\d{2})-(\d{2})T(\d{2}):(\d{2}):(\d{2})(?:\.(\d+))?(Z|[+-](?:[01]\d|2[0-3]):[0-5]\d)$/;
 
 /**
- * Reads a time as Go's `time.Time` takes it from JSON: RFC 3339 with a zone, nanoseconds at most.
- * @returns the text as Go would write it again (same zone, no trailing zeros in the fraction); undefined when it is none.
+ * Parses a time as Go's `time.Time` does in JSON: RFC 3339 with a zone, at most nanoseconds.
+ * @returns the text as Go would print it (same zone, no trailing zeros in the fraction); undefined if it is malformed
  */
 export function canonicalGoTime(text: string): string | undefined {
   const match = RFC_3339.exec(text);
@@ -29,9 +29,9 @@ export function canonicalGoTime(text: string): string | undefined {
 }
 
 /**
- * The members of a JSON object as a Go structure takes them: names in any case, the last of several wins, missing and
- * `null` are the zero value, unknown ones are nobody's business. A value of another kind is refused by its path
- * in the document; never by its content, which may be a key.
+ * Members of a JSON object as a Go struct reads them: names are case-insensitive, the last duplicate wins, missing and
+ * `null` mean the zero value, unknown members are ignored. Errors name the path of a wrong value in the document, never
+ * its content, which may be a key.
  */
 export class GoFields {
   readonly path: string;
@@ -42,13 +42,16 @@ export class GoFields {
     for (const [name, value] of Object.entries(object)) this.#members.set(name.toLowerCase(), value);
   }
 
-  /** @throws `invalid` when `value` is not an object. */
+  /**
+   * Wraps a value.
+   * @throws `invalid` if it is not an object
+   */
   static of(value: GoValue | undefined, path: string): GoFields {
     if (!isObject(value)) throw misfit(path, 'an object');
     return new GoFields(value, path);
   }
 
-  /** Present at all, even as `null`. */
+  /** Whether the member is present, even as `null`. */
   has(name: string): boolean {
     return this.#members.has(name.toLowerCase());
   }
@@ -63,7 +66,7 @@ export class GoFields {
     );
   }
 
-  /** A whole number that fits in 53 bits. */
+  /** Reads an integer of at most 53 bits. */
   integer(name: string): number {
     const value = this.big(name) ?? 0n;
     if (value > BigInt(Number.MAX_SAFE_INTEGER) || value < BigInt(Number.MIN_SAFE_INTEGER)) {
@@ -72,23 +75,23 @@ export class GoFields {
     return Number(value);
   }
 
-  /** A whole number of any size. */
+  /** Reads an integer of any size. */
   big(name: string): bigint | undefined {
     return this.#typed(name, 'a whole number', (value) => (typeof value === 'bigint' ? value : undefined));
   }
 
-  /** A whole number, or a text where Go would have a number. */
+  /** Reads an integer, or a text where Go would have a number. */
   integerOrText(name: string): number | string {
     return typeof this.#members.get(name.toLowerCase()) === 'string' ? this.text(name) : this.integer(name);
   }
 
-  /** Base64 text; empty is the same as absent. The caller owns the bytes. */
+  /** Reads base64 text; empty is the same as absent. The caller owns the bytes. */
   bytes(name: string): Buffer | undefined {
     const text = this.text(name);
     return text === '' ? undefined : decoded(text, this.#pathOf(name));
   }
 
-  /** As Go would write it again. */
+  /** Reads a time, in the text that Go would print. */
   time(name: string): string {
     const text = this.#textOrAbsent(name);
     if (text === undefined) return GO_ZERO_TIME;
@@ -97,7 +100,7 @@ export class GoFields {
     return time;
   }
 
-  /** An object, or a text where Go would have one. */
+  /** Reads an object, or a text where Go would have one. */
   objectOrText(name: string): GoFields | string | undefined {
     return typeof this.#members.get(name.toLowerCase()) === 'string' ? this.text(name) : this.object(name);
   }
@@ -107,7 +110,7 @@ export class GoFields {
     return value === undefined || value === null ? undefined : GoFields.of(value, this.#pathOf(name));
   }
 
-  /** The members of an object whose names are data and keep their case. */
+  /** Returns the members of an object whose names are data and case-sensitive. */
   entries(name: string): readonly (readonly [string, GoValue])[] {
     const value = this.#typed(name, 'an object', (member) => (isObject(member) ? member : undefined));
     return value === undefined ? [] : Object.entries(value);
@@ -119,7 +122,7 @@ export class GoFields {
     );
   }
 
-  /** Base64 texts. */
+  /** Reads a list of base64 texts. */
   bytesList(name: string): readonly Buffer[] | undefined {
     return this.list(name)?.map((value, index) => {
       const path = `${this.#pathOf(name)}.${index}`;
@@ -128,7 +131,7 @@ export class GoFields {
     });
   }
 
-  /** Whole numbers of any size. */
+  /** Reads a list of integers of any size. */
   bigList(name: string): readonly bigint[] {
     return (this.list(name) ?? []).map((value, index) => {
       if (typeof value !== 'bigint') throw misfit(`${this.#pathOf(name)}.${index}`, 'a whole number');

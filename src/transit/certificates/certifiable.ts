@@ -7,12 +7,15 @@ import type { KeyVersion, NamedKey } from '../named-key.ts';
 import { requireSigning } from '../signing.ts';
 import { requireVersion } from '../version-choice.ts';
 
-/** What is common to asking for a certificate and keeping it. Refusals are in the words of peers. */
+/** Shared code of certificate requests and chains. Error messages are Vault-compatible. */
 
-/** Characters of PEM: hundreds of names, or dozens of certificates. */
+/** Maximum length of PEM text, in characters: enough for hundreds of names, or dozens of certificates. */
 const MOST_CHARACTERS = 256 * 1024;
 
-/** @throws `too-large` before anything is read of it. */
+/**
+ * Limits the length before parsing.
+ * @throws `too-large`
+ */
 export function requireReasonableLength(pem: string, field: string): void {
   if (pem.length > MOST_CHARACTERS) {
     throw new CofferError('too-large', `${field} must have at most ${MOST_CHARACTERS} characters`, { field });
@@ -21,7 +24,10 @@ export function requireReasonableLength(pem: string, field: string): void {
 
 export const missingKey = (name: string): string => `key with provided name '${name}' not found`;
 
-/** @throws `not-found`, `unsupported`, `conflict` */
+/**
+ * Finds a key that can be certified.
+ * @throws `not-found`, `unsupported`, `conflict`
+ */
 export async function requireCertifiableKey(
   engine: Engine,
   name: string,
@@ -30,7 +36,10 @@ export async function requireCertifiableKey(
   return { key, certification: certificationOf(key) };
 }
 
-/** @throws `unsupported` for a key that has nothing to certify; `conflict` for a soft-deleted one. */
+/**
+ * Returns the certification functions of a key.
+ * @throws `unsupported` if the key cannot be certified; `conflict` if it is soft-deleted
+ */
 export function certificationOf(key: NamedKey): Certification<unknown> {
   const { certification } = requireSigning(key, 'signing');
   if (key.document.derived) {
@@ -43,11 +52,18 @@ export function certificationOf(key: NamedKey): Certification<unknown> {
   return certification;
 }
 
-/** @param number undefined for the latest; 0 is none. @throws `invalid` */
+/**
+ * Finds a version.
+ * @param number undefined for the latest; 0 does not exist
+ * @throws `invalid`
+ */
 export const namedVersion = (key: NamedKey, number: number | undefined): KeyVersion =>
   requireVersion(key, number ?? key.document.latestVersion);
 
-/** @throws what `work` throws, with what was tried in front. */
+/**
+ * Runs `work`, and prefixes its errors with the attempted action.
+ * @throws as `work`
+ */
 export function attempting<T>(attempt: string, field: string, work: () => T): T {
   try {
     return work();

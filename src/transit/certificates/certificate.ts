@@ -1,6 +1,9 @@
 import { type KeyObject, X509Certificate } from 'node:crypto';
 
-/** An X.509 certificate, or undefined when the bytes are none, or not only one. @param der without PEM around it. */
+/**
+ * Parses an X.509 certificate; undefined if the bytes are not exactly one certificate.
+ * @param der DER, without PEM
+ */
 export function readCertificate(der: Uint8Array): X509Certificate | undefined {
   try {
     const certificate = new X509Certificate(der);
@@ -10,7 +13,7 @@ export function readCertificate(der: Uint8Array): X509Certificate | undefined {
   }
 }
 
-/** Undefined for a kind of key that OpenSSL does not know. */
+/** Returns the public key; undefined for a type of key that OpenSSL does not know. */
 export function publicKeyOf(certificate: X509Certificate): KeyObject | undefined {
   try {
     return certificate.publicKey;
@@ -19,7 +22,7 @@ export function publicKeyOf(certificate: X509Certificate): KeyObject | undefined
   }
 }
 
-/** What is said of a certificate for another key. */
+/** Message for a certificate for another key. */
 export const OTHER_KEY = 'leaf certificate public key does not match the selected key version';
-/** What is said of bytes that are no certificate. */
+/** Message for bytes that are not a certificate. */
 export const UNREADABLE = 'could not parse a certificate in the certificate chain';

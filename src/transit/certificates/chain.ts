@@ -21,11 +21,11 @@ import { OTHER_KEY, publicKeyOf, readCertificate, UNREADABLE } from './certifica
 const FIELD = 'certificate_chain';
 
 /**
- * Keeps the certificates of a version, in place of those that it had. Whether they are signed by each other, and when they are
- * valid, is for those who rely on them.
- * @param version undefined for the latest; 0 is none.
- * @param pem the leaf first, then authorities up to one that others trust; what else stands in the text is skipped.
- * @throws `not-found`, `unsupported`; `invalid` for certificates that are none, or not of this version.
+ * Sets the certificate chain of a version, replacing the previous one. Signatures and validity periods are left to
+ * relying parties.
+ * @param version undefined for the latest; 0 does not exist
+ * @param pem leaf first, then authorities up to a trusted one; other text is skipped
+ * @throws `not-found`, `unsupported`; `invalid` for malformed certificates, or ones for another version
  */
 export async function setCertificateChain(
   engine: Engine,
@@ -87,7 +87,7 @@ function withChain(
   return { ...document, versions };
 }
 
-/** The leaf stands in front, and nothing but authorities behind it. */
+/** Requires the leaf first, and only authorities after it. */
 function requireOrder(chain: readonly X509Certificate[]): void {
   const [leaf, ...authorities] = chain;
   const hint = 'give the certificate of the key, then that of whoever signed it, and so on';

@@ -7,27 +7,27 @@ import type { Engine } from '../engine.ts';
 import type { KeyVersion, NamedKey } from '../named-key.ts';
 import { attempting, namedVersion, requireCertifiableKey, requireReasonableLength } from './certifiable.ts';
 
-/** What a request says beside the key: DER, with tag and length. */
+/** Contents of a request besides the key: DER, with tag and length. */
 interface Requested {
-  /** A `Name`. */
+  /** Subject, an X.501 `Name`. */
   readonly subject: Uint8Array;
-  /** The `[0]` of attributes, in which the extensions are. */
+  /** The `[0]` attributes, which contain the extensions. */
   readonly attributes: Uint8Array;
 }
 
 const NOTHING: Requested = { subject: der(TAG.sequence), attributes: der(TAG.context0) };
 const VERSION_1 = der(TAG.integer, Buffer.from([0]));
 const LABEL = 'CERTIFICATE REQUEST';
-/** Older programs put a word in front. */
+/** Accepted PEM labels; older programs write the second one. */
 const LABELS = [LABEL, `NEW ${LABEL}`];
 
 /**
- * A certificate request (PKCS #10, RFC 2986) for one version of a key, signed with it.
- * @param version undefined for the latest; 0 is none.
- * @param template a request in PEM whose subject and attributes are taken over, byte for byte; empty for a request that names
- * nobody. Its key and signature don't matter.
- * @returns PEM, with a newline at the end.
- * @throws `not-found`, `unsupported`; `invalid` for the template, or when there is no such version.
+ * Creates a certificate request (PKCS #10, RFC 2986) for one version of a key, signed with it.
+ * @param version undefined for the latest; 0 does not exist
+ * @param template request in PEM whose subject and attributes are copied byte for byte; empty for an empty subject. Its
+ * key and signature are ignored.
+ * @returns PEM, with a newline at the end
+ * @throws `not-found`, `unsupported`; `invalid` for the template, or if there is no such version
  * @see docs/decisions/0129
  */
 export async function certificateRequest(
@@ -48,7 +48,10 @@ export async function certificateRequest(
   return { key, version: chosen.number, pem: `${printPem(LABEL, encodeBase64(request))}\n` };
 }
 
-/** @throws `unsupported` when only the public key is there. */
+/**
+ * Requires the private key of a version.
+ * @throws `unsupported` if only the public key was imported
+ */
 function requirePrivate(version: KeyVersion): KeyVersion {
   if (version.hasSecret) return version;
   throw unsupported(ownWords('private key not imported for key version selected'), {
@@ -56,7 +59,10 @@ function requirePrivate(version: KeyVersion): KeyVersion {
   });
 }
 
-/** The kind of a public key, which is that of its signatures as well (RFC 8410, RFC 9881, RFC 9909). */
+/**
+ * Returns the algorithm identifier of a public key, which is also that of its signatures (RFC 8410, RFC 9881, RFC
+ * 9909).
+ */
 const algorithmOf = (publicKeyInfo: Buffer): Uint8Array => {
   const [algorithm] = membersOf(readDer(publicKeyInfo), TAG.sequence);
   if (algorithm === undefined) throw new TypeError('a public key without an algorithm');
@@ -74,7 +80,10 @@ function readTemplate(text: string): Requested {
   return attempting('could not parse the csr', 'csr', () => readRequest(block.bytes));
 }
 
-/** @throws `invalid` when it is no request. Its signature is not looked at: it is that of another key. */
+/**
+ * Parses a request. Its signature is not verified: it is for another key.
+ * @throws `invalid` if it is malformed
+ */
 function readRequest(bytes: Buffer): Requested {
   const [info, algorithm, signature, ...more] = membersOf(readDer(bytes), TAG.sequence);
   const [version, subject, publicKey, attributes, ...others] = membersOf(info, TAG.sequence);
@@ -88,20 +97,20 @@ function readRequest(bytes: Buffer): Requested {
     more.length + others.length === 0;
   if (!fits) throw invalid(ownWords('asn1: it is no certificate request'));
   requireName(subject);
-  // Some programs leave the attributes out where there are none.
+  // Some programs omit empty attributes.
   if (attributes === undefined) return { ...NOTHING, subject: subject.bytes };
   requireAttributes(attributes);
   return { subject: subject.bytes, attributes: attributes.bytes };
 }
 
-/** `SEQUENCE OF SET OF SEQUENCE { type, value }` (RFC 5280, 4.1.2.4). */
+/** Requires a `Name`: `SEQUENCE OF SET OF SEQUENCE { type, value }` (RFC 5280, 4.1.2.4). */
 function requireName(name: DerValue): void {
   for (const relative of membersOf(name, TAG.sequence)) {
     for (const pair of membersOf(relative, TAG.set)) requireTyped(pair);
   }
 }
 
-/** `[0] SET OF SEQUENCE { type, values SET }`. */
+/** Requires attributes: `[0] SET OF SEQUENCE { type, values SET }`. */
 function requireAttributes(attributes: DerValue): void {
   for (const attribute of membersOf(attributes, TAG.context0)) {
     if (requireTyped(attribute).tag !== TAG.set)
@@ -109,7 +118,7 @@ function requireAttributes(attributes: DerValue): void {
   }
 }
 
-/** An object identifier and what it says. */
+/** Requires an object identifier followed by a value, and returns the value. */
 function requireTyped(pair: DerValue): DerValue {
   const [type, value, ...more] = membersOf(pair, TAG.sequence);
   if (type?.tag !== TAG.objectIdentifier || value === undefined || more.length > 0) {

@@ -4,36 +4,36 @@ import type { ChunkCipher, ChunkStage, CipherName, CipherSpec } from './chunk-st
 import { brokenEnd, changedChunk, trailing, truncated } from './refusals.ts';
 
 /**
- * The chunked AEAD called STREAM (Hoang, Reyhanitabar, Rogaway, Vizár: "Online Authenticated-Encryption and its
- * Nonce-Reuse Misuse-Resistance", 2015): chunk after chunk under one key, with the chunk's number and whether it is the
- * last one in the nonce. So no chunk can be left out, moved, repeated, appended or taken from another file.
+ * Chunked AEAD STREAM (Hoang, Reyhanitabar, Rogaway, Vizár: "Online Authenticated-Encryption and its Nonce-Reuse
+ * Misuse-Resistance", 2015): chunk after chunk under one key, with the chunk's number and a last-chunk flag in the
+ * nonce. So no chunk can be removed, moved, repeated, appended or taken from another file.
  */
 
 const OWN: CipherName = 'aes-256-gcm';
 export const TAG_BYTES = 16;
 
-/** Keeps the number in the counter's 32 bits: 256 TiB in chunks of 64 KiB. */
+/** Maximum number of chunks, the range of the 32-bit counter: 256 TiB in chunks of 64 KiB. */
 const MAX_CHUNKS = 2 ** 32;
 
-/** What is taken of `node:crypto`. */
+/** Functions used from `node:crypto`. */
 interface CipherMakers {
   readonly createCipheriv: typeof createCipheriv;
   readonly createDecipheriv: typeof createDecipheriv;
 }
 
-/** Both directions, for the chunks of one file. Nothing outside of it is referred to: other threads run its text, too. */
+/** Encrypts and decrypts the chunks of one file. Self-contained: other threads run its source text as well. */
 export function chunkCipher(crypto: CipherMakers, { name, key }: CipherSpec): ChunkCipher {
   type Piece = Buffer<ArrayBuffer>;
   const tagBytes = 16;
   const algorithm = name as 'aes-256-gcm';
   const options = { authTagLength: tagBytes };
-  // `node:crypto` copies each piece once more into memory that the allocator puts right behind, and 16 bytes into a page from the
-  // start of another is where some processors copy slowly; after 64 KiB it would be just there.
+  // `node:crypto` copies each piece once more into memory that the allocator places right behind it. Some processors
+  // copy slowly if the two start 16 bytes apart modulo the page size, which would be the case after 64 KiB.
   // @see docs/decisions/0261
   const firstBytes = 62 * 1024;
 
-  // Twelve bytes: seven zeros, the chunk's number from 0 (32-bit big-endian), 1 for the last chunk and else 0. In age the number
-  // has the seven bytes, too.
+  // Nonce of twelve bytes: seven zeros, the chunk's number from 0 (32-bit big-endian), 1 for the last chunk and else 0.
+  // age uses the same layout, with the seven bytes as part of the number.
   const nonceOf = (index: number, final: boolean): Buffer => {
     const nonce = Buffer.alloc(12);
     nonce.writeUInt32BE(index, 7);
@@ -44,8 +44,8 @@ export function chunkCipher(crypto: CipherMakers, { name, key }: CipherSpec): Ch
     chunk.length <= firstBytes
       ? [cipher.update(chunk)]
       : [cipher.update(chunk.subarray(0, firstBytes)), cipher.update(chunk.subarray(firstBytes))];
-  // Gives the memory of a piece back at once. Left to the garbage collector, it costs more time than the encryption: fresh pages for
-  // every chunk in place of a few that stay in the processor's cache, and 80 MiB more.
+  // Frees the memory of a piece at once. Left to the garbage collector, it costs more time than the encryption: new
+  // pages for every chunk instead of a few that stay in the processor's cache, and 80 MiB more.
   // @see docs/decisions/0082
   const release = (piece: Piece): void => {
     if (piece.length === piece.buffer.byteLength) piece.buffer.transfer(0);
@@ -69,7 +69,7 @@ export function chunkCipher(crypto: CipherMakers, { name, key }: CipherSpec): Ch
     },
     open(chunk, index, final, out) {
       const length = chunk.length - tagBytes;
-      // A plaintext has one encoding: no chunk is empty, but for the only one of an empty plaintext.
+      // A plaintext has one encoding: no chunk is empty, except the only one of an empty plaintext.
       if (length < 0 || (length === 0 && index > 0)) return undefined;
       const decipher = crypto.createDecipheriv(algorithm, key, nonceOf(index, final), options);
       decipher.setAuthTag(chunk.subarray(length));
@@ -88,13 +88,16 @@ export function chunkCipher(crypto: CipherMakers, { name, key }: CipherSpec): Ch
   };
 }
 
-/** @throws `unsupported` */
+/**
+ * Checks the chunk number.
+ * @throws `unsupported` if it is too large
+ */
 function requireNumber(index: number): void {
   if (index < MAX_CHUNKS) return;
   throw unsupported('the data is too long for one envelope', { hint: 'split it into several' });
 }
 
-/** Encrypts the chunks of one file. */
+/** Creates a stage that encrypts the chunks of one file. */
 export function encryption(key: KeyObject, chunkBytes: number, name: CipherName = OWN): ChunkStage {
   const { seal } = chunkCipher({ createCipheriv, createDecipheriv }, { name, key });
   return {
@@ -108,7 +111,9 @@ export function encryption(key: KeyObject, chunkBytes: number, name: CipherName 
   };
 }
 
-/** Decrypts the chunks of one file; nothing gets into `out` before its chunk is authenticated. */
+/**
+ * Creates a stage that decrypts the chunks of one file; nothing is written to `out` before its chunk is authenticated.
+ */
 export function decryption(key: KeyObject, chunkBytes: number, name: CipherName = OWN): ChunkStage {
   const { open } = chunkCipher({ createCipheriv, createDecipheriv }, { name, key });
   return {
@@ -124,7 +129,10 @@ export function decryption(key: KeyObject, chunkBytes: number, name: CipherName 
   };
 }
 
-/** A chunk that is authentic as a middle one but stands at the end, or the other way round, tells what happened. */
+/**
+ * Finds the reason for a failed chunk: one that is authentic as a middle chunk but is at the end, or vice versa, tells
+ * what happened.
+ */
 function reasonToRefuse(open: ChunkCipher['open'], chunk: Uint8Array, index: number, final: boolean): Error {
   if (chunk.length < TAG_BYTES || (chunk.length === TAG_BYTES && index > 0)) return truncated();
   const discarded = Buffer.alloc(chunk.length);

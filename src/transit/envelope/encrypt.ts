@@ -12,15 +12,15 @@ export interface Encryption {
   readonly random: Random;
   readonly source: ByteSource;
   readonly sink: ByteSink;
-  /** Authenticated, not secret. Texts without control characters. */
+  /** Metadata: authenticated, not encrypted. Texts without control characters. */
   readonly metadata?: Readonly<Record<string, string>>;
   readonly onProgress?: OnProgress;
 }
 
 /**
- * Encrypts a stream of any length into an envelope, under a fresh data key that the named key wraps.
- * @returns the version of the named key that was used.
- * @throws `invalid` when the metadata cannot be stored, and whatever the named key answers; nothing is written then.
+ * Encrypts a stream of any length into an envelope, under a new data key that the named key wraps.
+ * @returns the version of the named key that was used
+ * @throws `invalid` if the metadata cannot be stored, and any error of the named key; nothing is written then
  */
 export async function encryptEnvelope(request: Encryption): Promise<{ keyVersion: number | undefined }> {
   const { key, keys, random, source, sink, metadata = {}, onProgress } = request;

@@ -19,7 +19,7 @@ import type { ByteSource, DataKeys } from './ports.ts';
 import { damaged } from './refusals.ts';
 import { keyVersionOf, parseWrappedKeys } from './wrapped-keys.ts';
 
-/** What a header says, for people and programs. */
+/** Description of a header, for output. */
 export type EnvelopeDescription = ReturnType<typeof describe>;
 
 export const describe = ({ sealed, wrapped }: EnvelopeHeader) => ({
@@ -27,16 +27,16 @@ export const describe = ({ sealed, wrapped }: EnvelopeHeader) => ({
   algorithm: ALGORITHM_NAME,
   mount: sealed.mount,
   name: sealed.name,
-  /** The version of the named key that wraps the data key. */
+  /** Version of the named key that wraps the data key. */
   keyVersion: keyVersionOf(wrapped.current.ciphertext),
-  /** The wrapped data key, a ciphertext of transit. */
+  /** Wrapped data key, a transit ciphertext. */
   wrapped: wrapped.current.ciphertext,
   chunkBytes: sealed.chunkBytes,
   metadata: sealed.metadata,
 });
 
 /**
- * Reads a header and nothing beyond it.
+ * Reads a header and nothing after it.
  * @throws `corrupt` or `inauthentic`
  */
 export async function readHeader(source: ByteSource): Promise<EnvelopeHeader> {
@@ -48,7 +48,7 @@ export async function readHeader(source: ByteSource): Promise<EnvelopeHeader> {
   );
 }
 
-/** A header as it was read: nothing of it is authenticated yet. */
+/** Parsed header, not authenticated yet. */
 export type EnvelopeHeader = ReturnType<typeof parseHeader>;
 
 function parseHeader(bytes: Buffer, layout: Layout) {
@@ -56,7 +56,7 @@ function parseHeader(bytes: Buffer, layout: Layout) {
   const sealedBytes = bytes.subarray(0, layout.mac);
   return {
     sealed: parseSealedHeader(sealedBytes),
-    /** The bytes that the MAC covers. */
+    /** Bytes that the MAC covers. */
     sealedBytes,
     mac: bytes.subarray(layout.mac, layout.mac + MAC_BYTES),
     wrapped: parseWrappedKeys(bytes.subarray(layout.halves, layout.payload)),
@@ -67,9 +67,9 @@ function parseHeader(bytes: Buffer, layout: Layout) {
 
 /**
  * Unwraps the data key and authenticates the header.
- * @param name The named key that the caller expects, if any.
- * @throws `denied` when the header is not authentic or names another key, `inauthentic` when its spare half is damaged,
- * and whatever the named key answers.
+ * @param name named key that the caller expects, if any
+ * @throws `denied` if the header is not authentic or names another key; `inauthentic` if its spare half is damaged; and
+ * any error of the named key
  */
 export async function openHeader(header: EnvelopeHeader, keys: DataKeys, name?: string): Promise<FileKeys> {
   requireName(header, name);
@@ -79,7 +79,10 @@ export async function openHeader(header: EnvelopeHeader, keys: DataKeys, name?: 
   return openFileKeys(dataKey, sealed.salt, sealedBytes, mac);
 }
 
-/** @throws `denied` */
+/**
+ * Checks the key name.
+ * @throws `denied` if the header names another key
+ */
 export function requireName({ sealed }: EnvelopeHeader, name: string | undefined): void {
   if (name === undefined || name === sealed.name) return;
   throw denied(`the envelope is encrypted under key "${sealed.name}", not "${name}"`, {

@@ -6,18 +6,18 @@ export const DATA_KEY_BYTES = 32;
 const MAC_INFO = utf8('coffer envelope 1 header');
 const PAYLOAD_INFO = utf8('coffer envelope 1 payload');
 
-/** What a data key gives for one file. */
+/** Keys of one file, derived from its data key. */
 export interface FileKeys {
-  /** Authenticates the sealed header. */
+  /** MAC of the sealed header. */
   readonly mac: Buffer;
-  /** Encrypts the chunks. It depends on the MAC, so with another header no chunk opens. */
+  /** Key of the chunks. It depends on the MAC, so no chunk opens with another header. */
   readonly payload: KeyObject;
 }
 
 /**
- * Derives the keys of one file by HKDF-SHA256 (RFC 5869) and overwrites the data key.
- * HMAC with a key that came out of HKDF commits to the data key, which AES-GCM alone does not.
- * @param salt The file's own, so that a data key used twice would still give different keys.
+ * Derives the keys of one file by HKDF-SHA256 (RFC 5869) and overwrites the data key. HMAC with a key derived by HKDF
+ * commits to the data key, which AES-GCM alone does not.
+ * @param salt salt of the file, so that a data key used twice would still yield different keys
  */
 export function deriveFileKeys(dataKey: Buffer, salt: Buffer, sealedHeader: Buffer): FileKeys {
   if (dataKey.length !== DATA_KEY_BYTES) {
@@ -37,8 +37,8 @@ const derive = (dataKey: Buffer, salt: Buffer, info: Buffer): Buffer =>
   Buffer.from(hkdfSync('sha256', dataKey, salt, info, 32));
 
 /**
- * The same for a file that is read.
- * @throws `denied` when the MAC is not that of this header under this data key.
+ * Derives the keys of a file to decrypt.
+ * @throws `denied` if the MAC does not match this header and data key
  */
 export function openFileKeys(dataKey: Buffer, salt: Buffer, sealedHeader: Buffer, mac: Buffer): FileKeys {
   const keys = deriveFileKeys(dataKey, salt, sealedHeader);

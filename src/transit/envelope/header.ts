@@ -3,22 +3,21 @@ import type { KeyReference } from './ports.ts';
 import { damaged, notAnEnvelope, unknownFormat } from './refusals.ts';
 
 /**
- * The part of an envelope's header that never changes and that the header's MAC covers.
- * The format is defined in docs/envelope-format.md.
+ * Part of an envelope's header that never changes and is covered by its MAC. Format: docs/envelope-format.md.
  * @see docs/decisions/0080
  */
 export interface SealedHeader extends KeyReference {
-  /** Plaintext bytes in every chunk but the last: a power of two. */
+  /** Plaintext length of every chunk except the last, in bytes: a power of two. */
   readonly chunkBytes: number;
-  /** Bytes of each of the two halves of the wrapped keys that follow. */
+  /** Length of each half of the wrapped keys that follow, in bytes. */
   readonly wrappedKeyBytes: number;
   /** 32 random bytes, different for every file. */
   readonly salt: Buffer;
-  /** What the user wants to be known about the file. Authenticated, not secret. */
+  /** User-defined metadata. Authenticated, not encrypted. */
   readonly metadata: Readonly<Record<string, string>>;
 }
 
-/** Like PNG's: a byte that no text has, and a newline that a conversion of line ends would change. */
+/** File signature like PNG's: a byte that occurs in no text, and a newline that line ending conversion would change. */
 export const MAGIC = Buffer.from('\x89COFFER\n', 'latin1');
 export const FORMAT_VERSION = 1;
 const AES_256_GCM = 1;
@@ -26,7 +25,7 @@ export const ALGORITHM_NAME = 'aes-256-gcm';
 
 export const SALT_BYTES = 32;
 export const MAC_BYTES = 32;
-/** Everything up to and with the salt: from here on the lengths of the rest are known. */
+/** Length of everything up to and including the salt, in bytes: it determines the lengths of the rest. */
 export const PREFIX_BYTES = 48;
 
 const MIN_CHUNK_BITS = 12;
@@ -40,19 +39,19 @@ const MAX_FIELDS_BYTES = 0xffff;
 const CONTROL_CHARACTER = /\p{Cc}/u;
 const strictUtf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
 
-/** Where the parts of a header lie, counted from the start of the envelope. */
+/** Offsets of the parts of a header, from the start of the envelope. */
 export interface Layout {
-  /** The sealed header ends and its MAC begins. */
+  /** End of the sealed header, and start of its MAC. */
   readonly mac: number;
-  /** The first of two halves that hold the wrapped data key in turn. */
+  /** First of the two halves that hold the wrapped data key alternately. */
   readonly halves: number;
-  /** The first chunk. */
+  /** First chunk. */
   readonly payload: number;
 }
 
 /**
- * The bytes of a sealed header, without its MAC.
- * @throws `invalid` when a text holds control characters or all together are too long.
+ * Prints a sealed header, without its MAC.
+ * @throws `invalid` if a text contains control characters or the texts are too long in total
  */
 export function printSealedHeader(header: SealedHeader): Buffer {
   const entries = Object.entries(header.metadata).map(
@@ -83,7 +82,7 @@ const tooLong = () =>
     hint: `keep mount, key name and metadata below ${MAX_FIELDS_BYTES} bytes together`,
   });
 
-/** A text behind its length in bytes (16-bit big-endian). */
+/** Prints a text after its length in bytes (16-bit big-endian). */
 function printText(text: string, what: string): Buffer {
   if (CONTROL_CHARACTER.test(text) || !text.isWellFormed()) {
     throw invalid(`a ${what} holds a control character or is not valid text`, {
@@ -99,8 +98,8 @@ function printText(text: string, what: string): Buffer {
 }
 
 /**
- * What the first {@link PREFIX_BYTES} bytes say about where the rest is.
- * @throws `corrupt` when it is no envelope, or one that this version cannot read, `inauthentic` when it is damaged.
+ * Parses the first {@link PREFIX_BYTES} bytes, which determine the layout.
+ * @throws `corrupt` if it is not an envelope, or one that this version cannot read; `inauthentic` if it is damaged
  */
 export function parsePrefix(
   prefix: Buffer,
@@ -133,9 +132,9 @@ export function parsePrefix(
 }
 
 /**
- * Reads a sealed header back; only what {@link printSealedHeader} prints is accepted.
- * @param bytes From the start of the envelope up to the MAC.
- * @throws `inauthentic`
+ * Parses a sealed header; accepts only what {@link printSealedHeader} prints.
+ * @param bytes from the start of the envelope up to the MAC
+ * @throws `inauthentic` otherwise
  */
 export function parseSealedHeader(bytes: Buffer): SealedHeader {
   const { chunkBytes, wrappedKeyBytes, salt, mac } = parsePrefix(bytes);
@@ -146,7 +145,7 @@ export function parseSealedHeader(bytes: Buffer): SealedHeader {
   for (let i = 0; i < rest.length; i += 2) {
     const key = rest[i] ?? '';
     const previous = metadata.at(-1)?.[0] ?? '';
-    // Ascending without repeats, so one header has one spelling; the empty key is ruled out by the same comparison.
+    // Keys are ascending without duplicates, so a header has one encoding; the same comparison excludes an empty key.
     if (Buffer.compare(Buffer.from(previous), Buffer.from(key)) >= 0) throw brokenFields();
     metadata.push([key, rest[i + 1] ?? '']);
   }
@@ -174,7 +173,7 @@ function parseText(bytes: Buffer): string {
   } catch {
     throw brokenFields();
   }
-  // A header is shown on terminals before anything is authenticated.
+  // Headers are shown on terminals before anything is authenticated.
   if (CONTROL_CHARACTER.test(text)) throw brokenFields();
   return text;
 }

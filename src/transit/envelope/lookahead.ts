@@ -3,12 +3,12 @@ import type { ByteSource, PlainFile } from './ports.ts';
 
 const PIECE_BYTES = 4096;
 
-/** A source whose beginning can be looked at before somebody reads it, e.g. to find out what it is. */
+/** Byte source with peek: its first bytes can be inspected before it is read. */
 export class Lookahead implements ByteSource {
   readonly #source: ByteSource;
-  /** What was read and nobody has taken yet. */
+  /** Bytes that were read ahead. */
   #held: Buffer = Buffer.alloc(0);
-  /** How many bytes were taken. */
+  /** Number of bytes consumed. */
   taken = 0;
 
   constructor(source: ByteSource) {
@@ -28,15 +28,18 @@ export class Lookahead implements ByteSource {
     return this.#source.file;
   }
 
-  /** The next bytes, which stay to be read. @returns fewer only at the end. */
+  /**
+   * Returns the next bytes without consuming them.
+   * @returns fewer only at the end
+   */
   async peek(bytes: number): Promise<Buffer> {
     while (this.#held.length < bytes && (await this.#more()));
     return this.#held.subarray(0, bytes);
   }
 
   /**
-   * The next line, without its newline.
-   * @returns undefined when no newline comes within `maxBytes`, or before the end.
+   * Reads the next line, without its newline.
+   * @returns undefined if there is no newline within `maxBytes`, or before the end
    */
   async line(maxBytes: number): Promise<string | undefined> {
     let from = 0;
@@ -71,7 +74,10 @@ export class Lookahead implements ByteSource {
     this.taken += bytes;
   }
 
-  /** @returns false at the end. */
+  /**
+   * Reads another piece.
+   * @returns false at the end
+   */
   async #more(): Promise<boolean> {
     const piece = Buffer.alloc(PIECE_BYTES);
     const bytes = await this.#source.read(piece);
@@ -80,7 +86,10 @@ export class Lookahead implements ByteSource {
   }
 }
 
-/** @returns fewer bytes only at the end of the source. */
+/**
+ * Reads exactly `length` bytes.
+ * @returns fewer only at the end of the source
+ */
 export async function readExactly(source: ByteSource, length: number): Promise<Buffer> {
   const bytes = Buffer.alloc(length);
   let filled = 0;

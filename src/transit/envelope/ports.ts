@@ -1,41 +1,45 @@
-/** What envelopes need from outside: bytes in, bytes out, and somebody who holds the named keys. */
+/** Ports that envelopes need: bytes in, bytes out, and access to the named keys. */
 
-/** An open file whose next bytes may also be read or written by its descriptor, with calls that block; never a pipe. */
+/** Open file that may also be read or written by its descriptor, with blocking calls; never a pipe. */
 export interface PlainFile {
   readonly descriptor: number;
-  /** What an error of the system in doing so is to whoever named the file. */
+  /** Converts a system error of such a call into an error that names the file. */
   explain(error: unknown): unknown;
-  /** To be told how many bytes were written. */
+  /** Called with the number of bytes written. */
   wrote?(bytes: number): void;
 }
 
-/** Bytes in order, e.g. a pipe. */
+/** Sequential byte source, e.g. a pipe. */
 export interface ByteSource {
   /**
-   * Puts the next bytes at the start of `into`, which is never empty and belongs to the source until the promise settles.
-   * @returns how many there are, at least 1; 0 at the end.
+   * Reads the next bytes into the start of `into`, which must not be empty and must not be used until the promise
+   * settles.
+   * @returns the number of bytes read; 0 at the end
    */
   read(into: Uint8Array): Promise<number>;
   /**
-   * A read may wait for somebody else, as on a pipe. Then nothing is read ahead: an error can end the process at once, and
-   * does not have to wait for bytes that nobody wants any more.
+   * Whether a read may block on another process, as on a pipe. Then nothing is read ahead, so that an error can end the
+   * process at once, without waiting for bytes that are not needed any more.
    */
   readonly mayStall?: boolean;
-  /** About how many bytes there are, when that is known: so little memory is taken for a small file. */
+  /** Approximate number of bytes, if known: saves memory for a small file. */
   readonly expectedBytes?: number | undefined;
-  /** Where the bytes come from after those that the next `read` gives. */
+  /** File that the bytes after the next `read` come from. */
   readonly file?: PlainFile | undefined;
 }
 
-/** Bytes at known places, e.g. a regular file. */
+/** Byte source with random access, e.g. a regular file. */
 export interface RandomAccessSource {
-  /** In bytes. */
+  /** Size in bytes. */
   readonly size: number;
-  /** Fills `into` from `position` on. @returns how many bytes are there, fewer than asked for only at the end. */
+  /**
+   * Fills `into` from `position` on.
+   * @returns the number of bytes read; fewer than requested only at the end
+   */
   readAt(position: number, into: Uint8Array): Promise<number>;
 }
 
-/** A file whose header can be rewritten where it is. */
+/** File whose header can be rewritten in place. */
 export interface RewritableFile extends RandomAccessSource {
   writeAt(position: number, bytes: Uint8Array): Promise<void>;
   /** Resolves when everything written is on disk. */
@@ -43,12 +47,12 @@ export interface RewritableFile extends RandomAccessSource {
 }
 
 export interface ByteSink {
-  /** Takes all of `bytes`, which belong to the sink until the promise settles. */
+  /** Writes all of `bytes`, which must not be used until the promise settles. */
   write(bytes: Uint8Array): Promise<void>;
   readonly file?: PlainFile | undefined;
 }
 
-/** Which named key. */
+/** Reference to a named key. */
 export interface KeyReference {
   /** Path of the transit mount, without slashes at the ends. */
   readonly mount: string;
@@ -56,25 +60,28 @@ export interface KeyReference {
 }
 
 export interface DataKey {
-  /** 32 bytes; whoever asked for them overwrites them. */
+  /** 32 bytes; the caller overwrites them. */
   readonly plaintext: Buffer;
-  /** The data key as a ciphertext of transit, e.g. `service:v3:…`. */
+  /** Data key as a transit ciphertext, e.g. `service:v3:…`. */
   readonly wrapped: string;
 }
 
-/** The named keys, here or on a server: only data keys travel, never the data. */
+/** Access to the named keys, local or on a server: only data keys are transferred, never the data. */
 export interface DataKeys {
   create(key: KeyReference): Promise<DataKey>;
-  /** @returns the 32 bytes, which the caller overwrites. */
+  /**
+   * Unwraps a data key.
+   * @returns 32 bytes, which the caller overwrites
+   */
   unwrap(key: KeyReference, wrapped: string): Promise<Buffer>;
-  /** Moves a wrapped data key to the latest version of its named key, without showing it. */
+  /** Rewraps a wrapped data key to the latest version of its named key, without revealing it. */
   rewrap(key: KeyReference, wrapped: string): Promise<string>;
 }
 
-/** Called with the number of input bytes that were dealt with since the last call. */
+/** Called with the number of input bytes processed since the last call. */
 export type OnProgress = (bytes: number) => void;
 
-/** A file, or the part of it between two positions, one read after the other. */
+/** Reads a file, or the part of it between two positions, sequentially. */
 export function sequential(
   file: RandomAccessSource,
   from = 0,

@@ -4,14 +4,14 @@ import type { ChunkStage } from './chunk-stage.ts';
 import type { ByteSink, ByteSource, OnProgress } from './ports.ts';
 import { pumpInTurns } from './turns.ts';
 
-/** Large enough that system calls do not count, small enough for the processor's cache. */
+/** Read size, in bytes: large enough that system calls do not matter, small enough for the processor's cache. */
 const MAX_READ_BYTES = 1024 * 1024;
 const MIN_READ_BYTES = 4096;
 
 /**
- * Takes a stream of unknown length through a stage, chunk by chunk, in constant memory: while one piece is worked on, the
- * next is read and the one before is written. An empty stream is one empty chunk; any other ends in a chunk that is not
- * empty. When a chunk is refused, everything before it has been written.
+ * Pumps a stream through a chunk stage in constant memory: reading, processing and writing overlap. An empty stream is
+ * a single empty chunk; otherwise the last chunk is not empty. If a chunk is rejected, all earlier chunks have been
+ * written.
  * @see docs/decisions/0082
  */
 export async function pump(
@@ -36,7 +36,7 @@ export async function pump(
       let filled = 0;
       let isDamaged = true;
       try {
-        // Whatever may turn out to be the last chunk is kept back: that it is the last goes into its nonce.
+        // A chunk that may be the last one is held back, because its nonce says so.
         while (window.length - taken > stage.inputBytes) {
           const chunk = window.subarray(taken, taken + stage.inputBytes);
           filled += stage.transform(chunk, index++, false, out.subarray(filled));
@@ -45,7 +45,7 @@ export async function pump(
         input.keep(window.subarray(taken));
         isDamaged = false;
       } finally {
-        // What lies before a damaged chunk is good, and may be all that is left of the data.
+        // Data before a damaged chunk is intact, and may be all that is left.
         await output.write(filled, isDamaged);
       }
       onProgress?.(arrived);
@@ -53,21 +53,24 @@ export async function pump(
     await output.write(stage.transform(input.rest(), index, true, output.buffer()), true);
     await output.flush();
   } finally {
-    // Whoever owns source and sink may close them now, so nothing must be under way any more.
+    // The caller may close source and sink now, so nothing may be in progress any more.
     await Promise.all([input.settle(), output.settle()]);
     input.wipe();
     output.wipe();
   }
 }
 
-/** Reads into one buffer while the other is worked on (unless that might stall); the rest of a piece moves before the next. */
+/**
+ * Reads into one buffer while the other is processed (unless a read might block); the rest of a piece is moved before
+ * the next one.
+ */
 class ReadAhead {
   readonly #source: ByteSource;
-  /** Room for the rest of the piece before, at the start of both buffers. */
+  /** Space for the rest of the previous piece, at the start of both buffers, in bytes. */
   readonly #room: number;
   readonly #buffers: Pair;
   #pending: Promise<number> | undefined;
-  /** How many bytes the next piece begins with that were part of the one before. */
+  /** Number of bytes at the start of the next piece that were kept from the previous one. */
   kept = 0;
 
   constructor(source: ByteSource, room: number, readBytes: number) {
@@ -84,11 +87,11 @@ class ReadAhead {
   #readAhead(): void {
     if (this.#source.mayStall) return;
     this.#pending = this.#read();
-    // A failure is met when the piece is asked for; until then nobody listens.
+    // A failure is reported when the piece is requested; until then it must not count as unhandled.
     this.#pending.catch(() => {});
   }
 
-  /** The kept bytes and those after them; undefined at the end. Valid until the call after the next. */
+  /** Returns the kept bytes and those after them; undefined at the end. Valid until the call after the next. */
   async next(): Promise<Buffer | undefined> {
     const bytes = await (this.#pending ?? this.#read());
     this.#pending = undefined;
@@ -99,18 +102,21 @@ class ReadAhead {
     return window;
   }
 
-  /** @param rest The end of the last piece, at most as long as the room. */
+  /**
+   * Keeps the end of the last piece.
+   * @param rest at most as long as the space for it
+   */
   keep(rest: Uint8Array): void {
     this.kept = rest.length;
     this.#buffers.current.set(rest, this.#room - rest.length);
   }
 
-  /** What was kept last. */
+  /** Returns the bytes that were kept last. */
   rest(): Buffer {
     return this.#buffers.current.subarray(this.#room - this.kept, this.#room);
   }
 
-  /** Waits until nothing is being read, however that ends. */
+  /** Waits until no read is in progress, regardless of its result. */
   async settle(): Promise<void> {
     await Promise.allSettled([this.#pending]);
   }
@@ -121,16 +127,16 @@ class ReadAhead {
 }
 
 /**
- * A pipe holds so much, and files are cached in parts of it. An encrypted chunk is a little longer: written as it is, its last
- * bytes would wait each time until somebody has read the others.
+ * Write unit, in bytes: the capacity of a pipe, and the unit of the file cache. An encrypted chunk is slightly longer:
+ * written on its own, its last bytes would wait each time until the reader has consumed the others.
  */
 const WRITE_UNIT = 64 * 1024;
 
-/** Writes one buffer while the other is filled, in whole units as long as more is to come. */
+/** Writes one buffer while the other is filled, in whole units until the end. */
 class WriteBehind {
   readonly #sink: ByteSink;
   readonly #buffers: Pair;
-  /** How many bytes at the start of the current buffer wait for the rest of their unit. */
+  /** Number of bytes at the start of the current buffer that wait for the rest of their unit. */
   #held = 0;
   #pending: Promise<void> = Promise.resolve();
 
@@ -139,15 +145,15 @@ class WriteBehind {
     this.#buffers = new Pair(bytes + WRITE_UNIT);
   }
 
-  /** Where the next bytes go. */
+  /** Returns the space for the next bytes. */
   buffer(): Buffer {
     return this.#buffers.current.subarray(this.#held);
   }
 
   /**
-   * Begins to write, once everything before is written.
-   * @param filled how many bytes were put at the start of {@link buffer}.
-   * @param everything nothing more may come: hold nothing back.
+   * Starts writing, once all earlier data is written.
+   * @param filled number of bytes written to the start of {@link buffer}
+   * @param everything whether this is the end: hold nothing back
    */
   async write(filled: number, everything: boolean): Promise<void> {
     const buffer = this.#buffers.current;
@@ -167,7 +173,7 @@ class WriteBehind {
     await this.#pending;
   }
 
-  /** Waits until nothing is being written, however that ends. */
+  /** Waits until no write is in progress, regardless of its result. */
   async settle(): Promise<void> {
     await Promise.allSettled([this.#pending]);
   }
@@ -177,7 +183,7 @@ class WriteBehind {
   }
 }
 
-/** Two buffers that take turns, made when they are first needed. */
+/** Two alternating buffers, allocated on first use. */
 class Pair {
   readonly #bytes: number;
   readonly #made: Buffer[] = [];

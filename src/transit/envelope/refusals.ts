@@ -1,6 +1,6 @@
 import { type CofferError, corrupt, inauthentic } from '../../ground/errors.ts';
 
-/** Why an envelope is refused. None of the texts tells anything of the data. */
+/** Errors of envelopes. The messages reveal nothing about the data. */
 
 const BRING_BACK = 'bring it back from where it came from';
 
@@ -25,5 +25,8 @@ export const trailing = (): CofferError => damaged('something follows its end');
 export const changedChunk = (index: number): CofferError =>
   damaged(`chunk ${index} was changed, moved or comes from another file`);
 
-/** A last chunk that does not open: with a part of it gone, it cannot be told from one that was changed. */
+/**
+ * Creates the error for a last chunk that does not open: a truncated one cannot be distinguished from one that was
+ * changed.
+ */
 export const brokenEnd = (): CofferError => damaged('its end is missing, or was changed');

@@ -3,14 +3,14 @@ import { type DataKeys, type RewritableFile, sequential } from './ports.ts';
 import { halfOf, keyVersionOf, printWrappedKey } from './wrapped-keys.ts';
 
 /**
- * Moves an envelope to the latest version of its named key by rewriting a part of its header in place, whatever its size.
- * Neither the data key nor the data are seen, so nothing of the file is authenticated by it. The new wrapped key goes to
- * the spare half, and the old one is erased once the new one is on disk: a process killed in between leaves a file that
- * opens. It also repairs a header whose rewriting a loss of power has cut short.
- * @throws `corrupt` when it is no envelope, `inauthentic` when it is damaged, `unsupported` when the new wrapped key is too long for its half, and whatever
- * the named key answers; the file is then unchanged.
- * @param name The named key that the caller expects; any without it.
- * @returns versions of the named key; undefined for a ciphertext of an unknown form.
+ * Rewraps an envelope to the latest version of its named key by rewriting a part of its header in place, whatever its
+ * size. Neither the data key nor the data is revealed, so nothing in the file is authenticated. The new wrapped key
+ * goes into the spare half, and the old one is erased once the new one is on disk: if the process is killed in between,
+ * the file still opens. Also repairs a header whose rewrite was interrupted by a power failure.
+ * @param name named key that the caller expects; undefined for any
+ * @returns versions of the named key; undefined for a ciphertext of an unknown form
+ * @throws `corrupt` if it is not an envelope; `inauthentic` if it is damaged; `unsupported` if the new wrapped key is
+ * too long for its half; and any error of the named key; the file is unchanged then
  */
 export async function rewrapEnvelope({
   keys,

@@ -1,25 +1,25 @@
 import type { readSync, writeSync } from 'node:fs';
 import type { ChunkCipher, ThreadCipher } from './chunk-stage.ts';
 
-/** What the threads share that work on one file. */
+/** State shared by the threads that process one file. */
 export interface Shared {
   /**
-   * The window that is read next (-2 while one is being read), the one that is written next (-1, both, when all is over), how many
-   * bytes `ahead` holds, and how many threads have begun.
+   * Counters: the window to read next (-2 while one is being read), the window to write next (both -1 when finished or
+   * failed), the number of bytes in `ahead`, and the number of threads that have started.
    */
   readonly turns: Int32Array<SharedArrayBuffer>;
-  /** Bytes that were written, and what they were before, as input. */
+  /** Bytes written, and the input bytes that they came from. */
   readonly totals: BigInt64Array<SharedArrayBuffer>;
-  /** What was read of the next window. */
+  /** Bytes of the next window that are already read. */
   readonly ahead: Uint8Array<SharedArrayBuffer>;
 }
 
-/** One thread's part. */
+/** Parameters of one thread. */
 export interface Part extends Shared {
-  /** Bytes of each chunk but the last, before and after. */
+  /** Chunk lengths in bytes, before and after processing, except for the last chunk. */
   readonly inputBytes: number;
   readonly outputBytes: number;
-  /** Of a window. */
+  /** Number of chunks in a window. */
   readonly chunks: number;
   /** File descriptors. */
   readonly from: number;
@@ -27,7 +27,7 @@ export interface Part extends Shared {
   readonly cipher: ThreadCipher;
 }
 
-/** Why all is over before the end. */
+/** Reason for stopping before the end. */
 export type Trouble =
   | { readonly kind: 'refused'; readonly index: number; readonly final: boolean; readonly chunk: Uint8Array }
   | {
@@ -37,11 +37,11 @@ export type Trouble =
     };
 
 /**
- * Takes windows of a file through the cipher, in turn with other threads: each reads and writes with blocking calls into memory that
- * stays in its processor's cache, one at a time, and in between they encrypt at the same time. What was written when this ends
- * is what one thread would have written. Nothing outside of it is referred to: the other threads run its text.
- * It yields now and then, also while it waits, so that other work of its thread has its turn.
- * @returns why all is over, if it went wrong here.
+ * Processes windows of a file in turn with other threads: each thread reads and writes with blocking calls into memory
+ * that stays in its processor's cache, one at a time, and they encrypt concurrently in between. The output is the same
+ * as that of a single thread. Self-contained: other threads run its source text. Yields regularly, also while waiting,
+ * so that other work of its thread gets a turn.
+ * @returns the reason for stopping, if this thread failed
  * @see docs/decisions/0262
  */
 export function* takeTurns(
@@ -57,11 +57,14 @@ export function* takeTurns(
   const TAKEN = -2;
   const PATIENCE_MS = 50;
   const windowBytes = chunks * inputBytes;
-  // As `alignedBuffer` has it.
+  // Like `alignedBuffer`.
   const room = (bytes: number): Buffer => Buffer.allocUnsafeSlow(4080 + bytes).subarray(4080);
   const [input, output] = [room(windowBytes), room(chunks * outputBytes)];
 
-  /** @returns the window to read, when nobody else reads; -1 when all is over. */
+  /**
+   * Waits for the right to read.
+   * @returns the window to read; -1 when finished or failed
+   */
   function* takeWindow(): Generator<undefined, number> {
     for (;;) {
       const now = Atomics.load(turns, READ);
@@ -70,7 +73,10 @@ export function* takeTurns(
       if (Atomics.wait(turns, READ, TAKEN, PATIENCE_MS) === 'timed-out') yield;
     }
   }
-  /** @returns false when all is over. */
+  /**
+   * Waits for the right to write.
+   * @returns false when finished or failed
+   */
   function* isTurnOf(window: number): Generator<undefined, boolean> {
     for (;;) {
       const now = Atomics.load(turns, WRITE);
@@ -84,7 +90,7 @@ export function* takeTurns(
     Atomics.notify(turns, which);
   };
   const codeOf = (error: unknown): string => String((error as { readonly code?: unknown }).code);
-  /** What somebody has made non-blocking is tried again. */
+  /** Retries a call on a file that another process has made non-blocking. */
   const patiently = (call: () => number): number => {
     for (;;) {
       try {
@@ -95,12 +101,15 @@ export function* takeTurns(
       }
     }
   };
-  // Between threads an error keeps its message only.
+  // Errors lose everything except their message between threads.
   const troubleOf = (kind: 'read' | 'write', error: unknown): Trouble => {
     const { message, code, errno, syscall } = error as NodeJS.ErrnoException;
     return { kind, message, told: { code, errno, syscall } as Partial<NodeJS.ErrnoException> };
   };
-  /** Fills the window, and finds out whether more is to come. @returns how many bytes there are. */
+  /**
+   * Fills the window, and finds out whether more data follows.
+   * @returns the number of bytes in it
+   */
   const read = (): number => {
     let length = Atomics.load(turns, AHEAD);
     input.set(ahead.subarray(0, length));
@@ -146,9 +155,9 @@ export function* takeTurns(
       filled += made;
     }
 
-    // What lies before a damaged chunk is good, and may be all that is left of the data.
+    // Data before a damaged chunk is intact, and may be all that is left.
     if (!(yield* isTurnOf(window))) {
-      // What went wrong before this is what one thread would have met.
+      // An error at an earlier position is the one that a single thread would have met.
       trouble = undefined;
       break;
     }

@@ -8,26 +8,26 @@ import type { ChunkStage } from './chunk-stage.ts';
 import type { ByteSink, ByteSource, OnProgress, PlainFile } from './ports.ts';
 import { type Part, type Shared, type Trouble, takeTurns } from './turn-thread.ts';
 
-/** With less, starting threads takes longer than they save. */
+/** Minimum file size, in bytes: for smaller files, starting threads takes longer than they save. */
 const MIN_BYTES = 128 * 1024 * 1024;
-/** This one and another. More would wait for each other: reading and writing are done by one at a time. */
+/** Number of threads, including this one. More would wait for each other: only one reads or writes at a time. */
 const THREADS = 2;
-/** Of a window: large enough that turns do not count, small enough for a processor's own cache. */
+/** Size of a window, in bytes: large enough that turns do not matter, small enough for the cache of one processor. */
 const WINDOW_BYTES = 512 * 1024;
 const LOOK_MS = 100;
 
-/** One file at a time: with several, each processor has its own already. */
+/** Whether a file is in progress. With several files at a time, each processor is busy already. */
 let isBusy = false;
 
-/** Whether both ends are files that threads can read and write by themselves, and it is worth it. */
+/** Whether both ends are files that threads can access on their own, and threads are worth starting. */
 function isWorthIt(source: ByteSource): boolean {
   if (isBusy || (source.expectedBytes ?? 0) < MIN_BYTES) return false;
   return process.getBuiltinModule('node:os').availableParallelism() >= THREADS;
 }
 
 /**
- * Takes a large file through a stage in several threads. Its other properties are those of `pump`.
- * @returns false when that can't be done, or would not be worth it: nothing has been read then.
+ * Processes a large file in several threads; otherwise like `pump`.
+ * @returns false if that is impossible or not worthwhile: nothing has been read then
  * @see docs/decisions/0262
  */
 export async function pumpInTurns(
@@ -70,7 +70,7 @@ function sharedMemory(aheadBytes: number): Shared {
   };
 }
 
-/** What was read before, e.g. behind a header, comes first. */
+/** Reads bytes that were buffered earlier, e.g. after a header; they come first. */
 async function readFirst(source: ByteSource, ahead: Uint8Array): Promise<number> {
   const bytes = alignedBuffer(ahead.length);
   const length = await source.read(bytes);
@@ -79,7 +79,7 @@ async function readFirst(source: ByteSource, ahead: Uint8Array): Promise<number>
   return length;
 }
 
-/** What the threads have done, for whoever counts. */
+/** Reports the progress of the threads. */
 class Told {
   readonly #totals: BigInt64Array;
   readonly #to: PlainFile;
@@ -101,7 +101,7 @@ class Told {
   }
 }
 
-/** By text, for a single executable has no file that a thread could be started with. */
+/** Source text of the thread, because a single executable has no file to start one from. */
 const threadText = (): string => `
   const { parentPort, workerData } = require('node:worker_threads');
   const cipher = (${chunkCipher})(require('node:crypto'), workerData.cipher);
@@ -109,7 +109,7 @@ const threadText = (): string => `
   for (let turn = turns.next(); ; turn = turns.next()) if (turn.done) { parentPort.postMessage(turn.value); break; }
 `;
 
-/** Signals and timers have their turn, too. */
+/** Runs a part in this thread, yielding to signals and timers. */
 async function runHere(part: Part): Promise<Trouble | undefined> {
   const cipher = chunkCipher({ createCipheriv, createDecipheriv }, part.cipher);
   const turns = takeTurns({ readSync, writeSync }, cipher, part);
@@ -125,7 +125,7 @@ async function runHere(part: Part): Promise<Trouble | undefined> {
   }
 }
 
-/** Where the system gives no thread, the work is done without it. */
+/** Runs a part in another thread. If the system cannot start one, this thread does the work alone. */
 function runThread(part: Part): Promise<Trouble | undefined> {
   const { Worker } = process.getBuiltinModule('node:worker_threads');
   return new Promise((resolve, reject) => {
@@ -145,7 +145,7 @@ function runThread(part: Part): Promise<Trouble | undefined> {
     });
     thread.once('exit', () => {
       if (ended !== undefined) return resolve(ended.trouble);
-      // That is the other one.
+      // Only this thread has started, so the other one never ran.
       if (Atomics.load(part.turns, 3) === 1) return resolve(undefined);
       endAll(part);
       reject(failure);
@@ -153,7 +153,7 @@ function runThread(part: Part): Promise<Trouble | undefined> {
   });
 }
 
-/** Nobody may wait for a turn that is never passed on. */
+/** Releases all threads that wait for a turn. */
 function endAll({ turns }: Part): void {
   for (const which of [0, 1]) {
     Atomics.store(turns, which, -1);
@@ -161,7 +161,7 @@ function endAll({ turns }: Part): void {
   }
 }
 
-/** What went wrong, as one thread would have said it. */
+/** Returns the error as a single thread would have reported it. */
 function reasonOf(trouble: Trouble, stage: ChunkStage, from: PlainFile, to: PlainFile): unknown {
   if (trouble.kind === 'refused') {
     const { chunk, index, final } = trouble;

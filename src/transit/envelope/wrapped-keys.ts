@@ -4,17 +4,19 @@ import { MAX_WRAPPED_KEY_BYTES } from './header.ts';
 import { damaged } from './refusals.ts';
 
 /**
- * The end of a header: two halves that take turns in holding the wrapped data key, so that a rewrap that is cut short
- * leaves the old one or the new one. A half carries a checksum and not a MAC: whoever rewraps does not see the data key.
- * What it holds is itself authenticated, by the named key that opens it and by the header's MAC that only the right
- * data key verifies.
+ * End of a header: two halves that hold the wrapped data key alternately, so that an interrupted rewrap leaves the old
+ * one or the new one. A half has a checksum instead of a MAC, because a rewrap does not see the data key. Its content
+ * is authenticated itself, by the named key that opens it and by the header's MAC, which only the right data key
+ * verifies.
  * @see docs/decisions/0081
  */
 
 export interface WrappedKey {
-  /** 1 when the file is written, one more with every rewrap; odd ones lie in the first half, even ones in the second. */
+  /**
+   * 1 when the file is written, incremented by every rewrap; odd ones are in the first half, even ones in the second.
+   */
   readonly generation: number;
-  /** A ciphertext of transit. */
+  /** Transit ciphertext. */
   readonly ciphertext: string;
 }
 
@@ -22,22 +24,25 @@ const LENGTH_AT = 4;
 const CIPHERTEXT_AT = 6;
 const CHECKSUM_BYTES = 32;
 const OVERHEAD_BYTES = CIPHERTEXT_AT + CHECKSUM_BYTES;
-/** A later key version has more digits, another dialect a longer prefix. */
+/** Spare space, in bytes: a later key version has more digits, another dialect a longer prefix. */
 const ROOM_TO_GROW_BYTES = 32;
 const GRANULARITY_BYTES = 64;
-/** The last one whose successor still fits into its 32 bits; only somebody who means harm writes a higher one. */
+/** Last generation whose successor still fits into 32 bits; only an attacker would write a higher one. */
 const LAST_GENERATION = 0xfffffffe;
 const PRINTABLE = /^[\x21-\x7e]+$/;
 
-/** The size of a half for a wrapped data key, with room for those that replace it. */
+/** Returns the size of a half for a wrapped data key, with space for its successors. */
 export const wrappedKeyBytesFor = (ciphertext: string): number =>
   Math.ceil((OVERHEAD_BYTES + ciphertext.length + ROOM_TO_GROW_BYTES) / GRANULARITY_BYTES) *
   GRANULARITY_BYTES;
 
-/** 0 for the first half, 1 for the second. */
+/** Returns 0 for the first half, 1 for the second. */
 export const halfOf = (generation: number): 0 | 1 => (generation % 2 === 1 ? 0 : 1);
 
-/** @throws `unsupported` when the wrapped data key does not fit, or the generation would be the last to be read. */
+/**
+ * Prints a half.
+ * @throws `unsupported` if the wrapped data key does not fit, or the generation could not be read back
+ */
 export function printWrappedKey({ generation, ciphertext }: WrappedKey, bytes: number): Buffer {
   if (bytes > MAX_WRAPPED_KEY_BYTES || OVERHEAD_BYTES + ciphertext.length > bytes) {
     throw unsupported(`a wrapped data key of ${ciphertext.length} bytes does not fit into the header`, {
@@ -62,7 +67,7 @@ const checksumOf = (half: Buffer): Buffer =>
     .update(half.subarray(0, half.length - CHECKSUM_BYTES))
     .digest();
 
-/** What a half holds, or undefined when it is empty or broken. */
+/** Parses a half; undefined if it is empty or broken. */
 function parseHalf(half: Buffer, which: 0 | 1): WrappedKey | undefined {
   const generation = half.readUInt32BE(0);
   const end = CIPHERTEXT_AT + half.readUInt16BE(LENGTH_AT);
@@ -78,13 +83,16 @@ const isEmpty = (bytes: Buffer): boolean => bytes.every((byte) => byte === 0);
 
 export interface WrappedKeys {
   readonly current: WrappedKey;
-  /** False when the other half is neither empty nor a good predecessor: a rewrap was cut short by a loss of power. */
+  /**
+   * Whether the other half is empty or a valid predecessor; false means that a rewrap was interrupted by a power
+   * failure.
+   */
   readonly whole: boolean;
 }
 
 /**
- * Reads both halves.
- * @throws `inauthentic` when neither holds a wrapped data key.
+ * Parses both halves.
+ * @throws `inauthentic` if neither contains a wrapped data key
  */
 export function parseWrappedKeys(bytes: Buffer): WrappedKeys {
   const middle = bytes.length / 2;
@@ -104,7 +112,7 @@ export function parseWrappedKeys(bytes: Buffer): WrappedKeys {
 
 const KEY_VERSION = /^[a-z]+:v([1-9][0-9]*):/;
 
-/** The version of the named key that wrapped a data key, or undefined for a ciphertext of an unknown form. */
+/** Returns the version of the named key that wrapped a data key; undefined for a ciphertext of an unknown form. */
 export function keyVersionOf(ciphertext: string): number | undefined {
   const digits = KEY_VERSION.exec(ciphertext)?.[1];
   return digits === undefined ? undefined : Number(digits);

@@ -10,20 +10,20 @@ import type { KeyVersion, NamedKey } from '../named-key.ts';
 import { requireWrappingHash, wrapForTransport } from './wrapping.ts';
 
 export interface TransferRequest {
-  /** Name of the key under whose latest version is wrapped: the other server's wrapping key, imported here. */
+  /** Name of the key to wrap with (its latest version): the other server's wrapping key, imported here. */
   readonly destination: string;
   readonly source: string;
-  /** A number, `v` and a number, `latest`, or empty for all that may be used. */
+  /** A number, `v` and a number, `latest`, or empty for all usable versions. */
   readonly version: string;
-  /** Name of the OAEP hash, in any case. */
+  /** Name of the OAEP hash, case-insensitive. */
   readonly hash: string;
 }
 
 /**
- * Wraps versions of one key under another, so that they can be imported elsewhere without being seen on the way.
- * @throws `not-found`; `conflict` when the source is not exportable; `invalid` or `unsupported` for versions and
- * destinations that will not do.
- * @returns base64 by decimal version number, each as `import` of another server takes it.
+ * Wraps versions of one key under another, so that another server can import them without revealing them in transit.
+ * @returns base64 by decimal version number, each in the form that `import` of another server accepts
+ * @throws `not-found`; `conflict` if the source is not exportable; `invalid` or `unsupported` for unsuitable versions
+ * and destinations
  */
 export async function transferKey(engine: Engine, request: TransferRequest) {
   const destination = await requireKey(engine, request.destination, 'no such destination key to export to');

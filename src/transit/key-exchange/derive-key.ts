@@ -14,27 +14,27 @@ import { LATEST, requireVersion } from '../version-choice.ts';
 import { type ImportSettings, importedDocument, parsed } from './import-key.ts';
 import { requireImported } from './import-version.ts';
 
-/** What a key is derived from, and what it is to be. */
+/** Parameters of a key derivation. */
 export interface KeyDerivation {
   readonly algorithm: string;
   /** PEM. */
   readonly peerPublicKey: string;
-  /** The named key whose private half counts. */
+  /** Named key whose private key is used. */
   readonly baseKeyName: string;
   /** 0 for the latest. */
   readonly baseKeyVersion: number;
-  /** Name of a key type, in any case; undefined for that of the key that is there, else the usual one. */
+  /** Name of a key type, case-insensitive; undefined for that of the existing key, else the default. */
   readonly type: string | undefined;
 }
 
 const ALGORITHM = 'ecdh';
 
 /**
- * Makes a key of what a key of this mount and somebody else's public key have in common: HKDF-SHA256 (RFC 5869) without salt and info
- * over the x-coordinate of their ECDH. Whoever has the other private key can compute it. It is an imported key, which can be
- * neither exported nor rotated; when there is an imported key of that name, it gets one more version.
- * @throws `not-found` without the base key; `unsupported`; `conflict` when the name is that of a key that was made here;
- * `invalid` for what was given.
+ * Derives a key from a key of this mount and a peer's public key: HKDF-SHA256 (RFC 5869) without salt and info over the
+ * x-coordinate of their ECDH. The holder of the peer's private key can compute it as well. The result is an imported
+ * key, which can be neither exported nor rotated; an existing imported key of that name gets one more version.
+ * @throws `not-found` without the base key; `unsupported`; `conflict` if the name is that of a key that was not
+ * imported; `invalid` for invalid parameters
  */
 export async function deriveKey(engine: Engine, name: string, wanted: KeyDerivation): Promise<NamedKey> {
   if (wanted.algorithm !== ALGORITHM) {
@@ -83,7 +83,7 @@ const IMPORTED: ImportSettings = {
   autoRotatePeriodSeconds: 0,
 };
 
-/** A type of which every key is some random bytes, in any case. */
+/** Finds a type whose keys are random bytes, case-insensitive. */
 function requireDerivableType(name: string): KeyType {
   const type = keyTypeNamed(name.toLowerCase());
   if (type !== undefined && encryptMakes(type)) return type;
@@ -95,11 +95,11 @@ function requireDerivableType(name: string): KeyType {
   );
 }
 
-/** Where the caller names none: that of the key that is there, if it can be one. */
+/** Returns the default type: that of the existing key, if it is suitable. */
 const derivableType = (key: NamedKey | undefined): KeyType =>
   key !== undefined && encryptMakes(key.type) ? key.type : requireDerivableType(DEFAULT_KEY_TYPE);
 
-/** What every key of this base and this peer is made of. */
+/** Computes the shared input key of this base key and peer. */
 async function agreedInputKey(engine: Engine, wanted: KeyDerivation): Promise<KeyObject> {
   const { baseKeyName: name } = wanted;
   const base = KEY_NAME.test(name) ? await findKey(engine, name) : undefined;
@@ -149,7 +149,11 @@ function baseVersion(base: NamedKey, requested: number): KeyVersion {
   });
 }
 
-/** @param derived says how many bytes. @param type whose key they are to be. */
+/**
+ * Derives the key material.
+ * @param derived determines the number of bytes
+ * @param type type of the new key
+ */
 async function derivedMaterial(
   inputKey: KeyObject,
   derived: KeyType,

@@ -12,30 +12,30 @@ import { NamedKey } from '../named-key.ts';
 import { versionOf, withVersion } from '../rotation.ts';
 import { requireWrappingHash, unwrapFromTransport, wrappingKey } from './wrapping.ts';
 
-/** What a key from outside is to be here. */
+/** Settings of an imported key. */
 export interface ImportSettings {
-  /** The key may be rotated; its next versions are then made here. */
+  /** Whether the key may be rotated; later versions are generated here then. */
   readonly allowRotation: boolean;
   readonly derived: boolean;
   readonly exportable: boolean;
   readonly allowPlaintextBackup: boolean;
   /** 0 for never. */
   readonly autoRotatePeriodSeconds: number;
-  /** The family's name for the type, where the key is made by that one. */
+  /** Vault's name for the type, if the key is imported by that name. */
   readonly familyName?: string | undefined;
 }
 
-/** A key from outside, and what it is to be here. */
+/** Key material to import, with the settings of the new key. */
 export interface NewImport extends Incoming, ImportSettings {
-  /** Name of a key type, or one of the family's, in any case. */
+  /** Name of a key type, or Vault's name, case-insensitive. */
   readonly type: string;
-  /** What a name of the family's may need beside it; empty for none. */
+  /** Parameter set that Vault's name may need; empty for none. */
   readonly parameterSet?: string;
 }
 
 /**
- * Makes a key of material from outside.
- * @throws `exists` when the name is taken; `invalid` or `unsupported` for material that is no such key.
+ * Imports a key.
+ * @throws `exists` if the name is taken; `invalid` or `unsupported` for material that is not such a key
  */
 export async function importKey(engine: Engine, name: string, settings: NewImport): Promise<NamedKey> {
   if (settings.autoRotatePeriodSeconds > 0 && !settings.allowRotation) {
@@ -43,7 +43,7 @@ export async function importKey(engine: Engine, name: string, settings: NewImpor
       field: 'allow_rotation',
     });
   }
-  // Unlike at creation, the case does not matter, and peers print a colon.
+  // Unlike on creation, the name is case-insensitive, and Vault's message has a colon.
   const { type, familyName } = requireKeyType(
     settings.type.toLowerCase(),
     settings.parameterSet,
@@ -64,7 +64,7 @@ export async function importKey(engine: Engine, name: string, settings: NewImpor
   });
 }
 
-/** A key of material from outside, not stored yet. */
+/** Creates the document of an imported key, without storing it. */
 export function importedDocument(
   engine: Engine,
   name: string,
@@ -87,8 +87,8 @@ export function importedDocument(
 }
 
 /**
- * How contexts give keys of an imported one: where the type can, in the way of peers, so that the same key from outside makes
- * the same keys of contexts here and there.
+ * Returns the key derivation function of an imported key: Vault's if the type supports it, so that the same key yields
+ * the same context keys in both.
  * @see docs/decisions/0127
  */
 const importedKdf = ({ derivation }: KeyType, derived: boolean): Kdf =>
@@ -106,20 +106,20 @@ async function requireFreeName(view: View, engine: Engine, name: string): Promis
 
 const secretBytes = ({ secret = '' }: StoredMaterial): number => Buffer.byteLength(secret, 'base64');
 
-/** Key material from outside. When both are given, the wrapped key counts, as it does for peers. */
+/** Key material to import. If both are given, the wrapped key is used, as in Vault. */
 export interface Incoming {
   /** Base64 of the key, wrapped under the mount's wrapping key. */
   readonly ciphertext?: string;
-  /** Name of the OAEP hash under which it is wrapped, in any case. */
+  /** Name of the OAEP hash with which it is wrapped, case-insensitive. */
   readonly hashFunction: string;
-  /** A public key alone, SubjectPublicKeyInfo in PEM. */
+  /** Public key only, SubjectPublicKeyInfo in PEM. */
   readonly publicKey?: string;
 }
 
 /**
- * Unwraps and parses what was brought in.
- * @param derived the key is one that contexts are derived from, for which a public key alone is of no use.
- * @throws `invalid` or `unsupported` in the words of peers.
+ * Unwraps and parses imported material.
+ * @param derived whether contexts derive keys from this one, for which a public key alone is useless
+ * @throws `invalid` or `unsupported` with Vault's messages
  */
 export async function importedMaterial(
   engine: Engine,
@@ -160,8 +160,8 @@ const refusedImport = (message: string, details: ConstructorParameters<typeof Co
   invalid(`error importing key: ${message}`, details);
 
 /**
- * Peers say of every key that a type does not take that it could not be imported, and then why.
- * @param instead the parameter that is wrong, where none is what was imported.
+ * Parses material, with Vault's error message, which is followed by the reason.
+ * @param instead name of the invalid parameter, if it is not the imported material
  */
 export async function parsed(
   read: () => StoredMaterial | Promise<StoredMaterial>,

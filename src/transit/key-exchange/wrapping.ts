@@ -1,4 +1,4 @@
-/** How keys come in from other services and go out to them, wrapped, so that nobody sees them between. */
+/** Wraps keys for transport between services, so that they are never in the clear in between. */
 
 import {
   constants,
@@ -18,19 +18,19 @@ import { keyOf, newPrivateKey, storedKey } from '../key-types/key-pair.ts';
 import type { StoredMaterial } from '../key-types/key-type.ts';
 
 /**
- * How keys travel between services (PKCS#11 `CKM_RSA_AES_KEY_WRAP`): a fresh AES-256 key under RSA-OAEP, then the key
- * itself under that AES key by AES-KWP (RFC 5649), joined without a separator.
+ * Transport wrapping (PKCS #11 `CKM_RSA_AES_KEY_WRAP`): a fresh AES-256 key under RSA-OAEP, then the key itself under
+ * that AES key by AES-KWP (RFC 5649), concatenated without a separator.
  * @see docs/decisions/0024
  */
 
-/** The initial value that RFC 5649, section 3, fixes. */
+/** Initial value defined by RFC 5649, section 3. */
 const KWP_INITIAL_VALUE = Buffer.from('a65959a6', 'hex');
 const KWP_CIPHER = 'id-aes256-wrap-pad';
 const EPHEMERAL_KEY_BYTES = 32;
-/** One block beside the initial value. OpenSSL opens nothing at all to nothing at all. */
+/** One block in addition to the initial value. OpenSSL would unwrap an empty input to an empty output. */
 const LEAST_WRAPPED_BYTES = 16;
 
-/** OAEP and its mask use the same hash; by the names of the API, upper case. */
+/** Hashes for both OAEP and its MGF1, by their names in the API, upper case. */
 const OAEP_HASHES: Readonly<Record<string, string>> = {
   SHA1: 'sha1',
   SHA224: 'sha224',
@@ -52,7 +52,10 @@ function oaepHash(name: string, field: string): string {
   return hash;
 }
 
-/** @throws `invalid` when no such hash function is known. */
+/**
+ * Checks the name of a hash.
+ * @throws `invalid` if it is unknown
+ */
 export const requireWrappingHash = (name: string, field: string): void => void oaepHash(name, field);
 
 const oaep = (key: KeyObject, hash: string) => ({
@@ -67,7 +70,10 @@ export function wrapPadded(key: Uint8Array, target: Uint8Array): Buffer {
   return Buffer.concat([cipher.update(target), cipher.final()]);
 }
 
-/** The counterpart of {@link wrapPadded}. @throws `invalid` when the wrapped key was changed or is not one. */
+/**
+ * Unwraps, the counterpart of {@link wrapPadded}.
+ * @throws `invalid` if the wrapped key was changed or is malformed
+ */
 export function unwrapPadded(key: Uint8Array, wrapped: Uint8Array): Buffer {
   if (wrapped.length < LEAST_WRAPPED_BYTES) throw integrityFailed();
   try {
@@ -85,8 +91,8 @@ const integrityFailed = (): CofferError =>
   });
 
 /**
- * Wraps `target` for whoever holds the private key.
- * @param hashName name of the OAEP hash, in any case.
+ * Wraps `target` for the holder of the private key.
+ * @param hashName name of the OAEP hash, case-insensitive
  */
 export function wrapForTransport(
   publicKey: KeyObject,
@@ -104,8 +110,8 @@ export function wrapForTransport(
 }
 
 /**
- * The counterpart of {@link wrapForTransport}. The caller owns the key that comes out and wipes it.
- * Failures of OAEP all read the same, so that they tell an attacker nothing.
+ * Unwraps, the counterpart of {@link wrapForTransport}. The caller owns the returned key and wipes it. All OAEP
+ * failures have the same message, so that they reveal nothing to an attacker.
  * @throws `invalid`
  */
 export function unwrapFromTransport(privateKey: KeyObject, hashName: string, blob: Uint8Array): Buffer {
@@ -139,14 +145,14 @@ function openEphemeral(privateKey: KeyObject, hash: string, wrapped: Uint8Array)
   }
 }
 
-/** What peers wrap under; importers check the length of a wrapped key against it. */
+/** Size of Vault's wrapping key; importers check the length of a wrapped key against it. */
 const MODULUS_BITS = 4096;
 
 const refOf = (engine: Engine): DocumentRef => ({ collection: engine.settings, id: 'wrapping-key' });
 
 /**
- * The mount's key under which others wrap the keys that they bring here. It is made on first use and stays the same; it is no
- * named key, so that lists of keys hold keys only.
+ * Returns the mount's wrapping key, under which clients wrap keys to import. It is created on first use and never
+ * changes; it is not a named key, so that it does not appear in lists of keys.
  * @see docs/decisions/0024
  */
 export async function wrappingKey(engine: Engine): Promise<KeyObject> {
@@ -155,7 +161,7 @@ export async function wrappingKey(engine: Engine): Promise<KeyObject> {
   return keyOf(stored ?? (await makeWrappingKey(engine, ref)));
 }
 
-/** SubjectPublicKeyInfo in PEM, with a newline at the end. */
+/** Returns the public wrapping key: SubjectPublicKeyInfo in PEM, with a newline at the end. */
 export async function wrappingPublicKey(engine: Engine): Promise<string> {
   const ref = refOf(engine);
   const stored = await engine.store.read((view) => view.get<StoredMaterial>(ref));
@@ -163,7 +169,10 @@ export async function wrappingPublicKey(engine: Engine): Promise<string> {
   return keyOf({ publicKey }).export({ format: 'pem', type: 'spki' }).toString();
 }
 
-/** Seconds of work on another thread, then one transaction; who comes second takes the first one's key. */
+/**
+ * Generates the wrapping key: seconds of work on another thread, then one transaction; if another caller was faster,
+ * its key is used.
+ */
 async function makeWrappingKey(engine: Engine, ref: DocumentRef): Promise<StoredMaterial> {
   const privateKey = await newPrivateKey('rsa', { modulusLength: MODULUS_BITS });
   return engine.store.transact(async (tx) => {

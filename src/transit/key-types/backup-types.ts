@@ -2,22 +2,22 @@ import { type CofferError, unsupported } from '../../ground/errors.ts';
 import { type CalledType, keyTypeCalled, keyTypeNamed, keyTypes } from './index.ts';
 import type { KeyType } from './key-type.ts';
 
-/** What a backup says about its type, beside the number. */
+/** Parts of a backup that indicate its key type, besides the type number. */
 export interface TypeEvidence {
   readonly type: number | string;
-  /** A key size is given, or versions answer HMACs with the key itself. */
+  /** Whether a key size is given, or versions use the key itself for HMACs. */
   readonly makesHmacsItself: boolean;
-  /** Members that only OpenBao writes are there. */
+  /** Whether there are members that only OpenBao writes. */
   readonly openBaoLayout: boolean;
-  /** Which of the types that share a number of Vault's; undefined where nothing is said. */
+  /** Vault's parameter set, for types that share a number; undefined if not given. */
   readonly parameterSet: string | undefined;
-  /** By which name the key is known, as our own backups say it. */
+  /** Name under which the key was created, from Coffer's own backups. */
   readonly calledType: { readonly name: string; readonly parameterSet: string } | undefined;
-  /** Wherever there is a private key there is a public key, and the other way round. */
+  /** Whether every private key has a public key, and vice versa. */
   readonly hasKeyPairs: boolean;
 }
 
-/** Types of peers that are not here, or mean two things, for a refusal that says what it is about. */
+/** Types that Coffer does not have, or whose numbers are ambiguous, for error messages. */
 const FOREIGN_TYPES: Readonly<Record<number, string>> = {
   10: 'managed_key in Vault',
   12: 'mldsa-44 in OpenBao, aes128-cmac in Vault',
@@ -32,10 +32,10 @@ const FOREIGN_TYPES: Readonly<Record<number, string>> = {
 };
 
 /**
- * The key type that a backup is about, and the family's name that the key goes by. The two registers of numbers disagree from 10 on
- * (10 is hmac in OpenBao and managed_key in Vault, 14 is mldsa-87 in OpenBao and ml-dsa in Vault); then the rest of the document
- * decides, or the backup is refused.
- * @throws `unsupported` when there is no such type here, or the document contradicts itself.
+ * Determines the key type of a backup, and Vault's name for it if the key was created by that. The registers of Vault
+ * and OpenBao differ from number 10 on (10 is hmac in OpenBao and managed_key in Vault, 14 is mldsa-87 in OpenBao and
+ * ml-dsa in Vault); then the rest of the document decides, or the backup is refused.
+ * @throws `unsupported` if Coffer does not have the type, or the document is contradictory
  * @see docs/decisions/0022
  */
 export function keyTypeOfBackup(evidence: TypeEvidence): CalledType {
@@ -54,7 +54,7 @@ export function keyTypeOfBackup(evidence: TypeEvidence): CalledType {
   return familyName === undefined ? { type: found } : { type: found, familyName };
 }
 
-/** A type that has no number of OpenBao's, or had none when earlier releases wrote backups of it. */
+/** Finds a type without an OpenBao number, or without one when earlier releases wrote backups of it. */
 function namedType(name: string): KeyType | undefined {
   const type = keyTypeNamed(name);
   return type && (type.backup.openbao === undefined || type.backup.wasNamed) ? type : undefined;
@@ -67,20 +67,23 @@ function numberedType(number: number, evidence: TypeEvidence): KeyType | undefin
   const makesHmacs = (type: KeyType | undefined): boolean => type?.hmacKeyOf !== undefined;
   if (evidence.makesHmacsItself) return [openbao, vault].find(makesHmacs);
   if (evidence.openBaoLayout) return openbao;
-  // OpenBao has had these types only since it writes the members that nobody else does.
+  // OpenBao has had these types only since it has written the members unique to it.
   if ((openbao ?? vault)?.familyNames !== undefined) return vault;
   return [openbao, vault].find((type) => !makesHmacs(type));
 }
 
-/** Types that share a number of Vault's are told apart by the parameter set. */
+/** Whether the parameter set identifies this type among those that share Vault's number. */
 const isInSet = (type: KeyType, { parameterSet }: TypeEvidence): boolean =>
   type.familyNames === undefined || (parameterSet !== undefined && hasSet(type, parameterSet));
 
-/** A type without parameter sets has every one, as Vault writes the member for all. */
+/** Whether a type has a parameter set. A type without sets has every one, because Vault always writes the member. */
 const hasSet = ({ familyNames }: KeyType, set: string): boolean =>
   familyNames === undefined || familyNames.some(({ parameterSet }) => parameterSet === set);
 
-/** Vault's paid editions have members of their own for private keys, so only what a public key confirms is believed. */
+/**
+ * Requires a public key for every private key. Vault Enterprise has its own members for private keys, so only material
+ * confirmed by a public key is trusted.
+ */
 function requireKeyPairs(evidence: TypeEvidence): void {
   if (evidence.hasKeyPairs) return;
   throw unsupported(

@@ -1,6 +1,6 @@
 import type { KeyObject } from 'node:crypto';
 
-/** By the names of `node:crypto`; those of peers, who take them from Go. */
+/** Algorithm names as in Vault and OpenBao, who take them from Go, by the names of `node:crypto`. */
 const NAMES: Readonly<Record<string, string>> = {
   rsa: 'RSA',
   dsa: 'DSA',
@@ -8,7 +8,10 @@ const NAMES: Readonly<Record<string, string>> = {
   ed25519: 'Ed25519',
 };
 
-/** What kind of public key a certificate has, in the words of peers. @param key undefined for one that OpenSSL does not know. */
+/**
+ * Returns the type of a certificate's public key, as Vault names it.
+ * @param key undefined for a type that OpenSSL does not know
+ */
 export function certifiedAlgorithm(key: KeyObject | undefined): string {
   const kind = key?.asymmetricKeyType ?? 'unknown';
   return NAMES[kind] ?? kind;

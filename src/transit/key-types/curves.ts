@@ -1,19 +1,22 @@
 import type { ECDSA } from '@noble/curves/abstract/weierstrass.js';
 
-/** A curve of ECDSA: everything that Coffer knows about it. A new curve is one more row of the table below. */
+/** ECDSA curve, with everything that Coffer knows about it. To add a curve, add a row to the table below. */
 export interface EcdsaCurve {
-  /** In JSON Web Keys and in messages, e.g. `P-256`; the key type is named after it. */
+  /** Name in JSON Web Keys and messages, e.g. `P-256`; the key type is named after it. */
   readonly jwkName: string;
   /** OpenSSL's name, e.g. `prime256v1`. */
   readonly opensslName: string;
   readonly coordinateBytes: number;
-  /** The type's number in backups, the same in both registers; absent for a curve that Vault and OpenBao do not have. */
+  /** Type number in backups, the same in Vault and OpenBao; absent for a curve that they do not have. */
   readonly backupNumber?: number;
-  /** The hash of its signatures in certificates, one as long as the curve, and their algorithm as DER (RFC 5758, 3.2). */
+  /**
+   * Hash of its signatures in certificates, of the same length as the curve, and their algorithm as DER (RFC 5758,
+   * 3.2).
+   */
   readonly certificates: { readonly hash: string; readonly algorithm: string };
   /**
-   * The arithmetic of another implementation. `node:crypto` can only sign what it hashes itself, so a digest that
-   * somebody else made needs it; it is loaded when the first such signature is asked for.
+   * Loads another implementation of the arithmetic. `node:crypto` can only sign data that it hashes itself, so signing
+   * a caller's digest needs it; loaded for the first such signature.
    */
   noble(): Promise<ECDSA>;
 }
@@ -54,6 +57,9 @@ export const CURVES: readonly EcdsaCurve[] = [
   },
 ];
 
-/** @param name OpenSSL's. */
+/**
+ * Finds a curve.
+ * @param name OpenSSL's name
+ */
 export const curveNamed = (name: string | undefined): EcdsaCurve | undefined =>
   CURVES.find(({ opensslName }) => opensslName === name);

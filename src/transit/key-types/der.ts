@@ -1,20 +1,20 @@
-/** The little of DER (ITU-T X.690) that formats of keys and signatures need. */
+/** Subset of DER (ITU-T X.690) that key and signature formats need. */
 
 export const INTEGER = 0x02;
 export const OCTET_STRING = 0x04;
 export const OBJECT_IDENTIFIER = 0x06;
 export const SEQUENCE = 0x30;
 
-/** One element: what is in it, and where the next one starts. */
+/** DER element: its content, and the position after it. */
 export interface DerElement {
   readonly content: Uint8Array;
   readonly end: number;
 }
 
-/** Bytes that a length in its long form may have, as peers bound them. */
+/** Maximum number of bytes of a long-form length, the same as in Vault and OpenBao. */
 const LONGEST_LENGTH = 4;
 
-/** The element of this tag that starts at `at`; undefined when there is none, or its length is not in its shortest form. */
+/** Reads the element with this tag at `at`; undefined if there is none, or its length is not minimal. */
 export function derElement(bytes: Uint8Array, at: number, tag: number): DerElement | undefined {
   const short = bytes[at + 1];
   if (bytes[at] !== tag || short === undefined) return undefined;

@@ -2,18 +2,18 @@ import { createPublicKey, diffieHellman, type KeyObject } from 'node:crypto';
 import { invalid } from '../../ground/errors.ts';
 import { ownWords } from '../../ground/own-words.ts';
 
-/** What a peer's key is told when it does not fit. */
+/** Own key type and curve, for errors about a peer's key. */
 interface OwnKind {
-  /** The name of the key type. */
+  /** Name of the key type. */
   readonly type: string;
-  /** OpenSSL's name. */
+  /** OpenSSL's name of the curve. */
   readonly curve: string;
 }
 
 /**
- * ECDH (NIST SP 800-56A, 5.7.1.2): the x-coordinate of the common point.
- * @param peer PEM. OpenSSL makes sure that its point is on its curve.
- * @throws `invalid` in the words of peers.
+ * Computes ECDH (NIST SP 800-56A, 5.7.1.2): the x-coordinate of the shared point.
+ * @param peer PEM; OpenSSL verifies that its point is on its curve
+ * @throws `invalid` with Vault's messages
  */
 export function sharedSecret(privateKey: KeyObject, peer: string, own: OwnKind): Buffer {
   const publicKey = peerKeyOf(peer);
@@ -34,13 +34,13 @@ export function sharedSecret(privateKey: KeyObject, peer: string, own: OwnKind):
 
 function peerKeyOf(pem: string): KeyObject {
   try {
-    // Node would also take a private key, and compute the public one.
+    // Node would also accept a private key, and compute its public key.
     if (/-----BEGIN PUBLIC KEY-----/.test(pem)) return createPublicKey({ key: pem, format: 'pem' });
   } catch {
-    // The words for it are the same.
+    // Same message as below.
   }
   throw refusal(
-    // The space at the end is there with peers.
+    // The trailing space is part of Vault's message.
     ownWords('failed to parse supplied peer public key PEM: data does not contain any valid public keys '),
     'give a public key in PEM, as "openssl pkey -pubout" prints it',
   );

@@ -12,7 +12,7 @@ export const ecdsaBackup = (curve: EcdsaCurve): BackupForm => ({
   write: (stored) => ecdsaToBackup(keyOf(stored)),
 });
 
-/** The numbers of a key on a curve; without the scalar when only the public key is held. */
+/** Converts a key to a backup's numbers; without the scalar if it is public. */
 export function ecdsaToBackup(key: KeyObject): BackupMaterial {
   const jwk = key.export({ format: 'jwk' });
   const point = { x: fromBase64Url(jwk.x), y: fromBase64Url(jwk.y) };
@@ -21,8 +21,8 @@ export function ecdsaToBackup(key: KeyObject): BackupMaterial {
 }
 
 /**
- * The key that a backup's numbers make, private if the scalar is there.
- * @throws `invalid` when the point is not on the curve, or scalar, point and `public_key` do not belong together.
+ * Converts a backup's numbers to a key, private if the scalar is present.
+ * @throws `invalid` if the point is not on the curve, or scalar, point and `public_key` do not match
  */
 export function ecdsaFromBackup(material: BackupMaterial, curve: EcdsaCurve): KeyObject {
   const { ec, publicKey: pem } = material;
@@ -61,7 +61,7 @@ function isSamePublicKey(pem: string, key: KeyObject): boolean {
   }
 }
 
-/** OpenSSL does not compare scalar and point when it imports a key, so the point is computed anew. */
+/** Whether a scalar matches a point. OpenSSL does not compare them on import, so the point is computed again. */
 function isScalarOf(d: string, point: { x: string; y: string }, curve: EcdsaCurve): boolean {
   const scalar = Buffer.from(d, 'base64url');
   try {

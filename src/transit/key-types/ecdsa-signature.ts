@@ -4,12 +4,12 @@ import { derElement, INTEGER, SEQUENCE } from './der.ts';
 import type { Marshaling } from './key-type.ts';
 
 /**
- * The two numbers of a signature, padded to the size of the curve's coordinates and joined; undefined when no key on the curve
- * can have made them. Only the numbers count, as with peers: how many zeros stand before them, and what follows them within the
- * sequence of DER, is overlooked.
+ * Extracts the two numbers of a signature, padded to the length of the curve's coordinates and concatenated; undefined
+ * if no key on the curve can have made them. As in Vault, only the numbers matter: their leading zeros, and data after
+ * them within the DER sequence, are ignored.
+ * @throws `invalid` for bytes that are not DER where they should be: OpenSSL would only answer "not valid", and a
+ * caller could not distinguish a signature of something else from bytes that are not a signature
  * @see docs/decisions/0128
- * @throws `invalid` for bytes that are no DER where they should be: OpenSSL would only answer "not valid", and a caller could not
- *   tell a signature of something else from bytes that are no signature.
  */
 export function joinedNumbers(
   signature: Uint8Array,
@@ -22,7 +22,7 @@ export function joinedNumbers(
   }
   const numbers = numbersInDer(signature);
   if (numbers !== undefined) return joined(numbers.r, numbers.s, coordinateBytes);
-  // Of this length it is one of the other marshaling: not valid, but not malformed either.
+  // This length is that of the other marshaling: not valid, but not malformed either.
   if (signature.length === 2 * coordinateBytes) return undefined;
   throw invalid(ownWords('supplied signature is invalid'), { field: 'signature', hint: FIX });
 }
@@ -35,7 +35,7 @@ function joined(r: Uint8Array, s: Uint8Array, coordinateBytes: number): Buffer |
     [r, coordinateBytes],
     [s, 2 * coordinateBytes],
   ] as const) {
-    // Where there are zeros alone, the last one stays.
+    // If there are only zeros, keep the last one.
     const digits = number.subarray(number.findIndex((byte) => byte !== 0));
     if (digits.length > coordinateBytes) return undefined;
     halves.set(digits, end - digits.length);
@@ -43,7 +43,10 @@ function joined(r: Uint8Array, s: Uint8Array, coordinateBytes: number): Buffer |
   return halves;
 }
 
-/** @throws `invalid` for something after the sequence. */
+/**
+ * Reads the numbers.
+ * @throws `invalid` for data after the sequence
+ */
 function numbersInDer(signature: Uint8Array) {
   const sequence = derElement(signature, 0, SEQUENCE);
   if (sequence === undefined) return undefined;
@@ -56,7 +59,7 @@ function numbersInDer(signature: Uint8Array) {
   return { r: positive(r.content), s: positive(s.content) };
 }
 
-/** An integer in its shortest form; zero and negative numbers are integers too. */
+/** Reads a minimal integer, including zero and negative ones. */
 function integerAt(bytes: Uint8Array, at: number) {
   const value = derElement(bytes, at, INTEGER);
   const [first, second] = value?.content ?? [];
@@ -68,5 +71,5 @@ function integerAt(bytes: Uint8Array, at: number) {
 
 const NOTHING = new Uint8Array();
 
-/** No signature has a negative number; zero, which none has either, stands for it. */
+/** Replaces a negative number by zero, which is not valid in a signature either. */
 const positive = (integer: Uint8Array): Uint8Array => ((integer[0] ?? 0) < 0x80 ? integer : NOTHING);

@@ -22,10 +22,10 @@ import type { EcdsaEncoding } from './prehash/ecdsa-digest.ts';
 
 const ENCODINGS: Readonly<Record<Marshaling, EcdsaEncoding>> = { asn1: 'der', jws: 'ieee-p1363' };
 
-/** The digest arithmetic of another implementation, for digests that the caller made. */
+/** Loads the implementation that signs digests of the caller. */
 const digestSigner = () => import('./prehash/ecdsa-digest.ts');
 
-/** With `none` there is no hash to apply; the rules for it are checked before any key type is asked. */
+/** Whether the input is hashed; `none` was checked before the key type was called. */
 const hashesInput = ({ hash, prehashed }: SignatureOptions): boolean => !prehashed && hash !== 'none';
 
 const nodeHashOf = ({ hash }: SignatureOptions): string =>
@@ -78,7 +78,7 @@ function ecdsaType(curve: EcdsaCurve): KeyType<KeyPair> {
     },
     open: openKeyPair,
     generate: () => storedKey(generateKeyPairSync('ec', { namedCurve: curve.opensslName }).privateKey),
-    // Peers print these texts without the newline at the end, unlike those of RSA keys.
+    // Vault prints these texts without the final newline, unlike those of RSA keys.
     exportSecret(pair, format) {
       if (format === '') return sec1(pair.privateKey).trim();
       if (format === 'pem') return pkcs8Pem(pair.privateKey).trim();

@@ -39,7 +39,7 @@ const PUBLIC_BYTES = 32;
 const SIGNATURE_BYTES = 64;
 const BACKUP_NUMBER = 2;
 
-/** DER around the public key (RFC 8410); everything before it is constant. */
+/** DER prefix of a public key (RFC 8410); it is constant. */
 const SPKI_PREFIX = Buffer.from('302a300506032b6570032100', 'hex');
 
 const publicKeyFromRaw = (raw: Uint8Array): KeyObject =>
@@ -49,7 +49,7 @@ const rawPublic = (key: KeyObject): Buffer =>
   key.export({ format: 'der', type: 'spki' }).subarray(SPKI_PREFIX.length);
 
 /**
- * Seed and public key joined: what peers store, export, and derive from. The caller overwrites it.
+ * Returns seed and public key concatenated: Vault's form for storage, export and derivation. The caller overwrites it.
  * @see docs/decisions/0016
  */
 function seedAndPublic(pair: KeyPair): Buffer {
@@ -63,7 +63,7 @@ function seedAndPublic(pair: KeyPair): Buffer {
 }
 
 /**
- * Ed25519 and, with a context, Ed25519ctx (RFC 8032): the scheme hashes by itself, so hash names change nothing.
+ * Ed25519 and, with a context, Ed25519ctx (RFC 8032): the scheme hashes internally, so hash names have no effect.
  * @see docs/decisions/0295
  */
 const signing: Signing<KeyPair> = {
@@ -107,19 +107,19 @@ function readBackup({ key, publicKey }: BackupMaterial) {
   return storedKey(privateKey);
 }
 
-/** Ed25519 (RFC 8032). A derived key gives each context a pair of its own. */
+/** Ed25519 (RFC 8032). In a derived key, each context has a pair of its own. */
 export const ed25519: KeyType<KeyPair> = {
   name: NAME,
   signing,
   derivation,
   importing: importingPairs(
     (key) => requireKeyKind(key, NAME),
-    // Whatever the seed is, it makes a key.
+    // Every seed is a valid key.
     async () => {},
   ),
   open: openKeyPair,
   generate: () => storedKey(generateKeyPairSync(NAME).privateKey),
-  // Peers print these texts without the newline at the end, unlike those of RSA keys.
+  // Vault prints these texts without the final newline, unlike those of RSA keys.
   exportSecret(pair, format) {
     if (format === 'pem') return pair.privateKey.export({ format: 'pem', type: 'pkcs8' }).toString().trim();
     if (format === 'der') return pkcs8Of(pair.privateKey);

@@ -1,12 +1,12 @@
 import type { KeyType } from './key-type.ts';
 import { encodeAndWipe, type SecretKey, secretKeyType } from './secret-key.ts';
 
-/** The bounds of peers. */
+/** Key size limits in bytes, the same as in Vault and OpenBao. */
 const SIZE = { minimumBytes: 32, maximumBytes: 512 };
 
 const fits = (length: number): boolean => length >= SIZE.minimumBytes && length <= SIZE.maximumBytes;
 
-/** A key that makes HMACs and nothing else, of a length that its owner chooses. */
+/** HMAC-only key of a chosen length. */
 export const hmac: KeyType<SecretKey> = {
   ...secretKeyType('hmac', { openbao: 10, vault: 11 }, fits),
   size: SIZE,

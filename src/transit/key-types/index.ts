@@ -1,4 +1,4 @@
-/** The key types: a file for each type or family of them, which has all that Coffer knows about it. */
+/** Registry of key types. Each type or family of types has a file with everything that Coffer knows about it. */
 
 import { ecdsa } from './ecdsa.ts';
 import { ed25519 } from './ed25519.ts';
@@ -10,7 +10,7 @@ import { recipientTypes } from './recipients.ts';
 import { rsa } from './rsa.ts';
 import { xchacha20Poly1305 } from './xchacha20-poly1305.ts';
 
-/** Every key type, in the order in which help names them. */
+/** Every key type, in the order of the help texts. */
 const KEY_TYPES: readonly KeyType[] = [
   ...nodeAeads,
   xchacha20Poly1305,
@@ -25,21 +25,21 @@ const KEY_TYPES: readonly KeyType[] = [
 
 const byName = new Map(KEY_TYPES.map((type) => [type.name, type]));
 
-/** What a key is when nobody says. */
+/** Default key type. */
 export const DEFAULT_KEY_TYPE = 'aes256-gcm96';
 
-/** The type of this exact name, or undefined. */
+/** Finds the type with this exact name; undefined if unknown. */
 export const keyTypeNamed = (name: string): KeyType | undefined => byName.get(name);
 
-/** A type, and by which name of the Vault family it was called, if by one. */
+/** Key type, and Vault's name for it if that was used. */
 export interface CalledType {
   readonly type: KeyType;
   readonly familyName?: FamilyName;
 }
 
 /**
- * The type that a name means, our own or one of the family's.
- * @param parameterSet empty for none. Beside a name that says enough it may be there, and must not contradict.
+ * Finds the type by Coffer's name or Vault's.
+ * @param parameterSet empty for none; redundant for an unambiguous name, but must not contradict it
  */
 export function keyTypeCalled(name: string, parameterSet: string): CalledType | undefined {
   return calledTypes(name).find(({ type, familyName }) => {
@@ -48,7 +48,7 @@ export function keyTypeCalled(name: string, parameterSet: string): CalledType | 
   });
 }
 
-/** What `parameter_set` may say beside a name; undefined for a name that is none. */
+/** Returns the parameter sets that may accompany a name; undefined for an unknown name. */
 export function parameterSetsOf(name: string): string[] | undefined {
   const called = calledTypes(name);
   return called.length === 0 ? undefined : called.flatMap(({ type }) => setsOf(type));
@@ -69,7 +69,10 @@ const setsOf = ({ familyNames = [] }: KeyType): string[] =>
 
 export const keyTypeNames = (): string[] => [...byName.keys()];
 
-/** Only symmetric keys come into being by encrypting: they are made at once, and nothing has to be decided about them. */
+/**
+ * Whether encrypting may create a key of this type: only symmetric ones, which are generated instantly and need no
+ * settings.
+ */
 export const encryptMakes = ({ aead }: KeyType): boolean => aead !== undefined;
 
 export const keyTypes = (): readonly KeyType[] => KEY_TYPES;

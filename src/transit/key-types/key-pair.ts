@@ -21,7 +21,7 @@ import type {
 } from './key-type.ts';
 import { privateKeyFromPkcs8 } from './pkcs8.ts';
 
-/** The material of every asymmetric type. Each half is parsed when it is first needed: signing never needs the public one. */
+/** Material of every asymmetric type. Each half is parsed on first use: signing never needs the public one. */
 export class KeyPair {
   readonly #stored: StoredMaterial;
   #privateKey: KeyObject | undefined;
@@ -33,7 +33,7 @@ export class KeyPair {
     this.#publicKey = keys.publicKey;
   }
 
-  /** The pair of a private key that is not stored. */
+  /** Creates the pair of a private key that is not stored. */
   static ofPrivate(privateKey: KeyObject): KeyPair {
     return new KeyPair({}, { privateKey });
   }
@@ -42,7 +42,7 @@ export class KeyPair {
     return this.#privateKey !== undefined || this.#stored.secret !== undefined;
   }
 
-  /** Callers have made sure that there is one. */
+  /** Returns the private key; callers have checked that it exists. */
   get privateKey(): KeyObject {
     this.#privateKey ??= keyOf(this.#stored);
     return this.#privateKey;
@@ -70,7 +70,10 @@ export function pkcs8Of(key: KeyObject): string {
 
 const pems = new WeakMap<KeyObject, string>();
 
-/** PEM with 64 columns and a newline at the end. To print it takes longer than all else of reading a key, so it is kept. */
+/**
+ * PEM with 64 columns and a newline at the end. Printing it takes longer than everything else about reading a key, so
+ * it is cached.
+ */
 export function spkiPemOf(key: KeyObject): string {
   const known = pems.get(key);
   if (known !== undefined) return known;
@@ -83,9 +86,9 @@ export function spkiPemOf(key: KeyObject): string {
 export const pkcs8BytesOf = (key: KeyObject): Buffer => key.export({ format: 'der', type: 'pkcs8' });
 
 /**
- * How key pairs come in.
- * @param requireFit throws `invalid` for a key of another type.
- * @param requireWhole throws `invalid` for a private key that does not work.
+ * Import of key pairs.
+ * @param requireFit throws `invalid` for a key of another type
+ * @param requireWhole throws `invalid` for a private key that does not work
  */
 export const importingPairs = (
   requireFit: (key: KeyObject) => void,
@@ -105,7 +108,11 @@ export const importingPairs = (
   secretBytes: (pair) => pkcs8BytesOf(pair.privateKey),
 });
 
-/** @param expected as `node:crypto` calls the type. @param shown as peers call it in the refusal. */
+/**
+ * Checks the key type.
+ * @param expected name of the type in `node:crypto`
+ * @param shown name of the type in Vault's message
+ */
 export function requireKeyKind(key: KeyObject, expected: string, shown = expected): void {
   if (key.asymmetricKeyType === expected) return;
   throw invalid(`invalid key type: expected ${shown}, got ${key.asymmetricKeyType ?? 'unknown'}`, {
@@ -113,7 +120,7 @@ export function requireKeyKind(key: KeyObject, expected: string, shown = expecte
   });
 }
 
-/** What is said of a private key that OpenSSL reads without a look at whether its parts belong together. */
+/** Creates the error for a private key whose parts do not match, which OpenSSL does not check. */
 export const mismatchedPair = (): CofferError =>
   invalid(ownWords('cannot import key, key pair does not match'), {
     field: 'ciphertext',
@@ -121,9 +128,9 @@ export const mismatchedPair = (): CofferError =>
   });
 
 /**
- * Refuses a private key that a backup could not bring back.
- * @param restore reads the key from its own backup.
- * @throws `invalid` when it can't be read.
+ * Refuses a private key that could not be restored from a backup.
+ * @param restore reads the key from its own backup
+ * @throws `invalid` if that fails
  */
 export async function requireRestorable(restore: () => MaybePromise<KeyObject>): Promise<void> {
   try {
@@ -134,7 +141,10 @@ export async function requireRestorable(restore: () => MaybePromise<KeyObject>):
   }
 }
 
-/** Parses an imported public key. @throws `invalid` in the words of peers. */
+/**
+ * Parses an imported public key.
+ * @throws `invalid` with Vault's messages
+ */
 function publicKeyFromPem(pem: string): KeyObject {
   if (!/-----BEGIN [A-Z ]*PUBLIC KEY-----/.test(pem)) {
     throw invalid(ownWords('error parsing public key: not in PEM format'), {
@@ -149,7 +159,7 @@ function publicKeyFromPem(pem: string): KeyObject {
   }
 }
 
-/** @throws `invalid` in the words of peers, for a format that the family of types cannot be printed in. */
+/** Creates Vault's error for a format that this family of types does not have. */
 export function unknownFormat(family: 'rsa' | 'ec', format: ExportFormat): Error {
   return invalid(`unknown key format for ${family} key; supported values are \`\`, \`der\`, or \`pem\``, {
     field: 'format',
@@ -158,9 +168,9 @@ export function unknownFormat(family: 'rsa' | 'ec', format: ExportFormat): Error
 }
 
 /**
- * How a type that Node signs with by itself is certified.
- * @param hash as `node:crypto` calls it; null where the algorithm hashes by itself.
- * @param algorithm DER in hexadecimal digits; absent where it is that of the public key.
+ * Creates the certification of a type that Node can sign with itself.
+ * @param hash name in `node:crypto`; null if the algorithm hashes internally
+ * @param algorithm DER in hexadecimal; absent if it is that of the public key
  */
 export const certifiedBy = (hash: string | null, algorithm?: string): Certification<KeyPair> => ({
   ...(algorithm === undefined ? {} : { algorithm: Buffer.from(algorithm, 'hex') }),
@@ -168,7 +178,10 @@ export const certifiedBy = (hash: string | null, algorithm?: string): Certificat
   sign: (pair, bytes) => nodeSign(hash, bytes, pair.privateKey),
 });
 
-/** An asymmetric key as the store holds it. @param key private, or public when that is all there is. */
+/**
+ * Converts an asymmetric key to its stored form.
+ * @param key private key, or public key if there is no private one
+ */
 export function storedKey(key: KeyObject): StoredMaterial {
   if (key.type === 'public') return { publicKey: spkiOf(key) };
   const pkcs8 = pkcs8BytesOf(key);
@@ -179,7 +192,9 @@ export function storedKey(key: KeyObject): StoredMaterial {
   }
 }
 
-/** The counterpart of {@link storedKey}: the private key if it is held, else the public one. */
+/**
+ * Parses the stored form, the counterpart of {@link storedKey}: the private key if there is one, else the public one.
+ */
 export function keyOf({ secret, publicKey }: StoredMaterial): KeyObject {
   if (secret === undefined) {
     return createPublicKey({ key: Buffer.from(publicKey ?? '', 'base64'), format: 'der', type: 'spki' });
@@ -199,8 +214,9 @@ type Generate = (
 ) => void;
 
 /**
- * A fresh private key, made on another thread. By callback: `util.promisify` would load a module on the way of every command.
- * @param type and options as `node:crypto` takes them; its declarations don't know all types that it makes.
+ * Generates a private key on another thread. Callback form: `util.promisify` would load a module in the path of every
+ * command.
+ * @param type and options as in `node:crypto`, whose declarations lack some types
  */
 export const newPrivateKey = (type: string, options: object = {}): Promise<KeyObject> =>
   new Promise((resolve, reject) => {
@@ -210,12 +226,15 @@ export const newPrivateKey = (type: string, options: object = {}): Promise<KeyOb
     });
   });
 
-/** Between the big integers of backups and the base64url numbers of JSON Web Keys (RFC 7518, 6.3). */
+/** Converts base64url numbers of JSON Web Keys (RFC 7518, 6.3) to the big integers of backups. */
 
 export const fromBase64Url = (text: string | undefined): bigint =>
   BigInt(`0x${Buffer.from(text ?? '', 'base64url').toString('hex') || '0'}`);
 
-/** @param bytes of the result, padded in front; undefined for as few as needed. */
+/**
+ * Converts the other way.
+ * @param bytes length of the result, zero-padded; undefined for the shortest
+ */
 export function toBase64Url(value: bigint, bytes?: number): string {
   const hex = value.toString(16);
   const padded = hex.padStart(bytes === undefined ? hex.length + (hex.length % 2) : 2 * bytes, '0');
@@ -224,13 +243,17 @@ export function toBase64Url(value: bigint, bytes?: number): string {
 
 export const bitLength = (value: bigint): number => value.toString(2).length;
 
-/** The refusal of a version's key in a backup. @param what goes on from "backup …". Never holds a number of the key. */
+/**
+ * Creates the error for the key of a version in a backup.
+ * @param what rest of a sentence that begins with "backup"; must not contain numbers of the key
+ */
 export const refusedBackup = (what: string): CofferError =>
   invalid(`backup ${what}`, { field: 'backup', hint: 'the backup is damaged or was altered' });
 
 /**
- * For schemes that hash by themselves. @param why goes on from the name of the type.
- * @throws `unsupported` for a digest in the place of the message.
+ * Refuses digests, for schemes that hash internally.
+ * @param why text after the name of the type
+ * @throws `unsupported` for a digest instead of the message
  */
 export function refuseDigest({ prehashed }: SignatureOptions, typeName: string, why = ''): void {
   if (!prehashed) return;
@@ -240,7 +263,7 @@ export function refuseDigest({ prehashed }: SignatureOptions, typeName: string, 
   });
 }
 
-/** A key as `node:crypto` takes it for a signature that is bound to a context; without one, the plain scheme. */
+/** Returns the key parameter of `node:crypto` for a signature bound to a context; without one, the plain scheme. */
 export const inContext = (
   key: KeyObject,
   { context }: Pick<SignatureOptions, 'context'>,

@@ -1,2 +1,5 @@
-/** The one type of keys that the keyring of a repository has, in the words of its format. What the default is elsewhere may change. */
+/**
+ * Type of the keys in a repository's keyring, defined by its format; independent of the default key type, which may
+ * change.
+ */
 export const KEYRING_KEY_TYPE = 'aes256-gcm96';

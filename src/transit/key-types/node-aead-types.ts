@@ -2,7 +2,10 @@ import { KDF_COUNTER, KDF_HKDF, type Kdf, type KeyType } from './key-type.ts';
 import { type NodeAeadName, nodeAead } from './node-aead.ts';
 import { fixedSizeSecret, type SecretKey, symmetricDerivation } from './secret-key.ts';
 
-/** A type whose cipher `node:crypto` has: 96-bit nonces and 128-bit tags. @param number the same in both registers. */
+/**
+ * Creates a type whose cipher `node:crypto` has: 96-bit nonces and 128-bit tags.
+ * @param number the same in Vault and OpenBao
+ */
 function nodeAeadType(
   name: string,
   number: number,

@@ -8,17 +8,20 @@ import { inauthentic } from '../../ground/errors.ts';
 import type { AeadCipher } from './key-type.ts';
 import type { SecretKey } from './secret-key.ts';
 
-/** Bytes of the tag of every AEAD here. A decipher that is not told so would take shorter ones, which can be forged. */
+/**
+ * Tag length of every AEAD, in bytes. It is always passed to `node:crypto`: a decipher without it would accept shorter
+ * tags, which can be forged.
+ */
 export const TAG_BYTES = 16;
 
 const OPTIONS = { authTagLength: TAG_BYTES } as const;
 
-/** OpenSSL's names; the declarations of Node give the two kinds separate but equal overloads. */
+/** OpenSSL's names; Node's declarations have separate but equal overloads for the two kinds. */
 export type NodeAeadName = CipherGCMTypes | CipherChaCha20Poly1305Types;
 
 /**
- * An AEAD of `node:crypto` under one key.
- * @param refusal what a decryption that fails says.
+ * Creates an AEAD of `node:crypto` under one key.
+ * @param refusal message of a failed decryption
  */
 export function nodeAead(name: NodeAeadName, key: SecretKey, refusal: string): AeadCipher {
   const algorithm = name as CipherGCMTypes;
@@ -48,7 +51,7 @@ export function nodeAead(name: NodeAeadName, key: SecretKey, refusal: string): A
   };
 }
 
-/** The one refusal of a ciphertext that was altered, or made with another key or other associated data. */
+/** Creates the error for a ciphertext that was altered, or made with another key or other associated data. */
 export const notAuthentic = (refusal: string) =>
   inauthentic(refusal, {
     field: 'ciphertext',

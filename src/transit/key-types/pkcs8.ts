@@ -4,12 +4,12 @@ import { invalid } from '../../ground/errors.ts';
 import { ownWords } from '../../ground/own-words.ts';
 import { derElement, INTEGER, OBJECT_IDENTIFIER, OCTET_STRING, SEQUENCE } from './der.ts';
 
-/** Private keys as they come in: PKCS#8 (RFC 5208) in DER, also in two forms that `node:crypto` does not read as they are meant. */
+/** Imports private keys: PKCS#8 (RFC 5208) in DER, including two forms that `node:crypto` does not read as intended. */
 
-/** DER around the seed of an Ed25519 key (RFC 8410); everything before it is constant. */
+/** DER prefix of an Ed25519 seed (RFC 8410); it is constant. */
 export const ED25519_PKCS8_PREFIX = Buffer.from('302e020100300506032b657004220420', 'hex');
 
-/** The private key of a seed of 32 bytes, which is copied. */
+/** Creates the private key of a 32-byte seed, which is copied. */
 export function ed25519FromSeed(seed: Uint8Array): KeyObject {
   const der = Buffer.concat([ED25519_PKCS8_PREFIX, seed]);
   try {
@@ -19,12 +19,15 @@ export function ed25519FromSeed(seed: Uint8Array): KeyObject {
   }
 }
 
-/** Parses an imported private key. @throws `invalid` in the words of peers. */
+/**
+ * Parses an imported private key.
+ * @throws `invalid` with Vault's messages
+ */
 export function privateKeyFromPkcs8(bytes: Uint8Array): KeyObject {
   try {
     return otherForm(bytes) ?? createPrivateKey({ key: Buffer.from(bytes), format: 'der', type: 'pkcs8' });
   } catch {
-    // OpenSSL's reasons differ by version and may say something about the key.
+    // OpenSSL's reasons differ by version and may reveal something about the key.
     throw invalid(ownWords('error parsing asymmetric key: not a PKCS#8 private key'), {
       field: 'ciphertext',
       hint: 'wrap the key in PKCS#8 DER form',
@@ -35,14 +38,17 @@ export function privateKeyFromPkcs8(bytes: Uint8Array): KeyObject {
 /** Contents of object identifiers, in hex. */
 const RSASSA_PSS = '2a864886f70d01010a';
 const EC_PUBLIC_KEY = '2a8648ce3d0201';
-/** From before RFC 8410 (draft-josefsson-pkix-newcurves), with which NSS writes Ed25519 keys as if they were on a curve. */
+/**
+ * Curve identifier from before RFC 8410 (draft-josefsson-pkix-newcurves), with which NSS writes Ed25519 keys like EC
+ * keys.
+ */
 const NSS_ED25519 = '2b06010401da470f01';
 const SEED_BYTES = 32;
 
 /**
- * The key in one of these forms: an RSA key with the identifier of RSASSA-PSS, of whose parameters peers take no notice, either;
- * an Ed25519 key as NSS writes it, as ECPrivateKey (RFC 5915) on a curve of that name.
- * @returns undefined for what is in neither form.
+ * Parses a key in one of these forms: an RSA key with the identifier of RSASSA-PSS, whose parameters Vault ignores as
+ * well; an Ed25519 key as NSS writes it, as ECPrivateKey (RFC 5915) on a curve of that name.
+ * @returns undefined for any other form
  */
 function otherForm(bytes: Uint8Array): KeyObject | undefined {
   const parts = pkcs8Parts(bytes);
@@ -54,7 +60,10 @@ function otherForm(bytes: Uint8Array): KeyObject | undefined {
   return seed?.length === SEED_BYTES ? ed25519FromSeed(seed) : undefined;
 }
 
-/** @returns identifiers in hex, the curve empty where the parameters are something else; undefined for what is no PKCS#8. */
+/**
+ * Splits PKCS#8.
+ * @returns identifiers in hex, the curve empty if the parameters are something else; undefined if it is not PKCS#8
+ */
 function pkcs8Parts(bytes: Uint8Array) {
   const info = derElement(bytes, 0, SEQUENCE)?.content;
   const version = info && derElement(info, 0, INTEGER);

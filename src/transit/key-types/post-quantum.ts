@@ -33,24 +33,24 @@ import type {
 import { raw, rawKeys, rawPublic } from './raw-keys.ts';
 import { encodeAndWipe } from './secret-key.ts';
 
-/** One parameter set of a signature scheme that quantum computers are not known to break. */
+/** Parameter set of a post-quantum signature scheme. */
 interface ParameterSet {
   /** Name of the type, and Node's name of the algorithm. */
   readonly name: string;
   readonly familyNames: readonly FamilyName[];
-  /** Numbers of the type in backups. */
+  /** Type numbers in backups. */
   readonly numbers: Pick<BackupForm, 'openbao' | 'vault' | 'wasNamed'>;
-  /** Node's word for the standard's own private form: ML-DSA's seed, SLH-DSA's whole private key. */
+  /** Node's name of the standard's private form: ML-DSA's seed, SLH-DSA's whole private key. */
   readonly privateForm: 'raw-seed' | 'raw-private';
   readonly privateBytes: number;
   readonly publicBytes: number;
-  /** Present: PKCS#8 up to the private form, for those who read no other (RFC 9881, 6: the seed alone). */
+  /** Present if others only read PKCS#8 with this prefix before the private form (RFC 9881, 6: the seed alone). */
   readonly pkcs8Head?: Buffer;
-  /** Signing takes so long (up to half a second) that it is done off the event loop. */
+  /** Whether signing takes so long (up to half a second) that it runs off the event loop. */
   readonly slowSigning: boolean;
 }
 
-/** A key type of the pure (not pre-hashed) variant, FIPS 204, 5.2 and FIPS 205, 10.2. */
+/** Creates a key type of the pure (not pre-hashed) variant, FIPS 204, 5.2 and FIPS 205, 10.2. */
 function postQuantumType(set: ParameterSet): KeyType<KeyPair> {
   return {
     name: set.name,
@@ -96,7 +96,10 @@ function signPure(
   return answered<Buffer>((done) => nodeSign(null, input, key, done));
 }
 
-/** The halves of a restored key may not belong together. To look costs a thousandth of what signing does. */
+/**
+ * Signs and verifies the signature: the halves of a restored key may not match. Verifying costs a thousandth of
+ * signing.
+ */
 async function signAndCheck(
   set: ParameterSet,
   input: Uint8Array,
@@ -192,8 +195,8 @@ const mismatch = ({ name }: ParameterSet): CofferError =>
 const PROBE = Buffer.from('does this key work');
 
 /**
- * An SLH-DSA private key holds its public key, which OpenSSL does not compute anew when it reads one; only a signature
- * shows whether they belong together.
+ * Whether the halves of a key match. An SLH-DSA private key contains its public key, which OpenSSL does not recompute
+ * when it reads one; only a signature shows a mismatch.
  */
 async function works(privateKey: KeyObject, set: ParameterSet): Promise<boolean> {
   const signature = await signPure(set, PROBE, privateKey);
@@ -202,7 +205,10 @@ async function works(privateKey: KeyObject, set: ParameterSet): Promise<boolean>
 
 const SEED_BYTES = 32;
 
-/** Version 0, the algorithm 2.16.840.1.101.3.4.3.`arc`, and the seed under the tag [0] in an octet string. */
+/**
+ * PKCS#8 prefix: version 0, the algorithm 2.16.840.1.101.3.4.3.`arc`, and the seed under the tag [0] in an octet
+ * string.
+ */
 const seedHead = (arc: number): Buffer =>
   Buffer.from(`3034020100300b06096086480165030403${arc.toString(16)}04228020`, 'hex');
 
@@ -210,13 +216,13 @@ interface MlDsaNumbers {
   readonly publicBytes: number;
   /** Last number of the object identifier. */
   readonly arc: number;
-  /** Number in backups of OpenBao. */
+  /** Type number in OpenBao's backups. */
   readonly openbao: number;
 }
 
 /**
- * ML-DSA (FIPS 204). Sizes of public keys: FIPS 204, table 2. OpenBao 2.7 has a type for each parameter set, with the seed as
- * the key; Vault has one type for all.
+ * ML-DSA (FIPS 204). Sizes of public keys: FIPS 204, table 2. OpenBao 2.7 has a type for each parameter set, with the
+ * seed as the key; Vault has one type for all.
  */
 const mlDsaType = (parameterSet: number, { publicBytes, arc, openbao }: MlDsaNumbers) =>
   postQuantumType({
@@ -240,8 +246,8 @@ export const mlDsa = [
 ];
 
 /**
- * SLH-DSA (FIPS 205) over SHA-2. `s` signs slowly and small, `f` fast and large. A public key is two values of the security
- * parameter's size, a private key holds two more. Vault has one type for all.
+ * SLH-DSA (FIPS 205) over SHA-2. `s` signs slowly and small, `f` fast and large. A public key is two values of the
+ * security parameter's size, a private key has two more. Vault has one type for all.
  */
 function slhDsaType(securityBits: number, trade: 's' | 'f') {
   const name = `slh-dsa-sha2-${securityBits}${trade}`;

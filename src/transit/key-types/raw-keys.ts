@@ -1,6 +1,6 @@
 import { createPrivateKey, createPublicKey, type KeyObject } from 'node:crypto';
 
-/** What `node:crypto` can do and its declarations do not know yet: keys as the bytes that their standards define. */
+/** Functions of `node:crypto` that its declarations lack: keys as the bytes that their standards define. */
 interface RawKeys {
   createPrivateKey(key: { key: Uint8Array; format: string; asymmetricKeyType: string }): KeyObject;
   createPublicKey(key: { key: Uint8Array; format: string; asymmetricKeyType: string }): KeyObject;
@@ -11,7 +11,10 @@ export const rawKeys: RawKeys = {
   createPublicKey: createPublicKey as unknown as RawKeys['createPublicKey'],
 };
 
-/** @param format Node's word: `raw-public`, `raw-private`, `raw-seed`. */
+/**
+ * Exports a key.
+ * @param format Node's name: `raw-public`, `raw-private`, `raw-seed`
+ */
 export const raw = (key: KeyObject, format: string): Buffer =>
   (key.export as unknown as (options: { format: string }) => Buffer).call(key, { format });
 

@@ -5,7 +5,10 @@ import { parseBech32 } from './age/bech32.ts';
 import { x25519Kem } from './age/x25519.ts';
 import { rawKeys } from './raw-keys.ts';
 
-/** The public key behind an `age1…`. @throws `invalid`; `unsupported` for a hybrid one, which has no form but that of age. */
+/**
+ * Returns the public key in an `age1…`.
+ * @throws `invalid`; `unsupported` for a hybrid one, which only has age's encoding
+ */
 export function recipientKey(recipient: string): KeyObject {
   const { prefix, bytes } = parseBech32(recipient);
   if (prefix === x25519Kem.recipientPrefix) {

@@ -5,12 +5,15 @@ import type { BackupForm, BackupMaterial, RsaNumbers } from './key-type.ts';
 
 type PublicNumbers = Pick<RsaNumbers, 'n' | 'e'>;
 
-/** Go's own bound on public exponents. */
+/** Maximum public exponent, the same as in Go. */
 const MAX_EXPONENT = 2n ** 31n - 1n;
 
 const publicJwk = ({ n, e }: PublicNumbers) => ({ kty: 'RSA', n: toBase64Url(n), e: toBase64Url(e) });
 
-/** @param number the type's number, the same in both registers. */
+/**
+ * Creates the backup form.
+ * @param number type number, the same in Vault and OpenBao
+ */
 export const rsaBackup = (number: number, modulusBits: number): BackupForm => ({
   openbao: number,
   vault: number,
@@ -19,7 +22,7 @@ export const rsaBackup = (number: number, modulusBits: number): BackupForm => ({
   write: (stored) => rsaToBackup(keyOf(stored)),
 });
 
-/** The numbers of an RSA key; of its public half when that is all there is. */
+/** Converts an RSA key to a backup's numbers; only the public ones if it is a public key. */
 export function rsaToBackup(key: KeyObject): BackupMaterial {
   const jwk = key.export({ format: 'jwk' });
   const n = fromBase64Url(jwk.n);
@@ -37,8 +40,8 @@ export function rsaToBackup(key: KeyObject): BackupMaterial {
 }
 
 /**
- * The key that a backup's numbers make, private if they are all there.
- * @throws `invalid` when the numbers do not make one working key of `modulusBits`.
+ * Converts a backup's numbers to a key, private if they are complete.
+ * @throws `invalid` if the numbers are not a working key of `modulusBits`
  */
 export async function rsaFromBackup(material: BackupMaterial, modulusBits: number): Promise<KeyObject> {
   const { rsa, rsaPublic } = material;
@@ -103,13 +106,16 @@ function invertOrRefuse(
 
 const PROBE = Buffer.from('does this key work');
 
-/** Numbers can satisfy every equation and still be no key (a factor that is not prime); then what it signs is wrong. */
+/**
+ * Creates a key and tests it. Numbers can satisfy every equation without being a key (a factor that is not prime); its
+ * signatures are wrong then.
+ */
 function working(make: () => KeyObject): KeyObject {
   try {
     const key = make();
     if (verify('sha256', PROBE, createPublicKey(key), sign('sha256', PROBE, key))) return key;
   } catch {
-    // OpenSSL refused it; its reasons would quote numbers of the key.
+    // OpenSSL's reasons would quote numbers of the key.
   }
   throw mismatch();
 }

@@ -75,7 +75,7 @@ const encryption: PublicKeyEncryption<KeyPair> = {
 const PSS = 'pss';
 const PKCS1 = 'pkcs1v15';
 
-/** The two ways in which an RSA key signs. */
+/** RSA signature scheme: PSS or PKCS #1 v1.5. */
 interface Scheme {
   sign(key: KeyObject, hash: DigestHashName, input: Uint8Array, options: SignatureOptions): Buffer;
   verify(
@@ -119,7 +119,7 @@ function isPss({ signatureAlgorithm }: SignatureOptions): boolean {
   });
 }
 
-/** The hash of a request that hashes; `none` comes only with a digest and PKCS#1 v1.5. */
+/** Returns the hash of a request; `none` is only allowed with a digest and PKCS#1 v1.5. */
 function namedHash({ hash }: SignatureOptions): DigestHashName {
   if (hash === 'none')
     throw invalid(
@@ -171,8 +171,8 @@ function requireModulus(key: KeyObject, modulusBits: number): void {
 let lastTurn: Promise<unknown> = Promise.resolve();
 
 /**
- * One key is made at a time: each takes a core for up to seconds, and one of the few threads that files are also read
- * with, so several at once would keep a server from everything else.
+ * Generates one key at a time: each occupies a core for up to seconds, and one of the few threads that also read files,
+ * so several at once would block a server.
  */
 function inTurn<T>(make: () => Promise<T>): Promise<T> {
   const turn = lastTurn.then(make);
@@ -180,7 +180,7 @@ function inTurn<T>(make: () => Promise<T>): Promise<T> {
   return turn;
 }
 
-/** RSA with a modulus of so many bits and the public exponent 65537. */
+/** Creates the RSA type of a modulus length, with the public exponent 65537. */
 function rsaType(modulusBits: number, backupNumber: number): KeyType<KeyPair> {
   const name = `rsa-${modulusBits}`;
   return {

@@ -14,23 +14,26 @@ import type {
   StoredMaterial,
 } from './key-type.ts';
 
-/** The material of every symmetric type. */
+/** Material of every symmetric type. */
 export type SecretKey = KeyObject;
 
-/** Copies the bytes into a key object; the copy given is overwritten. */
+/** Copies the bytes into a key object, and wipes them. */
 function secretKeyFrom(bytes: Buffer): SecretKey {
   const key = createSecretKey(bytes);
   wipe(bytes);
   return key;
 }
 
-/** A copy of the raw bytes, for the caller to overwrite. */
+/** Returns a copy of the raw bytes, which the caller overwrites. */
 export const bytesOf = (key: SecretKey): Buffer => key.export();
 
 const openSecretKey = (stored: StoredMaterial): SecretKey =>
   secretKeyFrom(Buffer.from(stored.secret ?? '', 'base64'));
 
-/** What all symmetric types have in common. @param fits whether a key may have so many bytes. */
+/**
+ * Common members of all symmetric types.
+ * @param fits whether a key may have this length
+ */
 export const secretKeyType = (
   name: string,
   numbers: Pick<BackupForm, 'openbao' | 'vault'>,
@@ -47,7 +50,7 @@ export const secretKeyType = (
   },
 });
 
-/** Those whose keys have one fixed length. */
+/** Common members of types with a fixed key length. */
 export const fixedSizeSecret = (
   name: string,
   numbers: Pick<BackupForm, 'openbao' | 'vault'>,
@@ -57,7 +60,7 @@ export const fixedSizeSecret = (
   generate: (random: Random) => ({ secret: encodeAndWipe(random.bytes(keyBytes)) }),
 });
 
-/** Derived keys of a symmetric type. */
+/** Derivation of symmetric keys. */
 export const symmetricDerivation = (keyBytes: number, kdfs: readonly Kdf[]): Derivation<SecretKey> => ({
   kdfs,
   keyBytes,
@@ -65,14 +68,14 @@ export const symmetricDerivation = (keyBytes: number, kdfs: readonly Kdf[]): Der
   materialOf: (derivedKey) => createSecretKey(derivedKey),
 });
 
-/** Base64 of a secret that nobody needs as bytes any more. */
+/** Encodes a secret in base64, and wipes its bytes. */
 export function encodeAndWipe(bytes: Buffer): string {
   const text = encodeBase64(bytes);
   wipe(bytes);
   return text;
 }
 
-/** Raw key bytes as `export` prints them. The text of the refusal is that of peers, for all symmetric keys. */
+/** Prints raw key bytes for `export`. The error message is Vault's, for all symmetric keys. */
 function exportRaw(key: SecretKey, format: ExportFormat): string {
   if (format !== '' && format !== 'raw') {
     throw invalid(ownWords('unknown format for HMAC key; supported values are `` or `raw`'), {
@@ -94,7 +97,10 @@ const importingRaw = (name: string, fits: (length: number) => boolean): Importin
   secretBytes: bytesOf,
 });
 
-/** The `key` of a backup's entry, checked by length. @throws `invalid` when it is missing or does not fit. */
+/**
+ * Reads the `key` of a backup's entry, checked by length.
+ * @throws `invalid` if it is missing or does not fit
+ */
 function readRawBackup(
   name: string,
   entry: BackupMaterial,

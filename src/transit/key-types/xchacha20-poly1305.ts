@@ -7,14 +7,14 @@ import { bytesOf, fixedSizeSecret, type SecretKey, symmetricDerivation } from '.
 const NAME = 'xchacha20-poly1305';
 const KEY_BYTES = 32;
 const NONCE_BYTES = 24;
-/** So much of the nonce goes into the subkey; the rest is the nonce of ChaCha20-Poly1305, behind four zero bytes. */
+/** Nonce bytes that derive the subkey; the rest is the nonce of ChaCha20-Poly1305, after four zero bytes. */
 const SUBKEY_NONCE_BYTES = 16;
 const OPENBAO_NUMBER = 11;
 const REFUSAL = 'chacha20poly1305: message authentication failed';
 
 type HChaCha = (constants: Uint32Array, key: Uint32Array, nonce: Uint32Array, subkey: Uint32Array) => void;
 
-/** Outside of the collected heap, where `wipe` reaches every copy. */
+/** Allocated outside the garbage-collected heap, so that `wipe` reaches every copy. */
 const emptyWords = (byteCount: number): Uint32Array => new Uint32Array(new ArrayBuffer(byteCount));
 
 function words(bytes: Uint8Array): Uint32Array {
@@ -25,7 +25,7 @@ function words(bytes: Uint8Array): Uint32Array {
 
 const CONSTANTS = words(Buffer.from('expand 32-byte k'));
 
-/** ChaCha20-Poly1305 under a subkey of its own for each nonce (draft-irtf-cfrg-xchacha-03, section 2). */
+/** ChaCha20-Poly1305 under a separate subkey for each nonce (draft-irtf-cfrg-xchacha-03, section 2). */
 function xchacha(key: SecretKey, hchacha: HChaCha): AeadCipher {
   const inner = (nonce: Uint8Array): [AeadCipher, Buffer] => {
     const raw = bytesOf(key);
@@ -49,12 +49,15 @@ function xchacha(key: SecretKey, hchacha: HChaCha): AeadCipher {
   };
 }
 
-/** XChaCha20-Poly1305: 192-bit nonces, which may be random for any number of messages. OpenBao has it, Vault has not. */
+/**
+ * XChaCha20-Poly1305: 192-bit nonces, which may be random for any number of messages. Supported by OpenBao, but not by
+ * Vault.
+ */
 export const xchacha20Poly1305: KeyType<SecretKey> = {
   ...fixedSizeSecret(NAME, { openbao: OPENBAO_NUMBER }, KEY_BYTES),
   aead: {
     nonceBytes: NONCE_BYTES,
-    // OpenSSL lacks the subkey function alone; it is loaded when such a key is first used.
+    // OpenSSL lacks only the subkey function; it is loaded when such a key is first used.
     cipher: async (key) => xchacha(key, (await import('@noble/ciphers/chacha.js')).hchacha),
   },
   derivation: symmetricDerivation(KEY_BYTES, [KDF_COUNTER, KDF_HKDF]),

@@ -3,16 +3,19 @@ import type { ByteSink, ByteSource } from '../ports.ts';
 import { damaged } from '../refusals.ts';
 import { BEGIN, MAX_BLANK_BYTES } from './detect.ts';
 
-/** A file of age as text: strict PEM (RFC 7468) of one label, without headers. */
+/** Armored age file: strict PEM (RFC 7468) of one label, without headers. */
 
 const END = '-----END AGE ENCRYPTED FILE-----';
 const COLUMNS = 64;
 const LINE_BYTES = 48;
-/** So many lines are decoded at once. */
+/** Number of lines decoded at once. */
 const LINES = 1024;
 const MAX_LINE = 256;
 
-/** The bytes that armored text stands for. @throws `inauthentic` for text that is cut short, or not written so. */
+/**
+ * Decodes armored text.
+ * @throws `inauthentic` if it is truncated or malformed
+ */
 export function dearmored(text: Lookahead): ByteSource {
   let isBegun = false;
   let isEnded = false;
@@ -69,7 +72,7 @@ export function dearmored(text: Lookahead): ByteSource {
   };
 }
 
-/** The end may come without a newline. */
+/** Reads a last line without a newline. */
 async function lastLine(text: Lookahead): Promise<string> {
   const rest = await text.peek(MAX_LINE + 1);
   if (rest.length === 0 || rest.length > MAX_LINE) throw broken();
@@ -85,7 +88,7 @@ async function requireBlank(text: Lookahead): Promise<void> {
 
 const broken = () => damaged('its text is cut short, or not armored as age does it');
 
-/** Writes bytes as armored text. `end` has to be called after the last of them. */
+/** Encodes bytes as armored text. `end` must be called after the last of them. */
 export function armored(sink: ByteSink): ByteSink & { end(): Promise<void> } {
   let isBegun = false;
   let held: Buffer = Buffer.alloc(0);

@@ -1,18 +1,18 @@
 import type { Lookahead } from '../lookahead.ts';
 
-/** Telling files of age from our own envelopes by how they begin; nothing else of age is loaded for it. */
+/** Distinguishes age files from Coffer's own envelopes by their first bytes, without loading the age code. */
 
-/** What the first line of every version begins with. */
+/** First line of every version of the format, up to the version. */
 const FAMILY = 'age-encryption.org/';
 export const BEGIN = '-----BEGIN AGE ENCRYPTED FILE-----';
-/** White space may stand before the first line and after the last. */
+/** Maximum white space before the first line and after the last, in bytes. */
 export const MAX_BLANK_BYTES = 4096;
 
-/** Whether a source holds a file of age, of any version; it is read no further than that. */
+/** Whether a source is an age file of any version; reads only as far as needed. */
 export const isAge = async (source: Lookahead): Promise<boolean> =>
   (await source.peek(FAMILY.length)).toString('latin1') === FAMILY || isArmored(source);
 
-/** Whether it holds one as text. No more is waited for than is needed to tell. */
+/** Whether a source is an armored age file; waits for no more bytes than needed. */
 export async function isArmored(source: Lookahead): Promise<boolean> {
   for (let bytes = BEGIN.length; bytes <= MAX_BLANK_BYTES + BEGIN.length; bytes += BEGIN.length) {
     const start = await source.peek(bytes);

@@ -29,12 +29,15 @@ import {
 import { SCRYPT } from './passphrase.ts';
 import type { Identity, Recipient } from './recipients.ts';
 
-/** Files in the age format: what others open with `age`, and what they send. The body is chunked as our own envelopes are. */
+/** Files in the age format. The payload is chunked like Coffer's own envelopes. */
 
 const CHUNK_BYTES = 64 * 1024;
 const NONCE_BYTES = 16;
 
-/** @throws `invalid` when they can't be recipients of one file. */
+/**
+ * Checks that the recipients can share one file.
+ * @throws `invalid` if they cannot
+ */
 export function requireTogether(recipients: readonly Recipient[]): void {
   const groups = new Set(recipients.map(({ group }) => group));
   if (groups.has('passphrase') && recipients.length > 1) {
@@ -61,7 +64,7 @@ function payloadKey(fileKey: Uint8Array, nonce: Uint8Array): KeyObject {
 }
 
 export interface AgeEncryption {
-  /** At least one. */
+  /** Recipients; at least one. */
   readonly recipients: readonly Recipient[];
   readonly armor: boolean;
   readonly random: Random;
@@ -70,7 +73,10 @@ export interface AgeEncryption {
   readonly onProgress?: OnProgress;
 }
 
-/** Encrypts a stream of any length into a file of age. @throws `invalid`; nothing is written then. */
+/**
+ * Encrypts a stream of any length into an age file.
+ * @throws `invalid`; nothing is written then
+ */
 export async function encryptAge(request: AgeEncryption): Promise<void> {
   const { recipients, random, source, onProgress } = request;
   const fileKey = random.bytes(FILE_KEY_BYTES);
@@ -95,17 +101,20 @@ async function written(
   await text.end();
 }
 
-/** A file whose header was read. */
+/** Age file whose header was read. */
 export interface AgeFile {
   readonly header: AgeHeader;
   readonly armor: boolean;
-  /** Bytes before the nonce. */
+  /** Length of the header, in bytes, which is where the nonce begins. */
   readonly headerBytes: number;
-  /** What follows the header. */
+  /** Bytes after the header. */
   readonly rest: ByteSource;
 }
 
-/** @throws `corrupt`, `inauthentic` */
+/**
+ * Reads the header of a file.
+ * @throws `corrupt`, `inauthentic`
+ */
 export async function readAge(source: Lookahead): Promise<AgeFile> {
   const armor = await isArmored(source);
   const rest = armor ? new Lookahead(dearmored(source)) : source;
@@ -117,8 +126,8 @@ export async function readAge(source: Lookahead): Promise<AgeFile> {
 }
 
 /**
- * The file key, after the header turned out to be authentic; the caller overwrites it.
- * @throws `denied` when no identity opens the file, or the header was changed.
+ * Unwraps the file key and authenticates the header; the caller overwrites the key.
+ * @throws `denied` if no identity matches, or the header was changed
  */
 export async function openAge({ header }: AgeFile, identities: readonly Identity[]): Promise<Buffer> {
   for (const identity of identities) {
@@ -158,7 +167,10 @@ export interface AgeDecryption {
   readonly onProgress?: OnProgress;
 }
 
-/** Decrypts what follows a header. @throws as {@link openAge}; `inauthentic` when any byte was changed, left out, moved or added. */
+/**
+ * Decrypts the payload of a file.
+ * @throws as {@link openAge}; `inauthentic` if any byte was changed, removed, moved or added
+ */
 export async function decryptAge(file: AgeFile, request: AgeDecryption): Promise<void> {
   const stage = await stageOf(file, request.identities);
   const { sink, range, onProgress } = request;
@@ -173,7 +185,7 @@ export async function decryptAge(file: AgeFile, request: AgeDecryption): Promise
 
 /**
  * Decrypts a part of a file that is not armored, without reading the rest.
- * @returns the bytes of plaintext in the whole file.
+ * @returns the plaintext size of the whole file, in bytes
  */
 export async function decryptAgeRange(
   file: RandomAccessSource,
@@ -184,14 +196,17 @@ export async function decryptAgeRange(
   return decryptPayloadRange({ ...request, file, start: opened.headerBytes + NONCE_BYTES, stage });
 }
 
-/** Bytes of plaintext in a file that is not armored, as its size tells. @throws `inauthentic` for a size that no file has. */
+/**
+ * Computes the plaintext size of a file that is not armored, in bytes, from its size.
+ * @throws `inauthentic` for an impossible size
+ */
 export const agePlaintextBytes = ({ headerBytes }: AgeFile, fileBytes: number): number =>
   payloadOf(fileBytes - headerBytes - NONCE_BYTES, CHUNK_BYTES).size;
 
 /**
- * Writes a file anew for other recipients. The body stays as it is, and so does the file key: whoever could open the old file
+ * Rewrites a file for other recipients. The payload and the file key stay the same: anyone who could open the old file
  * and kept it, or its file key, still can.
- * @throws as {@link openAge}; nothing is written then.
+ * @throws as {@link openAge}; nothing is written then
  * @see docs/decisions/0164
  */
 export async function rewrapAge(

@@ -14,11 +14,11 @@ import { damaged } from '../refusals.ts';
 import { FILE_KEY_BYTES, printUnpadded, type Stanza, unpadded } from './header.ts';
 import { type Identity, type Recipient, requireShape } from './recipients.ts';
 
-/** Keys of SSH as recipients and identities (C2SP, age.md, "ssh-rsa" and "ssh-ed25519"). */
+/** SSH keys as recipients and identities (C2SP, age.md, "ssh-rsa" and "ssh-ed25519"). */
 
 const ED25519 = 'ssh-ed25519';
 const RSA = 'ssh-rsa';
-/** As age has it: shorter ones are not worth anything. */
+/** Minimum RSA key size, as in age: shorter keys are insecure. */
 const MIN_RSA_BITS = 2048;
 
 const oaep = (key: KeyObject) => ({
@@ -28,11 +28,18 @@ const oaep = (key: KeyObject) => ({
   oaepLabel: Buffer.from('age-encryption.org/v1/ssh-rsa'),
 });
 
-/** Tells whose a stanza is, roughly. @param blob the key as SSH writes it. */
+/**
+ * Computes the short tag that hints at the recipient of a stanza.
+ * @param blob public key in SSH's encoding
+ */
 const tagOf = (blob: Uint8Array): string =>
   printUnpadded(createHash('sha256').update(blob).digest().subarray(0, 4));
 
-/** @param blob the same key as SSH writes it. @throws `unsupported` */
+/**
+ * Creates a recipient.
+ * @param blob the same key in SSH's encoding
+ * @throws `unsupported`
+ */
 export function sshRecipient(key: KeyObject, blob: Uint8Array): Recipient {
   const type = typeOf(key, blob);
   const tag = tagOf(blob);
@@ -46,7 +53,11 @@ export function sshRecipient(key: KeyObject, blob: Uint8Array): Recipient {
   };
 }
 
-/** @param blob the public half as SSH writes it. @throws `unsupported` */
+/**
+ * Creates an identity.
+ * @param blob public key in SSH's encoding
+ * @throws `unsupported`
+ */
 export function sshIdentity(privateKey: KeyObject, blob: Uint8Array): Identity {
   const publicKey = createPublicKey(privateKey);
   const own = typeOf(publicKey, blob);
@@ -80,7 +91,10 @@ function openWithRsa(key: KeyObject, args: readonly string[], body: Buffer): Buf
   }
 }
 
-/** The stanza's first word, which is how SSH calls the kind of key. @throws `unsupported` for a key that can't be a recipient. */
+/**
+ * Returns the stanza type, which is SSH's name of the key type.
+ * @throws `unsupported` for a key that cannot be a recipient
+ */
 function typeOf(key: KeyObject, blob: Uint8Array): string {
   const type = Buffer.from(blob).toString('latin1', 4, 4 + Buffer.from(blob).readUInt32BE(0));
   if (type !== ED25519 && type !== RSA) {

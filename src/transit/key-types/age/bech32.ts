@@ -1,14 +1,14 @@
 import { invalid } from '../../../ground/errors.ts';
 
 /**
- * Bech32 (BIP-173) as age writes keys: any length, checksum constant 1. Five bits a character, and a checksum that finds every
- * single wrong letter.
+ * Bech32 (BIP-173) as age uses it: any length, checksum constant 1. Five bits per character, and a checksum that
+ * detects every single substitution.
  */
 
 const ALPHABET = 'qpzry9x8gf2tvdw0s3jn54khce6mua7l';
 const CHECKSUM_CHARACTERS = 6;
 const GENERATOR = [0x3b6a57b2, 0x26508e6d, 0x1ea119fa, 0x3d4233dd, 0x2a1462b3];
-/** Longer than any key of age; nothing longer is looked at. */
+/** Maximum length in characters: longer than any age key. */
 const MAX_CHARACTERS = 4096;
 
 function polymod(values: Iterable<number>): number {
@@ -26,7 +26,10 @@ const expanded = (prefix: string): number[] => {
   return [...codes.map((code) => code >> 5), 0, ...codes.map((code) => code & 31)];
 };
 
-/** Values of `from` bits as values of `to` bits. @returns undefined when what is left over at the end is not zero padding. */
+/**
+ * Regroups values of `from` bits into values of `to` bits.
+ * @returns undefined if the leftover at the end is not zero padding
+ */
 function regrouped(values: Iterable<number>, from: number, to: number, pad: boolean): number[] | undefined {
   let held = 0;
   let bits = 0;
@@ -44,7 +47,10 @@ function regrouped(values: Iterable<number>, from: number, to: number, pad: bool
   return bits >= from || rest !== 0 ? undefined : result;
 }
 
-/** @param prefix what stands before the last `1`, in small letters. */
+/**
+ * Encodes bytes.
+ * @param prefix lower-case text before the last `1`
+ */
 export function printBech32(prefix: string, bytes: Uint8Array): string {
   const data = regrouped(bytes, 8, 5, true) ?? [];
   const checksum = polymod([...expanded(prefix), ...data, 0, 0, 0, 0, 0, 0]) ^ 1;
@@ -56,8 +62,9 @@ export function printBech32(prefix: string, bytes: Uint8Array): string {
 }
 
 /**
- * @returns the prefix in small letters, and the bytes; the caller overwrites them if they are secret.
- * @throws `invalid`, never with the text in it: it may be a secret key.
+ * Decodes a text.
+ * @returns the lower-case prefix and the bytes, which the caller overwrites if they are secret
+ * @throws `invalid`, without the text in it, which may be a secret key
  */
 export function parseBech32(text: string): { readonly prefix: string; readonly bytes: Buffer } {
   const small = text.toLowerCase();

@@ -1,12 +1,18 @@
 import { wipe } from '../../../ground/bytes.ts';
 import { expand, extract } from './kem.ts';
 
-/** HPKE in base mode (RFC 9180, 4 to 6.1) as age uses it: HKDF-SHA256, ChaCha20-Poly1305, one message without associated data. */
+/**
+ * HPKE in base mode (RFC 9180, 4 to 6.1) as age uses it: HKDF-SHA256, ChaCha20-Poly1305, one message without associated
+ * data.
+ */
 
 const BASE_MODE = 0;
 const NONE = Buffer.alloc(0);
 
-/** The parts of HKDF with the labels of one suite (RFC 9180, 4). @param suite `suite_id`. */
+/**
+ * Creates LabeledExtract and LabeledExpand of one suite (RFC 9180, 4).
+ * @param suite `suite_id`
+ */
 export function labelledBy(suite: Uint8Array) {
   const labelled = (label: string): Buffer =>
     Buffer.concat([Buffer.from('HPKE-v1'), suite, Buffer.from(label)]);
@@ -22,9 +28,9 @@ export function labelledBy(suite: Uint8Array) {
 }
 
 /**
- * Key and nonce of the only message (RFC 9180, 5.1, `KeySchedule` of base mode).
- * @param kem the number of the key encapsulation in the registry of HPKE.
- * @param shared its secret, which is overwritten.
+ * Derives key and nonce of the only message (RFC 9180, 5.1, `KeySchedule` of base mode).
+ * @param kem KEM ID in the HPKE registry
+ * @param shared shared secret of the KEM, which is overwritten
  */
 export function keyOfOneMessage(
   kem: number,

@@ -3,7 +3,7 @@ import { invalid } from '../../../ground/errors.ts';
 import { ownWords } from '../../../ground/own-words.ts';
 import { rawKeys } from '../raw-keys.ts';
 
-/** ML-KEM-768 (FIPS 203), the half of hybrid recipients that holds against quantum computers. */
+/** ML-KEM-768 (FIPS 203), the post-quantum half of hybrid recipients. */
 
 export const ML_KEM = 'ml-kem-768';
 export const ML_KEM_PUBLIC_BYTES = 1184;
@@ -21,7 +21,11 @@ function publicMlKem(publicKey: Uint8Array): KeyObject {
   }
 }
 
-/** A secret for the holder of a key. @param publicKey that begins with the one of ML-KEM. @throws `invalid` */
+/**
+ * Encapsulates a secret for the holder of a key.
+ * @param publicKey begins with the ML-KEM public key
+ * @throws `invalid`
+ */
 export function encapsulated(publicKey: Uint8Array): { readonly shared: Buffer; readonly sent: Buffer } {
   const { sharedKey, ciphertext } = encapsulate(publicMlKem(publicKey));
   return { shared: Buffer.from(sharedKey), sent: Buffer.from(ciphertext) };

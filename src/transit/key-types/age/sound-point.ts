@@ -1,12 +1,12 @@
 /**
- * Whether 32 bytes can be somebody's public key on Curve25519, in either form: X25519 (RFC 7748) or Ed25519 (RFC 8032). Points of
- * low order are none (a secret agreed with one is known to all, and one signature by it fits every message), and neither is a number
- * that is not below the field's prime, which would be a second way to write a key.
+ * Checks whether 32 bytes are a valid public key on Curve25519: X25519 (RFC 7748) or Ed25519 (RFC 8032). Points of low
+ * order are invalid (a secret agreed with one is known to everyone, and one of its signatures fits every message), and
+ * so are numbers not below the field's prime, which would be a second encoding of a key.
  */
 const PRIME = 2n ** 255n - 19n;
 const SIGN = 1n << 255n;
 
-/** Where both forms agree: 0, 1 and -1. */
+/** Low-order coordinates of both forms: 0, 1 and -1. */
 const LOW_IN_BOTH: readonly bigint[] = [0n, 1n, PRIME - 1n];
 
 const littleEndian = (bytes: Uint8Array): bigint =>
@@ -15,7 +15,7 @@ const littleEndian = (bytes: Uint8Array): bigint =>
 const numbers = (...texts: readonly string[]): readonly bigint[] =>
   texts.map((text) => littleEndian(Buffer.from(text, 'hex')));
 
-/** The u of the points of order 8, and the y of those, which the other form has. */
+/** u coordinates of the points of order 8 (X25519), and their y coordinates (Ed25519). */
 const LOW_X25519 = new Set([
   ...LOW_IN_BOTH,
   ...numbers(
@@ -36,7 +36,7 @@ export function isSoundX25519(bytes: Uint8Array): boolean {
   return bytes.length === 32 && u < PRIME && !LOW_X25519.has(u);
 }
 
-/** Its first bit is the sign of the other coordinate. */
+/** Whether the bytes are a valid Ed25519 public key. The first bit is the sign of the other coordinate. */
 export function isSoundEd25519(bytes: Uint8Array): boolean {
   const y = littleEndian(bytes) & (SIGN - 1n);
   return bytes.length === 32 && y < PRIME && !LOW_ED25519.has(y);

@@ -7,13 +7,16 @@ import { expand, extract, openOnce, SECRET_BYTES, type SealedSecret, sealOnce, Z
 import { ephemeralX25519, lowOrderRecipient, lowOrderShare, x25519 } from './x25519.ts';
 
 /**
- * What age does with Ed25519 keys of SSH (C2SP, age.md, "ssh-ed25519"): Diffie-Hellman with the same key on the curve's other
- * form, tied to the SSH key by a factor made of it.
+ * age's use of SSH Ed25519 keys (C2SP, age.md, "ssh-ed25519"): Diffie-Hellman with the same key on the Montgomery form
+ * of the curve, bound to the SSH key by a factor derived from it.
  */
 
 const INFO = 'age-encryption.org/v1/ssh-ed25519';
 
-/** The point on Curve25519 (RFC 7748, 4.1). @throws `invalid` when the key is no point. */
+/**
+ * Converts a public key to Curve25519 (RFC 7748, 4.1).
+ * @throws `invalid` if the key is not a point of the curve
+ */
 async function pointOf(key: KeyObject): Promise<Uint8Array> {
   const { ed25519 } = await import('@noble/curves/ed25519.js');
   try {
@@ -23,7 +26,7 @@ async function pointOf(key: KeyObject): Promise<Uint8Array> {
   }
 }
 
-/** The scalar of a private key (RFC 8032, 5.1.5); X25519 sets its bits. */
+/** Returns the scalar of a private key (RFC 8032, 5.1.5); X25519 clamps it. */
 function scalarOf(key: KeyObject): Buffer {
   const seed = raw(key, 'raw-private');
   const hash = createHash('sha512').update(seed).digest();
@@ -31,7 +34,11 @@ function scalarOf(key: KeyObject): Buffer {
   return hash.subarray(0, SECRET_BYTES);
 }
 
-/** @param blob the key as SSH writes it. @returns undefined for a point of low order. */
+/**
+ * Derives the wrapping key.
+ * @param blob public key in SSH's encoding
+ * @returns undefined for a point of low order
+ */
 function wrapKeyOf(shared: Buffer | undefined, share: Uint8Array, point: Uint8Array, blob: Uint8Array) {
   const factor = expand(extract(blob, Buffer.alloc(0)), INFO);
   const tied = shared && x25519(factor, shared);
@@ -41,7 +48,10 @@ function wrapKeyOf(shared: Buffer | undefined, share: Uint8Array, point: Uint8Ar
   return key;
 }
 
-/** @param blob the key as SSH writes it. */
+/**
+ * Wraps a secret.
+ * @param blob public key in SSH's encoding
+ */
 export async function sealForEd25519(
   key: KeyObject,
   blob: Uint8Array,
@@ -57,7 +67,11 @@ export async function sealForEd25519(
   return { encapsulated: share, body };
 }
 
-/** @returns undefined when it was not wrapped for this key, or was altered. @throws `inauthentic` for a point of low order. */
+/**
+ * Unwraps a secret.
+ * @returns undefined if it was not wrapped for this key, or was altered
+ * @throws `inauthentic` for a point of low order
+ */
 export async function openWithEd25519(
   privateKey: KeyObject,
   publicKey: KeyObject,

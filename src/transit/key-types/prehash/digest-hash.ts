@@ -1,18 +1,18 @@
 /**
- * Signatures over digests that the caller made, which `node:crypto` does not offer. These are the hash functions.
+ * Hash functions of signatures over a caller's digest, which `node:crypto` does not offer.
  * @see docs/decisions/0021
  */
 
 import { createHash } from 'node:crypto';
 
-/** A hash function as the RSA paddings need it. */
+/** Hash function with its parameters for RSA paddings. */
 export interface DigestHash {
-  /** The name that `node:crypto` knows it by. */
+  /** Name in `node:crypto`. */
   readonly nodeName: string;
   readonly digestBytes: number;
   /**
-   * Everything of the DER `DigestInfo` (RFC 8017, appendix A.2.4) that stands before the digest: the algorithm with
-   * NULL parameters and the header of the octet string.
+   * DER `DigestInfo` (RFC 8017, appendix A.2.4) up to the digest: the algorithm with NULL parameters and the header of
+   * the octet string.
    */
   readonly digestInfoPrefix: Buffer;
 }
@@ -34,7 +34,7 @@ function digestHash(nodeName: string, digestBytes: number, oidHex: string): Dige
 }
 
 /**
- * By the names of the transit API. Object identifiers: RFC 8017, appendix B.1, and NIST's register
+ * Hash functions by their transit API names. Object identifiers: RFC 8017, appendix B.1, and NIST's register
  * (2.16.840.1.101.3.4.2.1 to .10).
  */
 export const DIGEST_HASHES = {
@@ -51,7 +51,7 @@ export const DIGEST_HASHES = {
 
 export type DigestHashName = keyof typeof DIGEST_HASHES;
 
-/** The mask generation function MGF1 of RFC 8017, appendix B.2.1. */
+/** Mask generation function MGF1 of RFC 8017, appendix B.2.1. */
 export function mgf1(hash: DigestHash, seed: Uint8Array, maskBytes: number): Buffer {
   const blocks: Buffer[] = [];
   const counter = Buffer.alloc(4);

@@ -4,10 +4,16 @@ import type { CHash } from '@noble/curves/utils.js';
 import { wipe } from '../../../ground/bytes.ts';
 import { curveNamed, type EcdsaCurve } from '../curves.ts';
 
-/** As `node:crypto` names them: DER of two integers, or both padded to the size of the order and joined. */
+/**
+ * Encodings by their names in `node:crypto`: DER of two integers, or both padded to the length of the order and
+ * concatenated.
+ */
 export type EcdsaEncoding = 'der' | 'ieee-p1363';
 
-/** @throws `TypeError` for a key on a curve that no key type has. */
+/**
+ * Finds the curve of a key.
+ * @throws `TypeError` for a curve without a key type
+ */
 function curveOf(key: KeyObject): EcdsaCurve {
   const name = key.asymmetricKeyDetails?.namedCurve;
   const curve = curveNamed(name);
@@ -17,7 +23,10 @@ function curveOf(key: KeyObject): EcdsaCurve {
 
 const signers = new Map<EcdsaCurve, Promise<ECDSA>>();
 
-/** What signs on a curve: the library's ECDSA over its own arithmetic, but for the multiplication of the curve's base point. */
+/**
+ * Returns the signer of a curve: the library's ECDSA with its own arithmetic, except for the multiplication of the base
+ * point.
+ */
 function signerOn(curve: EcdsaCurve): Promise<ECDSA> {
   const known = signers.get(curve);
   if (known !== undefined) return known;
@@ -27,11 +36,11 @@ function signerOn(curve: EcdsaCurve): Promise<ECDSA> {
 }
 
 /**
- * The base point times the nonce is all of the time of a signature, and what a clock could tell the nonce from. As the public key of an
- * ECDH key it comes from OpenSSL, which does it in constant time.
+ * Creates a signer. Multiplying the base point by the nonce takes nearly all the time of a signature, and its timing
+ * could reveal the nonce. OpenSSL does it in constant time, by computing the public key of an ECDH key.
  */
 async function makeSigner({ noble, opensslName, coordinateBytes }: EcdsaCurve): Promise<ECDSA> {
-  // Its type does not tell of the hash, by which nonces are derived.
+  // The library's type lacks the hash, which derives the nonces.
   const { Point, hash } = (await noble()) as ECDSA & { readonly hash: CHash };
   const { ecdsa } = await import('@noble/curves/abstract/weierstrass.js');
   const coordinates = (bytes: Buffer): bigint => BigInt(`0x${bytes.toString('hex')}`);
@@ -53,13 +62,13 @@ async function makeSigner({ noble, opensslName, coordinateBytes }: EcdsaCurve): 
 
 const formatOf = (encoding: EcdsaEncoding) => (encoding === 'der' ? 'der' : 'compact');
 
-/** Only the leftmost bits count (FIPS 186-5, 6.4.1); cutting early bounds the work on absurd inputs. */
+/** Only the leftmost bits count (FIPS 186-5, 6.4.1); truncating early bounds the work for absurd inputs. */
 const leftmost = (digest: Uint8Array, orderBytes: number): Uint8Array => digest.subarray(0, orderBytes);
 
 /**
- * ECDSA over a digest of any length that the caller made: a longer one than the order is cut to its leftmost
- * bits, a shorter one is used as it is. The nonce is hedged (RFC 6979 with added randomness), so
- * signatures of equal digests differ, as they do for messages.
+ * Signs a caller's digest of any length with ECDSA: if it is longer than the order, it is truncated to its leftmost
+ * bits, a shorter one is used unchanged. The nonce is hedged (RFC 6979 with added randomness), so signatures of equal
+ * digests differ, as they do for messages.
  * @see docs/decisions/0021
  */
 export async function signEcdsaDigest(
@@ -79,8 +88,8 @@ export async function signEcdsaDigest(
 }
 
 /**
- * The counterpart of {@link signEcdsaDigest}; both halves of the range of `s` are accepted, as peers do.
- * @param signature both numbers, joined.
+ * Verifies, the counterpart of {@link signEcdsaDigest}; both halves of the range of `s` are accepted, as in Vault.
+ * @param signature both numbers, concatenated
  */
 export async function verifyEcdsaDigest(
   publicKey: KeyObject,

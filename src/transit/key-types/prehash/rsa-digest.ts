@@ -11,12 +11,15 @@ import { ownWords } from '../../../ground/own-words.ts';
 import type { Random } from '../../../ground/random.ts';
 import { DIGEST_HASHES, type DigestHash, type DigestHashName, mgf1 } from './digest-hash.ts';
 
-/** `auto`: the longest that fits when signing, any when verifying. `hash`: as long as the digest. Else exact bytes. */
+/**
+ * Salt length. `auto`: the longest that fits when signing, any when verifying. `hash`: as long as the digest. Otherwise
+ * exact bytes.
+ */
 export type SaltLength = 'auto' | 'hash' | number;
 
 const { RSA_NO_PADDING, RSA_PKCS1_PADDING } = constants;
 
-/** Bytes of PKCS#1 v1.5 padding around a block: two fixed bytes, eight of filling, one separator. */
+/** Minimum overhead of PKCS#1 v1.5 padding, in bytes: two fixed bytes, eight padding bytes, one separator. */
 const PKCS1_OVERHEAD_BYTES = 11;
 
 function modulusBitsOf(key: KeyObject): number {
@@ -26,13 +29,13 @@ function modulusBitsOf(key: KeyObject): number {
 }
 
 /**
- * Whether a signature has as many bytes as the modulus. OpenSSL takes a shorter one for the same number.
+ * Whether a signature is as long as the modulus. OpenSSL would treat a shorter one as the same number.
  * @see RFC 8017, sections 8.1.2 and 8.2.2
  */
 export const hasModulusLength = (key: KeyObject, signature: Uint8Array): boolean =>
   signature.length === Math.ceil(modulusBitsOf(key) / 8);
 
-/** The RSA public operation; undefined when the signature is not a number that this key could have made. */
+/** Performs the RSA public operation; undefined if the signature is not a number that this key could have produced. */
 function recover(key: KeyObject, padding: number, signature: Uint8Array): Buffer | undefined {
   if (!hasModulusLength(key, signature)) return undefined;
   try {
@@ -44,7 +47,7 @@ function recover(key: KeyObject, padding: number, signature: Uint8Array): Buffer
 
 const equal = (a: Uint8Array, b: Uint8Array): boolean => a.length === b.length && timingSafeEqual(a, b);
 
-/** What is padded: the DigestInfo of a named hash; for `none` the bytes as they are. */
+/** Data to pad: the DigestInfo of the hash, or the raw digest for `none`. */
 const pkcs1Block = (hash: DigestHashName | 'none', digest: Uint8Array): Uint8Array =>
   hash === 'none' ? digest : Buffer.concat([DIGEST_HASHES[hash].digestInfoPrefix, digest]);
 
@@ -52,9 +55,9 @@ const hasDigestLength = (hash: DigestHashName | 'none', digest: Uint8Array): boo
   hash === 'none' || digest.length === DIGEST_HASHES[hash].digestBytes;
 
 /**
- * RSASSA-PKCS1-v1_5 (RFC 8017, 8.2.1) over a digest that the caller made. With `none`, any bytes that fit are padded
- * without naming a hash.
- * @throws `invalid` when the digest does not have the length of the hash, or is too long for the key.
+ * Signs a caller's digest with RSASSA-PKCS1-v1_5 (RFC 8017, 8.2.1). With `none`, any bytes that fit are padded without
+ * naming a hash.
+ * @throws `invalid` if the digest does not have the length of the hash, or is too long for the key
  * @see docs/decisions/0021
  */
 export function signPkcs1Digest(key: KeyObject, hash: DigestHashName | 'none', digest: Uint8Array): Buffer {
@@ -70,7 +73,7 @@ export function signPkcs1Digest(key: KeyObject, hash: DigestHashName | 'none', d
   return privateEncrypt({ key, padding: RSA_PKCS1_PADDING }, block);
 }
 
-/** The counterpart of {@link signPkcs1Digest}; a digest of the wrong length is simply not valid. */
+/** Verifies, the counterpart of {@link signPkcs1Digest}; a digest of the wrong length is simply not valid. */
 export function verifyPkcs1Digest(
   key: KeyObject,
   hash: DigestHashName | 'none',
@@ -82,7 +85,10 @@ export function verifyPkcs1Digest(
   return block !== undefined && equal(block, pkcs1Block(hash, digest));
 }
 
-/** Exact salt bytes, or undefined for `auto`. @throws `invalid` when they do not fit. */
+/**
+ * Returns the exact salt length in bytes; undefined for `auto`.
+ * @throws `invalid` if it does not fit
+ */
 export function exactSaltBytes(
   key: KeyObject,
   hash: DigestHashName,
@@ -101,8 +107,8 @@ export function exactSaltBytes(
 }
 
 /**
- * RSASSA-PSS (RFC 8017, 8.1.1) over a digest that the caller made, MGF1 with the same hash.
- * @throws `invalid` when the digest does not have the length of the hash, or the salt does not fit.
+ * Signs a caller's digest with RSASSA-PSS (RFC 8017, 8.1.1), MGF1 with the same hash.
+ * @throws `invalid` if the digest does not have the length of the hash, or the salt does not fit
  */
 export function signPssDigest(
   key: KeyObject,
@@ -125,8 +131,8 @@ export function signPssDigest(
 }
 
 /**
- * The counterpart of {@link signPssDigest}; a digest of the wrong length is simply not valid.
- * @throws `invalid` when the salt asked for cannot fit the key.
+ * Verifies, the counterpart of {@link signPssDigest}; a digest of the wrong length is simply not valid.
+ * @throws `invalid` if the requested salt cannot fit the key
  */
 export function verifyPssDigest(
   key: KeyObject,
@@ -152,14 +158,17 @@ const TRAILER = 0xbc;
 const SALT_MARKER = 0x01;
 const DIGEST_PREFIX = Buffer.alloc(8);
 
-/** Bytes of an encoded message for a modulus of so many bits. */
+/** Returns the length of an encoded message, in bytes. */
 const encodedBytes = (modulusBits: number): number => Math.ceil((modulusBits - 1) / 8);
 
-/** The longest salt that fits: the modulus, less the digest and two fixed bytes. Negative when not even none fits. */
+/**
+ * Returns the longest salt that fits, in bytes: the modulus, less the digest and two fixed bytes. Negative if even an
+ * empty salt does not fit.
+ */
 const maximumSaltBytes = (modulusBits: number, hash: DigestHash): number =>
   encodedBytes(modulusBits) - hash.digestBytes - 2;
 
-/** Clears the bits by which the encoded message would be longer than the modulus allows. */
+/** Clears the bits by which the encoded message would exceed the modulus. */
 function clearUnusedBits(maskedBlock: Buffer, modulusBits: number): void {
   const unused = 8 * encodedBytes(modulusBits) - (modulusBits - 1);
   maskedBlock.writeUInt8(maskedBlock.readUInt8(0) & (0xff >> unused), 0);
@@ -173,8 +182,8 @@ function xorInto(target: Buffer, mask: Uint8Array): void {
 }
 
 /**
- * EMSA-PSS-ENCODE (RFC 8017, 9.1.1) of a digest that is already made, with MGF1 over the same hash.
- * @returns the encoded message, `ceil((modulusBits - 1) / 8)` bytes.
+ * EMSA-PSS-ENCODE (RFC 8017, 9.1.1) of an existing digest, with MGF1 over the same hash.
+ * @returns the encoded message, `ceil((modulusBits - 1) / 8)` bytes
  */
 function encodePss(hash: DigestHash, digest: Uint8Array, salt: Uint8Array, modulusBits: number): Buffer {
   const length = encodedBytes(modulusBits);
@@ -189,8 +198,8 @@ function encodePss(hash: DigestHash, digest: Uint8Array, salt: Uint8Array, modul
 }
 
 /**
- * EMSA-PSS-VERIFY (RFC 8017, 9.1.2) of a digest that is already made.
- * @param saltBytes the only length accepted; undefined takes the length from the padding.
+ * EMSA-PSS-VERIFY (RFC 8017, 9.1.2) of an existing digest.
+ * @param saltBytes the only accepted length; undefined takes the length from the padding
  */
 function pssMatches(
   hash: DigestHash,
