@@ -3,13 +3,13 @@ import { wipe } from '../ground/bytes.ts';
 import type { Random } from '../ground/random.ts';
 import type { Store, Transaction, View } from '../store/store.ts';
 
-/** The keys of this room as they lie in the sealed store, base64. */
+/** Keys of access control as stored in the sealed store, base64. */
 interface KeysDocument {
   readonly tokens: string;
   readonly audit: string;
 }
 
-/** Two HMAC-SHA-256 keys: one names tokens, the other hides values in the audit trail. */
+/** Two HMAC-SHA-256 keys: one names tokens, the other hides values in the audit log. */
 export interface AccessKeys {
   readonly tokens: KeyObject;
   readonly audit: KeyObject;
@@ -20,18 +20,18 @@ const KEY_BYTES = 32;
 
 const parsed = new WeakMap<KeysDocument, AccessKeys>();
 
-/** The keys, or undefined as long as no token was made and no audit record written. */
+/** Reads the keys; undefined if no token was created and no audit record written yet. */
 export async function readAccessKeys(view: View): Promise<AccessKeys | undefined> {
   const document = await view.get<KeysDocument>(KEYS);
   return document === undefined ? undefined : parse(document);
 }
 
-/** The keys; makes and stores them on first use. */
+/** Reads the keys; creates and stores them on first use. */
 export async function ensureAccessKeys(store: Store, random: Random): Promise<AccessKeys> {
   return (await store.read(readAccessKeys)) ?? store.transact((tx) => putAccessKeys(tx, random));
 }
 
-/** As `ensureAccessKeys`, as a part of a larger change. */
+/** Like `ensureAccessKeys`, as part of a larger transaction. */
 export async function putAccessKeys(tx: Transaction, random: Random): Promise<AccessKeys> {
   const known = await readAccessKeys(tx);
   if (known !== undefined) return known;
@@ -62,6 +62,6 @@ function freshKey(random: Random): string {
   return text;
 }
 
-/** The keyed hash (HMAC-SHA-256) of a text, in hex. */
+/** Computes HMAC-SHA-256 of a text, in hex. */
 export const keyedHash = (key: KeyObject, text: string): string =>
   createHmac('sha256', key).update(text).digest('hex');

@@ -14,18 +14,21 @@ import {
   wildcardRule,
 } from './path-rule.ts';
 
-/** Paths whose permissions are remembered; past it the memory starts afresh. */
+/** Maximum number of cached paths; when it is reached, the cache is cleared. */
 const REMEMBERED_PATHS = 4096;
-/** Longer ones are not what programs ask for again and again, and would let one caller fill the memory. */
+/**
+ * Maximum length of a cached path: programs do not repeat longer ones, and a single caller could fill the memory with
+ * them.
+ */
 const LONGEST_REMEMBERED = 256;
 
 /**
- * What the policies of one token allow, compiled: Vault's rules of precedence. Of all rules that match a path
- * exactly one counts, the most specific. An exact path comes first, then patterns by their priority; only rules with
- * the same pattern, in several policies, are united. Without a matching rule nothing is allowed.
+ * Compiled permissions of one token, with Vault's rules of precedence. Of all rules that match a path exactly one
+ * applies, the most specific. An exact path comes first, then patterns by their priority; only rules with the same
+ * pattern, from several policies, are merged. Without a matching rule nothing is allowed.
  */
 export class Acl {
-  /** Everything is allowed: the policy `root`. */
+  /** Allows everything: the policy `root`. */
   static readonly root = new Acl([], true);
 
   readonly isRoot: boolean;
@@ -48,13 +51,13 @@ export class Acl {
   }
 
   /**
-   * Whether a capability is granted on a path, as it is in policies: without `/v1/`, e.g. `transit/encrypt/orders`.
-   * @param path for `list` a final slash is added when missing, and rules without it count where none has it. A final slash
-   * changes nothing of what a path means to an operation, so a rule for the path without it that is more specific counts
-   * as well, for every capability: peers let a refusal be walked around with a slash.
-   * @param parameters of the request; left out, rules about them are not applied.
-   * @param meant what the operation understands them as, for the values that a rule denies.
-   * @param wrapTtl seconds for which a wrapped answer is asked for; 0 for an open one.
+   * Whether a capability is granted on a path, written as in policies: without `/v1/`, e.g. `transit/encrypt/orders`.
+   * @param path for `list` a final slash is added if missing, and rules without it apply if no rule has it. A final
+   * slash has no meaning for operations, so a more specific rule for the path without it applies as well, for every
+   * capability: in Vault, a slash circumvents a deny rule.
+   * @param parameters parameters of the request; undefined to ignore rules about them
+   * @param meant parameters as the operation interprets them, for the values that a rule denies
+   * @param wrapTtl requested response wrapping, in seconds; 0 for none
    * @see docs/decisions/0096
    */
   allows(
@@ -80,16 +83,16 @@ export class Acl {
     return allowing(found.permissions) && (bare.rank > found.rank || allowing(bare.permissions));
   }
 
-  /** The capabilities on a path, sorted; `['root']`, or `['deny']` when there are none. */
+  /** Returns the capabilities on a path, sorted; `['root']`, or `['deny']` if there are none. */
   capabilities(path: string): readonly string[] {
     if (this.isRoot) return ['root'];
     return printCapabilities(inAll(this.#findForList(withoutFirst(path, '/'))));
   }
 
   /**
-   * Whether a rule grants anything on a mount or below it. What a refusal of all that is there outranks is no grant; one that is
-   * outranked by refusals of single paths is taken for one.
-   * @param mount with its final slash.
+   * Whether a rule grants anything on a mount or below it. A rule that is outranked by a deny rule for everything there
+   * does not count; one that is outranked only by deny rules of single paths does.
+   * @param mount with its final slash
    */
   reaches(mount: string): boolean {
     if (this.isRoot || isGrant(inAll(this.#findForList(mount)))) return true;
@@ -110,8 +113,9 @@ export class Acl {
   }
 
   /**
-   * The rules that must all allow it: the one that counts for a list (without its final slash where no rule has that), and a refusal without the final slash that outranks it. One that
-   * only grants other things says nothing about lists, as with peers.
+   * Returns the rules that must all allow a list: the one that applies to it (without its final slash if no rule has
+   * that), and a deny rule without the final slash that outranks it. A rule that only grants other capabilities does
+   * not restrict lists, as in Vault.
    */
   #findForList(path: string): readonly Permissions[] {
     return remember(this.#rememberedLists, path, () => {
@@ -132,13 +136,13 @@ export class Acl {
     return this.#wildcards[this.#placeOfWildcard(path)]?.permissions;
   }
 
-  /** Of the first one that matches; -1 when none does. */
+  /** Returns the position of the first wildcard rule that matches; -1 if there is none. */
   #placeOfWildcard(path: string): number {
     const segments = path.split('/');
     return this.#wildcards.findIndex((rule) => matches(rule, path, segments));
   }
 
-  /** The rule that counts for a path, with its place among all: the lower, the more specific. */
+  /** Returns the rule that applies to a path, with its rank among all rules: lower is more specific. */
   #rankedRule(path: string): { readonly permissions: Permissions | undefined; readonly rank: number } {
     const exact = this.#exact.get(path);
     if (exact !== undefined) return { permissions: exact, rank: -1 };
@@ -170,7 +174,7 @@ const grants = ({ capabilities }: Permissions): boolean => isGrant(capabilities)
 
 const isGrant = (capabilities: Capabilities): boolean => capabilities !== 0 && (capabilities & DENY) === 0;
 
-/** What all of them grant; nothing where there are none. */
+/** Returns the capabilities that all of them grant; none if the list is empty. */
 const inAll = ([first, ...rest]: readonly Permissions[]): Capabilities =>
   rest.reduce((mask, { capabilities }) => mask & capabilities, first?.capabilities ?? 0);
 

@@ -2,29 +2,35 @@ import { Occurrences } from '../ground/occurrences.ts';
 import { placesOfOwnWords } from '../ground/own-words.ts';
 
 const MAX_LENGTH = 2048;
-/** Shorter values are parts of other words: they count where they stand between quotes. */
+/**
+ * Minimum length of a value that is replaced anywhere; shorter ones are parts of other words, and only replaced within
+ * quotes.
+ */
 const LEAST_REPEATED = 4;
-/** Errors cut long values short. So much of a beginning is no chance. */
+/**
+ * Minimum length of a prefix that counts as a value, because errors truncate long values. This length rules out
+ * coincidence.
+ */
 const LEAST_BEGINNING = 16;
 
 type Raw = Readonly<Record<string, unknown>>;
 
-/** Which of what was sent an error may repeat, and how it is hidden. */
+/** Selects the sent values that an error may repeat, and how to hide them. */
 export interface Hiding {
   readonly sent: Raw;
-  /** Whether the parameter has a meaning for the operation, so that its errors can repeat it, and is hidden elsewhere. */
+  /** Whether the parameter is known to the operation, so that its errors can repeat it, and is hidden in the record. */
   isHidden(name: string, value: unknown): boolean;
-  /** Whether a name within a value is one that its reader knows, and no value itself. */
+  /** Whether a member name within a value is known to the operation, and not data itself. */
   isName(name: string): boolean;
-  /** Whether a value says no more than what a parameter of the operation is called. */
+  /** Whether a value equals the name of a parameter of the operation. */
   isParameter(value: string): boolean;
   hash(value: string): string;
 }
 
 /**
- * The error of an answer, with the hash of each sent value in the value's place. Looked for in the error as it was given, all
- * values at once: what one replacement writes is nothing that another value can be found in, and what it costs grows as what was
- * sent does. Our own words stay.
+ * Replaces each sent value in an error text by its hash. All values are searched in the original text at once: a
+ * replacement is never searched again, and the cost is linear in the size of the request. Coffer's own words are not
+ * replaced.
  */
 export function hiddenError(error: string, hiding: Hiding): string {
   const isCut = error.length > MAX_LENGTH;
@@ -38,7 +44,7 @@ export function hiddenError(error: string, hiding: Hiding): string {
     const quoted = JSON.stringify(value).slice(1, -1);
     if (mark(occurrences, quoted)) values.set(quoted, value);
   }
-  // What begins right at the end is too short to be known again.
+  // A prefix that begins right at the end is too short to be recognized.
   const end = isCut ? MAX_LENGTH - LEAST_BEGINNING : text.length;
   const own = maskOf(text);
   let shown = '';
@@ -63,7 +69,7 @@ export function hiddenError(error: string, hiding: Hiding): string {
   return shown.slice(0, MAX_LENGTH);
 }
 
-/** JSON writes them in another way. */
+/** JSON encodes them differently. */
 // biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is looked for.
 const QUOTED_OTHERWISE = /["\\\u0000-\u001f\ud800-\udfff]/;
 
@@ -72,7 +78,7 @@ const mark = (occurrences: Occurrences, written: string): boolean =>
     ? occurrences.mark(written, LEAST_BEGINNING)
     : occurrences.mark(`"${written}"`);
 
-/** All texts and numbers of what was sent, however deep they stand. */
+/** Yields all texts and numbers of the request, at any depth. */
 function* textsIn({ sent, isHidden, isName }: Hiding): Generator<string> {
   const waiting: unknown[] = [];
   for (const name of Object.keys(sent)) if (isHidden(name, sent[name])) waiting.push(sent[name]);
@@ -93,7 +99,7 @@ function maskOf(text: string): Uint8Array {
   return mask;
 }
 
-/** The parts of a stretch that are not ours. */
+/** Yields the parts of a range that are not Coffer's own words. */
 function* unmasked(mask: Uint8Array, from: number, to: number): Generator<readonly [number, number]> {
   for (let at = from; at < to; ) {
     if (mask[at] === 1) {

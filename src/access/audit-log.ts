@@ -8,9 +8,9 @@ import { refuseWritable } from '../ground/private-files.ts';
 import { diskReason } from '../store/backends/files/disk-errors.ts';
 
 export interface AuditLogOptions {
-  /** When a record counts as written: once the operating system has it (the default), or once the disk has it. */
+  /** When a record counts as written: once the operating system has it (the default), or once it is on disk. */
   readonly durability?: 'system' | 'disk';
-  /** Milliseconds since any moment, never going back; tests hand in their own. */
+  /** Monotonic clock, in milliseconds; replaced in tests. */
   readonly elapsedMs?: () => number;
 }
 
@@ -22,15 +22,15 @@ interface Batch {
 const NEWLINE = 0x0a;
 const MODE = 0o600;
 const FLAGS = constants.O_RDWR | constants.O_APPEND | constants.O_CREAT;
-/** How often is looked whether the file was moved away. */
+/** Interval at which the file is checked for having been moved, in milliseconds. */
 const CHECK_EVERY_MS = 1000;
-/** An append takes far less, and is at most some pages behind another. */
+/** Pause before a growing file is read again, in milliseconds: an append takes far less. */
 const GROWING_MS = 20;
 
 /**
- * A file of audit records, one a line, appended to by any number of processes. Lines that arrive while a write is
- * under way share the next one, so that many requests wait for one write. A batch goes out in a single append, so
- * lines of several processes do not mix.
+ * Audit log file with one record per line, appended to by any number of processes. Lines that arrive during a write
+ * share the next one, so that many requests wait for a single write. A batch is a single append, so that lines of
+ * several processes do not mix.
  * @see docs/decisions/0053
  */
 export class AuditLog {
@@ -39,7 +39,7 @@ export class AuditLog {
   readonly #elapsedMs: () => number;
   #file: FileHandle;
   #identity: Stats;
-  /** The file ends within a line: a write was cut short. */
+  /** Whether the file ends within a line, because a write was interrupted. */
   #torn: boolean;
   #checkedAt: number;
   #reopenWanted = false;
@@ -57,14 +57,17 @@ export class AuditLog {
     this.#torn = opened.torn;
   }
 
-  /** Opens (0600, made when missing) the file. @throws `unavailable` naming the file; others may not write to it. */
+  /**
+   * Opens the file (mode 0600), creating it if it is missing.
+   * @throws `unavailable` naming the file, also if other users may write to it
+   */
   static async open(path: string, options: AuditLogOptions = {}): Promise<AuditLog> {
     return new AuditLog(path, options, await openLog(path));
   }
 
   /**
    * Appends a line. Resolves once it is written.
-   * @throws `unavailable`: the request must then fail.
+   * @throws `unavailable`: the request must fail then
    */
   append(line: string): Promise<void> {
     if (this.#closed) return Promise.reject(cannotWrite(new Error('it is closed')));
@@ -74,21 +77,21 @@ export class AuditLog {
     return this.#next.written.promise;
   }
 
-  /** Opens the file by its name again, after it was moved away (SIGHUP). It also happens by itself within a second. */
+  /** Reopens the file by its name, after it was moved (SIGHUP). This also happens automatically within a second. */
   reopen(): void {
     this.#reopenWanted = true;
   }
 
-  /** Writes what waits, then closes. */
+  /** Writes pending lines, then closes the file. */
   async close(): Promise<void> {
     this.#closed = true;
     await this.#writer;
     await this.#file.close();
   }
 
-  /** Writes batch after batch until none is left. Never fails: a failure belongs to those who wait for the batch. */
+  /** Writes all batches. Never fails: an error goes to the callers that wait for the batch. */
   async #write(): Promise<void> {
-    // All requests that are answered before control goes back to the event loop go out together.
+    // Requests that are answered in the same turn of the event loop share a batch.
     await new Promise<void>((resolve) => process.nextTick(resolve));
     for (let batch = this.#take(); batch !== undefined; batch = this.#take()) {
       try {
@@ -112,7 +115,7 @@ export class AuditLog {
     const bytes = Buffer.from(`${this.#torn ? '\n' : ''}${lines.join('\n')}\n`);
     let done = 0;
     try {
-      // Into the page cache of the system, which takes less time than handing the write to a thread and back.
+      // Write to the page cache, which takes less time than a round trip to another thread.
       while (done < bytes.length) done += writeSync(this.#file.fd, bytes, done);
       this.#torn = false;
     } catch (error) {
@@ -122,7 +125,7 @@ export class AuditLog {
     if (this.#isDurable) await this.#file.datasync();
   }
 
-  /** Goes on in a new file when the old one was moved away or removed. */
+  /** Continues in a new file if the old one was moved or removed. */
   async #followName(): Promise<void> {
     const now = this.#elapsedMs();
     if (!this.#reopenWanted && now - this.#checkedAt < CHECK_EVERY_MS) return;
@@ -160,7 +163,10 @@ async function openLog(path: string) {
   }
 }
 
-/** A line in the midst of being written by another process looks like one that was cut short, but goes on growing. */
+/**
+ * Whether the file ends within a line. A line that another process is just writing looks like an interrupted one, but
+ * keeps growing.
+ */
 async function endsWithinLine(file: FileHandle): Promise<boolean> {
   const last = Buffer.alloc(1);
   for (let before = -1; ; await pause(GROWING_MS)) {
@@ -181,7 +187,7 @@ function cannotOpen(path: string, cause: unknown): CofferError {
   });
 }
 
-/** Callers of a server see this text, so the file and the reason are only in the cause. */
+/** Creates the error. Clients of a server see its text, so the file and the reason are only in the cause. */
 const cannotWrite = (cause: unknown): CofferError =>
   unavailable(ownWords('the audit log can not be written'), {
     hint: 'nothing is answered until it can: make room, or mend its permissions',

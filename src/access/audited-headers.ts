@@ -1,4 +1,4 @@
-/** Which headers of requests stand in the audit trail. */
+/** Request headers that are recorded in the audit log. */
 
 import { invalid } from '../ground/errors.ts';
 import { ownWords } from '../ground/own-words.ts';
@@ -6,26 +6,26 @@ import { deleteIfThere } from '../store/delete-if-there.ts';
 import type { Store } from '../store/store.ts';
 
 const DOCUMENT = { collection: 'sys', id: 'audited-headers' } as const;
-/** Each of them is looked for in every request. */
+/** Maximum number of recorded headers, because each is looked up in every request. */
 const MOST_HEADERS = 100;
-/** A token of RFC 9110, which is all that can be the name of a header. */
+/** Token of RFC 9110, the syntax of header names. */
 const NAME = /^[!#$%&'*+\-.^_`|~0-9a-z]{1,128}$/;
-/** These carry what somebody gets in with. They are hashed, whatever was said. */
+/** Headers with credentials. They are always hashed. */
 const SECRET: readonly string[] = ['authorization', 'cookie', 'proxy-authorization', 'x-vault-token'];
 
-/** How one header is told. */
+/** Setting of one header. */
 export interface AuditedHeader {
-  /** As a keyed hash, as values of parameters are. */
+  /** Whether to record a keyed hash, as for parameters. */
   readonly hmac: boolean;
 }
 
-/** By name, in lower case. */
+/** Settings by header name, in lower case. */
 export type AuditedHeaders = Readonly<Record<string, AuditedHeader>>;
 
-/** As the protocol hands them over: names in lower case. */
+/** Headers as received: names in lower case. */
 export type SentHeaders = Readonly<Record<string, string | readonly string[] | undefined>>;
 
-/** A header of a request that is to be recorded. */
+/** Request header to record. */
 export interface RecordedHeader extends AuditedHeader {
   readonly name: string;
   readonly values: readonly string[];
@@ -48,9 +48,9 @@ export class HeadersInTrail {
   }
 
   /**
-   * Has a header recorded from now on.
-   * @param name in any case.
-   * @throws `invalid` for what no header is called, for one more than a hundred, and for credentials in clear.
+   * Adds a header, or changes its setting.
+   * @param name case-insensitive
+   * @throws `invalid` for a malformed name, for more than a hundred headers, and for credentials in the clear
    */
   async write(name: string, hmac: boolean): Promise<void> {
     const known = name.toLowerCase();
@@ -70,7 +70,7 @@ export class HeadersInTrail {
     });
   }
 
-  /** One that is not recorded is no error. */
+  /** Removes a header; succeeds if it is not recorded. */
   async remove(name: string): Promise<void> {
     const known = name.toLowerCase();
     await this.#store.transact(async (tx) => {
@@ -82,18 +82,21 @@ export class HeadersInTrail {
     });
   }
 
-  /** Whether `of` knows what holds at a revision of the store. */
+  /** Whether the settings used by `of` are those of a store revision. */
   isAsOf(revision: string): boolean {
     return revision === this.#revision;
   }
 
-  /** Reads what holds. @param revision the store's, since the request came in. */
+  /**
+   * Reads the settings.
+   * @param revision the store's revision, read after the request arrived
+   */
   async follow(revision: string): Promise<void> {
     this.#headers = await this.read();
     this.#revision = revision;
   }
 
-  /** Those of a request that are to be recorded, as of the revision that was read last. */
+  /** Returns the headers of a request to record, by the settings that were read last. */
   of(sent: SentHeaders | undefined): readonly RecordedHeader[] {
     if (sent === undefined || this.#headers === NONE) return NOTHING;
     return Object.entries(this.#headers).flatMap(([name, { hmac }]) => {

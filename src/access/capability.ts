@@ -1,13 +1,13 @@
-/** What a request asks for. `sudo` stands beside another one, on paths that ask for more than the usual right. */
+/** Capability that a request requires. `sudo` is required in addition to another one, on privileged paths. */
 export type Capability = 'create' | 'read' | 'update' | 'delete' | 'list' | 'sudo';
 
 /**
- * A set of capabilities as a bit mask: policies are united and tested on every request.
- * `patch` and `scan` are understood in policies, since peers have them, though no request here asks for them.
+ * Set of capabilities as a bit mask: policies are merged and tested on every request. `patch` and `scan` are accepted
+ * in policies, because Vault and OpenBao have them, although no request requires them.
  */
 export type Capabilities = number;
 
-/** By the words of policies, in their alphabetical order, which is the order of answers. */
+/** Bits by their names in policies, in alphabetical order, which is the order of responses. */
 const BITS = {
   create: 1,
   delete: 2,
@@ -19,12 +19,12 @@ const BITS = {
   update: 128,
 } as const;
 
-/** Refuses everything, whatever other policies grant on the same path. */
+/** Denies every operation, overriding grants of other policies for the same path. */
 export const DENY: Capabilities = 256;
 
 export const bitOf = (capability: Capability): Capabilities => BITS[capability];
 
-/** The mask of one word of a policy; undefined when it is none. */
+/** Parses one word of a policy into its bit; undefined if it is unknown. */
 export function parseCapability(word: string): Capabilities | undefined {
   if (word === 'deny') return DENY;
   return Object.hasOwn(BITS, word) ? BITS[word as keyof typeof BITS] : undefined;
@@ -32,7 +32,7 @@ export function parseCapability(word: string): Capabilities | undefined {
 
 export const CAPABILITY_WORDS: readonly string[] = [...Object.keys(BITS), 'deny'];
 
-/** The words of a mask, sorted; `['deny']` when there is nothing in it, or a refusal. */
+/** Returns the words of a mask, sorted; `['deny']` if it is empty or contains deny. */
 export function printCapabilities(capabilities: Capabilities): readonly string[] {
   if (capabilities === 0 || (capabilities & DENY) !== 0) return ['deny'];
   return Object.entries(BITS)

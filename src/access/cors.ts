@@ -1,4 +1,4 @@
-/** Which web pages may use the API from within a browser (Fetch standard, "CORS protocol"). */
+/** Web pages that may use the API from a browser (Fetch standard, "CORS protocol"). */
 
 import { invalid } from '../ground/errors.ts';
 import { ownWords } from '../ground/own-words.ts';
@@ -8,20 +8,23 @@ import type { Store } from '../store/store.ts';
 const DOCUMENT = { collection: 'sys', id: 'cors' } as const;
 
 export interface CorsSettings {
-  /** As browsers send them, or `*` alone for any. */
+  /** Origins as browsers send them, or only `*` for any. */
   readonly origins: readonly string[];
-  /** Beside those that clients of the family send. */
+  /** Allowed headers, besides those that Vault clients send. */
   readonly headers: readonly string[];
   readonly allowsCredentials: boolean;
 }
 
 const ANY = '*';
 
-/** Undefined while no page may use it: then nothing is different for anybody. */
+/** Reads the settings; undefined while CORS is disabled, which changes no response. */
 export const readCors = (store: Store): Promise<CorsSettings | undefined> =>
   store.read((view) => view.get<CorsSettings>(DOCUMENT));
 
-/** @throws `invalid` in the words of the family. */
+/**
+ * Writes the settings.
+ * @throws `invalid` with Vault's messages
+ */
 export async function writeCors(store: Store, settings: CorsSettings): Promise<void> {
   const { origins } = settings;
   if (origins.length === 0) {
@@ -44,7 +47,7 @@ export async function removeCors(store: Store): Promise<void> {
 export const allowsOrigin = ({ origins }: CorsSettings, origin: string): boolean =>
   origins.includes(ANY) || origins.includes(origin);
 
-/** What clients of the family send. */
+/** Headers that Vault clients send. */
 const USUAL_HEADERS = [
   'Content-Type',
   'Authorization',

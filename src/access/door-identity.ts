@@ -3,11 +3,12 @@ import { Acl } from './acl.ts';
 import type { PathRule } from './path-rule.ts';
 
 /**
- * Who asks when a program comes through a door: a token without a secret, whose policy is what is offered there.
- * @param rules what is offered, as a policy would say it.
+ * Creates the identity of programs that use an agent protocol: a token without a secret, whose policy is the protocol's
+ * offers.
+ * @param rules offers in the form of policy rules
  */
 export function doorIdentity(door: string, rules: readonly PathRule[]): TokenIdentity {
   const name = `door/${door}`;
-  // No policy and no accessor of a token has a slash in it.
+  // Names of policies and accessors of tokens contain no slash, so this name is unique.
   return { accessor: name, displayName: name, policies: [name], acl: new Acl(rules) };
 }

@@ -1,21 +1,24 @@
 import { invalid } from '../ground/errors.ts';
 import type { DocumentRef, Store, View } from '../store/store.ts';
 
-/** A key that programs may use through a door of the agent. */
+/** Key offered to programs through one agent protocol. */
 export interface Offer {
-  /** The transit mount, without slashes at the ends. */
+  /** Transit mount, without slashes at the ends. */
   readonly mount: string;
   readonly key: string;
-  /** What it may be used for, in the words of the door. */
+  /** Uses that the key is offered for, in the protocol's terms. */
   readonly uses: readonly string[];
-  /** Somebody is asked before each use. */
+  /** Whether the user must confirm each use. */
   readonly confirm: boolean;
 }
 
-/** The use by which machines get at a key that a user is logged in to: it reaches further than the programs that may use an agent anyway. */
+/**
+ * Use by forwarded agents: a machine that the user is logged in to can use the key. It reaches further than the
+ * programs that may use an agent anyway.
+ */
 export const FORWARDED_USE = 'forward';
 
-/** What is offered through one door, in the order in which it was. */
+/** Offers of one protocol, oldest first. */
 interface DoorDocument {
   readonly offers: readonly Offer[];
 }
@@ -24,7 +27,7 @@ const COLLECTION = 'access/doors';
 const refOf = (door: string): DocumentRef => ({ collection: COLLECTION, id: door });
 const NONE: readonly Offer[] = [];
 
-/** As many as anybody has use for; a client asks for all of them at once. */
+/** Maximum number of offers per protocol; clients list them all at once. */
 const MOST_OFFERS = 256;
 
 const isOf =
@@ -32,12 +35,12 @@ const isOf =
   (offer: Offer): boolean =>
     offer.mount === mount && offer.key === key;
 
-/** What is offered through one door; the same object as long as that does not change. */
+/** Reads the offers of one protocol; the same object as long as they do not change. */
 const offersIn = async (view: View, door: string): Promise<readonly Offer[]> =>
   (await view.get<DoorDocument>(refOf(door)))?.offers ?? NONE;
 
 /**
- * The doors of the agent: what programs may do that bring no token. Nothing is offered before somebody says so.
+ * Offered keys, by agent protocol. Programs use them without a token. Empty by default.
  * @see docs/decisions/0204
  */
 export class Doors {
@@ -47,12 +50,12 @@ export class Doors {
     this.#store = store;
   }
 
-  /** What is offered through a door; the same object as long as that does not change. */
+  /** Reads the offers of a protocol; the same object as long as they do not change. */
   offers(door: string): Promise<readonly Offer[]> {
     return this.#store.read((view) => offersIn(view, door));
   }
 
-  /** What is offered at all, by door, sorted by their names. */
+  /** Lists all offers by protocol, sorted by name. */
   list(): Promise<ReadonlyMap<string, readonly Offer[]>> {
     return this.#store.read(async (view) => {
       const names = await view.list(COLLECTION);
@@ -62,7 +65,10 @@ export class Doors {
     });
   }
 
-  /** Offers a key, or offers it otherwise than before; it keeps its place then. @throws `invalid` for one too many. */
+  /**
+   * Adds an offer, or updates it in place.
+   * @throws `invalid` if there are too many
+   */
   async offer(door: string, offer: Offer): Promise<void> {
     await this.#store.transact(async (tx) => {
       const before = await offersIn(tx, door);
@@ -76,7 +82,10 @@ export class Doors {
     });
   }
 
-  /** @returns whether it was offered. */
+  /**
+   * Withdraws an offer.
+   * @returns whether the key was offered
+   */
   withdraw(door: string, mount: string, key: string): Promise<boolean> {
     return this.#store.transact(async (tx) => {
       const before = await offersIn(tx, door);

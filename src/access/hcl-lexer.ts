@@ -1,6 +1,6 @@
 import { type CofferError, invalid } from '../ground/errors.ts';
 
-/** Where something stands in a text; both count from 1, columns in UTF-16 code units. */
+/** Position in a text; both count from 1, columns in UTF-16 code units. */
 export interface Position {
   readonly line: number;
   readonly column: number;
@@ -15,11 +15,11 @@ export type Token = { readonly at: Position } & (
 
 const MAX_MISTAKE_LENGTH = 300;
 
-/** A mistake in a policy. What is quoted of it in the message may be of any length; a little of it is told. */
+/** Creates the error for a policy. Quoted text may be of any length, so the message is truncated. */
 export const policyMistake = (message: string, hint?: string): CofferError =>
   invalid(`failed to parse policy: ${message.slice(0, MAX_MISTAKE_LENGTH)}`, { field: 'policy', hint });
 
-/** A mistake at a place in its text. */
+/** Creates the error for a position in the text. */
 export const syntaxError = (at: Position, message: string): CofferError =>
   policyMistake(`line ${at.line}, column ${at.column}: ${message}`);
 
@@ -36,7 +36,7 @@ const SIMPLE_ESCAPES: Readonly<Record<string, string>> = {
   t: '\t',
   v: '\v',
 };
-/** How many hexadecimal digits follow. */
+/** Number of hexadecimal digits that follow. */
 const NUMERIC_ESCAPES: Readonly<Record<string, number>> = { x: 2, u: 4, U: 8 };
 const MAX_CODE_POINT = 0x10ffff;
 const HEX = /^[0-9A-Fa-f]+$/;
@@ -46,8 +46,8 @@ const NUMBER_PART = /[0-9A-Za-z.+-]/;
 const NUMBER = /^-?(?:0x[0-9A-Fa-f]+|(?:0|[1-9][0-9]*)(?:\.[0-9]+)?(?:[eE][+-]?[0-9]+)?)$/;
 
 /**
- * Cuts the text of a policy into tokens: the lexical part that HCL (version 1) and JSON have in common. Each character
- * is looked at once or twice, whatever the text.
+ * Splits the text of a policy into tokens: the lexical syntax that HCL (version 1) and JSON share. Linear time: each
+ * character is read once or twice.
  */
 export class Lexer {
   readonly #text: string;
@@ -59,7 +59,10 @@ export class Lexer {
     this.#text = text.startsWith('\ufeff') ? text.slice(1) : text;
   }
 
-  /** @throws `invalid` with line and column. */
+  /**
+   * Returns the next token.
+   * @throws `invalid` with line and column
+   */
   next(): Token {
     this.#skipBlanks();
     const at = this.#position();
@@ -169,5 +172,5 @@ export class Lexer {
   }
 }
 
-/** Neither the end of the text, a control character, a quote nor a backslash. */
+/** Whether a character is neither a control character, a quote, a backslash, nor the end of the text. */
 const isPlain = (code: number): boolean => code >= 0x20 && code !== 0x22 && code !== 0x5c;

@@ -1,4 +1,4 @@
-/** Leases of tokens: the names by which the family looks tokens up by the path that issued them, and ends them. */
+/** Leases of tokens: the IDs by which Vault clients look up and revoke tokens by the path that issued them. */
 
 import { hash } from 'node:crypto';
 import type { Clock } from '../ground/clock.ts';
@@ -10,17 +10,19 @@ import type { Token, TokenRecord } from './token.ts';
 import { erase, type LiveToken, liveToken, livingTokens, tokenAt } from './token-documents.ts';
 
 const ACCESSOR_LENGTH = 40;
-/** The last segment of a lease's name: `h` and 256 bits in hex, of which the accessor is the beginning. */
+/** Last segment of a lease ID: `h` and 256 bits in hex, which begin with the accessor. */
 const LAST_SEGMENT = /^h(?<accessor>[0-9a-f]{40})[0-9a-f]{24}$/;
 const REST_LENGTH = 24;
 
-/** The name of a token's lease: its path, and what tells it from others of that path. */
+/** Returns the lease ID of a token: its path, and a suffix that is unique for that path. */
 export function leaseOf({ accessor, token: { path } }: TokenRecord): string {
   const rest = hash('sha256', `${path} ${accessor}`).slice(0, REST_LENGTH);
   return `${path}/h${accessor}${rest}`;
 }
 
-/** Service tokens that end at some time have a lease each; tokens that never end, and batch tokens, have none. */
+/**
+ * Lease registry. Every service token that expires has a lease; tokens that never expire, and batch tokens, have none.
+ */
 export class Leases {
   readonly #store: Store;
   readonly #clock: Clock;
@@ -30,7 +32,7 @@ export class Leases {
     this.#clock = clock;
   }
 
-  /** The token of a lease, if it holds. */
+  /** Finds the token of a lease, if it is valid. */
   find(lease: string): Promise<LiveToken | undefined> {
     return this.#store.read((view) => this.#findIn(view, lease));
   }
@@ -42,7 +44,7 @@ export class Leases {
     return found !== undefined && hasLease(found.token) && leaseOf(found) === lease ? found : undefined;
   }
 
-  /** What is right below a path: leases, and with a slash at their end the paths that there are further ones below. */
+  /** Lists the entries directly below a path: leases, and (with a final slash) paths that have further entries. */
   async list(path: string): Promise<readonly string[]> {
     const prefix = prefixOf(path);
     const found = new Set<string>();
@@ -59,9 +61,9 @@ export class Leases {
   }
 
   /**
-   * Ends the token of a lease, or all tokens that end at some time and were made at a path or below it before this call, batch tokens
-   * as well. Whoever is killed at it leaves the rest of the service tokens to be ended by another call.
-   * @param path empty for all that there are.
+   * Revokes the token of a lease, or all expiring tokens created at a path or below it before this call, including
+   * batch tokens. If the process is killed, another call revokes the remaining service tokens.
+   * @param path empty for all
    */
   async revoke(path: string): Promise<void> {
     const single = await this.find(path);
@@ -88,7 +90,7 @@ export class Leases {
 
 const hasLease = ({ expiresMs }: Token): boolean => expiresMs !== undefined;
 
-/** With a slash at its end, or empty. */
+/** Returns the prefix of a path: with a final slash, or empty. */
 function prefixOf(path: string): string {
   const plain = trimSlashes(path);
   return plain === '' ? '' : `${plain}/`;

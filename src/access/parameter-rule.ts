@@ -1,10 +1,10 @@
-/** A value in a policy's list of allowed or denied values. */
+/** Value in a policy's list of allowed or denied values. */
 export type RuleValue = string | number | boolean | null | readonly RuleValue[];
 
-/** Values by lower-case parameter name; an empty list stands for every value, the name `*` for every parameter. */
+/** Values by lower-case parameter name; an empty list means every value, the name `*` every parameter. */
 export type ParameterValues = ReadonlyMap<string, readonly RuleValue[]>;
 
-/** What a path rule says about the body (or query) of a request. */
+/** Rule about the body (or query) of a request. */
 export interface ParameterRule {
   /** Empty: every parameter is allowed. */
   readonly allowed: ParameterValues;
@@ -15,11 +15,11 @@ export interface ParameterRule {
 export type RequestParameters = Readonly<Record<string, unknown>>;
 
 /**
- * Whether a request's parameters satisfy a rule: everything required is there, nothing denied, and everything
- * allowed, in this order. As with peers a request without parameters only needs those that are required.
+ * Whether a request's parameters satisfy a rule: every required one is present, none is denied, and all are allowed, in
+ * this order. As in Vault, a request without parameters only needs the required ones.
  *
- * @param parameters as they were sent.
- * @param meant the same as the operation will understand them: what is denied can be spelled in several ways.
+ * @param parameters parameters as sent
+ * @param meant parameters as the operation interprets them: a denied value can be written in several ways
  */
 export function permits(
   rule: ParameterRule,
@@ -41,8 +41,8 @@ export function permits(
 }
 
 /**
- * A denied value stays denied inside a list, in capitals and among spaces: peers compare whole lists and exact texts,
- * which a caller could exploit where case and spaces do not count.
+ * Tests for a denied value, also inside a list, in another case and with surrounding spaces: Vault compares whole lists
+ * and exact texts, which a caller could exploit where case and spaces do not matter.
  */
 const isDeniedBy =
   (denied: ParameterValues) =>
@@ -60,8 +60,8 @@ const asItIs = (text: string): string => text;
 const folded = (text: string): string => text.trim().toLowerCase();
 
 /**
- * A text in a rule may begin and end with `*`. A number or a truth value and its text are the same, because
- * the parameters of this API may be given either way.
+ * Compares values. A text in a rule may begin and end with `*`. A number or boolean equals its text, because parameters
+ * of this API may be given either way.
  */
 function sameValue(rule: RuleValue, given: unknown, fold: (text: string) => string): boolean {
   if (rule === null || given === null) return rule === given;
@@ -93,7 +93,9 @@ function globMatches(pattern: string, text: string): boolean {
   return pattern === text;
 }
 
-/** Unites two rules for the same path: every requirement counts, values add up, "every value" swallows the others. */
+/**
+ * Merges two rules for the same path: all requirements apply, values are united, and "every value" includes all others.
+ */
 export function mergeParameterRules(a: ParameterRule, b: ParameterRule): ParameterRule {
   return {
     allowed: mergeValues(a.allowed, b.allowed),

@@ -7,8 +7,8 @@ import { Acl } from './acl.ts';
 import { type Policy, parsePolicy } from './policy.ts';
 
 /**
- * The text of the policy `default` until someone writes another: what a token may do with itself. Tokens get the
- * policy unless they are created without it.
+ * Built-in text of the `default` policy: what a token may do with itself. Attached to every token unless disabled at
+ * creation.
  */
 export const DEFAULT_POLICY = `# What every token may do with itself.
 
@@ -43,16 +43,16 @@ path "sys/wrapping/unwrap" {
 }
 `;
 
-/** Of the policy that wrapping tokens have, and nobody else. */
+/** Text of the policy that only wrapping tokens have. */
 const WRAPPING_POLICY = `path "sys/wrapping/unwrap" {
   capabilities = ["update"]
 }
 `;
 
-/** A policy as stored: the text as its author wrote it. */
+/** Stored policy: the text as its author wrote it. */
 interface PolicyDocument {
   readonly text: string;
-  /** Milliseconds since the epoch. */
+  /** In milliseconds since the epoch. */
   readonly modified: number;
 }
 
@@ -63,19 +63,19 @@ export const RESPONSE_WRAPPING = 'response-wrapping';
 const COLLECTION = 'access/policies';
 const builtIn: PolicyDocument = Object.freeze({ text: DEFAULT_POLICY, modified: 0 });
 const ofWrapping: PolicyDocument = Object.freeze({ text: WRAPPING_POLICY, modified: 0 });
-/** Texts that are certainly not a policy name: they would break lists of names, paths and terminals. */
+/** Pattern of policy names; other characters would break lists of names, paths and terminals. */
 const NAME = /^[^\s,/\p{Cc}]+$/u;
-/** Characters. */
+/** In characters. */
 export const MAX_POLICY_NAME_LENGTH = 128;
-/** Compiled combinations of policies that are kept. */
+/** Maximum number of cached combinations of policies. */
 const KEPT_ACLS = 256;
 
 const refOf = (name: string): DocumentRef => ({ collection: COLLECTION, id: name });
 
-/** Names are compared in lower case. */
+/** Normalizes a name: names are case-insensitive. */
 export const policyName = (name: string): string => name.trim().toLowerCase();
 
-/** The policies of a store. `root` and `default` are always there. */
+/** Policies of a store. `root` and `default` always exist. */
 export class Policies {
   readonly #store: Store;
   readonly #clock: Clock;
@@ -87,25 +87,24 @@ export class Policies {
     this.#clock = clock;
   }
 
-  /** Every name, sorted, and `root` at the end. */
+  /** Lists all names, sorted, with `root` at the end. */
   async list(): Promise<string[]> {
     const names = await this.#store.read((view) => view.list(COLLECTION));
     return [...new Set([DEFAULT, ...names])].sort().concat(ROOT);
   }
 
-  /** The text as it was written; empty for `root`, undefined for a policy that is not there. */
+  /** Reads the text as written; empty for `root`, undefined for a policy that does not exist. */
   async read(name: string): Promise<string | undefined> {
     if (policyName(name) === ROOT) return '';
     return (await this.#store.read((view) => documentOf(view, policyName(name))))?.text;
   }
 
   /**
-   * Makes or replaces a policy. From its durable end on every request, whichever process serves it, is judged by the
-   * new text.
+   * Creates or replaces a policy. Once this resolves, every request in any process is authorized by the new text.
    *
-   * @param text HCL or JSON, or the base64 of either.
-   * @returns what the author should know although the text is right.
-   * @throws `invalid` for a text that is no policy, a name that can't be one, and for `root`.
+   * @param text HCL or JSON, or the base64 of either
+   * @returns warnings for the author of a valid text
+   * @throws `invalid` for a malformed text, an invalid name, and for `root`
    */
   async write(name: string, text: string): Promise<readonly string[]> {
     const id = checkedName(name);
@@ -120,9 +119,9 @@ export class Policies {
   }
 
   /**
-   * Deletes a policy; tokens that name it have nothing from it any more. One that is not there is no error.
-   * @returns whether it was there.
-   * @throws `invalid` for `root` and `default`.
+   * Deletes a policy; tokens that name it lose its permissions. Succeeds if it does not exist.
+   * @returns whether it existed
+   * @throws `invalid` for `root` and `default`
    */
   async delete(name: string): Promise<boolean> {
     const id = policyName(name);
@@ -135,13 +134,16 @@ export class Policies {
     });
   }
 
-  /** Those of `names` that do not exist. */
+  /** Returns those of `names` that do not exist. */
   async missing(view: View, names: readonly string[]): Promise<string[]> {
     const found = await Promise.all(names.map((name) => documentOf(view, name)));
     return names.filter((name, index) => name !== ROOT && found[index] === undefined);
   }
 
-  /** What a token with these policies (sorted) may do. The same object as long as none of them changes. */
+  /**
+   * Returns the compiled permissions of a token with these policies (sorted). The same object as long as none of them
+   * changes.
+   */
   async acl(view: View, names: readonly string[]): Promise<Acl> {
     if (names.includes(ROOT)) return Acl.root;
     const documents = await Promise.all(names.map((name) => documentOf(view, name)));
@@ -183,7 +185,9 @@ function checkedName(name: string): string {
 
 const fixed = (message: string): CofferError => invalid(message, { field: 'name' });
 
-/** Some clients send the text as base64. Hardly a policy looks like it: all have quotes. */
+/**
+ * Decodes base64, in which some clients send the text. Policies contain quotes, so they are not mistaken for base64.
+ */
 function unwrapBase64(text: string): string {
   if (/[^A-Za-z0-9+/=\r\n]/.test(text)) return text;
   try {

@@ -1,7 +1,7 @@
 import { invalid } from '../ground/errors.ts';
 import { Lexer, type Position, syntaxError, type Token } from './hcl-lexer.ts';
 
-/** One member of a body: `key = value`, or a block `key "label" { … }`, whose label is the second key. */
+/** Member of a body: `key = value`, or a block `key "label" { … }`, whose label is the second key. */
 export interface Entry {
   readonly keys: readonly string[];
   readonly value: Value;
@@ -20,15 +20,15 @@ export type Value =
 
 const MAX_POLICY_LENGTH = 1_048_576;
 const MAX_DEPTH = 16;
-/** Characters of a token that an error repeats. */
+/** Maximum length of a token in an error, in characters. */
 const MAX_SHOWN = 40;
 
 /**
- * Reads the text of a policy into its members, in the order of the text and with repetitions kept. Both forms that
- * peers take are read: HCL (version 1, without here-documents and interpolation) and JSON, told apart by the first
- * character. Time and memory are proportional to the text.
+ * Parses the text of a policy into its members, in order and with duplicates. Supports both formats of Vault: HCL
+ * (version 1, without here-documents and interpolation) and JSON, distinguished by the first character. Time and memory
+ * are linear in the text.
  *
- * @throws `invalid` with line and column of the first mistake.
+ * @throws `invalid` with line and column of the first mistake
  * @see docs/decisions/0052
  */
 export function parseBody(text: string): Body {
@@ -78,7 +78,7 @@ class Parser {
     return syntaxError(this.#token.at, `expected ${wanted}, found ${printToken(this.#token)}`);
   }
 
-  /** Runs `read` one level deeper. */
+  /** Runs `read` one nesting level deeper. */
   #nested<T>(read: () => T): T {
     if (this.#depth >= MAX_DEPTH) throw syntaxError(this.#token.at, `nested deeper than ${MAX_DEPTH} levels`);
     this.#depth += 1;
@@ -87,7 +87,7 @@ class Parser {
     return result;
   }
 
-  /** HCL members up to a closing brace or the end; a comma between them may be there or not. */
+  /** Reads HCL members up to a closing brace or the end; commas between them are optional. */
   #entries(): Entry[] {
     const entries: Entry[] = [];
     while (this.#token.kind === 'identifier' || this.#token.kind === 'text') {

@@ -6,17 +6,17 @@ import type { ParameterRule, ParameterValues, RuleValue } from './parameter-rule
 import { isForbiddenPattern, type PathRule, type WrappingBounds } from './path-rule.ts';
 import { type Body, type Entry, parseBody, type Value } from './policy-hcl.ts';
 
-/** A policy's text, understood. */
+/** Parsed policy. */
 export interface Policy {
   readonly rules: readonly PathRule[];
-  /** What its author should know although the text is right. */
+  /** Warnings for the author of a valid text. */
   readonly warnings: readonly string[];
 }
 
 /**
- * Reads a policy in Vault's HCL form or its JSON form.
+ * Parses a policy in Vault's HCL or JSON format.
  *
- * @throws `invalid`: `failed to parse policy: …` with the path or the line and column of the mistake.
+ * @throws `invalid`: `failed to parse policy: …` with the path or the line and column of the mistake
  */
 export function parsePolicy(text: string): Policy {
   const rules: PathRule[] = [];
@@ -32,8 +32,8 @@ export function parsePolicy(text: string): Policy {
 }
 
 /**
- * The blocks of a `path` member with their labels. HCL writes `path "a" { … }`; JSON nests, `{"path": {"a": {…}}}`,
- * and both may put a list of blocks where one is meant.
+ * Returns the blocks of a `path` member with their labels. HCL writes `path "a" { … }`; JSON nests, `{"path": {"a":
+ * {…}}}`, and both may have a list of blocks instead of one.
  */
 function labelledBodies(entry: Entry): [path: string, body: Body][] {
   const label = entry.keys[1];
@@ -78,7 +78,7 @@ const MEMBERS = new Set([
   'max_wrapping_ttl',
 ]);
 
-/** Conditions that peers know and that are not checked here: left out silently they would grant more than was meant. */
+/** Conditions of Vault and OpenBao that are not supported here: ignoring them would grant more than intended. */
 const FOREIGN_MEMBERS = new Set([
   'control_group',
   'expiration',
@@ -123,7 +123,7 @@ function permissionsOf(path: string, members: Members): PathRule['permissions'] 
   };
 }
 
-/** The old words of `policy = "…"`, from before capabilities. */
+/** Former values of `policy = "…"`, from before capabilities. */
 const OLD_POLICIES: Readonly<Record<string, readonly string[]>> = {
   deny: ['deny'],
   read: ['read', 'list'],
@@ -202,7 +202,7 @@ function wrappingBounds(path: string, members: Members): WrappingBounds | undefi
   return { ...(least === 0 ? {} : { least }), ...(most === 0 ? {} : { most }) };
 }
 
-/** Seconds; 0 when it is not set. */
+/** Returns seconds; 0 if not set. */
 function wrappingTime(path: string, entry: Entry | undefined): number {
   if (entry === undefined) return 0;
   const value = scalarOf(entry.value);

@@ -3,31 +3,31 @@ import type { DocumentRef, ListOptions, Store, Transaction, View } from '../stor
 import { isExpired, type Token, type TokenRecord } from './token.ts';
 import { noteEnd } from './token-ends.ts';
 
-/** Where tokens lie in the store, and what hangs on them. */
+/** Token documents in the store, and documents that depend on them. */
 
 export const TOKENS = 'access/tokens';
-/** Wrapped answers, each below the accessor of its token. */
+/** Collection of wrapped responses, by the accessor of their token. */
 export const WRAPPED_ANSWERS = 'access/wrapped-answers';
 
 const refOf = (accessor: string): DocumentRef => ({ collection: TOKENS, id: accessor });
 
 export const answerRefOf = (accessor: string): DocumentRef => ({ collection: WRAPPED_ANSWERS, id: accessor });
 
-/** A token that holds, with the moment (milliseconds since the epoch) from which it or one it depends on does not. */
+/** Valid token, with the time (milliseconds since the epoch) at which it or one that it depends on expires. */
 export interface LiveToken extends TokenRecord {
   readonly untilMs: number;
-  /** 1 for a token without a parent, 2 for one that such a token issued, and so on. */
+  /** 1 for a token without a parent, 2 for its children, and so on. */
   readonly generation: number;
 }
 
-/** The accessors of all tokens, sorted, those that hold no more included. */
+/** Lists the accessors of all tokens, sorted, including invalid ones. */
 export const listTokens = (view: View, options?: ListOptions): Promise<string[]> =>
   view.list(TOKENS, options);
 
-/** Tokens that are read in one go where all are looked at. */
+/** Number of tokens read at a time when all are processed. */
 export const PAGE_TOKENS = 200;
 
-/** All tokens that hold, some at a time; each is as it was when it was read. */
+/** Yields all valid tokens, some at a time; each as of when it was read. */
 export async function* livingTokens(store: Store, nowMs: number): AsyncGenerator<readonly LiveToken[]> {
   let after = '';
   for (;;) {
@@ -46,13 +46,13 @@ export async function* livingTokens(store: Store, nowMs: number): AsyncGenerator
   }
 }
 
-/** As it lies in the store. */
+/** Stored form of a token. */
 interface TokenDocument extends Token {
-  /** The policies of a guarded token, whose `policies` are empty. */
+  /** Policies of a guarded token, whose `policies` are empty. */
   readonly guardedPolicies?: readonly string[];
 }
 
-/** The stored token of an accessor, whether it holds or not. */
+/** Reads the stored token of an accessor, valid or not. */
 export async function tokenAt(view: View, accessor: string): Promise<Token | undefined> {
   const document = await view.get<TokenDocument>(refOf(accessor));
   if (document?.guardedPolicies === undefined) return document;
@@ -61,8 +61,8 @@ export async function tokenAt(view: View, accessor: string): Promise<Token | und
 }
 
 /**
- * Stores what became of a token. A guarded one has no policies where earlier releases look for them, so that their servers on the same
- * store grant it nothing; they change the members that they know, and keep the others.
+ * Stores a changed token. A guarded token has no policies in the member that earlier releases read, so that their
+ * servers on the same store grant it nothing; they change the members that they know, and keep the others.
  * @see docs/decisions/0231
  */
 export function replaceToken(tx: Transaction, accessor: string, { isGuarded, ...token }: Token): void {
@@ -72,7 +72,7 @@ export function replaceToken(tx: Transaction, accessor: string, { isGuarded, ...
   tx.put(refOf(accessor), document);
 }
 
-/** Stores a new token, to be cleared away after its end. */
+/** Stores a new token, and schedules its removal after its expiration. */
 export async function putToken(tx: Transaction, accessor: string, token: Token): Promise<void> {
   const parent = token.parent === undefined ? undefined : await tokenAt(tx, token.parent);
   const isGuarded = parent?.isGuarded === true || isMoreThanBefore(token);
@@ -80,13 +80,13 @@ export async function putToken(tx: Transaction, accessor: string, token: Token):
   await noteEnd(tx, accessor, token);
 }
 
-/** Release 0.1 would take it for a token that holds for everybody, everywhere, until it expires. */
+/** Whether a token has restrictions that release 0.1 would ignore. */
 const isMoreThanBefore = ({ boundCidrs, wraps, login, serial, parentSerial }: Token): boolean =>
   [boundCidrs, wraps, login, serial, parentSerial].some((member) => member !== undefined);
 
 /**
- * Whether a token holds: follows it to the one that everything depends on. Undefined when any on the way is missing or expired, or the method
- * that somebody logged in with was removed.
+ * Checks the validity of a token and all its ancestors. Undefined if any of them is missing or expired, or the login
+ * method's mount was removed.
  */
 export async function holds(
   view: View,
@@ -104,7 +104,7 @@ export async function holds(
       return isThere ? { untilMs, generation } : undefined;
     }
     const parent: Token | undefined = await tokenAt(view, current.parent);
-    // Another one of the same text is no parent.
+    // A later token with the same text is not the parent.
     if (parent?.serial !== current.parentSerial) return undefined;
     current = parent;
     generation += 1;
@@ -112,7 +112,7 @@ export async function holds(
   return undefined;
 }
 
-/** The stored token of an accessor, if it holds. */
+/** Reads the stored token of an accessor, if it is valid. */
 export async function liveToken(view: View, accessor: string, nowMs: number): Promise<LiveToken | undefined> {
   if (accessor === '') return undefined;
   const token = await tokenAt(view, accessor);
@@ -120,7 +120,10 @@ export async function liveToken(view: View, accessor: string, nowMs: number): Pr
   return token && held && { accessor, token, ...held };
 }
 
-/** Removes a token, and the answer that it stands for. Returns whether there was one. */
+/**
+ * Deletes a token, and its wrapped response.
+ * @returns whether it existed
+ */
 export async function erase(tx: Transaction, accessor: string): Promise<boolean> {
   const token = await tokenAt(tx, accessor);
   if (token === undefined) return false;

@@ -1,23 +1,23 @@
 import { invalid } from '../ground/errors.ts';
 
-/** A service token is stored, and can be renewed and revoked; a batch token is not, and can't. */
+/** Token type: a service token is stored, and can be renewed and revoked; a batch token cannot. */
 export type TokenKind = 'service' | 'batch';
 
-/** What a mount or a token role says of its tokens: the defaults leave it to whoever asks. */
+/** Token type setting of a mount or token role: the defaults leave the choice to the request. */
 export const KIND_RULES = ['default-service', 'default-batch', 'service', 'batch'] as const;
 export type KindRule = (typeof KIND_RULES)[number];
 
 export const isKindRule = (word: unknown): word is KindRule => KIND_RULES.some((rule) => rule === word);
 
-/** The kind by a rule, and what was asked for where it leaves a choice. */
+/** Returns the token type by a setting, and by the request if the setting leaves the choice. */
 export function kindBy(rule: KindRule, asked: TokenKind | undefined): TokenKind {
   if (rule === 'service' || rule === 'batch') return rule;
   return asked ?? (rule === 'default-batch' ? 'batch' : 'service');
 }
 
 /**
- * Refuses what only tokens have that lie somewhere.
- * @throws `invalid` in the words of the family.
+ * Refuses terms that only stored tokens can have.
+ * @throws `invalid` with Vault's messages
  */
 export function checkBatchTerms(terms: {
   readonly explicitMaxTtl?: number;

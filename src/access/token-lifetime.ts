@@ -1,30 +1,30 @@
 import { invalid } from '../ground/errors.ts';
 import { ownWords } from '../ground/own-words.ts';
 
-/** What a token gets that asks for nothing, and what no token can exceed without renewal of a period: 32 days. */
+/** Default TTL, and maximum TTL of tokens without a period: 32 days. */
 export const DEFAULT_TTL_SECONDS = 2_764_800;
 export const MAX_TTL_SECONDS = 2_764_800;
 
-/** All in seconds; 0 stands for "not given". */
+/** All in seconds; 0 means "not given". */
 export interface LifetimeRequest {
-  /** Since the token was created. */
+  /** Time since the token was created. */
   readonly age: number;
-  /** What this creation or renewal asks for. */
+  /** TTL requested by this creation or renewal. */
   readonly wanted: number;
-  /** What the token asked for when it was created. */
+  /** TTL requested when the token was created. */
   readonly ttl: number;
   readonly period: number;
   readonly explicitMaxTtl: number;
-  /** What a login method's mount and role allow at most, in place of what the server does. */
+  /** Maximum TTL of a login method's mount and role, instead of the server's. */
   readonly maxTtl?: number;
 }
 
 /**
- * How many seconds a token lives from now on. A periodic token lives for its period again each time, without end but
- * for an explicit maximum; any other never past its maximum counted from its creation. (The rules and texts of Vault
+ * Computes the TTL of a token from now on. Each renewal of a periodic token grants its full period, limited only by an
+ * explicit maximum; any other token is limited by its maximum counted from its creation. (Rules and messages of Vault
  * and OpenBao.)
  *
- * @throws `invalid` when the maximum is reached already.
+ * @throws `invalid` if the maximum is already reached
  */
 export function grantLifetime(request: LifetimeRequest): { ttl: number; warnings: readonly string[] } {
   const warnings: string[] = [];
@@ -51,7 +51,7 @@ export function grantLifetime(request: LifetimeRequest): { ttl: number; warnings
   return { ttl, warnings };
 }
 
-/** `1h30m`, without parts that are zero. */
+/** Prints `1h30m`, without parts that are zero. */
 export function printSeconds(seconds: number): string {
   const parts: readonly (readonly [number, string])[] = [
     [Math.floor(seconds / 3600), 'h'],

@@ -1,4 +1,6 @@
-/** What a server depends on, as it is now: its store, and room on its disks. For those who watch it. */
+/**
+ * Checks the current condition of a server's dependencies, for monitoring: its store, and the free space on its disks.
+ */
 import { statfs } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
@@ -7,13 +9,13 @@ import { directoryOf } from '../store/backends/registry.ts';
 import { WentBack } from '../store/backends/witness.ts';
 import type { Store } from '../store/store.ts';
 
-/** `went-back` is behind what was seen of it, and not used. */
+/** State of the store. `went-back`: it was rolled back to an older revision and is not used. */
 export type StoreCondition = 'available' | 'unavailable' | 'went-back';
 
-/** A disk or database that takes longer does not answer, for those who wait for their numbers. */
+/** Response timeout of the disk or database for monitoring, in milliseconds. */
 const ANSWERS_WITHIN_MS = 2000;
 
-/** How a look at the store goes. Never throws. */
+/** Checks the store. Never throws. */
 export function conditionOf(store: Store): Promise<StoreCondition> {
   const look = store.revision().then(
     (): StoreCondition => 'available',
@@ -27,7 +29,7 @@ export interface FreeBytes {
   readonly auditFreeBytes?: number;
 }
 
-/** What is left for the server on its disks; nothing is said of one that can't be asked. */
+/** Free bytes on the disks of the store and the audit log; unknown values are omitted. */
 export async function freeBytes(location: Location, auditFile: string | undefined): Promise<FreeBytes> {
   const [store, audit] = await Promise.all([
     freeIn(directoryOf(location)),
@@ -48,7 +50,10 @@ async function freeIn(directory: string | undefined): Promise<number | undefined
   return inTime(asked, undefined);
 }
 
-/** @param late what stands for an answer that does not come in time. */
+/**
+ * Waits for a result with a time limit.
+ * @param late result if the limit is exceeded
+ */
 async function inTime<T>(answer: Promise<T>, late: T): Promise<T> {
   const given = new AbortController();
   const limit = pause(ANSWERS_WITHIN_MS, late, { signal: given.signal, ref: false }).catch(() => late);

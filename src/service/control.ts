@@ -10,31 +10,34 @@ import type { Log } from './log.ts';
 import { printMetrics, type Snapshot } from './metrics.ts';
 import { forget, keysInText, shareIn, type UnsealKey } from './unseal-keys.ts';
 
-/** A process that answers requests, as the one that controls it sees it. */
+/** Worker process, as seen by its controller. */
 export interface Member {
-  /** Opens the store. @throws `denied` when no key fits; what it was before it stays. */
+  /**
+   * Opens the store.
+   * @throws `denied` if no key fits; its state stays unchanged then
+   */
   unseal(keys: readonly UnsealKey[]): Promise<void>;
   seal(): Promise<void>;
   reload(): Promise<void>;
-  /** What it has seen of the store. */
+  /** Returns the last-seen state of the store. */
   seen(): Promise<Sighting | undefined>;
   snapshot(): Promise<Snapshot>;
 }
 
 /**
- * Seals, unseals and counts for all processes of a server alike. Each change is done by every process before it is
- * acknowledged, and one change at a time.
+ * Controls all processes of a server: seals, unseals and counts. Each change is carried out by every process before it
+ * is acknowledged, one change at a time.
  */
 export class Control implements ServerState {
   readonly #location: Location;
   readonly #apiDocument: () => object;
   readonly #log: Log;
   readonly #members = new Set<Member>();
-  /** Recovery shares given so far, all of one slot. */
+  /** Recovery shares received so far, all of one slot. */
   #shares = new Set<string>();
   #keys: readonly UnsealKey[] | undefined;
   #seen: Sighting | undefined;
-  /** Processes that ended unasked. */
+  /** Number of processes that exited unexpectedly. */
   #replaced = 0;
   #last: Promise<unknown> = Promise.resolve();
 
@@ -44,17 +47,17 @@ export class Control implements ServerState {
     this.#apiDocument = apiDocument;
   }
 
-  /** What unsealed the server; undefined while it is sealed. */
+  /** Keys that unsealed the server; undefined while it is sealed. */
   get keys(): readonly UnsealKey[] | undefined {
     return this.#keys;
   }
 
-  /** The store was opened with these keys before any process asked for it. */
+  /** Sets the keys with which the store was opened before any process needed it. */
   unsealedWith(keys: readonly UnsealKey[]): void {
     this.#keys = keys;
   }
 
-  /** Adds a process once `start` has brought it to the present state. */
+  /** Adds a process once `start` has brought it to the current state. */
   async add<M extends Member>(start: () => Promise<M>): Promise<M> {
     return this.#alone(async () => {
       const member = await start();
@@ -67,12 +70,12 @@ export class Control implements ServerState {
     this.#members.delete(member);
   }
 
-  /** A process ended unasked. */
+  /** Counts a process that exited unexpectedly. */
   replaced(): void {
     this.#replaced += 1;
   }
 
-  /** The newest that any process has seen of the store, for one that is to join them. */
+  /** Returns the newest state of the store that any process has seen, for a new process. */
   async seen(): Promise<Sighting | undefined> {
     const seen = await Promise.all([...this.#members].map((member) => member.seen().catch(() => undefined)));
     for (const one of seen) {
@@ -133,7 +136,7 @@ export class Control implements ServerState {
     return this.#apiDocument();
   }
 
-  /** The first process finds out whether the keys are right; the others follow. */
+  /** Unseals all processes; the first one finds out whether the keys are right. */
   async #unsealWith(keys: readonly UnsealKey[]): Promise<void> {
     try {
       for (const member of this.#members) await member.unseal(keys);
@@ -141,9 +144,9 @@ export class Control implements ServerState {
       forget(keys);
       const { kind } = asCofferError(error) ?? {};
       if (kind !== 'denied' && kind !== 'sealed') throw error;
-      // Who has no token leaves no audit record: this is the only trace of somebody who tries keys.
+      // Requests without a token leave no audit record: this is the only trace of an attack on the keys.
       this.#log.warn('an attempt to unseal failed', { reason: 'no key fits' });
-      // The wrong key is the caller's mistake; the status of a sealed server would have clients try it again.
+      // A wrong key is an error of the caller; with the status of a sealed server, clients would retry.
       throw invalid(ownWords('unseal failed, invalid key'), {
         field: 'key',
         hint: 'see "coffer status" for what opens it',
@@ -164,7 +167,10 @@ export class Control implements ServerState {
   }
 }
 
-/** @param progress how many recovery shares are there. */
+/**
+ * Returns the seal status.
+ * @param progress number of recovery shares received
+ */
 export async function sealStatusOf(
   location: Location,
   sealed: boolean,

@@ -1,15 +1,15 @@
 import type { Duplex } from 'node:stream';
 import { isObject } from '../ground/objects.ts';
 
-/** What is handed to another process, and what comes back: plain JSON, and the bytes that belong to it. */
+/** Job for another process, or its result: plain JSON, and the bytes that belong to it. */
 export interface Job {
   readonly head: object;
   readonly body: readonly Buffer[];
 }
 
 /**
- * Jobs between two processes over a pipe: the lengths of a JSON head and of a body, then both. The channel that
- * Node.js has for messages between processes would copy a large body several times, and hold up everything meanwhile.
+ * Writes jobs to a pipe between two processes: the lengths of a JSON head and of a body, then both. Node's own message
+ * channel would copy a large body several times, and block everything else meanwhile.
  */
 export function writeFrame(pipe: Duplex, { head, body }: Job): void {
   const headBytes = Buffer.from(JSON.stringify(head));
@@ -27,8 +27,8 @@ export function writeFrame(pipe: Duplex, { head, body }: Job): void {
 const LENGTHS_BYTES = 8;
 
 /**
- * Calls `take` with everything that comes.
- * @param mostBytes of one job, both parts together: whoever sends more, or what is no job, finds the pipe closed.
+ * Calls `take` with every received job.
+ * @param mostBytes maximum size of one job, both parts together: the pipe is closed if a job is larger or malformed
  */
 export function readFrames(
   pipe: Duplex,
@@ -71,7 +71,7 @@ function parseHead(bytes: Buffer): object | undefined {
   }
 }
 
-/** Bytes as they came, cut without being copied. */
+/** Received bytes, split without copying. */
 class Chunks {
   #chunks: Buffer[] = [];
   length = 0;

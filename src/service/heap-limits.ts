@@ -1,16 +1,18 @@
 import { PerformanceObserver } from 'node:perf_hooks';
 import { getHeapSpaceStatistics, setFlagsFromString } from 'node:v8';
 
-/** The young generation of a server grows up to here: each half of it takes as much as some thousand requests leave behind. */
+/**
+ * Maximum size of a server's young generation, in bytes: each half of it can hold the garbage of some thousand
+ * requests.
+ */
 const MAX_YOUNG_BYTES = 16 * 1024 * 1024;
 
 /**
- * Keeps what a server takes up in bounds that do not depend on how busy it is. Left alone, the heap's young generation
- * doubles up to 128 MiB while many requests are under way, and the middle one of the platform's compilers holds 20 MiB for its
- * own work; neither makes answers faster.
+ * Bounds the memory of a server independently of its load. Otherwise, the young generation of the heap doubles up to
+ * 128 MiB under many concurrent requests, and the mid-tier compiler uses 20 MiB; neither makes responses faster.
  *
- * The largest size can't be set any more once a program runs, but the factor of growth is read at each growth.
- * @param mostYoungBytes up to where the young generation grows.
+ * The maximum size cannot be changed in a running program, but the growth factor is read at each growth.
+ * @param mostYoungBytes maximum size of the young generation
  * @see docs/decisions/0069
  */
 export function boundHeap(mostYoungBytes = MAX_YOUNG_BYTES): void {

@@ -8,28 +8,28 @@ import type { Worker } from './lanes.ts';
 import { type Calls, portOf, Rpc, remote } from './rpc.ts';
 import { printKeys, type SentUnsealKey, type UnsealKey } from './unseal-keys.ts';
 
-/** What a process that works on large requests is told at its start. */
+/** Start parameters of a process that works on large requests. */
 export interface LaneStart {
-  /** Of the service, as plain JSON. */
+  /** Settings of the service, as plain JSON. */
   readonly settings: object;
   readonly keys: readonly SentUnsealKey[];
   readonly seen?: Sighting | undefined;
 }
 
-/** What the server asks of it. */
+/** Calls that the server makes to the process. */
 export interface LaneProcess {
-  /** Resolves once it takes jobs from its pipe. */
+  /** Resolves once it accepts jobs from its pipe. */
   workOnJobs(start: LaneStart): Promise<void>;
 }
 
 export const LANE_CALLS: Calls<LaneProcess> = { workOnJobs: true };
 
-/** The fifth descriptor of the process, after the standard streams and Node's own channel. */
+/** Fifth descriptor of the process, after the standard streams and Node's own channel. */
 export const LANE_PIPE = 4;
 
 /**
- * A process that works on one job at a time, so that what it takes, and what it may break, is nobody else's.
- * @param command what follows Node itself on the command line of a process that calls `serveAsWorker`.
+ * Starts a process that works on one job at a time, so that its memory use and crashes affect no other job.
+ * @param command command line, after Node itself, of a process that calls `serveAsWorker`
  * @see docs/decisions/0062
  */
 export function startLane(
@@ -50,12 +50,12 @@ export function startLane(
       resolve();
     });
   });
-  // What keeps it from being told or ended is that it has ended.
+  // Sending to it or killing it only fails if it has exited.
   child.on('error', () => undefined);
   pipe.on('error', () => undefined);
   readFrames(pipe, (job) => waiting?.resolve(job));
   const ready = remote<LaneProcess>(rpc, LANE_CALLS).workOnJobs({ ...start, keys: printKeys(keys) });
-  // Whoever brings the first job learns of it.
+  // The first job reports the failure.
   ready.catch(() => undefined);
   return {
     gone,
@@ -73,15 +73,15 @@ export function startLane(
   };
 }
 
-/** Undefined when the machine has no room for a further process: then the server must live on. */
+/** Starts the process; undefined if the system cannot start another one: the server itself must continue. */
 function started(command: readonly string[]): ChildProcess | undefined {
   try {
     const child = spawn(process.execPath, command, { stdio: ['ignore', 'ignore', 'inherit', 'ipc', 'pipe'] });
     if (child.pid !== undefined) return child;
-    // Some reasons are raised later, and by nothing but an event that nobody may leave alone.
+    // Some errors are raised later, as an event that must have a listener.
     child.once('error', () => undefined);
   } catch {
-    // Others at once.
+    // Others are thrown at once.
   }
   return undefined;
 }

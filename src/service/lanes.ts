@@ -3,39 +3,48 @@ import { ownWords } from '../ground/own-words.ts';
 import type { Job } from './frames.ts';
 
 /**
- * Where requests are worked on that may take long: a few processes beside those that answer, shared fairly, so that one
- * caller's large request makes another's wait for no more than its part.
+ * Worker pool for large requests: a few processes besides those that answer requests, shared fairly, so that a large
+ * request of one caller delays others only by its share.
  */
 
-/** One process. It works on one job at a time. */
+/** Worker process. It works on one job at a time. */
 export interface Worker {
-  /** Resolves when nothing is left of it and its memory, whoever ended it. */
+  /** Resolves when the process and its memory are gone, for any reason. */
   readonly gone: Promise<void>;
-  /** @throws `unavailable` when it ends before it has answered. */
+  /**
+   * Runs a job.
+   * @throws `unavailable` if the process exits before it has answered
+   */
   work(job: Job): Promise<Job>;
-  /** Ends it at once. Resolves as `gone`. */
+  /** Kills it. Resolves like `gone`. */
   close(): Promise<void>;
 }
 
-/** So many work at a time, and one caller never holds all of them. */
+/** Maximum number of concurrent jobs, in total and of one caller, who never occupies all processes. */
 const LANES = 2;
 const LANES_OF_ONE = LANES - 1;
-/** The bodies that may be taken in at a time, of all callers and of one of them. */
+/** Maximum total size of bodies in bytes, of all callers and of one caller. */
 const MAX_BYTES = 512 * 1024 * 1024;
 const MAX_BYTES_OF_ONE = MAX_BYTES / 4;
-/** A short body counts as so much, so that there are not too many of those either; a longer one as no more than fits. */
+/**
+ * Bounds of a body's size in this calculation: a short body counts more, to limit the number of requests, and a long
+ * one at most as much as is accepted.
+ */
 const LEAST_BYTES = 64 * 1024;
 const MOST_BYTES = MAX_BYTES_OF_ONE / 4;
-/** A process that had nothing to do for so long ends. */
+/** Idle time after which a process is ended, in milliseconds. */
 const IDLE_MS = 60_000;
 
-/** Room for one request, taken before its body is read. */
+/** Reserved space for one request, acquired before its body is read. */
 export interface Place {
-  /** @throws `unavailable` when the process ends before it has answered, or the place was left while the job was waiting. */
+  /**
+   * Runs a job.
+   * @throws `unavailable` if the process exits before it has answered, or the place was left while the job was waiting
+   */
   work(job: Job): Promise<Job>;
   /**
-   * Gives the room back. A job that is still waiting is dropped, and the process ends that works on one: nobody is there any
-   * more to pay for it. To be called whatever happens; once is enough.
+   * Releases the space. A waiting job is dropped, and the process of a running one is killed, because its caller is
+   * gone and no longer accounts for it. Must be called in any case; further calls have no effect.
    */
   leave(): void;
 }
@@ -43,17 +52,17 @@ export interface Place {
 interface Waiting {
   readonly job: Job;
   readonly done: PromiseWithResolvers<Job>;
-  /** What works on it; undefined before and afterwards. */
+  /** Process that works on it; undefined before and afterwards. */
   worker?: Worker | undefined;
 }
 
-/** What one caller has under way. */
+/** Resources used by one caller. */
 interface Share {
   readonly caller: string;
   bytes: number;
   running: number;
   waiting: readonly Waiting[];
-  /** Since when it has been waiting for its turn: since one of its jobs was begun last, or its first one came. */
+  /** Start of its wait for a turn: when one of its jobs last started, or its first one arrived. */
   since: number;
 }
 
@@ -64,24 +73,25 @@ export class Lanes {
   readonly #busy = new Set<Worker>();
   readonly #shares = new Map<string, Share>();
   #bytes = 0;
-  /** Counts what happens, for the order of turns. */
+  /** Event counter, for the order of turns. */
   #now = 0;
   #isClosed = false;
 
-  /** @param start never throws: a process that can't be started is one that fails its first job. */
+  /** @param start never throws: a process that cannot be started fails its first job */
   constructor(start: () => Worker) {
     this.#start = start;
   }
 
   /**
-   * @param caller whose share it is part of, e.g. the accessor of a token.
-   * @param bytes how long the body may be.
-   * @throws `unavailable` when the caller, or all of them, have taken all the room there is.
+   * Reserves space.
+   * @param caller caller to account it to, e.g. the accessor of a token
+   * @param bytes maximum length of the body
+   * @throws `unavailable` if the caller, or all callers together, have used up the space
    */
   enter(caller: string, bytes: number): Place {
     const share = this.#shares.get(caller) ?? { caller, bytes: 0, running: 0, waiting: [], since: 0 };
     const room = Math.min(Math.max(bytes, LEAST_BYTES), MOST_BYTES);
-    // Half of what the others leave, so that there is always some for whoever comes next.
+    // Half of the space that the others leave, so that there is always some left for new callers.
     const most = Math.min(MAX_BYTES_OF_ONE, (MAX_BYTES - this.#bytes + share.bytes) / 2);
     if (share.bytes + room > most) throw noRoom();
     this.#shares.set(caller, share);
@@ -117,13 +127,13 @@ export class Lanes {
     };
   }
 
-  /** Later jobs get fresh processes; what is under way ends in those that are there. */
+  /** Uses new processes for later jobs; running jobs finish in the existing ones. */
   renew(): void {
     for (const worker of this.#idle.keys()) this.#end(worker);
     this.#workers.clear();
   }
 
-  /** Ends the processes for good; what they have not answered fails, and so does what waits. */
+  /** Ends the processes permanently; running and waiting jobs fail. */
   async close(): Promise<void> {
     this.#isClosed = true;
     for (const share of this.#shares.values()) {
@@ -141,7 +151,7 @@ export class Lanes {
     this.#bytes += bytes;
   }
 
-  /** Gives free lanes to those who wait: to one caller after the other, each one's in the order in which they came. */
+  /** Gives free processes to waiting callers, round robin; the jobs of each caller run in order. */
   #next(): void {
     for (;;) {
       const [share] = [...this.#shares.values()]
@@ -179,7 +189,7 @@ export class Lanes {
     return started;
   }
 
-  /** Never throws: what goes wrong is the job's. */
+  /** Runs a job. Never throws: errors are passed to the job. */
   async #run(worker: Worker, waiting: Waiting): Promise<void> {
     const { job, done } = waiting;
     waiting.worker = worker;
@@ -190,7 +200,7 @@ export class Lanes {
         this.#idle.set(worker, setTimeout(() => this.#end(worker), IDLE_MS).unref());
       } else this.#end(worker);
     } catch (error) {
-      // It has ended, or nobody knows in what state it is.
+      // It has exited, or is in an unknown state.
       if (waiting.worker !== undefined) this.#end(worker);
       done.reject(error);
     } finally {

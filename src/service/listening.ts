@@ -4,19 +4,22 @@ import { dirname } from 'node:path';
 import { placed, unavailable } from '../ground/errors.ts';
 import { makingPrivately } from './socket-file.ts';
 
-/** Where to listen. */
+/** Address to listen on. */
 export type ListenPlace =
   | { readonly host: string; readonly port: number }
-  /** A Unix socket, made for its owner alone. */
+  /** Unix socket with access for its owner only. */
   | { readonly socket: string }
-  /** A listening socket that whoever started the process has made. */
+  /** Listening socket inherited from the parent process. */
   | { readonly descriptor: number };
 
-/** Resolves when a server listens. @throws `unavailable` naming the address that can't be had. */
+/**
+ * Resolves when a server is listening.
+ * @throws `unavailable` naming the address that cannot be used
+ */
 export async function listening(server: Server, place: ListenPlace): Promise<void> {
   const { promise, resolve, reject } = Promise.withResolvers<void>();
   server.once('error', reject);
-  // Node makes the socket before `listen` returns, so there is no moment in which others could connect to it.
+  // Node creates the socket before `listen` returns, so other users can never connect to it.
   if ('socket' in place) makingPrivately(() => server.listen({ path: place.socket }, resolve));
   else if ('descriptor' in place) server.listen({ fd: place.descriptor }, resolve);
   else server.listen({ host: place.host, port: place.port }, resolve);
@@ -39,7 +42,7 @@ function nameOf(place: ListenPlace): string | { readonly file: string } {
 
 function whyNot(error: unknown, path: string | undefined): string {
   const { code } = error as NodeJS.ErrnoException;
-  // Of a Unix socket Node says EACCES for a directory that is not there, too.
+  // For a Unix socket, Node reports EACCES for a missing directory as well.
   const homeless = path !== undefined && !existsSync(dirname(path));
   if (homeless) return NO_DIRECTORY;
   if (path !== undefined && code === 'EINVAL') return TOO_LONG;

@@ -1,4 +1,4 @@
-/** What a server tells those who run it: one JSON object a line. Never a secret, never the body of a request. */
+/** Log of a server, for its operators: one JSON object per line. Never contains secrets or request bodies. */
 export class Log {
   readonly #write: (line: string) => void;
 
@@ -14,12 +14,12 @@ export class Log {
     this.#line('warn', message, fields);
   }
 
-  /** What somebody has to look at. */
+  /** Logs an error that requires attention. */
   alarm(message: string, fields: object = {}): void {
     this.#line('error', message, fields);
   }
 
-  /** An error that nobody foresaw. Only where it happened is told: its text may quote what it was working on. */
+  /** Logs an internal error. Only its location is logged: its message may quote the data being processed. */
   defect(message: string, error: unknown): void {
     const known = error instanceof Error ? error : new Error(typeof error);
     const frames = (known.stack ?? '').split('\n').filter((line) => line.trimStart().startsWith('at '));

@@ -5,7 +5,7 @@ import type { Store } from '../store/store.ts';
 const refusal = (): CofferError =>
   sealed(ownWords('the store is sealed'), { hint: 'unseal the server first' });
 
-/** What stands in for the store while a server is sealed. */
+/** Placeholder for the store while a server is sealed. */
 export const sealedStore: Store = {
   id: '',
   async read() {

@@ -9,28 +9,28 @@ import type { Log } from './log.ts';
 import { Service, type ServiceSettings } from './service.ts';
 import { remembering, type UnsealKey } from './unseal-keys.ts';
 
-/** A store that is to be served through one kind of door. */
+/** Options for serving a store with one protocol. */
 export interface ServeOptions<S> {
   readonly settings: ServiceSettings;
-  /** What may unlock the store; when nothing is offered, the server starts sealed. */
+  /** Credentials to unlock the store; without any, the server starts sealed. */
   readonly credentials: readonly Credential[];
   readonly kind: DoorKind<S>;
   readonly door: S;
-  /** How many processes answer; 1 is this one. */
+  /** Number of processes that answer requests; 1 is only this one. */
   readonly workers: number;
   readonly log: Log;
 }
 
-/** A running server. */
+/** Running server. */
 export interface Serving<S> {
-  /** Where it listens: `http://127.0.0.1:8200`, `unix:/run/coffer.sock`. */
+  /** Addresses: `http://127.0.0.1:8200`, `unix:/run/coffer.sock`. */
   readonly addresses: readonly string[];
   readonly sealed: boolean;
-  /** Goes on in a new audit file when the old one was moved away, with empty caches. */
+  /** Reopens the audit file after it was moved, and clears all caches. */
   reload(): Promise<void>;
-  /** Takes up what changed in the door's settings. */
+  /** Applies changed settings of the protocol. */
   renew(door: S): Promise<void>;
-  /** Stops taking requests, finishes those in flight, and resolves when all is closed. */
+  /** Stops accepting requests, finishes those in progress, and resolves when everything is closed. */
   close(): Promise<void>;
 }
 
@@ -38,8 +38,8 @@ const MAX_WORKERS = 256;
 
 /**
  * Serves a store until `close`.
- * @throws `invalid` for an impossible number of workers; `denied` when a key was given and opens nothing; and as
- * `openStore` and the door do.
+ * @throws `invalid` for an impossible number of workers; `denied` if a key was given and opens nothing; and as
+ * `openStore` and the protocol
  */
 export async function serveStore<S>(options: ServeOptions<S>): Promise<Serving<S>> {
   const { settings, workers, kind, log } = options;
@@ -48,7 +48,7 @@ export async function serveStore<S>(options: ServeOptions<S>): Promise<Serving<S
   }
   const control = new Control(settings.location, log, () => kind.describe());
   const { keys, store } = await openOrStaySealed(options);
-  // What runs on below keeps this part of the options only: the others may hold secrets.
+  // The running server keeps only this part of the options: the others may contain secrets.
   const parts: Parts<S> = { settings, kind, door: options.door, control, log };
   const running =
     workers === 1 ? await runHere(parts, store, keys) : await runWorkers(parts, workers, store, keys);
@@ -95,7 +95,7 @@ async function runWorkers<S>(
   store: SealedStore | undefined,
   keys: readonly UnsealKey[],
 ): Promise<Running<S>> {
-  // It was opened to see whether the keys are right; each worker opens it for itself.
+  // It was opened to check the keys; each worker opens it on its own.
   store?.close();
   if (store !== undefined) control.unsealedWith(keys);
   const { WorkerPool } = await import('./worker-pool.ts');

@@ -2,10 +2,10 @@ import { lstatSync, type Stats, unlinkSync } from 'node:fs';
 import { connect } from 'node:net';
 import { conflict, placed } from '../ground/errors.ts';
 
-/** A socket is made with every right that this leaves: 0600, for its owner alone. */
+/** Umask for sockets: mode 0600, for the owner only. */
 const SOCKET_UMASK = 0o177;
 
-/** Sockets made by `make` are for their owner alone from their first moment on. */
+/** Runs `make` such that sockets it creates are accessible only to their owner from the start. */
 export function makingPrivately<T>(make: () => T): T {
   const usual = process.umask(SOCKET_UMASK);
   try {
@@ -16,8 +16,8 @@ export function makingPrivately<T>(make: () => T): T {
 }
 
 /**
- * As `makingPrivately`, for a socket that is made here on behalf of a worker. Nothing else may make files, directories or
- * processes meanwhile: they would be as private, and a directory of no use.
+ * Like `makingPrivately`, for a socket created here on behalf of a worker. Nothing else may create files, directories
+ * or processes meanwhile: they would have the same umask, which would make a directory unusable.
  */
 export async function letMakePrivately<T>(make: () => Promise<T>): Promise<T> {
   const usual = process.umask(SOCKET_UMASK);
@@ -29,8 +29,8 @@ export async function letMakePrivately<T>(make: () => Promise<T>): Promise<T> {
 }
 
 /**
- * Removes the socket that a server left behind when it was killed.
- * @throws `conflict` when somebody listens on it, or the path is something else than a socket.
+ * Removes the leftover socket of a killed server.
+ * @throws `conflict` if a process listens on it, or the path is not a socket
  */
 export async function makeWay(path: string): Promise<void> {
   const found = statusOf(path);
@@ -47,7 +47,7 @@ export async function makeWay(path: string): Promise<void> {
   unlinkSync(path);
 }
 
-/** Undefined when nothing is there; where the path itself is wrong, listening tells why. */
+/** Undefined if nothing exists there; if the path itself is invalid, listening reports it. */
 function statusOf(path: string): Stats | undefined {
   try {
     return lstatSync(path);

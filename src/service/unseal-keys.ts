@@ -4,8 +4,8 @@ import { tryParseMasterKey } from '../store/master-key.ts';
 import type { Credential } from '../store/slots/credential.ts';
 
 /**
- * What may unlock the store. A server that is unsealed keeps what unsealed it, because a process that ends has to be
- * replaced; as bytes, so that `forget` can overwrite it.
+ * Unseal key. An unsealed server keeps the keys that unsealed it, because a process that exits has to be replaced; as
+ * bytes, so that `forget` can overwrite them.
  * @see docs/decisions/0064
  */
 export type UnsealKey =
@@ -31,14 +31,14 @@ export const parseKeys = (keys: readonly SentUnsealKey[]): readonly UnsealKey[] 
       : { kind: key.kind, bytes: decodeBase64(key.bytes) },
   );
 
-/** Overwrites keys that nobody will use again. */
+/** Overwrites keys that are no longer needed. */
 export function forget(keys: readonly UnsealKey[]): void {
   for (const key of keys) wipe(...(key.kind === 'shares' ? key.texts : [key.bytes]));
 }
 
 const SOURCE = 'the key given';
 
-/** Keys as credentials, which may be offered again and again. */
+/** Converts keys to credentials, which can be revealed repeatedly. */
 export const credentialsOf = (keys: readonly UnsealKey[]): readonly Credential[] =>
   keys.map((key): Credential => {
     if (key.kind !== 'shares') {
@@ -51,7 +51,7 @@ export const credentialsOf = (keys: readonly UnsealKey[]): readonly Credential[]
     };
   });
 
-/** The same credentials, telling `remember` of every key that they reveal. */
+/** Wraps credentials so that every revealed key is passed to `remember`. */
 export const remembering = (
   credentials: readonly Credential[],
   remember: (key: UnsealKey) => void,
@@ -82,7 +82,7 @@ async function told<T>(
 
 const MIN_KEY_FILE_BYTES = 32;
 
-/** Everything that one text may be: a master key, the content of a key file, or a passphrase. */
+/** Returns every key that a text may be: a master key, the content of a key file, or a passphrase. */
 export function keysInText(text: string): readonly UnsealKey[] {
   const bytes = utf8(text);
   const raw = tryParseMasterKey(bytes);
@@ -94,12 +94,12 @@ export function keysInText(text: string): readonly UnsealKey[] {
 
 const SHARE =
   /^coffer-share\.1\.(?<slot>[0-9a-f]{16})\.\d{1,3}of(?<count>\d{1,3})\.need(?<threshold>\d{1,3})\.[0-9a-f]{66}\.[0-9a-f]{8}$/;
-/** A share has some 130 characters; people may break it into lines. */
+/** Maximum length of a share, in characters: a share has some 130, and users may break it into lines. */
 const MAX_SHARE_LENGTH = 512;
 
 /**
- * What a recovery share says of itself; undefined for any other text. Strangers may send shares to a sealed server, which
- * keeps them, so they are as short and as few as shares are.
+ * Parses a recovery share; undefined for any other text. Unauthenticated clients may send shares to a sealed server,
+ * which keeps them, so their length and number are bounded.
  */
 export function shareIn(text: string): { slot: string; count: number; threshold: number } | undefined {
   if (text.length > MAX_SHARE_LENGTH) return undefined;

@@ -10,16 +10,16 @@ import { printKeys, type UnsealKey } from './unseal-keys.ts';
 import { SERVER_CALLS, WORKER_CALLS, type WorkerProcess, type WorkerStart } from './worker.ts';
 
 const RESTART_PAUSE_MS = 200;
-/** Longer than any request may take. */
+/** Close timeout, in milliseconds: longer than any request may take. */
 const CLOSE_LIMIT_MS = 100_000;
 
-/** Several processes behind one door. One that ends unasked is replaced. */
+/** Pool of processes with one protocol. A process that exits unexpectedly is replaced. */
 export class WorkerPool<S> {
   readonly #settings: ServiceSettings;
   readonly #control: Control;
   readonly #log: Log;
   readonly #members = new Set<WorkerMember<S>>();
-  /** What is under way to take the place of workers that ended. */
+  /** Replacements of workers in progress. */
   readonly #replacing = new Set<Promise<void>>();
   #door: S;
   #closing = false;
@@ -34,13 +34,14 @@ export class WorkerPool<S> {
     cluster.setupPrimary({ exec, args, execArgv: [] });
   }
 
-  /** One after the other: the first one finds out whether the addresses can be had. */
+  /** Starts workers one at a time, so that the first one reports address conflicts. */
   async start(count: number): Promise<void> {
     for (let started = 0; started < count; started += 1) await this.#fork();
   }
 
   async #fork(): Promise<void> {
-    // One after the other, as all that the control does: no process is forked while another one's sockets are made.
+    // One at a time, like everything that the control does: no process may be forked while the sockets of another one
+    // are created.
     const member = await this.#control.add(() => this.#startMember(cluster.fork()));
     this.#members.add(member);
     member.onceEnded((code, signal) => {
@@ -50,11 +51,11 @@ export class WorkerPool<S> {
       const replacing = this.#replace(code, signal).finally(() => this.#replacing.delete(replacing));
       this.#replacing.add(replacing);
     });
-    // It began before the pool was told to end, which closed the others without knowing of it.
+    // It started before the pool was closed, which did not include this process.
     if (this.#closing) await member.close();
   }
 
-  /** Listening on behalf of a worker, this process makes the sockets. */
+  /** Starts a worker. This process creates the sockets that a worker listens on. */
   async #startMember(worker: Worker): Promise<WorkerMember<S>> {
     const member = memberOf<S>(worker, this.#control);
     const { keys } = this.#control;
@@ -98,7 +99,7 @@ export class WorkerPool<S> {
 
 type WorkerMember<S> = ReturnType<typeof memberOf<S>>;
 
-/** A worker as the control sees it. */
+/** Wraps a worker for the control. */
 function memberOf<S>(worker: Worker, control: Control) {
   const rpc = new Rpc(portOf(worker.process), offer<ServerState>(control, SERVER_CALLS));
   worker.once('exit', () => rpc.close());
@@ -117,7 +118,7 @@ function memberOf<S>(worker: Worker, control: Control) {
       }
     },
     unseal: (keys: readonly UnsealKey[]): Promise<void> => calls.unseal(printKeys(keys)),
-    /** Lets it finish what is in flight, then ends it. */
+    /** Lets it finish requests in progress, then ends it. */
     async close(): Promise<void> {
       const exited = new Promise((resolve) => worker.once('exit', resolve));
       const limit = setTimeout(() => worker.process.kill('SIGKILL'), CLOSE_LIMIT_MS);

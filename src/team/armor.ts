@@ -7,9 +7,9 @@ import { Lookahead } from '../transit/envelope/lookahead.ts';
 import type { ByteSink, ByteSource } from '../transit/envelope/ports.ts';
 import { recipientOf } from './recipients.ts';
 
-/** Secrets of 32 bytes in age files, as text: any `age` opens them. */
+/** Encrypts secrets of 32 bytes in age files as text, which `age` can open as well. */
 
-/** Of root keys and of seeds of signing keys. */
+/** Length of root keys and of seeds of signing keys, in bytes. */
 export const SECRET_BYTES = 32;
 
 const sourceOf = (bytes: Uint8Array): ByteSource => {
@@ -36,9 +36,9 @@ function collecting(): ByteSink & { bytes(): Buffer } {
 }
 
 /**
- * A secret for whoever the keys name: an age file for those that a quantum computer can break, and one for the others, as the two do not go
- * into one.
- * @throws `invalid`, `unsupported` for a key that can't be encrypted to after all.
+ * Encrypts a secret to keys: one age file for post-quantum recipients and one for the others, because the two cannot be
+ * mixed in one file.
+ * @throws `invalid`, `unsupported` for a key that cannot be encrypted to
  */
 export async function armorFor(keys: readonly string[], secret: Uint8Array, random: Random): Promise<string> {
   const recipients = [...new Set(keys)].map(recipientOf);
@@ -66,9 +66,9 @@ export async function canReceive(keys: readonly string[], random: Random): Promi
 }
 
 /**
- * The secret in age files.
- * @param place which stanza is probably the one: it is tried first.
- * @returns undefined when none is for this identity, or what is in it is no such secret.
+ * Decrypts the secret in age files.
+ * @param place position of the stanza that is probably for the identity; it is tried first
+ * @returns undefined if none is for this identity, or the content is not such a secret
  */
 export async function openArmor(armor: string, identity: Identity, place = 0): Promise<Buffer | undefined> {
   for (const text of armor.split(`${BEGIN}\n`).slice(1)) {
@@ -79,7 +79,7 @@ export async function openArmor(armor: string, identity: Identity, place = 0): P
       const secret = sink.bytes();
       if (secret.length === SECRET_BYTES) return secret;
     } catch (error) {
-      // Somebody signed what does not open: as if it were for others.
+      // A signed armor may be malformed; treat it like one for other recipients.
       if (asCofferError(error) === undefined) throw error;
     }
   }
@@ -94,9 +94,9 @@ const preferring = (identity: Identity, place: number): Identity => ({
   },
 });
 
-/** An age file in one line of base64, as cards have it, with its armor. */
+/** Converts one line of base64, as in cards, to an armored age file. */
 export const armorOfLine = (base64: string): string =>
   `${BEGIN}\n${base64.replace(/.{1,64}/g, '$&\n')}-----END AGE ENCRYPTED FILE-----\n`;
 
-/** The inverse, for one age file. */
+/** Converts one armored age file to one line of base64, the inverse. */
 export const lineOfArmor = (armor: string): string => armor.replace(/-----[A-Z ]+-----|\n/g, '');

@@ -1,10 +1,10 @@
-/** Sets of small numbers as bits: of epochs, which are few beside what is asked about them. */
+/** Sets of small numbers as bits: of epochs, which are few compared with the queries about them. */
 export type Bits = Int32Array;
 
 const WORD_BITS = 32;
 const wordOf = (at: number): number => at >> 5;
 const bitOf = (at: number): number => 1 << (at & 31);
-/** The place of the lowest bit of a word that has one. */
+/** Returns the position of the lowest set bit of a non-zero word. */
 const lowest = (word: number): number => 31 - Math.clz32(word & -word);
 
 export const noBits = (count: number): Bits => new Int32Array(Math.max(1, Math.ceil(count / WORD_BITS)));
@@ -29,12 +29,12 @@ export function joinBut(bits: Bits, more: Bits, but: Bits): void {
   for (let i = 0; i < bits.length; i++) bits[i] = (bits[i] ?? 0) | ((more[i] ?? 0) & ~(but[i] ?? 0));
 }
 
-/** Takes away all of `others`. */
+/** Removes all of `others`. */
 export function without(bits: Bits, others: Bits): void {
   for (let i = 0; i < bits.length; i++) bits[i] = (bits[i] ?? 0) & ~(others[i] ?? 0);
 }
 
-/** Keeps those that are in `others`, too. */
+/** Keeps those that are also in `others`. */
 export function keep(bits: Bits, others: Bits): void {
   for (let i = 0; i < bits.length; i++) bits[i] = (bits[i] ?? 0) & (others[i] ?? 0);
 }
@@ -50,7 +50,7 @@ export function each(bits: Bits, visit: (at: number) => void): void {
   }
 }
 
-/** The first that is in both, looked for from the word of `from` on; -1 where there is none. */
+/** Returns the first one that is in both, starting with the word of `from`; -1 if there is none. */
 export function firstInBoth(bits: Bits, others: Bits, from = 0): number {
   for (let i = wordOf(from); i < bits.length; i++) {
     const word = (bits[i] ?? 0) & (others[i] ?? 0);

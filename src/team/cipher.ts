@@ -5,21 +5,24 @@ import type { Random } from '../ground/random.ts';
 import type { AeadCipher } from '../transit/key-types/key-type.ts';
 import { nodeAead } from '../transit/key-types/node-aead.ts';
 
-/** Values under a version of a key: AES-256-GCM, bound to the name of their place. */
+/** Encrypts values under a version of a key: AES-256-GCM, bound to the value's name. */
 
 const NONCE_BYTES = 12;
 
 const cipherUnder = (material: Uint8Array): AeadCipher =>
   nodeAead('aes-256-gcm', createSecretKey(material), 'not authentic');
 
-/** @returns base64 of nonce, ciphertext and tag. */
+/**
+ * Encrypts a value.
+ * @returns base64 of nonce, ciphertext and tag
+ */
 export function sealValue(material: Uint8Array, name: string, text: string, random: Random): string {
   const nonce = random.bytes(NONCE_BYTES);
   const sealed = cipherUnder(material).encrypt(nonce, utf8(text), utf8(name));
   return Buffer.concat([nonce, ...sealed]).toString('base64');
 }
 
-/** The bytes of a value; undefined when it is not under this material, or not of this name. */
+/** Decrypts a value; undefined if it is not encrypted under this material, or has another name. */
 export function openValue(material: Uint8Array, name: string, payload: string): Buffer | undefined {
   const bytes = Buffer.from(payload, 'base64');
   if (bytes.length < NONCE_BYTES || bytes.toString('base64') !== payload) return undefined;

@@ -1,11 +1,11 @@
 import { lstatSync, readdirSync } from 'node:fs';
 
-/** Where keyrings lie. Little enough for commands that only ask whether there is one. */
+/** Locates keyrings. Small, for commands that only need to know whether there is one. */
 
-/** What the directory of a keyring is called. */
+/** Name of a keyring's directory. */
 export const KEYRING = '.coffer';
 
-/** Whether a directory holds a keyring, or what is left of one. */
+/** Whether a directory contains a keyring, or parts of one. */
 export function isKeyring(directory: string): boolean {
   try {
     if (!lstatSync(directory).isDirectory()) return false;

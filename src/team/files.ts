@@ -14,34 +14,37 @@ import { move } from '../ground/directories.ts';
 import { conflict } from '../ground/errors.ts';
 import { type Fact, MAX_FACT_BYTES, NoFact, parseFact, pathOf, printFact } from './fact.ts';
 
-/** The directory of a keyring: facts, each in a file that is written once and never changed. */
+/** Reads and writes the directory of a keyring: facts, each in a file that is written once and never changed. */
 
-/** Git is to leave facts as they are, whatever the rest of the repository wants of it. */
+/** Git attributes that keep facts unchanged, whatever the rest of the repository sets. */
 export const ATTRIBUTES = '* -text -ident !eol !filter !merge !working-tree-encoding\n';
 export const IGNORED = '*.new\n';
 const OWN_FILES: ReadonlyMap<string, string> = new Map([
   ['.gitattributes', ATTRIBUTES],
   ['.gitignore', IGNORED],
 ]);
-/** While a fact is being written its file ends so, and readers leave it alone. */
+/** Suffix of a fact that is being written; readers ignore it. */
 const UNFINISHED = '.new';
-/** More than any team makes, and as much as is judged in seconds. */
+/** Limits of a keyring: more than any team needs, and judged within seconds. */
 const MOST_FILES = 50_000;
 const MOST_BYTES = 1 << 29;
 const DEPTH = 4;
 
 export interface Loaded {
   readonly facts: ReadonlyMap<string, Fact>;
-  /** Files that are no facts, by their paths, and why. */
+  /** Files that are not facts: paths and reasons. */
   readonly strangers: ReadonlyMap<string, string>;
-  /** Why nothing may be changed: what could have git alter facts, or lead elsewhere. */
+  /** Reasons why nothing may be changed: settings that could make Git alter facts, or links. */
   readonly blockers: readonly string[];
 }
 
-/** A file from elsewhere than the directory: another commit. */
+/** File from another commit. */
 export type MoreFile = readonly [path: string, bytes: Buffer];
 
-/** Reads all facts. @throws `conflict` when there is no such directory, or more in it than is judged. */
+/**
+ * Reads all facts.
+ * @throws `conflict` if the directory does not exist, or exceeds the limits
+ */
 export function loadFacts(directory: string, more: readonly MoreFile[] = []): Loaded {
   if (lstatSync(directory, { throwIfNoEntry: false })?.isDirectory() !== true) {
     throw conflict(`${directory} is no directory`, { hint: 'is there a link in its place?' });
@@ -94,26 +97,26 @@ function isOwnFile(directory: string, path: string): boolean {
   return text !== undefined && readFileSync(join(directory, path), 'utf8').replaceAll('\r\n', '\n') === text;
 }
 
-/** Makes the directory of a new keyring. */
+/** Creates the directory of a new keyring. */
 export function makeKeyring(directory: string): void {
   mkdirSync(directory, { recursive: true });
   for (const [name, text] of OWN_FILES) putFile(directory, name, Buffer.from(text));
 }
 
 /**
- * Writes a fact: whole, at its place, or not at all.
- * @throws NoFact for a message that is none; `conflict` where a link is in the way.
+ * Writes a fact, atomically.
+ * @throws NoFact for a malformed message; `conflict` if a link is in the way
  */
 export function writeFact(directory: string, message: string, signature: string): Fact {
   const path = pathOf(message);
   const bytes = Buffer.from(printFact(message, signature));
-  // What would not be read again is not written.
+  // Do not write anything that could not be read back.
   const fact = parseFact(bytes, path);
   putFile(directory, path, bytes);
   return fact;
 }
 
-/** Puts a file into the directory of a keyring, durably and in one step. */
+/** Writes a file in the directory of a keyring, durably and atomically. */
 export function putFile(directory: string, path: string, bytes: Uint8Array): void {
   const target = join(directory, path);
   const folder = dirname(target);

@@ -8,13 +8,13 @@ import { type Fact, isCard, KEY_TYPE, type VersionOfKey } from './fact.ts';
 import { type Grant, type Judgement, pastOf } from './judge/judge.ts';
 import { idOf } from './names.ts';
 
-/** Root keys of epochs: who has one opens the material of keys. */
+/** Root keys of epochs, which decrypt the material of keys. */
 
 const SALT_BYTES = 32;
 const MATERIAL = 'coffer/team/1/material';
 const OLDER = 'coffer/team/1/older';
 
-/** What tells a root key from others, without telling it. */
+/** Computes the check value of a root key, which identifies but does not reveal it. */
 export const checkOf = (root: Uint8Array): string => idOf(Buffer.concat([utf8('check'), root]));
 
 function sealed(
@@ -45,7 +45,7 @@ type Headed = Omit<VersionOfKey, 'material'>;
 const materialData = (store: string, { key, number, type, under }: Headed): Buffer =>
   lengthPrefixed(MATERIAL, store, key, String(number), type, under);
 
-/** Fresh material of a version, sealed under a root key. */
+/** Generates the material of a version, sealed under a root key. */
 export function sealMaterial(root: Uint8Array, store: string, head: Headed, random: Random): string {
   const material = random.bytes(SECRET_BYTES);
   const text = sealed(root, MATERIAL, materialData(store, head), material, random);
@@ -53,14 +53,14 @@ export function sealMaterial(root: Uint8Array, store: string, head: Headed, rand
   return text;
 }
 
-/** The material of a version; undefined when it is not under this root key. */
+/** Unseals the material of a version; undefined if it is not sealed under this root key. */
 export function openMaterial(root: Uint8Array, store: string, version: VersionOfKey): Buffer | undefined {
   if (version.type !== KEY_TYPE) return undefined;
   const material = unsealed(root, MATERIAL, materialData(store, version), version.material);
   return material?.length === SECRET_BYTES ? material : undefined;
 }
 
-/** Root keys of before, by their epochs, sealed under a new one. */
+/** Seals the root keys of earlier epochs under a new one. */
 export function sealOlder(
   root: Uint8Array,
   store: string,
@@ -92,15 +92,15 @@ function openOlder(root: Uint8Array, store: string, text: string): ReadonlyMap<s
   }
 }
 
-/** Something of this person that opens what is for a public half. */
+/** Private key of the user that decrypts for a public key. */
 export interface OwnKey {
-  /** As it stands in cards. */
+  /** Public key in the form of cards. */
   readonly recipient: string;
-  /** Asks for a passphrase where there is one, so it is called when something is to be opened, and not before. */
+  /** May prompt for a passphrase, so it is called only when something is to be decrypted. */
   identity(): Promise<Identity>;
 }
 
-/** The root keys that somebody opens, with what is theirs or with a later root key. */
+/** Root keys that the user can open, with their own keys or with a later root key. */
 export class Roots {
   readonly #judgement: Judgement;
   readonly #own: readonly OwnKey[];
@@ -108,13 +108,13 @@ export class Roots {
   readonly #tried = new Set<string>();
   readonly #expanded = new Map<string, ReadonlyMap<string, Buffer>>();
   readonly #grants: ReadonlyMap<string, readonly Grant[]>;
-  /** Epochs in the order in which they are asked for older root keys: those that hold, and the last ones, first. */
+  /** Epochs in the order in which they are tried for older root keys: those that hold, and the latest, first. */
   readonly #order: readonly Fact[];
 
   constructor(judgement: Judgement, own: readonly OwnKey[]) {
     this.#judgement = judgement;
     this.#own = own;
-    // Who has left may have written armors that take long to look through: those that hold are looked at first.
+    // A removed member may have written armors that take long to process: try the valid ones first.
     const holds = ({ fact }: Grant): boolean => judgement.valid.has(fact.id);
     const grants = [...judgement.grants.filter(holds), ...judgement.grants.filter((grant) => !holds(grant))];
     this.#grants = Map.groupBy(grants, ({ epoch }) => epoch);
@@ -123,12 +123,12 @@ export class Roots {
     this.#order = [...latest.filter(isValid), ...latest.filter((fact) => !isValid(fact))];
   }
 
-  /** Every root key that was opened so far. */
+  /** Returns every root key opened so far. */
   get known(): ReadonlyMap<string, Buffer> {
     return this.#roots;
   }
 
-  /** The root key of an epoch; undefined when nothing of this person opens it. */
+  /** Opens the root key of an epoch; undefined if the user cannot. */
   async open(epoch: string): Promise<Buffer | undefined> {
     const known = this.#roots.get(epoch) ?? (await this.#direct(epoch));
     if (known !== undefined) return known;
@@ -146,14 +146,14 @@ export class Roots {
     return undefined;
   }
 
-  /** Opens all that can be opened. */
+  /** Opens all root keys that the user can open. */
   async openAll(): Promise<void> {
     for (const { id } of this.#judgement.everyEpoch) await this.open(id);
   }
 
   /**
-   * Whether the author of an epoch could open one of the newest before it. Who can have somebody's agent sign, and no more, could not: nothing
-   * may be encrypted under the root key that they chose.
+   * Whether the author of an epoch could open one of the latest epochs before it. An attacker who can only use a
+   * member's signing agent could not: nothing may be encrypted under the root key that they chose.
    */
   async isSighted(epoch: string): Promise<boolean> {
     const fact = this.#judgement.good.get(epoch);
@@ -165,7 +165,7 @@ export class Roots {
     });
   }
 
-  /** The epochs that one follows, without those that another of these follows. */
+  /** Returns the epochs that one follows, except those that another of these follows. */
   #newestBefore(epoch: string): readonly Fact[] {
     const { good, line, everyEpoch } = this.#judgement;
     const past = pastOf(good, epoch);
@@ -178,7 +178,7 @@ export class Roots {
     return everyEpoch.filter(({ id }) => past.has(id) && !followed.has(id));
   }
 
-  /** With what is this person's, or what is known already. */
+  /** Opens an epoch with the user's keys, or returns the known root key. */
   async #direct(epoch: string): Promise<Buffer | undefined> {
     const known = this.#roots.get(epoch);
     if (known !== undefined || this.#tried.has(epoch)) return known;
@@ -200,7 +200,7 @@ export class Roots {
     return isCard(fact) ? fact.card.keys : [];
   }
 
-  /** Another key than the epoch's is as if it had not been given. */
+  /** Records a root key; one that does not match the epoch's check value is ignored. */
   #take(epoch: string, root: Buffer): boolean {
     if (this.#judgement.good.get(epoch)?.check !== checkOf(root)) return false;
     this.#roots.set(epoch, root);
@@ -217,7 +217,7 @@ export class Roots {
     return older;
   }
 
-  /** Forgets them. */
+  /** Wipes the root keys. */
   close(): void {
     wipe(...this.#roots.values());
     this.#roots.clear();

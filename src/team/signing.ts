@@ -4,7 +4,7 @@ import type { Fact } from './fact.ts';
 import type { IsSigned } from './judge/good.ts';
 import { signerOf } from './recipients.ts';
 
-/** Facts are signed as `ssh-keygen -Y sign -n coffer-team` signs, with Ed25519 keys alone. */
+/** Signs and verifies facts like `ssh-keygen -Y sign -n coffer-team`, with Ed25519 keys only. */
 
 const NAMESPACE = 'coffer-team';
 const HASH = 'sha512';
@@ -16,14 +16,17 @@ const signedData = (message: string): Buffer =>
 const printed = (key: KeyObject, signature: Uint8Array): string =>
   sshSignatureBytes(sshSignatureOf(key, NAMESPACE, HASH, signature)).toString('base64');
 
-/** @param key the private half of an Ed25519 key. */
+/**
+ * Signs a message.
+ * @param key Ed25519 private key
+ */
 export const signed = (message: string, key: KeyObject): string =>
   printed(createPublicKey(key), sign(null, signedData(message), key));
 
 /**
- * Verifies signatures. The whole of one is compared with what the key, the namespace and its 64 bytes give, so that no other bytes stand for
- * the same signature.
- * @param verified what was verified before: ids of facts, each with its digest.
+ * Creates a signature verifier. The whole signature is compared with the one that the key, the namespace and its 64
+ * bytes yield, so that it has only one encoding.
+ * @param verified marks of facts that were verified before
  */
 export function signatureCheck(verified: ReadonlySet<string> = new Set()): IsSigned {
   const keys = new Map<string, KeyObject>();
@@ -41,5 +44,5 @@ export function signatureCheck(verified: ReadonlySet<string> = new Set()): IsSig
   };
 }
 
-/** How it is remembered that the signature of a fact was verified. */
+/** Returns the mark of a fact whose signature was verified. */
 export const verifiedMark = ({ id, digest }: Pick<Fact, 'id' | 'digest'>): string => `${id}${digest}`;

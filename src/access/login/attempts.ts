@@ -1,23 +1,26 @@
 import { elapsedMs } from '../../ground/clock.ts';
 import { sourceOf } from './sources.ts';
 
-/** Failed logins of one source at one mount: so many at once, and so many more each second. */
+/** Limits of failed logins per source and mount: burst, and rate per second. */
 const AT_ONCE = 100;
 const PER_SECOND = 5;
-/** Sources that are remembered; past it the one that was seen first goes. */
+/** Maximum number of sources tracked; beyond it the oldest is evicted. */
 const REMEMBERED = 10_000;
-/** Logins of one source at one mount that are under way in a process: each may be a body of 64 KiB that is still to come. */
+/**
+ * Maximum number of concurrent logins per source, mount and process: each may have a body of 64 KiB that is still to
+ * arrive.
+ */
 const UNDER_WAY = 500;
 
-/** A login that was let as far as being tried. */
+/** Login attempt that was admitted. */
 export interface LoginAttempt {
-  /** Called once, however it ended. */
+  /** Called once, whatever the result. */
   end(hasFailed: boolean): void;
 }
 
 /**
- * Logins that are under way, counted when they come, and how often some failed of late, by mount and source: who guesses is slowed
- * down, who gets in never. In memory and per process, since a stranger must not be able to make a server write.
+ * Tracks concurrent logins and recent failures, by mount and source: guessing is slowed down, successful logins never
+ * are. In memory and per process, because an unauthenticated client must not be able to make a server write.
  * @see docs/decisions/0174
  */
 export class LoginAttempts {
@@ -25,12 +28,12 @@ export class LoginAttempts {
   readonly #failed = new Map<string, { readonly failures: number; readonly atMs: number }>();
   readonly #underWay = new Map<string, number>();
 
-  /** @param now milliseconds since any moment, never going back; tests hand in their own. */
+  /** @param now monotonic clock, in milliseconds; replaced in tests */
   constructor(now: () => number = elapsedMs) {
     this.#elapsedMs = now;
   }
 
-  /** Undefined for one that is not to be tried now. Asked before anything is read of what was sent. */
+  /** Admits a login; undefined if it is rate-limited. Called before the request is read. */
   begin(mount: string, address: string): LoginAttempt | undefined {
     const key = `${mount} ${sourceOf(address)}`;
     const underWay = this.#underWay.get(key) ?? 0;
@@ -46,7 +49,10 @@ export class LoginAttempts {
     };
   }
 
-  /** Where many failed of late, no more come at once than may fail yet; else they would all be let in before the first has failed. */
+  /**
+   * Whether to admit a login. After many recent failures, no more concurrent logins are admitted than may still fail;
+   * otherwise all of them would be admitted before the first has failed.
+   */
   #admits(failures: number, underWay: number): boolean {
     const left = AT_ONCE - failures;
     return left > 0 && underWay < (failures < AT_ONCE / 2 ? UNDER_WAY : left);

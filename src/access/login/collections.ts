@@ -1,2 +1,2 @@
-/** Where a method keeps which names are locked out; a collection of its mount. */
+/** Collection of a mount in which a method stores locked names. */
 export const LOCKED = 'locked';

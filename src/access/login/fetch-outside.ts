@@ -4,20 +4,20 @@ import { type RequestOptions, request as secureRequest } from 'node:https';
 import { BlockList, isIP, type LookupFunction } from 'node:net';
 import { keepOwnAuthorities } from '../../ground/tls-trust.ts';
 
-/** How much of somebody else's time and bytes is taken. */
+/** Limits and options of a request to a foreign server. */
 export interface Asking {
-  /** For everything, from the name's address to the last byte. */
+  /** Total time limit in milliseconds, from the DNS lookup to the last byte. */
   readonly withinMs: number;
   readonly mostBytes: number;
   readonly accept?: string;
-  /** Whom to trust, for addresses of TLS; the machine's authorities by default. */
+  /** TLS trust settings. Default: the platform's certificate authorities. */
   readonly tls?: Pick<RequestOptions, 'ca' | 'checkServerIdentity'>;
 }
 
 /**
- * Fetches what lies at an address of the web that a caller named. Whoever answers is not followed elsewhere, and what is of this very
- * link, as the services by which clouds hand out credentials, is never asked.
- * @throws an `Error` that says why not, in a few words; what it says is for logs, since it tells of the network of the server.
+ * Fetches a URL given by a caller. Redirects are not followed, and link-local services, such as those that provide
+ * cloud credentials, are never contacted.
+ * @throws an `Error` with a short reason, which is only for logs, because it describes the server's network
  * @see docs/decisions/0277
  */
 export async function fetchOutside(url: URL, { withinMs, mostBytes, accept, tls }: Asking): Promise<Buffer> {
@@ -51,7 +51,7 @@ export async function fetchOutside(url: URL, { withinMs, mostBytes, accept, tls 
     let bytes = 0;
     answer.on('data', (chunk: Buffer) => {
       bytes += chunk.length;
-      // Its end may have come along, so it is not enough to hang up, which is done below.
+      // The end may have arrived in the same packet, so closing the connection (below) is not enough.
       if (bytes > mostBytes) reject(new Error(`the answer is longer than ${mostBytes} bytes`));
       else chunks.push(chunk);
     });
@@ -69,7 +69,10 @@ export async function fetchOutside(url: URL, { withinMs, mostBytes, accept, tls 
 const notAsked = (): Error =>
   new Error('addresses of the link, and those of services for the machine itself, are not asked');
 
-/** Link-local addresses (RFC 3927, RFC 4291), also behind a translator (RFC 6052), and where clouds have services of that kind besides. */
+/**
+ * Link-local addresses (RFC 3927, RFC 4291), also behind a translator (RFC 6052), and other addresses of such cloud
+ * services.
+ */
 const ofLink = new BlockList();
 ofLink.addSubnet('169.254.0.0', 16, 'ipv4');
 ofLink.addSubnet('fe80::', 10, 'ipv6');
@@ -79,13 +82,13 @@ ofLink.addAddress('100.100.100.200', 'ipv4');
 ofLink.addAddress('168.63.129.16', 'ipv4');
 ofLink.addAddress('192.0.0.192', 'ipv4');
 
-/** Whether an address is one that is never asked; false for names. */
+/** Whether an address must never be contacted; false for names. */
 export function isOfLink(address: string): boolean {
   const version = isIP(address);
   return version !== 0 && ofLink.check(address, version === 4 ? 'ipv4' : 'ipv6');
 }
 
-/** The look-up of a connection itself: what a name leads to is judged where it is used. */
+/** DNS lookup of the connection itself: the resolved addresses are checked where they are used. */
 export const lookupOutside: LookupFunction = (host, options, done) => {
   lookup(host, { ...options, all: true }, (error, found) => {
     const addresses: readonly LookupAddress[] = found ?? [];

@@ -6,36 +6,42 @@ import { deleteIfThere } from '../../store/delete-if-there.ts';
 import type { DocumentRef, Store, Transaction, View } from '../../store/store.ts';
 import { LOCKED } from './collections.ts';
 
-/** As the family, where nothing else was set: five failures within a quarter of an hour lock a name for as long. */
+/** Defaults, the same as in Vault: five failures within a quarter of an hour lock a name for as long. */
 const FAILURES = 5;
 const WITHIN_SECONDS = 15 * 60;
 const LOCKED_SECONDS = 15 * 60;
-/** Names of each kind whose failures are remembered; past it the one that failed longest ago goes. */
+/**
+ * Maximum number of names of each kind whose failures are tracked; beyond it the one that failed longest ago is
+ * evicted.
+ */
 const REMEMBERED = 10_000;
 
 interface Lock {
-  /** Milliseconds since the epoch. */
+  /** End of the lock, in milliseconds since the epoch. */
   readonly untilMs: number;
 }
 
-/** What a process knows of a name by itself. */
+/** Failures of a name in this process. */
 interface Known {
   readonly count: number;
   readonly sinceMs: number;
-  /** Present once the name was locked here. */
+  /** Present if the name was locked by this process. */
   readonly lockedUntilMs?: number;
-  /** Whether the lock lies in the store by now, so that it holds no longer than it lies there. */
+  /** Whether the lock is in the store by now, so that it ends when it is removed there. */
   isKept?: true;
 }
 
-/** How a name stands: `here` means that this process locked it, which is the one case in which it says so. */
+/**
+ * State of a name; `locked here` means that this process locked it, which is the only case that is reported to the
+ * client.
+ */
 export type Standing = 'open' | 'locked here' | 'locked elsewhere';
 
-/** A name of a mount, as somebody sent it. */
+/** Name at a mount, as sent by a client. */
 export interface NameAtMount {
   readonly mount: Mount;
   readonly name: string;
-  /** Whether there is somebody of that name. */
+  /** Whether the name exists. */
   readonly isThere: boolean;
 }
 
@@ -56,20 +62,20 @@ const lockOf = (mount: Mount, name: string): DocumentRef => ({
   id: name,
 });
 
-/** Names that nobody has may be of any length. */
+/** Unknown names may be of any length, so they are hashed. */
 const keyOf = (mount: Mount, name: string): string => hash('sha256', `${mount.uuid} ${name}`, 'base64');
 
 /**
- * Locks names out after failures, whether somebody has them or not: else whoever fails on purpose could tell. Each process counts its
- * own. The lock of a name that exists lies in the store besides, so that every process and server keeps it, and a stranger has at
- * most one thing written for a name and a quarter of an hour; a process that did not lock a name itself refuses it as it refuses a
- * wrong password.
+ * Locks names after failures, whether they exist or not: otherwise an attacker could find out which exist. Each process
+ * counts separately. The lock of an existing name is also written to the store, so that every process and server
+ * enforces it, and an attacker causes at most one write per name and lock period; a process that did not lock a name
+ * itself refuses it like a wrong password.
  * @see docs/decisions/0276
  */
 export class Lockout {
   readonly #store: Store;
   readonly #clock: Clock;
-  /** Apart, so that no number of made-up names has the failures of a real one forgotten. */
+  /** Separate maps, so that made-up names cannot evict the failures of a real one. */
   readonly #users = new Map<string, Known>();
   readonly #nobodies = new Map<string, Known>();
   #writing: Promise<unknown> = Promise.resolve();
@@ -80,8 +86,8 @@ export class Lockout {
   }
 
   /**
-   * How a name stands, by a view that is opened after this call: what was written by then, it shows.
-   * @returns what to ask of that view, once it is known whether there is somebody of that name.
+   * Prepares a check of a name in a view that is opened after this call, and so includes everything written before.
+   * @returns function to call with that view, once it is known whether the name exists
    */
   recall(mount: Mount, name: string): (view: View, isThere: boolean) => Promise<Standing> {
     if (locksNobody(mount)) return async () => 'open';
@@ -92,15 +98,15 @@ export class Lockout {
       const lock = await view.get<Lock>(lockOf(mount, name));
       const isLocked = lock !== undefined && lock.untilMs > this.#clock.now();
       const { lockedUntilMs = 0, isKept } = isThere ? user : nobody;
-      // Somebody may have unlocked the name meanwhile.
+      // Another caller may have unlocked the name in the meantime.
       if (lockedUntilMs > this.#clock.now() && (isLocked || !isKept)) return 'locked here';
       return isLocked ? 'locked elsewhere' : 'open';
     };
   }
 
   /**
-   * A login failed. It takes as long for every name: the store is written to by the way, and the process keeps the lock itself until
-   * that is done.
+   * Counts a failed login. Its timing is the same for every name: the store is written in the background, and the
+   * process enforces the lock itself until that is done.
    */
   failed({ mount, name, isThere }: NameAtMount): void {
     if (locksNobody(mount)) return;
@@ -126,7 +132,7 @@ export class Lockout {
     const written = this.#store.transact(async (tx) => {
       if ((await loginMount(tx, mount.uuid)) !== undefined) tx.put(lockOf(mount, name), lock);
     });
-    // Where the store can't be written to, the process keeps the lock alone.
+    // If the store cannot be written, only this process enforces the lock.
     const noted = written.then(
       () => {
         known.isKept = true;
@@ -136,19 +142,19 @@ export class Lockout {
     this.#writing = Promise.all([this.#writing, noted]);
   }
 
-  /** Resolves when every lock of this process lies in the store that can. */
+  /** Resolves when all pending locks of this process are written, as far as possible. */
   async settled(): Promise<void> {
     await this.#writing;
   }
 
-  /** Somebody unlocked the name. */
+  /** Forgets the failures of a name that was unlocked. */
   forget(mount: Mount, name: string): void {
     const key = keyOf(mount, name);
     this.#users.delete(key);
     this.#nobodies.delete(key);
   }
 
-  /** Somebody got in by that name. */
+  /** Forgets the failures of a name after a successful login. */
   async succeeded(tx: Transaction, mount: Mount, name: string): Promise<void> {
     this.#users.delete(keyOf(mount, name));
     await deleteIfThere(tx, lockOf(mount, name));
@@ -162,7 +168,7 @@ function forgetFirst(names: Map<string, unknown>): void {
   }
 }
 
-/** One for all that a process does with a store. */
+/** One instance per store and process. */
 const lockouts = new WeakMap<Store, Lockout>();
 
 export function lockoutOf(store: Store, clock: Clock): Lockout {
@@ -171,7 +177,7 @@ export function lockoutOf(store: Store, clock: Clock): Lockout {
   return known;
 }
 
-/** The names of a mount that are locked now, sorted. */
+/** Lists the names of a mount that are currently locked, sorted. */
 export async function lockedNames(store: Store, mount: Mount, clock: Clock): Promise<readonly string[]> {
   await lockouts.get(store)?.settled();
   return store.read(async (view) => {

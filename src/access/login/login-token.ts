@@ -10,37 +10,38 @@ import { grantLifetime, MAX_TTL_SECONDS } from '../token-lifetime.ts';
 import { checkedPolicies, checkSizes, normalize } from '../token-request.ts';
 import type { TokenSettings } from './token-settings.ts';
 
-/** What each method keeps of a role or a user, beside what is its own. */
+/** Common part of a role or user of every login method. */
 export interface LoginRole {
   readonly token: TokenSettings;
 }
 
-/** Somebody whom a method lets in. */
+/** Successful login. */
 export interface Login {
   readonly mount: Mount;
-  /** The API path of the request. */
+  /** API path of the request. */
   readonly path: string;
-  /** Beside the mount's own name, e.g. that of the user. */
+  /** Suffix of the mount's own name, e.g. the user's name. */
   readonly displayName?: string;
   readonly meta: Readonly<Record<string, string>>;
   readonly settings: TokenSettings;
-  /** Where the `LoginRole` is kept, and how people call it. */
+  /** Reference to the stored `LoginRole`, and its name for messages. */
   readonly role: DocumentRef;
   readonly name: string;
-  /** The token is renewed only as long as the policies are the same. */
+  /** Present if the token can only be renewed while its policies are unchanged. */
   readonly keepsPolicies?: true;
-  /** The token is renewed only by who has the key again. */
+  /** Present if renewing the token requires proof of this key. */
   readonly certifiedKey?: string;
 }
 
-/** What kind of token a login gets: the mount decides, or leaves it to the role. */
+/** Determines the kind of a login's token: set by the mount, or left to the role. */
 export const kindOfLogin = ({ config = {} }: Mount, { token_type: asked }: TokenSettings): TokenKind =>
   kindBy(config.token_type ?? 'default-service', asked === 'default' ? undefined : asked);
 
 /**
- * The token of a login. Nobody issued it, so it ends with nobody; but it holds only while the method's mount is there.
- * @throws `invalid` for a role with the policy `root`, and others that no token may have, by a template or by hand; `too-large` for a
- *   name or metadata that are; `invalid` for one whose tokens can't be of the kind that the mount demands.
+ * Builds the token of a login. It has no parent, but is valid only while the method's mount exists.
+ * @throws `invalid` for a role with the policy `root` or other policies that no token may have, whether from a template
+ * or literal; `too-large` for a name or metadata that are; `invalid` if its tokens cannot be of the kind that the mount
+ * requires
  */
 export function buildLoginToken(
   { mount, settings, ...login }: Login,
@@ -50,7 +51,7 @@ export function buildLoginToken(
   if (policies.includes(ROOT)) throw invalid(ownWords('auth methods cannot create root tokens'));
   const explicitMaxTtl = settings.token_explicit_max_ttl;
   const isBatch = kindOfLogin(mount, settings) === 'batch';
-  // That of the mount may decide: then the role knows nothing of it.
+  // The mount's setting may override the role, so the role was not checked for it.
   if (isBatch) checkBatchTerms({ numUses: settings.token_num_uses, period: settings.token_period });
   const terms = termsOf(mount, settings);
   const { ttl, warnings } = grantLifetime({
@@ -69,7 +70,7 @@ export function buildLoginToken(
     meta: login.meta,
     createdMs,
     creationTtl: ttl,
-    // A batch token says in whole seconds when it was made, and lives from there.
+    // The creation time in a batch token has whole seconds, and its lifetime starts there.
     expiresMs: (isBatch ? createdMs : nowMs) + ttl * 1000,
     ...(boundCidrs.length === 0 ? {} : { boundCidrs }),
   };
@@ -96,20 +97,20 @@ export function buildLoginToken(
 }
 
 /**
- * Looks whether who asks for a renewal has the key again that logged in.
- * @throws `invalid` in the words of the method.
+ * Checks whether the client of a renewal has proved the key of the login.
+ * @throws `invalid` with the method's message
  */
 export type KeyCheck = (view: View, mount: Mount, login: TokenLogin, nowMs: number) => Promise<void>;
 
-/** For callers without a connection that could have shown it. */
+/** Check for callers without a connection that could prove a key. */
 export const nobodyHasKey: KeyCheck = async () => {
   throw invalid(ownWords('no client certificate found'));
 };
 
 /**
- * What a renewal grants, by what mount and role say by now.
- * @throws `invalid` when the role is gone, or when its policies are no longer those of the token; when it takes a certificate,
- *   and there is none that counts.
+ * Determines the terms of a renewal, by the current settings of mount and role.
+ * @throws `invalid` if the role is gone, or its policies are no longer those of the token; or if it requires a
+ * certificate, and there is no valid one
  */
 export async function renewalTerms(
   view: View,
@@ -134,7 +135,7 @@ const batchTerms = { kind: 'batch', renewable: false, explicitMaxTtl: 0, period:
 const policiesOf = (settings: TokenSettings): readonly string[] =>
   normalize([...settings.token_policies, ...(settings.token_no_default_policy ? [] : [DEFAULT])]);
 
-/** Times in seconds. */
+/** Returns the lifetime settings, in seconds. */
 function termsOf({ config = {} }: Mount, settings: TokenSettings) {
   const ofMount = config.max_lease_ttl ?? MAX_TTL_SECONDS;
   const maxTtl = Math.min(ofMount, settings.token_max_ttl || ofMount);

@@ -1,7 +1,7 @@
 import { BlockList, isIP } from 'node:net';
 import { invalid } from '../../ground/errors.ts';
 
-/** An address, or a network as `10.0.0.0/8`. Bits beyond the mask are allowed, as with peers. */
+/** Address, or network like `10.0.0.0/8`. Bits beyond the mask are allowed, as in Vault. */
 interface Network {
   readonly address: string;
   readonly family: 'ipv4' | 'ipv6';
@@ -21,7 +21,10 @@ function parseNetwork(text: string): Network | undefined {
   return { address, family, bits: Number(mask), hasMask: true };
 }
 
-/** Networks as they are kept: a mask that leaves one address is dropped. @throws `invalid` in the words of the family. */
+/**
+ * Normalizes networks: a mask that leaves one address is dropped.
+ * @throws `invalid` with Vault's messages
+ */
 export function boundNetworks(texts: readonly string[], field: string): readonly string[] {
   return texts.map((text) => {
     const network = parseNetwork(text.trim());
@@ -36,7 +39,10 @@ export function boundNetworks(texts: readonly string[], field: string): readonly
   });
 }
 
-/** Networks of which each has a mask. @throws `invalid` in the words of the family. */
+/**
+ * Validates networks, each of which must have a mask.
+ * @throws `invalid` with Vault's messages
+ */
 export function maskedNetworks(texts: readonly string[], field: string): readonly string[] {
   const bad = texts.find((text) => parseNetwork(text.trim())?.hasMask !== true);
   if (bad === undefined) return texts.map((text) => text.trim());
@@ -46,21 +52,21 @@ export function maskedNetworks(texts: readonly string[], field: string): readonl
   });
 }
 
-/** Whether an address lies in one of the networks. An IPv4 address may be written as one of IPv6, as Node does. */
+/** Whether an address is in one of the networks. An IPv4 address may be in IPv6 notation, as Node prints it. */
 export function isWithin(networks: readonly string[], address: string): boolean {
   const version = isIP(address);
   if (version === 0) return false;
   return blocksOf(networks).check(address, version === 4 ? 'ipv4' : 'ipv6');
 }
 
-/** Whether each network lies in one of the others whole. */
+/** Whether each network is completely within one of the others. */
 export const areWithin = (inner: readonly string[], outer: readonly string[]): boolean =>
   inner.every((text) => {
     const one = parseNetwork(text);
     return one !== undefined && outer.some((other) => isWholeWithin(one, other));
   });
 
-/** What two lists have in common: of two networks one lies in the other, or they share nothing. */
+/** Returns the intersection of two lists: of two networks one contains the other, or they are disjoint. */
 export const commonNetworks = (some: readonly string[], others: readonly string[]): readonly string[] => [
   ...new Set([
     ...some.filter((one) => areWithin([one], others)),
@@ -75,10 +81,13 @@ function isWholeWithin(network: Network, text: string): boolean {
   );
 }
 
-/** Networks of both families compared: those of IPv4 are part of IPv6 (RFC 4291, 2.5.5.2), and one of IPv6 may hold all of them. */
+/**
+ * Number of mask bits in IPv6 terms, to compare networks of both families: those of IPv4 are part of IPv6 (RFC 4291,
+ * 2.5.5.2), and an IPv6 network may contain all of them.
+ */
 const bitsAsIpv6 = ({ family, bits }: Network): number => BITS.ipv6 - BITS[family] + bits;
 
-/** By the list itself, which a stored document keeps. */
+/** Compiled lists, by the list object, which a stored document keeps. */
 const compiled = new WeakMap<readonly string[], BlockList>();
 
 function blocksOf(networks: readonly string[]): BlockList {

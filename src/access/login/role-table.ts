@@ -4,15 +4,15 @@ import { collectionOf, requireLoginMount } from '../../mounts/mounts.ts';
 import { deleteIfThere } from '../../store/delete-if-there.ts';
 import type { DocumentRef, ListOptions, Store, Transaction } from '../../store/store.ts';
 
-/** A login method of a store. */
+/** Login method of a store. */
 export interface Method {
   readonly store: Store;
   readonly mount: Mount;
 }
 
 /**
- * Changes what a login method keeps, as long as it is there: what is written after it was removed nobody would ever clear away.
- * @throws `not-found` once it was removed.
+ * Changes data of a login method, if the mount still exists: data written after its removal would never be deleted.
+ * @throws `not-found` once it was removed
  */
 export function changeBelow<T>(
   { store, mount }: Method,
@@ -24,18 +24,18 @@ export function changeBelow<T>(
   });
 }
 
-/** What is to be so when a role is written. */
+/** Preconditions for writing a role. */
 export interface WriteOptions {
-  /** Makes the error where there is no such role; without it, the role is made. */
+  /** Creates the error if the role does not exist; without it, the role is created. */
   readonly missing?: (() => CofferError) | undefined;
 }
 
-/** The roles, or the users, of a login method: one document each, by its name. */
+/** Roles or users of a login method: one document each, by name. */
 export class RoleTable<R extends object> {
   readonly #method: Method;
   readonly #collection: string;
 
-  /** @param name of the collection, as the mount's type has it. */
+  /** @param name collection in the mount's type */
   constructor(method: Method, name: string) {
     this.#method = method;
     this.#collection = collectionOf(method.mount, name);
@@ -49,15 +49,15 @@ export class RoleTable<R extends object> {
     return this.#method.store.read((view) => view.list(this.#collection, options));
   }
 
-  /** Undefined for one that is not there. */
+  /** Reads a role; undefined if it does not exist. */
   read(name: string): Promise<R | undefined> {
     return this.#method.store.read((view) => view.get<R>(this.ref(name)));
   }
 
   /**
-   * Makes or changes one.
-   * @param change makes what it is to be of what it is, undefined for a new one; it may run again.
-   * @throws what `change` and `missing` do; `not-found` once the method was removed.
+   * Creates or changes a role.
+   * @param change returns the new role from the old one, undefined for a new role; it may run again
+   * @throws as `change` and `missing`; `not-found` once the method was removed
    */
   write(
     name: string,
@@ -73,7 +73,7 @@ export class RoleTable<R extends object> {
     });
   }
 
-  /** One that is not there is no error. Its tokens live until they end, and are not renewed. */
+  /** Deletes a role; succeeds if it does not exist. Its tokens stay valid until they expire, and cannot be renewed. */
   async remove(name: string): Promise<void> {
     await this.#method.store.transact((tx) => deleteIfThere(tx, this.ref(name)));
   }

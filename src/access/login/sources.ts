@@ -3,8 +3,8 @@ import { isIPv6 } from 'node:net';
 const EMBEDDED_IPV4 = /^::ffff:(?<address>\d+\.\d+\.\d+\.\d+)$/i;
 
 /**
- * Where requests come from, as far as they are counted together. Whoever has one address of IPv6 has a network of them (RFC 6177):
- * the first 64 bits count. A Unix socket, which has no address, is a source of its own.
+ * Returns the source under which requests of an address are counted. A client with an IPv6 address has a whole network
+ * of them (RFC 6177), so only the first 64 bits count. A Unix socket, which has no address, is a source of its own.
  */
 export function sourceOf(address: string): string {
   const embedded = EMBEDDED_IPV4.exec(address)?.groups?.['address'];

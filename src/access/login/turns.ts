@@ -2,21 +2,21 @@ import { CofferError } from '../../ground/errors.ts';
 import { Places, type Room } from '../../ground/places.ts';
 
 export interface TurnOptions extends Room {
-  /** How many run at once. */
+  /** Maximum number of concurrent runs. */
   readonly atOnce: number;
-  /** What there is too much of, in own words, for who finds no place. */
+  /** Error text if the queue is full. */
   readonly refusal: string;
-  /** What a place rests for before the next one runs in it; given how long it ran, in milliseconds. */
+  /** Pause of a slot before its next run, given the duration of the last one in milliseconds. */
   readonly rest?: (tookMs: number) => Promise<void>;
 }
 
-/** Who waits for a turn: by where they come from, and in whose name. */
+/** Identity of a waiting caller: its source, and the name it acts for. */
 export interface Claim {
   readonly source: string;
   readonly name: string;
 }
 
-/** There is no place to wait in, for that source. */
+/** Thrown if the queue is full for a source. */
 export class Crowded extends CofferError {
   constructor(refusal: string) {
     super('unavailable', refusal, { hint: 'try again in a moment' });
@@ -30,15 +30,15 @@ interface Waiting {
 }
 
 /**
- * Puts work that strangers can ask for in a row: little of it runs at once. Sources take turns, whoever had one goes to the end, so
- * that nobody waits for all that another source asked for; and what is done in one name runs one after the other, so that a failure
- * is counted before the next try.
+ * Fair queue for work that unauthenticated clients can request, with few concurrent runs. Sources take turns, round
+ * robin, so that no source waits for all requests of another one; and runs for the same name are sequential, so that a
+ * failure is counted before the next attempt.
  * @see docs/decisions/0275
  */
 export class Turns {
   readonly #options: TurnOptions;
   readonly #places: Places;
-  /** What waits, by source; the source whose turn comes first stands first. */
+  /** Queues by source; the source whose turn is next comes first. */
   readonly #queues = new Map<string, Waiting[]>();
   readonly #busyNames = new Set<string>();
   #running = 0;
@@ -49,8 +49,9 @@ export class Turns {
   }
 
   /**
-   * @throws `Crowded` where the source has as many places as it may have; and for who waits, when all places are taken and somebody
-   *   comes whose source has fewer: the last of the source that has most goes.
+   * Runs work when its turn comes.
+   * @throws `Crowded` if the source has reached its limit; and for a waiting caller if all places are taken and a
+   * source with fewer places arrives: the last caller of the source with the most places is evicted
    */
   async take<T>({ source, name }: Claim, run: () => Promise<T>): Promise<T> {
     if (!this.#places.enter(source)) {
@@ -111,7 +112,7 @@ export class Turns {
     }
   }
 
-  /** The first of the first source that waits for no name. */
+  /** Takes the first runnable caller of the first source that has one: its name must not be running. */
   #takeNext(): Waiting | undefined {
     for (const [source, queue] of this.#queues) {
       const at = queue.findIndex(({ name }) => !this.#busyNames.has(name));

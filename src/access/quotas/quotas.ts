@@ -1,4 +1,7 @@
-/** Limits for the rate of requests, whoever sends them. @see docs/decisions/0187 */
+/**
+ * Rate limits of requests, for all clients.
+ * @see docs/decisions/0187
+ */
 
 import { invalid } from '../../ground/errors.ts';
 import { ownWords } from '../../ground/own-words.ts';
@@ -7,26 +10,29 @@ import { LimitTable, NO_QUOTAS, type QuotaConfig, type QuotaDocument, type RateL
 import { type Rated, Rates } from './rates.ts';
 
 const DOCUMENT = { collection: 'access/quotas', id: 'rate-limits' } as const;
-/** Every request is compared with them. */
+/** Maximum number of limits, because every request is matched against them. */
 const MOST_LIMITS = 1000;
 
-/** As much of a request as limits are about. */
+/** Part of a request that limits depend on. */
 export interface LimitedRequest {
-  /** The store's revision since the request came in. */
+  /** The store's revision, read after the request arrived. */
   readonly revision: string;
-  /** Its path in every spelling that means the same, without `/v1/` and with its escapes undone. Called only where there are limits. */
+  /**
+   * Returns the path in every spelling with the same meaning, without `/v1/` and with escapes decoded. Called only if
+   * there are limits.
+   */
   paths(): Promise<readonly string[]>;
   readonly remoteAddress: string;
-  /** The mount of a login, of which the role is not known yet. */
+  /** Mount of a login whose role is not known yet. */
   readonly loginMount?: string | undefined;
 }
 
-/** How a request stands with the limits. */
+/** Result of the rate limits for a request. */
 export interface Admission {
   readonly config: QuotaConfig;
-  /** Absent where no limit is about it so far. */
+  /** Absent if no limit applies so far. */
   readonly rated?: Rated;
-  /** Present for a login that there are limits by role for: to be asked once the role is known, undefined for none. */
+  /** Present for a login at a mount with limits by role: called once the role is known, with undefined for none. */
   byRole?(role: string | undefined): Rated | undefined;
 }
 
@@ -50,7 +56,7 @@ export class Quotas {
     this.#store = store;
   }
 
-  /** Counts a request; undefined as long as there are no limits at all, which costs a comparison. */
+  /** Counts a request; undefined if there are no limits at all, which costs a single comparison. */
   async admit(request: LimitedRequest): Promise<Admission | undefined> {
     if (request.revision !== this.#revision) await this.#moveTo(request.revision);
     const table = this.#table;
@@ -77,14 +83,14 @@ export class Quotas {
     this.#revision = revision;
   }
 
-  /** The limits, and what holds for all of them. */
+  /** Reads the limits, and their common settings. */
   async read(): Promise<QuotaDocument> {
     return this.#store.read(async (view) => (await view.get<QuotaDocument>(DOCUMENT)) ?? NO_QUOTAS);
   }
 
   /**
-   * Makes a limit or changes one; what is not mentioned stays.
-   * @throws `invalid` in the words of the family.
+   * Creates or changes a limit; absent members stay unchanged.
+   * @throws `invalid` with Vault's messages
    */
   async write(name: string, change: Partial<NewLimit>): Promise<void> {
     await this.#change((before) => {
@@ -104,7 +110,7 @@ export class Quotas {
     });
   }
 
-  /** One that is not there is no error. */
+  /** Deletes a limit; succeeds if it does not exist. */
   async delete(name: string): Promise<void> {
     await this.#change((before) => {
       const limits = before.limits.filter((limit) => limit.name !== name);

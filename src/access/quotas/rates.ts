@@ -2,13 +2,13 @@ import { elapsedMs } from '../../ground/clock.ts';
 import { sourceOf } from '../login/sources.ts';
 import type { RateLimit } from './rate-limit.ts';
 
-/** What a limit says of one request. */
+/** Result of a limit for one request. */
 export interface Rated {
   readonly isAllowed: boolean;
-  /** Requests in an interval, and how many are left of them. */
+  /** Maximum number of requests per interval, and how many remain. */
   readonly limit: number;
   readonly left: number;
-  /** Seconds until there are as many again. */
+  /** Seconds until the full number is available again. */
   readonly resetsIn: number;
 }
 
@@ -18,20 +18,23 @@ interface Bucket {
   blockedUntilMs: number;
 }
 
-/** Addresses that are remembered; past it the one that was seen first goes. */
+/** Maximum number of addresses tracked; beyond it the oldest is evicted. */
 const REMEMBERED = 20_000;
 
-/** How often addresses asked of late, by limit. In memory and per process: a stranger must not be able to make a server write. */
+/**
+ * Tracks recent requests of addresses, by limit. In memory and per process: an unauthenticated client must not be able
+ * to make a server write.
+ */
 export class Rates {
   readonly #elapsedMs: () => number;
   readonly #buckets = new Map<string, Bucket>();
 
-  /** @param now milliseconds since any moment, never going back; tests hand in their own. */
+  /** @param now monotonic clock, in milliseconds; replaced in tests */
   constructor(now: () => number = elapsedMs) {
     this.#elapsedMs = now;
   }
 
-  /** Counts a request, by its address unless the limit counts all of them together. */
+  /** Counts a request, by its address unless the limit counts all together. */
   take(limit: RateLimit, address: string): Rated {
     const now = this.#elapsedMs();
     const { tokens, intervalMs } = sizesOf(limit);
@@ -62,7 +65,7 @@ export class Rates {
   }
 }
 
-/** Less than one request in an interval is one in a longer one. */
+/** Returns burst and interval; less than one request per interval is one in a longer interval. */
 function sizesOf({ rate, interval }: RateLimit): { readonly tokens: number; readonly intervalMs: number } {
   if (rate < 1) return { tokens: 1, intervalMs: (interval / rate) * 1000 };
   return { tokens: Math.floor(rate), intervalMs: interval * 1000 };

@@ -4,16 +4,16 @@ import { type CofferError, invalid } from '../../ground/errors.ts';
 import { isStrong } from './algorithms.ts';
 import { type Certificate, EXTENSION } from './certificate.ts';
 
-/** The leaf first, whom somebody trusts last. */
+/** Certificate chain, from the leaf to a trusted certificate. */
 export type Chain = readonly Certificate[];
 
-/** What is looked at on the way to an authority: so many certificates above each other, signatures, steps, and chains. */
+/** Limits of the search: length of a chain, signatures verified, steps, and chains returned. */
 const MOST_LINKS = 10;
 const MOST_SIGNATURES = 100;
 const MOST_STEPS = 100;
 const MOST_CHAINS = 20;
 
-/** Extensions that are understood, or say nothing that could be against a client. Name constraints are not among them. */
+/** Extensions that are supported, or cannot restrict a client. Name constraints are not among them. */
 const UNDERSTOOD: ReadonlySet<string> = new Set([
   EXTENSION.subjectKeyId,
   EXTENSION.keyUsage,
@@ -21,23 +21,24 @@ const UNDERSTOOD: ReadonlySet<string> = new Set([
   EXTENSION.basicConstraints,
   EXTENSION.authorityKeyId,
   EXTENSION.extendedKeyUsage,
-  '2.5.29.31', // Where lists of revoked certificates are.
-  '2.5.29.32', // Policies: none is asked for.
+  '2.5.29.31', // CRL distribution points
+  '2.5.29.32', // Policies; none is required.
 ]);
 
 const ANY_PURPOSE = '2.5.29.37.0';
 const CLIENT_PURPOSE = '1.3.6.1.5.5.7.3.2';
 
-/** Whether it is good for logging in. A certificate that says nothing of purposes is. */
+/** Whether a certificate may be used for client authentication; one without extended key usages may. */
 export const isForClients = ({ purposes }: Certificate): boolean =>
   purposes === undefined || purposes.includes(CLIENT_PURPOSE) || purposes.includes(ANY_PURPOSE);
 
 /**
- * The ways from a certificate to those that somebody trusts (RFC 5280, 6.1): each within its time, signed by the next, which may
- * sign at that place; all good for clients. What is not understood is refused.
- * @param intermediates as the client sent them; nothing about them is trusted.
- * @returns none when nobody who is trusted signed it.
- * @throws `invalid` for a certificate that nobody should take, in the words of peers.
+ * Finds the chains from a certificate to trusted ones (RFC 5280, 6.1): each certificate is within its validity period,
+ * is signed by the next, which may sign at that position, and allows client authentication. Unsupported restrictions
+ * are refused.
+ * @param intermediates as sent by the client, not trusted
+ * @returns none if no trusted authority signed it
+ * @throws `invalid` for a certificate that must not be accepted, with Vault's messages
  */
 export function chainsTo(
   anchors: readonly Certificate[],
@@ -58,7 +59,7 @@ export function chainsTo(
 
 class Search {
   readonly chains: Chain[] = [];
-  /** Why an authority was passed over that signed. */
+  /** Reason why an authority that signed was rejected. */
   wrong: string | undefined;
   readonly #anchors: readonly Certificate[];
   readonly #intermediates: readonly Certificate[];
@@ -100,12 +101,12 @@ class Search {
   }
 }
 
-/** Who signed what. */
+/** Signers of each certificate. */
 type Signers = Map<Certificate, Set<Certificate>>;
 
 /**
- * Finds out who signed what, from those who are trusted downwards. No key verifies anything before somebody has vouched for it: a
- * stranger's would be made to take as long as can be.
+ * Determines who signed what, from the trusted certificates downwards. A key is used only after an authority has
+ * vouched for it: an attacker's key could be made as slow as possible.
  */
 function signersOf(
   leaf: Certificate,
@@ -115,7 +116,7 @@ function signersOf(
   const signers: Signers = new Map();
   const vouchedFor = new Set(anchors);
   let signatures = 0;
-  // What is added on the way has its turn as well.
+  // Authorities that are added during the loop are processed as well.
   for (const authority of vouchedFor) {
     for (const certificate of [leaf, ...intermediates]) {
       if (!couldHaveSigned(authority, certificate)) continue;
@@ -141,7 +142,7 @@ function isSignedBy(certificate: Certificate, authority: Certificate): boolean {
   return key !== undefined && certificate.x509.verify(key);
 }
 
-/** Undefined for a kind of key that OpenSSL does not know. */
+/** Returns the public key; undefined for a type that OpenSSL does not know. */
 function publicKeyOf({ x509 }: Certificate): KeyObject | undefined {
   try {
     return x509.publicKey;
@@ -150,7 +151,7 @@ function publicKeyOf({ x509 }: Certificate): KeyObject | undefined {
   }
 }
 
-/** Of the certificate by itself. */
+/** Returns the reason why the certificate itself is not valid. */
 function whatIsWrong(certificate: Certificate, nowMs: number): string | undefined {
   const { x509, extensions } = certificate;
   const from = x509.validFromDate.getTime();
@@ -159,7 +160,7 @@ function whatIsWrong(certificate: Certificate, nowMs: number): string | undefine
     const side = nowMs < from ? `before ${printSecond(from)}` : `after ${printSecond(until)}`;
     return `certificate has expired or is not yet valid: current time ${printSecond(nowMs)} is ${side}`;
   }
-  // It may be of any weight, critical or not: whoever limited an authority relies on it.
+  // Refuse it whether it is critical or not: whoever restricted the authority relies on it.
   if (extensions.has(EXTENSION.nameConstraints)) return 'name constraints are not supported';
   for (const [type, { isCritical }] of extensions) {
     if (isCritical && !UNDERSTOOD.has(type)) return 'unhandled critical extension';
@@ -168,10 +169,11 @@ function whatIsWrong(certificate: Certificate, nowMs: number): string | undefine
   return key === undefined || !isStrong(key) ? 'certificate has a key that is too weak' : undefined;
 }
 
-/** Of an authority as the next above a path. */
+/** Returns the reason why an authority may not sign the first certificate of a path. */
 function whatIsWrongThere({ isAuthority, pathLength }: Certificate, path: Chain): string | undefined {
   if (!isAuthority) return 'certificate is not authorized to sign other certificates';
-  // Those that an authority issued to its own name count as well. @see docs/decisions/0271
+  // Certificates that an authority issued to its own name count as well.
+  // @see docs/decisions/0271
   const between = path.length - 1;
   if (pathLength !== undefined && BigInt(between) > pathLength)
     return 'too many intermediates for path length constraint';

@@ -1,8 +1,8 @@
 import { type DerValue, identifierOf, membersOf, TAG } from '../../ground/der.ts';
 
-/** One part of a distinguished name (RFC 5280, 4.1.2.4). */
+/** Attribute of a distinguished name (RFC 5280, 4.1.2.4). */
 export interface Attribute {
-  /** The object identifier: `2.5.4.3` for a common name. */
+  /** Object identifier: `2.5.4.3` for a common name. */
   readonly type: string;
   readonly value: string;
 }
@@ -10,7 +10,10 @@ export interface Attribute {
 const COMMON_NAME = '2.5.4.3';
 const ORGANIZATIONAL_UNIT = '2.5.4.11';
 
-/** @throws `invalid` when it is no name. */
+/**
+ * Parses a name.
+ * @throws `invalid` if it is malformed
+ */
 export const attributesOf = (name: DerValue | undefined): readonly Attribute[] =>
   membersOf(name, TAG.sequence).flatMap((relative) =>
     membersOf(relative, TAG.set).map((pair) => {
@@ -19,7 +22,7 @@ export const attributesOf = (name: DerValue | undefined): readonly Attribute[] =
     }),
   );
 
-/** The last one counts, as with peers. Empty when there is none. */
+/** Returns the last common name, as Vault does; empty if there is none. */
 export const commonNameOf = (name: readonly Attribute[]): string =>
   name.findLast(({ type }) => type === COMMON_NAME)?.value ?? '';
 
@@ -27,13 +30,13 @@ export const organizationalUnitsOf = (name: readonly Attribute[]): readonly stri
   name.filter(({ type }) => type === ORGANIZATIONAL_UNIT).map(({ value }) => value);
 
 /**
- * The same text for names that are the same (RFC 5280, 7.1): case, blanks and the kind of string say nothing. Two that are
- * not may have the same text where that errs on the side of a revocation; who signed whom is not decided by it.
+ * Returns the same text for equal names (RFC 5280, 7.1): case, white space and the string type are ignored. Different
+ * names may have the same text, which errs on the side of revocation; it does not decide who signed a certificate.
  */
 export const canonicalName = (name: readonly Attribute[]): string =>
   JSON.stringify(name.map(({ type, value }) => [type, value.trim().replaceAll(/\s+/g, ' ').toLowerCase()]));
 
-/** Kinds of strings, and how their octets are read. */
+/** String types, and the encodings of their octets. */
 const ENCODINGS: ReadonlyMap<number, BufferEncoding> = new Map([
   [0x0c, 'utf8'], // UTF8String
   [0x12, 'latin1'], // NumericString
@@ -44,7 +47,7 @@ const ENCODINGS: ReadonlyMap<number, BufferEncoding> = new Map([
 ]);
 const BMP_STRING = 0x1e;
 
-/** What a string says; undefined for any other value. */
+/** Returns the text of a string; undefined for any other value. */
 export function textOf({ tag, content }: DerValue): string | undefined {
   if (tag === BMP_STRING && content.length % 2 === 0)
     return Buffer.from(content).swap16().toString('utf16le');
@@ -52,7 +55,7 @@ export function textOf({ tag, content }: DerValue): string | undefined {
   return encoding === undefined ? undefined : content.toString(encoding);
 }
 
-/** Names of the kinds that somebody asks about. */
+/** Alternative names of the types that roles check. */
 export interface AlternativeNames {
   readonly emails: readonly string[];
   readonly dns: readonly string[];
@@ -63,7 +66,10 @@ const EMAIL = 0x81;
 const DNS = 0x82;
 const URI = 0x86;
 
-/** `SEQUENCE OF GeneralName` (RFC 5280, 4.2.1.6). @throws `invalid`. */
+/**
+ * Parses `SEQUENCE OF GeneralName` (RFC 5280, 4.2.1.6).
+ * @throws `invalid`
+ */
 export function alternativeNamesOf(names: DerValue | undefined): AlternativeNames {
   const members = names === undefined ? [] : membersOf(names, TAG.sequence);
   const ofKind = (kind: number) =>

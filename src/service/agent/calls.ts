@@ -3,9 +3,12 @@ import type { HandedOver } from '../../store/handed-over.ts';
 import { readFrames, writeFrame } from '../frames.ts';
 import type { Calls, Port } from '../rpc.ts';
 
-/** What our own commands and the agent say to one another, over a Unix socket. @see docs/decisions/0141 */
+/**
+ * Protocol between Coffer's own commands and the agent, over a Unix socket.
+ * @see docs/decisions/0141
+ */
 
-/** A request of the HTTP API, without HTTP. */
+/** Request of the HTTP API, without HTTP. */
 export interface SentRequest {
   readonly method: string;
   readonly target: string;
@@ -19,27 +22,27 @@ export interface SentAnswer {
   readonly body: string;
 }
 
-/** How long an agent holds a store open, in milliseconds. */
+/** Timeouts of an open store, in milliseconds. */
 export interface Times {
-  /** After the last use. */
+  /** Idle timeout, counted from the last use. */
   readonly idleMs: number;
-  /** After it was unlocked. */
+  /** Total timeout, counted from unlocking. */
   readonly forMs: number;
 }
 
-/** Longer than anybody stays logged in. */
+/** Maximum timeout, in milliseconds: longer than any login session. */
 const MOST_MS = 366 * 24 * 3600 * 1000;
 
-/** Whether times that somebody sent are times. */
+/** Whether received timeouts are valid. */
 export const areTimes = ({ idleMs, forMs }: Times): boolean =>
   [idleMs, forMs].every((ms) => typeof ms === 'number' && ms > 0 && ms <= MOST_MS);
 
-/** An opened store, and how long it may stay open. */
+/** Handle of an opened store, with its timeouts. */
 export interface Unlocking extends Times {
   readonly handed: HandedOver;
 }
 
-/** The same on its way through a socket. */
+/** The same as JSON, for the socket. */
 export interface SentUnlocking extends Times {
   readonly handed: Omit<HandedOver, 'rootKey'> & {
     /** In base64. */
@@ -47,43 +50,43 @@ export interface SentUnlocking extends Times {
   };
 }
 
-/** How an agent shows that it has the store open. */
+/** Proof of an agent that it has the store open. */
 export interface AgentProof {
-  /** To be answered when its times are started anew. */
+  /** Nonce for the proof that resets the timeouts. */
   readonly nonce: string;
   readonly proof: string;
 }
 
-/** New times, from who can open the store. */
+/** New timeouts, with a proof that the caller can open the store. */
 export interface ProvenTimes extends Times {
-  /** Of the agent. */
+  /** Nonce of the agent. */
   readonly nonce: string;
   readonly proof: string;
 }
 
 export interface AgentStatus {
   readonly locked: boolean;
-  /** RFC 3339, UTC: when it locks if nobody uses it, and when it locks in any case. */
+  /** RFC 3339, UTC: lock time if it is not used, and lock time in any case. */
   readonly idle_until?: string;
   readonly until?: string;
-  /** Operations since it was unlocked. */
+  /** Number of operations since it was unlocked. */
   readonly uses: number;
   readonly pid: number;
 }
 
-/** What an agent can be asked for. */
+/** Calls that an agent accepts. */
 export interface AgentCalls {
-  /** Has an operation run on behalf of the owner. */
+  /** Runs an operation as the owner. */
   ask(request: SentRequest): Promise<SentAnswer>;
-  /** Takes the store over, and starts its times anew. */
+  /** Transfers an open store to the agent, and resets its timeouts. */
   unlock(unlocking: SentUnlocking): Promise<AgentStatus>;
-  /** Shows that it has the store open to who has it open, too; null where it has not. */
+  /** Proves that it has the store open, to a caller that has it open as well; null if it has not. */
   prove(nonce: string): Promise<AgentProof | null>;
-  /** Starts the times of a store anew that it has open. */
+  /** Resets the timeouts of an open store. */
   extend(times: ProvenTimes): Promise<AgentStatus>;
-  /** Forgets the store and ends. */
+  /** Locks the store and exits. */
   lock(): Promise<void>;
-  /** Does not count as a use. */
+  /** Returns the status. Does not count as a use. */
   status(): Promise<AgentStatus>;
 }
 
@@ -96,11 +99,14 @@ export const AGENT_CALLS: Calls<AgentCalls> = {
   status: true,
 };
 
-/** The largest input of a command in base64, with room for what is around it; near what fits into one text. */
+/**
+ * Maximum size of a message in bytes: the largest input of a command in base64, with space for the rest; close to the
+ * maximum length of a string.
+ */
 const MOST_BYTES = 400 * 2 ** 20;
 
 /**
- * A connection as the end of a channel. Of a peer that asks faster than it reads the answers nothing more is taken in until it
+ * Wraps a connection as a port. If a peer sends faster than it reads the responses, reading from it is paused until it
  * has read them.
  */
 export const portOver = (socket: Duplex): Port => ({

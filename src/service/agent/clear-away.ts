@@ -4,11 +4,13 @@ import { FileLock } from '../../store/backends/files/file-lock.ts';
 import { makeWay } from '../socket-file.ts';
 import type { AgentDirectory } from './directory.ts';
 
-/** Removes the sockets that a killed agent left behind. One that is just starting holds the lock, and nothing is touched. */
+/**
+ * Removes the sockets of a killed agent. If a new agent is just starting, it holds the lock, and nothing is touched.
+ */
 export async function clearAway({ lock, path }: AgentDirectory): Promise<void> {
   const remove = async (): Promise<void> => {
     for (const name of readdirSync(path)) if (name.endsWith('.sock')) await makeWay(join(path, name));
   };
-  // Whoever starts the next agent does the same, and says what is in the way.
+  // The next agent does the same on start, and reports conflicts.
   await new FileLock(lock, 0).hold(remove).catch(() => undefined);
 }

@@ -6,7 +6,7 @@ import { placed, unavailable, unsupported } from '../../ground/errors.ts';
 import type { Location } from '../../store/backends/backend-kind.ts';
 import { identityOf } from '../../store/backends/registry.ts';
 
-/** Variables of the user's environment that say where things are that live as long as a session. */
+/** Environment variables with the user's session directories. */
 export interface UserPlaces {
   /** `XDG_RUNTIME_DIR`. */
   readonly runtime?: string | undefined;
@@ -15,26 +15,30 @@ export interface UserPlaces {
   readonly home?: string | undefined;
 }
 
-/** For our own commands; for programs of the Vault family; and what only one agent of a store holds. */
+/**
+ * File names: socket for Coffer's commands, socket for Vault clients, lock that only one agent of a store holds, and
+ * the mark that the user wants no agent.
+ */
 const SOCKET = 'agent.sock';
 const API_SOCKET = 'api.sock';
 const LOCK = 'lock';
 const DECLINED = 'declined';
-/** Where the place outlives the session, a no holds for so long. */
+/** Time in milliseconds for which the mark is valid if the directory outlives the session. */
 const DECLINED_MS = 12 * 3600 * 1000;
 
 const DIRECTORY_MODE = 0o700;
 const FILE_MODE = 0o600;
 const RIGHTS_OF_OTHERS = 0o077;
 const WRITING_BY_OTHERS = 0o022;
-/** macOS has room for 104 bytes with the final zero, Linux for 108. */
+/** Maximum length of a socket path, in bytes: 104 on macOS, including the final zero, and 108 on Linux. */
 const MOST_SOCKET_BYTES = 103;
-/** Of these as many are left to the names of sockets, and the slashes around the store's name. */
+/** Part of that length reserved for names of sockets, and the slashes around the store's name. */
 const SOCKET_NAME_BYTES = 16;
 
 /**
- * Where the agent of one store is found, with no variable set: each store has a directory of its own below one of the user's.
- * What keeps others out is these two directories, which nobody but the user may enter: every use of them looks at that first.
+ * Directory in which the agent of one store is found without any variable: each store has a directory of its own below
+ * a directory of the user. Access control relies on these two directories, which only the user may enter: every use
+ * checks that first.
  * @see docs/decisions/0142
  */
 export class AgentDirectory {
@@ -52,17 +56,20 @@ export class AgentDirectory {
     this.#uid = uid;
   }
 
-  /** Where programs come in through a door. @param door its name. */
+  /**
+   * Returns the socket path of an agent protocol.
+   * @param door its name
+   */
   doorSocket(door: string): string {
     return join(this.path, `${door}.sock`);
   }
 
-  /** Undefined where there is no place for one, or the platform has no users of that kind. */
+  /** Returns the directory for a store; undefined if there is no place for one, or the platform has no such users. */
   static of(store: Location, places: UserPlaces): AgentDirectory | undefined {
     return AgentDirectory.#named(identityOf(store), places);
   }
 
-  /** The same for an agent that uses the keys of a server. */
+  /** Returns the directory for an agent that uses the keys of a server. */
   static ofServer(address: string, places: UserPlaces): AgentDirectory | undefined {
     return AgentDirectory.#named(`server ${address}`, places);
   }
@@ -74,31 +81,40 @@ export class AgentDirectory {
     return parent === undefined ? undefined : new AgentDirectory(parent, identity, uid);
   }
 
-  /** Whether something may listen there. Costs one look at the file system where nothing does. */
+  /** Whether something may be listening. Costs one file system access if nothing is. */
   get isInUse(): boolean {
     return lstatSync(this.socket, { throwIfNoEntry: false })?.isSocket() === true;
   }
 
-  /** Whether the person of this session has said that they want no agent. */
+  /** Whether the user has declined an agent in this session. */
   get isDeclined(): boolean {
     const saidAt = lstatSync(join(this.path, DECLINED), { throwIfNoEntry: false })?.mtimeMs;
     return saidAt !== undefined && Date.now() - saidAt < DECLINED_MS;
   }
 
-  /** @throws as `make`. */
+  /**
+   * Records that the user declines an agent.
+   * @throws as `make`
+   */
   decline(): void {
     this.make();
     writeFileSync(join(this.path, DECLINED), '', { mode: FILE_MODE });
   }
 
-  /** @throws `unavailable` when others could have put there what is there. */
+  /**
+   * Checks the permissions.
+   * @throws `unavailable` if other users could have created its files
+   */
   verify(): void {
     const parent = dirname(this.path);
     this.#refuse(dirname(parent), statSync(dirname(parent)), WRITING_BY_OTHERS);
     for (const path of [parent, this.path]) this.#refuse(path, lstatSync(path), RIGHTS_OF_OTHERS);
   }
 
-  /** Makes what is missing. @throws as `verify`, and `unsupported` when a socket there would have too long a name. */
+  /**
+   * Creates missing directories.
+   * @throws as `verify`; `unsupported` if the path of a socket would be too long
+   */
   make(): void {
     if (Buffer.byteLength(this.socket) > MOST_SOCKET_BYTES) {
       throw unsupported(placed`${{ file: this.socket }} is too long for the name of a socket`, {
@@ -133,8 +149,8 @@ export class AgentDirectory {
 }
 
 /**
- * A store's name for files and units of systemd: no two stores have the same, also where case makes no difference. A hash is only for
- * those that leave sockets no room: the module that makes it is a tenth of what a command costs that asks an agent.
+ * Returns a store's name for files and systemd units: unique, even if case is ignored. A hash is used only if the name
+ * would be too long for sockets: loading the hash module would be a tenth of the cost of a command that uses an agent.
  */
 function nameIn(parent: string, identity: string): string {
   const name = identity
@@ -146,7 +162,10 @@ function nameIn(parent: string, identity: string): string {
 
 const HASH_LENGTH = 16;
 
-/** As p11-kit looks for it: where sessions have their things, else where the user keeps what can be made again. */
+/**
+ * Returns the parent directory, found like p11-kit does: the session's runtime directory, else the user's cache
+ * directory.
+ */
 function parentOf({ runtime, cache, home }: UserPlaces, uid: number): string | undefined {
   for (const directory of [runtime, `/run/user/${uid}`]) {
     if (directory === undefined || !isAbsolute(directory)) continue;

@@ -2,7 +2,7 @@ import { elapsedMs } from '../../ground/clock.ts';
 import type { Times } from './calls.ts';
 import type { Deadline, Ends } from './watchdog.ts';
 
-/** The two clocks of a machine, in milliseconds: that of the wall, and one that nobody sets, but which stands still in suspend. */
+/** Clocks of a machine, in milliseconds: the wall clock, and the monotonic clock, which stops in suspend. */
 export interface Clocks {
   wall(): number;
   steady(): number;
@@ -10,15 +10,15 @@ export interface Clocks {
 
 const MACHINE: Clocks = { wall: () => Date.now(), steady: elapsedMs };
 
-/** A moment on both. */
+/** Moment on both clocks. */
 interface Moment {
   readonly wall: number;
   readonly steady: number;
 }
 
 /**
- * How long a store stays unlocked. A time is up as soon as either clock says so: one goes on while the machine sleeps, the other
- * can't be set back.
+ * Timeouts of an unlocked store. A timeout expires as soon as it does on either clock: one continues while the machine
+ * sleeps, the other cannot be set back.
  */
 export class Lifetime {
   readonly #clocks: Clocks;
@@ -33,26 +33,26 @@ export class Lifetime {
     this.#idleEnd = this.#after(idleMs);
   }
 
-  /** A key was used: its idle time starts anew. */
+  /** Resets the idle timeout after a use. */
   use(): void {
     this.#idleEnd = this.#after(this.#idleMs);
   }
 
-  /** Milliseconds until it is over as far as anybody knows now; 0 or less when it is. */
+  /** Returns the milliseconds until the next timeout as of now; 0 or less if it has expired. */
   get leftMs(): number {
     const wall = this.#clocks.wall();
     const steady = this.#clocks.steady();
     return Math.min(...[this.#end, this.#idleEnd].flatMap((end) => [end.wall - wall, end.steady - steady]));
   }
 
-  /** When it is over as far as anybody knows now. */
+  /** Returns the ends of the timeouts as of now. */
   get ends(): Ends {
     const steady = this.#clocks.steady();
     const deadline = (end: Moment): Deadline => ({ wall: end.wall, leftMs: end.steady - steady });
     return { latest: deadline(this.#end), idle: deadline(this.#idleEnd), idleMs: this.#idleMs };
   }
 
-  /** Milliseconds since 1970. */
+  /** In milliseconds since the epoch. */
   get until(): { readonly idle: number; readonly latest: number } {
     return { idle: Math.min(this.#idleEnd.wall, this.#end.wall), latest: this.#end.wall };
   }

@@ -3,8 +3,9 @@ import { lengthPrefixed } from '../../ground/bytes.ts';
 import type { Times } from './calls.ts';
 
 /*
- * How an agent and a command show one another that each has the root key of the same store and generation, and send none: whoever listens in
- * the place of an agent learns nothing, and whoever has no secret of the store starts no times anew.
+ * Mutual proof of an agent and a command that both have the root key of the same store and generation, without sending
+ * it: an attacker who listens in place of an agent learns nothing, and a caller without a secret of the store cannot
+ * reset the timeouts.
  * @see docs/decisions/0281
  */
 
@@ -12,11 +13,11 @@ const NONCE_BYTES = 16;
 
 export const freshNonce = (): string => randomBytes(NONCE_BYTES).toString('base64url');
 
-/** What an agent answers to the nonce of a command, beside a nonce of its own. */
+/** Computes the agent's response to the nonce of a command, including a nonce of its own. */
 export const agentProof = (key: KeyObject, asked: string, own: string): string =>
   proofOf(key, 'agent', asked, own);
 
-/** What a command answers to that: it wants these times. */
+/** Computes the command's response to that, for the requested timeouts. */
 export const ownerProof = (key: KeyObject, agents: string, { idleMs, forMs }: Times): string =>
   proofOf(key, 'owner', agents, String(idleMs), String(forMs));
 
@@ -25,7 +26,7 @@ const proofOf = (key: KeyObject, ...fields: readonly string[]): string =>
     .update(lengthPrefixed(...fields))
     .digest('base64url');
 
-/** Whether a proof that was sent is the one that is expected. */
+/** Compares a received proof with the expected one, in constant time. */
 export function isProof(sent: unknown, expected: string): boolean {
   if (typeof sent !== 'string' || sent.length !== expected.length) return false;
   return timingSafeEqual(Buffer.from(sent, 'latin1'), Buffer.from(expected, 'latin1'));

@@ -2,47 +2,47 @@ import type { ChildProcess } from 'node:child_process';
 import { elapsedMs } from '../../ground/clock.ts';
 
 /*
- * Ends the process of an agent when its time is up and its event loop does not do so, because it is busy with one thing or waits in a call of the
- * system: a shell that sleeps, and kills it then.
+ * Kills the process of an agent that does not exit after its timeout because its event loop is busy or blocked in a
+ * system call: a shell that sleeps, and kills it then.
  * @see docs/decisions/0280
  */
 
-/** A moment on both clocks of a machine. */
+/** Moment on both clocks of a machine. */
 export interface Deadline {
-  /** Milliseconds since 1970. */
+  /** In milliseconds since the epoch. */
   readonly wall: number;
-  /** Milliseconds from now, by the clock that nobody sets. */
+  /** Milliseconds from now, by the monotonic clock. */
   readonly leftMs: number;
 }
 
-/** How long a store may stay open. */
+/** Ends of the timeouts of an open store. */
 export interface Ends {
-  /** In any case. */
+  /** End of the total timeout. */
   readonly latest: Deadline;
-  /** Without use, and what that time is. */
+  /** End of the idle timeout, and its length in milliseconds. */
   readonly idle: Deadline;
   readonly idleMs: number;
 }
 
-/** So much later than the end, for an agent that ends by itself forgets its keys first. */
+/** Delay after the end, in milliseconds, so that an agent can exit by itself and forget its keys first. */
 const GRACE_MS = 1200;
 /**
- * The end without use moves with each use. A shell can't be told so, and another one takes its place now and then: what it waits for
- * is at least this much later.
+ * Minimum delay after the idle timeout, in milliseconds. The idle timeout moves with each use, which a running shell
+ * cannot be told, so it is replaced now and then.
  */
 const LEAST_SLACK_MS = 60_000;
 const SECOND_MS = 1000;
-/** Where systems have `sleep` and `date`; the last one is that of NixOS. */
+/** Usual directories of `sleep` and `date`; the last one is that of NixOS. */
 const SYSTEM_PATH = '/usr/bin:/bin:/run/current-system/sw/bin';
 
-/** The shell's exit code where the system has not what it needs. */
+/** Exit code of the shell if the system lacks a required program. */
 const CAN_NOT = 99;
 
 /**
- * Sleeps in pieces, because the clock of the wall goes on while the machine sleeps and this does not. The process is killed as long as it is the
- * parent of the shell, and so never another one that has its number. What a signal has ended is not missing: then the shell ends as if it had
- * been killed itself.
- * Arguments: process, a part of a second, whole seconds, and the end in seconds since 1970.
+ * Sleeps in pieces, because the wall clock continues while the machine sleeps and `sleep` does not. The process is
+ * killed only while it is the parent of the shell, so never another process with the same PID. A program that was ended
+ * by a signal is not missing: the shell exits then as if it had been killed itself. Arguments: PID, fraction of a
+ * second, whole seconds, and the end in seconds since the epoch.
  */
 const SCRIPT = `
 pid=$1 left=$3 end=$4
@@ -65,17 +65,17 @@ is_child
 kill -KILL "$pid"
 `;
 
-/** Kills this process some time after an end that can be put off. */
+/** Kills this process some time after an end that can be extended. */
 export class Watchdog {
   #shell: ChildProcess | undefined;
-  /** The system has no shell, or none that can sleep. */
+  /** Whether the system has no suitable shell or programs. */
   #isHopeless = false;
-  /** When it kills, by `elapsedMs`. */
+  /** Time of the kill, on the clock of `elapsedMs`. */
   #at = Number.POSITIVE_INFINITY;
 
   /**
-   * Looks, now and then, whether it still waits for the right moment.
-   * @param failed called when there can be none.
+   * Checks whether the shell waits for the right time, and replaces it if needed.
+   * @param failed called if the watchdog cannot work
    */
   watch({ latest, idle, idleMs }: Ends, failed: (error: unknown) => void): void {
     if (this.#isHopeless) return;
@@ -112,7 +112,7 @@ export class Watchdog {
       failed(error);
     };
     shell.once('error', ended);
-    // One that somebody killed, or whose programs, gets a successor at the next look.
+    // If another process killed the shell or its programs, the next check starts a new one.
     shell.once('exit', (code) =>
       ended(
         code === CAN_NOT
@@ -122,7 +122,7 @@ export class Watchdog {
     );
   }
 
-  /** Kills nothing any more. */
+  /** Stops the watchdog. */
   stop(): void {
     this.#shell?.kill('SIGKILL');
     this.#shell = undefined;

@@ -1,25 +1,28 @@
 import { type Bits, firstInBoth, join, noBits, put } from '../bits.ts';
 import { type Fact, isCard, isVersion, type VersionFact } from '../fact.ts';
 
-/** Which facts are good, each by itself and with its author: the first step of judging. */
+/** First step of judging: determines which facts are good, each on its own and with its author. */
 
-/** Whether a signature is the one of a fact by a key. It may know that from before. */
+/** Verifies the signature of a fact by a key; may use cached results. */
 export type IsSigned = (fact: Fact, sign: string) => boolean;
 
 export interface GoodFacts {
-  /** Each comes after those that it follows. */
+  /** Good facts, each after those that it follows. */
   readonly line: readonly Fact[];
   readonly good: ReadonlyMap<string, Fact>;
-  /** Why others are not, by their paths. */
+  /** Refused facts: paths and reasons. */
   readonly refused: ReadonlyMap<string, string>;
 }
 
-/** @param store the id of the first fact of the keyring that is meant. */
+/**
+ * Determines the good facts.
+ * @param store ID of the first fact of the keyring
+ */
 export function goodFacts(facts: ReadonlyMap<string, Fact>, store: string, isSigned: IsSigned): GoodFacts {
   const refused = new Map<string, string>();
   const verdicts = new Map<string, string | undefined>();
   for (const fact of facts.values()) {
-    // Authors first, without recursion: somebody may have made a long chain of them.
+    // Authors first, without recursion: an attacker may have made a long chain of them.
     const chain: Fact[] = [];
     const seen = new Set<string>();
     for (
@@ -68,7 +71,7 @@ function weaknessOf(
   return isSigned(fact, author.card.sign) ? undefined : `is not signed by ${author.card.name}`;
 }
 
-/** Each fact after those that it follows. */
+/** Sorts facts, each after those that it follows. */
 function inOrder(good: ReadonlyMap<string, Fact>): readonly Fact[] {
   const order: Fact[] = [];
   const begun = new Set<string>();
@@ -93,8 +96,8 @@ function inOrder(good: ReadonlyMap<string, Fact>): readonly Fact[] {
 }
 
 /**
- * Versions whose number is more than one above those of their key that they follow: somebody could use numbers up. It is not asked of what
- * follows something that is missing.
+ * Finds versions whose number exceeds those of their key that they follow by more than one: an attacker could use up
+ * numbers. Versions that follow a missing fact are not checked.
  */
 function skipping(order: readonly Fact[]): readonly Fact[] {
   const whole = new Set<string>();
@@ -103,7 +106,8 @@ function skipping(order: readonly Fact[]): readonly Fact[] {
   const asked = new Set(all.filter(({ version }) => version.number > 1).map(({ version }) => version.key));
   const versions = all.filter(({ version }) => asked.has(version.key));
   const skips = new Set<VersionFact>();
-  // Somebody who has left can have made a key for each of thousands of versions: many are looked at in one pass over the facts.
+  // A former member may have created a key for each of thousands of versions, so many are processed in one pass over
+  // the facts.
   const highest = new Map<string, number>();
   for (let from = 0; from < versions.length; from += AT_ONCE) {
     const some = versions.slice(from, from + AT_ONCE);
@@ -116,13 +120,14 @@ function skipping(order: readonly Fact[]): readonly Fact[] {
   return [...skips];
 }
 
-/** Versions that one pass over the facts looks for. */
+/** Number of versions processed per pass over the facts. */
 const AT_ONCE = 1024;
 
 /**
- * Finds the highest number of the same key that each version follows, among some that stand in the same order as the facts.
- * @param highest by id; of the versions before these it is complete.
- * @param counts whether one of these uses a number up: asked when all that it follows is known.
+ * Finds the highest number of the same key among the facts that each version follows, for versions in the order of the
+ * facts.
+ * @param highest result by ID; complete for the versions before these
+ * @param counts whether a version uses up its number: called when everything that it follows is known
  */
 function lookThrough(
   order: readonly Fact[],
@@ -130,7 +135,7 @@ function lookThrough(
   highest: Map<string, number>,
   counts: (fact: VersionFact) => boolean,
 ): void {
-  // The highest number has the first place, so that the first one that is followed tells it.
+  // The highest number gets the first position, so that the first one found is the result.
   const placed = some.toSorted((a, b) => b.version.number - a.version.number);
   const placeOf = new Map(placed.map(({ id }, place) => [id, place]));
   const ofKey = new Map<string, Bits>();

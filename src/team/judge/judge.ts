@@ -4,32 +4,32 @@ import { goodFacts, type IsSigned } from './good.ts';
 import { judgeRemovals, type Removals } from './removals.ts';
 
 /**
- * What a set of facts comes to: a pure function of the files and of the removals that were seen on this machine. Nothing that somebody
- * signs who is gone changes anything for who knows it.
+ * Judges a set of facts: a pure function of the files and of the removals seen on this machine. Nothing signed by a
+ * removed member has an effect for a machine that knows the removal.
  * @see docs/team-format.md
  * @see docs/decisions/0298
  */
 
-/** A version of a key, and whether only those can have written under it who are in. */
+/** Version of a key, and whether only current members can have encrypted with it. */
 export interface JudgedVersion {
   readonly fact: VersionFact;
   readonly isValid: boolean;
   readonly isBelieved: boolean;
 }
 
-/** Somebody who was given a root key by an armor. */
+/** Root key granted to cards by an armor. */
 export interface Grant {
   readonly epoch: string;
-  /** Ids of cards, in the order of the armor. */
+  /** IDs of cards, in the order of the armor. */
   readonly to: readonly string[];
   readonly fact: Fact;
 }
 
-/** Something that a fact follows or needs, and that is not there. */
+/** Missing fact that another one follows or needs. */
 export interface Hole {
   readonly id: string;
   readonly fact: Fact;
-  /** Without it nothing can be opened for sure. */
+  /** Whether decryption may fail without it. */
   readonly isGrave: boolean;
 }
 
@@ -37,40 +37,43 @@ export interface Judgement {
   readonly store: string;
   readonly facts: ReadonlyMap<string, Fact>;
   readonly good: ReadonlyMap<string, Fact>;
-  /** Good ones, each after those that it follows. */
+  /** Good facts, each after those that it follows. */
   readonly line: readonly Fact[];
   readonly valid: ReadonlyMap<string, Fact>;
-  /** What is not believed, by its path, and why. */
+  /** Refused files: paths and reasons. */
   readonly refused: ReadonlyMap<string, string>;
-  /** Valid facts that say something that is not known here. */
+  /** Valid facts of a kind unknown to this version. */
   readonly newer: readonly Fact[];
-  /** Who is in. */
+  /** Cards of current members. */
   readonly cards: readonly CardFact[];
-  /** Ids of cards that are out. */
+  /** IDs of removed cards. */
   readonly gone: ReadonlySet<string>;
-  /** Cards that are out though no removal names them. */
+  /** Cards that are removed although no removal names them. */
   readonly caught: readonly CardFact[];
-  /** Removals that hold, and take somebody out. */
+  /** Removals that hold, and remove a card. */
   readonly removals: readonly Fact[];
-  /** Removals that do not count. */
+  /** Removals that have no effect. */
   readonly undone: readonly Fact[];
-  /** Removals of admins by each other: everything stops. */
+  /** Removals of admins by each other, which block all changes. */
   readonly quarrels: readonly Fact[];
   readonly holes: readonly Hole[];
-  /** Epochs that are good, valid or not. */
+  /** Good epochs, valid or not. */
   readonly everyEpoch: readonly Fact[];
-  /** Epochs whose root key only those have who are in. */
+  /** Epochs whose root key only current members have. */
   readonly believed: readonly Fact[];
   /** Valid epochs that no other valid one follows. */
   readonly newest: readonly string[];
   /** Good versions by key, in the order in which they are tried. */
   readonly versions: ReadonlyMap<string, readonly JudgedVersion[]>;
   readonly grants: readonly Grant[];
-  /** Removals that were seen here, and are not here now. */
+  /** Removals seen on this machine earlier that are missing now. */
   readonly unseen: readonly string[];
 }
 
-/** @param seen ids of removals that are known on this machine, in the order in which they were seen. */
+/**
+ * Judges facts.
+ * @param seen IDs of removals known on this machine, in the order in which they were seen
+ */
 export function judge(
   facts: ReadonlyMap<string, Fact>,
   store: string,
@@ -134,7 +137,7 @@ function holesOf(fact: Fact, good: ReadonlyMap<string, Fact>): readonly Hole[] {
   return [...missing(fact.after, false), ...missing([fact.version?.under, fact.root], true)];
 }
 
-/** Whoever made the root key knew of everybody who has left, and nobody who has left was given it. */
+/** Returns the epochs whose author knew of every removal, and whose root key no removed member was granted. */
 function believedEpochs(from: {
   readonly all: readonly Fact[];
   readonly grants: readonly Grant[];
@@ -192,7 +195,7 @@ function versionsOf(
   return byKey;
 }
 
-/** The version that values are encrypted with; undefined where none is believed. */
+/** Returns the version to encrypt with; undefined if none is believed. */
 export function bestVersion({ versions }: Judgement, key: string): VersionFact | undefined {
   const believed = (versions.get(key) ?? []).filter(({ isBelieved }) => isBelieved);
   return believed.reduce<VersionFact | undefined>(
@@ -201,7 +204,7 @@ export function bestVersion({ versions }: Judgement, key: string): VersionFact |
   );
 }
 
-/** The number that the next version of a key gets. */
+/** Returns the number of a key's next version. */
 export const nextNumber = ({ versions }: Judgement, key: string): number =>
   1 +
   Math.max(
@@ -209,24 +212,24 @@ export const nextNumber = ({ versions }: Judgement, key: string): number =>
     ...(versions.get(key) ?? []).filter(({ isValid }) => isValid).map(({ fact }) => fact.version.number),
   );
 
-/** The keys that have a valid version. */
+/** Returns the keys that have a valid version. */
 export const keyNames = ({ versions }: Judgement): readonly string[] =>
   [...versions]
     .filter(([, all]) => all.some(({ isValid }) => isValid))
     .map(([name]) => name)
     .sort();
 
-/** Everybody who was validly given the root key of an epoch. */
+/** Returns all cards with a valid grant of an epoch's root key. */
 export const givenTo = ({ grants, valid }: Judgement, epoch: string): ReadonlySet<string> =>
   new Set(
     grants.filter((grant) => grant.epoch === epoch && valid.has(grant.fact.id)).flatMap(({ to }) => to),
   );
 
-/** Whether a card is of somebody who has left, or never was in. */
+/** Whether a card was removed, or never was a member's. */
 export const hasLeft = ({ gone, valid }: Judgement, card: string): boolean =>
   gone.has(card) || !valid.has(card);
 
-/** Everything that a fact follows, as far as it is here. */
+/** Returns everything that a fact follows, as far as it exists. */
 export function pastOf(good: ReadonlyMap<string, Fact>, id: string): ReadonlySet<string> {
   const past = new Set<string>();
   const left = [...(good.get(id)?.after ?? [])];
@@ -239,7 +242,10 @@ export function pastOf(good: ReadonlyMap<string, Fact>, id: string): ReadonlySet
   return past;
 }
 
-/** Valid facts that no other valid one follows: what the next fact follows. @param counts leaves some out. */
+/**
+ * Returns the valid facts that no other valid one follows, which the next fact follows.
+ * @param counts filter
+ */
 export function headsOf(
   { valid }: Judgement,
   counts: (fact: Fact) => boolean = () => true,
@@ -252,6 +258,6 @@ export function headsOf(
     .sort();
 }
 
-/** What people are called in messages. */
+/** Returns the name of a card, for messages. */
 export const nameOf = ({ facts }: Judgement, card: string): string =>
   facts.get(card)?.card?.name ?? card.slice(0, 8);

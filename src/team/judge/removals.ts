@@ -15,29 +15,33 @@ import {
 import { type CardFact, type Fact, isCard, isEpoch, takesOut } from '../fact.ts';
 
 /*
- * Who takes out whom, and which removals hold: the steps 2 to 4 of judging. Everything about removals is a set of epochs, as bits, so
- * that whoever has left can make it no dearer than their number times the number of facts.
+ * Steps 2 to 4 of judging: which removal removes which card, and which removals hold. Everything about removals is a
+ * set of epochs, as bits, so that a removed member cannot raise the cost above the number of removals times the number
+ * of facts.
  */
 
 export interface Removals {
-  /** Every good epoch, in order; bits count them. */
+  /** Every good epoch, in order; bits are positions in this list. */
   readonly epochs: readonly Fact[];
-  /** The place of an epoch among them. */
+  /** Position of an epoch in it. */
   readonly placeOf: ReadonlyMap<string, number>;
-  /** The epochs that follow a fact. */
+  /** Epochs that follow a fact. */
   readonly behind: ReadonlyMap<string, Bits>;
-  /** The removals that take a card out, whether or not they hold. */
+  /** Returns the removals of a card, whether they hold or not. */
   readonly outOf: (card: string) => Bits;
-  /** The removals that hit a fact. */
+  /** Returns the removals that invalidate a fact. */
   readonly hits: (fact: Fact) => Bits;
-  /** The removals that hold. */
+  /** Removals that hold. */
   readonly firm: Bits;
   readonly isVoid: Bits;
-  /** Those that hold and take each other out. */
+  /** Removals that hold and remove each other's authors. */
   readonly quarrels: readonly Fact[];
 }
 
-/** @param seen ids of removals that are known here, in the order in which they were seen. */
+/**
+ * Judges removals.
+ * @param seen IDs of removals known on this machine, in the order in which they were seen
+ */
 export function judgeRemovals(
   line: readonly Fact[],
   good: ReadonlyMap<string, Fact>,
@@ -79,7 +83,7 @@ export function judgeRemovals(
   };
 }
 
-/** The epochs that each fact follows, and those that follow it. */
+/** Returns the epochs that each fact follows, and those that follow it. */
 function neighbours(line: readonly Fact[], placeOf: ReadonlyMap<string, number>, count: number) {
   const before = new Map<string, Bits>();
   const behind = new Map(line.map(({ id }) => [id, noBits(count)]));
@@ -107,15 +111,18 @@ function neighbours(line: readonly Fact[], placeOf: ReadonlyMap<string, number>,
   return { before, behind };
 }
 
-/** What tells that two cards are one person's. */
+/** Returns the marks by which two cards are recognized as the same person's. */
 const marksOf = ({ card }: CardFact): readonly string[] => [
   `name ${card.name}`,
   ...card.keys.map((key) => `key ${key}`),
-  // A key that opens for one card and signs for another is one key.
+  // A key that decrypts for one card and signs for another is the same key.
   ...(card.sign === undefined ? [] : [`key ${card.sign}`]),
 ];
 
-/** By each card the removals that take it out: those that name it, and those that name another of that person and could not know it. */
+/**
+ * Returns the removals of each card: those that name it, and those that name another card of that person without
+ * knowing this one.
+ */
 function takenOut(
   cards: readonly CardFact[],
   epochs: readonly Fact[],
@@ -153,7 +160,7 @@ function takenOut(
   return { out, named };
 }
 
-/** The removals that take out a card or, where they did not know it, whoever made it. */
+/** Adds the removals of a card's author, if they did not know the card. */
 function throughAuthors(
   cards: readonly CardFact[],
   good: ReadonlyMap<string, Fact>,
@@ -181,7 +188,10 @@ function throughAuthors(
   return through;
 }
 
-/** By each removal those that take away that it counts. What was known here before is not taken away by whom an earlier one took out. */
+/**
+ * Returns, for each removal, the removals that invalidate it. A removal known on this machine is not invalidated by
+ * someone whom an earlier one removed.
+ */
 function killersOf(
   epochs: readonly Fact[],
   places: readonly number[],
@@ -211,8 +221,9 @@ function killersOf(
 }
 
 /**
- * Which removals are void, and which hold. Removals that kill each other, by a chain and back, are a component; components are gone
- * through from those that nobody kills (Kosaraju's two searches, without recursion).
+ * Determines which removals are void, and which hold. Removals that invalidate each other, also via others, are a
+ * component; components are processed starting from those that nothing invalidates (Kosaraju's two searches, without
+ * recursion).
  */
 function settleKills(count: number, places: readonly number[], killers: readonly Bits[]) {
   const none = noBits(count);
@@ -256,7 +267,7 @@ function settleKills(count: number, places: readonly number[], killers: readonly
   return { isVoid, firm, quarrelling };
 }
 
-/** The removals in the order in which a search along those that they kill is done with them. */
+/** Returns the removals in the finishing order of a depth-first search along the removals that they invalidate. */
 function finishOrder(
   count: number,
   places: readonly number[],

@@ -19,7 +19,7 @@ import {
   secretRef,
 } from './documents.ts';
 
-/** What somebody logs in with, and from where. */
+/** Credentials of a login, with the client address. */
 export interface Credentials {
   readonly roleId: string;
   readonly secretId: string;
@@ -29,15 +29,15 @@ export interface Credentials {
 interface Found {
   readonly name: string;
   readonly role: Role;
-  /** Absent for a role that needs none. */
+  /** Absent if the role does not require a secret ID. */
   readonly secret?: { readonly id: string; readonly document: SecretId };
 }
 
 /**
- * Lets a program in. The use is taken in the change that makes the token: of those who come with the last one at the same
- * moment, on whatever server, one gets in.
+ * Logs in. The use of the secret ID is counted in the transaction that creates the token: if several clients use the
+ * last one at the same time, on any server, only one succeeds.
+ * @throws `invalid` with Vault's messages
  * @see docs/decisions/0176
- * @throws `invalid` in the words of the family.
  */
 export async function login(room: Room, tokens: Tokens, credentials: Credentials): Promise<IssuedToken> {
   const { mount } = room;
@@ -52,12 +52,12 @@ export async function login(room: Room, tokens: Tokens, credentials: Credentials
         tx.put(secretRef(mount, id), { ...document, uses: document.uses - 1, updatedMs: room.clock.now() });
       }
     }
-    // The use is gone: a secret ID that is tried from elsewhere is one that somebody took.
+    // The use counts even now: a secret ID that is used from a foreign address was stolen.
     return refusedAddress(found, credentials.address) ?? loginOf(mount, name, role, found, credentials);
   });
 }
 
-/** The name of the role that has a role ID, if there is one. */
+/** Returns the name of the role with a role ID, if there is one. */
 export async function roleWithId({ store, mount }: Room, roleId: string): Promise<string | undefined> {
   if (roleId === '') return undefined;
   const ref = roleIdRef(mount, roleId);
@@ -117,8 +117,8 @@ function loginOf(
 }
 
 /**
- * Whoever makes secret IDs may bind their tokens more than the role does, and never less: also where the role was changed since, or
- * binds each token to where its login came from. Undefined where that leaves nothing.
+ * Applies the networks of a secret ID, which can only restrict those of the role: also if the role was changed later,
+ * or binds each token to the address of its login. Undefined if none are left.
  */
 function withSecretsNetworks(
   settings: TokenSettings,

@@ -1,12 +1,12 @@
 import type { MountType } from '../../../mounts/mounts.ts';
 
-/** Roles by name; names of roles by role ID; secret IDs by what they hash to; and those hashes by accessor. */
+/** Collections: roles by name, role names by role ID, secret IDs by hash, and those hashes by accessor. */
 export const ROLES = 'roles';
 export const ROLE_IDS = 'role-ids';
 export const SECRETS = 'secrets';
 export const ACCESSORS = 'accessors';
 
-/** Apart from the rest, because every command knows what can be mounted. */
+/** Separate module, because every command loads the mount types. */
 export const approleMounts: MountType = {
   name: 'approle',
   isLogin: true,

@@ -23,7 +23,7 @@ export const NEW_ROLE: RoleSettings = {
   local_secret_ids: false,
 };
 
-/** What is to be changed of a role; what is absent stays. */
+/** Change of a role; absent members stay unchanged. */
 export interface RoleChange {
   readonly settings: Partial<RoleSettings>;
   readonly token: Partial<TokenSettings>;
@@ -32,7 +32,10 @@ export interface RoleChange {
 
 const KEY_BYTES = 32;
 
-/** Makes or changes a role. @throws `invalid` in the words of the family. */
+/**
+ * Creates or changes a role.
+ * @throws `invalid` with Vault's messages
+ */
 export async function writeRole(
   room: Room,
   name: string,
@@ -65,7 +68,10 @@ export async function writeRole(
   await rolesOf(room).write(name, changed, options);
 }
 
-/** Its secret IDs let nobody in any more, and are cleared away by the next tidying; its tokens live until they end. */
+/**
+ * Deletes a role. Its secret IDs become invalid, and are deleted by the next tidy; its tokens stay valid until they
+ * expire.
+ */
 export async function removeRole({ store, mount }: Room, name: string): Promise<void> {
   await store.transact(async (tx) => {
     const role = await findRole(tx, mount, name);

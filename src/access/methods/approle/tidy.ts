@@ -11,10 +11,10 @@ import {
 } from './documents.ts';
 import { SECRETS } from './mount-type.ts';
 
-/** Secret IDs that one change looks at. */
+/** Number of secret IDs checked per transaction. */
 const BATCH = 500;
 
-/** Clears away secret IDs that have ended, or whose role is gone. */
+/** Deletes secret IDs that have expired, or whose role is gone. */
 export async function tidySecrets(room: Room): Promise<void> {
   const { store, mount } = room;
   let after = '';

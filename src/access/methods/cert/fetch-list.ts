@@ -5,10 +5,10 @@ import { fetchOutside } from '../../login/fetch-outside.ts';
 const TIMEOUT_MS = 10_000;
 
 /**
- * What lies at an address, for which somebody who may write to the mount asks.
- * @param read makes of it what it should be; fails for what is something else.
- * @throws `invalid` for what is no address of the web; `unavailable` when it can't be had: why, only its cause says, since whoever
- *   asks could look around in the network of the server.
+ * Fetches a URL on behalf of a caller who may write to the mount.
+ * @param read parses the response; throws if it is malformed
+ * @throws `invalid` for a URL that is not HTTP(S); `unavailable` if fetching fails: the reason is only in the cause,
+ * because the caller could explore the server's network with it
  */
 export async function fetchList<T>(url: string, mostBytes: number, read: (bytes: Buffer) => T): Promise<T> {
   const parsed = URL.canParse(url) ? new URL(url) : undefined;

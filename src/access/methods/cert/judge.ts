@@ -10,7 +10,7 @@ import { nobodysCertificate, type Presented } from './presented.ts';
 import { meets, strictness } from './requirements.ts';
 import { certificatesOf, isPinned } from './roles.ts';
 
-/** A role that lets somebody in. */
+/** Role that matches a client. */
 export interface Admitted {
   readonly name: string;
   readonly role: Role;
@@ -21,9 +21,10 @@ interface Candidate extends Admitted {
 }
 
 /**
- * Which role lets a client in. Where nobody names one, the strictest that fits: a lax one must not take what another is for.
- * @param name empty for any.
- * @throws `invalid` in the words of peers.
+ * Finds the role for a client. If none is named, the strictest that matches is used: a lenient one must not take
+ * clients of another.
+ * @param name empty for any
+ * @throws `invalid` with Vault's messages
  * @see docs/decisions/0182
  */
 export async function judge(
@@ -45,7 +46,7 @@ export async function judge(
   throw invalid(ownWords('no chain matching all constraints could be found for this login certificate'));
 }
 
-/** The strictest first. */
+/** Returns the candidates, strictest first. */
 async function candidatesFor(view: View, mount: Mount, name: string): Promise<readonly Candidate[]> {
   const named = name === '' ? undefined : await view.get<Role>(roleRef(mount, name));
   const roles =
@@ -55,11 +56,11 @@ async function candidatesFor(view: View, mount: Mount, name: string): Promise<re
     .toSorted((a, b) => rank(b) - rank(a));
 }
 
-/** A single certificate is stricter than any names. */
+/** A pinned certificate is stricter than any name patterns. */
 const rank = ({ role, certificates }: Candidate): number =>
   strictness(role.settings) + (isPinned(certificates) ? 100 : 0);
 
-/** The ways from the client's certificate to one of the role's. */
+/** Returns the chains from the client's certificate to one of the role's. */
 function chainsOf(
   { certificates }: Candidate,
   { leaf }: Presented,
@@ -71,7 +72,7 @@ function chainsOf(
   return certificates[0]?.x509.raw.equals(leaf.x509.raw) ? [[leaf]] : [];
 }
 
-/** By the list itself, which the store's cache keeps. */
+/** Sets of revoked serials, by the list object, which the store's cache keeps. */
 const compiled = new WeakMap<KeptList, ReadonlySet<string>>();
 
 function revokes(list: KeptList, { serial, issuer }: Certificate): boolean {

@@ -12,21 +12,21 @@ import { type Admitted, judge } from './judge.ts';
 import { type ClientCertificates, type Presented, readPresented } from './presented.ts';
 import { extensionText } from './requirements.ts';
 
-/** What somebody logs in with, and from where. */
+/** Login attempt, with the client address. */
 export interface Attempt {
   readonly certificates: ClientCertificates | undefined;
-  /** The role; empty for the strictest that fits. */
+  /** Role; empty for the strictest that matches. */
   readonly name: string;
   readonly address: string;
 }
 
 /**
- * Lets a client in for the certificate of its connection.
- * @throws `invalid` in the words of the family; `denied` from elsewhere than the role is bound to.
+ * Logs in with the client certificate of the connection.
+ * @throws `invalid` with Vault's messages; `denied` from an address that the role does not allow
  */
 export async function login(room: Room, tokens: Tokens, attempt: Attempt): Promise<IssuedToken> {
   const presented = readPresented(attempt.certificates);
-  // Who has nothing that counts never holds the store.
+  // Checked before the transaction, so that clients without a valid certificate never take the write lock.
   const { name } = await room.store.read((view) => admit(view, room, presented, attempt));
   return tokens.login(async (tx) => {
     const admitted = await admit(tx, room, presented, { ...attempt, name });
@@ -34,7 +34,7 @@ export async function login(room: Room, tokens: Tokens, attempt: Attempt): Promi
   });
 }
 
-/** The role that a login without a name would come to; undefined where none lets the client in. */
+/** Returns the role that a login without a role name would use; undefined if none matches. */
 export async function roleThatFits(
   { store, mount, clock }: Room,
   certificates: ClientCertificates | undefined,
@@ -90,6 +90,6 @@ function loginOf({ mount }: Room, { name, role }: Admitted, leaf: Certificate, a
   };
 }
 
-/** Names a key for good, whatever certificates are made for it. */
+/** Returns an identifier of the public key, which is independent of the certificates for it. */
 export const keyIdOf = ({ x509 }: Certificate): string =>
   hash('sha256', x509.publicKey.export({ type: 'spki', format: 'der' }), 'base64');

@@ -1,9 +1,9 @@
 import type { MountType } from '../../../mounts/mounts.ts';
 
-/** Roles by name; lists of revoked certificates by name; and the one document of settings. */
+/** Collections: roles by name, revocation lists by name, and the document of settings. */
 export const ROLES = 'certs';
 export const LISTS = 'crls';
 export const SETTINGS = 'config';
 
-/** Apart from the rest, because every command knows what can be mounted. */
+/** Separate module, because every command loads the mount types. */
 export const certMounts: MountType = { name: 'cert', isLogin: true, collections: [ROLES, LISTS, SETTINGS] };

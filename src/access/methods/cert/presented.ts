@@ -2,17 +2,20 @@ import { asCofferError, type CofferError, invalid } from '../../../ground/errors
 import { ownWords } from '../../../ground/own-words.ts';
 import { type Certificate, readCertificate } from '../../x509/certificate.ts';
 
-/** The certificates of a client, as its connection brought them: base64 of DER, its own first. */
+/** Certificates of a client from its connection: base64 of DER, leaf first. */
 export type ClientCertificates = readonly string[];
 
 export interface Presented {
-  /** That the client has the key of this one was shown when it connected. */
+  /** Leaf; the TLS handshake proved possession of its key. */
   readonly leaf: Certificate;
-  /** Nothing about them is known. */
+  /** Intermediates, not verified. */
   readonly intermediates: readonly Certificate[];
 }
 
-/** @throws `invalid` where there is none, or none that can be read. */
+/**
+ * Parses the certificates of a client.
+ * @throws `invalid` if there are none, or one cannot be parsed
+ */
 export function readPresented(certificates: ClientCertificates | undefined): Presented {
   const [leaf, ...intermediates] = (certificates ?? []).map(readOne);
   if (certificates === undefined || certificates.length === 0) {
@@ -33,6 +36,6 @@ function readOne(base64: string): Certificate | undefined {
   }
 }
 
-/** Nobody who is trusted signed it, or the role that was named is not there: not to be told apart. */
+/** Creates the error for an untrusted certificate, or an unknown role: the two must be indistinguishable. */
 export const nobodysCertificate = (): CofferError =>
   invalid(ownWords('invalid certificate or no client certificate supplied'));

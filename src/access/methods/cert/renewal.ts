@@ -10,9 +10,9 @@ import { keyIdOf } from './login.ts';
 import { type ClientCertificates, nobodysCertificate, readPresented } from './presented.ts';
 
 /**
- * Who has a token renewed must have a certificate that its role still takes, for the key that logged in; else the token alone,
- * stolen, could be kept for good.
- * @param certificates of the connection.
+ * Requires the client certificate again when a token is renewed: it must match the role and have the key of the login.
+ * Without this check, a stolen token could be renewed forever.
+ * @param certificates client certificates of the connection
  */
 export const certificateCheck =
   (certificates: ClientCertificates | undefined): KeyCheck =>

@@ -7,17 +7,17 @@ import type { RoleSettings } from './documents.ts';
 
 /** Letters, digits, hyphens and underscores between dots (RFC 1034, 3.5), and stars. */
 const DNS_NAME = /^[\w*-]+(?:\.[\w*-]+)*\.?$/;
-/** What RFC 5280, 4.2.1.6 has for addresses of mail: visible characters of ASCII, and blanks where they are quoted. */
+/** Email addresses of RFC 5280, 4.2.1.6: visible ASCII characters, and spaces where they are quoted. */
 const MAILBOX = /^[\x20-\x7e]+$/;
 const URI = /^[\x21-\x7e]+$/;
-/** No control characters or ends of lines, and nothing that stands for bytes that are no text. */
+/** Text without control characters and line breaks, and without replacement characters of invalid encodings. */
 const TEXT = /^[^\p{Cc}\p{Cs}\p{Zl}\p{Zp}\ufffd]*$/u;
 
-/** What is no name of its kind is a name of nobody: patterns are written for names. */
+/** Filters out malformed names: patterns are meant for well-formed ones. */
 const namesOf = (form: RegExp, names: readonly string[]): readonly string[] =>
   names.filter((name) => form.test(name));
 
-/** A list of patterns in a role, and what of a certificate they are about. */
+/** List of patterns in a role, and the names of a certificate that it applies to. */
 type Rule = readonly [
   list: keyof RoleSettings & `allowed_${string}`,
   of: (leaf: Certificate) => readonly string[],
@@ -39,7 +39,7 @@ const RULES: readonly Rule[] = [
   ['allowed_organizational_units', ({ organizationalUnits }) => namesOf(TEXT, organizationalUnits)],
 ];
 
-/** Whether a certificate is what a role asks for, beside who signed it. */
+/** Whether a certificate meets the requirements of a role, apart from its issuer. */
 export function meets(leaf: Certificate, settings: RoleSettings): boolean {
   const hasNames = RULES.every(([list, of]) => {
     const patterns = settings[list];
@@ -48,7 +48,7 @@ export function meets(leaf: Certificate, settings: RoleSettings): boolean {
   return hasNames && settings.required_extensions.every((required) => hasExtension(leaf, required));
 }
 
-/** How much a role asks for. */
+/** Returns the number of requirements of a role. */
 export const strictness = (settings: RoleSettings): number =>
   RULES.filter(([list]) => settings[list].length > 0).length +
   (settings.required_extensions.length > 0 ? 1 : 0);
@@ -59,7 +59,7 @@ function hasExtension(leaf: Certificate, required: string): boolean {
   return value !== undefined && TEXT.test(value) && glob(required.slice(colon + 1))(value);
 }
 
-/** The text of an extension, empty when it holds something else; undefined when it is not there. */
+/** Returns the text of an extension; empty if it has another type, undefined if it is absent. */
 export function extensionText({ extensions }: Certificate, type: string): string | undefined {
   const found = extensions.get(type);
   if (found === undefined) return undefined;

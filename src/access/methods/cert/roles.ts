@@ -21,19 +21,19 @@ const NEW_ROLE: RoleSettings = {
   allowed_metadata_extensions: [],
 };
 
-/** Characters of the certificates of a role: some hundred authorities. */
+/** Maximum length of a role's certificates, in characters: some hundred authorities. */
 const MOST_CHARACTERS = 256 * 1024;
 
-/** What is to be changed of a role; what is absent stays. */
+/** Change of a role; absent members stay unchanged. */
 export interface RoleChange {
   readonly settings: Partial<RoleSettings>;
   readonly token: Partial<TokenSettings>;
 }
 
 /**
- * Makes or changes a role.
- * @returns what is to be said of it.
- * @throws `invalid` in the words of the family.
+ * Creates or changes a role.
+ * @returns warnings
+ * @throws `invalid` with Vault's messages
  */
 export async function writeRole(
   room: Room,
@@ -54,10 +54,13 @@ export async function writeRole(
   return warningsOf(room.mount, written.token);
 }
 
-/** By the role itself, which the store's cache keeps. */
+/** Parsed certificates, by the role object, which the store's cache keeps. */
 const read = new WeakMap<Role, readonly Certificate[]>();
 
-/** The certificates of a role, those of authorities or one leaf. @throws `invalid` when there is none, or one that is broken. */
+/**
+ * Parses the certificates of a role, authorities or one leaf.
+ * @throws `invalid` if there are none, or one is malformed
+ */
 export function certificatesOf(role: Role): readonly Certificate[] {
   const known = read.get(role);
   if (known !== undefined) return known;
@@ -84,7 +87,7 @@ function parsed(der: Buffer): Certificate {
   }
 }
 
-/** Whether the role is about one certificate, and not about all that some authority signs. */
+/** Whether the role pins a single certificate, instead of trusting an authority. */
 export const isPinned = (certificates: readonly Certificate[]): boolean =>
   certificates[0]?.isAuthority === false;
 
@@ -118,7 +121,7 @@ function requireExtensionRules({ required_extensions, allowed_metadata_extension
   });
 }
 
-/** Peers have a text of their own where the older names were used. */
+/** Checks the lifetimes; Vault has different messages if the older names were used. */
 function requireOrderedTimes(
   { token_ttl: ttl, token_max_ttl: longest }: TokenSettings,
   change: Partial<TokenSettings>,
@@ -151,9 +154,9 @@ function warningsOf({ config = {} }: Mount, token: TokenSettings): readonly stri
 }
 
 /**
- * What is taken must be what is read again, and whoever asks for these checks relies on them.
- * @param settings of OCSP, by their names on the wire.
- * @throws `unsupported` for one that is not off or empty.
+ * Refuses OCSP settings: accepted settings must be stored, and a caller who enables these checks relies on them.
+ * @param settings OCSP settings by their API names
+ * @throws `unsupported` for one that is enabled or not empty
  */
 export function refuseOnlineChecks(settings: Readonly<Record<string, unknown>>): void {
   const wanted = Object.entries(settings).find(

@@ -13,20 +13,20 @@ import { ALGORITHMS } from './signed-token.ts';
 
 const KEEPS_KEYS = `the keys that were fetched from this issuer before stay in use, until they are ${KEPT_MS / 3_600_000} hours old`;
 
-/** What is checked beside a configuration, and not kept. */
+/** Parts of a configuration that are checked, but not stored. */
 export interface ConfigExtras {
-  /** An issuer that can't be asked now is a warning, not an error. */
+  /** Whether an unreachable issuer is a warning instead of an error. */
   readonly skipsValidation: boolean;
-  /** Only browsers would need it, so the store need not know it. */
+  /** Only browser logins would need it, so it is not stored. */
   readonly clientSecret: string;
-  /** Refused unless it is empty. */
+  /** Refused unless empty. */
   readonly provider: Readonly<Record<string, unknown>>;
 }
 
 export const readConfig = ({ store, mount }: Room): Promise<JwtConfig | undefined> =>
   store.read((view) => view.get<JwtConfig>(configRef(mount)));
 
-/** Why tokens can't be verified at present; undefined when they can. */
+/** Returns why tokens cannot be verified at present; undefined if they can. */
 export async function configProblem(room: Room, config: JwtConfig): Promise<string | undefined> {
   try {
     await keysOf(room, config).current();
@@ -39,9 +39,9 @@ export async function configProblem(room: Room, config: JwtConfig): Promise<stri
 }
 
 /**
- * Replaces the configuration of a mount, after its issuer was asked.
- * @returns warnings.
- * @throws `invalid` in the words of the family.
+ * Replaces the configuration of a mount, after contacting its issuer.
+ * @returns warnings
+ * @throws `invalid` with Vault's messages
  */
 export async function writeConfig(
   room: Room,
@@ -71,7 +71,7 @@ export async function writeConfig(
     const fetched = fetchedRef(mount);
     if (source === undefined) return deleteIfThere(tx, fetched);
     const found: FetchedKeys = { source: printSource(source), keys, fetchedMs: clock.now() };
-    // What the same issuer said before is good for as long as it would be without this change.
+    // Keys fetched earlier from the same issuer stay valid for as long as without this change.
     const before = keys === '' ? await tx.get<FetchedKeys>(fetched) : undefined;
     keepsKeys = before?.source === found.source && before.keys !== '';
     if (!keepsKeys) tx.put(fetched, found);
@@ -79,7 +79,7 @@ export async function writeConfig(
   return keepsKeys ? [...warnings, KEEPS_KEYS] : warnings;
 }
 
-/** Where the keys are to be fetched. */
+/** Validates a configuration, and returns the source of the keys. */
 function checked(config: JwtConfig, extras: ConfigExtras): KeySource | undefined {
   const {
     oidc_discovery_url: discoveryUrl,
@@ -137,7 +137,10 @@ function checked(config: JwtConfig, extras: ConfigExtras): KeySource | undefined
   return sourceOf(config);
 }
 
-/** What is fetched in clear can be changed by whoever lies in between, and then anybody logs in. */
+/**
+ * Checks a URL: keys fetched without TLS can be replaced by an attacker on the network, who could then log in as
+ * anyone.
+ */
 function checkUrl(field: 'oidc_discovery_url' | 'jwks_url', url: string): void {
   if (url === '' || isTrustworthy(url)) return;
   throw invalid(`'${field}' must be an address of https, or one of http on this machine`, { field });

@@ -2,20 +2,20 @@ import { checkServerIdentity, type PeerCertificate } from 'node:tls';
 import { isLoopback } from '../../../ground/loopback.ts';
 import { fetchOutside } from '../../login/fetch-outside.ts';
 
-/** For everything, from the name's address to the last byte. */
+/** Total time limit in milliseconds, from the DNS lookup to the last byte. */
 const WITHIN_MS = 5_000;
-/** Key sets have a few keys, each of some hundred bytes. */
+/** Maximum size of a document, in bytes. Key sets have a few keys of some hundred bytes each. */
 const MOST_BYTES = 1024 * 1024;
 
-/** Whom to trust where something of an issuer's is fetched. */
+/** TLS trust settings for documents of an issuer. */
 export interface IssuerTrust {
-  /** Certificates as PEM, in place of the machine's authorities; empty for those. */
+  /** Certificate authorities in PEM that replace the platform's; empty for those. */
   readonly ca: string;
-  /** Names that the server's certificate may have in place of the host's; empty for the host's alone. */
+  /** Names that the server's certificate may have instead of the host name; empty for the host name only. */
   readonly serverNames: readonly string[];
 }
 
-/** Whether an address is one of TLS, or of this machine alone, where nobody lies in between. */
+/** Whether a URL uses TLS, or is on this machine, so that no attacker is in between. */
 export function isTrustworthy(address: string): boolean {
   if (!URL.canParse(address)) return false;
   const { protocol, hostname, username, password } = new URL(address);
@@ -24,9 +24,8 @@ export function isTrustworthy(address: string): boolean {
 }
 
 /**
- * Fetches a document of an issuer, as text. Whoever answers gets no more time and memory than an honest issuer needs, and is not
- * followed elsewhere.
- * @throws an `Error` that says why not, in a few words.
+ * Fetches a document of an issuer as text, with bounded time and memory, and without following redirects.
+ * @throws an `Error` with a short reason
  */
 export async function fetchDocument(address: string, trust: IssuerTrust): Promise<string> {
   if (!isTrustworthy(address)) throw new Error('it is fetched over TLS only, but on this machine');

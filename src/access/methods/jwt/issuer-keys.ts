@@ -4,37 +4,40 @@ import { fetchKeySet, type KeySource, printSource, readKeySet } from './key-set.
 import type { VerificationKeys } from './signed-token.ts';
 
 const MINUTE_MS = 60_000;
-/** Keys of that age are as good as new. */
+/** Age up to which keys are used without fetching them again, in milliseconds. */
 const FRESH_MS = 10 * MINUTE_MS;
-/** Older ones are used while the issuer can't be reached; one that withdrew a key would be asking too much with longer. */
+/**
+ * Maximum age of keys while the issuer is unreachable, in milliseconds; a longer time would delay the withdrawal of a
+ * key too much.
+ */
 export const KEPT_MS = 12 * 60 * MINUTE_MS;
-/** An issuer is asked once in that time, whatever strangers send. */
+/** Minimum interval between requests to an issuer, in milliseconds, whatever clients send. */
 const PAUSE_MS = 10_000;
-/** How old what the store has of an unchanged set may become. */
+/** Maximum age of the stored copy of an unchanged key set, in milliseconds. */
 const STORED_MS = 60 * MINUTE_MS;
 
 interface KnownKeys {
   readonly keys: VerificationKeys;
   readonly json: string;
-  /** Since when they are known to hold; milliseconds since the epoch. */
+  /** Time at which they were last known to be valid, in milliseconds since the epoch. */
   readonly fetchedMs: number;
 }
 
 /**
- * The keys of one issuer, for one mount and one process.
+ * Keys of one issuer, for one mount and one process.
  *
- * They are fetched again when they are no longer fresh, by the way while logins go on with what there is; and when a token is
- * signed with a key that is not among them. What was fetched is kept in the store, so that a process which starts while the issuer is
- * down lets in those whom the others let in, and so that a configuration which is written anew holds at once in every process.
+ * They are fetched again when they are no longer fresh, in the background while logins use the known ones; and when a
+ * token is signed with an unknown key. Fetched keys are stored, so that a process that starts while the issuer is down
+ * accepts the same tokens as the others, and so that a new configuration takes effect at once in every process.
  * @see docs/decisions/0177
  */
 export class IssuerKeys {
   readonly #room: Room;
   readonly #source: KeySource;
-  /** Names the source. */
+  /** Identity of the source. */
   readonly id: string;
   #known: KnownKeys | undefined;
-  /** What the store had when it was looked at last. */
+  /** Stored keys when they were last read. */
   #seen: FetchedKeys | undefined;
   #fetching: Promise<void> | undefined;
   #askedMs: number | undefined;
@@ -46,7 +49,10 @@ export class IssuerKeys {
     this.id = printSource(source);
   }
 
-  /** @throws `unavailable` when the issuer can't be reached and nothing that it said before is still good. */
+  /**
+   * Returns the current keys.
+   * @throws `unavailable` if the issuer is unreachable and no earlier keys are still valid
+   */
   async current(): Promise<VerificationKeys> {
     await this.#takeUp();
     const age = this.#age(this.#known?.fetchedMs);
@@ -57,19 +63,19 @@ export class IssuerKeys {
     }
     this.#known = undefined;
     await this.#ask();
-    // It may be set by now, which the compiler can't see.
+    // It may be set by now, which the compiler cannot know.
     const known = this.#known as KnownKeys | undefined;
     if (known === undefined) throw unavailable(this.#failure);
     return known.keys;
   }
 
-  /** What the issuer says now, for a token that the keys did not verify; undefined when that is nothing new. */
+  /** Fetches the keys again for a token that the known keys did not verify; undefined if there are no new ones. */
   async newerThan(keys: VerificationKeys): Promise<VerificationKeys | undefined> {
     await this.#ask();
     return this.#known?.keys === keys ? undefined : this.#known?.keys;
   }
 
-  /** Asks the issuer, unless it was asked a moment ago. All who want to know share one question. */
+  /** Contacts the issuer, unless that was done a moment ago. Concurrent callers share one request. */
   async #ask(): Promise<void> {
     if (this.#fetching === undefined && this.#age(this.#askedMs) < PAUSE_MS) return;
     this.#fetching ??= this.#fetch();
@@ -90,7 +96,7 @@ export class IssuerKeys {
     }
   }
 
-  /** Takes up what somebody wrote meanwhile: another process, or who wrote the configuration. */
+  /** Adopts keys that were stored in the meantime, by another process or with a new configuration. */
   async #takeUp(): Promise<void> {
     const { store, mount } = this.#room;
     const found = await store.read((view) => view.get<FetchedKeys>(fetchedRef(mount)));
@@ -107,7 +113,10 @@ export class IssuerKeys {
     return { keys: json === known?.json ? known.keys : await readKeySet(json), json, fetchedMs };
   }
 
-  /** The mount may have another issuer by now, or nobody may have been asked when it was configured. */
+  /**
+   * Whether stored keys are of this source: the mount may have another issuer by now, or its issuer was not contacted
+   * when it was configured.
+   */
   #isOurs({ source, keys }: FetchedKeys): boolean {
     return source === this.id && keys !== '';
   }
@@ -117,8 +126,8 @@ export class IssuerKeys {
   }
 
   /**
-   * A store that can't be written to is no reason to let nobody in.
-   * @returns what counts: what somebody else was told since this question began may be newer than the answer to it.
+   * Stores fetched keys. A store that cannot be written must not prevent logins.
+   * @returns the valid keys: others that were fetched since this request began may be newer
    */
   async #store(fetched: FetchedKeys): Promise<FetchedKeys> {
     const { store, mount } = this.#room;
@@ -138,7 +147,7 @@ export class IssuerKeys {
     }
   }
 
-  /** Milliseconds; for ever for what never was, and for what is of a time to come. */
+  /** Returns the age in milliseconds; infinite for missing times, and for times in the future. */
   #age(ms: number | undefined): number {
     const age = this.#room.clock.now() - (ms ?? Number.POSITIVE_INFINITY);
     return age < 0 ? Number.POSITIVE_INFINITY : age;

@@ -4,13 +4,13 @@ import type { JwtConfig } from './documents.ts';
 import { fetchDocument, type IssuerTrust } from './issuer-document.ts';
 import type { VerificationKeys } from './signed-token.ts';
 
-/** Keys of a set at most: a token that names none is tried with each. */
+/** Maximum number of keys in a set: a token that names none is tried with each. */
 export const MOST_KEYS = 100;
 
-/** Where an issuer's keys are. */
+/** Source of an issuer's keys. */
 export type KeySource = IssuerTrust & ({ readonly discoveryUrl: string } | { readonly jwksUrl: string });
 
-/** Where a mount's keys are fetched; undefined for one that was given its keys. */
+/** Returns the source of a mount's keys; undefined if they are configured directly. */
 export function sourceOf(config: JwtConfig): KeySource | undefined {
   const serverNames = config.override_allowed_server_names;
   if (config.oidc_discovery_url !== '') {
@@ -20,13 +20,13 @@ export function sourceOf(config: JwtConfig): KeySource | undefined {
   return undefined;
 }
 
-/** Tells one source from another; what was fetched from another is not used. */
+/** Returns an identity of the source; keys fetched from another source are not used. */
 export const printSource = (source: KeySource): string =>
   createHash('sha256').update(JSON.stringify(source)).digest('base64');
 
 /**
- * Fetches a key set, as JSON.
- * @throws an `Error` that says why not.
+ * Fetches a key set as JSON.
+ * @throws an `Error` with the reason
  */
 export async function fetchKeySet(source: KeySource): Promise<string> {
   const url = 'jwksUrl' in source ? source.jwksUrl : await discovered(source.discoveryUrl, source);
@@ -35,14 +35,14 @@ export async function fetchKeySet(source: KeySource): Promise<string> {
   return keys;
 }
 
-/** What the discovery document says of the key set (OpenID Connect Discovery 1.0, sections 3 and 4). */
+/** Returns the URL of the key set from the discovery document (OpenID Connect Discovery 1.0, sections 3 and 4). */
 async function discovered(issuer: string, trust: IssuerTrust): Promise<string> {
   const text = await fetchDocument(`${issuer.replace(/\/$/, '')}/.well-known/openid-configuration`, trust);
   const document = parsed(text, 'the discovery document');
   if (document['issuer'] !== issuer) throw new Error('the discovery document is of another issuer');
   const { jwks_uri: url } = document;
   if (typeof url !== 'string') throw new Error('the discovery document names no key set');
-  // Else whoever writes that document has this machine's own services asked.
+  // Otherwise the author of that document could make this server contact its own machine's services.
   if (isOverTls(issuer) && !isOverTls(url)) throw new Error('the discovery document leads away from TLS');
   return url;
 }
@@ -55,15 +55,15 @@ function parsed(text: string, what: string): Readonly<Record<string, unknown>> {
   try {
     value = JSON.parse(text);
   } catch {
-    // Said below.
+    // Reported below.
   }
   if (!isObject(value)) throw new Error(`${what} is no object of JSON`);
   return value;
 }
 
 /**
- * A key set, ready to verify with.
- * @throws an `Error` for what is none, and for one without keys: an issuer that publishes none has a bad moment.
+ * Parses a key set for verification.
+ * @throws an `Error` if it is malformed, or empty: an issuer without keys has a temporary problem
  */
 export async function readKeySet(json: string): Promise<VerificationKeys> {
   const { createLocalJWKSet } = await import('jose');

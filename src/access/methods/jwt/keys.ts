@@ -5,19 +5,25 @@ import { printSource, sourceOf } from './key-set.ts';
 import { givenKeys } from './public-keys.ts';
 import type { VerificationKeys } from './signed-token.ts';
 
-/** Where a mount's keys come from. */
+/** Source of a mount's verification keys. */
 export interface Keys {
-  /** @throws `unavailable` when there are none that can be used. */
+  /**
+   * Returns the keys.
+   * @throws `unavailable` if there are no usable ones
+   */
   current(): Promise<VerificationKeys>;
-  /** For a token that those did not verify; undefined when there are no others. */
+  /** Returns newer keys for a token that the given ones did not verify; undefined if there are none. */
   newerThan(keys: VerificationKeys): Promise<VerificationKeys | undefined>;
 }
 
-/** Of the mounts of a process, by the mount's uuid. */
+/** Issuers of the mounts of a process, by the mount's UUID. */
 const issuers = new WeakMap<Store, Map<string, IssuerKeys>>();
 const given = new WeakMap<JwtConfig, VerificationKeys>();
 
-/** @param config as the store gives it, which stays one object for as long as nothing is changed. */
+/**
+ * Returns the keys of a mount.
+ * @param config document from the store, which stays the same object as long as it is unchanged
+ */
 export function keysOf(room: Room, config: JwtConfig): Keys {
   const source = sourceOf(config);
   if (source === undefined) {

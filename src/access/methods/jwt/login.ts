@@ -23,19 +23,20 @@ import { KUBERNETES } from './mount-type.ts';
 import { badSignature, checkForm, type SignedToken, verified } from './signed-token.ts';
 import { checkTimes, invalidToken } from './times.ts';
 
-/** What somebody logs in with, and from where. */
+/** Credentials of a login, with the client address. */
 export interface Credentials {
-  /** In lower case; empty for the one that the mount says. */
+  /** In lower case; empty for the mount's default. */
   readonly role: string;
   readonly jwt: string;
   readonly address: string;
 }
 
 /**
- * Lets in whoever brings a token that an issuer signed and that says what a role asks for. What is wrong is said in the order and the
- * words of the family.
+ * Logs in with a token that is signed by an issuer and meets the requirements of a role. Errors have Vault's order and
+ * messages.
+ * @throws `invalid`; `denied` from an address that the role does not allow; `unavailable` if the mount's configuration
+ * changes in the meantime
  * @see docs/decisions/0178
- * @throws `invalid`; `denied` from an address that the role does not allow; `unavailable` when the mount is configured anew meanwhile.
  */
 export async function login(room: Room, tokens: Tokens, credentials: Credentials): Promise<IssuedToken> {
   const { store, mount, clock } = room;
@@ -50,7 +51,7 @@ export async function login(room: Room, tokens: Tokens, credentials: Credentials
   checkForm(jwt, sourceOf(config) !== undefined);
   const token = await verifiedToken(room, config, jwt);
   return tokens.login(async (view) => {
-    // Somebody may have changed either while the signature was verified, for which an issuer may take its time.
+    // Either may have changed while the signature was verified, because an issuer may respond slowly.
     if (!isDeepStrictEqual(await view.get<JwtConfig>(configRef(mount)), config)) throw changedMeanwhile();
     const role = await roleFor(view, mount, name);
     checkAddress(role, address);
@@ -82,7 +83,7 @@ function checkAddress({ token }: JwtRole, address: string): void {
 async function verifiedToken(room: Room, config: JwtConfig, jwt: string): Promise<SignedToken> {
   const keys = keysOf(room, config);
   const current = await keys.current().catch((error: unknown) => {
-    // Why not is nothing for strangers; who reads the configuration is told.
+    // Unauthenticated clients do not learn the reason; it is shown with the configuration.
     throw asCofferError(error)?.kind === 'unavailable'
       ? badSignature(ownWords('fetching keys oidc: get keys failed'))
       : error;
@@ -95,7 +96,7 @@ async function verifiedToken(room: Room, config: JwtConfig, jwt: string): Promis
   return retried;
 }
 
-/** Who it is, once the token is found to be for this place and time. */
+/** Returns the caller's identity, after checking that the token is meant for this place and time. */
 function callerOf(token: SignedToken, config: JwtConfig, settings: JwtSettings, nowMs: number): string {
   const { claims, algorithm } = token;
   const { jwt_supported_algs: algorithms } = config;
@@ -120,7 +121,10 @@ function callerOf(token: SignedToken, config: JwtConfig, settings: JwtSettings, 
   return caller;
 }
 
-/** @param wanted empty for any text, or none. */
+/**
+ * Checks a text claim.
+ * @param wanted empty for any text, or none
+ */
 function checkText(claims: Claims, name: string, wanted: string, refusal: string): void {
   const value = pointedAt(claims, `/${name}`) ?? '';
   if (typeof value !== 'string') {
@@ -148,7 +152,7 @@ const audiencesOf = (claims: Claims): readonly unknown[] => [pointedAt(claims, '
 const mappedMetadata = ({ claim_mappings: mappings }: JwtSettings, claims: Claims) =>
   mappedClaims(mappings ?? {}, claims);
 
-/** What peers' method for clusters keeps of a service account; nothing elsewhere. */
+/** Returns the service account that Vault's Kubernetes method stores; nothing for other methods. */
 function serviceAccount({ type }: Mount, claims: Claims): Readonly<Record<string, string>> {
   const account = type === KUBERNETES ? pointedAt(claims, '/kubernetes.io/serviceaccount') : undefined;
   const known = {

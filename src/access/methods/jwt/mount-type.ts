@@ -4,14 +4,14 @@ export const JWT = 'jwt';
 export const KUBERNETES = 'kubernetes';
 export const ROLES = 'roles';
 export const CONFIG = 'config';
-/** Key sets as they were fetched last. */
+/** Collection of the last fetched key sets. */
 export const FETCHED = 'fetched';
 
 const collections = [ROLES, CONFIG, FETCHED];
 
 /**
- * Logins with a signed token of somebody else's. Peers have types of their own for `oidc`, of which only browsers need more, and
- * for `kubernetes`, whose clients log in with the same request.
+ * Logins with a signed token of another issuer. Vault has separate types for `oidc`, of which only browser logins need
+ * more, and for `kubernetes`, whose clients log in with the same request.
  * @see docs/decisions/0179
  */
 export const jwtMounts: readonly MountType[] = [

@@ -6,12 +6,15 @@ import type { VerificationKeys } from './signed-token.ts';
 
 const FIELD = 'jwt_validation_pubkeys';
 const PUBLIC = /-----BEGIN (PUBLIC KEY|RSA PUBLIC KEY|CERTIFICATE)-----[^-]+-----END \1-----/;
-/** RSA, and the curves that signatures of tokens know (RFC 7518, RFC 8037), as JSON Web Keys call them. */
+/** RSA, and the curves for token signatures (RFC 7518, RFC 8037), by their names in JSON Web Keys. */
 const KINDS: ReadonlySet<string | undefined> = new Set(['RSA', 'P-256', 'P-384', 'P-521', 'Ed25519']);
-/** Of RSA; with shorter ones signatures can be forged, and `jose` refuses them. */
+/** Minimum RSA key size in bits; signatures of shorter keys can be forged, and `jose` refuses them. */
 const LEAST_BITS = 2048;
 
-/** The keys that a mount was given, as PEM: SubjectPublicKeyInfo, PKCS #1 or certificates. @throws `invalid` for anything else. */
+/**
+ * Parses the configured keys of a mount in PEM: SubjectPublicKeyInfo, PKCS #1 or certificates.
+ * @throws `invalid` for anything else
+ */
 export function givenKeys(pems: readonly string[]): VerificationKeys {
   if (pems.length > MOST_KEYS) {
     throw invalid(`${FIELD} must have at most ${MOST_KEYS} items, not ${pems.length}`, { field: FIELD });
@@ -50,7 +53,7 @@ function kindOf(key: KeyObject): string | undefined {
 }
 
 function publicKeyIn(pem: string): KeyObject | undefined {
-  // Node would make a public key of a private one, too; whoever sends that here sends it by mistake.
+  // Node would derive a public key from a private one as well, which a client only sends by mistake.
   const [block] = PUBLIC.exec(pem) ?? [];
   if (block === undefined) return undefined;
   try {

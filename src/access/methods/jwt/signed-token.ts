@@ -1,5 +1,5 @@
 import { ownWords } from '../../../ground/own-words.ts';
-/** Tokens of others: how they are taken apart, and whose signature is good. */
+/** Parses and verifies tokens of other issuers. */
 
 import type { CompactVerifyGetKey, CompactVerifyResult } from 'jose';
 import { isObject } from '../../../ground/objects.ts';
@@ -7,36 +7,38 @@ import { type Claims, printGo } from './claims.ts';
 import { invalidToken } from './times.ts';
 import { hasUniqueNames } from './unique-names.ts';
 
-/** What tokens may be signed with: nothing whose key both sides know, and never nothing. */
+/** Allowed signature algorithms: no symmetric ones, and never `none`. */
 export const ALGORITHMS: readonly string[] = [
   ...['RS256', 'RS384', 'RS512', 'ES256', 'ES384', 'ES512', 'PS256', 'PS384', 'PS512', 'EdDSA'],
 ];
 
-/** The one that has a second name (RFC 9864). */
+/** Algorithm with a second name (RFC 9864). */
 const SAME_ALGORITHM: Readonly<Record<string, string>> = { Ed25519: 'EdDSA' };
 const VERIFIED = [...ALGORITHMS, ...Object.keys(SAME_ALGORITHM)];
 
-/** Keys that tokens are verified by. */
+/** Keys that verify tokens. */
 export interface VerificationKeys {
-  /** One after the other is tried; each finds the key, or the keys, for a token's header. */
+  /** Tried in order; each finds the key, or the keys, for a token's header. */
   readonly candidates: readonly CompactVerifyGetKey[];
-  /** What is said of a token that none of them signed. */
+  /** Error text for a token that none of them signed. */
   readonly refusal: string;
 }
 
 export interface SignedToken {
   readonly claims: Claims;
-  /** As the family calls it. */
+  /** Name in Vault. */
   readonly algorithm: string;
 }
 
-/** The refusal of a signature in the family's words. */
+/** Creates the error for a signature, with Vault's message. */
 export const badSignature = (reason: string) =>
   invalidToken(`${ownWords('error verifying token signature: ')}${reason}`);
 
 /**
- * @param ofIssuer where keys are fetched, the family's messages have a word more, and tell what a token can't be signed with.
- * @throws `invalid` for what is no token in the compact form of RFC 7515.
+ * Checks the form of a token.
+ * @param ofIssuer whether keys are fetched: Vault's messages have an additional word then, and report unsupported
+ * algorithms
+ * @throws `invalid` if it is not in the compact form of RFC 7515
  */
 export function checkForm(token: string, ofIssuer: boolean): void {
   const refuse = (reason: string) => badSignature(ofIssuer ? `oidc: malformed jwt: ${reason}` : reason);
@@ -60,18 +62,18 @@ function headerIn(part: string, refuse: (reason: string) => Error): Readonly<Rec
   try {
     header = JSON.parse(json);
   } catch {
-    // Said below.
+    // Reported below.
   }
   if (isObject(header)) return header;
   throw refuse(`invalid character '${visibleStart(json)}' looking for beginning of value`);
 }
 
-/** A stranger's character, where it is one that can be shown. */
+/** Returns the first character of untrusted text if it is printable. */
 const visibleStart = (text: string): string => /^[ -~]/.exec(text)?.[0] ?? '?';
 
 /**
- * The claims of a token that one of the keys has signed; undefined when none has, or when what was signed are no claims.
- * Nothing of a token is believed before, but for its naming a key.
+ * Returns the claims of a token that one of the keys has signed; undefined if none has, or if the payload is malformed.
+ * Before that, only the token's key ID is used.
  */
 export async function verified(token: string, keys: VerificationKeys): Promise<SignedToken | undefined> {
   for (const candidate of keys.candidates) {
@@ -102,7 +104,7 @@ async function signedBy(token: string, key: CompactVerifyGetKey): Promise<Compac
 
 const UTF8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
 
-/** Undefined for what is no object of JSON, and for one in which a name stands twice. */
+/** Parses claims; undefined if they are not a JSON object, or a name occurs twice in one. */
 function claimsIn(payload: Uint8Array): Claims | undefined {
   try {
     const json = UTF8.decode(payload);

@@ -3,16 +3,16 @@ import { ownWords } from '../../../ground/own-words.ts';
 import { type Claims, pointedAt } from './claims.ts';
 import type { JwtSettings } from './documents.ts';
 
-/** How far clocks may be apart, and how long a token is good that does not say: seconds, where the role says nothing. */
+/** Default clock skew, and lifetime of a token without an expiration time, in seconds. */
 const SKEW = 60;
 const LEEWAY = 150;
 
-/** Seconds of a setting: 0 stands for the usual ones, and what is negative for none. */
+/** Returns the seconds of a setting: 0 means the default, negative means none. */
 const leewayOf = (setting: number, usual: number): number => (setting === 0 ? usual : Math.max(setting, 0));
 
 /**
- * Judges `iat`, `nbf` and `exp` as the family does: one of them is enough, and stands in for those that are missing.
- * @throws `invalid` in its words.
+ * Checks `iat`, `nbf` and `exp` like Vault: one of them is enough, and substitutes for missing ones.
+ * @throws `invalid` with Vault's messages
  */
 export function checkTimes(claims: Claims, settings: JwtSettings, nowMs: number): void {
   const [iat, nbf, exp] = [secondsIn(claims, 'iat'), secondsIn(claims, 'nbf'), secondsIn(claims, 'exp')];
@@ -31,10 +31,10 @@ export function checkTimes(claims: Claims, settings: JwtSettings, nowMs: number)
     throw invalidToken(ownWords('invalid issued at (iat) claim: token issued in the future'));
 }
 
-/** Beyond it a number is no time in the family's 64 bits. */
+/** Maximum time in Vault's 64 bits. */
 const LAST = 2 ** 62;
 
-/** Whole seconds since the epoch; 0 where the claim is missing. */
+/** Returns whole seconds since the epoch; 0 if the claim is missing. */
 function secondsIn(claims: Claims, name: string): number {
   const value = pointedAt(claims, `/${name}`) ?? 0;
   if (typeof value !== 'number' || Math.abs(value) > LAST) {
@@ -43,5 +43,5 @@ function secondsIn(claims: Claims, name: string): number {
   return Math.trunc(value);
 }
 
-/** The refusal of a token for what it is, in the family's words. */
+/** Creates the error for an invalid token, with Vault's message. */
 export const invalidToken = (reason: string) => invalid(`${ownWords('error validating token: ')}${reason}`);

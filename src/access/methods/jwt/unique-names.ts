@@ -1,10 +1,10 @@
 /**
- * Whether no object in a JSON text, at any depth, has a name twice. Parsers differ in which of the two they take, and one
- * name with two meanings is how one of them is shown what another one never sees.
- * @param json that `JSON.parse` takes. Names are compared as they are meant, escapes resolved.
+ * Whether no object in a JSON text, at any depth, has a duplicate name. Parsers differ in which duplicate they use, so
+ * an attacker could show different values to different parsers.
+ * @param json valid for `JSON.parse`; names are compared after resolving escapes
  */
 export function hasUniqueNames(json: string): boolean {
-  /** The names of each object that is open; undefined for a list. */
+  /** Names of each open object; undefined for a list. */
   const open: (Set<string> | undefined)[] = [];
   let names: Set<string> | undefined;
   let expectsName = false;
@@ -47,7 +47,7 @@ export function hasUniqueNames(json: string): boolean {
 
 const [OBJECT, OBJECT_END, LIST, LIST_END, COMMA, QUOTE] = [...'{}[],"'].map((sign) => sign.charCodeAt(0));
 
-/** Where the text ends whose opening quote is at a place. */
+/** Returns the end of the text whose opening quote is at `start`. */
 function endOfText(json: string, start: number): number {
   let end = json.indexOf('"', start + 1);
   while (isEscaped(json, end)) end = json.indexOf('"', end + 1);

@@ -3,11 +3,14 @@ import { ownWords } from '../../../ground/own-words.ts';
 
 /** `$2b$10$`, 22 characters of salt, 31 of hash. */
 const HASH = /^\$2[aby]\$(\d\d)\$[./A-Za-z0-9]{53}$/;
-/** As peers have it. Each step doubles the work. */
+/** Cost range, the same as in Vault. Each step doubles the work. */
 const LEAST_COST = 5;
 const MOST_COST = 12;
 
-/** @throws `invalid` in the words of peers for what is no hash, or one of too little or too much work. */
+/**
+ * Checks a bcrypt hash.
+ * @throws `invalid` with Vault's messages for a malformed hash, or one with a cost out of range
+ */
 export function requireBcrypt(hash: string): void {
   const refuse = (message: string) => invalid(message, { field: 'password_hash' });
   const cost = HASH.exec(hash)?.[1];
@@ -19,8 +22,8 @@ export function requireBcrypt(hash: string): void {
 }
 
 /**
- * Whether a password is the one of a hash. It is computed where all requests are answered, in slices of a tenth of a second: whoever
- * asks has a turn for it.
+ * Verifies a password against a hash. It is computed on the main thread, in slices of a tenth of a second: the caller
+ * queues for it.
  * @see docs/decisions/0184
  */
 export async function isBcryptPassword(password: string, hash: string): Promise<boolean> {
@@ -28,12 +31,12 @@ export async function isBcryptPassword(password: string, hash: string): Promise<
   return compare(password, hash);
 }
 
-/** What bcrypt looks at of a password, with the NUL that it puts behind it; a shorter key is repeated up to there. */
+/** Number of password bytes that bcrypt uses, including a final NUL; it repeats a shorter key up to this length. */
 const SEEN_BYTES = 72;
 
 /**
- * Whether no other text has the same hash: bcrypt sees nothing of what is behind 72 bytes, and what is behind a NUL may look like a
- * repetition.
+ * Whether no other password has the same hash: bcrypt ignores everything after 72 bytes, and a NUL may look like the
+ * start of a repetition.
  */
 export const isSeenWhole = (password: string): boolean =>
   !password.includes('\0') && Buffer.byteLength(password) < SEEN_BYTES;

@@ -3,5 +3,5 @@ import { LOCKED } from '../../login/collections.ts';
 
 export const USERS = 'users';
 
-/** Apart from the rest, because every command knows what can be mounted. */
+/** Separate module, because every command loads the mount types. */
 export const userpassMounts: MountType = { name: 'userpass', isLogin: true, collections: [USERS, LOCKED] };

@@ -2,15 +2,15 @@ import { timingSafeEqual } from 'node:crypto';
 import type { Random } from '../../../ground/random.ts';
 import { keyEncryptionSecret } from '../../../store/slots/key-encryption.ts';
 
-/** A password as it is kept: as it is hashed here, or as somebody else hashed it until its user has logged in. */
+/** Stored password hash: computed here, or by a client until its user has logged in. */
 export type PasswordHash = Argon2idHash | BcryptHash;
 
-/** `$2b$10$…`, of a client. */
+/** Client's hash, `$2b$10$…`. */
 interface BcryptHash {
   readonly bcrypt: string;
 }
 
-/** argon2id (RFC 9106), with what it was computed with. */
+/** argon2id hash (RFC 9106), with its parameters. */
 interface Argon2idHash {
   /** Base64. */
   readonly salt: string;
@@ -21,8 +21,8 @@ interface Argon2idHash {
 }
 
 /**
- * A fifth of what unlocking a store costs, because strangers have a server compute it: 19 MiB and two passes, the least that
- * OWASP recommends.
+ * Parameters that cost a fifth of unlocking a store, because unauthenticated clients make a server compute it: 19 MiB
+ * and two passes, the minimum that OWASP recommends.
  * @see docs/decisions/0175
  */
 const COST = { memoryKiB: 19 * 1024, passes: 2, lanes: 1 } as const;
@@ -30,7 +30,10 @@ const SALT_BYTES = 16;
 
 export const isForeign = (kept: PasswordHash): kept is BcryptHash => 'bcrypt' in kept;
 
-/** @param hash of a client. @throws `invalid` for what is no hash, or one of too little or too much work. */
+/**
+ * Accepts a hash computed by a client.
+ * @throws `invalid` for a malformed hash, or one with a cost out of range
+ */
 export async function foreignHash(hash: string): Promise<PasswordHash> {
   const { requireBcrypt } = await import('./bcrypt.ts');
   requireBcrypt(hash);
@@ -43,13 +46,13 @@ export async function hashPassword(password: string, random: Random): Promise<Pa
   return { ...COST, salt: salt.toString('base64'), hash: hash.toString('base64') };
 }
 
-/** Whether a password that fits a hash of somebody else is the one, and not just one of those that do. */
+/** Whether a password that matches a client's hash is the only one that does. */
 export async function isUnambiguous(password: string): Promise<boolean> {
   const { isSeenWhole } = await import('./bcrypt.ts');
   return isSeenWhole(password);
 }
 
-/** Whether a password is the one. For somebody who is not there it takes as long, and is never right. */
+/** Verifies a password. For an unknown user it takes the same time, and returns false. */
 export async function isPassword(password: string, kept: PasswordHash | undefined): Promise<boolean> {
   if (kept !== undefined && isForeign(kept)) {
     const { isBcryptPassword } = await import('./bcrypt.ts');

@@ -1,5 +1,5 @@
 import { ownWords } from '../../../ground/own-words.ts';
-/** Logins with a name and a password. */
+/** Login method with user name and password. */
 
 import { isDeepStrictEqual } from 'node:util';
 import type { Clock } from '../../../ground/clock.ts';
@@ -36,7 +36,7 @@ interface User extends LoginRole {
   readonly password: PasswordHash;
 }
 
-/** A password that is to be kept: itself, or what a client hashed it to. */
+/** New password: plaintext, or a hash computed by the client. */
 export type NewPassword = { readonly plain: string } | { readonly hash: string };
 
 interface Room {
@@ -46,12 +46,14 @@ interface Room {
 }
 
 const REFUSAL = ownWords('too many logins at once');
-/** Of the time of a process, at most a fifth is for bcrypt, however many ask. */
+/**
+ * Pause after a bcrypt computation, in multiples of its duration: bcrypt takes at most a fifth of the process's time.
+ */
 const PAUSES_PER_WORK = 4;
 
 /**
- * Shared by all mounts of a process. Passwords are computed by threads that also read and write files, so two at once; those of hashes
- * of bcrypt by the thread that answers everybody, so they have a row of their own, in which nobody else waits.
+ * Queues shared by all mounts of a process. Two argon2id computations run at once, on threads that also read and write
+ * files; bcrypt runs on the main thread, so it has a separate queue that does not delay the others.
  */
 const turns = {
   own: new Turns({ refusal: REFUSAL, atOnce: 2, most: 400, mostOfOne: 100 }),
@@ -64,14 +66,14 @@ const turns = {
   }),
 } as const;
 
-/** Somebody who wants to be let in. */
+/** Login attempt. */
 interface Attempt {
   readonly name: string;
   readonly password: string;
   readonly claim: Claim;
 }
 
-/** The users of one mount. Names are in lower case. */
+/** Users of one mount. Names are in lower case. */
 export class Userpass {
   readonly #room: Room;
   readonly #mount: Mount;
@@ -87,14 +89,14 @@ export class Userpass {
     return this.#users.list(options);
   }
 
-  /** What tokens a user gets; undefined for one that is not there. */
+  /** Reads the token settings of a user; undefined if the user does not exist. */
   async read(name: string): Promise<TokenSettings | undefined> {
     return (await this.#users.read(id(name)))?.token;
   }
 
   /**
-   * Makes or changes a user.
-   * @throws `invalid` for a new one without a password, and for settings that can't be.
+   * Creates or changes a user.
+   * @throws `invalid` for a new user without a password, and for impossible settings
    */
   async write(
     name: string,
@@ -117,22 +119,25 @@ export class Userpass {
     return 'hash' in password ? foreignHash(password.hash) : hashPassword(password.plain, this.#room.random);
   }
 
-  /** As `write`, of a user that is there. @throws `invalid`. */
+  /**
+   * Changes an existing user, like `write`.
+   * @throws `invalid`
+   */
   async change(name: string, change: Partial<TokenSettings>, password?: NewPassword): Promise<void> {
     if ((await this.#users.read(id(name))) === undefined) throw noUser();
     await this.write(name, change, password, { missing: noUser });
   }
 
-  /** Tokens of the user live until they end, and are not renewed. */
+  /** Deletes a user. Existing tokens stay valid until they expire, and cannot be renewed. */
   remove(name: string): Promise<void> {
     return this.#users.remove(id(name));
   }
 
   /**
-   * Lets a user in.
-   * @param address from where the request came.
-   * @throws `invalid` for a wrong name or password, which take the same time; `denied` for a locked one, or from elsewhere;
-   *   `unavailable` where too many come from there at once.
+   * Logs a user in.
+   * @param address client address
+   * @throws `invalid` for a wrong name or password, which take the same time; `denied` for a locked name, or from a
+   * disallowed address; `unavailable` if too many logins come from that address at once
    */
   async login(access: Access, name: string, password: string, address: string): Promise<IssuedToken> {
     const mount = this.#mount;
@@ -142,12 +147,12 @@ export class Userpass {
     const ref = this.#users.ref(id(name));
     return access.tokens.login(async (tx) => {
       const user = await tx.get<User>(ref);
-      // Somebody may have changed it, or deleted the user, while it was computed.
+      // The password may have been changed, or the user deleted, while the hash was computed.
       if (user === undefined || !isDeepStrictEqual(user.password, proven)) throw wrong();
       const { token_bound_cidrs: networks } = user.token;
       if (networks.length > 0 && !isWithin(networks, address)) throw denied(ownWords('permission denied'));
       await lockoutOf(this.#room.store, this.#room.clock).succeeded(tx, mount, id(name));
-      // Now that the password is at hand, somebody else's hash of it is wanted no longer.
+      // The password is known now, so replace the client's hash.
       if (own) tx.put(ref, { ...user, password: own });
       return {
         mount,
@@ -162,7 +167,10 @@ export class Userpass {
     });
   }
 
-  /** The hash that the password was compared with. */
+  /**
+   * Verifies the password.
+   * @returns the hash that it was compared with
+   */
   async #prove(attempt: Attempt): Promise<PasswordHash> {
     for (;;) {
       const row = rowOf(await this.#users.read(attempt.name));
@@ -171,7 +179,7 @@ export class Userpass {
     }
   }
 
-  /** The user may have got another kind of hash while they waited. */
+  /** Verifies the password, unless the user has got another type of hash while the attempt was queued. */
   async #judge(
     { name, password }: Attempt,
     row: keyof typeof turns,
@@ -192,13 +200,13 @@ export class Userpass {
     throw wrong();
   }
 
-  /** What is to be kept in the place of a hash of somebody else; undefined where that stays. */
+  /** Computes the hash that replaces a client's hash; undefined if the latter stays. */
   async #ownHash(proven: PasswordHash, password: string, claim: Claim): Promise<PasswordHash | undefined> {
     if (!isForeign(proven) || !(await isUnambiguous(password))) return undefined;
     try {
       return await turns.own.take(claim, () => this.#hashed({ plain: password }));
     } catch (error) {
-      // Another time, then.
+      // Try again at the next login.
       if (error instanceof Crowded) return undefined;
       throw error;
     }
