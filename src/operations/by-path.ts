@@ -6,13 +6,13 @@ import { loadRoutes, type Match, mountedRoutes, RouteTable, routesUnder } from '
 
 interface Found {
   readonly match: Exclude<Match, string>;
-  /** The mount that the path lies under. */
+  /** Mount of the path. */
   readonly mount: Mount | undefined;
 }
 
 /**
- * What a path of the family's API names in an opened store.
- * @throws `not-found` for a path that names nothing, `unsupported` for one that has other methods.
+ * Finds the operation of a Vault API path in an open store.
+ * @throws `not-found` for an unknown path; `unsupported` for one that only has other methods
  */
 export async function findByPath(core: Core, { method, path }: PathRequest): Promise<Found> {
   const routes = await loadRoutes(catalogue);

@@ -1,13 +1,13 @@
-/** Every operation there is, declared once each in the folders beside this file, and found here by its name. */
+/** Catalogue of all operations by name; each is declared once in the folders beside this file. */
 
 import type { Operation } from './declaration/operation.ts';
 
-/** One operation of the catalogue: enough to print help and find it; the declaration itself is loaded on demand. */
+/** Catalogue entry: enough to print help and to find the operation; its declaration is loaded on demand. */
 export interface Entry<O> {
   readonly summary: string;
-  /** Offered as a command. */
+  /** Whether it is offered as a command. */
   readonly command: boolean;
-  /** The path is literal, because a bundler finds only those. */
+  /** The path must be literal, because bundlers only find those. */
   readonly load: () => Promise<{ readonly declaration: O }>;
 }
 
@@ -20,10 +20,10 @@ const entryThat =
   <O>(summary: string, load: Entry<O>['load']): Entry<O> => ({ summary, command, load });
 
 const entry = entryThat(true);
-/** An operation of the HTTP API and the library alone. */
+/** Entry of an operation that only the HTTP API and the library have. */
 const served = entryThat(false);
 
-/** One operation of a file that declares several. */
+/** Loads one operation from a module that declares several. */
 const one =
   <M, Name extends keyof M>(load: () => Promise<M>, name: Name) =>
   async (): Promise<{ readonly declaration: M[Name] }> => ({ declaration: (await load())[name] });
@@ -75,8 +75,8 @@ const audit = () => import('./sys/audit.ts');
 const wrapping = () => import('./sys/wrapping.ts');
 
 /**
- * Every operation, at its place in the command tree: `catalogue.transit.keys.trim` is `coffer transit keys trim`
- * and, in the library, `transit.keys.trim(…)`.
+ * Every operation, at its place in the command tree: `catalogue.transit.keys.trim` is `coffer transit keys trim` and,
+ * in the library, `transit.keys.trim(…)`.
  * @see docs/decisions/0071
  */
 export const catalogue = {

@@ -2,13 +2,13 @@ import { invalid } from '../ground/errors.ts';
 import { declare, type Spec } from './declaration/params.ts';
 import { parseText } from './declaration/weak-values.ts';
 
-/** What the family calls a generic name. */
+/** Vault's syntax of a generic name. */
 const GENERIC_NAME = /^\w(?:[\w.-]*\w)?$/;
 
 /**
- * A name in the path.
- * @param metavar for it on the command line.
- * @param understood what it means.
+ * Declares a name in the path.
+ * @param metavar placeholder on the command line
+ * @param understood normalizes the name
  */
 export const genericName = (
   help: string,

@@ -6,7 +6,7 @@ import type { MountType } from '../mounts/mounts.ts';
 import { LOGIN_PREFIX } from '../mounts/paths.ts';
 import { transitMounts } from '../transit/engine.ts';
 
-/** Every kind of engine and login method that can be mounted. */
+/** All engines and login methods that can be mounted. */
 export const MOUNT_TYPES: readonly MountType[] = [
   transitMounts,
   approleMounts,
@@ -15,11 +15,11 @@ export const MOUNT_TYPES: readonly MountType[] = [
   userpassMounts,
 ];
 
-/** The names of those that people log in with. */
+/** Names of the login methods. */
 export const LOGIN_METHODS: readonly string[] = MOUNT_TYPES.flatMap(({ name, isLogin }) =>
   isLogin ? [name] : [],
 );
 
-/** Where one of a type is mounted as a rule. */
+/** Returns the default mount path of a type. */
 export const usualPath = (type: string): string =>
   MOUNT_TYPES.some(({ name, isLogin }) => name === type && isLogin) ? `${LOGIN_PREFIX}${type}` : type;

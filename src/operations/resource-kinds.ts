@@ -1,28 +1,28 @@
 import type { IdentifierKind } from '../tags/identifiers.ts';
 
-/** What everybody must know of a kind of thing that has a name. */
+/** Properties of a kind of resource with names. */
 export interface KindFacts {
-  /** The operation whose lines are the names, for completions. */
+  /** Operation whose lines are the names, for completions. */
   readonly list: string;
-  /** The parameter that narrows the list, so that a large one stays quick. */
+  /** Parameter that filters the list, so that large ones stay fast. */
   readonly search?: string;
-  /** A name for examples, the same one in all of them. */
+  /** Example name, the same in all examples. */
   readonly example: string;
-  /** For kinds that the JSON:API knows by identifiers. */
+  /** For kinds with identifiers in the JSON:API. */
   readonly identifier?: {
     readonly prefix: IdentifierKind;
-    /** The `type` of its resources. */
+    /** `type` of its resources. */
     readonly type: string;
-    /** The operation that shows one, and its parameters for the identifier and for the name in place of it. */
+    /** Operation that shows one, and its parameters for the identifier and for the name. */
     readonly show: string;
     readonly param: string;
     readonly nameParam: string;
-    /** What help calls either of them. */
+    /** Placeholder for either of them in help. */
     readonly metavar: string;
   };
 }
 
-/** Every kind of thing that has a name; parameters refer to them by `refersTo`. */
+/** Every kind of resource with names; parameters refer to them by `refersTo`. */
 export const RESOURCE_KINDS = {
   key: { list: 'transit keys list', example: 'orders' },
   organization: { list: 'orgs list', example: 'acme' },
@@ -84,14 +84,14 @@ export const RESOURCE_KINDS = {
 
 export type ResourceKind = keyof typeof RESOURCE_KINDS;
 
-/** Those with identifiers. */
+/** Kinds with identifiers. */
 export type IdentifiedKind = {
   [K in ResourceKind]: (typeof RESOURCE_KINDS)[K] extends { readonly identifier: object } ? K : never;
 }[ResourceKind];
 
 const ALL: readonly KindFacts[] = Object.values(RESOURCE_KINDS);
 
-/** The parameters in paths that hold identifiers. */
+/** Path parameters that are identifiers. */
 export const IDENTIFIER_PARAMS: readonly string[] = ALL.flatMap(({ identifier }) => identifier?.param ?? []);
 
 export const kindNamed = (word: string): KindFacts | undefined =>

@@ -4,7 +4,7 @@ import type { Params } from './declaration/params.ts';
 import { type Method, type Route, routesOf } from './declaration/route.ts';
 import { MOUNT_TYPES } from './mount-types.ts';
 
-/** One way to reach an operation. */
+/** Route of an operation. */
 export interface ServedRoute {
   /** Place in the command tree, joined by dots: `transit.keys.trim`. */
   readonly name: string;
@@ -27,7 +27,7 @@ export async function loadRoutes(branch: Branch, path: readonly string[] = []): 
   return nested.flat();
 }
 
-/** A path's operation, or why it has none. */
+/** Operation of a path, or the reason why there is none. */
 export type Match =
   | { readonly served: ServedRoute; readonly captures: Readonly<Record<string, string>> }
   /** The path exists, with other methods. */
@@ -40,15 +40,15 @@ interface Compiled {
 }
 
 /**
- * The routes of one path space (a mount, `/v1` itself, or `/api/v2`), ready for matching: patterns
- * are looked up by first segment, so that the cost of a request does not grow with the number of operations.
+ * Routes of one path space (a mount, `/v1` itself, or `/api/v2`), compiled for matching: patterns are looked up by
+ * their first segment, so that the cost of a request does not grow with the number of operations.
  */
 export class RouteTable {
   readonly routes: readonly ServedRoute[];
   readonly #byFirstSegment = new Map<string, Compiled[]>();
   readonly #decode: (capture: string) => string;
 
-  /** @param decode applied to what the path captures, for paths that were not decoded as a whole before. */
+  /** @param decode decodes captured segments, for paths that were not decoded as a whole */
   constructor(routes: readonly ServedRoute[], decode: (capture: string) => string = (capture) => capture) {
     this.routes = routes;
     this.#decode = decode;
@@ -56,7 +56,7 @@ export class RouteTable {
       const first = firstSegment(served.route);
       const known = this.#byFirstSegment.get(first) ?? [];
       known.push({ served, pattern: patternOf(served.route, served.operation.params) });
-      // Literal text wins over a parameter that would take it: `sys/mounts/x/tune` is not a mount's path.
+      // Literal text takes precedence over a parameter: `sys/mounts/x/tune` is not the path of a mount.
       this.#byFirstSegment.set(
         first,
         known.sort((a, b) => literalLength(b) - literalLength(a)),
@@ -75,7 +75,7 @@ export class RouteTable {
     return other ? 'unsupported-operation' : 'unsupported-path';
   }
 
-  /** Everything that can be done at the path. */
+  /** Returns all routes of the path. */
   at(path: string): readonly ServedRoute[] {
     const found = this.#candidates(path).filter(({ pattern }) => pattern.test(path));
     const [nearest] = found;
@@ -84,7 +84,7 @@ export class RouteTable {
       .map(({ served }) => served);
   }
 
-  /** Whether anybody may know that there is something at the path, because some method needs no token. */
+  /** Whether the existence of the path is public, because some method needs no token. */
   isOpen(path: string): boolean {
     return this.#candidates(path).some(
       ({ served, pattern }) => served.operation.unauthenticated === true && pattern.test(path),
@@ -106,11 +106,11 @@ export class RouteTable {
   }
 }
 
-/** Those of one API; below its own prefix, or below the mounts of a type. */
+/** Selects the routes of one API: below its own prefix, or below the mounts of a type. */
 export const routesUnder = (routes: readonly ServedRoute[], api: Api, mount?: string): ServedRoute[] =>
   routes.filter(({ operation, route }) => operation.api === api && route.mount === mount);
 
-/** The routes below mounts, by the type of the mounts. */
+/** Groups the routes below mounts by mount type. */
 export function mountedRoutes(routes: readonly ServedRoute[], api: Api): ReadonlyMap<string, RouteTable> {
   const types = new Set(routes.flatMap(({ route }) => route.mount ?? []));
   const tables = new Map([...types].map((type) => [type, new RouteTable(routesUnder(routes, api, type))]));
@@ -132,7 +132,7 @@ const literalLength = ({ served }: Compiled): number =>
 
 const REGEXP_SPECIALS = /[.*+?^${}()|[\]\\]/g;
 
-/** A name that its parameter's own pattern refuses is no such path, as with peers: 404, not 400. */
+/** Compiles a route. A name that its parameter's pattern refuses does not match, as in Vault: 404, not 400. */
 export function patternOf(route: Route, params: Params): RegExp {
   const last = route.parts.at(-1);
   const source = route.parts.map((part) => {

@@ -12,9 +12,9 @@ import {
 import { type Params, parseValues } from './declaration/params.ts';
 
 /**
- * Running an operation: parse, then run. Every edge does it so.
- * @param raw wire name → JSON value, or text from a URL or a flag.
- * @throws `invalid` naming the first parameter that is missing or of the wrong type; and what the operation throws.
+ * Runs an operation: parses the values, then calls the handler. Used by all frontends.
+ * @param raw wire name → JSON value, or text from a URL or a flag
+ * @throws `invalid` naming the first parameter that is missing or of the wrong type; and errors of the operation
  */
 export const run = async <P extends Params, D>(
   call: Call,
@@ -23,13 +23,13 @@ export const run = async <P extends Params, D>(
 ): Promise<Outcome<D>> => operation.run({ ...call, sent: raw }, parseValues(operation.params, raw).values);
 
 export interface RunnerOptions {
-  /** The transit mount of operations for which none is named, without slashes at the ends; default `transit`. */
+  /** Default transit mount, without slashes at the ends; default `transit`. */
   readonly mount?: string | undefined;
   /** For operations whose path has no organization. */
   readonly organization?: string | undefined;
 }
 
-/** A store as it was at one moment. */
+/** Creates a read-only store that shows a single view. */
 const stillAt = (view: View, store: Store): Store => ({
   id: store.id,
   read: async (read) => read(view),
@@ -39,7 +39,7 @@ const stillAt = (view: View, store: Store): Store => ({
   close: () => undefined,
 });
 
-/** Runs operations on an opened store, for whoever can open it: its owner, who needs no token. Closing it closes the store. */
+/** Creates a runner on an open store, as its owner, who needs no token. Closing it closes the store. */
 export function ownerRunner(core: Core, options: RunnerOptions = {}): Runner {
   const { mount: ownMount = DEFAULT_MOUNT, organization } = options;
   const callOf = (operation: Operation, mount: string): Call => ({
@@ -56,7 +56,7 @@ export function ownerRunner(core: Core, options: RunnerOptions = {}): Runner {
       const { findByPath } = await import('./by-path.ts');
       const { match, mount } = await findByPath(core, asked);
       const { operation } = match.served;
-      // Some of transit lie below sys/ as well, and need none.
+      // Some transit operations are also below `sys/`, and need no mount.
       const call = callOf(operation, mount?.path ?? '');
       return run(call, operation, { ...asked.parameters, ...match.captures });
     },
@@ -72,7 +72,7 @@ export function ownerRunner(core: Core, options: RunnerOptions = {}): Runner {
   };
 }
 
-/** The declaration at a place of the catalogue, e.g. `transit keys list`. */
+/** Loads the declaration at a place of the catalogue, e.g. `transit keys list`. */
 export async function loadOperation(words: string): Promise<Operation> {
   let node: Branch[string] | undefined = catalogue;
   for (const word of words.split(' ')) {

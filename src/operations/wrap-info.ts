@@ -1,7 +1,7 @@
 import type { WrapInfo, WrappedAnswer } from '../access/wrapping.ts';
 import { printGoTime } from '../ground/clock.ts';
 
-/** Where a wrapped answer can be had, in the words of the wire. */
+/** Formats wrapping information for the API. */
 export const printWrapped = ({ text, accessor, token, heldAccessor }: WrappedAnswer): WrapInfo => ({
   token: text,
   accessor,

@@ -1,9 +1,10 @@
 import { refusedAt, type TagFile, type TagFormat } from './tag-file.ts';
 
 /**
- * Comma-separated values as in RFC 4180, with a line of names first, in any order: `workspace` and `tag`, and if need be `key`, `value` and
- * `project`. A line is a tag, a key with its value, or both, on a workspace, with the workspace's project. A line without a workspace is a tag
- * of the pool, or what is bound to a project; one with a workspace alone is one that carries nothing.
+ * Comma-separated values as in RFC 4180, with a header line in any order: `workspace` and `tag`, and optionally `key`,
+ * `value` and `project`. A line is a tag, a key with its value, or both, on a workspace, with the workspace's project.
+ * A line without a workspace is a tag of the pool, or a binding of a project; one with only a workspace is a workspace
+ * without tags.
  * @see https://www.rfc-editor.org/rfc/rfc4180
  */
 export const csv: TagFormat = { parse, print };
@@ -58,7 +59,10 @@ class Reader {
     this.#hasProjects = hasProjects;
   }
 
-  /** @returns what is wrong with it. */
+  /**
+   * Adds a line.
+   * @returns the problem, if there is one
+   */
   row(row: Row): string | undefined {
     const { workspace, tag, key, value, project } = row;
     if (key === '' && value !== '') return 'there is a value without a key';
@@ -108,11 +112,14 @@ function bind(bindings: Map<string, string>, key: string, value: string): string
 
 interface CsvRecord {
   readonly fields: readonly string[];
-  /** Where it begins, from 1. */
+  /** Line number of its start, from 1. */
   readonly line: number;
 }
 
-/** A field in quotes with `""` for a quote, or one without; then a comma, the end of the line, or the end of the text. */
+/**
+ * Field in quotes with `""` for a quote, or without quotes; followed by a comma, the end of the line, or the end of the
+ * text.
+ */
 const FIELD = /(?:"(?<quoted>[^"]*(?:""[^"]*)*)"|(?<plain>[^",\r\n]*))(?<end>,|\r?\n|$)/y;
 
 function recordsIn(text: string, file: string): readonly CsvRecord[] {
@@ -138,7 +145,7 @@ function recordsIn(text: string, file: string): readonly CsvRecord[] {
 function print(content: TagFile): string {
   const rows = rowsOf(content);
   const columns = COLUMNS.filter((column) => NEEDED.includes(column) || rows.some((row) => row[column]));
-  // A value is never seen without its key, nor a key without its value.
+  // A value always comes with its key, and a key with its value.
   const shown = columns.includes('key')
     ? COLUMNS.filter((column) => column === 'value' || columns.includes(column))
     : columns;
@@ -146,7 +153,7 @@ function print(content: TagFile): string {
   return [shown.join(','), ...lines, ''].join('\n');
 }
 
-/** Tags and keys of a workspace share its lines. */
+/** Formats the lines; tags and keys of a workspace share them. */
 function rowsOf({ tags, workspaces, projects = new Map() }: TagFile): readonly Partial<Row>[] {
   const rows: Partial<Row>[] = tags.map((tag) => ({ tag }));
   for (const [project, bindings] of projects) {

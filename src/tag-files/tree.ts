@@ -2,15 +2,15 @@ import { isObject, when } from '../ground/objects.ts';
 import { type Bindings, type Carried, refusedAt, type TagFile } from './tag-file.ts';
 
 /*
- * What JSON and YAML have in common:
+ * Common structure of JSON and YAML:
  *
- *   tags: [env:prod, env:test]
- *   workspaces:
- *     billing: [env:prod, team:core]
- *     web: { tags: [env:prod], bindings: { cost-center: '42' }, project: Shop }
- *   projects:
- *     Shop: { owner: payments }
- *   owns: ['env:*', 'team:*']
+ * tags: [env:prod, env:test]
+ * workspaces:
+ *   billing: [env:prod, team:core]
+ *   web: { tags: [env:prod], bindings: { cost-center: '42' }, project: Shop }
+ * projects:
+ *   Shop: { owner: payments }
+ * owns: ['env:*', 'team:*']
  */
 
 type Members = Readonly<Record<string, unknown>>;
@@ -18,7 +18,10 @@ type Members = Readonly<Record<string, unknown>>;
 const OF_FILE = ['tags', 'workspaces', 'projects', 'owns'];
 const OF_WORKSPACE = ['tags', 'bindings', 'project'];
 
-/** @throws `invalid` naming the file and the place in it. */
+/**
+ * Converts a parsed tree.
+ * @throws `invalid` naming the file and the place in it
+ */
 export function fromTree(tree: unknown, file: string): TagFile {
   if (!isObject(tree)) throw refusedAt(file, '', 'this is not an object with "tags" and "workspaces"');
   refuseStrangers(tree, OF_FILE, file, '');
@@ -86,7 +89,7 @@ export const toTree = ({ tags, workspaces, projects, owns }: TagFile): Members =
 const named = ([name, bindings]: readonly [string, Bindings]) =>
   [name, Object.fromEntries(bindings)] as const;
 
-/** A list where there is nothing but tags. */
+/** Returns the shortest form: a list if there are only tags. */
 const shortest = ({ tags, bindings, project }: Carried): unknown =>
   (bindings === undefined || bindings.size === 0) && project === undefined
     ? tags

@@ -11,7 +11,7 @@ import {
 import { refusedAt, type TagFormat } from './tag-file.ts';
 import { fromTree, toTree } from './tree.ts';
 
-/** YAML 1.2, one document, without anchors: nothing in it stands for more than is written. */
+/** YAML 1.2, one document, without anchors and aliases. */
 export const yaml: TagFormat = {
   parse(text, file) {
     const document = parseDocument(text, OPTIONS);
@@ -27,13 +27,13 @@ export const yaml: TagFormat = {
 };
 
 const OPTIONS = {
-  // Its own way takes time with the square of the number of keys.
+  // The package's own check is quadratic in the number of keys.
   uniqueKeys: false,
   logLevel: 'silent',
   prettyErrors: false,
 } as const;
 
-/** Values as they are; every key is a text, and there once. */
+/** Converts a node to plain values; every key must be a unique text. */
 function plain(node: ParsedNode | null, file: string, place: string): unknown {
   if (node === null) return null;
   if (isAlias(node)) throw refusedAt(file, place, 'an alias can not be used here');
@@ -51,6 +51,6 @@ function plain(node: ParsedNode | null, file: string, place: string): unknown {
   return members;
 }
 
-/** What is written without quotes may look like a number, and is a name all the same. */
+/** Returns the text of a scalar: an unquoted name may look like a number. */
 const textOf = ({ value, source }: Scalar): unknown =>
   value === null || typeof value === 'string' ? value : (source ?? String(value));

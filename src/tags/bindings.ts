@@ -4,36 +4,36 @@ import { ownWords } from '../ground/own-words.ts';
 import { nameTaken } from './names.ts';
 
 /**
- * Tags of the form key=value, of workspaces and projects. They lie with the workspace or project itself, in the order in which they
- * came, and are in no pool.
+ * Key-value tags of workspaces and projects. They are stored with the workspace or project itself, in insertion order,
+ * and are not part of a pool.
  * @see docs/decisions/0193
  */
 
-/** How many one workspace or project may have of its own; as many again may be inherited. */
+/** Maximum number of own tags per workspace or project; as many again may be inherited. */
 export const MOST_BINDINGS = 10;
 const MAX_KEY_LENGTH = 128;
 const MAX_VALUE_LENGTH = 256;
 const LETTERS = /^[A-Za-z0-9_.=+\-@:]*$/;
-/** The service that clients know keeps them to itself. */
+/** Prefix that HashiCorp's service reserves for itself. */
 const RESERVED_PREFIX = /^hcp?:/;
 
 export interface Binding {
   readonly key: string;
   /** Empty for a key without a value. */
   readonly value: string;
-  /** Milliseconds since the Unix epoch. */
+  /** In milliseconds since the Unix epoch. */
   readonly createdAt: number;
 }
 
-/** As a request gives it: not checked. */
+/** Tag as given by a request, not validated. */
 export interface NewBinding {
   readonly key: string;
   readonly value: string;
-  /** Where it stands in the request, for errors. */
+  /** Place in the request, for errors. */
   readonly field?: string;
 }
 
-/** What holds for a workspace: its own, or what it has from its project. */
+/** Effective tag of a workspace: its own, or inherited from its project. */
 export interface EffectiveBinding extends Binding {
   readonly inherited: boolean;
 }
@@ -43,7 +43,10 @@ const NONE: readonly Binding[] = [];
 export const bindingsOf = (record: { readonly bindings?: readonly Binding[] }): readonly Binding[] =>
   record.bindings ?? NONE;
 
-/** The key of a tag as a request gives it, checked. @throws `invalid` saying which rule is broken. */
+/**
+ * Validates the key of a tag.
+ * @throws `invalid` naming the violated rule
+ */
 export function bindingKey(key: string, field?: string): string {
   if (key === '') throw refused(ownWords("Key can't be blank"), 'give a key', field);
   checkLetters('Key', key, MAX_KEY_LENGTH, field);
@@ -62,9 +65,9 @@ function checkLetters(what: 'Key' | 'Value', text: string, most: number, field: 
 }
 
 /**
- * The bindings after new ones were added, and values given to those that are there; in the order in which they came.
- * @param now milliseconds since the Unix epoch.
- * @throws `invalid` for what breaks a rule, and for more than ten.
+ * Adds tags, or sets new values of existing ones; in insertion order.
+ * @param now milliseconds since the Unix epoch
+ * @throws `invalid` for a violated rule, and for more than ten
  */
 export function withBindings(
   present: readonly Binding[],
@@ -96,7 +99,7 @@ export function withBindings(
   return [...merged.values()];
 }
 
-/** The same with nothing left of what was there, but for the time of creation of a key that is given again. */
+/** Replaces all tags; a key that is given again keeps its creation time. */
 export function replacedBindings(
   present: readonly Binding[],
   wanted: readonly NewBinding[],
@@ -109,14 +112,14 @@ export function replacedBindings(
   }));
 }
 
-/** Without those keys; a key that nobody has is passed over. */
+/** Removes keys; unknown keys are ignored. */
 export function withoutBindings(present: readonly Binding[], keys: ReadonlySet<string>): readonly Binding[] {
   return present.filter(({ key }) => !keys.has(key));
 }
 
 /**
- * What holds for a workspace, each key once: what it has itself, then what only its project has. Of keys that can't be overridden the
- * project's value holds.
+ * Returns the effective tags of a workspace, each key once: its own, then those inherited from its project. For keys
+ * that cannot be overridden, the project's value applies.
  */
 export function effectiveBindings(
   own: readonly Binding[],
@@ -133,7 +136,10 @@ export function effectiveBindings(
   ];
 }
 
-/** @throws `invalid` for a key whose value the project decides alone. */
+/**
+ * Refuses overrides.
+ * @throws `invalid` for a key whose value only the project determines
+ */
 export function refuseOverrides(
   wanted: readonly NewBinding[],
   ofProject: readonly Binding[],
@@ -151,11 +157,14 @@ export function refuseOverrides(
   );
 }
 
-/** Sixteen letters that stay the same for as long as a key is bound to the same thing. */
+/**
+ * Computes the identifier of a tag: sixteen letters that do not change as long as the key is bound to the same
+ * resource.
+ */
 export const bindingIdentifier = (owner: string, key: string): string =>
   createHash('sha256').update(`${owner}\n${key}`).digest('hex').slice(0, 16);
 
-/** What is said, to the letter of the service that clients know, when a reserved key is there already. */
+/** Creates the error for an existing reserved key, with the exact text of HashiCorp's service. */
 export const keyTaken = (key: string, field?: string): CofferError =>
   exists(ownWords('Key has already been taken'), { field, hint: nameTaken('a reserved tag key', key).hint });
 

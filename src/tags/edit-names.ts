@@ -14,24 +14,26 @@ import {
   type TableShape,
 } from './record-table-format.ts';
 
-/** Letters of names and keys in one leaf: large enough that a search opens few, small enough to rewrite at once. */
+/**
+ * Maximum size of a leaf, in letters of names and keys: large enough that a search opens few, small enough to rewrite.
+ */
 const MAX_LEAF_SIZE = 16_384;
-/** Below this a leaf joins its neighbour. */
+/** Minimum size; a smaller leaf is merged with its neighbor. */
 const MIN_LEAF_SIZE = MAX_LEAF_SIZE / 4;
-/** What the pieces of a leaf that has grown too large are filled to at most, so that they do not split again at once. */
+/** Size of the pieces of a leaf that has become too large, so that they do not split again at once. */
 const FILL_SIZE = (MAX_LEAF_SIZE * 2) / 3;
 
 interface OpenLeaf {
   readonly id: string;
   from: string;
   count: number;
-  /** Undefined until somebody needs the names. */
+  /** Undefined until the names are needed. */
   content: Map<string, string> | undefined;
   size: number;
   changed: boolean;
 }
 
-/** The names of a table within one transaction. Nothing is written before `save`. */
+/** Names of a table within one transaction. Nothing is written before `save`. */
 export class EditNames {
   readonly #tx: Transaction;
   readonly #shape: TableShape;
@@ -49,7 +51,10 @@ export class EditNames {
     return (await this.#open(this.#leafOf(name))).get(name);
   }
 
-  /** @param name One that is not there yet. */
+  /**
+   * Inserts a name.
+   * @param name one that does not exist yet
+   */
   async insert(name: string, key: string): Promise<void> {
     const leaf = this.#leafOf(name);
     (await this.#open(leaf)).set(name, key);
@@ -68,7 +73,10 @@ export class EditNames {
     return this.#leaves.some((leaf) => leaf.changed);
   }
 
-  /** Writes the leaves that changed, joined and split as their sizes demand; answers where all leaves then begin. */
+  /**
+   * Writes the changed leaves, merged and split as their sizes require.
+   * @returns the start of all leaves
+   */
   async save(): Promise<LeafEntry[]> {
     await this.#joinSmall();
     const entries: LeafEntry[] = [];
@@ -133,7 +141,7 @@ const sizeOf = (name: string): number => name.length + 1 + KEY_LENGTH;
 
 type Line = readonly [name: string, key: string];
 
-/** Cuts sorted lines into runs of about the same size; one run, even an empty one, when they fit into a leaf. */
+/** Divides sorted lines into pieces of similar size; a single, possibly empty piece if they fit into a leaf. */
 function piecesOf(lines: readonly Line[], size: number): Line[][] {
   const wanted = size <= MAX_LEAF_SIZE ? 1 : Math.ceil(size / FILL_SIZE);
   const pieces: Line[][] = [[]];
@@ -146,7 +154,7 @@ function piecesOf(lines: readonly Line[], size: number): Line[][] {
   return pieces;
 }
 
-/** The shortest text that sorts after `before` and not after `name`: keeps the directory small. */
+/** Returns the shortest text that sorts after `before` and not after `name`: keeps the directory small. */
 function shortestBetween(before: string, name: string): string {
   let same = 0;
   while (before.charCodeAt(same) === name.charCodeAt(same)) same++;

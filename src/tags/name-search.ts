@@ -3,19 +3,25 @@ import type { Named, RecordTable } from './record-table.ts';
 import { firstNotBefore, keyAt, type Leaf, namesOf, type TableRecord } from './record-table-format.ts';
 import { Trigrams } from './trigrams.ts';
 
-/** So many searches over the same names pay for an index; a command makes one, and a pool may change before the next. */
+/**
+ * Number of searches over the same names after which an index is built; a command only searches once, and the pool may
+ * change before the next search.
+ */
 const SCANS_BEFORE_INDEX = 8;
-/** Looking through fewer names takes no longer than the rest of a request. */
+/** Minimum number of names for an index: scanning fewer takes no longer than the rest of a request. */
 const NAMES_WORTH_AN_INDEX = 2000;
-/** Places and letters kept of earlier answers, over all queries. */
+/** Maximum size of cached results, in positions and letters, over all queries. */
 const MAX_REMEMBERED_SIZE = 1 << 20;
 
 const HAS_CAPITALS = /[A-Z]/;
 
-/** The names of a table in memory, in order, for finding those that contain a text. @see docs/decisions/0042 */
+/**
+ * Names of a table in memory, sorted, for substring searches.
+ * @see docs/decisions/0042
+ */
 export class NameSearch {
   readonly #leaves: readonly Leaf[];
-  /** Where the names of each leaf begin among all. */
+  /** Position of the first name of each leaf. */
   readonly #starts: readonly number[];
   readonly #folded: readonly string[];
   readonly #remembered = new Map<string, Uint32Array>();
@@ -36,7 +42,7 @@ export class NameSearch {
     this.#folded = folded;
   }
 
-  /** The places of all names that contain `query`, whatever its case, in the order of names. */
+  /** Returns the positions of all names that contain `query`, case-insensitive, in the order of names. */
   find(query: string): Uint32Array {
     if (query.length > MAX_NAME_LENGTH) return new Uint32Array(0);
     const wanted = foldCase(query);
@@ -47,7 +53,7 @@ export class NameSearch {
     return places;
   }
 
-  /** The name at a place that `find` answered. */
+  /** Returns the name at a position returned by `find`. */
   at(place: number): Named {
     const index = this.#leafAt(place);
     const leaf = this.#leaves[index];
@@ -87,10 +93,10 @@ export class NameSearch {
   }
 }
 
-/** How many tables a process keeps ready to be searched. */
+/** Maximum number of tables cached for searching per process. */
 const MAX_SEARCHES = 16;
 
-/** The searches of a process: a table is read again only when its names changed. */
+/** Searches of a process: a table is read again only if its names have changed. */
 export class NameSearches {
   readonly #known = new Map<string, { readonly stamp: string; readonly search: NameSearch }>();
 

@@ -10,14 +10,15 @@ const PROJECT = /^[A-Za-z0-9_-](?:[A-Za-z0-9_ -]*[A-Za-z0-9_-])?$/;
 const MIN_PROJECT_NAME_LENGTH = 3;
 const MAX_PROJECT_NAME_LENGTH = 40;
 
-/** Lowers A to Z and nothing else, so that no locale has a say in which names are the same. */
+/** Converts A to Z to lower case and nothing else, so that name equality is independent of the locale. */
 export const foldCase = (text: string): string =>
   text.replace(/[A-Z]+/g, (capitals) => capitals.toLowerCase());
 
 /**
- * The name that a tag gets: capitals are lowered, then 1 to 255 of `a-z 0-9 : - _`, with a letter or digit at both ends.
- * @param field Where the caller wrote it, for the error.
- * @throws `invalid` saying which rule is broken.
+ * Normalizes the name of a tag: upper case becomes lower case, then 1 to 255 of `a-z 0-9 : - _`, with a letter or digit
+ * at both ends.
+ * @param field place in the request, for errors
+ * @throws `invalid` naming the violated rule
  */
 export function tagName(text: string, field?: string): string {
   const name = foldCase(text);
@@ -40,9 +41,9 @@ export function tagName(text: string, field?: string): string {
 }
 
 /**
- * Checks the name of a workspace or an organization: 1 to 255 letters, digits, `-` and `_`, capitals as they are.
- * Also keeps out `.` and `..`, which programs resolve away when they build a path from a name.
- * @throws `invalid` saying which rule is broken.
+ * Validates the name of a workspace or an organization: 1 to 255 letters, digits, `-` and `_`, case-sensitive. Also
+ * excludes `.` and `..`, which programs remove when they build a path from a name.
+ * @throws `invalid` naming the violated rule
  */
 export function plainName(text: string, field?: string): string {
   checkLength(text, field);
@@ -57,8 +58,8 @@ export function plainName(text: string, field?: string): string {
 }
 
 /**
- * Checks the name of a project: 3 to 40 letters, digits, spaces, `-` and `_`, no space at either end.
- * @throws `invalid` saying which rule is broken.
+ * Validates the name of a project: 3 to 40 letters, digits, spaces, `-` and `_`, no space at either end.
+ * @throws `invalid` naming the violated rule
  */
 export function projectName(text: string, field?: string): string {
   if (text === '') throw refused(ownWords("Name can't be blank"), 'give a name', field);
@@ -80,7 +81,7 @@ export function projectName(text: string, field?: string): string {
   );
 }
 
-/** What is said, to the letter of the service that clients know, when a name is in use. */
+/** Creates the error for a name in use, with the exact text of HashiCorp's service. */
 export const nameTaken = (kind: string, name: string, field?: string): CofferError =>
   exists(ownWords('Name has already been taken'), { field, hint: `there is ${kind} "${name}" already` });
 

@@ -1,19 +1,19 @@
-/** Which part of a list is wanted. */
+/** Requested page of a list. */
 export interface PageRequest {
-  /** From 1. A page past the end is empty, not an error. */
+  /** Starts at 1. A page after the end is empty, not an error. */
   readonly number: number;
   readonly size: number;
 }
 
 export interface Page<T> extends PageRequest {
   readonly items: readonly T[];
-  /** Of all pages together. */
+  /** Number of items on all pages. */
   readonly total: number;
 }
 
 export const offsetOf = ({ number, size }: PageRequest): number => (number - 1) * size;
 
-/** The page of a list that is in memory as a whole. */
+/** Returns a page of a list in memory. */
 export const pageFrom = <T>(all: readonly T[], request: PageRequest): Page<T> => ({
   ...request,
   items: all.slice(offsetOf(request), offsetOf(request) + request.size),

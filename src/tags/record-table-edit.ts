@@ -18,8 +18,8 @@ import {
 } from './record-table-format.ts';
 
 /**
- * A table within one transaction: reads see what was changed before, and `save`, called once at the end, puts the
- * documents that changed.
+ * Table within one transaction: reads see earlier changes, and `save`, called once at the end, writes the changed
+ * documents.
  */
 export class RecordTableEdit<R extends TableRecord> {
   readonly #tx: Transaction;
@@ -50,7 +50,7 @@ export class RecordTableEdit<R extends TableRecord> {
     return new RecordTableEdit<R>(tx, shape, random, directory);
   }
 
-  /** Puts the documents of a table without records. */
+  /** Creates the documents of an empty table. */
   static create(tx: Transaction, shape: TableShape, random: Random): void {
     const id = newKey(random);
     tx.put(leafRef(shape, id), { names: '', keys: '' } satisfies Leaf);
@@ -69,12 +69,12 @@ export class RecordTableEdit<R extends TableRecord> {
     return this.#names.keyOf(name);
   }
 
-  /** Every record, in no order. */
+  /** Returns every record, unsorted. */
   all(): Promise<R[]> {
     return this.#slices.all();
   }
 
-  /** A key that no record has. */
+  /** Generates an unused key. */
   async freshKey(): Promise<string> {
     for (;;) {
       const key = newKey(this.#random);
@@ -82,13 +82,16 @@ export class RecordTableEdit<R extends TableRecord> {
     }
   }
 
-  /** @param record One whose key and name are not there yet. */
+  /**
+   * Adds a record.
+   * @param record one whose key and name do not exist yet
+   */
   async add(record: R): Promise<void> {
     await this.#names.insert(record.name, record.key);
     await this.#slices.put(record);
   }
 
-  /** Puts a record in the place of the one with the same key, whose name may have been another. */
+  /** Replaces the record with the same key, whose name may differ. */
   async replace(before: R, after: R): Promise<void> {
     if (before.name !== after.name) {
       await this.#names.remove(before.name);
@@ -121,7 +124,7 @@ interface OpenSlice<R> {
 
 const byKey = (a: TableRecord, b: TableRecord): number => (a.key < b.key ? -1 : 1);
 
-/** The records of a table within one transaction. Nothing is written before `save`. */
+/** Records of a table within one transaction. Nothing is written before `save`. */
 class EditSlices<R extends TableRecord> {
   readonly #tx: Transaction;
   readonly #shape: TableShape;
@@ -154,7 +157,7 @@ class EditSlices<R extends TableRecord> {
     return records;
   }
 
-  /** Puts a new record, or one in the place of that with the same key. */
+  /** Puts a new record, or replaces the one with the same key. */
   async put(record: R): Promise<void> {
     const slice = await this.#sliceOf(record.key);
     if (!slice.records.has(record.key)) this.#total++;
@@ -163,7 +166,7 @@ class EditSlices<R extends TableRecord> {
     while (this.#total > this.#slices * this.#shape.perSlice) await this.#split();
   }
 
-  /** A slice that has run empty goes; slices never merge, because an absent one costs nothing. */
+  /** Removes a record. An empty slice is deleted; slices are never merged, because an absent one costs nothing. */
   async remove(key: string): Promise<void> {
     const slice = await this.#sliceOf(key);
     if (!slice.records.delete(key)) return;
@@ -171,7 +174,7 @@ class EditSlices<R extends TableRecord> {
     this.#total--;
   }
 
-  /** Adds one slice and moves there what now belongs there, which all lies in one other slice. */
+  /** Adds one slice and moves the records that belong there now, all of which are in one other slice. */
   async #split(): Promise<void> {
     const added = this.#slices;
     const source = await this.#slice(added - wholeRound(added));

@@ -20,17 +20,17 @@ import {
   type TableShape,
 } from './record-table-format.ts';
 
-/** A name and the key of the record that has it. */
+/** Name, and the key of its record. */
 export interface Named {
   readonly name: string;
   readonly key: string;
 }
 
-/** How many documents are asked for at once; more would only wait in the platform's own queue. */
+/** Number of documents read concurrently; more would only wait in the platform's queue. */
 const READ_AHEAD = 32;
 const NO_NAMES: ReadonlySet<string> = new Set();
 
-/** All tags, or all workspaces, of one organization, as one view of the store has them. */
+/** Table of all tags, or all workspaces, of one organization, in one view of the store. */
 export class RecordTable<R extends TableRecord> {
   readonly #view: View;
   readonly #shape: TableShape;
@@ -53,7 +53,7 @@ export class RecordTable<R extends TableRecord> {
     return this.#shape.collection;
   }
 
-  /** Equal stamps mean that no name came or went. */
+  /** Equal stamps mean that no name was added or removed. */
   get stamp(): string {
     return this.#directory.stamp;
   }
@@ -69,13 +69,13 @@ export class RecordTable<R extends TableRecord> {
     return slice && recordIn(slice, key);
   }
 
-  /** The records of those keys that have one, in the order of the keys. */
+  /** Returns the records of those keys that have one, in the order of the keys. */
   async getAll(keys: readonly string[]): Promise<R[]> {
     const records = await inTurns(keys, (key) => this.get(key));
     return records.filter((record) => record !== undefined);
   }
 
-  /** The key of the record called `name`. */
+  /** Returns the key of the record with a name. */
   async keyOf(name: string): Promise<string | undefined> {
     const leaf = await this.#leaf(leafOf(this.#directory.leaves, name));
     const place = placeOf(namesOf(leaf), name);
@@ -83,8 +83,8 @@ export class RecordTable<R extends TableRecord> {
   }
 
   /**
-   * `count` names from the `offset`th on, in order; opens only the leaves that have them.
-   * @param except Names of this table that are passed over, as if they were not there.
+   * Returns `count` sorted names from position `offset` on; opens only the leaves that contain them.
+   * @param except names of this table to skip
    */
   async names(offset: number, count: number, except: ReadonlySet<string> = NO_NAMES): Promise<Named[]> {
     const found: Named[] = [];
@@ -115,23 +115,23 @@ export class RecordTable<R extends TableRecord> {
     return counts;
   }
 
-  /** Every leaf, in the order of names. */
+  /** Returns every leaf, in the order of names. */
   leaves(): Promise<Leaf[]> {
     return inTurns([...this.#directory.leaves.keys()], (index) => this.#leaf(index));
   }
 
-  /** Every record, in no order. */
+  /** Returns every record, unsorted. */
   async all(): Promise<R[]> {
     return (await this.slices()).flatMap((slice) => slice?.records ?? []);
   }
 
-  /** Every record, as it lies in the store: a slice is the same object for as long as nothing in it changes. */
+  /** Returns every slice as stored; a slice is the same object for as long as it is unchanged. */
   slices(): Promise<(Slice<R> | undefined)[]> {
     const indexes = Array.from({ length: this.#directory.slices }, (_, index) => index);
     return inTurns(indexes, (index) => this.#slice(index));
   }
 
-  /** Records asked for at the same time often share a slice, which is then opened once. */
+  /** Reads a slice; concurrent requests for the same slice share one read. */
   #slice(index: number): Promise<Slice<R> | undefined> {
     let slice = this.#slices.get(index);
     if (slice === undefined) {

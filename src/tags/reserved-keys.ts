@@ -22,7 +22,7 @@ export interface ReservedKeyChange {
   readonly disableOverrides?: boolean;
 }
 
-/** Keys that an organization has a meaning for, and of which it may say that workspaces can't override what their project has. */
+/** Reserved tag keys of an organization, which may prevent workspaces from overriding their project's value. */
 export class ReservedKeys {
   readonly #ports: Ports;
 
@@ -30,7 +30,10 @@ export class ReservedKeys {
     this.#ports = ports;
   }
 
-  /** One page, in the order of keys. @throws `not-found` for an unknown organization. */
+  /**
+   * Lists one page, sorted by key.
+   * @throws `not-found` for an unknown organization
+   */
   list(organizationName: string, page: PageRequest): Promise<Page<ReservedKey>> {
     return this.#ports.store.read(async (view) => {
       const organization = await organizationCalled(view, organizationName);
@@ -45,7 +48,10 @@ export class ReservedKeys {
     });
   }
 
-  /** @throws `not-found` */
+  /**
+   * Finds a reserved key.
+   * @throws `not-found`
+   */
   get(reference: Reference): Promise<ReservedKey> {
     return this.#ports.store.read(async (view) => {
       const { organization, record } = await find(view, reference);
@@ -54,8 +60,9 @@ export class ReservedKeys {
   }
 
   /**
-   * @param field Where the key stands in the request, for errors.
-   * @throws `not-found` for an unknown organization, `invalid` for a key that breaks a rule, `exists` for one that is reserved.
+   * Creates a reserved key.
+   * @param field place of the key in the request, for errors
+   * @throws `not-found` for an unknown organization; `invalid` for an invalid key; `exists` if it is already reserved
    */
   create(
     organizationName: string,
@@ -83,7 +90,10 @@ export class ReservedKeys {
     });
   }
 
-  /** Changes what is given. @throws `not-found`; `invalid` and `exists` as `create`. */
+  /**
+   * Changes a reserved key.
+   * @throws `not-found`; `invalid` and `exists` as `create`
+   */
   update(reference: Reference, change: ReservedKeyChange, field?: string): Promise<ReservedKey> {
     return this.#edit(reference, async (table, before, organization) => {
       const { key: name = before.name, disableOverrides = before.disableOverrides } = change;
@@ -95,7 +105,10 @@ export class ReservedKeys {
     });
   }
 
-  /** What is bound to the key stays bound. @throws `not-found` */
+  /**
+   * Deletes a reserved key; existing tags with it stay.
+   * @throws `not-found`
+   */
   delete(reference: Reference): Promise<void> {
     return this.#edit(reference, (table, before) => table.remove(before));
   }
@@ -130,9 +143,9 @@ const printReservedKey = (organization: Organization, record: ReservedKeyRecord)
   id: printIdentifier('rtk', { home: organization.home, key: record.key }),
   key: record.name,
   disableOverrides: record.disableOverrides,
-  /** Milliseconds since the Unix epoch. */
+  /** In milliseconds since the Unix epoch. */
   createdAt: record.createdAt,
   updatedAt: record.updatedAt,
-  /** The name of the organization. */
+  /** Name of the organization. */
   organization: organization.name,
 });

@@ -13,12 +13,14 @@ import { ProjectTable } from './project-table.ts';
 import { RecordTable } from './record-table.ts';
 import { DEFAULT_EXECUTION_MODE, type ExecutionMode } from './workspace-settings.ts';
 
-/** What workspaces are printed and searched with: the tags, projects and reserved keys of their organization, as one view has them. */
+/**
+ * Context for formatting and searching workspaces: tags, projects and reserved keys of their organization, in one view.
+ */
 export class Surroundings {
   readonly organization: Organization;
   readonly tags: RecordTable<TagRecord>;
   readonly projects: ProjectTable;
-  /** The reserved keys that workspaces can't override. */
+  /** Reserved keys that workspaces cannot override. */
   readonly fixedKeys: ReadonlySet<string>;
 
   private constructor(
@@ -39,7 +41,7 @@ export class Surroundings {
     return new Surroundings(organization, tags, projects, await fixedKeysOf(view, organization));
   }
 
-  /** What holds for a workspace, of its own and by its project. */
+  /** Returns the effective tags of a workspace. */
   async bindings(workspace: WorkspaceRecord): Promise<readonly EffectiveBinding[]> {
     const project = await this.projects.of(workspace);
     return effectiveBindings(bindingsOf(workspace), bindingsOf(project), this.fixedKeys);
@@ -54,7 +56,7 @@ export class Surroundings {
   }
 }
 
-/** Names of the reserved keys that workspaces can't override. */
+/** Reads the names of the reserved keys that workspaces cannot override. */
 export async function fixedKeysOf(view: View, organization: Organization): Promise<ReadonlySet<string>> {
   const table = await RecordTable.open<ReservedKeyRecord>(view, reservedKeysOf(organization));
   if (table.total === 0) return NONE;

@@ -21,28 +21,28 @@ import { RecordTable } from './record-table.ts';
 import { anyOf } from './wildcard.ts';
 
 /**
- * Named keys of transit that carry tags of an organization, as its workspaces do. Nothing is known of them here but where they are.
- * A key says by which record it is known, so that a later key of the same name has none of its tags, and use of a key asks for nothing.
+ * Tags of an organization on named transit keys. Only the location of a key is stored here. A key refers to its record,
+ * so that a later key with the same name has none of its tags, and using a key requires no lookup.
  * @see docs/decisions/0303
  */
 
-/** A key: the uuid of its mount, and its name there. */
+/** Location of a key: UUID of its mount, and its name there. */
 export interface KeyPlace {
   readonly mount: string;
   readonly name: string;
 }
 
-/** What a key carries. */
+/** Tags of a key. */
 export interface KeyTags {
-  /** The name of the organization. */
+  /** Name of the organization. */
   readonly organization: string;
-  /** Names of tags of the pool, in order, then KEY=VALUE in the order in which they came. */
+  /** Sorted names of pool tags, then KEY=VALUE in insertion order. */
   readonly tags: readonly string[];
 }
 
 const nameOf = ({ mount, name }: KeyPlace): string => `${mount}/${name}`;
 
-/** The text by which a key knows its record: four letters that lead to the organization, and the record's key. */
+/** Length of the organization's part of a record reference, which is followed by the record's key. */
 const HOME_LENGTH = 4;
 const addressIn = (record: string) => ({
   home: record.slice(0, HOME_LENGTH),
@@ -57,8 +57,9 @@ export class TaggedKeys {
   }
 
   /**
-   * @param record by which the key is known.
-   * @returns undefined when it carries nothing any more.
+   * Reads the tags of a key.
+   * @param record record reference of the key
+   * @returns undefined if it has none any more
    */
   async of(view: View, record: string): Promise<KeyTags | undefined> {
     const found = await recordAt(view, record);
@@ -68,9 +69,10 @@ export class TaggedKeys {
   }
 
   /**
-   * Names and records of the keys of a mount that carry all of what is wanted, in no order. A key may be gone, or be another one.
-   * @param wanted names of tags, in which `*` stands for anything, or KEY=VALUE; a name also finds a KEY, whatever its value.
-   * @throws `not-found` for an unknown organization.
+   * Returns the names and records of a mount's keys that have all of the tags, unsorted. A key may be gone, or be a
+   * different one by now.
+   * @param wanted names of tags, with `*` as a wildcard, or KEY=VALUE; a name also matches a KEY with any value
+   * @throws `not-found` for an unknown organization
    */
   async carrying(
     view: View,
@@ -96,12 +98,12 @@ export class TaggedKeys {
   }
 
   /**
-   * Puts tags on a key: all of them, or none. Names that the pool does not have are added to it.
-   * @param at by which record the key is known, if by any; and the organization, which may be left out when the key has one.
-   * @param texts identifiers and names of tags, and KEY=VALUE.
-   * @returns by which record it is known from now on.
-   * @throws `not-found` for the organization, or a tag that it does not have; `conflict` when the key carries tags of another one;
-   * `invalid` for what breaks a rule.
+   * Adds tags to a key, atomically. Names that are not in the pool are added to it.
+   * @param at record reference of the key, if it has one; and the organization, which may be omitted if the key has one
+   * @param texts identifiers and names of tags, and KEY=VALUE
+   * @returns the record reference from now on
+   * @throws `not-found` for the organization, or a tag that it does not have; `conflict` if the key has tags of another
+   * one; `invalid` for a violated rule
    */
   async tag(
     tx: Transaction,
@@ -133,9 +135,9 @@ export class TaggedKeys {
   }
 
   /**
-   * Takes tags off a key; what it does not carry is passed over.
-   * @param texts identifiers and names of tags, and KEY=VALUE.
-   * @throws `not-found` for an identifier that its organization does not have.
+   * Removes tags from a key; tags that it does not have are ignored.
+   * @param texts identifiers and names of tags, and KEY=VALUE
+   * @throws `not-found` for an identifier that its organization does not have
    */
   async untag(tx: Transaction, record: string, texts: readonly string[]): Promise<void> {
     const before = await recordAt(tx, record);
@@ -158,7 +160,7 @@ export class TaggedKeys {
     await edit.save();
   }
 
-  /** A mount is gone with all its keys: what is left here of them leads nowhere, and only lies in the way. */
+  /** Deletes the records of a removed mount's keys. */
   async forgetMount(mount: string): Promise<void> {
     const { store } = this.#ports;
     for (const name of await store.read((view) => view.list(ORGANIZATIONS))) {
@@ -181,7 +183,7 @@ export class TaggedKeys {
     }
   }
 
-  /** The key is gone. */
+  /** Deletes the record of a deleted key. */
   async forget(tx: Transaction, record: string): Promise<void> {
     const found = await recordAt(tx, record);
     if (found === undefined) return;
@@ -200,7 +202,7 @@ async function recordAt(view: View, record: string) {
   return known && { organization, known };
 }
 
-/** That of an earlier key of the name, which is gone, makes room. */
+/** Creates a record; deletes that of an earlier key with the same name. */
 async function freshRecord(edit: OrganizationEdit, name: string): Promise<TaggedKeyRecord> {
   const keys = await edit.taggedKeys();
   const taken = await keys.keyOf(name);
@@ -211,7 +213,7 @@ async function freshRecord(edit: OrganizationEdit, name: string): Promise<Tagged
   return record;
 }
 
-/** Keys of deleted tags lead nowhere; they go with the next change. */
+/** Filters out keys of deleted tags, which are removed with the next change. */
 async function living(edit: OrganizationEdit, tags: readonly string[]): Promise<readonly string[]> {
   const left: string[] = [];
   for (const key of tags) if ((await edit.tags.get(key)) !== undefined) left.push(key);
@@ -226,7 +228,7 @@ async function printed(pool: RecordTable<TagRecord>, known: TaggedKeyRecord): Pr
   return [...names, ...bindingsOf(known).map(({ key, value }) => `${key}=${value}`)];
 }
 
-/** What has the form of KEY=VALUE is no tag of the pool: their names have no such sign. */
+/** Separates tag references from KEY=VALUE: names of pool tags contain no `=`. */
 function sorted(texts: readonly string[]): {
   readonly references: readonly TagReference[];
   readonly bindings: readonly NewBinding[];

@@ -1,4 +1,4 @@
-/** Organizations, their workspaces, and the pool of tags that each organization has for them. */
+/** Organizations, their workspaces, and each organization's pool of tags. */
 
 import { Pace } from '../ground/pace.ts';
 import { BoundTags } from './bound-tags.ts';
@@ -15,19 +15,19 @@ import { TaggedKeys } from './tagged-keys.ts';
 import { WorkspaceIndexes } from './workspace-index.ts';
 import { Workspaces } from './workspaces.ts';
 
-/** A tag for the pool, or a workspace with the names of tags on it. */
+/** Entry of a bulk load: a tag for the pool, or a workspace with the names of its tags. */
 export type LoadEntry =
   | { readonly tag: string }
   | { readonly workspace: string; readonly tags: readonly string[] };
 
-/** What a load found in its entries, new or not. */
+/** Counts of a bulk load, including existing entries. */
 export interface BulkLoad {
   readonly tags: number;
   readonly workspaces: number;
   readonly attachments: number;
 }
 
-/** All of it over one store. */
+/** Entry point of this module, over one store. */
 export class Tags {
   readonly organizations: Organizations;
   readonly pool: TagPool;
@@ -52,8 +52,7 @@ export class Tags {
   }
 
   /**
-   * The name of the organization that an identifier leads to, whether or not the tag or workspace itself is there;
-   * undefined when it leads to none.
+   * Returns the name of an identifier's organization, whether or not the resource exists; undefined if there is none.
    */
   async organizationOf(identifier: string): Promise<string | undefined> {
     const address = parseAnyIdentifier(identifier);
@@ -63,10 +62,10 @@ export class Tags {
   }
 
   /**
-   * Adds tags and tagged workspaces to an organization, any number of them in constant memory. What is there already
-   * is kept, so a load that was cut short can be given again from the start.
-   * @throws `not-found` for an unknown organization, `invalid` for a name against the rules; what came long before the
-   * bad entry may be in then.
+   * Adds tags and tagged workspaces to an organization, any number of them in constant memory. Existing ones stay, so
+   * an interrupted load can be repeated from the start.
+   * @throws `not-found` for an unknown organization; `invalid` for an invalid name; entries long before the invalid one
+   * may be loaded then
    */
   async load(
     organizationName: string,
@@ -93,7 +92,7 @@ export class Tags {
   }
 }
 
-/** Names in one transaction: enough that each document is written only a few times over a large load. */
+/** Number of names per transaction: enough that each document is written only a few times in a large load. */
 const NAMES_AT_ONCE = 50_000;
 
 const weightOf = (entry: LoadEntry): number => ('tag' in entry ? 1 : 1 + entry.tags.length);

@@ -1,7 +1,7 @@
-/** What names are made of once their case is folded. */
+/** Letters of names after case folding. */
 const LETTERS = 'abcdefghijklmnopqrstuvwxyz0123456789:_-';
 const LETTER_COUNT = LETTERS.length;
-/** 59,319: a trigram's number fits 16 bits. */
+/** 59,319: a trigram's number fits into 16 bits. */
 const TRIGRAM_COUNT = LETTER_COUNT ** 3;
 const UNKNOWN = 255;
 
@@ -10,12 +10,12 @@ for (let i = 0; i < LETTER_COUNT; i++) codes[LETTERS.charCodeAt(i)] = i;
 
 const codeAt = (text: string, at: number): number => codes[text.charCodeAt(at)] ?? UNKNOWN;
 
-/** For every three letters, the places of the names that have them. */
+/** Trigram index: for every three letters, the positions of the names that contain them. */
 export class Trigrams {
   readonly #starts: Uint32Array;
   readonly #places: Uint32Array;
 
-  /** Takes some 25 ms for 100,000 names, as plain loops over flat arrays: nothing is allocated for a single name. */
+  /** Takes some 25 ms for 100,000 names, with plain loops over flat arrays: nothing is allocated per name. */
   constructor(names: readonly string[]) {
     const read = readTrigrams(names);
     const { found } = read;
@@ -30,8 +30,9 @@ export class Trigrams {
   }
 
   /**
-   * The places, ascending, of all names that can contain `query` (three letters or more), and of few that don't. To look
-   * at a name costs a hundred times as much as to step over a place, so lists are intersected while that pays.
+   * Returns the sorted positions of all names that can contain `query` (three letters or more), and of few others.
+   * Comparing a name costs a hundred times as much as skipping a position, so lists are intersected while that pays
+   * off.
    */
   candidates(query: string): Uint32Array {
     const lists = this.#listsOf(query).sort((a, b) => a.length - b.length);
@@ -43,7 +44,7 @@ export class Trigrams {
     return candidates;
   }
 
-  /** The places of each trigram in a query; none when it has a letter that no name has. */
+  /** Returns the positions of each trigram in a query; none if it has a letter that occurs in no name. */
   #listsOf(query: string): Uint32Array[] {
     const lists: Uint32Array[] = [];
     for (let at = 0; at + 3 <= query.length; at++) {
@@ -56,7 +57,7 @@ export class Trigrams {
   }
 }
 
-/** So few names are looked at one by one. */
+/** Number of candidates that are compared without further intersection. */
 const FEW = 8;
 const MUCH_LONGER = 4;
 
@@ -73,7 +74,8 @@ function intersection(a: Uint32Array, b: Uint32Array): Uint32Array {
 }
 
 /**
- * @returns the trigrams of all names, one name after the other, each once a name; and where among them each name's end.
+ * Reads the trigrams.
+ * @returns the trigrams of all names, name after name, unique per name; and the end of each name's
  */
 function readTrigrams(names: readonly string[]) {
   const found = new Uint16Array(names.reduce((letters, name) => letters + name.length, 0));

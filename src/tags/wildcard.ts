@@ -1,7 +1,7 @@
 import { glob } from '../ground/glob.ts';
 import { foldCase } from './names.ts';
 
-/** Whether a name matches a pattern as a whole, whatever the case; `*` stands for anything, and nothing else for anything but itself. */
+/** Creates a test whether a whole name matches a pattern, case-insensitive; `*` is the only wildcard. */
 export function wildcard(pattern: string): (name: string) => boolean {
   const fits = glob(foldCase(pattern));
   return (name) => fits(foldCase(name));
@@ -9,7 +9,7 @@ export function wildcard(pattern: string): (name: string) => boolean {
 
 export const isPattern = (text: string): boolean => text.includes('*');
 
-/** Whether any of the patterns fits. */
+/** Creates a test whether any of the patterns matches. */
 export function anyOf(patterns: readonly string[]): (name: string) => boolean {
   const tests = patterns.map(wildcard);
   return (name) => tests.some((fits) => fits(name));

@@ -3,37 +3,43 @@ import type { RecordTable } from './record-table.ts';
 import { keyAt, namesOf, type Slice } from './record-table-format.ts';
 import { WorkspaceLists } from './workspace-lists.ts';
 
-/** How many organizations a process keeps ready to be searched by more than names. @see docs/decisions/0198 */
+/**
+ * Maximum number of organizations per process with an index for searches by more than names.
+ * @see docs/decisions/0198
+ */
 const MAX_INDEXES = 16;
-/** Keys kept of earlier answers, over all questions about one organization. */
+/** Maximum number of cached keys, over all queries for one organization. */
 const MAX_REMEMBERED = 200_000;
 
-/** So many questions about the same workspaces pay for lists of who has what; a command asks one. */
+/** Number of queries over the same workspaces after which lists are built; a command only makes one. */
 const SCANS_BEFORE_LISTS = 4;
-/** Looking through fewer takes no longer than the rest of a request. */
+/** Minimum number of workspaces for lists: scanning fewer takes no longer than the rest of a request. */
 const WORKSPACES_WORTH_LISTS = 500;
 
-/** So many workspaces, in what changed of the table, are taken up one by one; of more the lists are made anew. */
+/**
+ * Maximum number of workspaces, in the changed slices of a table, that are updated one by one; beyond it the lists are
+ * rebuilt.
+ */
 const MOST_TAKEN_UP = 5_000;
 
-/** The workspaces of an organization as they lie in the store, in the order of names. */
+/** Workspaces of an organization as stored, sorted by name. */
 interface Contents {
   readonly records: readonly WorkspaceRecord[];
-  /** Of each key the place of its record. */
+  /** Position of each record by key. */
   readonly places: ReadonlyMap<string, number>;
   readonly slices: readonly (Slice<WorkspaceRecord> | undefined)[];
-  /** Of the names. */
+  /** Stamp of the names. */
   readonly stamp: string;
 }
 
 /**
- * The workspaces of an organization at one revision of the store, in the order of names, and what was found among them: a page is
- * asked for after the other, and the same question again and again.
+ * Workspaces of an organization at one revision of the store, sorted by name, with cached results: clients fetch page
+ * after page, and repeat the same query.
  */
 export class WorkspaceIndex {
   readonly revision: string;
   readonly #contents: Contents;
-  /** The key of the project of those that name none. */
+  /** Key of the project of workspaces without an explicit one. */
   readonly #defaultProject: string;
   readonly #remembered = new Map<string, readonly string[]>();
   #rememberedCount = 0;
@@ -46,7 +52,7 @@ export class WorkspaceIndex {
     this.#defaultProject = defaultProject;
   }
 
-  /** In the order of names. */
+  /** Sorted by name. */
   get records(): readonly WorkspaceRecord[] {
     return this.#contents.records;
   }
@@ -74,8 +80,8 @@ export class WorkspaceIndex {
   }
 
   /**
-   * The same at another revision, for which only what changed is looked at; undefined when names came or went. The lists go with it: this
-   * index can still be asked, and makes new ones when it is asked often.
+   * Updates the index to another revision, reading only what has changed; undefined if names were added or removed.
+   * Takes over the lists: this index remains usable, and builds new ones if it is queried often.
    */
   async renewed(table: RecordTable<WorkspaceRecord>, revision: string): Promise<WorkspaceIndex | undefined> {
     const { places, slices: before, stamp } = this.#contents;
@@ -105,9 +111,9 @@ export class WorkspaceIndex {
   }
 
   /**
-   * The keys of the workspaces that fit, in the order of names.
-   * @param question the same text for the same `fits`.
-   * @param among groups of lists: who fits is in one list of each group.
+   * Returns the keys of the matching workspaces, sorted by name.
+   * @param question cache key, the same text for the same `fits`
+   * @param among groups of lists: a matching workspace is in one list of each group
    */
   find(
     question: string,
@@ -128,7 +134,7 @@ export class WorkspaceIndex {
     return keys;
   }
 
-  /** Those of the group with the fewest, once it is known who is in which list. */
+  /** Returns the smallest group of candidates, once the lists are built. */
   #candidates(among: readonly (readonly string[])[]): readonly WorkspaceRecord[] {
     const { records } = this.#contents;
     if (among.length === 0 || records.length < WORKSPACES_WORTH_LISTS) return records;
@@ -138,14 +144,15 @@ export class WorkspaceIndex {
   }
 }
 
-/** Those of a process. */
+/** Indexes of a process. */
 export class WorkspaceIndexes {
   readonly #known = new Map<string, WorkspaceIndex>();
 
   /**
-   * @param revision of the store, looked at before `table` was opened.
-   * @param defaultProject the key of the project of workspaces that name none.
-   * @param isFresh false looks at the table whatever is known.
+   * Returns the index of a table.
+   * @param revision the store's, read before `table` was opened
+   * @param defaultProject key of the project of workspaces without an explicit one
+   * @param isFresh false rereads the table in any case
    */
   async of(
     table: RecordTable<WorkspaceRecord>,

@@ -2,7 +2,7 @@ import { bindingsOf } from './bindings.ts';
 import type { WorkspaceRecord } from './organization.ts';
 import { firstNotBefore } from './record-table-format.ts';
 
-/** What a workspace has of its own, as the name of a list of those that have it. */
+/** Names of the lists that a workspace is in, by its own properties. */
 export const listOf = {
   key: (key: string): string => `key ${key}`,
   pair: (key: string, value: string): string => `pair ${key}=${value}`,
@@ -10,9 +10,9 @@ export const listOf = {
   project: (projectKey: string): string => `project ${projectKey}`,
 } as const;
 
-/** Which workspaces have which key, value, tag and project: for each of these the places of the records that do, rising. */
+/** Inverted index: for each key, value, tag and project, the sorted positions of the records that have it. */
 export class WorkspaceLists {
-  /** The key of the project of those that name none. */
+  /** Key of the project of workspaces without an explicit one. */
   readonly #defaultProject: string;
   readonly #lists = new Map<string, number[]>();
 
@@ -28,8 +28,8 @@ export class WorkspaceLists {
   }
 
   /**
-   * The places of the group with the fewest.
-   * @param among groups of lists: whoever is looked for is in one list of each group.
+   * Returns the positions of the smallest group.
+   * @param among groups of lists: a searched record is in one list of each group
    */
   fewest(among: readonly (readonly string[])[]): readonly number[] {
     const groups = among.map((names) => names.map((name) => this.#lists.get(name) ?? []));
@@ -39,7 +39,7 @@ export class WorkspaceLists {
     return group.length === 1 ? (group[0] ?? []) : [...new Set(group.flat())].sort((a, b) => a - b);
   }
 
-  /** The record at a place has become another one of the same name. */
+  /** Updates the lists after the record at a position was replaced by another one with the same name. */
   replace(place: number, before: WorkspaceRecord, after: WorkspaceRecord): void {
     const had = new Set(this.#namesFor(before));
     const has = new Set(this.#namesFor(after));

@@ -1,4 +1,4 @@
-/** The operations on tokens, below `auth/token`. */
+/** Operations on tokens, below `auth/token`. */
 
 import { revoking } from '../../access/tokens.ts';
 import { invalid } from '../../ground/errors.ts';
@@ -16,7 +16,7 @@ import {
 import { type TokenAuth, tokenAuth } from './token-answers.ts';
 import { roleName } from './token-role-name.ts';
 
-/** What a new token may be asked to be, shared by the paths that issue tokens. */
+/** Settings of a new token, shared by the paths that issue tokens. */
 const tokenParams = {
   policies: texts({
     help: 'Policies of the token; without any it gets those of its creator.',
@@ -53,7 +53,10 @@ const tokenParams = {
   entity_alias: text({ help: 'Refused: there are no entities.', default: '', cli: { hidden: true } }),
 };
 
-/** Issues a token for the caller; `path` is where the request came in. */
+/**
+ * Issues a token for the caller.
+ * @param path path of the request
+ */
 async function issueToken(
   call: Call,
   values: ValuesOf<typeof tokenParams>,
@@ -87,7 +90,7 @@ async function issueToken(
     },
   );
   return {
-    // As of its making: clients compare the time with what they asked for.
+    // As of its creation: clients compare the time with what they requested.
     auth: tokenAuth(issued, issued.text),
     ...(issued.warnings.length === 0 ? {} : { warnings: issued.warnings }),
   };
@@ -133,7 +136,7 @@ export const create = operation({
   run: (call, values) => issueToken(call, values, 'auth/token/create'),
 });
 
-/** As `create`, but the token does not end with its creator; who may use this path needs no `sudo` for that. */
+/** Like `create`, but the token has no parent; this path does not require `sudo` for that. */
 export const createOrphan = operation({
   route: 'POST /auth/token/create-orphan',
   capability: 'update',
@@ -141,7 +144,7 @@ export const createOrphan = operation({
   run: (call, values) => issueToken(call, values, 'auth/token/create-orphan'),
 });
 
-/** As a token role has it: its policies need not be those of the caller. */
+/** Creates a token by a token role, whose policies are independent of the caller's. */
 export const createByRole = operation({
   route: 'POST /auth/token/create/:role',
   capability: 'update',

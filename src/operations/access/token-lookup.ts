@@ -6,9 +6,9 @@ import { type TokenDetails, tokenDetails } from './token-answers.ts';
 import { accessorParam, findByAccessor, findOwn, findToken, tokenId } from './token-target.ts';
 
 export interface TokenList {
-  /** Accessors, the oldest token first. */
+  /** Accessors, oldest token first. */
   readonly keys: readonly string[];
-  /** Beyond what peers tell: what each token is. */
+  /** Details of each token; not part of Vault's response. */
   readonly key_info: Readonly<Record<string, Omit<TokenDetails, 'id' | 'accessor'>>>;
 }
 

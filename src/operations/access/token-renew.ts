@@ -19,7 +19,9 @@ const incrementParam = duration({
   cli: { metavar: 'D' },
 });
 
-/** Renews a token and answers as peers do: the `auth` object, with the token itself only for who gave it. */
+/**
+ * Renews a token, with Vault's response: the `auth` object, which contains the token text only if the caller gave it.
+ */
 async function renewToken(call: Call, target: Target, increment = 0): Promise<Outcome<TokenAuth>> {
   refuseBatch(target.record.token, 'renewed');
   const { tokens } = await call.core.access();
@@ -30,7 +32,7 @@ async function renewToken(call: Call, target: Target, increment = 0): Promise<Ou
   };
 }
 
-/** What reads certificates is loaded only for a token that is bound to one. */
+/** Loads the certificate code only for a token that is bound to a key. */
 const checkOf =
   ({ clientCertificates }: Call): KeyCheck =>
   async (...asked) => {

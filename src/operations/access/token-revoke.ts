@@ -56,7 +56,7 @@ export const revokeAccessor = operation({
 
 const PATH = 'auth/token/revoke-orphan';
 
-/** Ends one token; those that it issued live on. */
+/** Revokes a single token; its children become orphans. */
 export const revokeOrphan = operation({
   route: `POST /${PATH}`,
   capability: 'update',

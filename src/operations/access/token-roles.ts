@@ -1,4 +1,4 @@
-/** Token roles, below `auth/token/roles`, and what they leave behind. */
+/** Token roles, below `auth/token/roles`, and tidying of tokens. */
 
 import type { TokenRole } from '../../access/token-roles.ts';
 import { notFound } from '../../ground/errors.ts';
@@ -56,7 +56,7 @@ const settings = {
   bound_cidrs: texts({ help: 'Older name of `token_bound_cidrs`.', cli: { hidden: true } }),
 } satisfies Params & { readonly [K in keyof TokenRole]: unknown };
 
-/** What login methods have, and peers take here and drop. */
+/** Settings of login methods, which Vault accepts and ignores here. */
 const ofLogins = {
   token_ttl: lacking(
     'Not here.',
@@ -141,11 +141,11 @@ export const remove = operation({
   },
 });
 
-/** It is done when it is answered; the words are those of peers, which answer before. */
+/** Text of Vault, which responds before the work is done; here it is already done. */
 export const TIDY_STARTED =
   "Tidy operation successfully started. Any information from the operation will be printed to OpenBao's server logs.";
 
-/** What a server does now and then by itself. */
+/** Maintenance task that servers also run periodically. */
 export const tidy = operation({
   route: 'POST /auth/token/tidy',
   capability: 'update',

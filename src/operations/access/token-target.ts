@@ -4,23 +4,23 @@ import { ownWords } from '../../ground/own-words.ts';
 import type { Call, Caller } from '../declaration/operation.ts';
 import { text } from '../declaration/params.ts';
 
-/** A token found by what a caller gave for it. */
+/** Token that a caller referred to. */
 export interface Target {
   readonly record: TokenRecord;
-  /** The token's text; empty when it was named by its accessor. */
+  /** Token text; empty if it was named by its accessor. */
   readonly id: string;
 }
 
-/** A token, given by itself; people who list tokens have accessors, which do as well. */
+/** Parameter for a token, given by its text; an accessor is accepted as well, because lists contain accessors. */
 export const tokenId = (help: string) => text({ help, cli: { positional: true, metavar: 'ID' } });
 
 export const accessorParam = text({ help: 'The accessor of the token.' });
 
 /**
- * The token that an ID names. An accessor is taken in its place from those whose policies let them use
- * `byAccessor`, the path that is made for accessors.
+ * Finds the token that an ID names. An accessor is accepted instead from callers whose policies allow `byAccessor`, the
+ * path for accessors.
  *
- * @throws `invalid` when no ID is given.
+ * @throws `invalid` if no ID is given
  */
 export async function findToken(
   call: Call,
@@ -35,7 +35,10 @@ export async function findToken(
   return record === undefined ? undefined : { record, id: '' };
 }
 
-/** @throws `invalid` when the accessor is missing or no living token has it. */
+/**
+ * Finds a token by its accessor.
+ * @throws `invalid` if the accessor is missing or not that of a valid token
+ */
 export async function findByAccessor(call: Call, accessor: string | undefined): Promise<Target> {
   if (accessor === undefined || accessor === '')
     throw invalid(ownWords('missing accessor'), { field: 'accessor' });
@@ -45,8 +48,8 @@ export async function findByAccessor(call: Call, accessor: string | undefined): 
 }
 
 /**
- * The caller's own token, one whose last use is the present request included.
- * @throws `invalid` for the owner of the store, who has none.
+ * Finds the caller's own token, including one whose last use is the current request.
+ * @throws `invalid` for the owner of the store, who has none
  */
 export async function findOwn(call: Call): Promise<Target> {
   const { accessor, token } = callingToken(call.caller);
@@ -56,7 +59,10 @@ export async function findOwn(call: Call): Promise<Target> {
   return { record, id: token };
 }
 
-/** @throws `invalid` for a batch token, which lies nowhere. */
+/**
+ * Refuses batch tokens, which are not stored.
+ * @throws `invalid`
+ */
 export function refuseBatch({ kind }: Token, what: 'renewed' | 'revoked'): void {
   if (kind === 'batch') throw invalid(`batch tokens cannot be ${what}`, { field: 'token' });
 }

@@ -1,4 +1,4 @@
-/** The roles of a mount of `approle`. */
+/** Roles of a mount of `approle`. */
 
 import type { TokenSettings } from '../../access/login/token-settings.ts';
 import { NO_SETTINGS } from '../../access/login/token-settings.ts';
@@ -42,7 +42,7 @@ const roleParams = {
 
 type RoleValues = Partial<ValuesOf<typeof roleParams>>;
 
-/** The newer name wins where both are given. */
+/** Returns the settings; the newer name takes precedence if both are given. */
 function settingsIn(values: RoleValues): Partial<RoleSettings> {
   const { bind_secret_id, secret_id_num_uses, secret_id_ttl, local_secret_ids } = values;
   const secret_id_bound_cidrs = values.secret_id_bound_cidrs ?? values.bound_cidr_list;
@@ -165,7 +165,7 @@ export const writeRoleId = operation({
   },
 });
 
-/** Which member a path of its own is about. */
+/** Members of a role that have paths of their own. */
 const FIELDS = {
   policies: 'token_policies',
   period: 'token_period',
@@ -185,7 +185,7 @@ const DEFAULTS = { ...NEW_ROLE, ...NO_SETTINGS };
 
 const field = text({ help: 'The member of the role, with dashes.', required: true });
 
-/** The member that a path names. */
+/** Returns the member for a path. */
 function memberOf(word: string): keyof typeof DEFAULTS {
   if (Object.hasOwn(FIELDS, word)) return FIELDS[word as keyof typeof FIELDS];
   throw invalid(`a role has no ${word}`, { field: 'field' });
@@ -200,7 +200,7 @@ export const readField = operation({
   async run(call: MountCall, values) {
     const member = memberOf(values.field);
     const role = printRole(await existing(call, values.role_name));
-    // What was set by an older name is shown by both.
+    // Settings that were set by an older name are returned under both.
     const older = values.field === 'policies' || values.field === 'period' ? values.field : undefined;
     return {
       data: {

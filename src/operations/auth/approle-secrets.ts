@@ -62,7 +62,10 @@ async function make(call: MountCall, values: ValuesOf<typeof secretParams>, own?
   };
 }
 
-/** @throws `invalid` for a text that is neither an object of texts nor pairs. */
+/**
+ * Parses metadata.
+ * @throws `invalid` for a text that is neither an object of texts nor pairs
+ */
 function metadataIn(given: string): Readonly<Record<string, string>> {
   const plain = given.trim();
   if (plain === '') return {};
@@ -142,7 +145,10 @@ async function lookUp(call: MountCall, name: string, named: SecretName): Promise
   return secret === undefined ? {} : { data: printSecret(secret) };
 }
 
-/** @throws `invalid` for an empty one. */
+/**
+ * Requires a value.
+ * @throws `invalid` for an empty one
+ */
 function given(value: string, name: string): string {
   if (value === '') throw invalid(ownWords(`missing ${name}`), { field: name });
   return value;
@@ -174,7 +180,7 @@ export const lookupAccessor = operation({
     } catch (error) {
       const known = asCofferError(error);
       if (known?.kind !== 'not-found' || known.isGone) throw error;
-      // An ordinary answer with the status of a thing that is not there: so clients tell that it is gone.
+      // A normal response with status 404, by which clients recognize that it is gone.
       return { data: { error: known.message }, statusCode: 404 };
     }
   },
@@ -215,7 +221,7 @@ export const destroyAccessor = operation({
   },
 });
 
-/** Answers when it is done; the words are those of peers, which answer before. */
+/** Responds when it is done, with the text of Vault, which responds before. */
 export const tidy = operation({
   mount: 'approle',
   route: 'POST tidy/secret-id',

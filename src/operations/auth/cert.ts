@@ -1,4 +1,4 @@
-/** The operations below a mount of `cert`. */
+/** Operations below a mount of `cert`. */
 
 import { changeBelow } from '../../access/login/role-table.ts';
 import {
@@ -72,7 +72,7 @@ const unusedParams = {
   ocsp_query_all_servers: flag({ help: 'Refused: there are lists of revoked certificates.', cli: HIDDEN }),
 } as const;
 
-/** How servers of OCSP would be asked; the usual values come with every role of Terraform's. */
+/** OCSP settings, which have no effect; Terraform sends the defaults with every role. */
 const inertParams = {
   ocsp_max_retries: integer({ help: 'Kept for clients that compare.', cli: HIDDEN }),
   ocsp_this_update_max_age: duration({ help: 'Kept for clients that compare.', cli: HIDDEN }),
@@ -87,7 +87,7 @@ function settingsIn(values: Partial<ValuesOf<typeof keptParams>>): Partial<RoleS
   );
 }
 
-/** Lists that were not set are `null`, as with peers. */
+/** Formats a role. Lists that were not set are `null`, as in Vault. */
 function printRole({ settings, token }: Role) {
   const own = Object.fromEntries(
     Object.entries(settings).map(([member, value]) => [
@@ -192,7 +192,7 @@ const printList = ({ serials, source }: KeptList) => ({
   serials: Object.fromEntries(serials.map((serial) => [serial, {}])),
 });
 
-/** Printed as the zero time of Go. */
+/** Printed as Go's zero time. */
 const NEVER_MS = Number.NEGATIVE_INFINITY;
 
 export const listRevocations = operation({

@@ -1,4 +1,4 @@
-/** How the roles and the configuration of a mount of `jwt` are written. */
+/** Parameters of the roles and the configuration of a mount of `jwt`. */
 
 import { invalid } from '../../ground/errors.ts';
 import { isObject } from '../../ground/objects.ts';
@@ -9,7 +9,7 @@ import { olderTokenParams, tokenSettingsParams } from './token-settings.ts';
 
 type Members = Readonly<Record<string, unknown>>;
 
-/** An object of any members; as text it is JSON. */
+/** Object with any members; JSON if given as text. */
 const object = <const S extends Spec<Members>>(spec: S) =>
   declare<Members, S>(spec, { type: 'object', additionalProperties: true }, parseObject);
 
@@ -23,11 +23,11 @@ function parseObject(value: unknown, field: string): Members {
   );
 }
 
-/** Whole numbers of any size come as such; claims have numbers as JSON knows them. */
+/** Converts bigints to numbers: integers of any size arrive as bigints, but claims have JSON numbers. */
 const plainNumbers = (given: Members): Members =>
   JSON.parse(JSON.stringify(given, (_, value) => (typeof value === 'bigint' ? Number(value) : value)));
 
-/** In the words of Go. */
+/** Returns Go's name of a type. */
 const kindOf = (value: unknown): string => (Array.isArray(value) ? 'slice' : typeof value);
 
 function fromJson(given: string): unknown {
@@ -38,7 +38,7 @@ function fromJson(given: string): unknown {
   }
 }
 
-/** An object of texts; as text JSON, or `a=b,c=d`. */
+/** Parses an object of texts, which may be given as JSON, or `a=b,c=d`. */
 function parseTexts(value: unknown, field: string): Readonly<Record<string, string>> {
   const isPairs = typeof value === 'string' && value !== '' && !value.trimStart().startsWith('{');
   if (!isPairs) {
@@ -57,13 +57,13 @@ const pairs = <const S extends Spec<Readonly<Record<string, string>>>>(spec: S) 
     parseTexts,
   );
 
-/** Seconds, of which -1 stands for none. */
+/** Seconds, where -1 means none. */
 const leeway = <const S extends Spec<number>>(spec: S) =>
   declare<number, S>(spec, { type: 'string', format: 'duration' }, (value, field) =>
     value === -1 || value === '-1' || value === '-1s' ? -1 : parseDurationSeconds(value, field),
   );
 
-/** Kept for clients that compare, and shown, but nothing that people need. */
+/** Stored for compatibility and returned, but hidden. */
 const ofBrowsers = {
   help: 'Kept for clients that compare: there are no logins by browser.',
   cli: { hidden: true },
@@ -118,7 +118,7 @@ export const configParams = {
   oidc_response_types: texts({ ...ofBrowsers, default: [] }),
 } as const;
 
-/** The kind of role and how its claims are compared have to be said with each write, or are the usual ones. */
+/** The role type and the comparison of claims must be given with each write, or else the defaults apply. */
 export const settingsParams = {
   role_type: text({ help: 'To be given as "jwt" with every write.', default: '', cli: { hidden: true } }),
   user_claim: text({ help: 'The claim that names the caller.' }),

@@ -1,4 +1,4 @@
-/** The operations below a mount of `jwt`. */
+/** Operations below a mount of `jwt`. */
 
 import { configProblem, readConfig, writeConfig } from '../../access/methods/jwt/config.ts';
 import { type JwtRole, type Room, rolesOf } from '../../access/methods/jwt/documents.ts';

@@ -2,7 +2,7 @@ import type { ListOptions } from '../../store/store.ts';
 import type { Outcome } from '../declaration/operation.ts';
 import { integer, text, type ValuesOf } from '../declaration/params.ts';
 
-/** Every list of roles and users can be had page by page. */
+/** Paging parameters of all lists of roles and users. */
 export const listParams = {
   after: text({
     help: 'Start after this name, which need not exist.',
@@ -17,7 +17,7 @@ export const pageOf = ({ after, limit }: ValuesOf<typeof listParams>): ListOptio
   ...(limit > 0 ? { limit } : {}),
 });
 
-/** Names, one a line. */
+/** Prints names, one per line. */
 export const listCli = { result: { member: 'keys', as: 'lines' } } as const;
 
 export const listAnswer = (keys: readonly string[]): Outcome<{ readonly keys: readonly string[] }> => ({

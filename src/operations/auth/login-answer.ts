@@ -2,9 +2,9 @@ import type { IssuedToken } from '../../access/tokens.ts';
 import { type TokenAuth, tokenAuth } from '../access/token-answers.ts';
 import type { Outcome } from '../declaration/operation.ts';
 
-/** What every login answers. */
+/** Formats the response of every login. */
 export const loginAnswer = (issued: IssuedToken): Outcome<TokenAuth> => ({
-  // As of its making: clients compare the time with that of the role.
+  // As of its creation: clients compare the time with that of the role.
   auth: tokenAuth(issued, issued.text),
   ...(issued.warnings.length === 0 ? {} : { warnings: issued.warnings }),
 });

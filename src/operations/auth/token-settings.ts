@@ -12,7 +12,7 @@ import {
   type ValuesOf,
 } from '../declaration/params.ts';
 
-/** What every login method lets a role say of its tokens. */
+/** Token settings that the roles of every login method have. */
 export const tokenSettingsParams = {
   token_policies: texts({
     help: 'Policies of the tokens.',
@@ -72,7 +72,7 @@ const olderParams = {
   bound_cidrs: texts(older('bound_cidrs')),
 } as const satisfies Readonly<Record<OlderName, unknown>> & Params;
 
-/** The older names that the clients of one method send; the newer one is heard where both are there. */
+/** Older parameter names that the clients of one method send; the newer one takes precedence if both are given. */
 export const olderTokenParams = <const N extends OlderName>(...names: readonly N[]) =>
   Object.fromEntries(names.map((name) => [name, olderParams[name]])) as Pick<typeof olderParams, N>;
 
@@ -85,7 +85,7 @@ function parseTokenType(value: unknown, field: string): TokenSettings['token_typ
   throw invalid(`invalid 'token_type' value ${jsonOf(value)}`, { field });
 }
 
-/** Those of a role's values that were given; what was given by an older name, by both. */
+/** Returns the settings that were given; those given by an older name, under both. */
 export function givenSettings(values: Given): Partial<TokenSettings> {
   const names = Object.keys(tokenSettingsParams) as (keyof typeof tokenSettingsParams)[];
   const olderNames = (Object.keys(OLDER_NAMES) as OlderName[]).filter((name) => values[name] !== undefined);

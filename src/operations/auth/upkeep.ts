@@ -2,20 +2,20 @@ import { tidySecrets } from '../../access/methods/approle/tidy.ts';
 import type { Mount } from '../../mounts/mount.ts';
 import type { Core } from '../declaration/operation.ts';
 
-/** Clears away what login methods no longer need. A server calls it now and then. */
+/** Deletes obsolete data of login methods. Servers call it periodically. */
 export async function tidyLogins({ store, clock, random, mounts }: Core): Promise<void> {
   await mounts.sweep();
   for (const mount of await mounts.list('approle')) await tidySecrets({ store, clock, random, mount });
 }
 
-/** What could not be fetched. */
+/** List that could not be fetched. */
 interface Failure {
-  /** Of the mount, and the name below it. */
+  /** Mount, and name of the list below it. */
   readonly list: string;
   readonly reason: string;
 }
 
-/** Fetches lists of revoked certificates again that are out of date. A server calls it now and then. */
+/** Fetches outdated certificate revocation lists again. Servers call it periodically. */
 export async function refreshRevocations({ store, clock, mounts }: Core): Promise<readonly Failure[]> {
   const failures: Failure[] = [];
   for (const mount of await mounts.list('cert'))
@@ -23,7 +23,7 @@ export async function refreshRevocations({ store, clock, mounts }: Core): Promis
   return failures;
 }
 
-/** What reads certificates is loaded only where there are any. */
+/** Load the certificate code only if there are `cert` mounts. */
 async function refreshBelow(room: Pick<Core, 'store' | 'clock'> & { readonly mount: Mount }) {
   const { refreshLists } = await import('../../access/methods/cert/lists.ts');
   const failures = await refreshLists(room);

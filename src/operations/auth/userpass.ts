@@ -1,4 +1,4 @@
-/** The operations below a mount of `userpass`. */
+/** Operations below a mount of `userpass`. */
 
 import { type NewPassword, Userpass } from '../../access/methods/userpass/userpass.ts';
 import { invalid, notFound } from '../../ground/errors.ts';
@@ -23,7 +23,10 @@ const passwordParams = {
 const usersOf = async ({ core, mount }: MountCall): Promise<Userpass> =>
   new Userpass(core, await core.mounts.get(mount, 'userpass'));
 
-/** @throws `invalid` when both are there. */
+/**
+ * Returns the new password.
+ * @throws `invalid` if both forms are given
+ */
 function passwordIn(values: {
   readonly password?: string;
   readonly password_hash?: string;
@@ -107,7 +110,7 @@ export const remove = operation({
   },
 });
 
-/** A path of its own, so that policies can give users their own password and nothing else. */
+/** Separate path, so that policies can allow users to change only their own password. */
 export const changePassword = operation({
   mount: 'userpass',
   route: 'POST users/:name/password',

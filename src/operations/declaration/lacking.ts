@@ -3,7 +3,10 @@ import { isObject } from '../../ground/objects.ts';
 import { ownWords } from '../../ground/own-words.ts';
 import { declare, type Param } from './params.ts';
 
-/** Off, zero and empty, also as texts: what clients send of a setting that nobody made. */
+/**
+ * Whether a value is off, zero or empty, also as text: values that clients send for a setting that the user did not
+ * set.
+ */
 export function asksForNothing(value: unknown): boolean {
   if (Array.isArray(value)) return value.length === 0;
   if (isObject(value)) return Object.keys(value).length === 0;
@@ -13,10 +16,10 @@ export function asksForNothing(value: unknown): boolean {
 const NOTHING: ReadonlySet<string> = new Set(['', '0', '0s', 'false']);
 
 /**
- * A member that only means something where there is what this server does not have.
- * @param why Completes "… can't be set: ".
- * @param usual Other values that ask for nothing, such as the default of peers.
- * @throws `unsupported` unless it asks for nothing.
+ * Declares a parameter for a feature that this server does not have.
+ * @param why completes "… can't be set: "
+ * @param usual other values that request nothing, such as Vault's default
+ * @throws `unsupported` if it requests something
  * @see docs/decisions/0278
  */
 export const lacking = (help: string, why: string, usual: readonly unknown[] = []) =>

@@ -5,21 +5,21 @@ import type { ResourceKind } from '../resource-kinds.ts';
 import { parseBoolean, parseDurationSeconds, parseInteger, parseText, wrongType } from './weak-values.ts';
 
 /*
- * What comes in is bounded here, so that nothing behind has to ask what a number or a text may be at most. No honest
- * client comes near; what is narrower by its meaning says so in its own declaration or room.
+ * Limits of request parameters, enforced here so that other code need not check the size of numbers and texts. No
+ * honest client comes close; narrower limits are in the declarations or the modules concerned.
  * @see docs/decisions/0112
  */
 
-/** Whole numbers, of either sign. */
+/** Maximum absolute value of integers. */
 export const MOST_NUMBER = 2 ** 31 - 1;
-/** Characters of a text that is not declared `long`: as much as the head of a request has room for. */
+/** Maximum length of a text that is not declared `long`, in characters: that of a request head. */
 export const MOST_CHARACTERS = 16 * 1024;
-/** Texts in a list. */
+/** Maximum number of texts in a list. */
 export const MOST_TEXTS = 10_000;
-/** Items of a batch. */
+/** Maximum number of items in a batch. */
 export const MOST_ITEMS = 500_000;
 
-/** The part of JSON Schema that parameters need; goes into the OpenAPI document as it is. */
+/** Subset of JSON Schema for parameters; copied to the OpenAPI document. */
 export interface Schema {
   readonly type?: 'string' | 'integer' | 'boolean' | 'array' | 'object';
   readonly format?: string;
@@ -37,41 +37,44 @@ export interface Schema {
   readonly default?: unknown;
 }
 
-/** How a parameter shows on the command line; what is left out follows from the wire name and the kind. */
+/** Appearance on the command line; defaults are derived from the wire name and the type. */
 export interface CliParam {
   /** Flag without dashes; default: the wire name in kebab case. */
   readonly flag?: string;
   /**
-   * Taken by position, in the order of declaration, instead of by a flag. `variadic` takes all that follow. So does `each`: the
-   * operation runs once for each of them, and its table and lines get a list where `data` is one resource.
+   * Positional argument, in the order of declaration, instead of a flag. `variadic` takes all that follow. So does
+   * `each`: the operation runs once for each of them, and its table and lines get a list where `data` is one resource.
    */
   readonly positional?: boolean | 'variadic' | 'each';
-  /** The word shown for the value in help, e.g. `NAME`; default: the flag in capitals. */
+  /** Placeholder for the value in help, e.g. `NAME`; default: the flag in capitals. */
   readonly metavar?: string;
-  /** Base64 on the wire: a second flag `--<flag>-text` takes plain text in its place. */
+  /** Base64 parameter: adds a flag `--<flag>-text` that takes plain text. */
   readonly textTwin?: boolean;
-  /** `@FILE` in place of the value names a file that holds it. */
+  /** Whether `@FILE` reads the value from a file. */
   readonly orFile?: boolean;
-  /** A boolean also gets `--no-<flag>`. */
+  /** Boolean: adds a flag `--no-<flag>`. */
   readonly negatable?: boolean;
-  /** Flags that can't be meant beside this one; the API may have a rule of its own for who is heard then. */
+  /** Flags that cannot be combined with this one; the API may define a precedence instead. */
   readonly excludes?: readonly string[];
-  /** Never offered on the command line. */
+  /** Whether it is not available on the command line. */
   readonly hidden?: boolean;
-  /** Read when the flag is absent. */
+  /** Environment variable used if the flag is absent. */
   readonly environment?: string;
-  /** Words worth offering in help and completions; other words are not refused by the parser. */
+  /** Suggested words for help and completions; the parser accepts others as well. */
   readonly suggest?: () => readonly string[];
-  /** Other words than those are refused on the command line: the API takes them for something that nobody means who types them. */
+  /**
+   * Present if the command line only accepts suggested words: the API would interpret others in a way that no user
+   * means.
+   */
   readonly onlySuggested?: true;
-  /** What `complete` offers for it, and what a name given in place of an id is looked up in. */
+  /** Kind of resource, for completions and for looking up names given instead of IDs. */
   readonly refersTo?: ResourceKind;
 }
 
 /**
- * One parameter, declared once: the parser, the JSON schema, the command-line flag and the help derive from it.
- * The parser has the weak typing of the Vault family (a number may come as text, and so on), so that real
- * clients are understood; `null` counts as present with the zero value.
+ * Parameter, declared once: the parser, the JSON schema, the command-line flag and the help are derived from it. The
+ * parser has Vault's weak typing (a number may arrive as text, and so on), so that real clients are understood; `null`
+ * counts as present with the zero value.
  */
 export interface Param<T> {
   readonly help: string;
@@ -79,27 +82,36 @@ export interface Param<T> {
   readonly presence: 'required' | 'optional' | 'default';
   readonly defaultValue?: T;
   readonly cli: CliParam;
-  /** Where a JSON:API request document has it: `data` as a whole, or a member of the one resource in `data`. */
+  /** Place in a JSON:API request document: `data` as a whole, or a member of the resource in `data`. */
   readonly document?: 'data' | 'attributes' | 'relationships';
-  /** True when the command line repeats the flag, or lists values, to give several. */
+  /** Whether the flag can be repeated, or lists several values. */
   readonly repeated: boolean;
-  /** `null` is as good as no value, where it else is the zero value: what is there stays. */
+  /** Present if `null` means absent instead of the zero value, so that the current value stays. */
   readonly nullIsAbsent?: true;
-  /** @throws `invalid` naming the field. */
+  /**
+   * Parses a value.
+   * @throws `invalid` naming the field
+   */
   parse(value: unknown, field: string): T;
-  /** A name in a path as it is understood, where several spellings are one name: policies must allow that path, too. */
+  /** Normalizes a name in a path that has several spellings: policies must also allow the normalized path. */
   readonly understoodAs?: (name: string) => string;
-  /** The JSON value that a request carries for a parsed value, where that is not the value itself. */
+  /** Converts a parsed value to the JSON value of a request, if they differ. */
   print?(value: T): unknown;
-  /** The name that a request to a server says it by, where not all of the family look at its own. */
+  /** Name in requests to a server, if some servers do not accept the parameter's own. */
   readonly sentAs?: string;
-  /** A parameter that a query writes as several, whose names begin with its own: `filter[tagged][0][key]`. */
+  /** Query form of a parameter that consists of several, whose names begin with its own: `filter[tagged][0][key]`. */
   readonly query?: {
-    /** Some of the names, for descriptions. */
+    /** Examples of the names, for descriptions. */
     readonly names: readonly string[];
-    /** A raw value for `parse`. @throws `invalid` for a name that is none of them. */
+    /**
+     * Converts to a raw value for `parse`.
+     * @throws `invalid` for an unknown name
+     */
     read(members: readonly (readonly [string, unknown])[]): unknown;
-    /** @param value raw. */
+    /**
+     * Converts from a raw value.
+     * @param value raw value
+     */
     print(value: unknown): readonly (readonly [string, string])[];
   };
 }
@@ -111,20 +123,20 @@ type OptionalNames<P extends Params> = {
   [K in keyof P]: P[K] extends { readonly presence: 'optional' } ? K : never;
 }[keyof P];
 
-/** What a handler gets: wire names, parsed values; optional ones may be absent. */
+/** Values of a handler by wire name, parsed; optional ones may be absent. */
 export type ValuesOf<P extends Params> = {
   readonly [K in Exclude<keyof P, OptionalNames<P>>]: ValueOf<P[K]>;
 } & { readonly [K in OptionalNames<P>]?: ValueOf<P[K]> };
 
-/** What a caller gives for one parameter: of a batch, the items as they are before parsing. */
+/** Input for one parameter: for a batch, its items before parsing. */
 type GivenOf<P> = P extends { readonly fields: infer F extends Params } ? readonly InputOf<F>[] : ValueOf<P>;
 
-/** What a caller of the library gives: parameters with a default may be left out. */
+/** Input of library callers: parameters with a default may be omitted. */
 export type InputOf<P extends Params> = {
   readonly [K in keyof P as P[K] extends { readonly presence: 'required' } ? K : never]: GivenOf<P[K]>;
 } & { readonly [K in keyof P as P[K] extends { readonly presence: 'required' } ? never : K]?: GivenOf<P[K]> };
 
-/** How a parameter of any kind is declared. */
+/** Common declaration of parameters of any type. */
 export interface Spec<T> {
   readonly help: string;
   readonly required?: true;
@@ -140,7 +152,7 @@ type Presence<S> = S extends { readonly required: true }
 
 export type Declared<T, S> = Param<T> & { readonly presence: Presence<S> };
 
-/** A parameter of a new kind; those of the functions below are there already. */
+/** Declares a parameter of a custom type; the functions below declare the usual ones. */
 export function declare<T, S extends Spec<T>>(
   spec: S,
   schema: Schema,
@@ -163,7 +175,7 @@ export function declare<T, S extends Spec<T>>(
   };
 }
 
-/** Free text. One that is `long` is bounded by what a request may hold. */
+/** Text parameter. A `long` one is only limited by the size of a request. */
 export function text<const S extends Spec<string>>(spec: S & { readonly long?: true }): Declared<string, S> {
   if (spec.long) return declare<string, S>(spec, { type: 'string' }, parseText);
   return declare<string, S>(spec, SHORT_TEXT, parseShortText);
@@ -171,14 +183,20 @@ export function text<const S extends Spec<string>>(spec: S & { readonly long?: t
 
 const SHORT_TEXT: Schema = { type: 'string', maxLength: MOST_CHARACTERS };
 
-/** @throws `invalid` naming the field. */
+/**
+ * Parses a text of limited length.
+ * @throws `invalid` naming the field
+ */
 export function parseShortText(value: unknown, field: string): string {
   const given = parseText(value, field);
   if (given.length <= MOST_CHARACTERS) return given;
   throw invalid(`${field} must have at most ${MOST_CHARACTERS} characters, not ${given.length}`, { field });
 }
 
-/** @throws `invalid` naming the field. */
+/**
+ * Limits the number of items.
+ * @throws `invalid` naming the field
+ */
 export function checkCount(items: readonly unknown[], most: number, field: string): void {
   if (items.length <= most) return;
   throw invalid(`${field} must have at most ${most} items, not ${items.length}`, {
@@ -187,12 +205,12 @@ export function checkCount(items: readonly unknown[], most: number, field: strin
   });
 }
 
-/** Base64 text. It stays text: whoever decodes it knows in which order mistakes are to be reported. */
+/** Base64 parameter. It is not decoded here: the operation knows in which order errors have to be reported. */
 export function base64<const S extends Spec<string>>(spec: S): Declared<string, S> {
   return declare<string, S>(spec, { type: 'string', format: 'byte' }, parseText);
 }
 
-/** One of a few words. What else is said of an unknown word is up to `unknown`. */
+/** Parameter with one of a few words. `unknown` creates the error text for others. */
 export function choice<const W extends string, const S extends Spec<W>>(
   words: readonly W[],
   spec: S & { readonly unknown?: (value: string) => string },
@@ -210,7 +228,7 @@ export function choice<const W extends string, const S extends Spec<W>>(
   });
 }
 
-/** A whole number. Numbers in texts count, also `0x…`, `0b…` and octal with a leading 0, as peers accept. */
+/** Integer parameter. Numbers in texts are accepted, also `0x…`, `0b…` and octal with a leading 0, as in Vault. */
 export function integer<const S extends Spec<number>>(
   spec: S & { readonly minimum?: number; readonly maximum?: number },
 ): Declared<number, S> {
@@ -223,21 +241,21 @@ export function integer<const S extends Spec<number>>(
   });
 }
 
-/** Yes or no. */
+/** Boolean parameter. */
 export function flag<const S extends Spec<boolean>>(spec: S): Declared<boolean, S> {
   return declare<boolean, S>(spec, { type: 'boolean' }, parseBoolean);
 }
 
 /**
- * A duration in seconds: a number, digits, `24h`, `1h30m`, `7d`. Never negative, and never longer than Go's own. For peers
- * `null` is none.
+ * Duration in seconds: a number, digits, `24h`, `1h30m`, `7d`. Never negative, and never longer than Go's maximum. As
+ * in Vault, `null` means absent.
  */
 export function duration<const S extends Spec<number>>(spec: S): Declared<number, S> {
   const schema: Schema = { type: 'string', format: 'duration' };
   return { ...declare<number, S>(spec, schema, parseDurationSeconds), nullIsAbsent: true };
 }
 
-/** Several texts: an array, or a comma-separated text. */
+/** List of texts: an array, or comma-separated text. */
 export function texts<const S extends Spec<readonly string[]>>(spec: S): Declared<readonly string[], S> {
   const parse = (value: unknown, field: string): readonly string[] => {
     if (value === null || value === '') return [];
@@ -250,7 +268,7 @@ export function texts<const S extends Spec<readonly string[]>>(spec: S): Declare
   return declare<readonly string[], S>(spec, schema, parse, true);
 }
 
-/** An object whose members are texts. */
+/** Object whose members are texts. */
 export function textMap<const S extends Spec<Readonly<Record<string, string>>>>(
   spec: S,
 ): Declared<Readonly<Record<string, string>>, S> {
@@ -262,7 +280,7 @@ export function textMap<const S extends Spec<Readonly<Record<string, string>>>>(
   });
 }
 
-/** An object whose members are parameters of their own; others are ignored. */
+/** Object whose members are parameters; others are ignored. */
 export function members<const F extends Params, const S extends Spec<never>>(
   fields: F,
   spec: S,
@@ -275,15 +293,15 @@ export function members<const F extends Params, const S extends Spec<never>>(
   });
 }
 
-/** One item of a batch. An item that does not parse carries its problem instead of ending the whole call. */
+/** Item of a batch. An invalid item carries its error instead of failing the whole call. */
 export interface BatchItem<V> {
   readonly values: Partial<V>;
   readonly problem?: CofferError;
 }
 
 /**
- * `batch_input`: an array of objects, each parsed on its own by `fields`. Unknown members are ignored.
- * `null` is no batch, so that the call is about one value, as with peers.
+ * `batch_input`: an array of objects, each parsed separately by `fields`. Unknown members are ignored. As in Vault,
+ * `null` is not a batch, so that the call is for a single value.
  */
 export function batch<const F extends Params, const S extends Omit<Spec<never>, 'required' | 'default'>>(
   fields: F,
@@ -313,7 +331,7 @@ export function batch<const F extends Params, const S extends Omit<Spec<never>, 
   };
 }
 
-/** The item's place, `list[index]`, is printed for refusals only. */
+/** Parses an item. Its position, `list[index]`, is only printed in errors. */
 function parseItem(
   fields: readonly (readonly [string, Param<unknown>])[],
   item: Readonly<Record<string, unknown>>,
@@ -328,7 +346,7 @@ function parseItem(
     try {
       values[name] = field.parse(value, name);
     } catch {
-      // Once more, now that it matters how the place is called.
+      // Parse it again, now with the full name for the error.
       problem ??= refusalOf(() => field.parse(value, `${list}[${index}].${name}`));
     }
   }
@@ -347,14 +365,14 @@ function refusalOf(attempt: () => unknown): CofferError {
 
 export interface Parsed<P extends Params> {
   readonly values: ValuesOf<P>;
-  /** Names that no parameter has, sorted; callers may warn, and must not refuse. */
+  /** Unknown names, sorted; callers may warn, but must not refuse. */
   readonly unrecognized: readonly string[];
 }
 
 /**
- * Parses raw values (wire name → JSON value, or text from a URL or a flag) by the declaration: the one parser that
- * the command line, the HTTP routes and the library share.
- * @throws `invalid` naming the first parameter that is missing or of the wrong type.
+ * Parses raw values (wire name → JSON value, or text from a URL or a flag) by the declaration: the common parser of the
+ * command line, the HTTP routes and the library.
+ * @throws `invalid` naming the first parameter that is missing or of the wrong type
  */
 export function parseValues<P extends Params>(params: P, raw: Readonly<Record<string, unknown>>): Parsed<P> {
   const values: Record<string, unknown> = {};
@@ -382,6 +400,6 @@ function unrecognizedIn(params: Params, raw: Readonly<Record<string, unknown>>):
   return names.length === 0 ? NONE : names.sort();
 }
 
-/** The kebab-case flag of a parameter, without dashes. */
+/** Returns the kebab-case flag of a parameter, without dashes. */
 export const flagOf = (name: string, param: Param<unknown>): string =>
   param.cli.flag ?? name.replaceAll('_', '-');

@@ -4,21 +4,27 @@ import { type CofferError, invalid } from '../../ground/errors.ts';
 import { ownWords } from '../../ground/own-words.ts';
 
 /*
- * Values as the Vault family understands them: a number may come as text, a text as a number, true as "1"; `null` is the zero
- * value of its kind.
+ * Vault's weak typing of values: a number may be given as text, a text as a number, true as "1"; `null` is the zero
+ * value of its type.
  */
 
-/** The refusal of a value that can't be understood. @param wanted in words, e.g. `a whole number`. */
+/**
+ * Creates the error for a value of the wrong type.
+ * @param wanted description, e.g. `a whole number`
+ */
 export function wrongType(field: string, wanted: string): CofferError {
   const text = `${FAILED}${field}${ownWords(`": expected ${wanted}`)}`;
-  // Names of items have numbers in them, without end.
+  // Names of items contain numbers, so they are not a fixed set of texts.
   const message = /^[a-z_]+$/.test(field) ? ownWords(text) : text;
   return invalid(message, { field, hint: `give ${wanted}` });
 }
 
 const FAILED = ownWords('Field validation failed: error converting input for field "');
 
-/** @throws `invalid` naming the field; so do all below. */
+/**
+ * Parses a text.
+ * @throws `invalid` naming the field, like all functions below
+ */
 export function parseText(value: unknown, field: string): string {
   if (typeof value === 'string') return value;
   if (value === null) return '';
@@ -27,7 +33,7 @@ export function parseText(value: unknown, field: string): string {
   throw wrongType(field, 'a string');
 }
 
-/** Text may be decimal, hexadecimal, octal or binary, as in Go. */
+/** Parses an integer. Text may be decimal, hexadecimal, octal or binary, as in Go. */
 export function parseInteger(value: unknown, field: string): number {
   if (value === null || value === '') return 0;
   if (typeof value === 'boolean') return value ? 1 : 0;
@@ -49,14 +55,14 @@ const FALSE_WORDS = new Set(['', '0', 'f', 'F', 'false', 'FALSE', 'False']);
 export function parseBoolean(value: unknown, field: string): boolean {
   if (typeof value === 'boolean') return value;
   if (value === null) return false;
-  // Peers read a number by its text, so that 1 is true, 0 is false, and any other one is a mistake.
+  // Vault converts a number to text first, so that 1 is true, 0 is false, and any other is an error.
   const word = typeof value === 'number' ? String(value) : value;
   if (typeof word === 'string' && TRUE_WORDS.has(word)) return true;
   if (typeof word === 'string' && FALSE_WORDS.has(word)) return false;
   throw wrongType(field, 'true or false');
 }
 
-/** Seconds, as a number or in Go's notation, with days besides. */
+/** Parses seconds, as a number or in Go's notation, extended by days. */
 export function parseDurationSeconds(value: unknown, field: string): number {
   if (value === null || value === '') return 0;
   const seconds = typeof value === 'string' ? parseGoDuration(value) : value;
@@ -70,13 +76,13 @@ export function parseDurationSeconds(value: unknown, field: string): number {
   return Math.trunc(seconds);
 }
 
-/** Names and values as `a=b,c=d`; undefined for what is something else. */
+/** Parses `a=b,c=d`; undefined if it is malformed. */
 export function parsePairs(text: string): Readonly<Record<string, string>> | undefined {
   const found: [string, string][] = [];
   for (const pair of text.split(',')) {
     const end = pair.indexOf('=');
     if (end < 1) return undefined;
-    // Of a name of blanks one is left, for a name is never empty.
+    // A name of only spaces is reduced to one of them, because a name is never empty.
     const name = pair.slice(0, end).trim() || pair.slice(end - 1, end);
     found.push([name, pair.slice(end + 1).trim()]);
   }

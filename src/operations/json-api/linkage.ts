@@ -6,10 +6,10 @@ import type { NamedTag, TagReference } from '../../tags/organization.ts';
 import { declare, type Schema, type Spec } from '../declaration/params.ts';
 import { type IdentifiedKind, RESOURCE_KINDS } from '../resource-kinds.ts';
 
-/** Parameters that are lists of resource identifiers: in documents objects with a type, on a command line bare texts. */
+/** Parameters for lists of resource identifiers: in documents typed objects, on the command line plain texts. */
 
 /**
- * Items of one call. All of them are one change, and every other writer waits until it is written.
+ * Maximum number of items per call. All of them are one transaction, and every other writer waits until it is written.
  * @see docs/decisions/0112
  */
 export const MOST_LINKED = 1000;
@@ -36,7 +36,7 @@ const listOf = <T, S extends Spec<readonly T[]>>(
 
 type DocumentSpec = Pick<Spec<never>, 'help' | 'cli'>;
 
-/** `data` of a relationship document: the identifiers of existing resources, each once and in the order given. */
+/** `data` of a relationship document: identifiers of existing resources, unique and in order. */
 export function identifiers(kind: IdentifiedKind, spec: DocumentSpec) {
   const { type } = RESOURCE_KINDS[kind].identifier;
   const parse = (value: unknown): readonly string[] => {
@@ -53,21 +53,21 @@ export function identifiers(kind: IdentifiedKind, spec: DocumentSpec) {
   } as const;
 }
 
-/** The workspaces that a tag is put on or taken off. */
+/** Workspaces to which a tag is added, or from which it is removed. */
 export const workspaceIdentifiers = identifiers('workspace', {
   help: 'The workspaces: their identifiers, on the command line also their names.',
   cli: { flag: 'workspace', metavar: 'WS', refersTo: 'workspace' },
 });
 
-/** `data` of a relationship document whose tags are given by identifier or by name. */
+/** `data` of a relationship document whose tags are given by identifier or name. */
 export const tagReferences = (spec: DocumentSpec) =>
   ({ ...references({ ...spec, required: true }, '/data'), document: 'data' }) as const;
 
-/** The tags in the relationships of a workspace's document. */
+/** Tags in the relationships of a workspace's document. */
 export const tagsRelationship = (spec: DocumentSpec) =>
   ({ ...references(spec, '/data/relationships/tags/data'), document: 'relationships' }) as const;
 
-/** The one project in the relationships of a workspace's document: its identifier; null where none is meant. */
+/** Project in the relationships of a workspace's document: its identifier; null for none. */
 export function projectRelationship(spec: DocumentSpec) {
   const at = '/data/relationships/project/data';
   const { type } = RESOURCE_KINDS.project.identifier;
@@ -83,7 +83,7 @@ export function projectRelationship(spec: DocumentSpec) {
   return { ...declared, document: 'relationships', print } as const;
 }
 
-/** `data` of a document that makes tags: names alone, of one resource or several. */
+/** `data` of a document that creates tags: only names, of one resource or several. */
 export function tagNames(spec: DocumentSpec) {
   const items = identifierSchema('tags', ['type', 'attributes'], nameSchema);
   const parse = (value: unknown): readonly NamedTag[] => {
@@ -105,7 +105,7 @@ function namedTag(item: unknown, at: string): NamedTag {
   return { name, field };
 }
 
-/** What programs give: `{ id }` or `{ name }`, where a document has a resource identifier with its type. */
+/** Whether it is the input of a program, `{ id }` or `{ name }`, which has no resource type. */
 const isReference = (item: unknown): item is TagReference =>
   isObject(item) &&
   !Object.hasOwn(item, 'type') &&
@@ -123,7 +123,10 @@ function references<S extends Spec<readonly TagReference[]>>(spec: S, pointer: s
   };
 }
 
-/** An identifier wins over a name; a bare text is read as an identifier when it has the form of one. */
+/**
+ * Parses a reference. An identifier takes precedence over a name; plain text is an identifier if it has the form of
+ * one.
+ */
 function referenceOf(item: unknown, at: string): TagReference {
   const field = `${at}/attributes/name`;
   if (typeof item === 'string') {

@@ -1,11 +1,11 @@
-/** Audit devices over HTTP: they are listed, and made by whoever starts the server. */
+/** Audit devices over HTTP: they can be listed, but only be configured when the server is started. */
 
 import { type CofferError, invalid } from '../../ground/errors.ts';
 import { trimSlashes } from '../../ground/trim.ts';
 import { operation } from '../declaration/operation.ts';
 import { text, textMap } from '../declaration/params.ts';
 
-/** Where the one log is, of a server that writes one. */
+/** Path of the audit log, for a server that has one. */
 const FILE = 'file';
 
 const devicePath = text({ help: 'The name of the audit log.', required: true });
@@ -28,7 +28,7 @@ export const list = operation({
   },
 });
 
-/** Whoever could have chosen text written to a chosen file would own the machine (CVE-2025-6000). */
+/** Refuses to enable one: a caller who can write chosen text to a chosen file controls the machine (CVE-2025-6000). */
 export const enable = operation({
   route: 'POST /sys/audit/:path+',
   capability: 'sudo',

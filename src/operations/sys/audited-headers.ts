@@ -1,4 +1,4 @@
-/** The headers of requests that the audit trail has beside their parameters. */
+/** Request headers that are recorded in the audit log. */
 
 import { invalid } from '../../ground/errors.ts';
 import { ownWords } from '../../ground/own-words.ts';
@@ -30,7 +30,7 @@ export const read = operation({
     const known = name.toLowerCase();
     const found = Object.hasOwn(headers, known) ? headers[known] : undefined;
     if (found === undefined) throw invalid(ownWords('Could not find header in config'), { field: 'header' });
-    // Under the name that was asked for, as peers have it.
+    // Under the requested name, as in Vault.
     const data = { [name]: found };
     return { data, topLevel: data };
   },

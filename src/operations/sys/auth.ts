@@ -1,4 +1,4 @@
-/** The login methods of a store: `sys/auth`. */
+/** Login methods of a store: `sys/auth`. */
 
 import { invalid } from '../../ground/errors.ts';
 import { ownWords } from '../../ground/own-words.ts';
@@ -23,7 +23,10 @@ const fullPath = (path: string): string => LOGIN_PREFIX + trimSlashes(path);
 
 const find = ({ mounts }: Core, path: string): Promise<Mount | undefined> => mounts.find(fullPath(path));
 
-/** @throws `invalid` with the text that peers have for it. */
+/**
+ * Finds a login method.
+ * @throws `invalid` with Vault's message
+ */
 async function methodAt(core: Core, path: string, missing: (path: string) => string): Promise<Mount> {
   const mount = await find(core, path);
   if (mount !== undefined) return mount;
@@ -119,7 +122,10 @@ export const enable = operation({
   },
 });
 
-/** Every token that it issued ends with it. @see docs/decisions/0173 */
+/**
+ * Disables a login method, which revokes every token that it issued.
+ * @see docs/decisions/0173
+ */
 export const disable = operation({
   route: 'DELETE /sys/auth/:path+',
   capability: 'sudo',

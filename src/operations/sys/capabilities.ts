@@ -9,16 +9,16 @@ const capabilityParams = {
   path: texts({ help: 'Older name of `paths`.', default: [] }),
 };
 
-/** Each path is compared with every rule: of many paths, so many are looked at in one go before others have their turn. */
+/** Number of paths processed per event loop turn, because each is compared with every rule. */
 const PATHS_IN_A_TURN = 100;
 
 type Capabilities = Readonly<Record<string, readonly string[]>>;
 
 /**
- * The capabilities by path; for a single path also as `capabilities`, and all of it at the top level too, for old
- * clients.
+ * Returns the capabilities by path; for a single path also as `capabilities`, and all of it at the top level too, for
+ * old clients.
  *
- * @throws `invalid` when no path is given.
+ * @throws `invalid` if no path is given
  */
 export async function printCapabilities(
   values: ValuesOf<typeof capabilityParams>,

@@ -2,7 +2,7 @@ import { allowedHeaders, type CorsSettings, readCors, removeCors, writeCors } fr
 import { operation } from '../declaration/operation.ts';
 import { flag, texts } from '../declaration/params.ts';
 
-/** Members are there only where it is enabled, as with peers. */
+/** Formats the settings; members are only present if CORS is enabled, as in Vault. */
 function printCors(settings: CorsSettings | undefined): Readonly<Record<string, unknown>> {
   if (settings === undefined) return { enabled: false };
   return {

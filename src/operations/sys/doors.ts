@@ -8,10 +8,10 @@ import { declare, flag, type Spec, texts } from '../declaration/params.ts';
 import { parseText } from '../declaration/weak-values.ts';
 import { keyName } from '../transit/parameters.ts';
 
-/** Which doors there are is known to whoever opens them: the name of one that is not opened anywhere does nothing. */
+/** Syntax of names. Only the agent knows which protocols exist: an unknown name has no effect. */
 const WORD = /^[a-z][a-z0-9-]{0,31}$/;
 
-/** The name of a door, or of a use of its keys. */
+/** Name of an agent protocol, or of a use of its keys. */
 const word = <const S extends Spec<string>>(spec: S) =>
   declare<string, S>(spec, { type: 'string', pattern: WORD.source }, (value, field) =>
     checkedWord(parseText(value, field), field),
@@ -25,7 +25,7 @@ function checkedWord(given: string, field: string): string {
 const door = word({ help: 'The door, e.g. ssh.', required: true });
 const key = keyName({ help: 'The named key.', required: true });
 
-/** Nothing with a wildcard of policies in it. */
+/** Transit mount; must not contain policy wildcards. */
 const mount = declare<string, { readonly help: string; readonly default: string }>(
   { help: 'The transit mount of the key.', default: DEFAULT_MOUNT },
   { type: 'string' },
@@ -36,7 +36,7 @@ const mount = declare<string, { readonly help: string; readonly default: string 
   },
 );
 
-/** An offer in the words of the API. */
+/** Formats an offer in API terms. */
 const offerData = ({ mount, key, uses, confirm }: Offer) => ({ mount, key, uses, confirm });
 
 export const list = operation({
@@ -55,7 +55,7 @@ export const list = operation({
 export const offer = operation({
   route: 'POST /sys/doors/:door/:key',
   capability: 'update',
-  // Whatever form it is sent in, the word stands in it.
+  // The word occurs in the JSON, whatever the form of the parameter.
   withoutSecret: ({ uses }) => !jsonOf(uses ?? []).includes(FORWARDED_USE),
   params: {
     door,

@@ -1,4 +1,4 @@
-/** Leases, as far as tokens have some: `sys/leases`. Nothing else is leased here. */
+/** Leases of tokens: `sys/leases`. Nothing else has leases. */
 
 import { issuedMs } from '../../access/token.ts';
 import { printGoTime } from '../../ground/clock.ts';
@@ -21,7 +21,7 @@ const prefixParam = text({
 
 const sync = flag({ help: 'Accepted for the sake of clients: it is done when it is answered.' });
 
-/** What policies judged is the path: what it names counts, whatever else is sent. */
+/** Returns the lease ID. The one in the path takes precedence, because policies check the path. */
 function leaseIn({
   lease_id: sent,
   url_lease_id: ofPath,
@@ -78,7 +78,7 @@ export const list = operation({
   },
 });
 
-/** Nothing is leased but tokens, which are renewed as such. */
+/** Refuses to renew leases: tokens are renewed as such. */
 export const renew = operation({
   route: [
     'POST /sys/leases/renew',
@@ -122,7 +122,10 @@ export const revoke = operation({
   },
 });
 
-/** @see docs/decisions/0185 */
+/**
+ * Revokes all tokens below a path.
+ * @see docs/decisions/0185
+ */
 export const revokePrefix = operation({
   route: [
     'POST /sys/leases/revoke-prefix/:prefix+',
@@ -159,7 +162,7 @@ export const tidy = operation({
   },
 });
 
-/** How many service tokens are kept. */
+/** Counts the stored service tokens. */
 export const countTokens = operation({
   route: 'GET /sys/internal/counters/tokens',
   capability: 'read',

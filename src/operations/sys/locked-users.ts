@@ -3,7 +3,7 @@ import { isLoginMount } from '../../mounts/mounts.ts';
 import { operation } from '../declaration/operation.ts';
 import { text } from '../declaration/params.ts';
 
-/** In the layout of the family, which has namespaces. */
+/** Lists locked users, in Vault's layout with namespaces. */
 export const list = operation({
   route: 'GET /sys/locked-users',
   capability: 'read',

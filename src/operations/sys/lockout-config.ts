@@ -2,7 +2,7 @@ import { invalid } from '../../ground/errors.ts';
 import type { LockoutConfig, MountConfig } from '../../mounts/mount.ts';
 import { duration, flag, integer, members, type ValuesOf } from '../declaration/params.ts';
 
-/** When a method locks names out. `approle` keeps it for clients that compare: it locks nobody out. */
+/** Lockout settings of a login method. `approle` stores them for compatibility only. */
 export const lockoutParam = members(
   {
     lockout_threshold: integer({ help: 'Failures that lock a name out; 0 for the default.', minimum: 0 }),
@@ -17,12 +17,12 @@ export const lockoutParam = members(
 
 type Given = ValuesOf<{ readonly given: typeof lockoutParam }>['given'];
 
-/** Methods with names that can be guessed. */
+/** Login methods with guessable names. */
 const LOCKING: ReadonlySet<string> = new Set(['approle', 'ldap', 'userpass']);
 
 /**
- * The settings of a mount after a change of those for lockouts; what is not mentioned stays.
- * @throws `invalid` for a method that has no such settings.
+ * Applies a change of the lockout settings; absent members stay unchanged.
+ * @throws `invalid` for a method without such settings
  */
 export function changedLockout(
   type: string,

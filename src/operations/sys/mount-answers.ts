@@ -4,10 +4,10 @@ import type { Mount } from '../../mounts/mount.ts';
 import { isLoginMount, relativePath } from '../../mounts/mounts.ts';
 import { printConfig, printTuning } from './mount-config.ts';
 
-/** The method that every store has: nobody enabled it. */
+/** Whether it is the token method, which every store has. */
 const isToken = ({ type }: Mount): boolean => type === 'token';
 
-/** A mount in the words of the API. There are no plugins, so their values never change. */
+/** Formats a mount in API terms. There are no plugins, so these values are constant. */
 export const printMount = (mount: Mount) => ({
   type: mount.type,
   description: mount.description,
@@ -27,14 +27,14 @@ export const printMount = (mount: Mount) => ({
 
 export type MountsByPath = Readonly<Record<string, ReturnType<typeof printMount>>>;
 
-/** Each path with its final slash; those of login methods without `auth/`. */
+/** Formats mounts by path with a final slash; login methods without `auth/`. */
 export const printMounts = (mounts: readonly Mount[]): MountsByPath => byPath(mounts, printMount);
 
-/** What those without a token may see of mounts that are shown to everybody. */
+/** Formats public mounts for callers without a token. */
 export const printForStrangers = (mounts: readonly Mount[]) =>
   byPath(mounts, ({ description, options, type }) => ({ description, options, type }));
 
-/** The settings of one mount, with the times that hold. */
+/** Formats the settings of one mount, with the effective TTLs. */
 export const printMountTuning = (mount: Mount) => ({
   ...printTuning(mount.config),
   ...tokenTypeOf(mount),

@@ -7,7 +7,7 @@ import { choice, declare, flag, type Params, texts, type ValuesOf } from '../dec
 import { parseDurationSeconds } from '../declaration/weak-values.ts';
 import { changedLockout, lockoutParam } from './lockout-config.ts';
 
-/** Seconds; `system` and 0 are the server's own, an empty text leaves it as it is. */
+/** TTL in seconds; `system` and 0 mean the server's default, empty text leaves it unchanged. */
 const ttl = (help: string) =>
   declare<number | undefined, { readonly help: string }>(
     { help },
@@ -20,7 +20,7 @@ const ttl = (help: string) =>
 
 const names = (help: string) => texts({ help, cli: { hidden: true } });
 
-/** The settings of a mount: members of `config` where it is made, and by themselves where it is tuned. */
+/** Settings of a mount: members of `config` on creation, and top-level when tuned. */
 export const configParams = {
   default_lease_ttl: ttl('How long what a login method issues lasts, if nobody says.'),
   max_lease_ttl: ttl('How long what a login method issues lasts at most.'),
@@ -41,7 +41,7 @@ export const configParams = {
 
 const trait = (help: string) => flag({ help, cli: { hidden: true } });
 
-/** What a mount is made with, and shows from then on. */
+/** Immutable properties of a mount, set on creation. */
 export const traitParams = {
   local: trait('Kept for clients that compare: a store is not replicated.'),
   seal_wrap: trait('Kept for clients that compare: all of a store is sealed.'),
@@ -49,7 +49,7 @@ export const traitParams = {
   plugin_version: configParams.plugin_version,
 } as const satisfies Params;
 
-/** Those that are true; undefined when none is. */
+/** Returns the properties that are true; undefined if none is. */
 export function traitsIn({
   local,
   seal_wrap,
@@ -59,7 +59,7 @@ export function traitsIn({
   return set.length === 0 ? undefined : Object.fromEntries(set);
 }
 
-/** Those of login methods. */
+/** Settings of login methods. */
 export const loginConfigParams = {
   ...configParams,
   token_type: declare<
@@ -76,7 +76,7 @@ export const loginConfigParams = {
   user_lockout_config: lockoutParam,
 } as const satisfies Params;
 
-/** What roles choose is what the mount does when it says nothing. */
+/** Parses the token type; leaving the choice to roles is the default, which is not stored. */
 function parseTokenType(value: unknown, field: string): MountConfig['token_type'] | '' {
   if (value === 'service' || value === 'batch' || value === 'default-batch') return value;
   if (value === 'default-service') return '';
@@ -87,9 +87,9 @@ function parseTokenType(value: unknown, field: string): MountConfig['token_type'
 type ConfigValues = Partial<ValuesOf<typeof loginConfigParams>>;
 
 /**
- * The settings after a change; what is the server's own again is not kept.
- * @param type of the mount.
- * @throws `invalid` when a usual time would be longer than the longest, and for what mounts of the type don't have.
+ * Applies a change; values equal to the server's default are not stored.
+ * @param type mount type
+ * @throws `invalid` if the default TTL would exceed the maximum, and for settings that the type does not have
  */
 export function changedConfig(
   type: string,
@@ -116,13 +116,13 @@ export function changedConfig(
   );
 }
 
-/** In seconds, with what the server has where nothing was set. */
+/** Returns the effective TTLs in seconds, with the server's defaults. */
 function effectiveTtls(config: MountConfig): { readonly usual: number; readonly longest: number } {
   const longest = config.max_lease_ttl ?? MAX_TTL_SECONDS;
   return { usual: config.default_lease_ttl ?? Math.min(MAX_TTL_SECONDS, longest), longest };
 }
 
-/** As lists of mounts show it: a time of 0 is the server's own. */
+/** Formats settings for lists of mounts: a TTL of 0 means the server's default. */
 export const printConfig = (config: MountConfig = {}) => ({
   default_lease_ttl: 0,
   max_lease_ttl: 0,
@@ -130,7 +130,7 @@ export const printConfig = (config: MountConfig = {}) => ({
   ...config,
 });
 
-/** As the settings of one mount are shown: the times that hold. */
+/** Formats the settings of one mount, with the effective TTLs. */
 export function printTuning(config: MountConfig = {}) {
   const { usual, longest } = effectiveTtls(config);
   const { user_lockout_config: lockout, ...rest } = config;

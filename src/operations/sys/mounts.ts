@@ -23,13 +23,13 @@ const mountPath = text({
   cli: { positional: true, metavar: 'PATH', refersTo: 'mount' },
 });
 
-/** What `sys/mounts` is about; login methods have `sys/auth`. */
+/** Returns the mounts of `sys/mounts`; login methods are in `sys/auth`. */
 const enginesOf = async ({ mounts }: Core): Promise<readonly Mount[]> =>
   (await mounts.list()).filter((mount) => !isLoginMount(mount));
 
 /**
- * An engine; or a login method, whose settings `sys/mounts/auth/PATH` has as well.
- * @throws `invalid`, since peers call a missing mount the caller's mistake also where one only reads it.
+ * Finds an engine; or a login method, whose settings are also at `sys/mounts/auth/PATH`.
+ * @throws `invalid`, because Vault reports a missing mount as a client error, also for reading
  */
 async function mountAt(core: Core, path: string): Promise<Mount> {
   const mount = await core.mounts.find(path);
@@ -76,7 +76,7 @@ export const read = operation({
 export const add = operation({
   route: 'POST /sys/mounts/:path+',
   capability: 'update',
-  // Settings say, for one, what a server's audit trail shows in clear.
+  // Settings affect, for example, what a server's audit log records in the clear.
   withoutSecret: ({ config }) => config === undefined,
   params: {
     path: mountPath,
@@ -92,13 +92,13 @@ export const add = operation({
   },
   cli: {
     makes: true,
-    // Servers of the family mount nothing of which they aren't told the type.
+    // Vault servers require the type.
     resolve: async (raw) => ({ type: 'transit', ...raw }),
     done: (values) => `Mounted transit at ${String(values['path'])}/.`,
     examples: [['coffer mounts add teams/payments --dialect vault', 'keys of their own, prefix "vault:"']],
   },
   async run({ core }, { type, path, description, dialect, options, config, ...rest }) {
-    // Who may add engines may not add ways to log in: `sys/auth` asks for more.
+    // Permission to add engines must not allow adding login methods: `sys/auth` requires more.
     if (`${trimSlashes(path)}/`.startsWith(LOGIN_PREFIX)) {
       throw invalid(`cannot mount under the reserved path "${LOGIN_PREFIX}"`, { field: 'path' });
     }
@@ -156,7 +156,10 @@ export const tune = operation({
   },
 });
 
-/** Words that nothing here knows are kept, because clients compare. @throws `invalid` for a dialect that is none. */
+/**
+ * Validates options. Unknown ones are stored, because clients compare them.
+ * @throws `invalid` for an unknown dialect
+ */
 function checkedOptions(options: Readonly<Record<string, string>> = {}): Readonly<Record<string, string>> {
   const { dialect = '' } = options;
   if (dialect === '' || isDialect(dialect)) return options;
@@ -165,7 +168,7 @@ function checkedOptions(options: Readonly<Record<string, string>> = {}): Readonl
   });
 }
 
-/** Answers when it is done, which takes no longer than any other change. */
+/** Responds when it is done, which takes no longer than any other change. */
 export const move = operation({
   route: 'POST /sys/remount',
   capability: 'sudo',
@@ -220,8 +223,8 @@ export const tuning = operation({
 });
 
 /**
- * What a user interface shows: the mounts that the caller has something to do with, and those that are shown to everybody.
- * Of these, who brings no good token sees but what a login page needs.
+ * Lists mounts for user interfaces: those that the caller has permissions on, and public ones. Without a valid token,
+ * only what a login page needs is returned.
  */
 export const visible = operation({
   route: 'GET /sys/internal/ui/mounts',
@@ -240,7 +243,7 @@ export const visible = operation({
   },
 });
 
-/** How clients learn which mount a path belongs to, before their first call. */
+/** Returns the mount of a path, which clients look up before their first call. */
 export const find = operation({
   route: 'GET /sys/internal/ui/mounts/:path+',
   capability: 'read',

@@ -70,7 +70,7 @@ export const remove = operation({
   },
 });
 
-// The paths, answers and parameters from before there were kinds of policies.
+// Paths, responses and parameters from before there were types of policies.
 
 export const listLegacy = operation({
   route: ['GET /sys/policy', 'LIST /sys/policy'],

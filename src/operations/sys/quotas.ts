@@ -1,4 +1,4 @@
-/** Limits for the rate of requests: `sys/quotas`. */
+/** Rate limits: `sys/quotas`. */
 
 import { invalid, notFound } from '../../ground/errors.ts';
 import { defined } from '../../ground/objects.ts';
@@ -14,7 +14,7 @@ import { wrongType } from '../declaration/weak-values.ts';
 
 const MOST_REQUESTS = 1e9;
 
-/** A number, also as text, of which a part may be a fraction. */
+/** Number, also as text, which may have a fraction. */
 const requests = declare<number, { readonly help: string }>(
   { help: 'Requests that may be sent in an interval: by one address, or by all with `group_by` `none`.' },
   { type: 'string' },
@@ -26,7 +26,7 @@ const requests = declare<number, { readonly help: string }>(
   },
 );
 
-/** An empty text is the usual one. */
+/** Empty means the default. */
 const GROUPS = ['ip', 'none', ''] as const;
 
 const settings = {
@@ -116,14 +116,14 @@ export const write = operation({
   },
 });
 
-/** What has no mount here but has one with peers. */
+/** Paths that have no mount here, but one in Vault. */
 const FAMILY_OWN: readonly string[] = ['sys', 'auth/token'];
-/** What has no mount, and can be limited by its path all the same. */
+/** Paths that have no mount, but can be limited. */
 const OWN = [...FAMILY_OWN, 'api/v2'];
 
 /**
- * A path as requests are compared with it: names of users and roles are in lower case.
- * @throws `invalid` for a path that leads nowhere, which would limit nothing.
+ * Normalizes a path like those of requests: names of users and roles are in lower case.
+ * @throws `invalid` for an unknown path, which would limit nothing
  */
 function pathOf(path: string, role: string, mounts: readonly Mount[]): string {
   if (path === '' && role === '') return path;

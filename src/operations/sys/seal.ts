@@ -6,7 +6,7 @@ import { familyVersion } from '../../ground/version.ts';
 import { type Core, operation, type SealStatus, type ServerState } from '../declaration/operation.ts';
 import { flag, integer, text } from '../declaration/params.ts';
 
-/** What anybody may ask of a server, sealed or not; the answer has no envelope. */
+/** Common settings of public operations of a server, sealed or not; the response has no envelope. */
 export const publicRead = {
   capability: 'read',
   withoutSecret: true,
@@ -17,8 +17,8 @@ export const publicRead = {
 } as const;
 
 /**
- * Outside a server a store that is there is open.
- * @throws `unavailable` when it can't be looked at: one that is open knows that at once.
+ * Returns the seal status. Outside a server, an available store is unsealed.
+ * @throws `unavailable` if the store cannot be read: an open store detects that at once
  */
 async function sealStatusOf(core: Core): Promise<SealStatus> {
   const { id } = core.store;
@@ -26,7 +26,10 @@ async function sealStatusOf(core: Core): Promise<SealStatus> {
   return core.server?.sealStatus() ?? { sealed: false, threshold: 1, shares: 1, progress: 0, storeId: id };
 }
 
-/** @throws `unsupported` outside a server. */
+/**
+ * Returns the server.
+ * @throws `unsupported` outside a server
+ */
 export function serverOf(core: Core): ServerState {
   if (core.server === undefined) {
     throw unsupported(ownWords('only a server can do this'), { hint: 'run it against "coffer serve"' });
@@ -34,7 +37,7 @@ export function serverOf(core: Core): ServerState {
   return core.server;
 }
 
-/** The seal status in the words of the API.  */
+/** Formats the seal status in API terms. */
 const printSealStatus = (status: SealStatus) => ({
   type: 'shamir',
   initialized: true,
@@ -71,7 +74,10 @@ export const seal = operation({
   },
 });
 
-/** A passphrase costs a tenth of a second, and anybody may offer some: whoever has the right one waits for one of each source. */
+/**
+ * Queue for unseal attempts: a passphrase costs a tenth of a second, and anyone may submit them. A caller with the
+ * right one waits for at most one attempt of each other source.
+ */
 const attempts = new Turns({
   refusal: ownWords('too many keys at once'),
   atOnce: 1,
@@ -157,7 +163,7 @@ export const health = operation({
   },
 });
 
-/** A server starts only on a store that is there. */
+/** Always initialized: a server only starts on an existing store. */
 export const init = operation({
   ...publicRead,
   route: 'GET /sys/init',
@@ -166,7 +172,7 @@ export const init = operation({
   },
 });
 
-/** Every process over a store answers for itself: there is no leader to ask for. */
+/** There is no leader: every process over a store answers requests itself. */
 export const leader = operation({
   ...publicRead,
   route: 'GET /sys/leader',

@@ -1,4 +1,4 @@
-/** The operations below `sys`: the server itself here, its seal, mounts, policies and capabilities beside it. */
+/** Operations of the server itself; other files have its seal, mounts, policies and capabilities. */
 
 import { invalid } from '../../ground/errors.ts';
 import { ownWords } from '../../ground/own-words.ts';
@@ -6,7 +6,7 @@ import { METRICS_CONTENT_TYPE, operation } from '../declaration/operation.ts';
 import { text, texts } from '../declaration/params.ts';
 import { publicRead, serverOf } from './seal.ts';
 
-/** Where a cache size set earlier takes effect. */
+/** Reloads: applies a cache size that was set earlier. */
 export const reload = operation({
   route: 'POST /sys/plugins/reload/backend',
   capability: 'update',
@@ -46,7 +46,7 @@ export const metrics = operation({
   },
 });
 
-/** How a value looks in the audit trail, for whoever searches it. */
+/** Returns the form of a value in the audit log, to search for it. */
 export const auditHash = operation({
   route: 'POST /sys/audit-hash/:path+',
   capability: 'update',

@@ -1,5 +1,5 @@
 import { ownWords } from '../../ground/own-words.ts';
-/** Answers that somebody else is to fetch: the operations below `sys/wrapping`. */
+/** Wrapped responses: the operations below `sys/wrapping`. */
 
 import { printGoTime } from '../../ground/clock.ts';
 import { type CofferError, denied, invalid } from '../../ground/errors.ts';
@@ -21,13 +21,16 @@ const notThere = (): CofferError =>
 const missing = (why: string): CofferError =>
   denied(`error validating wrapping token: ${why}`, { field: 'token' });
 
-/** @throws `denied` for an empty one. */
+/**
+ * Returns the token of the request body.
+ * @throws `denied` for an empty one
+ */
 function givenIn(token: string | undefined): string | undefined {
   if (token === '') throw missing('empty token in request body');
   return token;
 }
 
-/** What was wrapped, as the answer that it is; the door that wrote it gives it out as it is. */
+/** Returns the unwrapped response, which the frontend that serialized it sends unchanged. */
 function opened(verbatim: string): Outcome<unknown> {
   const { data, auth, warnings }: Readonly<Record<string, unknown>> = JSON.parse(verbatim);
   return {
@@ -76,7 +79,9 @@ export const unwrap = operation({
   },
 });
 
-/** Whoever has a wrapping token may know where it comes from: if it is not from where it should be, somebody is between. */
+/**
+ * Shows the origin of a wrapped response to the holder of its token: an unexpected one reveals an attacker in between.
+ */
 export const lookup = operation({
   route: ['POST /sys/wrapping/lookup', 'GET /sys/wrapping/lookup'],
   capability: 'read',

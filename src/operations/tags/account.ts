@@ -1,16 +1,16 @@
 import { findOwn, type Target } from '../access/token-target.ts';
 import { documentOperation } from '../declaration/operation.ts';
 
-/** What programs show as the user of the owner, who has no token. */
+/** User shown for the owner, who has no token. */
 const OWNER = { id: 'owner', username: 'owner' } as const;
 
-/** A batch token has no accessor. */
+/** Returns the user of a token; batch tokens have no accessor. */
 const userOf = ({ record: { accessor, token } }: Target) => ({
   id: accessor || token.displayName,
   username: token.displayName,
 });
 
-/** Who asks: a program checks a token by this before it keeps it. A token stands for its user. */
+/** Returns the caller: programs verify a token with it before storing it. A token counts as its user. */
 export const details = documentOperation({
   route: 'GET /account/details',
   capability: 'read',

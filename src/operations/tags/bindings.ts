@@ -15,7 +15,7 @@ import {
   type Resources,
 } from './documents.ts';
 
-/** Tags of the form key=value of workspaces and projects. All of them are in one answer: there are few. */
+/** Key-value tags of workspaces and projects. All of them are in one response, because there are few. */
 
 type AnyBinding = BindingResource | EffectiveBindingResource;
 
@@ -40,7 +40,7 @@ const documentOf = (owner: string, bindings: readonly Binding[]) => ({
 const workspaceByName = idsFor({ workspace_id: 'workspace' });
 const projectByName = idsFor({ project_id: 'project' });
 
-/** A key alone is a tag too, but more often than not its value was forgotten. */
+/** Warns about a key without a value: it is a valid tag, but its value was probably forgotten. */
 function withoutValue(data: unknown): string {
   const keys = (Array.isArray(data) ? data : []).flatMap((item: unknown) =>
     isObject(item) && item['value'] === '' ? [String(item['key'])] : [],

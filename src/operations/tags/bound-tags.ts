@@ -18,12 +18,15 @@ import { seesBindings } from './sights.ts';
 const KIND = 'filter[taggable-type]';
 const FIELDS = 'fields[tag-binding]';
 
-/** Those that are shown where nobody says which. */
+/** Default fields. */
 const USUAL_FIELDS: readonly BoundTagField[] = ['key', 'value', 'created-at'];
 
 const isField = (word: string): word is BoundTagField => BOUND_TAG_FIELDS.some((field) => field === word);
 
-/** @throws `invalid` for a field that there is not, which would be missed in the answer. */
+/**
+ * Parses the fields.
+ * @throws `invalid` for an unknown field, which would be missing in the response
+ */
 function fieldsOf(words: readonly string[] | undefined): ReadonlySet<BoundTagField> {
   if (words === undefined || words.every((word) => word === '')) return new Set(USUAL_FIELDS);
   const fields = words.filter((word) => word !== '').map((word) => word.replaceAll('_', '-'));
@@ -52,7 +55,7 @@ const boundTagTable = (document: ListDocument<BoundTagResource>): Table => ({
   summary: pageSummary(document, 'tag'),
 });
 
-/** The tag, the kind and the name, with tabs between them. */
+/** Prints tag, kind and name, separated by tabs. */
 const boundTagLines = ({ data }: ListDocument<BoundTagResource>): readonly string[] =>
   data.map(({ attributes: { key = '', value = '' }, relationships }) => {
     const target = relationships?.target;
@@ -61,7 +64,7 @@ const boundTagLines = ({ data }: ListDocument<BoundTagResource>): readonly strin
   });
 
 /**
- * Where tags of the form key=value are, over the whole organization.
+ * Lists key-value tags across the whole organization.
  * @see https://developer.hashicorp.com/terraform/cloud-docs/api-docs/organization-tags, "List tag bindings"
  */
 export const where = documentOperation({

@@ -7,13 +7,16 @@ import { type IdentifiedKind, RESOURCE_KINDS } from '../resource-kinds.ts';
 type Raw = Readonly<Record<string, unknown>>;
 type Resolve = (raw: Raw, runner: Runner) => Promise<Raw>;
 
-/** An identifier of the other kind is one too: as such it is not found, or leaves out nothing, as over HTTP. */
+/**
+ * Whether a text has the form of an identifier. One of another kind counts too: it is not found, or filters nothing, as
+ * over HTTP.
+ */
 const looksLikeIdentifier = (text: unknown): boolean =>
   typeof text === 'string' && parseAnyIdentifier(text) !== undefined;
 
 /**
- * Whether a text is meant as an identifier. A name may have the form of one: where nothing has that identifier, and something has
- * that name, the name is meant.
+ * Whether a text is meant as an identifier. A name may have the form of one: if the identifier is unknown and the name
+ * exists, the name is meant.
  */
 async function isIdentifier(kind: IdentifiedKind, given: unknown, runner: Runner): Promise<boolean> {
   if (!looksLikeIdentifier(given)) return false;
@@ -32,7 +35,7 @@ function organizationOf(runner: Runner, name: unknown): string {
   });
 }
 
-/** Puts a name into the parameters that go with it in a path, where the command line took an identifier or a name. */
+/** Moves a name to the parameters for its path, if the command line got a name instead of an identifier. */
 export const nameBesideId =
   (kind: IdentifiedKind): Resolve =>
   async (raw, runner) => {
@@ -42,7 +45,7 @@ export const nameBesideId =
     return { ...others, [nameParam]: given, organization_name: organizationOf(runner, given) };
   };
 
-/** Looks up the identifiers of workspaces and tags that the command line took by name. */
+/** Looks up the identifiers of workspaces and tags that were given by name on the command line. */
 export const idsFor =
   (params: Readonly<Record<string, IdentifiedKind>>): Resolve =>
   async (raw, runner) => {
@@ -56,7 +59,7 @@ export const idsFor =
     return resolved;
   };
 
-/** Tags that are given by identifier or name, where the name of one has the form of an identifier. */
+/** Handles tags given by identifier or name, if the name of one has the form of an identifier. */
 export const namesAmong =
   (param: string): Resolve =>
   async (raw, runner) => {
@@ -68,7 +71,7 @@ export const namesAmong =
     return { ...raw, [param]: await Promise.all(meant) };
   };
 
-/** One after the other. */
+/** Combines resolvers, in order. */
 export const inTurn =
   (...all: readonly Resolve[]): Resolve =>
   async (raw, runner) => {
@@ -77,7 +80,7 @@ export const inTurn =
     return resolved;
   };
 
-/** The tags among those in a parameter that the pool does not have, so that they will be made. */
+/** Returns the tags in a parameter that do not exist in the pool, so that they will be created. */
 export const newTagsIn =
   (param: string) =>
   async (values: Raw, runner: Runner): Promise<readonly string[]> => {

@@ -2,8 +2,8 @@ import { documentOperation } from '../declaration/operation.ts';
 import { namedOrganization } from '../json-api/params.ts';
 
 /**
- * What an organization has beside projects, workspaces and tags: nothing. Without `operations` programs run where they are, instead of
- * asking for runs.
+ * Features of an organization besides projects, workspaces and tags: none. Without `operations`, programs run locally
+ * instead of requesting runs.
  */
 const ENTITLEMENTS = {
   agents: false,
@@ -26,7 +26,7 @@ const ENTITLEMENTS = {
   'vcs-integrations': false,
 } as const;
 
-/** The second request of `terraform init`; 404 says to it that there is no such organization. */
+/** Second request of `terraform init`; 404 tells it that the organization does not exist. */
 export const entitlementSet = documentOperation({
   route: 'GET /organizations/:organization_name/entitlement-set',
   capability: 'read',

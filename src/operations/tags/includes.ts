@@ -12,9 +12,9 @@ import {
 } from './documents.ts';
 import { seesBindings } from './sights.ts';
 
-/** `include`: what is sent along beside workspaces and projects, as far as the caller may see it. */
+/** `include`: resources included with workspaces and projects, as far as the caller may see them. */
 
-/** Relations of a workspace to runs, states and the like, of which there are none: nothing is sent along for them. */
+/** Relationships of a workspace to runs, states and others that do not exist: nothing is included for them. */
 const EMPTY = [
   'current_configuration_version',
   'current_configuration_version.ingress_attributes',
@@ -40,7 +40,7 @@ type Words = readonly string[] | undefined;
 
 const has = (include: Words, word: string): boolean => include?.includes(word) ?? false;
 
-/** The tags of a workspace that were asked for. */
+/** Returns the requested tags of a workspace. */
 export function shownOf(call: Call, workspace: Workspace, include: Words): ShownBindings {
   if (!has(include, OWN) && !has(include, EFFECTIVE)) return {};
   if (!seesBindings(call, 'workspaces', workspace)) return {};
@@ -52,7 +52,7 @@ export function shownOf(call: Call, workspace: Workspace, include: Words): Shown
   };
 }
 
-/** A project has no tags but its own. */
+/** Returns the requested tags of a project, which only has its own. */
 export function shownOfProject(call: Call, project: Project, include: Words): ShownBindings {
   if (!has(include, OWN) && !has(include, EFFECTIVE)) return {};
   if (!seesBindings(call, 'projects', project)) return {};
@@ -63,7 +63,7 @@ export function shownOfProject(call: Call, project: Project, include: Words): Sh
   };
 }
 
-/** The resources to send along with workspaces, each once; undefined when nothing was asked for. */
+/** Returns the resources to include with workspaces, each once; undefined if none were requested. */
 export async function besideWorkspaces(
   call: Call,
   workspaces: readonly Workspace[],
@@ -94,7 +94,7 @@ export async function besideWorkspaces(
   return [...found.values()];
 }
 
-/** The same for projects. */
+/** Does the same for projects. */
 export async function besideProjects(
   call: Call,
   projects: readonly Project[],

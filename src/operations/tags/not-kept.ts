@@ -3,8 +3,9 @@ import { type Call, documentOperation, type Outcome } from '../declaration/opera
 import { text } from '../declaration/params.ts';
 
 /*
- * What the family's programs do with a workspace and nothing here can: run, and keep states. Said in a sentence, because what they print of a path
- * that is not there is no more than "resource not found". That a workspace has no state yet is no refusal: reading it stays 404.
+ * Refuses Terraform operations on workspaces that Coffer does not have: runs and states. A sentence explains it,
+ * because for an unknown path Terraform only prints "resource not found". A workspace without a state is not refused:
+ * reading its state stays 404.
  * @see docs/decisions/0199
  */
 
@@ -25,7 +26,7 @@ const ofWorkspace = {
   params: { workspace_id: text({ help: 'The workspace: its identifier.', required: true }) },
 } as const;
 
-/** Locks are for states: nobody may believe that he holds one. */
+/** Locks are for states: a client must not believe that it holds one. */
 export const state = documentOperation({
   ...ofWorkspace,
   route: [
@@ -43,7 +44,7 @@ export const configuration = documentOperation({
   run: noRuns,
 });
 
-/** Its path says nothing of an organization, and its answer is the same for everybody. */
+/** Its path has no organization, and its response is the same for everyone. */
 export const run = documentOperation({
   route: 'POST /runs',
   capability: 'update',

@@ -3,7 +3,7 @@ import type { ValuesOf } from '../declaration/params.ts';
 import { attribute, booleanAttribute, countAttribute, unkeptAttribute } from '../json-api/params.ts';
 import { executionModes } from './workspace-attributes.ts';
 
-/** The attributes of an organization that clients set and compare; nothing here acts on them. */
+/** Attributes of an organization that clients set and compare; they have no effect. */
 
 const hidden = { cli: { hidden: true } } as const;
 
@@ -80,7 +80,7 @@ export const organizationParams = {
   'enforce-hyok': unkeptAttribute('enforce-hyok', 'nothing runs here that would have a key'),
 };
 
-/** The settings among the values of a request. */
+/** Returns the settings among the values of a request. */
 export function organizationSettingsIn(
   values: Partial<ValuesOf<typeof organizationParams>>,
 ): Partial<OrganizationSettings> {
@@ -90,11 +90,11 @@ export function organizationSettingsIn(
   return Object.fromEntries(given);
 }
 
-/** What is never nothing is as usual in its place. */
+/** Replaces an empty value by the default of a setting that is never empty. */
 const emptied = (name: WireName, value: unknown): unknown =>
   name === 'collaborator-auth-policy' ? value || 'password' : value === '' ? null : value;
 
-/** The settings as attributes of the document. */
+/** Formats the settings as attributes of the document. */
 export const printOrganizationSettings = (
   settings: OrganizationSettings,
 ): Readonly<Record<WireName, unknown>> =>

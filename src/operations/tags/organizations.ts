@@ -23,7 +23,7 @@ import {
 import { organizationIncludes } from './includes.ts';
 import { organizationParams, organizationSettingsIn } from './organization-attributes.ts';
 
-/** Organizations as people read them. */
+/** Formats a table of organizations. */
 const organizationTable = ({ data }: Resources<OrganizationResource>): Table => ({
   head: ['Name', 'Email', 'Created', 'Id'],
   rows: data.map(({ attributes }) => [
@@ -82,7 +82,7 @@ export const list = documentOperation({
   route: 'GET /organizations',
   capability: 'list',
   withoutSecret: true,
-  // Whoever may do something in an organization may know that it is there.
+  // A caller with any permission in an organization may know that it exists.
   anyToken: true,
   params: {
     q: text({
@@ -113,7 +113,7 @@ export const list = documentOperation({
       .filter(({ email }) => contains(email, inEmail));
     const print = (organization: Organization) => organizationResource(call, organization);
     const { 'page[number]': number, 'page[size]': size } = values;
-    // The only list of this API that is whole, and says nothing of pages, unless one is asked for.
+    // Unlike the other lists of this API, this one is complete, without pagination, unless a page is requested.
     if (number === undefined && size === undefined) return { data: { data: found.map(print) } };
     const page = pageFrom(found, { number: number ?? 1, size: size ?? DEFAULT_PAGE_SIZE });
     const query = { q, 'q[name]': inName, 'q[email]': inEmail };
@@ -166,7 +166,8 @@ export const update = documentOperation({
   },
   async run(call, { organization_name, name, email, ...values }) {
     const { organizations } = await call.core.tags();
-    // What policies say of the new name holds for all that it has: it takes the right to make an organization of that name.
+    // Policies for the new name then apply to everything in it, so it requires permission to create an organization of
+    // that name.
     if (name && name !== organization_name && !call.caller.may('organizations', 'create')) {
       throw organizationNotFound(organization_name);
     }

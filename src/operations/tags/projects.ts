@@ -35,7 +35,7 @@ import { mayUpdateWorkspace, seesBindings } from './sights.ts';
 import { orderOf, sortParam } from './sorting.ts';
 import { executionModes, NO_AGENTS } from './workspace-attributes.ts';
 
-/** Projects as people read them. */
+/** Formats a table of projects. */
 const projectTable = ({ data }: Resources<ProjectResource>): Table => ({
   head: ['Name', 'Workspaces', 'Created', 'Id'],
   rows: data.map(({ id, attributes }) => [
@@ -46,7 +46,7 @@ const projectTable = ({ data }: Resources<ProjectResource>): Table => ({
   ]),
 });
 
-/** One page of them, and which page it is. */
+/** Formats a table of one page of projects, with the page number. */
 const projectPageTable = (document: ListDocument<ProjectResource>): Table => ({
   ...projectTable(document),
   summary: pageSummary(document, 'project'),

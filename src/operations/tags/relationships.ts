@@ -10,7 +10,7 @@ import { mayTag } from './sights.ts';
 
 type Raw = Readonly<Record<string, unknown>>;
 
-/** Changes of the workspaces that a tag is on. */
+/** Common settings for changing the workspaces of a tag. */
 const workspacesOfTag = {
   capability: 'update',
   withoutSecret: true,
@@ -20,7 +20,8 @@ const workspacesOfTag = {
 const tagAndWorkspacesByName = idsFor({ tag_id: 'tag', data: 'workspace' });
 
 /**
- * Who may change what a tag is on must also be allowed to change the tags of each workspace: others are not there for them.
+ * Checks that the caller may change the tags of each workspace as well; otherwise the workspace does not exist for the
+ * caller.
  * @throws `not-found`
  */
 async function checkMayTag(call: Call, tagId: string, workspaceIds: readonly string[]): Promise<void> {
@@ -31,7 +32,10 @@ async function checkMayTag(call: Call, tagId: string, workspaceIds: readonly str
   if (hidden !== undefined) throw workspaceNotFound(hidden);
 }
 
-/** Changes of the tags that a workspace has. @param help for the list of tags. */
+/**
+ * Common settings for changing the tags of a workspace.
+ * @param help description of the list of tags
+ */
 const tagsOfWorkspace = (help: string) =>
   ({
     capability: 'update',
@@ -46,7 +50,10 @@ const workspaceAndTagsByName = inTurn(idsFor({ workspace_id: 'workspace' }), nam
 
 const tagByName = idsFor({ tag_id: 'tag' });
 
-/** Nothing is made by the way where one tag is put on many workspaces: its name may have been mistyped. */
+/**
+ * Resolves an existing tag. A tag is not created implicitly when it is added to many workspaces: its name may be
+ * mistyped.
+ */
 async function existingTagByName(raw: Raw, runner: Runner): Promise<Raw> {
   try {
     return await tagByName(raw, runner);

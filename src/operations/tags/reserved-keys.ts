@@ -25,7 +25,7 @@ import {
   shortTime,
 } from './documents.ts';
 
-/** Keys of tags that an organization reserves. */
+/** Reserved tag keys of an organization. */
 
 const keyTable = ({ data }: Resources<ReservedKeyResource>): Table => ({
   head: ['Key', 'Overrides', 'Created', 'Id'],
@@ -56,7 +56,7 @@ const whichKey = {
   reserved_tag_key: nameInsteadOf('reserved-key'),
 };
 
-/** Clients say `reserved-tag-keys`; the manual of the service that they know says `reserved-tags`. */
+/** Clients use `reserved-tag-keys`; HashiCorp's manual has `reserved-tags`. */
 const keyRoutes = (method: string): readonly string[] => [
   `${method} /reserved-tag-keys/:reserved_tag_key_id`,
   `${method} /organizations/:organization_name/reserved-tag-keys/:reserved_tag_key`,

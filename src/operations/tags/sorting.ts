@@ -4,7 +4,7 @@ import { declare, parseShortText, type Spec } from '../declaration/params.ts';
 const ORDERS = ['name', '-name'] as const;
 type Order = (typeof ORDERS)[number];
 
-/** `sort`: an order that is not known is refused, since a list in another one is another answer. */
+/** `sort`: an unknown order is refused, because a list in another order is a different result. */
 export const sortParam = declare<Order | undefined, Spec<never>>(
   {
     help: 'The order: name, or -name for the reverse.',

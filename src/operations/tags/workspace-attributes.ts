@@ -10,7 +10,7 @@ import {
   unkeptAttribute,
 } from '../json-api/params.ts';
 
-/** The attributes of a workspace that clients set and compare; nothing here acts on them. */
+/** Attributes of a workspace that clients set and compare; they have no effect. */
 
 const hidden = { cli: { hidden: true } } as const;
 
@@ -108,7 +108,7 @@ export const attributeParams = {
 
 type Values = ValuesOf<typeof attributeParams>;
 
-/** The settings among the values of a request. */
+/** Returns the settings among the values of a request. */
 export function settingsIn(values: Values): Partial<WorkspaceSettings> {
   const given = WIRE_NAMES.flatMap((name) => {
     const value = values[name];
@@ -117,17 +117,17 @@ export function settingsIn(values: Values): Partial<WorkspaceSettings> {
   return Object.fromEntries(given);
 }
 
-/** Texts that are never null are empty in its place, and the other way round. */
+/** Normalizes empty values: texts that are never null become empty, others null. */
 function emptied(name: WireName, value: unknown): unknown {
   if (name === 'working-directory') return value ?? '';
   if (name === 'terraform-version') return value || 'latest';
   return value === '' ? null : value;
 }
 
-/** The mode that a request asks for: undefined leaves it, null gives it back to the project. */
+/** Returns the requested mode: undefined leaves it unchanged, null resets it to the project's. */
 export function executionModeIn(values: Values): ExecutionMode | null | undefined {
   const { 'execution-mode': mode, operations, 'setting-overwrites': overwrites } = values;
-  // Also beside a value: Terraform's provider sends both, and means the project's.
+  // Takes precedence over a value: Terraform's provider sends both, and means the project's.
   if (overwrites === false) return null;
   if (mode !== undefined || operations === undefined) return mode;
   return operations ? 'remote' : 'local';
@@ -135,11 +135,11 @@ export function executionModeIn(values: Values): ExecutionMode | null | undefine
 
 const wireNames = new Map<string, WireName>(WIRE_NAMES.map((name) => [SETTING_OF[name], name]));
 
-/** Where a setting stands in a request. */
+/** Returns the JSON pointer of a setting in a request. */
 export const fieldOfSetting = (setting: keyof WorkspaceSettings): string =>
   attributePointer(wireNames.get(setting) ?? setting);
 
-/** The settings as attributes of the document. */
+/** Formats the settings as attributes of the document. */
 export const printSettings = (settings: WorkspaceSettings): Readonly<Record<WireName, unknown>> =>
   Object.fromEntries(WIRE_NAMES.map((name) => [name, settings[SETTING_OF[name]]])) as Record<
     WireName,

@@ -27,7 +27,7 @@ export const restore = transitOperation({
   capability: 'update',
   unfolds: true,
   params: {
-    // Whatever is wrong with a name is said in the same words for one given here and one inside a backup.
+    // Errors about a name are the same for one given here and one inside a backup.
     name: text({
       help: 'What the restored key is called; without it, as it was called when it was backed up.',
       cli: { positional: true, metavar: 'NAME' },

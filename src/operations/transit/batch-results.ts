@@ -8,17 +8,17 @@ interface Referenced {
   readonly reference?: string;
 }
 
-/** One line of `batch_results`. */
+/** Entry of `batch_results`. */
 export type ResultLine<T> = (T | { readonly error: string }) & { readonly reference: string };
 
-/** What an operation answers that takes one value or many: `S` for one, lines `L` for many. */
+/** Result of an operation that takes one value or many: `S` for one, lines `L` for many. */
 export type SingleOrBatch<S, L> =
   | (S & { readonly batch_results?: never })
   | ({ readonly batch_results: readonly ResultLine<L>[] } & { readonly [K in keyof S]?: never });
 
 /**
- * The lines of `batch_results`, in the order of the items, each with the item's `reference`.
- * @param failed what a failed item shows beside its error.
+ * Returns the lines of `batch_results`, in the order of the items, each with the item's `reference`.
+ * @param failed members of a failed item besides its error
  */
 export function resultLines<T, L extends object>(
   items: readonly ParsedItem<Referenced>[],
@@ -27,7 +27,7 @@ export function resultLines<T, L extends object>(
   failed: object = {},
 ): ResultLine<L>[] {
   return results.map((result, index) => {
-    // Each line is a fresh object, so it may be added to: copying it would cost as much as a small HMAC.
+    // Each line is a new object, so it can be extended: copying it would cost as much as a small HMAC.
     const answer: object =
       'error' in result ? { ...failed, error: result.error.message } : line(result.value);
     (answer as { reference: string }).reference = items[index]?.values.reference ?? '';
@@ -35,14 +35,14 @@ export function resultLines<T, L extends object>(
   });
 }
 
-/** The items as the engine takes them. */
+/** Converts the items for the engine. */
 export const engineItems = <V, I extends object>(
   items: readonly ParsedItem<V>[],
   item: (values: Partial<V>) => I,
 ): (I & BatchItem)[] =>
   items.map(({ values, problem }) => (problem === undefined ? item(values) : { ...item(values), problem }));
 
-/** Status for a batch of which some items failed: clients of the family look at it, and may ask for another. */
+/** Returns the status for a batch with failed items: Vault clients check it, and may request another. */
 export function failedItems(
   results: readonly ItemResult<unknown>[],
   requestedCode: number | undefined,
@@ -58,7 +58,7 @@ export function failedItems(
   return { failedItems: { statusCode: requestedCode } };
 }
 
-/** What encrypt, rewrap and datakey answer of a ciphertext. */
+/** Result of encrypt, rewrap and datakey. */
 export interface EncryptedData {
   readonly ciphertext: string;
   readonly key_version: number;

@@ -1,4 +1,4 @@
-/** Certificates of keys that sign: asking for one, and keeping it. */
+/** Certificates of signing keys: requests, and setting the chain. */
 
 import { integer, text } from '../declaration/params.ts';
 import { existingKey, transitOperation } from './parameters.ts';
@@ -35,7 +35,7 @@ export const csr = transitOperation({
     ],
   },
   async run({ engine }, values) {
-    // Of use once in a while: nobody else waits for the codec.
+    // Loaded on use, because it is rarely needed.
     const { certificateRequest } = await import('../../transit/certificates/request.ts');
     const request = { version: values.version, template: values.csr };
     const { key, version: number, pem } = await certificateRequest(engine, values.name, request);

@@ -66,7 +66,7 @@ export const declaration = transitOperation({
   },
 });
 
-/** A path of Vault's paid editions, and its answer. */
+/** Creates several data keys; path and response are those of Vault Enterprise. */
 export const many = transitOperation({
   route: 'POST datakeys/:type/:name',
   capability: 'update',

@@ -39,7 +39,7 @@ export const declaration = transitOperation({
     ],
   },
   async run({ engine }, values): Promise<Outcome<SingleOrBatch<PlaintextData, PlaintextData>>> {
-    // A command that asks an agent or a server reads the declaration alone, and starts the quicker for it.
+    // Loaded on use: a command that calls an agent or a server only needs the declaration, and starts faster.
     const { decrypt } = await import('../../transit/decrypt.ts');
     if (values.batch_input === undefined) {
       return { data: plaintext(onlyValue(await decrypt(engine, values.name, [paddedItem(values)]))) };
@@ -54,7 +54,7 @@ export const declaration = transitOperation({
 
 type PlaintextData = ReturnType<typeof plaintext>;
 
-/** An item of decrypt or rewrap as the engine takes it. */
+/** Converts an item of decrypt or rewrap for the engine. */
 export const decryptItem = (values: Partial<ValuesOf<typeof ciphertextParameters>>) => ({
   ciphertext: values.ciphertext,
   context: values.context,

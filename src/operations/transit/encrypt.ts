@@ -121,7 +121,10 @@ function messageWarning(engine: Engine, name: string): { readonly warnings?: rea
   return warning === undefined ? {} : { warnings: [warning] };
 }
 
-/** @param keyVersion for an item that does not say. */
+/**
+ * Converts an item.
+ * @param keyVersion default for an item without one
+ */
 const encryptItem = (values: Partial<ValuesOf<typeof itemFields>>, keyVersion: number) => ({
   plaintext: values.plaintext,
   context: values.context,

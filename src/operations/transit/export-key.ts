@@ -2,20 +2,20 @@ import { exportKey, exportKinds, isPublicKind } from '../../transit/export.ts';
 import { text } from '../declaration/params.ts';
 import { existingKey, transitOperation } from './parameters.ts';
 
-/** Versions of a key, taken out. */
+/** Exported versions of a key. */
 export interface ExportedKeys {
   readonly name: string;
   readonly type: string;
   readonly keys: Readonly<Record<string, string>>;
 }
 
-/** How they show on the command line. */
+/** Their output on the command line. */
 export const exportedKeysShape = {
   lines: (data: ExportedKeys) => Object.values(data.keys),
   table: (data: ExportedKeys) => ({ head: ['version', data.type], rows: Object.entries(data.keys) }),
 };
 
-/** A version to take out. */
+/** Version to export. */
 export const exportedVersion = text({
   help: 'A version number, or latest; without it every version that may be used.',
   default: '',

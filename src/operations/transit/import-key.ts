@@ -14,7 +14,7 @@ import type { Runner } from '../declaration/operation.ts';
 import { base64, duration, flag, integer, text } from '../declaration/params.ts';
 import { existingKey, keyName, parameterSet, transitOperation } from './parameters.ts';
 
-/** Parameters of both calls that bring keys in. */
+/** Common parameters of both import operations. */
 const incomingKey = {
   ciphertext: base64({
     help: 'The key, wrapped under the wrapping key: an AES key under RSA-OAEP, then the key under AES-KWP. A command line also takes the key itself (PEM, base64 of a symmetric key, or an identity of age) and wraps it.',
@@ -124,12 +124,12 @@ export const addVersion = transitOperation({
 
 type Raw = Readonly<Record<string, unknown>>;
 
-/** Nothing that is wrapped is this short: the wrapped AES key alone has so many bytes. */
+/** Length of the wrapped AES key, in bytes: a shorter input is not wrapped. */
 const WRAPPED_AES_KEY_BYTES = 512;
 
 /**
- * Lets people give the key itself where the API takes a wrapped one: it is wrapped on their machine, and never sent as it
- * is. A public key in PEM goes into its own parameter.
+ * Wraps a plain key locally, because the API requires a wrapped one, so that it is never sent in the clear. A public
+ * key in PEM is moved to its own parameter.
  * @see docs/decisions/0024
  */
 async function wrapLocally(raw: Raw, runner: Runner): Promise<Raw> {
@@ -151,7 +151,7 @@ async function wrapLocally(raw: Raw, runner: Runner): Promise<Raw> {
 
 const AGE_IDENTITY = /^\s*AGE-SECRET-KEY-/i;
 
-/** The bytes to wrap, or undefined when they seem to be wrapped already. */
+/** Returns the bytes to wrap; undefined if they seem to be wrapped already. */
 function keyBytes(given: string): Buffer | undefined {
   if (given.includes('-----BEGIN ')) return pkcs8Of(given);
   if (given.split('\n').some((line) => AGE_IDENTITY.test(line))) return identityBytes(given);
@@ -159,7 +159,7 @@ function keyBytes(given: string): Buffer | undefined {
   return bytes.length > 0 && bytes.length <= WRAPPED_AES_KEY_BYTES ? bytes : undefined;
 }
 
-/** Of a file that age-keygen wrote: comments, and one line with the identity. */
+/** Parses a file of age-keygen: comments, and one line with the identity. */
 function identityBytes(given: string): Buffer {
   const lines = given.split(/\r?\n/).filter((line) => !/^\s*(#|$)/.test(line));
   const [identity = ''] = lines;
@@ -185,7 +185,10 @@ function pkcs8Of(pem: string): Buffer {
   }
 }
 
-/** @throws whatever is wrong with it. */
+/**
+ * Parses a private key.
+ * @throws an error for a malformed one
+ */
 function readPem(pem: string): KeyObject {
   const plain = /-----BEGIN PRIVATE KEY-----([^-]*)-----END PRIVATE KEY-----/.exec(pem)?.[1];
   return plain === undefined ? createPrivateKey(pem) : privateKeyFromPkcs8(Buffer.from(plain, 'base64'));

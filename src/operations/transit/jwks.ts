@@ -1,19 +1,19 @@
 import { jsonWebKeySet, type PublishedKey } from '../../transit/jwks.ts';
 import { existingKey, transitOperation } from './parameters.ts';
 
-/** A JSON Web Key Set. */
+/** JSON Web Key Set. */
 export interface KeySet {
   readonly keys: readonly PublishedKey[];
 }
 
-/** A key that signs tells how its signatures are verified, in the form that programs for JSON Web Tokens read. */
+/** Returns the public keys of a signing key in the form that JWT libraries read. */
 export const jwks = transitOperation({
   route: 'GET keys/:name/jwks',
   capability: 'read',
   withoutSecret: true,
   params: { name: existingKey },
   cli: {
-    // As documents of others have it, which a web server can hand out.
+    // Compact, like the documents that web servers publish.
     lines: (data: KeySet) => [JSON.stringify(data)],
     table: ({ keys }: KeySet) => ({
       head: ['Key ID', 'Type', 'Algorithm'],

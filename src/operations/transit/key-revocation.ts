@@ -3,7 +3,7 @@ import { integer } from '../declaration/params.ts';
 import { keyData, keyTable } from './key-data.ts';
 import { existingKey, transitOperation } from './parameters.ts';
 
-/** One version of a key out of use, by its number. */
+/** Revokes single versions of a key by number. */
 
 const params = {
   name: existingKey,
@@ -14,7 +14,7 @@ const params = {
   }),
 };
 
-/** Allowed through an agent without the secret, as trimming and deleting a key are. */
+/** Allowed through an agent without the secret, like trimming and deleting a key. */
 const ofVersion = { capability: 'update', withoutSecret: true, params } as const;
 const acting = { acts: true, table: keyTable } as const;
 

@@ -20,10 +20,10 @@ import { existingKey, transitOperation } from './parameters.ts';
 
 type Call = MountCall & { readonly engine: Engine };
 
-/** What a key that carries tags shows of them. */
+/** Tags in the output of a key that has some. */
 export type KeyTagsData = Partial<KeyTags>;
 
-/** Whose tags they are; a key has those of one organization. */
+/** Organization of the tags; a key only has tags of one. */
 export const tagOrganization = text({
   help: 'The organization whose tags they are.',
   cli: organizationFlag,
@@ -44,7 +44,7 @@ const cli = {
   lines: ({ tags = [] }: KeyTagsData) => tags,
 } as const;
 
-/** Those of the pool that are not there yet, so that they will be made. */
+/** Returns the tags that do not exist in the pool, so that they will be created. */
 async function newTags(
   { organization: organization_name, tags: given }: Readonly<Record<string, unknown>>,
   runner: Runner,
@@ -57,7 +57,7 @@ async function newTags(
   return names.filter((_, index) => missing[index]).map((name) => `tag ${name}`);
 }
 
-/** What a key carries: looked up only for one that says it carries something. */
+/** Returns the tags of a key; looked up only if the key refers to some. */
 export async function tagsOfKey(
   { core }: MountCall,
   { document }: { readonly document: { readonly knownAs?: string } },
@@ -109,7 +109,7 @@ export const tag = transitOperation({
       const known = knownAs === undefined ? undefined : await keys.of(tx, knownAs);
       const wanted = organization || known?.organization;
       if (wanted === undefined) throw whichOrganization();
-      // Who may not change what is in the pool is told nothing of whether there is one.
+      // A caller who may not change the pool must not learn whether it exists.
       if (!caller.may(`api/v2/organizations/${wanted}/tags`, 'update')) throw organizationNotFound(wanted);
       return keys.tag(tx, { mount: engine.mount, name }, { record: knownAs, organization: wanted }, given);
     });
@@ -145,8 +145,8 @@ export const untag = transitOperation({
 });
 
 /**
- * Names of the keys of the mount that carry all of these tags, as far as the caller may read them; in order.
- * @throws `not-found` for an unknown organization.
+ * Returns the sorted names of the mount's keys that have all of these tags and that the caller may read.
+ * @throws `not-found` for an unknown organization
  */
 export async function keysCarrying(
   call: Call,
@@ -169,7 +169,7 @@ export async function keysCarrying(
     try {
       return await keys.carrying(view, organization ?? '', engine.mount, wanted);
     } catch (error) {
-      // Nobody is told of an organization by this who may not read it.
+      // A caller who may not read the organization must not learn that it exists.
       if (caller.may(`api/v2/organizations/${organization}`, 'read')) throw error;
       return [];
     }

@@ -1,4 +1,4 @@
-/** The operations on named keys themselves. */
+/** Operations on named keys themselves. */
 
 import { when } from '../../ground/objects.ts';
 import { configureKey } from '../../transit/configuration.ts';
@@ -18,14 +18,14 @@ import { existingKey, keyName, parameterSet, transitOperation } from './paramete
 
 const LEAVES = { exportable: 'be exported', allow_plaintext_backup: 'be backed up in plaintext' } as const;
 
-/** Whether nothing sent lets the key leave the store, which can't be taken back. */
+/** Whether a request does not allow the key to leave the store, which cannot be revoked. */
 const keepsKeyIn = (raw: Readonly<Record<string, unknown>>): boolean =>
   Object.keys(LEAVES).every((name) => raw[name] === undefined || raw[name] === false);
 
 export const create = transitOperation({
   route: 'POST keys/:name',
   capability: 'update',
-  // A key may be made in the place of one that was deleted, and be used on in its name.
+  // A key could be created in place of a deleted one, and would be used under its name.
   withoutSecret: keepsKeyIn,
   params: {
     name: keyName({ help: 'Name of the key to create.', required: true, cli: { positional: true } }),
@@ -94,7 +94,7 @@ export const create = transitOperation({
   },
 });
 
-/** What a key may do from now on that nothing takes back. */
+/** Describes the irrevocable permissions in a request. */
 const leavings = (values: Readonly<Record<string, unknown>>): string =>
   Object.entries(LEAVES)
     .filter(([name]) => values[name] === true)
@@ -115,12 +115,15 @@ const questions = (values: Readonly<Record<string, unknown>>): string[] => [
     : []),
 ];
 
-/** What is decided for good when a key is made; of an older server not all of it is told. */
+/** Immutable settings; older servers do not report all of them. */
 const FIXED = ['type', 'derived', 'convergent_encryption', 'key_size'] as const;
-/** What can be changed later counts only where it was asked for. */
+/** Settings that can be changed later are only compared if they were requested. */
 const CHANGEABLE = ['exportable', 'allow_plaintext_backup', 'auto_rotate_period'] as const;
 
-/** @see docs/decisions/0154 */
+/**
+ * Returns the first difference between the existing key and the request.
+ * @see docs/decisions/0154
+ */
 function misfitOf(asked: Readonly<Record<string, unknown>>, data: KeyData): string | undefined {
   const there: Readonly<Record<string, unknown>> = { convergent_encryption: false, ...data };
   const differs = (name: string): boolean =>
@@ -132,7 +135,7 @@ function misfitOf(asked: Readonly<Record<string, unknown>>, data: KeyData): stri
   return `key "${data.name}" exists already, and its ${name.replaceAll('_', '-')} is ${there[name]}, not ${asked[name]}`;
 }
 
-/** A type has several names, and a server says the one that suits it. */
+/** Whether two types are the same: a type has several names, and servers differ in which they report. */
 function isSameType(
   ...two: readonly [Readonly<Record<string, unknown>>, Readonly<Record<string, unknown>>]
 ): boolean {
@@ -333,7 +336,7 @@ export const remove = transitOperation({
   },
 });
 
-/** The API answers nothing for a key that is not there; whoever types a name wants to know. */
+/** Fails for a missing key on the command line; the API returns an empty response. */
 async function requireThere(raw: Readonly<Record<string, unknown>>, runner: Runner) {
   const { name } = raw;
   if (!(await isMissing(runner, 'transit keys read', { name }))) return raw;
@@ -375,8 +378,8 @@ export const restore = transitOperation({
 });
 
 /**
- * Marks a key as soft-deleted, or takes the mark away. Of a key that is not there it answers nothing.
- * @param unchanged the warning when it was so already.
+ * Soft-deletes a key, or restores it; the response for a missing key is empty.
+ * @param unchanged warning if nothing changed
  */
 async function markSoftDeleted(
   engine: Engine,

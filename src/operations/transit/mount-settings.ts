@@ -6,7 +6,7 @@ export const configureKeyDefaults = transitOperation({
   route: 'POST config/keys',
   capability: 'update',
   params: {
-    // Absent means false, as with peers; a command line that does not mention it only reads.
+    // Absent means false, as in Vault; a command without it only reads.
     disable_upsert: flag({
       help: 'Encryption never creates a key that is not there.',
       default: false,

@@ -40,7 +40,7 @@ const parameters = {
 const itemFields = { ...parameters, key_version: itemKeyVersion, reference };
 
 export const declaration = transitOperation({
-  // Not below `rewrap/`: who was allowed `rewrap/*` was not allowed to hand over what another key holds.
+  // Not below `rewrap/`: policies for `rewrap/*` did not allow transferring the content of another key's ciphertexts.
   route: 'POST reencrypt/:name/:destination',
   capability: 'update',
   withoutSecret: true,
@@ -82,9 +82,9 @@ export const declaration = transitOperation({
 });
 
 /**
- * Beside this operation's own path, which names both keys, the caller must be allowed to rewrap with the one and to encrypt with the
- * other; and nobody comes to read by it what he could not decrypt before.
- * @returns whether the caller may decrypt with the source.
+ * Requires that the caller may rewrap with the source and encrypt with the destination, in addition to this operation's
+ * path, which names both keys; and that the caller cannot read anything by it that they could not decrypt before.
+ * @returns whether the caller may decrypt with the source
  * @see docs/decisions/0302
  */
 function requireBothPolicies({ caller, mount, sent = {} }: MountCall, source: string, destination: string) {
@@ -105,11 +105,11 @@ function requireBothPolicies({ caller, mount, sent = {} }: MountCall, source: st
 const DECRYPT = 'decrypt_';
 const ENCRYPT = 'encrypt_';
 
-/** What was sent for the other side is left out. */
+/** Omits the parameters of the other side. */
 const sentAlone = (sent: Raw, others: string): Record<string, unknown> =>
   Object.fromEntries(Object.entries(sent).filter(([name]) => !name.startsWith(others)));
 
-/** As `encrypt` calls what is said of the new ciphertext alone. */
+/** Returns the parameters of the new ciphertext under their names in `encrypt`. */
 const sentAs = (sent: Raw, prefix: string): Raw =>
   Object.fromEntries(
     Object.entries(sent).flatMap(([name, value]) =>
@@ -118,14 +118,14 @@ const sentAs = (sent: Raw, prefix: string): Raw =>
   );
 
 /**
- * Whether a policy allows, in whatever spelling, with whatever parameters and wrapped or not, to decrypt with a key, to take it
- * out, or to bring it in: of a key that was brought in there is a copy. One right too many is found rather than one too few.
+ * Whether a policy allows, with any spelling, parameters and wrapping, to decrypt with a key, to export it, or to
+ * import it: there is a copy of an imported key. Errs on the side of one permission too many.
  */
 const mayEverRead = (caller: Caller, mount: string, key: string): boolean =>
   [
     `decrypt/${key}`,
     `export/encryption-key/${key}`,
-    // Of RSA it is the same key.
+    // For RSA it is the same key.
     `export/signing-key/${key}`,
     `backup/${key}`,
     'byok-export',
@@ -140,7 +140,10 @@ const mayEverRead = (caller: Caller, mount: string, key: string): boolean =>
 type Raw = Readonly<Record<string, unknown>>;
 type ItemValues = Partial<ValuesOf<typeof itemFields>>;
 
-/** @param keyVersion for an item that does not say. */
+/**
+ * Converts an item.
+ * @param keyVersion default for an item without one
+ */
 const reencryptItem = (values: ItemValues, keyVersion: number) => ({
   ...rewrapItem(values, keyVersion),
   encryptContext: values.encrypt_context,

@@ -65,7 +65,10 @@ export const declaration = transitOperation({
 
 type ItemValues = Partial<ValuesOf<typeof itemFields>>;
 
-/** @param keyVersion for an item that does not say. */
+/**
+ * Converts an item.
+ * @param keyVersion default for an item without one
+ */
 export const rewrapItem = (values: ItemValues, keyVersion: number) => ({
   ...decryptItem(values),
   keyVersion: values.key_version ?? keyVersion,

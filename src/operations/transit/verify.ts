@@ -48,7 +48,7 @@ export const declaration = transitOperation({
     input: { param: 'input', as: 'bytes', help: 'What was signed or authenticated; may be empty.' },
     largeInput: largeSignedInput,
     result: { member: 'valid', as: 'text' },
-    // The answer may come from a server, and may be anything then.
+    // The result may come from a server, and may have any type then.
     holds: (data: Verdict) => data.valid === true,
     examples: [
       [
@@ -73,7 +73,10 @@ export const declaration = transitOperation({
   },
 });
 
-/** @see docs/decisions/0294 */
+/**
+ * Returns the minimal item of the same kind.
+ * @see docs/decisions/0294
+ */
 function bareItem({ signature, hmac }: Readonly<Record<string, unknown>>) {
   if (signature !== undefined) return BARE.signature;
   return hmac === undefined ? BARE.none : BARE.hmac;
