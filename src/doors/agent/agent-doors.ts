@@ -18,31 +18,34 @@ import type { Ask } from './desk.ts';
 import { DoorServer } from './door-server.ts';
 import { type AskToUnlock, UnlockQuestion } from './unlock-question.ts';
 
-/** More at a time than a build on many cores has. */
+/** Maximum number of connections, more than a parallel build on many cores has. */
 const MOST_CONNECTIONS = 512;
-/** What is under way when an agent ends fails soon, its store being closed; who does not read that in time goes without. */
+/**
+ * Close timeout, in milliseconds: operations in progress fail soon, because the store is closed; clients that do not
+ * read the response in time get none.
+ */
 const CLOSE_WITHIN_MS = 1000;
 const CLOSE_CHECK_MS = 10;
 const ORIGIN = 'http://localhost';
 
-/** Where an agent listens. */
+/** Listen addresses of an agent. */
 export interface AgentPlaces {
   readonly commands: ListenPlace;
   readonly api: ListenPlace;
   readonly others: readonly { readonly kind: AgentDoorKind; readonly place: ListenPlace }[];
 }
 
-/** How an agent asks whoever sits at the machine; undefined where nobody can be asked. */
+/** Prompts of an agent; undefined if the user cannot be asked. */
 export interface Asking {
-  /** Before a key is used. */
+  /** Called before a key is used. */
   readonly ask?: Ask | undefined;
-  /** When a program wants a key while the store is locked. */
+  /** Called when a program wants a key while the store is locked. */
   readonly askToUnlock?: AskToUnlock | undefined;
 }
 
 /**
- * The doors of an agent: one for our own commands, which spares them to load HTTP, and the HTTP API for programs of the Vault family.
- * Whoever comes in through either is the owner; who comes through one of the others has what is offered there.
+ * Sockets of an agent: one for Coffer's own commands, which need not load HTTP, and the HTTP API for Vault clients.
+ * Clients of both are the owner; clients of the other protocols have what is offered there.
  * @see docs/decisions/0141
  */
 export class AgentDoors {
@@ -63,7 +66,10 @@ export class AgentDoors {
     this.#others = others;
   }
 
-  /** @throws `unavailable` when a socket can't be had. */
+  /**
+   * Opens the sockets.
+   * @throws `unavailable` if a socket cannot be created
+   */
   static async open(
     agent: Agent,
     http: HttpDoorKind,
@@ -107,8 +113,8 @@ export class AgentDoors {
   }
 
   /**
-   * Lets nobody in any more, and gives those who have asked their answers. Connections of commands end with the process, which
-   * tells "lock" that nothing is left of it.
+   * Refuses new clients, and answers pending requests. Connections of commands end with the process, which tells "lock"
+   * that nothing is left of it.
    */
   async close(): Promise<void> {
     this.#commands.close();
@@ -123,7 +129,10 @@ export class AgentDoors {
 
 const READS: ReadonlySet<string> = new Set(['GET', 'HEAD', 'LIST']);
 
-/** Who only looks, at names or at how the agent is, uses no key, and may do so every second without keeping the store open. */
+/**
+ * Whether a request counts as a use: reading names or the agent's status does not, so that it can be repeated every
+ * second without keeping the store open.
+ */
 const isUse = ({ method, target }: Exchange): boolean => !READS.has(method) && !target.startsWith('/v1/sys/');
 
 const wasDone = ({ status }: Answer): boolean => status < LEAST_REFUSAL;
@@ -161,8 +170,8 @@ const isRequest = (value: unknown): value is SentRequest =>
   (value['body'] === undefined || typeof value['body'] === 'string');
 
 /**
- * A connection of one of our commands. Nothing more is taken in from it until it has the answers to what it asked: one that never
- * reads them holds up itself alone.
+ * Connection of one of Coffer's commands. Reading is paused until its requests are answered: a client that never reads
+ * the responses only blocks itself.
  */
 class CommandPort implements Port {
   readonly #socket: Socket;
@@ -180,7 +189,7 @@ class CommandPort implements Port {
 
   onMessage(listener: (message: unknown) => void): void {
     this.#port.onMessage((message) => {
-      // Nothing else is answered, and who waits for an answer that never comes would wait for ever.
+      // Other messages get no response, and the peer would wait for one forever.
       if (!isCall(message)) return;
       this.#asked += 1;
       this.#socket.pause();

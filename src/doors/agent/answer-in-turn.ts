@@ -1,23 +1,29 @@
 import type { Duplex } from 'node:stream';
 import { ByteQueue } from './byte-queue.ts';
 
-/** A protocol of requests that are answered in the order in which they came. */
+/** Protocol whose requests are answered in order. */
 export interface TurnProtocol {
-  /** The next whole request, taken out of what has come in; undefined when there is none yet. @throws when it can be none. */
+  /**
+   * Takes the next complete request from the received bytes; undefined if there is none yet.
+   * @throws if it is malformed
+   */
   take(come: ByteQueue): Buffer | undefined;
-  /** @throws when nothing is to be answered and the connection must end. */
+  /**
+   * Answers a request.
+   * @throws if there is no response and the connection must be closed
+   */
   answer(request: Buffer): Promise<Buffer>;
 }
 
 /**
- * Answers the requests of one connection one after the other. Nothing more is taken in while one is answered, or while answers wait
- * to be read: a client that sends and does not read holds up itself alone.
+ * Answers the requests of one connection one after another. Reading is paused while a request is processed, or
+ * responses wait to be read: a client that sends and does not read only blocks itself.
  */
 export function answerInTurn(connection: Duplex, { take, answer }: TurnProtocol): void {
   const come = new ByteQueue();
   let isBusy = false;
   connection.on('error', () => undefined);
-  // What was asked by who does not wait for the answer was asked all the same.
+  // Requests before the end are still answered.
   connection.on('end', () => void work());
   connection.on('data', (bytes: Buffer) => {
     come.add(bytes);

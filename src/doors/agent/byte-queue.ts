@@ -1,6 +1,6 @@
 /**
- * Bytes as they come in, and taken out in pieces of another size. Each byte is copied twice at most, however small the pieces are that it
- * comes in.
+ * Queue of received bytes, taken out in pieces of another size. Each byte is copied at most twice, however small the
+ * received pieces are.
  */
 export class ByteQueue {
   #pieces: Buffer[] = [];
@@ -16,7 +16,7 @@ export class ByteQueue {
     this.#length += bytes.length;
   }
 
-  /** The next bytes, which stay; undefined while there are fewer. */
+  /** Returns the next bytes without removing them; undefined if there are fewer. */
   peek(count: number): Buffer | undefined {
     if (this.#length < count) return undefined;
     const [first] = this.#pieces;
@@ -31,7 +31,7 @@ export class ByteQueue {
     return Buffer.concat(start).subarray(0, count);
   }
 
-  /** Takes the next bytes out; undefined, and nothing is taken, while there are fewer. */
+  /** Removes the next bytes; undefined, and nothing is removed, if there are fewer. */
   take(count: number): Buffer | undefined {
     if (this.#length < count) return undefined;
     const [first] = this.#pieces;

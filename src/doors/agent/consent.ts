@@ -6,25 +6,25 @@ import type { Ask, Desk } from './desk.ts';
 import { keyNameOf } from './key-name.ts';
 
 /**
- * After a no nobody is asked about the same key for so long, and twice as long after each further one: a program that asks until
- * somebody tires of it gets nowhere, and who said no by mistake waits a moment.
+ * Time in milliseconds after a denial during which the user is not asked about the same key; doubled by each further
+ * denial. A program cannot wear the user down with prompts, and after a mistaken denial the user waits only a moment.
  */
 const FIRST_QUIET_MS = 10_000;
 const MOST_QUIET_MS = 10 * 60_000;
 
-/** What was answered about a key of a door. */
+/** Answers about a key of a protocol. */
 interface Answers {
-  /** One question at a time: what is answered no answers those who wait behind it. */
+  /** Last prompt. Prompts are shown one at a time, and a denial also applies to those waiting behind it. */
   last: Promise<unknown>;
-  /** Since the last yes. */
+  /** Number of denials since the last approval. */
   noes: number;
   quietUntil: number;
 }
 
 /**
- * Asks before a key is used, where that was said when it was offered.
- * @param ask undefined where nobody can be asked.
- * @param now in milliseconds, of a clock that nobody sets.
+ * Creates the function that asks the user before a key is used, if its offer requires that.
+ * @param ask undefined if the user cannot be asked
+ * @param now monotonic clock, in milliseconds
  * @see docs/decisions/0245
  */
 export function consentBy({ name }: AgentDoorKind, ask: Ask | undefined, now = elapsedMs): Desk['consent'] {
@@ -36,7 +36,7 @@ export function consentBy({ name }: AgentDoorKind, ask: Ask | undefined, now = e
       answers.noes = 0;
       return;
     }
-    // Who has hung up was not answered.
+    // A client that has disconnected was not denied.
     if (!gone.aborted) {
       answers.quietUntil = now() + Math.min(FIRST_QUIET_MS * 2 ** answers.noes, MOST_QUIET_MS);
       answers.noes += 1;

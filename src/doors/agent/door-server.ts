@@ -3,10 +3,10 @@ import { type ListenPlace, listening } from '../../service/listening.ts';
 import type { AgentDoorKind } from './agent-door.ts';
 import type { Desk } from './desk.ts';
 
-/** More at a time than programs of one user have. */
+/** Maximum number of connections, more than one user's programs have. */
 const MOST_CONNECTIONS = 512;
 
-/** One door of an agent on its socket. What answers is loaded when the first program comes. */
+/** Server of one agent protocol. The implementation is loaded on the first connection. */
 export class DoorServer {
   readonly #server: Server;
   readonly #connections: ReadonlySet<Socket>;
@@ -16,7 +16,10 @@ export class DoorServer {
     this.#connections = connections;
   }
 
-  /** @throws `unavailable` when the socket can't be had. */
+  /**
+   * Opens the socket.
+   * @throws `unavailable` if it cannot be created
+   */
   static async open(kind: AgentDoorKind, desk: Desk, place: ListenPlace): Promise<DoorServer> {
     let opened: Promise<(connection: Socket) => void> | undefined;
     const connections = new Set<Socket>();
@@ -42,7 +45,7 @@ export class DoorServer {
     return new DoorServer(server, connections);
   }
 
-  /** Lets nobody in any more, and ends who is in. */
+  /** Refuses new clients, and closes all connections. */
   close(): void {
     this.#server.close();
     for (const socket of this.#connections) socket.destroy();

@@ -1,6 +1,6 @@
 import type { Duplex } from 'node:stream';
 
-/** Tells when nobody waits for an answer any more: the connection or stream is closed. */
+/** Creates a signal that is aborted when the connection or stream is closed. */
 export function goneSignal(connection: Duplex): AbortSignal {
   const controller = new AbortController();
   connection.once('close', () => controller.abort());
@@ -8,8 +8,8 @@ export function goneSignal(connection: Duplex): AbortSignal {
 }
 
 /**
- * The same for clients that keep their side open until they have the answer, as those of ssh-agent and age do: one that has ended it
- * has gone, though the connection can still be written to.
+ * The same for clients that keep their side open until they have the response, such as those of ssh-agent and age: one
+ * that has ended its side is gone, although the connection is still writable.
  */
 export function hungUpSignal(connection: Duplex): AbortSignal {
   const controller = new AbortController();

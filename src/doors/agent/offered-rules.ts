@@ -5,7 +5,7 @@ import { printPath, routesOf } from '../../operations/declaration/route.ts';
 import { loadOperation } from '../../operations/runner.ts';
 import type { AgentDoorKind } from './agent-door.ts';
 
-/** What is offered, as a policy would say it: the paths of the operations that the uses take, of these keys alone. */
+/** Converts offers to policy rules: the paths of the operations that the uses require, only for these keys. */
 export async function rulesOf(kind: AgentDoorKind, offers: readonly Offer[]): Promise<readonly PathRule[]> {
   const rules = await Promise.all(offers.map((offer) => rulesOfOne(kind, offer)));
   return rules.flat();

@@ -1,13 +1,17 @@
 import { createPublicKey, type KeyObject } from 'node:crypto';
 
-/** More than all versions of what is offered. */
+/** Maximum number of cached keys, more than all offered versions. */
 const MOST = 4096;
 
-/** Public keys as `transit keys read` shows them. Reading one costs more than everything else of a list, so they are kept. */
+/** Cache of public keys from `transit keys read`. Parsing one costs more than the rest of a list. */
 export class PublicKeys {
   readonly #known = new Map<string, KeyObject | undefined>();
 
-  /** @param text PEM, or the raw bytes of Ed25519 in base64, as peers have them. @returns undefined for what is neither. */
+  /**
+   * Parses a public key.
+   * @param text PEM, or the raw bytes of Ed25519 in base64, as in Vault
+   * @returns undefined if it is neither
+   */
   read(text: unknown): KeyObject | undefined {
     if (typeof text !== 'string' || text === '') return undefined;
     if (this.#known.has(text)) return this.#known.get(text);

@@ -4,5 +4,5 @@ import { pkcs11 } from './pkcs11/pkcs11.ts';
 import { sops } from './sops/sops.ts';
 import { ssh } from './ssh/ssh.ts';
 
-/** Every door of the agent. */
+/** Every agent protocol. */
 export const AGENT_DOORS: readonly AgentDoorKind[] = [ssh, pkcs11, age, sops];

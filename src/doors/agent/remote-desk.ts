@@ -8,15 +8,18 @@ import type { Ask, Desk } from './desk.ts';
 
 export interface RemoteDeskOptions {
   readonly ask: Ask | undefined;
-  /** Takes what nobody foresaw. */
+  /** Receives internal errors. */
   defect(error: unknown): void;
-  /** Takes what the server refuses of what is offered, once until it allows it again. @param what the operation and the key. */
+  /**
+   * Called when the server denies an offered operation; not again until the server allows it.
+   * @param what operation and key
+   */
   refused(error: CofferError, what: string): void;
 }
 
 /**
- * The desk of a door to the keys of a server: what the server allows is what the policies of the token say; what is offered is what
- * whoever started the agent has said.
+ * Creates the context of a protocol with the keys of a server: the token's policies determine what the server allows,
+ * the options of the agent what is offered.
  */
 export function remoteDesk(
   kind: AgentDoorKind,
@@ -24,7 +27,7 @@ export function remoteDesk(
   runner: Runner,
   { ask, defect, refused }: RemoteDeskOptions,
 ): Desk {
-  /** What the server refused when it was asked last. */
+  /** Operations that the server refused last. */
   const told = new Set<string>();
   return {
     offers: async () => offers,
@@ -41,7 +44,7 @@ export function remoteDesk(
       } catch (error) {
         const known = asCofferError(error);
         if (known?.kind !== 'denied') throw error;
-        // The programs of a door are only told that there is no such key: who started it has to hear why.
+        // Programs are only told that the key does not exist: report the reason to the user.
         if (!told.has(what)) refused(known, what);
         told.add(what);
         throw error;
@@ -52,7 +55,7 @@ export function remoteDesk(
   };
 }
 
-/** What goes wrong at a desk, in a log. */
+/** Writes errors to a log. */
 export const loggedBy = (log: Log): Pick<RemoteDeskOptions, 'defect' | 'refused'> => ({
   defect: (error) => log.defect('a door failed', error),
   refused: ({ message, hint }, what) => log.warn('refused', { what, reason: message, hint }),

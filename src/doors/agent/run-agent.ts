@@ -18,30 +18,33 @@ export interface RunAgentOptions extends Asking {
   readonly directory: AgentDirectory;
   readonly auditFile?: string | undefined;
   readonly log: Log;
-  /** Listening sockets that whoever started the process has made, by their names in `SOCKET_NAMES`. */
+  /** Inherited listening sockets, by their names in `SOCKET_NAMES`. */
   readonly descriptors: ReadonlyMap<string, number>;
-  /** Gives the store, when it is open already, and forgets it: its key stands there as text, which nobody can wipe. */
+  /**
+   * Returns the handle of the store if it is already open, and forgets it: its key is in a text there, which cannot be
+   * wiped.
+   */
   readonly takeUnlocking: () => Unlocking | undefined;
-  /** Called once it listens. */
+  /** Called once it is listening. */
   readonly ready: (agent: Agent, addresses: readonly string[]) => void;
 }
 
 const COMMANDS = 'agent';
 const API = 'api';
-/** For commands, for programs of the family, and for the doors: as their files are called, without the ending. */
+/** Names of the sockets for commands, Vault clients and the protocols: their file names without the extension. */
 export const SOCKET_NAMES: readonly string[] = [COMMANDS, API, ...AGENT_DOORS.map(({ name }) => name)];
 
-/** The field that the error names when the store has an agent already. */
+/** Field of the error for a store that already has an agent. */
 export const TAKEN = 'agent';
 
-/** Who was just told to end still holds the lock for a moment. */
+/** An agent that was just told to exit still holds the lock for a moment. */
 const LOCK_TRIES_MS = 5000;
 const LOCK_PAUSE_MS = 20;
 
 /**
  * Runs the agent of a store until it has locked.
- * @throws `conflict` when the store has one already; `unavailable` when the place for it is not for this user alone, or a socket
- * can't be had.
+ * @throws `conflict` if the store already has an agent; `unavailable` if other users can access the directory, or a
+ * socket cannot be created
  */
 export async function runAgent(options: RunAgentOptions): Promise<void> {
   const { directory } = options;
@@ -94,7 +97,7 @@ async function listen({
   });
   try {
     await unlockAtOnce(agent, takeUnlocking);
-    // Whoever holds the lock may: nobody listens there any more.
+    // This process holds the lock, so no other agent is listening there.
     for (const path of made) await makeWay(path);
     const places = {
       commands: placeOf(COMMANDS),
@@ -114,7 +117,9 @@ async function listen({
   }
 }
 
-/** Nothing of it stays behind in whoever waits for the agent to end. */
+/**
+ * Unlocks the agent in a separate function, so that no secret remains in the frame that waits for the agent to exit.
+ */
 async function unlockAtOnce(agent: Agent, take: RunAgentOptions['takeUnlocking']): Promise<void> {
   const unlocking = take();
   if (unlocking !== undefined) await agent.unlockWith(unlocking);

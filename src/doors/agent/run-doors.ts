@@ -10,21 +10,22 @@ import { DoorServer } from './door-server.ts';
 import { loggedBy, remoteDesk } from './remote-desk.ts';
 
 export interface RunDoorsOptions {
-  /** Where the operations are done. */
+  /** Runner of the operations. */
   readonly runner: Runner;
   readonly directory: AgentDirectory;
   readonly doors: readonly { readonly kind: AgentDoorKind; readonly offers: readonly Offer[] }[];
   readonly ask: Ask | undefined;
   readonly log: Log;
-  /** Called once it listens. */
+  /** Called once it is listening. */
   readonly ready: (addresses: readonly string[]) => void;
-  /** When it is to end. */
+  /** Resolves when it should exit. */
   readonly ended: Promise<void>;
 }
 
 /**
- * Opens doors to the keys of a server, until it is told to end.
- * @throws `unavailable` when another agent listens there, the place is not for this user alone, or a socket can't be had.
+ * Runs the agent protocols with the keys of a server, until it should exit.
+ * @throws `unavailable` if another agent is listening, other users can access the directory, or a socket cannot be
+ * created
  */
 export async function runDoors(options: RunDoorsOptions): Promise<void> {
   const { directory, doors, runner, ask, log, ready, ended } = options;

@@ -3,16 +3,19 @@ import { asCofferError } from '../../ground/errors.ts';
 import type { Unlocking } from '../../service/agent/calls.ts';
 
 /**
- * Asks whoever sits at the machine for what opens the store, on behalf of a door. Resolves to undefined for a no.
- * @throws what opening the store throws.
+ * Asks the user to unlock the store, on behalf of a protocol. Resolves to undefined if the user refuses.
+ * @throws errors of opening the store
  */
 export type AskToUnlock = (door: string) => Promise<Unlocking | undefined>;
 
-/** After a no nobody is asked for so long: a program that tries again and again would open a window each time. */
+/**
+ * Time in milliseconds after a refusal during which the user is not asked again: a program that retries would open a
+ * window each time.
+ */
 const REFUSED_FOR_MS = 60_000;
 
 /**
- * The question that a locked agent puts when a program wants a key: one at a time, for all doors together.
+ * Prompt of a locked agent when a program wants a key: one at a time, for all protocols together.
  * @see docs/decisions/0237
  */
 export class UnlockQuestion {
@@ -22,7 +25,7 @@ export class UnlockQuestion {
   #asking: Promise<void> | undefined;
   #silentUntil = Number.NEGATIVE_INFINITY;
 
-  /** @param now in milliseconds, of a clock that nobody sets. */
+  /** @param now monotonic clock, in milliseconds */
   constructor(ask: AskToUnlock, unlock: (unlocking: Unlocking) => Promise<unknown>, now = elapsedMs) {
     this.#ask = ask;
     this.#unlock = unlock;
@@ -30,9 +33,9 @@ export class UnlockQuestion {
   }
 
   /**
-   * Resolves once there is nothing more to wait for: the store is open, or nobody opened it. Who comes while the question is open waits for
-   * the same answer.
-   * @throws what is no `CofferError`.
+   * Resolves once the store is open, or was not unlocked. Callers that arrive during the prompt wait for the same
+   * answer.
+   * @throws any error that is not a `CofferError`
    */
   put(door: string): Promise<void> {
     if (this.#asking === undefined && this.#now() < this.#silentUntil) return Promise.resolve();
@@ -50,7 +53,7 @@ export class UnlockQuestion {
       await this.#unlock(unlocking);
       isUnlocked = true;
     } catch (error) {
-      // A wrong passphrase, a store that can't be read now: the program is told that it is locked.
+      // A wrong passphrase, or a store that cannot be read now: the program is told that the store is locked.
       if (asCofferError(error) === undefined) throw error;
     } finally {
       if (!isUnlocked) this.#silentUntil = this.#now() + REFUSED_FOR_MS;

@@ -11,7 +11,7 @@ import { type PendingRequest, settled } from './pending-request.ts';
 import { errorBody } from './vault/envelope.ts';
 import { VAULT_PREFIX, VaultApi } from './vault/vault-api.ts';
 
-/** Which API a request is for, as the metrics call it. */
+/** API of a request, as labeled in metrics. */
 export type ApiName = 'vault' | 'json-api' | 'discovery' | 'docs' | 'none';
 
 const DOCS_PATH = '/docs';
@@ -22,10 +22,10 @@ export class Apis {
   readonly #vault: VaultApi;
   readonly #jsonApi: JsonApi;
   readonly #describe: () => object;
-  /** Anybody may ask for it, and to write it takes long. */
+  /** Cached, because anyone may request it, and formatting takes long. */
   #docsPage: PendingRequest | undefined;
 
-  /** @param byOwner nobody else can come in, so no token is asked for, and errors say where things are. */
+  /** @param byOwner whether only the owner can connect, so that no token is required, and errors contain paths */
   constructor(service: Service, routes: readonly ServedRoute[], describe: () => object, byOwner = false) {
     const served = () => service.served;
     const { sealedCore } = service;
@@ -38,7 +38,7 @@ export class Apis {
     this.#describe = describe;
   }
 
-  /** Reads what is asked for, once, and nothing of the body. */
+  /** Reads what is requested, once, without the body. */
   take(exchange: Exchange): PendingRequest {
     switch (apiOf(exchange)) {
       case 'vault':

@@ -10,12 +10,12 @@ const STATUS_OF: Readonly<Record<string, number>> = {
   ERR_HTTP_REQUEST_TIMEOUT: 408,
 };
 
-/** Of a connection, the answer that is being given on it: a part of the platform that is not public. */
+/** Connection with its current response, an internal property of Node. */
 export interface BusySocket extends Socket {
   readonly _httpMessage?: ServerResponse | null;
 }
 
-/** Answers what is no HTTP request in the form of every other error, then hangs up. */
+/** Responds to malformed HTTP in the form of every other error, then closes the connection. */
 export function hangUp(error: ClientError, socket: BusySocket): void {
   const canAnswer = socket.writable && isOurTurn(socket) && error.code !== 'ECONNRESET';
   if (canAnswer) socket.write(printAnswer(STATUS_OF[error.code ?? ''] ?? 400, isForDocuments(error)));
@@ -23,14 +23,14 @@ export function hangUp(error: ClientError, socket: BusySocket): void {
 }
 
 /**
- * Whether what is written now would be read as the answer to the bad request: not while an earlier one is still being
- * answered, but well when the bad bytes are in the body of the one that is.
+ * Whether a response written now would belong to the malformed request: not while an earlier one is still being
+ * answered, unless the malformed bytes are in its body.
  */
 function isOurTurn({ _httpMessage: answer }: BusySocket): boolean {
   return !answer || (!answer.headersSent && !answer.req.complete);
 }
 
-/** The first line of the request, as far as it came, says whose clients are to read the answer. */
+/** Whether a client of the JSON:API reads the response, by the first line of the request as far as received. */
 const isForDocuments = ({ rawPacket }: ClientError): boolean =>
   rawPacket?.subarray(0, FIRST_LINE_BYTES).toString('latin1').split(' ')[1]?.startsWith(JSON_API_PREFIX) ??
   false;

@@ -3,38 +3,38 @@ import type { Socket } from 'node:net';
 import { sourceOf } from '../../access/login/sources.ts';
 import { Places, type Room } from '../../ground/places.ts';
 
-/** A connection as far as it takes up a place. */
+/** Connection that counts against the limits. */
 export interface Connection extends Ends {
   destroy(): unknown;
   once(event: 'close', listener: () => void): unknown;
 }
 
-/** What tells a connection from all others, before and behind the encryption of it. */
+/** Endpoints that identify a connection, both of the socket and of its TLS wrapper. */
 export type Ends = Pick<Socket, 'remoteAddress' | 'remotePort' | 'localAddress' | 'localPort'>;
 
 interface Held {
   readonly connection: Connection;
   readonly source: string;
-  /** Both ends. */
+  /** Key of both endpoints. */
   readonly key: string;
-  /** How many requests of it are being answered. */
+  /** Number of requests being answered. */
   answering: number;
-  /** To be called once a request of it is answered. */
+  /** Called after a response. */
   readonly answered: () => void;
 }
 
 const MOST = 8192;
 const MOST_OF_ONE = 2048;
-/** Of the files that the process may have open; the rest is for the store and what it asks elsewhere. */
+/** Share of the process's file descriptors for connections; the rest is for the store and outgoing requests. */
 const SHARE_OF_FILES = 0.75;
 
-/** As many connections as a process of this machine can well have. */
+/** Returns the limits for a process on this machine. */
 export function roomForConnections(): Room {
   const most = Math.min(MOST, Math.floor(openFilesLimit() * SHARE_OF_FILES));
   return { most, mostOfOne: Math.min(MOST_OF_ONE, Math.floor(most / 2)) };
 }
 
-/** Where the machine doesn't say, there are as many as are wanted. */
+/** Returns the limit of open files; unlimited if unknown. */
 function openFilesLimit(): number {
   try {
     const limits = readFileSync('/proc/self/limits', 'utf8');
@@ -46,24 +46,25 @@ function openFilesLimit(): number {
 }
 
 /**
- * The connections of a process, by where they come from. At the bound of a source its connection on which nothing is being answered
- * for the longest time makes way for a new one, as any that is idle may be closed at any time; and when there is room for no more, one
- * of the source that has most. Those of a Unix socket, which only the owner can have, are not counted.
+ * Connections of a process, by source. When a source reaches its limit, its connection that has been idle for the
+ * longest time is closed in favor of a new one, because idle connections may be closed at any time; when the total
+ * limit is reached, one of the source with the most connections. Connections of a Unix socket, which only the owner can
+ * open, are not counted.
  * @see docs/decisions/0275
  */
 export class ConnectionPlaces {
   readonly #places: Places;
-  /** By source; what was used last stands last. */
+  /** By source; the most recently used is last. */
   readonly #held = new Map<string, Set<Held>>();
   readonly #byEnds = new Map<string, Held>();
-  /** So that a connection is looked for once, and not with each of its requests. */
+  /** Caches the lookup of a connection across its requests. */
   readonly #known = new WeakMap<Ends, Held>();
 
   constructor(room: Room = roomForConnections()) {
     this.#places = new Places(room);
   }
 
-  /** A connection came; hangs up where there is no place for it. */
+  /** Registers a new connection; closes it if there is no capacity. */
   met(connection: Connection): void {
     const { remoteAddress } = connection;
     if (remoteAddress === undefined) return;
@@ -88,7 +89,10 @@ export class ConnectionPlaces {
     connection.once('close', () => this.#forget(held));
   }
 
-  /** A request came on a connection. @returns what to call once it is answered. */
+  /**
+   * Registers a request on a connection.
+   * @returns function to call once it is answered
+   */
   asked(ends: Ends): () => void {
     const held = this.#known.get(ends) ?? this.#find(ends);
     if (held === undefined) return nothing;
@@ -96,7 +100,7 @@ export class ConnectionPlaces {
     return held.answered;
   }
 
-  /** What comes out of the encryption is another object than what was met, with the same ends. */
+  /** Finds a connection by its endpoints: a TLS socket is a different object than the accepted connection. */
   #find(ends: Ends): Held | undefined {
     const held = ends.remoteAddress === undefined ? undefined : this.#byEnds.get(keyOf(ends));
     if (held !== undefined) this.#known.set(ends, held);

@@ -3,21 +3,22 @@ import type { Dialect } from '../../transit/engine.ts';
 import type { Exchange } from './exchange.ts';
 
 /**
- * The token of a request: the product's header, the family's, or a bearer token. The first one there counts.
- * Undefined when there is none.
+ * Returns the token of a request: from Coffer's header, Vault's, or a bearer token, the first one present. Undefined if
+ * there is none.
  */
 export function tokenOf({ headers }: Exchange): string | undefined {
   const own = headers['x-service-token'] ?? headers['x-vault-token'];
   if (typeof own === 'string' && own !== '') return own;
   const { authorization = '' } = headers;
-  // The name of a scheme is the same in any case (RFC 9110, 11.1).
+  // Scheme names are case-insensitive (RFC 9110, 11.1).
   if (!/^bearer /i.test(authorization)) return undefined;
   const token = authorization.slice('Bearer '.length).trim();
   return token === '' ? undefined : token;
 }
 
 /**
- * Programs of the Vault family expect its prefixes. Our own client, which can talk to Vault as well, brings both headers.
+ * Returns the dialect: Vault clients expect its prefixes. Coffer's own client, which also supports Vault servers, sends
+ * both headers.
  * @see docs/decisions/0125
  */
 export const dialectOf = ({ headers }: Exchange): Dialect =>
@@ -27,7 +28,7 @@ export const dialectOf = ({ headers }: Exchange): Dialect =>
     : 'service';
 
 /**
- * The command's own client asks for what a local error has beside its text; others get the plain body.
+ * Header of Coffer's own client, which requests the details of an error besides its text; others get the plain body.
  * @see docs/decisions/0065
  */
 export const DETAILS_HEADER = 'x-coffer-details';

@@ -13,9 +13,9 @@ export interface HttpServerOptions {
   /** PEM texts. */
   readonly tls?: TlsCertificate;
   readonly maxRequestBytes: number;
-  /** Never throws. */
+  /** Answers a request. Never throws. */
   readonly answer: (exchange: Exchange) => Promise<Answer>;
-  /** Shared by the listeners of a process; by default there are some of its own. */
+  /** Shared by the listeners of a process; default: a separate one. */
   readonly connections?: ConnectionPlaces;
 }
 
@@ -23,30 +23,33 @@ export interface TlsCertificate {
   readonly certificate: string;
   readonly key: string;
   readonly clients: ClientCertificates;
-  /** When the certificate ends, in Unix seconds, for those who watch. */
+  /** Expiration time of the certificate in Unix seconds, for monitoring. */
   readonly ends?: number;
 }
 
 /**
- * Whether clients are asked for certificates. `asked`: whoever has one may show it, and any is taken, for it counts only where
- * somebody logs in with it. With `authorities` (PEM) nobody gets in but whom they signed.
+ * Client certificate mode. `asked`: a client may present one, and any is accepted, because it only matters for logins.
+ * With `authorities` (PEM), only clients with a certificate of theirs can connect.
  * @see docs/decisions/0183
  */
 export type ClientCertificates = 'asked' | 'not asked' | { readonly authorities: string };
 
-/** Time for a whole request, as long as peers give it, and for its head. */
+/** Timeouts in milliseconds for a whole request, the same as in Vault, and for its head. */
 const REQUEST_TIMEOUT_MS = 90_000;
 const HEADERS_TIMEOUT_MS = 20_000;
 const KEEP_ALIVE_TIMEOUT_MS = 75_000;
 const TIMEOUT_CHECK_MS = 2_000;
 const MAX_HEADER_BYTES = 16 * 1024;
-/** How often a closing server looks for connections that have become idle. */
+/** Interval in milliseconds at which a closing server checks for idle connections. */
 const CLOSE_CHECK_MS = 20;
 
-/** The server of one listener. @see docs/decisions/0061 */
+/**
+ * Server of one listener.
+ * @see docs/decisions/0061
+ */
 export class HttpServer {
   readonly server: Server;
-  /** Scheme, host and port for links; known once it listens. */
+  /** Scheme, host and port for links; known once it is listening. */
   origin = '';
   readonly #answer: HttpServerOptions['answer'];
   readonly #maxRequestBytes: number;
@@ -67,7 +70,7 @@ export class HttpServer {
       socket.once('close', () => this.#sockets.delete(socket));
     });
     this.server.on('request', (request, response) => void this.#respond(request, response, nothing));
-    // Who waits to be told to send a body is told when it is about to be read, and else gets the refusal alone.
+    // A client that waits for 100 Continue gets it when the body is about to be read, or else only the error response.
     this.server.on(
       'checkContinue',
       (request, response) => void this.#respond(request, response, () => response.writeContinue()),
@@ -76,7 +79,7 @@ export class HttpServer {
   }
 
   async #respond(request: IncomingMessage, response: ServerResponse, invite: () => void): Promise<void> {
-    // An answer closes once.
+    // The response closes exactly once.
     response.on('close', this.#connections.asked(request.socket));
     const body = new IncomingBody(request, this.#maxRequestBytes, invite);
     const clientCertificates = this.#peers.of(request.socket);
@@ -94,7 +97,7 @@ export class HttpServer {
     else sendAnswer(response, answer, this.#isClosing);
   }
 
-  /** Stops taking connections, finishes the requests that have begun, and closes the connections. */
+  /** Stops accepting connections, finishes requests in progress, and closes all connections. */
   async close(): Promise<void> {
     this.#isClosing = true;
     const closed = new Promise((resolve) => this.server.close(resolve));
@@ -106,7 +109,7 @@ export class HttpServer {
     clearTimeout(limit);
   }
 
-  /** Node itself would wait for connections on which nothing was ever asked. */
+  /** Closes idle connections; Node would wait for connections without any request. */
   #closeIdle(): void {
     for (const socket of this.#sockets) {
       if (!socket._httpMessage) socket.destroy();
@@ -136,7 +139,7 @@ function nodeServer(tls: TlsCertificate | undefined): Server {
   });
 }
 
-/** What connections that come from now on are made with. */
+/** Returns the TLS settings for new connections. */
 export const secureContext = ({ certificate, key, clients }: TlsCertificate): SecureContextOptions => ({
   cert: certificate,
   key,

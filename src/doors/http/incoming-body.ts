@@ -3,25 +3,25 @@ import { CofferError, invalid } from '../../ground/errors.ts';
 import { ownWords } from '../../ground/own-words.ts';
 import type { RequestBody } from './exchange.ts';
 
-/** A body from here on is large. */
+/** Length from which a body is large, in bytes. */
 export const LARGE_BODY_BYTES = 64 * 1024;
 
 /**
- * The body of a request that a server of Node.js took in. Not a byte of it is asked for before somebody reads it: what the
- * connection has brought along by then is all that a refused one costs.
+ * Request body of a Node server. Nothing is read from the connection before `read`: for a refused body, only the bytes
+ * that have already arrived are lost.
  * @see docs/decisions/0061
  */
 export class IncomingBody implements RequestBody {
   readonly #request: IncomingMessage;
   readonly #maxBytes: number;
   readonly #invite: () => void;
-  /** As `Content-Length` says; undefined when it comes in pieces. */
+  /** `Content-Length`; undefined if it is chunked. */
   readonly #length: number | undefined;
   #reading: Promise<Buffer | undefined> | undefined;
 
   /**
-   * @param maxBytes what the listener takes.
-   * @param invite tells a client to go on that waits to be told (`Expect: 100-continue`).
+   * @param maxBytes limit of the listener
+   * @param invite sends 100 Continue to a client that waits for it (`Expect: 100-continue`)
    */
   constructor(request: IncomingMessage, maxBytes: number, invite: () => void) {
     this.#request = request;
@@ -30,7 +30,7 @@ export class IncomingBody implements RequestBody {
     const { headers } = request;
     this.#length =
       headers['transfer-encoding'] === undefined ? Number(headers['content-length'] ?? 0) : undefined;
-    // What the connection has brought so far has been read; the rest stays where it is until somebody wants it.
+    // The bytes that have arrived were read; the rest stays in the connection until it is needed.
     if (this.isLarge) request.socket.pause();
   }
 
@@ -42,7 +42,7 @@ export class IncomingBody implements RequestBody {
     return Math.min(this.#length ?? this.#maxBytes, this.#maxBytes);
   }
 
-  /** More of it is to come than is worth taking in for the sake of the connection. */
+  /** Whether too much of it is unread to consume it just to keep the connection. */
   get isLeftBehind(): boolean {
     return this.isLarge && !this.#request.complete;
   }
@@ -89,7 +89,7 @@ const NO_BODY = Promise.resolve(undefined);
 
 const tooLarge = (): CofferError => new CofferError('too-large', ownWords('http: request body too large'));
 
-/** A body that is at hand. */
+/** Wraps a body in memory. */
 export const heldBody = (bytes: Buffer | undefined): RequestBody => ({
   isLarge: (bytes?.length ?? 0) >= LARGE_BODY_BYTES,
   mostBytes: bytes?.length ?? 0,

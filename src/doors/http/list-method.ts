@@ -3,18 +3,18 @@ import type { Server as SecureServer } from 'node:https';
 import type { Socket } from 'node:net';
 
 /**
- * The HTTP method LIST for a server of Node.js, whose parser knows no such method and gives up with 400.
+ * HTTP method LIST for a Node server, whose parser does not support it and fails with 400.
  *
- * Nothing of this runs on the way of other requests: it hangs off `clientError`. The parser fails at the S of LIST,
- * because it was expecting LINK. Then the same parser is set to its start, is given the bytes again with LINK written
- * over LIST, and the next message it reports is called LIST. What follows in the same packet, a body or further
- * pipelined requests, goes through the parser as ever.
+ * Other requests are not affected, because this handles `clientError`. The parser fails at the S of LIST, because it
+ * expected LINK. The parser is then reset, receives the bytes again with LINK in place of LIST, and the method of the
+ * next message is replaced by LIST. Any data after it in the same packet, a body or further pipelined requests, is
+ * parsed as usual.
  * @see docs/decisions/0060
  */
 
-/** What is used of the platform's own parser; not public, hence guarded by a suite of its own. */
+/** Used part of Node's parser; it is not a public API, hence covered by a separate test suite. */
 interface Parser {
-  /** The message that was read last. */
+  /** Last parsed message. */
   readonly incoming: IncomingMessage | null;
   remove(): void;
   initialize(
@@ -34,7 +34,7 @@ interface ParsedSocket extends Socket {
   readonly _httpMessage?: ServerResponse | null;
 }
 
-/** An error of the parser, as `clientError` reports it. */
+/** Parser error, as reported by `clientError`. */
 export interface ClientError extends Error {
   readonly code?: string;
   readonly bytesParsed?: number;
@@ -48,9 +48,9 @@ const REQUEST_PARSER = 1;
 const STRICT = 0;
 
 /**
- * Makes a server report LIST requests with `request.method === 'LIST'`. A request whose method is cut by the border of
- * two packets before its second letter is refused: the bytes that came first can't be seen any more.
- * @param onError gets every other error of a client.
+ * Makes a server report LIST requests with `request.method === 'LIST'`. A request whose method is split across packets
+ * before its second letter is refused, because the first bytes are no longer available.
+ * @param onError receives every other client error
  */
 export function enableList(server: Server | SecureServer, onError: ErrorListener): void {
   const lists = new ListFeeder(server);
@@ -63,7 +63,7 @@ export function enableList(server: Server | SecureServer, onError: ErrorListener
 
 class ListFeeder {
   readonly #server: Server | SecureServer;
-  /** The bytes from a LIST on that were not parsed yet. */
+  /** Bytes from a LIST on that were not parsed yet. */
   readonly #pending = new WeakMap<Socket, Buffer>();
   readonly #feeding = new WeakSet<Socket>();
   #connections: unknown;
@@ -72,14 +72,14 @@ class ListFeeder {
     this.#server = server;
   }
 
-  /** The bytes from the method on, perhaps fewer than the whole word, or undefined when it is not LIST. */
+  /** Returns the bytes from the method on, possibly incomplete; undefined if it is not LIST. */
   bytesOfList(error: ClientError, socket: ParsedSocket): Buffer | undefined {
     if (error.code !== 'HPE_INVALID_METHOD' || !socket.parser || socket.destroyed) return undefined;
     const packet = error.rawPacket;
     const at = error.bytesParsed;
     if (packet === undefined || at === undefined) return undefined;
     const earlier = this.#pending.get(socket);
-    // The parser keeps its error, and reports it again for the bytes that come next.
+    // The parser keeps its error, and reports it again for the following bytes.
     const bytes =
       earlier === undefined ? fromMethod(packet, at, socket.parser) : Buffer.concat([earlier, packet]);
     if (bytes === undefined) return undefined;
@@ -99,14 +99,14 @@ class ListFeeder {
         const bytes = this.#pending.get(socket);
         if (bytes === undefined || bytes.length < NAME.length || socket.destroyed || !socket.parser) return;
         if (socket._paused) {
-          // The answers before this one have filled the connection: go on when they have been read.
+          // Earlier responses have filled the connection: continue once they have been read.
           socket.once('resume', () => this.#feed(socket));
           return;
         }
         this.#pending.delete(socket);
         this.#restart(socket.parser, socket);
         bytes.write('LINK', 0, 'latin1');
-        // A further LIST in there fills `pending` again: a loop, no recursion.
+        // Another LIST in them sets `pending` again, so a loop avoids recursion.
         socket.emit('data', bytes);
       }
     } finally {
@@ -114,10 +114,10 @@ class ListFeeder {
     }
   }
 
-  /** Sets the parser to the start of a message, and has that one message called LIST. */
+  /** Resets the parser to the start of a message, and replaces the method of that message by LIST. */
   #restart(parser: Parser, socket: Socket): void {
     this.#connections ??= symbolProperty(this.#server, 'http.server.connections');
-    // Out of the server's list of time-outs before its start time changes.
+    // Remove it from the server's timeout list before its start time changes.
     parser.remove();
     const resource = { type: 'HTTPINCOMINGMESSAGE', socket };
     const { maxHeaderSize } = this.#server as { maxHeaderSize?: number };
@@ -132,9 +132,9 @@ class ListFeeder {
 }
 
 /**
- * The parser took LI for LINK and stopped at the S. Both letters must be in this packet, and the method must begin
- * with them: `GE` in an earlier packet, or the UN of UNLINK in this one, would make it another word. A UN that ends the
- * body of the message before belongs to no word.
+ * Returns the bytes from the method on. The parser took LI for LINK and stopped at the S. Both letters must be in this
+ * packet, and the method must begin with them: `GE` in an earlier packet, or the UN of UNLINK in this one, would make
+ * it another word. A UN at the end of the previous message's body is not part of the word.
  */
 function fromMethod(packet: Buffer, at: number, { incoming }: Parser): Buffer | undefined {
   const start = at - 2;
@@ -145,13 +145,15 @@ function fromMethod(packet: Buffer, at: number, { incoming }: Parser): Buffer | 
 
 const END_OF_HEAD = '\r\n\r\n';
 
-/** Whether a body ends before `end`: one of known length that began in an earlier packet, or behind its head in this one. */
+/**
+ * Whether a body ends before `end`: one of known length that began in an earlier packet, or after its head in this one.
+ */
 function endsBody(packet: Buffer, end: number, message: IncomingMessage | null): boolean {
   const length = Number(message?.headers['content-length'] ?? 0);
   if (length === 0) return false;
   const start = Math.max(0, end - length);
   const before = packet.toString('latin1', Math.max(0, start - END_OF_HEAD.length - 2), start);
-  // A third line break belongs to the body: then that ends sooner, and UN is a part of the next word.
+  // A third line break is part of the body: the body ends earlier then, and UN is part of the next word.
   return END_OF_HEAD.endsWith(before.slice(-END_OF_HEAD.length)) && before !== `\r\n${END_OF_HEAD}`;
 }
 

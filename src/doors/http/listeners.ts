@@ -5,7 +5,7 @@ import { ConnectionPlaces } from './connection-places.ts';
 import { HttpServer, type HttpServerOptions, secureContext, type TlsCertificate } from './http-server.ts';
 import { type ListenAddress, printAddress } from './listen-address.ts';
 
-/** As `HttpServerOptions` has it, with where the request came in. */
+/** Like `answer` of `HttpServerOptions`, with the listen address of the request. */
 type AnswerThere = (
   exchange: Parameters<HttpServerOptions['answer']>[0],
   address: ListenAddress,
@@ -15,10 +15,13 @@ type AnswerThere = (
 export class Listeners {
   readonly #servers: HttpServer[] = [];
   readonly #connections = new ConnectionPlaces();
-  /** `http://127.0.0.1:8200`, `unix:/run/coffer.sock` and so on, once they listen. */
+  /** `http://127.0.0.1:8200`, `unix:/run/coffer.sock` and so on, once they are listening. */
   readonly addresses: string[] = [];
 
-  /** @throws `unavailable` naming the address that can't be had; none is listened on then. */
+  /**
+   * Opens the listeners.
+   * @throws `unavailable` naming the address that cannot be used; none is open then
+   */
   static async open(
     listen: readonly ListenAddress[],
     tls: TlsCertificate | undefined,
@@ -54,14 +57,14 @@ export class Listeners {
     }
   }
 
-  /** Takes a new certificate for connections that come from now on. */
+  /** Uses a new certificate for new connections. */
   renewCertificate(tls: TlsCertificate): void {
     for (const { server } of this.#servers) {
       if (server instanceof SecureServer) server.setSecureContext(secureContext(tls));
     }
   }
 
-  /** Finishes the requests that have begun. */
+  /** Finishes requests in progress, and closes the listeners. */
   async close(): Promise<void> {
     await Promise.all(this.#servers.map((http) => http.close()));
   }

@@ -8,7 +8,7 @@ import type { ServedRoute } from '../../operations/routes.ts';
 import { MEDIA_TYPE } from './json-api/documents.ts';
 import { JSON_TYPE } from './vault/envelope.ts';
 
-/** The OpenAPI 3.1 document of everything that is served, made from the declarations alone. */
+/** OpenAPI 3.1 document of the whole API, derived from the declarations. */
 
 export type ApiOperation = ReturnType<typeof describe>;
 export type ApiParameter = ReturnType<typeof describeParameter>;
@@ -53,7 +53,7 @@ const DESCRIPTION = [
   'ones. PUT means the same as POST under /v1. Lists also answer the HTTP method LIST, without the list parameter.',
 ].join(' ');
 
-/** With and without each optional segment. One that follows another needs it. */
+/** Returns the paths with and without each optional segment. One that follows another requires it. */
 function variants(parts: readonly PathPart[]): readonly (readonly PathPart[])[] {
   const first = parts.findIndex((part) => 'param' in part && part.optional);
   if (first === -1) return [parts];
@@ -120,7 +120,7 @@ const LIST_PARAMETER: ApiParameter = {
   schema: { type: 'boolean', enum: ['true'] },
 };
 
-/** A parameter that a query writes as several is described by some of them. */
+/** Describes a query parameter; one that consists of several by examples. */
 function describeInQuery(name: string, declared: Param<unknown>): readonly ApiParameter[] {
   if (declared.query === undefined) return [describeParameter(name, 'query', declared)];
   const part = { ...declared, schema: { type: 'string', description: declared.help } } as const;
@@ -154,7 +154,7 @@ function membersSchema(entries: readonly (readonly [string, Param<unknown>])[]):
   };
 }
 
-/** The body of a JSON:API request: identifiers, or one resource. */
+/** Returns the schema of a JSON:API request body: identifiers, or one resource. */
 function documentSchema(operation: Operation, params: Params): Schema {
   const entries = Object.entries(params);
   const [whole] = entries.filter(([, { document }]) => document === 'data');

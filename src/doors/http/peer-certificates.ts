@@ -2,23 +2,25 @@ import type { X509Certificate } from 'node:crypto';
 import type { Socket } from 'node:net';
 import type { TLSSocket } from 'node:tls';
 
-/** Certificates above each other that are taken of a client: as many as a chain may have. */
+/** Maximum number of certificates of a client, the maximum length of a chain. */
 const MOST_CERTIFICATES = 10;
-/** Characters of them; a client whose own has more shows none, one with more in all no intermediates: no chain of use comes near. */
+/**
+ * Maximum length in characters, far above any useful chain: with a longer leaf a client has no certificate, with a
+ * longer total no intermediates.
+ */
 const MOST_CHARACTERS = 16 * 1024;
-/** Clients whose intermediates are remembered; past it the one that was seen first goes. */
+/** Maximum number of clients whose intermediates are cached; the oldest is evicted first. */
 const REMEMBERED = 500;
 
 /**
- * What clients showed in their handshakes, for as long as their connections live. A session that is taken up again brings
- * the client's own certificate and no others, so what signed it is remembered from before. Nothing depends on where such
- * an intermediate came from: it counts as far as somebody who is trusted signed it.
+ * Client certificates by connection. A resumed TLS session has only the client's leaf, so its intermediates are cached.
+ * The origin of an intermediate does not matter: it only counts if it is signed by a trusted authority.
  */
 export class PeerCertificates {
   readonly #bySocket = new WeakMap<Socket, readonly string[]>();
   readonly #intermediates = new Map<string, readonly string[]>();
 
-  /** A handshake is over. */
+  /** Called after a handshake. */
   met(socket: TLSSocket): void {
     const leaf = socket.getPeerX509Certificate();
     if (leaf === undefined) return;
@@ -30,7 +32,7 @@ export class PeerCertificates {
     this.#bySocket.set(socket, [own, ...(this.#intermediates.get(name) ?? [])]);
   }
 
-  /** The client's own first, base64 of DER; undefined when it showed none. */
+  /** Returns the certificates, leaf first, base64 of DER; undefined if there are none. */
   of(socket: Socket): readonly string[] | undefined {
     return this.#bySocket.get(socket);
   }

@@ -1,19 +1,25 @@
 import type { TokenIdentity } from '../../access/access.ts';
 import type { Answer } from './exchange.ts';
 
-/** A request whose path was read, and nothing more of it. */
+/** Request of which only the path was read. */
 export interface PendingRequest {
-  /** `large` and `unfolds` (it may ask for far more work than its length tells) are not worked on among the others. */
+  /**
+   * `large` and `unfolds` (it may require far more work than its length suggests) requests run in the large-request
+   * worker pool.
+   */
   readonly weight: 'light' | 'large' | 'unfolds';
-  /** Who asks, when the token is good and its policies may allow it, as far as the path tells. The token is not used up. */
+  /**
+   * Returns the caller if the token is valid and its policies may allow the request, as far as the path tells. Does not
+   * count as a use.
+   */
   caller(): Promise<TokenIdentity | undefined>;
-  /** Never throws. */
+  /** Answers the request. Never throws. */
   answer(): Promise<Answer>;
-  /** The answer when it could not even be begun. */
+  /** Formats the response if the request could not be started. */
   failed(error: unknown): Answer;
 }
 
-/** One whose answer depends on nothing else. */
+/** Request with a constant response. */
 export const settled = (answer: Answer): PendingRequest => ({
   weight: 'light',
   caller: async () => undefined,

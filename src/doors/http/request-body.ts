@@ -1,17 +1,20 @@
 import { randomBytes } from 'node:crypto';
 import { type CofferError, invalid } from '../../ground/errors.ts';
 
-/** As deep as peers read; nothing that the APIs take comes near it. */
+/** Maximum nesting depth, the same as in Vault; far above what the APIs need. */
 export const MAX_DEPTH = 300;
 
-/** A number behind a structural character that a double may not hold, or text that looks so: worth a second look. */
+/**
+ * Pattern of a number after a structural character that may exceed a double, or text that looks like one: requires a
+ * closer look.
+ */
 const LONG_NUMBER = /[[,:]\s*-?\d[\d.eE+-]{15}/;
 
 /**
- * The members of a JSON body. Of members of the same name the last one counts, as in Go; `__proto__` is a member as any
- * other. Whole numbers too large for a double come as `bigint`, so that none is altered unnoticed.
- * @param longNumbers whether they matter; to read them costs several times as much.
- * @throws `invalid` when it is not JSON, not an object, or nested too deeply.
+ * Parses the members of a JSON body. The last one of duplicate members wins, as in Go; `__proto__` is a normal member.
+ * Integers too large for a double become `bigint`, so that none is altered silently.
+ * @param longNumbers whether to preserve them; parsing takes several times as long
+ * @throws `invalid` if it is not JSON, not an object, or nested too deeply
  */
 export function parseObject(
   body: Buffer,
@@ -21,7 +24,7 @@ export function parseObject(
   if (text.trim() === '') return {};
   checkDepth(text);
   const value = parse(text, longNumbers);
-  // What the peers' own Go client sends when it was given no data.
+  // Sent by Vault's own Go client for a request without data.
   if (value === null) return {};
   if (typeof value !== 'object' || Array.isArray(value)) {
     throw badJson('the body is not an object');
@@ -35,21 +38,21 @@ function parse(text: string, longNumbers: 'exact' | 'rounded'): unknown {
       ? parseExactly(text)
       : (JSON.parse(text) as unknown);
   } catch {
-    // The platform's text quotes the body, which may hold a secret.
+    // The platform's message quotes the body, which may contain a secret.
     throw badJson('the body is not valid JSON');
   }
 }
 
-/** Stands before the digits of long numbers while the platform's parser is at work; no caller can know it. */
+/** Marks the digits of long numbers while the platform parses; clients cannot know it. */
 const MARK = `integer-${randomBytes(12).toString('hex')}:`;
-/** What the platform's parser would round. Beyond the range of doubles a number is a mistake for every parameter. */
+/** Integers that the platform would round. A number beyond the range of doubles is an error for every parameter. */
 const WHOLE_NUMBER = /^-?[1-9]\d{15,307}$/;
-/** What may stand behind a value; a name that is no text must stay a mistake. */
+/** Text that may follow a value; a name that is not a text must stay an error. */
 const BEHIND_VALUE = /\s*(?:[,\]}]|$)/y;
 
 /**
- * As `JSON.parse`, with `bigint` for whole numbers that a double can't hold. They pass through the parser as texts: a reviver,
- * which could see how each number was written, makes it several times as slow for the whole document.
+ * Like `JSON.parse`, with `bigint` for integers that exceed a double. They pass through the parser as texts: a reviver,
+ * which could see the source of each number, makes the whole document several times as slow.
  */
 function parseExactly(text: string): unknown {
   const pieces: string[] = [];
@@ -73,7 +76,7 @@ function parseExactly(text: string): unknown {
 
 const QUOTE = 0x22;
 
-/** Digits, signs, the point, and the letter of an exponent. */
+/** Whether a character is a digit, a sign, the point, or the letter of an exponent. */
 const isInNumber = (code: number): boolean =>
   (code >= 0x30 && code <= 0x39) ||
   code === 0x2d ||
@@ -93,7 +96,7 @@ function isLongInteger(text: string, start: number, end: number): boolean {
   return BEHIND_VALUE.test(text) && WHOLE_NUMBER.test(text.slice(start, end));
 }
 
-/** Puts the numbers back in their places. */
+/** Converts the marked texts back to numbers. */
 function withIntegers(value: unknown): unknown {
   if (typeof value === 'string') return value.startsWith(MARK) ? integerIn(value.slice(MARK.length)) : value;
   if (Array.isArray(value)) {
@@ -110,7 +113,10 @@ const integerIn = (digits: string): number | bigint => {
   return Number.isSafeInteger(value) ? value : BigInt(digits);
 };
 
-/** Counts brackets outside of texts. Texts, the bulk of a large body, are skipped at the speed of `indexOf`. */
+/**
+ * Limits the nesting depth by counting brackets outside of texts. Texts, the bulk of a large body, are skipped at the
+ * speed of `indexOf`.
+ */
 function checkDepth(text: string): void {
   if (text.length <= MAX_DEPTH) return;
   let depth = 0;
@@ -127,7 +133,7 @@ function checkDepth(text: string): void {
   }
 }
 
-/** The index of the quote that ends the text which begins at `start`. */
+/** Returns the position of the closing quote of the text that begins at `start`. */
 function endOfText(text: string, start: number): number {
   let end = text.indexOf('"', start + 1);
   while (end !== -1 && isEscaped(text, end)) end = text.indexOf('"', end + 1);
@@ -143,12 +149,12 @@ function isEscaped(text: string, at: number): boolean {
 const badJson = (why: string): CofferError =>
   invalid(`failed to decode JSON input: ${why}`, { hint: 'send one JSON object' });
 
-/** Form bodies, as `curl -d a=b` makes them: names and texts. */
+/** Parses form bodies, such as those of `curl -d a=b`: names and texts. */
 export function parseForm(body: Buffer): Readonly<Record<string, unknown>> {
   return fromPairs(formPairs(body.toString('utf8')));
 }
 
-/** A query string; a name that comes several times gives an array. */
+/** Parses a query string; repeated names become an array. */
 export function parseQuery(query: string): Readonly<Record<string, unknown>> {
   return query === '' ? NOTHING : fromPairs(formPairs(query));
 }
@@ -156,12 +162,12 @@ export function parseQuery(query: string): Readonly<Record<string, unknown>> {
 const NOTHING = Object.freeze({});
 
 /**
- * The pairs of a form or a query. Node's parser takes time in the square of how many names without `=` stand in a row (4 s for 1 MiB), so
- * they get one, which means the same.
+ * Parses the pairs of a form or a query. Node's parser is quadratic in the number of consecutive names without `=` (4 s
+ * for 1 MiB), so an equivalent `=` is added.
  */
 export function formPairs(text: string): URLSearchParams {
   const pieces = text.split('&');
-  // A mark in front is no part of a name.
+  // A leading question mark is not part of a name.
   const isWhole = (piece: string, index: number): boolean =>
     piece === '' || (index === 0 && piece === '?') || piece.includes('=');
   return new URLSearchParams(
@@ -174,7 +180,7 @@ function fromPairs(pairs: URLSearchParams): Readonly<Record<string, unknown>> {
   for (const [name, value] of pairs) {
     const known = values.get(name);
     if (known === undefined) values.set(name, value);
-    // To copy what is there for each further one would take a stranger's short form for seconds.
+    // Append in place: copying the array for each value would take seconds for a short malicious form.
     else if (Array.isArray(known)) known.push(value);
     else values.set(name, [known, value]);
   }

@@ -4,10 +4,16 @@ import { pipeline } from 'node:stream/promises';
 import type { BusySocket } from './client-errors.ts';
 import type { Answer } from './exchange.ts';
 
-/** Larger answers are handed over in slices, so that encrypting them for TLS never holds others up. */
+/**
+ * Size of slices in which larger responses are sent, in bytes, so that encrypting them for TLS does not block other
+ * requests.
+ */
 const SLICE_BYTES = 1 << 20;
 
-/** @param isLast closes the connection behind the answer. */
+/**
+ * Sends a response.
+ * @param isLast whether to close the connection after it
+ */
 export function sendAnswer(response: ServerResponse, answer: Answer, isLast: boolean): void {
   const { status, body } = answer;
   const head = headOf(answer);
@@ -21,7 +27,7 @@ export function sendAnswer(response: ServerResponse, answer: Answer, isLast: boo
     const pieces = typeof body === 'string' ? [Buffer.from(body)] : body;
     head['content-length'] = pieces.reduce((sum, piece) => sum + piece.length, 0);
     response.writeHead(status, head);
-    // A caller who hangs up in the middle loses the rest; nobody else is concerned.
+    // If the client disconnects, the rest is discarded; nothing else is affected.
     pipeline(Readable.from(slicesOf(pieces)), response).catch(() => undefined);
   }
 }
@@ -38,18 +44,19 @@ function* slicesOf(pieces: readonly Buffer[]): Generator<Buffer> {
   }
 }
 
-/** So long a client has to read its answer before the connection is closed; Go's servers give half of it. */
+/**
+ * Time in milliseconds for a client to read its response before the connection is closed; Go's servers use half of it.
+ */
 const LINGER_MS = 1000;
 
 /**
- * Answers a request of whose body much is still to come, and takes in nothing more of it: the connection ends with this
- * answer. Closed at once it would be reset, because bytes are left unread, and the answer might be lost on its way; so our half
- * is closed first.
+ * Answers a request without reading the rest of a large body, and closes the connection. Closing it at once would reset
+ * it, because of the unread bytes, and the response might be lost; so only our side is closed first.
  * @see docs/decisions/0068
  */
 export function answerAndHangUp(response: ServerResponse, answer: Answer): void {
   const socket: BusySocket | null = response.socket;
-  // Behind an earlier request on the same connection whose answer is not given yet.
+  // An earlier request on the same connection has not been answered yet.
   if (socket === null || socket._httpMessage !== response) {
     sendAnswer(response, answer, true);
     return;

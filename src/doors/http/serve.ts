@@ -13,40 +13,43 @@ import { DEFAULT_MAX_REQUEST_BYTES, type ListenAddress, parseListenAddress } fro
 import { readTlsFiles, type TlsFiles } from './tls-files.ts';
 
 export interface ServeOptions {
-  /** The store, and what may unlock it; when nothing is offered, the server starts sealed. */
+  /** Location of the store, and credentials to unlock it; without any, the server starts sealed. */
   readonly location: Location;
   readonly credentials: readonly Credential[];
-  /** `HOST:PORT`, `[IPV6]:PORT`; port 0 takes a free one. `?max-request-size=BYTES` and `unauthenticated-metrics-access=true` are that listener's own. */
+  /**
+   * `HOST:PORT`, `[IPV6]:PORT`; port 0 selects a free one. `?max-request-size=BYTES` and
+   * `unauthenticated-metrics-access=true` apply to that listener only.
+   */
   readonly listen: readonly string[];
-  /** A Unix socket to listen on as well, made with mode 0600. */
+  /** Additional Unix socket to listen on, created with mode 0600. */
   readonly socket?: string | undefined;
-  /** All TCP listeners then speak TLS. */
+  /** TLS certificate and key for all TCP listeners. */
   readonly tls?: TlsFiles | undefined;
-  /** Allows plain HTTP on an address that others on the network reach. */
+  /** Whether to allow plain HTTP on a non-loopback address. */
   readonly allowInsecureListen?: boolean | undefined;
-  /** How many processes answer; default 1, which is this one. */
+  /** Number of processes that answer requests. Default: 1, which is this one. */
   readonly workers?: number | undefined;
-  /** Largest body in bytes; default 32 MiB. */
+  /** Maximum body size in bytes. Default: 32 MiB. */
   readonly maxRequestBytes?: number | undefined;
   readonly dialect?: Dialect | undefined;
-  /** A file that gets one JSON line for every request, before it is answered. */
+  /** File to which one JSON line is written for every request, before it is answered. */
   readonly auditFile?: string | undefined;
-  /** What this program is started with again, after Node itself, to become a process that calls `serveAsWorker`. */
+  /** Command line, after Node itself, that starts this program as a process that calls `serveAsWorker`. */
   readonly workerCommand: readonly string[];
-  /** Takes one line of JSON, without a newline. */
+  /** Receives one line of JSON, without a newline. */
   readonly log: (line: string) => void;
 }
 
-/** A running server. */
+/** Running server. */
 export interface Serving extends Omit<ServingThrough<HttpSettings>, 'renew'> {
-  /** Takes up a new certificate, and goes on in a new audit file when the old one was moved away (SIGHUP). */
+  /** Reloads the certificate, and reopens the audit file after it was moved (SIGHUP). */
   reload(): Promise<void>;
 }
 
 /**
  * Serves both APIs until `close`.
- * @throws `invalid` for an address, a certificate or a number that can't be; `denied` when a key was given and opens
- * nothing; `unavailable` when an address can't be had; and as `openStore` does.
+ * @throws `invalid` for an impossible address, certificate or number; `denied` if a key was given and opens nothing;
+ * `unavailable` if an address cannot be used; and as `openStore`
  */
 export async function serve(options: ServeOptions): Promise<Serving> {
   const { tls, workers = 1, socket } = options;
@@ -98,7 +101,10 @@ function doorSettings(options: ServeOptions): HttpSettings {
   return { listen, ...(tls === undefined ? {} : { tls }) };
 }
 
-/** @throws `invalid`: tokens and plaintexts would cross the network for all to read. */
+/**
+ * Refuses plain HTTP on the network.
+ * @throws `invalid`: tokens and plaintexts could be read by anyone on the network
+ */
 function refuseExposed(listen: readonly ListenAddress[]): void {
   for (const address of listen) {
     if ('host' in address && !isLoopback(address.host)) {

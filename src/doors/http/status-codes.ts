@@ -2,8 +2,8 @@ import type { CofferError, ErrorKind } from '../../ground/errors.ts';
 import type { Method } from '../../operations/declaration/route.ts';
 
 /**
- * Status codes of `/v1`. Callers' mistakes are never 5xx: clients of the family send those again. So would they send what was
- * done already, and what was done must not be done twice.
+ * Status codes of `/v1`. Client errors are never 5xx, because Vault clients retry those; nor are errors after a change
+ * was made, which must not be repeated.
  * @see docs/decisions/0012
  * @see docs/decisions/0119
  */
@@ -22,7 +22,7 @@ const DATA_STATUS: Readonly<Record<ErrorKind, number>> = {
   'too-large': 413,
 };
 
-/** Status codes of `/api/v2`. A caller who may not see a thing gets the answer for a thing that is not there. */
+/** Status codes of `/api/v2`. Forbidden resources have the same status as missing ones. */
 const DOCUMENT_STATUS: Readonly<Record<ErrorKind, number>> = {
   invalid: 422,
   unsupported: 422,
@@ -38,7 +38,7 @@ const DOCUMENT_STATUS: Readonly<Record<ErrorKind, number>> = {
   'too-large': 413,
 };
 
-/** A missing thing is 404 where one looks for it, or through it, and the caller's mistake where one would change it. */
+/** Returns the status of an error: a missing resource is 404 for reads, and a client error for changes. */
 export function dataStatus(error: CofferError, method: Method): number {
   const isLooking = method === 'GET' || method === 'LIST';
   return error.kind === 'not-found' && (isLooking || error.isGone) ? 404 : DATA_STATUS[error.kind];
@@ -46,7 +46,7 @@ export function dataStatus(error: CofferError, method: Method): number {
 
 export const documentStatus = (error: CofferError): number => DOCUMENT_STATUS[error.kind];
 
-/** The JSON:API wants a title for each; the words that are known of the real service are kept. */
+/** Titles of errors, required by JSON:API; known texts of HashiCorp's service are the same. */
 export const DOCUMENT_TITLES: Readonly<Record<number, string>> = {
   400: 'bad request',
   401: 'unauthorized',

@@ -7,22 +7,22 @@ import { readPrivateFile } from '../../ground/private-files.ts';
 import { diskReason } from '../../store/backends/files/disk-errors.ts';
 import type { ClientCertificates, TlsCertificate } from './http-server.ts';
 
-/** Where the certificate of a server lies: PEM files. */
+/** PEM files of a server's certificate. */
 export interface TlsFiles {
-  /** The certificate of the server first, then those that signed it. */
+  /** Server certificate first, then its intermediates. */
   readonly certificateFile: string;
   readonly keyFile: string;
-  /** Of the authorities of which every client must have a certificate. */
+  /** Authorities of required client certificates. */
   readonly clientAuthoritiesFile?: string | undefined;
-  /** Clients are not asked for certificates. */
+  /** Whether client certificates are not requested. */
   readonly asksNoClient?: boolean | undefined;
 }
 
 /**
- * Reads a certificate and its key, and makes sure that TLS can be spoken with them: OpenSSL takes an empty certificate without a
- * word, and then refuses every connection.
- * @throws `unavailable` for a file that can't be read, or a key that others may read or write; `invalid` for what is no
- * certificate, no key, or not the key of the other.
+ * Reads a certificate and its key, and checks that they work: OpenSSL accepts an empty certificate silently, and then
+ * refuses every connection.
+ * @throws `unavailable` for an unreadable file, or a key that other users can read or write; `invalid` for a malformed
+ * certificate or key, or if they do not match
  */
 export function readTlsFiles({ certificateFile, keyFile, ...clients }: TlsFiles): TlsCertificate {
   const certificate = readPem(certificateFile, 'tls');

@@ -2,12 +2,12 @@ import { utf8 } from '../../../ground/bytes.ts';
 import { invalid } from '../../../ground/errors.ts';
 import { parseBech32, printBech32 } from '../../../transit/key-types/age/bech32.ts';
 
-/** How keys of the store are called in identity files and lists of recipients (C2SP, age-plugin.md): Bech32 of `mount/key`. */
+/** Encoding of key names in identity files and lists of recipients (C2SP, age-plugin.md): Bech32 of `mount/key`. */
 
 const RECIPIENT_PREFIX = 'age1coffer';
 const IDENTITY_PREFIX = 'age-plugin-coffer-';
 
-/** A key of the store. */
+/** Named key of the store. */
 export interface KeyName {
   readonly mount: string;
   readonly key: string;
@@ -19,10 +19,16 @@ export const pluginRecipient = ({ mount, key }: KeyName): string =>
 export const pluginIdentity = ({ mount, key }: KeyName): string =>
   printBech32(IDENTITY_PREFIX, utf8(`${mount}/${key}`)).toUpperCase();
 
-/** @throws `invalid` for what names no key. */
+/**
+ * Parses a recipient.
+ * @throws `invalid` if it is malformed
+ */
 export const parsePluginRecipient = (text: string): KeyName => required(nameIn(text, RECIPIENT_PREFIX));
 
-/** Undefined for the identity that age makes of `-j coffer`: any key that is offered. @throws `invalid` */
+/**
+ * Parses an identity; undefined for the one that age creates for `-j coffer`: any offered key.
+ * @throws `invalid`
+ */
 export const parsePluginIdentity = (text: string): KeyName | undefined => nameIn(text, IDENTITY_PREFIX);
 
 function nameIn(text: string, wanted: string): KeyName | undefined {

@@ -10,21 +10,26 @@ import { asCofferError, CofferError, type ErrorKind, invalid } from '../../../gr
 import { goneSignal } from '../gone.ts';
 
 /*
- * gRPC over HTTP/2 (grpc/doc/PROTOCOL-HTTP2.md) as far as calls go that have one request and one answer.
+ * Unary calls of gRPC over HTTP/2 (grpc/doc/PROTOCOL-HTTP2.md).
  * @see docs/decisions/0205
  */
 
-/** By their paths, e.g. `/KeyService/Encrypt`: the message that answers a message, unless nobody waits for it any more. */
+/**
+ * Methods by path, e.g. `/KeyService/Encrypt`: each returns the response message; the signal is aborted when the client
+ * is gone.
+ */
 export type Methods = Readonly<Record<string, (message: Buffer, gone: AbortSignal) => Promise<Buffer>>>;
 
-/** Nothing that is asked here is longer than a data key and names. */
+/** Maximum size of a message in bytes: longer than a data key with names. */
 const MOST_CALL_BYTES = 64 * 1024;
-/** Of an error: it travels in a header, escaped, and what a client has sent may stand in it. */
+/** Maximum length of an error text: it is sent in a header, escaped, and may contain text from the client. */
 const MOST_MESSAGE_CHARACTERS = 1000;
 const PREFIX_BYTES = 5;
-/** Calls of one connection at a time: the messages of all of them lie in memory. Clients of gRPC wait with what is more. */
+/**
+ * Maximum number of concurrent calls per connection, whose messages are all in memory. gRPC clients queue further ones.
+ */
 const MOST_STREAMS = 16;
-/** Megabytes of memory for each connection. */
+/** Maximum memory per connection, in megabytes. */
 const MOST_SESSION_MEMORY = 4;
 
 /** Status codes (grpc/doc/statuscodes.md). */
@@ -47,8 +52,8 @@ const STATUS: Readonly<Record<ErrorKind, number>> = {
 };
 
 /**
- * What answers connections of clients.
- * @param defect takes what nobody foresaw.
+ * Creates a server for connections.
+ * @param defect receives internal errors
  */
 export function grpcServer(methods: Methods, defect: (error: unknown) => void): (connection: Duplex) => void {
   const server: Http2Server = createServer({
@@ -60,7 +65,7 @@ export function grpcServer(methods: Methods, defect: (error: unknown) => void): 
   server.on('stream', (stream, headers) => {
     stream.on('error', () => undefined);
     answer(stream, headers, methods, turns).catch((error: unknown) => {
-      // Who gave up in the middle is told nothing, and nothing is wrong with us.
+      // The client has disconnected; this is not an internal error.
       if (isCutShort(error)) return;
       const known = asCofferError(error);
       if (known === undefined) defect(error);
@@ -71,8 +76,8 @@ export function grpcServer(methods: Methods, defect: (error: unknown) => void): 
 }
 
 /**
- * Lets one message of all connections be looked at in each turn of the event loop. Many that came together do not hold up what the process has
- * to do besides.
+ * Processes one message of all connections per event loop turn, so that many concurrent messages do not block other
+ * work of the process.
  */
 class Turns {
   #last: Promise<void> = Promise.resolve();
@@ -103,17 +108,20 @@ async function answer(
   stream.end(Buffer.concat([prefix, body]));
 }
 
-/** Node's word for a stream that ended before all of it was read. */
+/** Whether it is Node's error for a stream that ended before it was completely read. */
 const isCutShort = (error: unknown): boolean =>
   (error as NodeJS.ErrnoException).code === 'ERR_STREAM_PREMATURE_CLOSE';
 
 const HEADERS = { ':status': 200, 'content-type': 'application/grpc' } as const;
 
-/** @throws `invalid` for what is no message; `too-large`, `unsupported` for one that is compressed. */
+/**
+ * Reads one gRPC message.
+ * @throws `invalid` if it is malformed, `too-large`, or `unsupported` if it is compressed
+ */
 async function messageOf(stream: ServerHttp2Stream): Promise<Buffer> {
   const pieces: Buffer[] = [];
   let length = 0;
-  // What is too long is answered all the same.
+  // A message that is too long still gets a response.
   for await (const piece of stream.iterator({ destroyOnReturn: false }) as AsyncIterable<Buffer>) {
     length += piece.length;
     if (length > MOST_CALL_BYTES + PREFIX_BYTES) {
@@ -124,7 +132,10 @@ async function messageOf(stream: ServerHttp2Stream): Promise<Buffer> {
   return parseMessage(Buffer.concat(pieces));
 }
 
-/** A message with its prefix. @throws as `messageOf`. */
+/**
+ * Parses a message with its prefix.
+ * @throws as `messageOf`
+ */
 export function parseMessage(bytes: Buffer): Buffer {
   const [compressed] = bytes;
   if (bytes.length < PREFIX_BYTES || bytes.readUInt32BE(1) !== bytes.length - PREFIX_BYTES) {

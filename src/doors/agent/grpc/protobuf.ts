@@ -1,8 +1,8 @@
 import { invalid } from '../../../ground/errors.ts';
 
 /*
- * Messages of Protocol Buffers (protobuf.dev/programming-guides/encoding) as far as the services here have them: fields that are bytes,
- * text or messages, and whole numbers that nobody looks at. What is not known is passed over.
+ * Subset of Protocol Buffers (protobuf.dev/programming-guides/encoding) that these services need: fields with bytes,
+ * text or messages, and integers, which are ignored. Unknown fields are skipped.
  */
 
 const VARINT = 0;
@@ -13,12 +13,14 @@ const MOST_VARINT_BYTES = 10;
 const FIELD_BITS = 3;
 const MOST_FIELD = 2 ** 29 - 1;
 
-/** Fields of bytes by their numbers; of one that stands several times the last, which is what counts for all readers. */
+/**
+ * Fields with bytes by number; the last one of a repeated field, which is the one that counts in every implementation.
+ */
 export type Fields = ReadonlyMap<number, Buffer>;
 
 /**
- * Reads a message in proportion to its length, however often a field stands in it.
- * @throws `invalid` for what is no message.
+ * Parses a message in time linear in its length, however often a field is repeated.
+ * @throws `invalid` if it is malformed
  */
 export function parseFields(message: Buffer): Fields {
   const extents = new Map<number, Extent>();
@@ -29,7 +31,7 @@ export function parseFields(message: Buffer): Fields {
     for (let count = 0; count < MOST_VARINT_BYTES; count++) {
       const byte = message[at++];
       if (byte === undefined) throw cutShort();
-      // Numbers beyond 2^53 lose their last digits here, and are then too large for anything.
+      // Numbers beyond 2^53 lose their last digits here, and are too large for any use then.
       value += (byte & 0x7f) * scale;
       if (byte < 0x80) return value;
       scale *= 0x80;
@@ -65,7 +67,7 @@ export function parseFields(message: Buffer): Fields {
   return new Map(Array.from(extents, ([number, { from, to }]) => [number, message.subarray(from, to)]));
 }
 
-/** Where the value of a field stands in a message. */
+/** Range of a field's value in a message. */
 interface Extent {
   readonly from: number;
   readonly to: number;
@@ -73,10 +75,13 @@ interface Extent {
 
 const cutShort = () => invalid('this message is cut short');
 
-/** Empty when there is none. */
+/** Returns a field's bytes; empty if it is absent. */
 export const bytesIn = (fields: Fields, number: number): Buffer => fields.get(number) ?? Buffer.alloc(0);
 
-/** @throws `invalid` for what is no UTF-8. */
+/**
+ * Returns a field's text.
+ * @throws `invalid` if it is not UTF-8
+ */
 export function textIn(fields: Fields, number: number): string {
   const bytes = bytesIn(fields, number);
   const text = bytes.toString('utf8');
@@ -84,7 +89,7 @@ export function textIn(fields: Fields, number: number): string {
   throw invalid('a text of this message is not UTF-8');
 }
 
-/** One field of bytes or text; nothing for an empty one, which is what it is without. */
+/** Encodes a field with bytes or text; omits an empty one, which is equivalent. */
 export function field(number: number, value: string | Uint8Array): Buffer {
   const bytes = Buffer.from(value);
   if (bytes.length === 0) return bytes;

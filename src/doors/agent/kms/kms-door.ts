@@ -10,8 +10,8 @@ import { grpcServer, type Methods } from '../grpc/grpc.ts';
 import { bytesIn, field, parseFields } from '../grpc/protobuf.ts';
 
 /*
- * The plugin API of Kubernetes for keys that are kept elsewhere (k8s.io/kms, apis/v2/api.proto). The API server asks for one seed
- * to be encrypted, and again when the key id that the status tells has changed.
+ * KMS plugin API of Kubernetes (k8s.io/kms, apis/v2/api.proto). The API server requests encryption of one seed, and
+ * again when the key ID in the status has changed.
  */
 
 const PATH = '/v2.KeyManagementService';
@@ -37,7 +37,7 @@ export const kmsMethods = (desk: Desk): Methods => ({
   [`${PATH}/Decrypt`]: (message) => decrypt(desk, bytesIn(parseFields(message), ASKED.data)),
 });
 
-/** Healthy is who has just encrypted something and decrypted it again. */
+/** Returns the status; healthy if a test encryption and decryption succeed. */
 async function status(desk: Desk): Promise<Buffer> {
   let healthz = HEALTHY;
   let keyId = '';
@@ -69,11 +69,11 @@ const decrypt = async (desk: Desk, ciphertext: Buffer): Promise<Buffer> =>
 
 interface Sealed {
   readonly ciphertext: string;
-  /** Of the version that it was encrypted with. */
+  /** ID of the version that it was encrypted with. */
   readonly keyId: string;
 }
 
-/** With the version that was the latest a moment ago: the id and the ciphertext are always of the same one. */
+/** Encrypts with the latest version, so that the ID and the ciphertext always belong to the same one. */
 async function seal(desk: Desk, plaintext: Buffer): Promise<Sealed> {
   const { key: name, mount } = await offered(desk);
   const data = resultOf(await desk.run('transit keys read', { name }, mount));
@@ -92,13 +92,13 @@ async function open(desk: Desk, ciphertext: string): Promise<Buffer> {
 }
 
 /**
- * It stands in the clear wherever Kubernetes keeps what it encrypts, so it tells no name; and it is never that of another key, not even of
- * one that was made anew under the same name.
+ * Computes the key ID. Kubernetes stores it in the clear next to encrypted data, so it reveals no name; and it never
+ * equals that of another key, not even of one recreated with the same name.
  */
 const keyIdOf = (parts: readonly (string | number)[]): string =>
   createHash('sha256').update(JSON.stringify(parts)).digest('base64url');
 
-/** Of a symmetric key the time itself; of others it stands beside the public key. */
+/** Returns the creation time of a version: the value itself for a symmetric key, a member for others. */
 const createdAt = (version: unknown): string =>
   isObject(version) ? String(version['creation_time']) : String(version);
 

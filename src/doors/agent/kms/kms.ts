@@ -2,8 +2,8 @@ import type { AgentDoorKind } from '../agent-door.ts';
 import { sealingRefusal } from '../sealing-keys.ts';
 
 /**
- * A plugin of Kubernetes' KMS, version 2. It is no door of the agent of a person: `coffer kms` opens it for one key, where the API server
- * looks for it.
+ * Kubernetes KMS plugin, version 2. It is not one of the user agent's protocols: `coffer kms` serves it for one key,
+ * where the API server expects it.
  */
 export const kms: AgentDoorKind = {
   name: 'kms',

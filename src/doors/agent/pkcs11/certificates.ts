@@ -4,24 +4,28 @@ import { pemBlocks } from '../../../ground/pem.ts';
 import { readCertificate } from '../../../transit/certificates/certificate.ts';
 import { ATTRIBUTE as A, type AttributeValue, NO_AS_BYTES } from './rpc/attributes.ts';
 
-/** Certificates as objects of a token. */
+/** Certificate objects of a token. */
 
 const CERTIFICATE = 1;
 const X509 = 0;
 const CATEGORY = { user: 1, authority: 2 } as const;
 const CHECK_BYTES = 3;
 
-/** How a certificate is called: after the key that it is for, or after itself. */
+/** ID and label of a certificate: those of its key, or its own. */
 export interface Naming {
   readonly id: Buffer;
   readonly label: string;
 }
 
-/** @param pem the leaf first. @returns what can be read of it, in its order. */
+/**
+ * Parses certificates.
+ * @param pem leaf first
+ * @returns those that can be parsed, in order
+ */
 export const certificatesIn = (pem: string): readonly X509Certificate[] =>
   pemBlocks(pem).blocks.flatMap(({ bytes }) => readCertificate(bytes) ?? []);
 
-/** An authority is called as it calls itself. */
+/** Returns the ID and label of an authority, by its subject. */
 export const namingOfAuthority = ({ raw, subject }: X509Certificate): Naming => ({
   id: hash('sha1', raw, 'buffer'),
   label: /^CN=(.+)$/m.exec(subject)?.[1] ?? subject?.split('\n').at(-1) ?? '',
@@ -56,7 +60,10 @@ export function certificateAttributes(
 const dateOf = (date: Date): Buffer =>
   Buffer.from(Number.isNaN(date.getTime()) ? '' : date.toISOString().slice(0, 10).replaceAll('-', ''));
 
-/** Subject, issuer, serial number and key in DER (RFC 5280, 4.1). Of a certificate in BER, which OpenSSL reads, they are not shown. */
+/**
+ * Returns subject, issuer, serial number and public key in DER (RFC 5280, 4.1); none for a certificate in BER, which
+ * OpenSSL accepts.
+ */
 function namesIn(raw: Buffer): readonly (readonly [number, AttributeValue])[] {
   try {
     const [signed] = membersOf(readDer(raw), TAG.sequence);

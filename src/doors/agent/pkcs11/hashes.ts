@@ -1,6 +1,6 @@
 import { MECHANISM } from './rpc/mechanisms.ts';
 
-/** A hash function by its names: that of the transit API, Node's, and the numbers of PKCS #11. */
+/** Hash function with its names in the transit API and Node, and its PKCS #11 numbers. */
 export interface HashNames {
   readonly transit: string;
   readonly node: string;
@@ -32,5 +32,5 @@ export const SHA384 = hash('sha2-384', 'sha384', 48, MECHANISM.sha384, 3);
 export const SHA512 = hash('sha2-512', 'sha512', 64, MECHANISM.sha512, 4);
 
 export const HASHES: readonly HashNames[] = [SHA1, SHA224, SHA256, SHA384, SHA512];
-/** The longest of them. */
+/** Longest digest, in bytes. */
 export const MOST_DIGEST_BYTES = 64;

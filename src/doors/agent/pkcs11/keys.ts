@@ -9,7 +9,7 @@ import type { Desk } from '../desk.ts';
 import { PublicKeys } from '../public-keys.ts';
 import type { KeyKind, Scheme, SignatureWords } from './mechanisms.ts';
 
-/** A version of a key that is offered, with what everybody may know of it. */
+/** Version of an offered key, with its public attributes. */
 export interface KeyVersion {
   readonly offer: Offer;
   readonly version: number;
@@ -23,7 +23,7 @@ export interface KeyVersion {
   readonly decrypts: boolean;
 }
 
-/** Uses of keys, in the words of their offers. */
+/** Names of uses in offers. */
 export const SIGN = 'sign';
 export const DECRYPT = 'decrypt';
 
@@ -34,30 +34,33 @@ const COORDINATE_BYTES: Readonly<Record<string, number>> = {
   secp256k1: 32,
 };
 
-/** Bytes of a signature, which all signatures of a key have. */
+/** Returns the length of the key's signatures in bytes, which is constant. */
 export function signatureBytes({ kind, publicKey }: Pick<KeyVersion, 'kind' | 'publicKey'>): number {
   const { modulusLength = 0, namedCurve = '' } = publicKey.asymmetricKeyDetails ?? {};
   return kind === 'rsa' ? modulusLength / 8 : 2 * (COORDINATE_BYTES[namedCurve] ?? 0);
 }
 
-/** What is signed: a digest, or what the store makes one of. */
+/** Data to sign: a digest, or data that the store hashes. */
 export interface ToSign {
   readonly input: Buffer;
   readonly isDigest: boolean;
 }
 
-/** The keys that are offered through this door, as the store has them now. */
+/** Keys that are offered by this protocol, as currently in the store. */
 export class Keys {
   readonly #desk: Desk;
   readonly #publicKeys = new PublicKeys();
-  /** At which revision of the store a version was seen to be there still. */
+  /** Revision of the store at which a version was last seen. */
   readonly #seen = new WeakMap<KeyVersion, string>();
 
   constructor(desk: Desk) {
     this.#desk = desk;
   }
 
-  /** Every version that may still be used, the latest of each key first. @throws as `Desk.offers`. */
+  /**
+   * Returns every usable version, the latest of each key first.
+   * @throws as `Desk.offers`
+   */
   async versions(): Promise<readonly KeyVersion[]> {
     const offers = await this.#desk.offers();
     const versions = await Promise.all(
@@ -66,7 +69,7 @@ export class Keys {
     return versions.flat();
   }
 
-  /** Undefined for a key that is not there any more, or was never. */
+  /** Reads a key; undefined if it does not exist. */
   async #read({ key: name, mount }: Offer): Promise<unknown> {
     try {
       return resultOf(await this.#desk.run('transit keys read', { name }, mount));
@@ -77,14 +80,20 @@ export class Keys {
     }
   }
 
-  /** A key as it is offered now, which may be otherwise than when it was found. @throws `denied` */
+  /**
+   * Returns the current offer of a key, which may have changed since it was found.
+   * @throws `denied`
+   */
   async #offerNow({ offer: { mount, key } }: KeyVersion): Promise<Offer> {
     const offer = (await this.#desk.offers()).find((other) => other.mount === mount && other.key === key);
     if (offer !== undefined) return offer;
     throw denied('this key is not offered');
   }
 
-  /** @throws what signing throws; `denied` where somebody was asked and did not agree, and for what is not offered any more. */
+  /**
+   * Signs.
+   * @throws errors of signing; `denied` if the user refuses, and for a key that is no longer offered
+   */
   async sign(key: KeyVersion, scheme: Scheme, toSign: ToSign, gone: AbortSignal): Promise<Buffer> {
     const { version } = key;
     const { words } = scheme;
@@ -103,7 +112,7 @@ export class Keys {
       offer.mount,
     );
     const signature = signatureIn(answer, encodingOf(words));
-    // A key of the same name may have come in its place, and nobody is given what does not hold.
+    // A key with the same name may have replaced it; never return a wrong signature.
     const holds =
       key.kind === 'ec'
         ? await this.#isStill(key)
@@ -112,7 +121,10 @@ export class Keys {
     throw unavailable('the signature is not one of the key');
   }
 
-  /** To look takes a tenth of the time of verifying over a digest of elliptic curves, which OpenSSL is not to be had for. */
+  /**
+   * Whether the key version still exists. Checking that takes a tenth of the time of verifying a signature over an
+   * elliptic curve digest, for which OpenSSL cannot be used.
+   */
   async #isStill(key: KeyVersion): Promise<boolean> {
     const revision = await this.#desk.revision?.();
     if (revision !== undefined && this.#seen.get(key) === revision) return true;
@@ -123,7 +135,10 @@ export class Keys {
     return true;
   }
 
-  /** @throws what decrypting throws; `denied` as for `sign`. */
+  /**
+   * Decrypts.
+   * @throws errors of decrypting; `denied` as for `sign`
+   */
   async decrypt(key: KeyVersion, ciphertext: Buffer, gone: AbortSignal): Promise<Buffer> {
     const { version } = key;
     const offer = await this.#offerNow(key);
@@ -141,11 +156,11 @@ export class Keys {
 const digestOf = ({ hash }: Scheme, { input, isDigest }: ToSign): Buffer =>
   hash === undefined || isDigest ? input : createHash(hash.node).update(input).digest();
 
-/** How signatures are written behind the version. */
+/** Returns the encoding of signatures after the version. */
 const encodingOf = ({ marshaling_algorithm: marshaling }: SignatureWords): 'base64' | 'base64url' =>
   marshaling === undefined ? 'base64' : 'base64url';
 
-/** Needs nothing but the public key, so nobody is asked. */
+/** Verifies a signature with the public key, without asking the user. */
 export async function isSignatureOf(
   { publicKey }: KeyVersion,
   { words }: Scheme,
@@ -162,7 +177,10 @@ export async function isSignatureOf(
   return verifier.verify(digest, signature.toString(encodingOf(words)));
 }
 
-/** As the store's RSA keys encrypt. @throws where the plaintext is too long. */
+/**
+ * Encrypts like the store's RSA keys do.
+ * @throws if the plaintext is too long
+ */
 export const encryptWith = ({ publicKey }: KeyVersion, plaintext: Buffer): Buffer =>
   publicEncrypt({ key: publicKey, padding: constants.RSA_PKCS1_OAEP_PADDING, oaepHash: 'sha256' }, plaintext);
 
@@ -171,7 +189,10 @@ const numberIn = (data: Readonly<Record<string, unknown>>, name: string): number
   return typeof value === 'number' ? value : 0;
 };
 
-/** @param data what `transit keys read` answers. */
+/**
+ * Converts the result of `transit keys read`.
+ * @param data that result
+ */
 function versionsIn(offer: Offer, data: unknown, publicKeys: PublicKeys): readonly KeyVersion[] {
   if (!isObject(data) || !isObject(data['keys']) || data['soft_deleted'] === true) return [];
   const latest = numberIn(data, 'latest_version');

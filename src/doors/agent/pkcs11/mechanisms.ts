@@ -2,12 +2,12 @@ import { HASHES, type HashNames, MOST_DIGEST_BYTES, SHA1, SHA224, SHA256, SHA384
 import { refuse } from './return-values.ts';
 import { MECHANISM as M, type Mechanism } from './rpc/mechanisms.ts';
 
-/** What this token can do with its keys, and how it asks the store for it. */
+/** Mechanisms of this token, and how they map to operations of the store. */
 
-/** The kinds of keys, as `node:crypto` calls them. */
+/** Key types by their names in `node:crypto`. */
 export type KeyKind = 'ec' | 'rsa';
 
-/** How a signature is asked for, in the words of the transit API, but for the input, which is a digest always. */
+/** Signature parameters of the transit API, except for the input, which is always a digest. */
 export interface SignatureWords {
   readonly algorithm: string;
   readonly signature_algorithm?: string;
@@ -15,18 +15,18 @@ export interface SignatureWords {
   readonly marshaling_algorithm?: string;
 }
 
-/** A way to sign that was chosen with its parameters. */
+/** Signature mechanism with its parameters. */
 export interface Scheme {
   readonly words: SignatureWords;
-  /** Made here of what comes; undefined where a program brings the digest, or what stands for it. */
+  /** Hash computed here from the data; undefined if a program supplies the digest, or an equivalent. */
   readonly hash: HashNames | undefined;
-  /** Whether something is of a length that can be signed. */
+  /** Whether data has a length that can be signed. */
   fits(digest: Buffer): boolean;
 }
 
-/** `CKF_…` of what can be done with a mechanism. */
+/** `CKF_…` flags of a mechanism's functions. */
 const CAN = { encrypt: 0x100, decrypt: 0x200, digest: 0x400, sign: 0x800, verify: 0x2000 } as const;
-/** Prime fields, named curves, and points that are not compressed. */
+/** Prime fields, named curves, and uncompressed points. */
 const EC_FLAGS = 0x100_0000 | 0x80_0000 | 0x10_0000;
 
 const SIZES: Readonly<Record<KeyKind, readonly [least: number, most: number]>> = {
@@ -39,18 +39,18 @@ interface SigningMechanism {
   scheme(mechanism: Mechanism): Scheme;
 }
 
-/** Bytes of PKCS #1 v1.5 padding around what is signed. */
+/** Minimum overhead of PKCS #1 v1.5 padding, in bytes. */
 const PKCS1_BYTES = 11;
 const MOST_MODULUS_BYTES = 512;
 
 const isNonEmpty = ({ length }: Buffer): boolean => length > 0;
 const isOf = (hash: HashNames) => (digest: Buffer) => digest.length === hash.bytes;
 
-/** No parameter, which the codec sees to. */
+/** Mechanism without a parameter, which the codec enforces. */
 const ecdsa = (hash?: HashNames): SigningMechanism => ({
   kind: 'ec',
   scheme: () => ({
-    // Of the hash only the digest counts, whose leftmost bits are signed.
+    // Only the digest's length matters, of which the leftmost bits are signed.
     words: { algorithm: (hash ?? SHA256).transit, marshaling_algorithm: 'jws' },
     hash,
     fits: (digest) => isNonEmpty(digest) && digest.length <= MOST_DIGEST_BYTES,
@@ -73,7 +73,7 @@ const pss = (made?: HashNames): SigningMechanism => ({
     const hash = HASHES.find(({ mechanism }) => mechanism === number);
     const isPossible =
       hash !== undefined && (made === undefined || made === hash) && hash.maskGeneration === maskGeneration;
-    // The store's API has no way to say "none": 0 stands for the longest there.
+    // The store's API cannot express "no salt": 0 means the longest there.
     if (!isPossible || saltBytes < 1 || saltBytes > MOST_MODULUS_BYTES)
       return refuse('mechanismParameterInvalid');
     return {
@@ -109,7 +109,10 @@ const DIGESTS: ReadonlyMap<number, HashNames> = new Map(HASHES.map((hash) => [ha
 
 export const MECHANISM_TYPES: readonly number[] = [...SIGNING.keys(), M.rsaOaep, ...DIGESTS.keys()];
 
-/** @throws `Refused` for a mechanism that this token does not have. */
+/**
+ * Returns the limits and flags of a mechanism.
+ * @throws `Refused` for a mechanism that this token does not have
+ */
 export function mechanismInfo(type: number): readonly [leastBits: number, mostBits: number, flags: number] {
   const signing = SIGNING.get(type);
   if (signing !== undefined) {
@@ -120,20 +123,26 @@ export function mechanismInfo(type: number): readonly [leastBits: number, mostBi
   return DIGESTS.has(type) ? [0, 0, CAN.digest] : refuse('mechanismInvalid');
 }
 
-/** What keys of a kind are used with, for those who ask the key. */
+/** Returns the mechanisms of a key type, for the key's attributes. */
 export const mechanismsOf = (kind: KeyKind): readonly number[] => [
   ...[...SIGNING].flatMap(([type, signing]) => (signing.kind === kind ? [type] : [])),
   ...(kind === 'rsa' ? [M.rsaOaep] : []),
 ];
 
-/** How to sign, or how was signed. @throws `Refused` */
+/**
+ * Returns the signature scheme of a mechanism.
+ * @throws `Refused`
+ */
 export function schemeOf(mechanism: Mechanism, kind: KeyKind): Scheme {
   const signing = SIGNING.get(mechanism.type) ?? refuse('mechanismInvalid');
   if (signing.kind !== kind) return refuse('keyTypeInconsistent');
   return signing.scheme(mechanism);
 }
 
-/** The way in which RSA keys of the store encrypt is one: OAEP with SHA-256 and no label. @throws `Refused` */
+/**
+ * Requires the store's only RSA encryption scheme: OAEP with SHA-256 and no label.
+ * @throws `Refused`
+ */
 export function requireOaep({ type, oaep }: Mechanism, kind: KeyKind): void {
   if (type !== M.rsaOaep) refuse('mechanismInvalid');
   if (kind !== 'rsa') refuse('keyTypeInconsistent');
@@ -144,5 +153,8 @@ export function requireOaep({ type, oaep }: Mechanism, kind: KeyKind): void {
   if (!isOurs) refuse('mechanismParameterInvalid');
 }
 
-/** @throws `Refused` */
+/**
+ * Returns the hash of a digest mechanism.
+ * @throws `Refused`
+ */
 export const digestOf = ({ type }: Mechanism): HashNames => DIGESTS.get(type) ?? refuse('mechanismInvalid');

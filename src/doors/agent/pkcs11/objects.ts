@@ -7,12 +7,12 @@ import { type KeyKind, mechanismsOf } from './mechanisms.ts';
 import { ATTRIBUTE as A, type Attribute, type AttributeValue, NO_AS_BYTES } from './rpc/attributes.ts';
 import { MECHANISM } from './rpc/mechanisms.ts';
 
-/** An object of the token. */
+/** Object of the token. */
 export interface TokenObject {
-  /** Tells it from all others, and stays as long as the object. */
+  /** Unique name, which does not change as long as the object exists. */
   readonly name: string;
   readonly attributes: ReadonlyMap<number, AttributeValue>;
-  /** Of a private and of a public key. */
+  /** Present for private and public keys. */
   readonly key?: { readonly version: KeyVersion; readonly isPrivate: boolean };
 }
 
@@ -25,7 +25,7 @@ const GENERATION: Readonly<Record<KeyKind, number>> = {
 
 const OCTET_STRING = 0x04;
 const UNCOMPRESSED = 0x04;
-/** The object identifiers of the curves in DER (RFC 5480, 2.1.1.1; SEC 2, A.2). */
+/** Object identifiers of the curves in DER (RFC 5480, 2.1.1.1; SEC 2, A.2). */
 const CURVES: Readonly<Record<string, string>> = {
   'P-256': '06082a8648ce3d030107',
   'P-384': '06052b81040022',
@@ -34,8 +34,8 @@ const CURVES: Readonly<Record<string, string>> = {
 };
 
 /**
- * How programs call a version: by its key, in the label `web` for the latest and `web@v1` for older ones, so that it follows the key
- * when that rotates; and by an ID that stays with the version, `web@v1` always.
+ * Returns the label and ID of a version: the label is `web` for the latest and `web@v1` for older ones, so that it
+ * follows the key when it rotates; the ID stays with the version, always `web@v1`.
  * @see docs/decisions/0211
  */
 export function namingOf({ offer, version, isLatest }: KeyVersion): Naming {
@@ -44,7 +44,10 @@ export function namingOf({ offer, version, isLatest }: KeyVersion): Naming {
   return { id: Buffer.from(full), label: isLatest ? name : full };
 }
 
-/** The objects of all versions: keys in their order, then certificates. An authority is there once, however many chains it is in. */
+/**
+ * Returns the objects of all versions: keys in their order, then certificates. An authority appears once, however many
+ * chains contain it.
+ */
 export function objectsOf(versions: readonly KeyVersion[]): readonly TokenObject[] {
   const certificates = new Map(versions.flatMap(certificateObjects).map((object) => [object.name, object]));
   return [...versions.flatMap(keyObjects), ...certificates.values()];
@@ -68,7 +71,7 @@ function keyObjects(version: KeyVersion): readonly TokenObject[] {
     [A.destroyable, NO_AS_BYTES],
     [A.allowedMechanisms, mechanismsOf(version.kind)],
     [A.publicKeyInfo, version.publicKey.export({ format: 'der', type: 'spki' })],
-    // Programs ask the private key for them, too.
+    // Programs read them from the private key as well.
     ...publicNumbers(version.publicKey),
   ];
   const isRsa = version.kind === 'rsa';
@@ -132,7 +135,7 @@ function certificateObjects(version: KeyVersion): readonly TokenObject[] {
   });
 }
 
-/** Whether an object has all attributes of a template. */
+/** Whether an object matches all attributes of a template (C_FindObjects). */
 export const matches = ({ attributes }: TokenObject, template: readonly Attribute[]): boolean =>
   template.every(({ type, value }) => {
     const own = attributes.get(type);
@@ -151,7 +154,7 @@ function isEqual(one: AttributeValue, other: AttributeValue): boolean {
   return one === other;
 }
 
-/** What a private key has and never shows. */
+/** Attributes that a private key has but never reveals. */
 const SECRETS: ReadonlySet<number> = new Set([
   A.value,
   A.privateExponent,

@@ -9,23 +9,26 @@ import type { Mechanism } from './rpc/mechanisms.ts';
 import { NO_ARRAY } from './rpc/wire.ts';
 
 /**
- * What a session is in the middle of. Each is begun, given data in one piece or in several, and ended; none of them keeps more than a
- * hash, or what fits into one.
+ * Multi-part operations of a session. Each is initialized, given data in one or several parts, and finalized; none of
+ * them buffers more than a hash state, or the maximum input of a raw signature.
  */
 
-/** An answer to a program that has room for so much: the bytes, or how many they would be. */
+/** Output for a program's buffer: the bytes, or the required length. */
 export type Filling = Buffer | number;
 
-/** Whether so many bytes fit. A buffer of no size is sent as the largest number, to be told from a question about the length. */
+/**
+ * Whether bytes fit into the buffer. A buffer of length 0 is sent as the largest number, to distinguish it from a query
+ * for the length.
+ */
 export const hasRoom = (room: number, bytes: number): boolean =>
   room !== NO_ARRAY && room >= bytes && room > 0;
 
-/** Bytes that are sent to be hashed; of more only the digest travels. */
+/** Maximum length of data sent to be hashed, in bytes; for longer data only the digest is sent. */
 const MOST_HASHED_ELSEWHERE = 16 * 1024;
-/** As long as the longest modulus. */
+/** Maximum length of raw data in bytes, that of the longest modulus. */
 const MOST_RAW_BYTES = 512;
 
-/** Data in pieces: hashed, or put together where programs bring a digest. */
+/** Data in parts: hashed, or concatenated if programs supply a digest. */
 class Gathered {
   readonly #hash: Hash | undefined;
   #bytes: Buffer = Buffer.alloc(0);
@@ -34,7 +37,10 @@ class Gathered {
     this.#hash = hash && createHash(hash.node);
   }
 
-  /** @throws `Refused` */
+  /**
+   * Adds a part.
+   * @throws `Refused`
+   */
   add(piece: Buffer): this {
     if (this.#hash !== undefined) this.#hash.update(piece);
     else if (this.#bytes.length + piece.length > MOST_RAW_BYTES) throw new Refused('dataLengthRange');
@@ -53,7 +59,7 @@ const requireKey = ({ key }: TokenObject, isPrivate: boolean): KeyVersion =>
 export class Digesting {
   readonly bytes: number;
   readonly #gathered: Gathered;
-  /** Something came in pieces. */
+  /** Whether data was given in parts. */
   inPieces = false;
 
   constructor(mechanism: Mechanism) {
@@ -72,7 +78,7 @@ export class Digesting {
 }
 
 export class Signing {
-  /** Bytes of the signature. */
+  /** Length of the signature, in bytes. */
   readonly bytes: number;
   inPieces = false;
   readonly #version: KeyVersion;
@@ -92,14 +98,20 @@ export class Signing {
     this.#gathered.add(piece);
   }
 
-  /** Signs what came in pieces. @throws `Refused`, and what the store throws. */
+  /**
+   * Signs data given in parts.
+   * @throws `Refused`, and errors of the store
+   */
   done(keys: Keys, gone: AbortSignal): Promise<Buffer> {
     const digest = this.#gathered.done();
     if (!this.#scheme.fits(digest)) refuse('dataLengthRange');
     return keys.sign(this.#version, this.#scheme, { input: digest, isDigest: true }, gone);
   }
 
-  /** Signs what came in one piece. What is short is hashed where it is signed, which costs less. @throws as `done`. */
+  /**
+   * Signs data given as a whole. Short data is hashed where it is signed, which costs less.
+   * @throws as `done`
+   */
   whole(data: Buffer, keys: Keys, gone: AbortSignal): Promise<Buffer> {
     if (this.#scheme.hash === undefined || data.length > MOST_HASHED_ELSEWHERE) {
       this.add(data);
@@ -126,7 +138,10 @@ export class Verifying {
     this.#gathered.add(piece);
   }
 
-  /** @throws `Refused` for a signature that is not valid. */
+  /**
+   * Verifies a signature.
+   * @throws `Refused` if it is not valid
+   */
   async done(signature: Buffer): Promise<void> {
     const digest = this.#gathered.done();
     if (!this.#scheme.fits(digest)) refuse('dataLengthRange');
@@ -135,11 +150,11 @@ export class Verifying {
   }
 }
 
-/** What OAEP with SHA-256 takes of the modulus. */
+/** Overhead of OAEP with SHA-256, in bytes. */
 const OAEP_BYTES = 66;
 
 export class Encrypting {
-  /** Bytes of the ciphertext. */
+  /** Length of the ciphertext, in bytes. */
   readonly bytes: number;
   readonly #version: KeyVersion;
 
@@ -157,11 +172,11 @@ export class Encrypting {
 }
 
 export class Decrypting {
-  /** Bytes of the longest plaintext. */
+  /** Length of the longest plaintext, in bytes. */
   readonly most: number;
   readonly #version: KeyVersion;
   readonly #ciphertextBytes: number;
-  /** Decrypted for a program that has to come again with more room. */
+  /** Plaintext for a program that has to repeat the call with a larger buffer. */
   #kept: { readonly ciphertext: Buffer; readonly plaintext: Buffer } | undefined;
 
   /** @throws `Refused` */
@@ -173,7 +188,10 @@ export class Decrypting {
     this.most = this.#ciphertextBytes - OAEP_BYTES;
   }
 
-  /** @throws `Refused`, and what the store throws. */
+  /**
+   * Decrypts.
+   * @throws `Refused`, and errors of the store
+   */
   async done(keys: Keys, ciphertext: Buffer, gone: AbortSignal): Promise<Buffer> {
     if (ciphertext.length !== this.#ciphertextBytes) refuse('encryptedDataLengthRange');
     if (!this.#kept?.ciphertext.equals(ciphertext)) {

@@ -11,20 +11,23 @@ import { type Frame, FrameReader, writeFrame } from './rpc/frames.ts';
 import type { MechanismLayout } from './rpc/wire.ts';
 import { Token } from './token.ts';
 
-/** The server of p11-kit's remote protocol: each connection is a program that has loaded the client module. */
+/** Server of p11-kit's remote protocol: each connection is a program that has loaded the client module. */
 export const openPkcs11Door: OpenDoor = (desk) => {
   const token = new Token(new Keys(desk));
   return (connection) => new Caller(desk, token, connection).start();
 };
 
-/** The protocol's first version, which all clients still speak; the later ones only add calls that this token has not. */
+/**
+ * First version of the protocol, which all clients still support; later ones only add calls that this token does not
+ * have.
+ */
 const VERSION = 0;
-/** A client that says so, or more, is of a release that writes mechanisms in the later way. */
+/** Minimum version sent by clients of releases that encode mechanisms in the later way. */
 const FLAGGED_FROM = 2;
-/** Of one connection, at once; each thread of a program waits for one. */
+/** Maximum number of concurrent calls per connection; each thread of a program waits for one. */
 const MOST_CALLS = 64;
 
-/** What a program is told of errors of the store. */
+/** Return values for errors of the store. */
 const VALUES: Readonly<Record<ErrorKind, ReturnName>> = {
   invalid: 'keyFunctionNotPermitted',
   unsupported: 'keyFunctionNotPermitted',
@@ -40,16 +43,16 @@ const VALUES: Readonly<Record<ErrorKind, ReturnName>> = {
   'too-large': 'dataLengthRange',
 };
 
-/** One connection. */
+/** Connection. */
 class Caller {
   readonly #desk: Desk;
   readonly #program: Program;
   readonly #connection: Duplex;
   readonly #frames = new FrameReader();
-  /** Undefined until the client has said of which release it is. */
+  /** Undefined until the client has sent its version. */
   #layout: MechanismLayout | undefined;
   #waiting = 0;
-  /** Resolved when there may be room for another call. */
+  /** Resolved when there may be capacity for another call. */
   #room = Promise.withResolvers<void>();
 
   constructor(desk: Desk, token: Token, connection: Duplex) {
@@ -68,7 +71,10 @@ class Caller {
     this.#connection.on('data', (piece: Buffer) => void this.#take(piece));
   }
 
-  /** Begins the calls of a piece, one in a turn of the event loop, so that others have theirs; nothing more comes in before that. */
+  /**
+   * Starts the calls in a received piece, one per event loop turn, to let other work run; the next piece is read only
+   * after that.
+   */
   async #take(piece: Buffer): Promise<void> {
     let rest = piece;
     if (this.#layout === undefined) {
@@ -95,7 +101,7 @@ class Caller {
     }
   }
 
-  /** A client that asks and does not read holds up itself alone. */
+  /** Whether another call may start: a client that sends requests and does not read only blocks itself. */
   get #mayTake(): boolean {
     return this.#waiting < MOST_CALLS && !this.#connection.writableNeedDrain;
   }

@@ -8,7 +8,7 @@ import { NO_ARRAY } from './rpc/wire.ts';
 import { Session } from './session.ts';
 import type { Token } from './token.ts';
 
-/** What clients say first, to be told from programs that speak something else. */
+/** Handshake of clients, which identifies the protocol. */
 const HANDSHAKE = Buffer.from('PRIVATE-GNOME-KEYRING-PKCS11-PROTOCOL-V-1');
 
 const SLOT = 1;
@@ -18,24 +18,24 @@ const MANUFACTURER = 'Coffer';
 const LABEL = 'coffer';
 /** `CKF_TOKEN_PRESENT` */
 const SLOT_FLAGS = 0x1;
-/** `CKF_RNG`, `CKF_WRITE_PROTECTED` and `CKF_TOKEN_INITIALIZED`. Nobody needs to log in. */
+/** `CKF_RNG`, `CKF_WRITE_PROTECTED` and `CKF_TOKEN_INITIALIZED`. No login is required. */
 const TOKEN_FLAGS = 0x1 | 0x2 | 0x400;
 const SERIAL_SESSION = 0x4;
 const UNAVAILABLE = -1;
 const MOST_PIN_BYTES = 255;
 const USER = 1;
 
-/** More than a program with a thread for each connection has. */
+/** Maximum number of sessions, more than a program with a thread per connection has. */
 const MOST_SESSIONS = 1024;
 const MOST_RANDOM_BYTES = 65_536;
-/** Of values in one answer: certificates, asked for again and again. */
+/** Maximum total size of values in one response, in bytes: certificates are read repeatedly. */
 const MOST_VALUE_BYTES = 1024 * 1024;
 
 type Handlers = { readonly [N in CallName]: (values: Taken<N>) => Given<N> | Promise<Given<N>> };
 
 const NOTHING = Buffer.alloc(0);
 
-/** One program, which is one connection: its sessions are its own and end with it. Objects are the token's. */
+/** Program, which is one connection: its sessions end with it. Objects belong to the token. */
 export class Program {
   readonly #token: Token;
   readonly #gone = new AbortController();
@@ -48,12 +48,16 @@ export class Program {
     this.#token = token;
   }
 
-  /** @returns the answer's message. @throws `Refused`, and what the store throws. */
+  /**
+   * Handles a call.
+   * @returns the response message
+   * @throws `Refused`, and errors of the store
+   */
   async answer(asked: Asked): Promise<Buffer> {
     return this.#answer(asked.name, asked.values);
   }
 
-  /** Forgets everything; who is being asked something on its behalf is not asked any more. */
+  /** Closes all sessions, and cancels prompts on its behalf. */
   close(): void {
     this.#gone.abort();
     this.#closeSessions();
@@ -131,7 +135,7 @@ export class Program {
       this.#session(handle);
       if (user !== USER) refuse('userTypeInvalid');
       if (this.#isLoggedIn) refuse('userAlreadyLoggedIn');
-      // What unlocks the store is the agent's business: whoever reaches this socket is that user already.
+      // Unlocking the store is up to the agent: anyone who can connect to this socket already is that user.
       this.#isLoggedIn = true;
       return [];
     },
@@ -184,7 +188,7 @@ export class Program {
       this.#doing(handle, (session) => session.verifyFinal(signature)),
     generateRandom: ([handle, room]) => {
       this.#session(handle);
-      // Some programs ask for nothing, to see whether that is answered.
+      // Some programs request zero bytes, to test whether the call works.
       if (room === NO_ARRAY) return [NOTHING];
       if (room > MOST_RANDOM_BYTES) refuse('argumentsBad');
       return [randomBytes(room)];
@@ -233,7 +237,7 @@ function requireSlot(slot: number): void {
   if (slot !== SLOT) refuse('slotIdInvalid');
 }
 
-/** Each attribute that was asked for, in that order: without a value where it has none, or none that is shown. */
+/** Returns each requested attribute, in that order: without a value if it has none, or a secret one. */
 function valuesOf(token: Token, handle: number, wanted: readonly Wanted[]): Given<'getAttributeValue'> {
   const object = token.object(handle);
   let result = 0;

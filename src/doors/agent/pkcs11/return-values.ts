@@ -1,4 +1,4 @@
-/** Return values of PKCS #11 (`CKR_…`), as far as this token gives them. */
+/** Return values of PKCS #11 (`CKR_…`) that this token uses. */
 export const RETURN = {
   hostMemory: 0x02,
   slotIdInvalid: 0x03,
@@ -40,7 +40,7 @@ export const RETURN = {
 
 export type ReturnName = keyof typeof RETURN;
 
-/** A call that is answered with a return value alone. */
+/** Thrown if a call is answered with a return value only. */
 export class Refused extends Error {
   /** `CKR_…`; never 0. */
   readonly value: number;
@@ -52,7 +52,7 @@ export class Refused extends Error {
   }
 }
 
-/** For expressions: throws. */
+/** Throws, for use in expressions. */
 export const refuse = (name: ReturnName): never => {
   throw new Refused(name);
 };

@@ -13,7 +13,7 @@ import type { Attribute } from './rpc/attributes.ts';
 import type { Mechanism } from './rpc/mechanisms.ts';
 import type { Token } from './token.ts';
 
-/** What a session may be in the middle of: one of each kind. */
+/** Active operations of a session: at most one of each kind. */
 interface Operations {
   digest: Digesting;
   sign: Signing;
@@ -22,7 +22,7 @@ interface Operations {
   decrypt: Decrypting;
 }
 
-/** How each is begun, with which key. */
+/** Initialization of each operation, with its key. */
 const BEGIN: {
   readonly [K in keyof Operations]: (token: Token, mechanism: Mechanism, handle: number) => Operations[K];
 } = {
@@ -38,8 +38,8 @@ const READ_WRITE = 0x2;
 const STATE = { public: 0, user: 1, publicReadWrite: 2, userReadWrite: 3 } as const;
 
 /**
- * A session of a program: one search and one operation of each kind at most. What it is asked for is done in the order in which it was
- * asked; an operation that fails is over, and one that lacks room goes on.
+ * PKCS #11 session with at most one search and one operation of each kind. Calls run in order. A failed operation is
+ * terminated; CKR_BUFFER_TOO_SMALL keeps it active.
  */
 export class Session {
   readonly flags: number;
@@ -49,14 +49,14 @@ export class Session {
   #last: Promise<unknown> = Promise.resolve();
   #found: readonly number[] | undefined;
 
-  /** @param gone when the program that has it is. */
+  /** @param gone aborted when its program is gone */
   constructor(token: Token, flags: number, gone: AbortSignal) {
     this.#token = token;
     this.#gone = gone;
     this.flags = flags;
   }
 
-  /** Does something after all that was asked of the session before. */
+  /** Runs a call after all earlier calls of the session. */
   inTurn<T>(work: () => T | Promise<T>): Promise<T> {
     const turn = this.#last.then(work);
     this.#last = turn.catch(() => undefined);
@@ -74,7 +74,7 @@ export class Session {
     this.#found = [...objects].flatMap(([handle, object]) => (matches(object, template) ? [handle] : []));
   }
 
-  /** The next ones, so many at most. */
+  /** Returns up to `most` further object handles. */
   nextFound(most: number): readonly number[] {
     const found = this.#found ?? refuse('operationNotInitialized');
     this.#found = found.slice(most);
@@ -86,7 +86,10 @@ export class Session {
     this.#found = undefined;
   }
 
-  /** @param mechanism undefined ends what was begun. */
+  /**
+   * Begins an operation.
+   * @param mechanism undefined ends an active one
+   */
   begin(kind: keyof Operations, mechanism: Mechanism | undefined, handle: number): void {
     if (mechanism === undefined) this.#end(kind);
     else if (this.#under[kind] !== undefined) refuse('operationActive');
@@ -135,7 +138,7 @@ export class Session {
     await verifying.done(signature);
   }
 
-  /** A piece of what is signed, verified or hashed. */
+  /** Adds a part of the data to sign, verify or hash. */
   update(kind: 'digest' | 'sign' | 'verify', piece: Buffer): void {
     const current = this.#current(kind);
     current.inPieces = true;
@@ -156,12 +159,12 @@ export class Session {
 
   async decrypt(ciphertext: Buffer, room: number): Promise<Filling> {
     const decrypting = this.#current('decrypt');
-    // How long it will be is known only when it is decrypted; who asks is told the most.
+    // The plaintext length is unknown before decryption, so report the maximum.
     if (room === 0) return decrypting.most;
     try {
       const plaintext = await decrypting.done(this.#token.keys, ciphertext, this.#gone);
       if (this.#under.decrypt !== decrypting) {
-        // Who closes a session wants nothing more of it, and nobody else would wipe what came meanwhile.
+        // Wipe pending plaintext: no other code does it after the session is closed.
         decrypting.forget();
         refuse('sessionClosed');
       }
@@ -175,7 +178,7 @@ export class Session {
     }
   }
 
-  /** Forgets everything. */
+  /** Ends all operations. */
   close(): void {
     for (const kind of Object.keys(BEGIN) as (keyof Operations)[]) this.#end(kind);
     this.#found = undefined;
@@ -189,7 +192,7 @@ export class Session {
     return this.#under[kind] ?? refuse('operationNotInitialized');
   }
 
-  /** For data in one piece, which can't follow others. */
+  /** Returns the operation for data given as a whole, which cannot follow parts. */
   #whole<K extends 'digest' | 'sign' | 'verify'>(kind: K): Operations[K] {
     const current = this.#current(kind);
     return current.inPieces ? refuse('operationActive') : current;

@@ -4,25 +4,28 @@ import type { ReturnName } from './return-values.ts';
 import { Refused } from './return-values.ts';
 
 /**
- * What is offered as one token in one slot, the same for every program. Its objects have handles that are never given twice; each
- * search finds what is offered at that moment.
+ * All offers as one token in one slot, the same for every program. Object handles are never reused; each search finds
+ * the current offers.
  */
 export class Token {
   readonly keys: Keys;
   #byHandle: ReadonlyMap<number, TokenObject> = new Map();
   #handles: ReadonlyMap<string, number> = new Map();
   #nextHandle = 1;
-  /** Of the searches; one that began earlier may end later. */
+  /** Counters of searches; one that began earlier may end later. */
   #looks = 0;
   #taken = 0;
-  /** Objects as they were made of versions. */
+  /** Cached objects of the last versions. */
   #made: { readonly of: readonly KeyVersion[]; readonly objects: readonly TokenObject[] } | undefined;
 
   constructor(keys: Keys) {
     this.keys = keys;
   }
 
-  /** By handle, in the order in which they are found. @throws as `Keys.versions`. */
+  /**
+   * Finds all objects, by handle, in order.
+   * @throws as `Keys.versions`
+   */
   async look(): Promise<ReadonlyMap<number, TokenObject>> {
     const look = ++this.#looks;
     const objects = this.#objectsOf(await this.keys.versions());
@@ -33,7 +36,10 @@ export class Token {
     return this.#byHandle;
   }
 
-  /** @throws `Refused` with `missing` for what is not there, or is not any more. */
+  /**
+   * Finds an object by handle.
+   * @throws `Refused` with `missing` if it does not exist
+   */
   object(handle: number, missing: ReturnName = 'objectHandleInvalid'): TokenObject {
     const object = this.#byHandle.get(handle);
     if (object === undefined) throw new Refused(missing);
@@ -58,7 +64,7 @@ export class Token {
   }
 }
 
-/** Public keys that are equal are one object here. */
+/** Compares two versions; equal public keys are the same object here. */
 function isEqual(one: KeyVersion, other: KeyVersion | undefined): boolean {
   if (other === undefined) return false;
   const names = Object.keys(one) as (keyof KeyVersion)[];

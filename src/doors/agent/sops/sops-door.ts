@@ -8,8 +8,9 @@ import { grpcServer, type Methods } from '../grpc/grpc.ts';
 import { bytesIn, type Fields, field, parseFields, textIn } from '../grpc/protobuf.ts';
 
 /*
- * The key service of sops (getsops/sops, keyservice.proto): a request has the key in field 1 and the data in field 2, an answer the data in
- * field 1. Of the kinds of keys, field 5 is one of Vault: address, path of the engine, name. The address stands for nothing here.
+ * Key service of sops (getsops/sops, keyservice.proto): a request has the key in field 1 and the data in field 2, a
+ * response the data in field 1. Key type 5 is a Vault key: address, path of the engine, name. The address is ignored
+ * here.
  */
 
 const KEY = 1;

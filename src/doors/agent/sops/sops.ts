@@ -1,7 +1,7 @@
 import type { AgentDoorKind } from '../agent-door.ts';
 import { sealingRefusal } from '../sealing-keys.ts';
 
-/** A key service of sops: it encrypts and decrypts the data keys of files. */
+/** Key service of sops: encrypts and decrypts the data keys of files. */
 export const sops: AgentDoorKind = {
   name: 'sops',
   help: 'To sops, as a key service.',

@@ -5,31 +5,37 @@ import { parseWireSignature, verifyWireSignature } from '../../../signatures/ssh
 import type { Binding } from './messages.ts';
 import type { SignedData } from './signed-data.ts';
 
-/** Nobody hops over more machines; as OpenSSH has it. */
+/** Maximum number of bindings, the same as in OpenSSH: no connection has more hops. */
 const MOST_BINDINGS = 16;
-/** Of host keys with RSA. Longer ones are in no use, and take tens of milliseconds to verify with, which another machine could ask for again and again. */
+/**
+ * Maximum RSA host key size. Longer keys are not in use, and verifying takes tens of milliseconds, which another
+ * machine could request repeatedly.
+ */
 const MOST_MODULUS_BITS = 8192;
-/** 65537 as a rule, 35 or 37 of old; beyond this the work grows by the square. */
+/** Maximum RSA public exponent: usually 65537, formerly 35 or 37; the work grows quadratically beyond. */
 const MOST_EXPONENT = 2n ** 32n;
 
 /**
- * Over which connections of ssh a client of the agent has come, as it told itself: ssh says so first, before it asks for anything.
- * A connection that was forwarded from machine to machine has one binding for each.
+ * SSH connections over which an agent client has come, as reported by ssh before any other request. A connection that
+ * was forwarded from machine to machine has one binding for each.
  */
 export class Bindings {
   readonly #known: Binding[] = [];
-  /** Refused ones as well. */
+  /** Number of attempts, including refused ones. */
   #tried = 0;
   #isForwarded = false;
 
-  /** Whether the agent is asked from another machine. */
+  /** Whether the request comes from another machine. */
   get isForwarded(): boolean {
     return this.#isForwarded;
   }
 
-  /** @returns whether it was taken: signed by the host, and nothing follows a connection that is not forwarded. */
+  /**
+   * Adds a binding.
+   * @returns whether it was accepted: signed by the host, and not after a connection that is not forwarded
+   */
   add(binding: Binding): boolean {
-    // Whoever says so himself is believed, whatever else is wrong with it.
+    // A client that claims to be forwarded is treated as forwarded, even if the binding is otherwise invalid.
     if (binding.forwarding) this.#isForwarded = true;
     const last = this.#known.at(-1);
     const isFinal = last !== undefined && !last.forwarding;
@@ -40,7 +46,7 @@ export class Bindings {
     return true;
   }
 
-  /** Whether a log-in is one over the connection that was told last; where none was told, any is. */
+  /** Whether a login is over the last reported connection; any login if none was reported. */
   allows({ sessionId, hostKey }: Extract<SignedData, { kind: 'login' }>): boolean {
     const last = this.#known.at(-1);
     if (last === undefined) return true;
@@ -54,13 +60,13 @@ function isSigned({ hostKey, sessionId, signature }: Binding): boolean {
     const key = keyOfSshBlob(hostKey);
     return isQuick(key) && verifyWireSignature(key, parseWireSignature(signature), sessionId);
   } catch (error) {
-    // Kinds of host keys that are not known here, certificates among them.
+    // Unsupported host key types, including certificates.
     if (asCofferError(error) === undefined) throw error;
     return false;
   }
 }
 
-/** Whether it takes no time that matters to verify with a key. */
+/** Whether verifying with a key takes negligible time. */
 function isQuick({
   asymmetricKeyDetails: { modulusLength = 0, publicExponent = 0n } = {},
 }: KeyObject): boolean {

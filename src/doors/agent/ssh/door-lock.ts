@@ -5,22 +5,25 @@ import { pause } from '../../../ground/pause.ts';
 const derive = promisify<Buffer, Buffer, number, Buffer>(scrypt);
 const KEY_BYTES = 32;
 const SALT_BYTES = 16;
-/** Each wrong passphrase is answered so much later than the one before. */
+/** Additional delay of the response for each wrong passphrase, in milliseconds. */
 const STEP_MS = 100;
 const MOST_MS = 10_000;
 
-/** Closes a door until the passphrase comes that it was closed with: `ssh-add -x` and `-X`. It is none of the store's. */
+/** Locks the SSH agent with a passphrase: `ssh-add -x` and `-X`. It is unrelated to the store's passphrases. */
 export class DoorLock {
   #closed: { readonly salt: Buffer; readonly key: Buffer } | undefined;
   #wrong = 0;
-  /** One passphrase is tried at a time. */
+  /** Last attempt; passphrases are tried one at a time. */
   #last: Promise<unknown> = Promise.resolve();
 
   get isClosed(): boolean {
     return this.#closed !== undefined;
   }
 
-  /** @returns false when it is closed already. */
+  /**
+   * Locks.
+   * @returns false if it is already locked
+   */
   close(passphrase: Buffer): Promise<boolean> {
     return this.#inTurn(async () => {
       if (this.#closed !== undefined) return false;
@@ -30,7 +33,10 @@ export class DoorLock {
     });
   }
 
-  /** @returns false for another passphrase, and when it is not closed. */
+  /**
+   * Unlocks.
+   * @returns false for a wrong passphrase, and if it is not locked
+   */
   open(passphrase: Buffer): Promise<boolean> {
     return this.#inTurn(async () => {
       const closed = this.#closed;

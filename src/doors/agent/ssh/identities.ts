@@ -9,7 +9,7 @@ import { keyNameOf } from '../key-name.ts';
 import type { PublicKeys } from '../public-keys.ts';
 import type { Identity } from './messages.ts';
 
-/** A version of a key that is offered. */
+/** Version of an offered key. */
 export interface OfferedVersion extends Identity {
   readonly offer: Offer;
   readonly version: number;
@@ -17,9 +17,9 @@ export interface OfferedVersion extends Identity {
 }
 
 /**
- * Every version of offered keys that may still sign: the latest of each key first, as servers count tries; then those before
- * them. A key that is gone, or that can't be shown now, is left out.
- * @throws `sealed`, `unavailable` when nothing can be told.
+ * Returns every version of offered keys that can still sign: first the latest of each key, because servers count
+ * attempts; then the earlier ones. Missing and currently unavailable keys are omitted.
+ * @throws `sealed`, `unavailable` if nothing can be read
  */
 export async function offeredVersions(
   desk: Desk,
@@ -33,7 +33,7 @@ export async function offeredVersions(
   ).flat();
 }
 
-/** The latest first. */
+/** Returns the versions of a key, latest first. */
 async function versionsOf(desk: Desk, offer: Offer, keys: PublicKeys): Promise<readonly OfferedVersion[]> {
   let data: unknown;
   try {
@@ -58,7 +58,7 @@ async function versionsOf(desk: Desk, offer: Offer, keys: PublicKeys): Promise<r
     });
 }
 
-/** What is about one key alone. */
+/** Errors that concern a single key. */
 const KEY_ERRORS: ReadonlySet<string> = new Set([
   'not-found',
   'denied',
@@ -68,7 +68,7 @@ const KEY_ERRORS: ReadonlySet<string> = new Set([
   'conflict',
 ]);
 
-/** Undefined for what SSH has no name for. */
+/** Encodes a key; undefined if SSH does not support its type. */
 function blobOf(key: KeyObject | undefined): Buffer | undefined {
   try {
     return key && sshBlob(key);

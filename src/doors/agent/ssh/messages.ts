@@ -3,11 +3,11 @@ import { SshReader, string, uint32 } from '../../../signatures/ssh-wire.ts';
 import type { ByteQueue } from '../byte-queue.ts';
 
 /*
- * The messages of the SSH agent protocol (draft-ietf-sshm-ssh-agent, and OpenSSH's PROTOCOL.agent): a byte that says what it is, and
- * its contents. On the way each has its length in front.
+ * Messages of the SSH agent protocol (draft-ietf-sshm-ssh-agent, and OpenSSH's PROTOCOL.agent): a type byte, and its
+ * contents. Each is sent with a length prefix.
  */
 
-/** As OpenSSH has it. */
+/** Maximum message length, the same as in OpenSSH. */
 export const MOST_MESSAGE_BYTES = 256 * 1024;
 const LENGTH_BYTES = 4;
 
@@ -27,41 +27,44 @@ const EXTENSION_RESPONSE = 29;
 const RSA_SHA2_256 = 2;
 const RSA_SHA2_512 = 4;
 
-/** By which hash an RSA key is to sign. */
+/** Hash of an RSA signature. */
 export type RsaHash = 'sha256' | 'sha512';
 
-/** What a client asks for. */
+/** Request of a client. */
 export type AgentRequest =
   | { readonly kind: 'list' }
   | {
       readonly kind: 'sign';
-      /** The public key, as it travels in SSH. */
+      /** Public key in SSH's encoding. */
       readonly blob: Buffer;
       readonly data: Buffer;
-      /** Undefined for a signature with SHA-1, which RSA keys made before there were others. */
+      /** Undefined for a signature with SHA-1, the original RSA signature algorithm. */
       readonly rsaHash: RsaHash | undefined;
     }
   | { readonly kind: 'lock' | 'unlock'; readonly passphrase: Buffer }
   | { readonly kind: 'bind'; readonly binding: Binding }
   | { readonly kind: 'query' }
-  /** An extension that is not known, which is told otherwise than one that failed. */
+  /** Unknown extension, which gets a different response than a failed one. */
   | { readonly kind: 'other' };
 
-/** On which connection of ssh the agent is used: `session-bind@openssh.com`. */
+/** SSH connection over which the agent is used: `session-bind@openssh.com`. */
 export interface Binding {
   readonly hostKey: Buffer;
   readonly sessionId: Buffer;
-  /** Of the session by the host: string of its algorithm, string of the signature. */
+  /** Host's signature of the session: string of its algorithm, string of the signature. */
   readonly signature: Buffer;
-  /** The connection leads to another machine, from which the agent is then used. */
+  /** Whether the connection forwards the agent to another machine. */
   readonly forwarding: boolean;
 }
 
-/** Extensions by their names; they are what `query` answers. */
+/** Supported extensions by name, which `query` returns. */
 export const SESSION_BIND = 'session-bind@openssh.com';
 const QUERY = 'query';
 
-/** Reads a message without its length. @throws `invalid` for one that is known, and is not as it should be. */
+/**
+ * Parses a message without its length.
+ * @throws `invalid` if a known message is malformed
+ */
 export function parseAgentRequest(message: Buffer): AgentRequest {
   const reader = new SshReader(message, 'this message');
   const type = reader.bytes(1)[0];
@@ -102,7 +105,7 @@ function extensionOf(name: string, reader: SshReader): AgentRequest {
   return { kind: 'bind', binding: { hostKey, sessionId, signature, forwarding } };
 }
 
-/** A key that is offered. */
+/** Offered key. */
 export interface Identity {
   readonly blob: Buffer;
   readonly comment: string;
@@ -118,7 +121,7 @@ export const success: Buffer = message(SUCCESS);
 export const extensionFailure: Buffer = message(EXTENSION_FAILURE);
 export const queryAnswer: Buffer = message(EXTENSION_RESPONSE, string(QUERY), string(SESSION_BIND));
 
-/** As many of the identities as a message has room for. */
+/** Formats as many identities as fit into a message. */
 export function identitiesAnswer(identities: readonly Identity[]): Buffer {
   const parts: Buffer[] = [];
   let bytes = 1 + LENGTH_BYTES;
@@ -131,10 +134,16 @@ export function identitiesAnswer(identities: readonly Identity[]): Buffer {
   return message(IDENTITIES_ANSWER, uint32(parts.length), ...parts);
 }
 
-/** @param blob the signature with the name of its algorithm, as it travels in SSH. */
+/**
+ * Formats a signature.
+ * @param blob signature with the name of its algorithm, in SSH's encoding
+ */
 export const signAnswer = (blob: Buffer): Buffer => message(SIGN_RESPONSE, string(blob));
 
-/** The next message of what has come in, without its length; undefined when it is not whole yet. @throws `invalid` for a length that can't be. */
+/**
+ * Takes the next message, without its length; undefined if it is not complete yet.
+ * @throws `invalid` for an impossible length
+ */
 export function takeMessage(come: ByteQueue): Buffer | undefined {
   const length = come.peek(LENGTH_BYTES)?.readUInt32BE();
   if (length === undefined) return undefined;

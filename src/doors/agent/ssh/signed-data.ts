@@ -1,18 +1,18 @@
 import { asCofferError } from '../../../ground/errors.ts';
 import { SshReader } from '../../../signatures/ssh-wire.ts';
 
-/** What a client wants signed, as far as the bytes tell. */
+/** Data to sign, as far as it can be recognized. */
 export type SignedData =
-  /** A log-in (RFC 4252, section 7), over the connection that the session names. */
+  /** Login (RFC 4252, section 7), over the connection of the session ID. */
   | {
       readonly kind: 'login';
       readonly user: string;
       readonly sessionId: Buffer;
       readonly blob: Buffer;
-      /** The host that is logged in to, where the client tells it. */
+      /** Host key of the server, if the client includes it. */
       readonly hostKey?: Buffer;
     }
-  /** A file or a message (OpenSSH's PROTOCOL.sshsig). */
+  /** File or message (OpenSSH's PROTOCOL.sshsig). */
   | { readonly kind: 'message'; readonly namespace: string }
   | { readonly kind: 'other' };
 
@@ -20,12 +20,12 @@ const MAGIC = Buffer.from('SSHSIG');
 const USERAUTH_REQUEST = 50;
 const SERVICE = 'ssh-connection';
 const PUBLIC_KEY = 'publickey';
-/** OpenSSH's own, which names the host as well. */
+/** OpenSSH's extension, which includes the host key. */
 const HOST_BOUND = 'publickey-hostbound-v00@openssh.com';
-/** No user, service or namespace has more, and it is shown to people. */
+/** Maximum length of a user, service or namespace in bytes: it is shown to the user. */
 const MOST_TEXT_BYTES = 1024;
 
-/** Looks at data that is to be signed. Whatever it does not know for certain is `other`. */
+/** Parses data to sign. Anything that is not recognized for certain is `other`. */
 export function signedDataOf(data: Buffer): SignedData {
   try {
     return isMessage(data) ? messageOf(data) : loginOf(data);

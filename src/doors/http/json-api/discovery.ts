@@ -1,12 +1,12 @@
 import type { Answer } from '../exchange.ts';
 import { JSON_TYPE } from '../vault/envelope.ts';
 
-/** Where programs of the family look first when they know a host and nothing more. */
+/** Path of Terraform's service discovery document. */
 export const DISCOVERY_PATH = '/.well-known/terraform.json';
 
 /**
- * The tags API under each name that clients know for it; the later ones are what the later clients ask for. There is no registry of modules: who
- * asks it for one is told that it is not there, and one client library does not start where none is named.
+ * Tags API under all its service names; later clients use the later names. There is no module registry: requests to it
+ * get "not found", but one client library requires its name.
  */
 const SERVICES = {
   'modules.v1': '/api/registry/v1/modules/',
@@ -15,7 +15,7 @@ const SERVICES = {
   'tfe.v2.2': '/api/v2/',
 } as const;
 
-/** The same for everybody, with a token or without, and while the store is sealed. */
+/** Discovery document, the same for everyone, with and without a token, sealed or not. */
 export const DISCOVERY: Answer = {
   status: 200,
   contentType: JSON_TYPE,

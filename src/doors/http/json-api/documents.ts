@@ -5,16 +5,16 @@ import { errorSource } from '../../../operations/json-api/request.ts';
 import type { Answer, Exchange } from '../exchange.ts';
 import { DOCUMENT_TITLES, documentStatus } from '../status-codes.ts';
 
-/** Documents, errors and media types of JSON:API, as `/api/v2` speaks it. */
+/** Documents, errors and media types of the JSON:API at `/api/v2`. */
 
 export const MEDIA_TYPE = 'application/vnd.api+json';
 
-/** On every answer, errors included: clients refuse a server without it. */
+/** Headers of every response, including errors: clients refuse a server without them. */
 const VERSION_HEADERS = { 'tfp-api-version': '2.5', 'cache-control': 'no-store' } as const;
 
 export const NO_DOCUMENT: Answer = { status: 204, headers: VERSION_HEADERS };
 
-/** 200 or 201 with the document, 204 when there is none. */
+/** Formats 200 or 201 with the document, 204 without one. */
 export function documentAnswer({ data, created }: Outcome<unknown>): Answer {
   if (data === undefined) return NO_DOCUMENT;
   return {
@@ -38,19 +38,19 @@ export function errorDocument(status: number, members: ErrorMembers = {}): Answe
     status,
     contentType: MEDIA_TYPE,
     headers: VERSION_HEADERS,
-    // The status is a text: clients lose the whole message over a number.
+    // The status is a text: clients ignore the whole message if it is a number.
     body: JSON.stringify({ errors: [{ status: String(status), title, ...others }] }),
   };
 }
 
-/** One constant answer for what is not there and for what the caller may not see. */
+/** Same response for missing resources and for those that the caller may not see. */
 export const NOT_FOUND: Answer = errorDocument(404);
 export const UNAUTHORIZED: Answer = errorDocument(401);
 
 /**
- * The answer for an error of the core. What is missing and what is forbidden read the same, without any name.
- * @param details sent as `meta`, for the command's own client.
- * @param byOwner who may know of everything.
+ * Formats an error of the core. Missing and forbidden are the same, without any name.
+ * @param details sent as `meta`, for Coffer's own client
+ * @param byOwner whether the caller may know of everything
  */
 export function coreErrorDocument(
   error: CofferError,
@@ -64,7 +64,7 @@ export function coreErrorDocument(
     return errorDocument(503, { detail: 'The store is sealed.' });
   const source =
     operation === undefined || error.field === undefined ? undefined : errorSource(operation, error.field);
-  // JSON:API has its own status for a query that can't be kept; clients look for the words about include.
+  // JSON:API has a separate status for an unsupported query; clients look for the text about include.
   const family = source !== undefined && 'parameter' in source ? queryFamily(source.parameter) : undefined;
   const isBadQuery = error.kind === 'invalid' && family !== undefined;
   return errorDocument(isBadQuery ? 400 : status, {
@@ -78,14 +78,17 @@ export function coreErrorDocument(
 
 const MUTATIONS = new Set(['POST', 'PATCH', 'DELETE']);
 
-/** A request that may come without a body and its type: one client deletes projects so. */
+/** Whether a request may omit the body and its type: one client deletes projects like that. */
 const hasNothing = ({ method, headers }: Exchange): boolean =>
   method === 'DELETE' &&
   headers['content-type'] === undefined &&
   headers['transfer-encoding'] === undefined &&
   (headers['content-length'] ?? '0') === '0';
 
-/** @returns 415 or 406 when the request's media types are not those of JSON:API. */
+/**
+ * Checks the media types of a JSON:API request.
+ * @returns a 415 or 406 response, or undefined if they are acceptable
+ */
 export function refusedMediaType(exchange: Exchange): Answer | undefined {
   const { method, headers } = exchange;
   if (MUTATIONS.has(method) && !hasNothing(exchange) && !isMediaType(headers['content-type'])) {
@@ -100,21 +103,21 @@ export function refusedMediaType(exchange: Exchange): Answer | undefined {
   return ours.length > 0 && !anyPlain ? errorDocument(406, { source: { header: 'Accept' } }) : undefined;
 }
 
-/** What to do about a type that was refused: some programs add a parameter by themselves. */
+/** Formats the remedy for a refused media type: some programs add a parameter automatically. */
 function mediaTypeWanted(header: string | undefined): string {
   const parameter = parametersOf(header ?? '')?.find((name) => name !== 'profile');
   if (parameter === undefined) return `Send ${MEDIA_TYPE}.`;
   return `Send ${MEDIA_TYPE} without "${parameter}": JSON:API allows no such parameter here.`;
 }
 
-/** Without parameters but `profile`, which may be ignored: no extension is known here. */
+/** Whether a media type has no parameters except `profile`, which may be ignored: no extensions are supported. */
 const isMediaType = (header: string | undefined): boolean =>
   parametersOf((header ?? '').replace(UTF_8, ''))?.every((name) => name === 'profile') ?? false;
 
-/** What a JSON document is written in anyway; some libraries add it by themselves. */
+/** Redundant charset of JSON; some libraries add it automatically. */
 const UTF_8 = /;\s*charset=(?:utf-8|"utf-8")(?=\s*(?:;|$))/i;
 
-/** The names of a JSON:API media type's parameters; undefined for another type. */
+/** Returns the parameter names of a JSON:API media type; undefined for another type. */
 function parametersOf(mediaType: string): readonly string[] | undefined {
   const [type, ...parameters] = mediaType.split(';').map((part) => part.trim());
   if (type?.toLowerCase() !== MEDIA_TYPE) return undefined;
@@ -123,14 +126,17 @@ function parametersOf(mediaType: string): readonly string[] | undefined {
 
 const BELIEVABLE_HOST = /^(?:[A-Za-z0-9](?:[A-Za-z0-9.-]{0,252})|\[[0-9A-Fa-f:.]{2,45}\])(?::\d{1,5})?$/;
 
-/** Scheme and host for links: those that the request names, when they look like some, else the listener's own. */
+/** Returns scheme and host for links: those of the request if they are plausible, else the listener's own. */
 export function baseUrlOf({ headers, origin }: Exchange): string {
   const scheme = forwardedScheme(headers) ?? origin.slice(0, origin.indexOf(':'));
   const { host } = headers;
   return host !== undefined && BELIEVABLE_HOST.test(host) ? `${scheme}://${host}` : origin;
 }
 
-/** How the caller came to a proxy in front, as it says itself. Links are for that caller alone, so nothing is at stake. */
+/**
+ * Returns the scheme of the client's connection to a proxy, as reported by the proxy. Links are only for that client,
+ * so it need not be trusted.
+ */
 function forwardedScheme(headers: Exchange['headers']): string | undefined {
   const said =
     [headers['x-forwarded-proto']].flat()[0] ?? /proto="?(\w+)/i.exec(headers.forwarded ?? '')?.[1];

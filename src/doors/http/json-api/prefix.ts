@@ -1,2 +1,2 @@
-/** Where the tags API begins. */
+/** Path prefix of the tags API. */
 export const JSON_API_PREFIX = '/api/v2/';

@@ -1,7 +1,7 @@
 import type { Answer } from '../exchange.ts';
 import type { ApiDocument, ApiOperation, ApiParameter } from '../openapi.ts';
 
-/** The OpenAPI document for people: one page without scripts, and without anything that lies elsewhere. */
+/** Formats the OpenAPI document as a page without scripts and external resources. */
 export function docsPage(document: object): Answer {
   const { info, paths } = document as ApiDocument & { readonly info: { title: string; description: string } };
   const operations = Object.entries(paths).flatMap(([path, methods]) =>

@@ -4,19 +4,19 @@ import type { Answer, Exchange } from '../exchange.ts';
 import type { PendingRequest } from '../pending-request.ts';
 import { errorBody } from './envelope.ts';
 
-/** What browsers are told that pages may do, as peers say it. */
+/** Values of CORS headers, the same as in Vault. */
 const METHODS = ['DELETE', 'GET', 'OPTIONS', 'POST', 'PUT', 'LIST', 'SCAN'];
 const REMEMBERED_SECONDS = 300;
-/** Our own headers for what others call `X-Vault-Token` and `X-Vault-Wrap-TTL`. */
+/** Coffer's own headers for `X-Vault-Token` and `X-Vault-Wrap-TTL`. */
 const OWN_HEADERS = ['X-Service-Token', 'X-Service-Wrap-TTL'];
 
 const NOT_ALLOWED = errorBody(403, ['origin not allowed']);
 
 /**
- * A request that a web page may have sent: where an operator said which pages may, those get what browsers must see, and all
- * others nothing. Where nobody did, it is a request as any other.
- * @param store undefined while it is sealed.
- * @param take what would answer it.
+ * Handles CORS for a request that a web page may have sent: if CORS is enabled, allowed origins get the required
+ * headers, and others are refused. Otherwise it is a normal request.
+ * @param store undefined while it is sealed
+ * @param take answers the request
  */
 export function ofWebPage(
   exchange: Exchange,
@@ -58,7 +58,7 @@ async function answerPage(
   return { ...answer, headers: { ...answer.headers, ...headers } };
 }
 
-/** What a browser asks before it lets a page send anything. */
+/** Answers a preflight request. */
 function preflight(
   { headers }: Exchange,
   settings: CorsSettings,

@@ -4,36 +4,36 @@ import type { Operation, Outcome } from '../../../operations/declaration/operati
 import type { Answer } from '../exchange.ts';
 
 /**
- * The answers of `/v1`, byte for byte as peers write them: one line with a final newline, members of `data` sorted,
- * `<`, `>` and `&` escaped as Go's encoder does for the sake of HTML.
+ * Responses of `/v1`, byte for byte like Vault's: one line with a final newline, members of `data` sorted, `<`, `>` and
+ * `&` escaped like Go's encoder does for HTML.
  */
 
 export const JSON_TYPE = 'application/json';
 export const NO_STORE = { 'cache-control': 'no-store' } as const;
 
-/** What an envelope says of its request. */
+/** Request data in the envelope. */
 export interface Labels {
   readonly id: string;
-  /** The kind of engine that answered, as newer versions of Vault tell it; some clients check it. */
+  /** Type of the engine that responded, as in newer versions of Vault; some clients check it. */
   readonly mountType: string;
 }
 
 const JSON_ANSWER = { status: 200, contentType: JSON_TYPE, headers: NO_STORE } as const;
 
-/** The id belongs to the wrapped answer. */
+/** The request ID is part of the wrapped response. */
 const printWrapInfo = (wrapInfo: WrapInfo): string =>
   '{"request_id":"","lease_id":"","renewable":false,"lease_duration":0,"data":null' +
   `,"wrap_info":${printInOrder(wrapInfo)},"warnings":null,"auth":null}\n`;
 
-/** What is kept of an answer for the one who unwraps it. */
+/** Returns the part of a response that is stored for unwrapping. */
 export function keptOf({ body }: Answer): string | undefined {
   if (body === undefined) return undefined;
   return (typeof body === 'string' ? body : Buffer.concat(body).toString()).trimEnd();
 }
 
 /**
- * A successful answer: the envelope, or 204 when there is nothing to say.
- * @param notes warnings about the request, which are lost when the answer has no body.
+ * Formats a successful response: the envelope, or 204 if it is empty.
+ * @param notes warnings about the request, which are lost if the response has no body
  */
 function envelope({ id, mountType }: Labels, outcome: Outcome<unknown>, notes: readonly string[]): Answer {
   const { data, auth, topLevel, failedItems, wrapInfo } = outcome;
@@ -49,7 +49,7 @@ function envelope({ id, mountType }: Labels, outcome: Outcome<unknown>, notes: r
     `,"warnings":${warnings.length === 0 ? 'null' : printSorted(warnings)}` +
     `,"auth":${auth === undefined ? 'null' : printInOrder(auth)}${printMembers(topLevel)}` +
     `,"mount_type":"${mountType}"}`;
-  // A batch with failed items is answered with the whole result, without a final newline, as peers do.
+  // A batch with failed items is answered with the complete result, without a final newline, as in Vault.
   if (failedItems !== undefined) {
     const { statusCode: status } = failedItems;
     const answer = { status, contentType: JSON_TYPE, headers: NO_STORE };
@@ -58,14 +58,17 @@ function envelope({ id, mountType }: Labels, outcome: Outcome<unknown>, notes: r
   return { ...JSON_ANSWER, status: outcome.statusCode ?? 200, body: `${body}\n` };
 }
 
-/** An answer without the envelope: health, seal status. */
+/** Formats a response without the envelope: health, seal status. */
 function bare(data: unknown, status = 200): Answer {
   return { status, contentType: JSON_TYPE, headers: NO_STORE, body: `${printInOrder(data)}\n` };
 }
 
 const keptAnswers = new WeakMap<object, Answer>();
 
-/** To print the description of all operations takes as long as hundreds of other answers, and anybody may ask for it. */
+/**
+ * Formats and caches a constant response: formatting the description of all operations takes as long as hundreds of
+ * other responses, and anyone may request it.
+ */
 function kept(data: unknown): Answer {
   if (!isObject(data)) return bare(data);
   const answer = keptAnswers.get(data) ?? bare(data);
@@ -73,7 +76,10 @@ function kept(data: unknown): Answer {
   return answer;
 }
 
-/** The answer for what an operation gave. @param notes warnings about the request. */
+/**
+ * Formats the result of an operation.
+ * @param notes warnings about the request
+ */
 export function printOutcome(
   labels: Labels,
   operation: Operation,
@@ -88,7 +94,7 @@ export function printOutcome(
   return operation.answersTheSame ? kept(outcome.data) : bare(outcome.data, outcome.statusCode);
 }
 
-/** Warnings about the request itself. */
+/** Returns warnings about the request itself. */
 export function parameterNotes(
   unrecognized: readonly string[],
   captures: Readonly<Record<string, string>>,
@@ -107,7 +113,7 @@ export function parameterNotes(
   return notes;
 }
 
-/** `{"errors":[…]}`; no text at all for a missing thing on a read. */
+/** Formats `{"errors":[…]}`; without texts for a missing resource on a read. */
 export function errorBody(status: number, texts: readonly string[], details?: object): Answer {
   const extra = details === undefined ? {} : { coffer: details };
   return {
@@ -118,17 +124,17 @@ export function errorBody(status: number, texts: readonly string[], details?: ob
   };
 }
 
-/** How Go prints a list of errors of which some handler gave one. */
+/** Formats an error like Go's multierror does. */
 export const wrapped = (text: string): string => `1 error occurred:\n\t* ${text}\n\n`;
 
 const HTML_SPECIALS = /[<>&\u2028\u2029]/g;
 const escapeHtml = (json: string): string =>
   json.replace(HTML_SPECIALS, (char) => `\\u${char.charCodeAt(0).toString(16).padStart(4, '0')}`);
 
-/** JSON with members in the order they have. */
+/** Serializes JSON with members in their own order. */
 const printInOrder = (value: unknown): string => escapeHtml(JSON.stringify(value));
 
-/** Further top-level members: some calls repeat their data there. */
+/** Serializes additional top-level members: some responses repeat their data there. */
 function printMembers(members: object | undefined): string {
   if (members === undefined) return '';
   let printed = '';
@@ -138,12 +144,12 @@ function printMembers(members: object | undefined): string {
   return escapeHtml(printed);
 }
 
-/** JSON with the members of every object sorted by code unit; undefined ones are left out. */
+/** Serializes JSON with the members of every object sorted by code unit; undefined ones are omitted. */
 export const printSorted = (value: unknown): string => escapeHtml(sortedJson(value));
 
 function sortedJson(value: unknown): string {
   if (Array.isArray(value)) {
-    // Lists of texts are most of what long answers are made of.
+    // Long responses consist mostly of lists of texts.
     if (value.every((item) => typeof item === 'string')) return JSON.stringify(value);
     return `[${value.map(sortedJson).join(',')}]`;
   }

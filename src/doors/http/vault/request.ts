@@ -6,21 +6,21 @@ import type { Answer, Exchange } from '../exchange.ts';
 import { formPairs, parseForm, parseObject, parseQuery } from '../request-body.ts';
 import { errorBody, wrapped } from './envelope.ts';
 
-/** What a request to `/v1` asks for, before anybody looks who asks. */
+/** Parsed request to `/v1`, before authentication. */
 export interface VaultRequest {
   readonly method: Method;
   /** Decoded, below `/v1/`, without the final slash of a list. */
   readonly path: string;
   readonly query: string;
-  /** What can be done at the path is asked for, and nothing is done. */
+  /** Present if only the help of the path is requested. */
   readonly isForHelp?: true;
-  /** Seconds for which the answer is to be wrapped; absent for an open one. */
+  /** Requested time to live of the wrapped response, in seconds; absent for an unwrapped one. */
   readonly wrapTtl?: number;
 }
 
 /**
- * Reads method and path; nothing after this decodes a path again.
- * @returns an answer when the request can't be right whoever sends it.
+ * Reads method and path; no later code decodes a path again.
+ * @returns a response if the request is invalid regardless of the caller
  */
 export function readVaultRequest(exchange: Exchange, prefix: string): VaultRequest | Answer {
   const { target } = exchange;
@@ -28,7 +28,7 @@ export function readVaultRequest(exchange: Exchange, prefix: string): VaultReque
   const query = mark === -1 ? '' : target.slice(mark + 1);
   const path = decodePath(target.slice(prefix.length, mark === -1 ? undefined : mark));
   if (path === undefined) return errorBody(400, ['the path is not percent-encoded UTF-8']);
-  // Whatever the method: nobody who asks for help wants anything done.
+  // Regardless of the method: a request for help must not run anything.
   const isForHelp = asksForHelp(query);
   const method = isForHelp ? 'GET' : methodOf(exchange.method, path, query);
   if (typeof method !== 'string') return method;
@@ -47,10 +47,12 @@ export function readVaultRequest(exchange: Exchange, prefix: string): VaultReque
   return { method, path, query, ...wrapping };
 }
 
-/** What is written here is a prefix, and people end it in a slash. */
+/** Paths that end with a prefix, which users terminate with a slash. */
 const REVOKED_PREFIX = /^sys\/(?:leases\/)?revoke-(?:prefix|force)\/.*[^/]\/+$/;
 
-/** Part of a second counts as one: an answer that is to be wrapped must not be open. */
+/**
+ * Reads the requested TTL. Fractions of a second are rounded up: a response to be wrapped must not be sent unwrapped.
+ */
 function readWrapTtl({ headers }: Exchange): number | Answer {
   const given = String(headers['x-service-wrap-ttl'] || headers['x-vault-wrap-ttl'] || '0');
   const seconds = parseGoDuration(given);
@@ -79,7 +81,7 @@ const FALSE = /^(?:0|f|F|FALSE|false|False)$/;
 function methodOf(method: string, path: string, query: string): Method | Answer {
   if (method === 'POST' || method === 'PUT') return 'POST';
   if (method === 'DELETE' || method === 'LIST') return method;
-  // The one path that load balancers ask for without wanting a body.
+  // Load balancers use HEAD only for this path.
   if (method === 'HEAD' && path === 'sys/health') return 'GET';
   if (method !== 'GET') return errorBody(405, [wrapped('unsupported operation')]);
   if (!query.includes('list=')) return 'GET';
@@ -88,16 +90,16 @@ function methodOf(method: string, path: string, query: string): Method | Answer 
   return TRUE.test(list) ? 'LIST' : errorBody(400, []);
 }
 
-/** Any text will do, `false` as well: so does OpenBao. */
+/** Whether help is requested: any text counts, even `false`, as in OpenBao. */
 function asksForHelp(query: string): boolean {
   if (!query.includes('help=')) return false;
   return Boolean(formPairs(query).get('help'));
 }
 
 /**
- * Parameters of a write are in its body, all others' in the query.
- * @param longNumbers rounded for strangers, who have no use for them.
- * @throws `invalid`.
+ * Reads the parameters: of a write from its body, otherwise from the query.
+ * @param longNumbers rounded for unauthenticated clients, who do not need exact ones
+ * @throws `invalid`
  */
 export function readParameters(
   { method, query }: VaultRequest,
@@ -112,22 +114,22 @@ export function readParameters(
 
 const NOTHING = Object.freeze({});
 const OPENING_BRACE = 0x7b;
-/** Before a JSON text, RFC 8259. */
+/** White space before a JSON text, RFC 8259. */
 const WHITE_SPACE: readonly number[] = [0x20, 0x09, 0x0a, 0x0d];
 
-/** `curl -d` says form whatever it sends: the first character tells. */
+/** Whether a body is a form: `curl -d` declares every body as a form, so check the first character. */
 const isForm = (contentType: string | undefined, body: Buffer): boolean =>
   contentType?.startsWith('application/x-www-form-urlencoded') === true &&
   body.find((byte) => !WHITE_SPACE.includes(byte)) !== OPENING_BRACE;
 
-/** `list` turned the request into a listing, and is no parameter of the operation. */
+/** Removes `list`, which only selects the method, and is not a parameter of the operation. */
 function withoutSwitches(values: Readonly<Record<string, unknown>>): Readonly<Record<string, unknown>> {
   if (!Object.hasOwn(values, 'list')) return values;
   const { list: _list, ...rest } = values;
   return rest;
 }
 
-/** Headers whose meaning would be lost if they were ignored. */
+/** Refuses headers that must not be ignored. */
 export function refusedHeader({ headers }: Exchange): Answer | undefined {
   const namespace = headers['x-vault-namespace'];
   if (typeof namespace === 'string' && !NO_NAMESPACE.has(namespace)) {

@@ -1,8 +1,9 @@
 import { malformed, type WireReader, type WireWriter } from './wire.ts';
 
 /**
- * Attributes of objects. How a value is written depends on its type, and nothing in the message says which way it was: one in the
- * wrong way shifts everything behind it. The table is that of p11-kit's client; what is not in it is a byte array.
+ * Object attributes. The encoding of a value depends on its type, and the message does not say which one was used: a
+ * wrong one would misinterpret everything after it. The table is that of p11-kit's client; attributes that are not in
+ * it are byte arrays.
  */
 
 /** `CKA_…` */
@@ -58,40 +59,43 @@ export const ATTRIBUTE = {
   allowedMechanisms: 0x4000_0600,
 } as const;
 
-/** False where p11-kit has bytes for what PKCS #11 has a flag for, as for `CKA_DESTROYABLE`. */
+/**
+ * Encoding of false for attributes that p11-kit treats as bytes although PKCS #11 defines a flag, such as
+ * `CKA_DESTROYABLE`.
+ */
 export const NO_AS_BYTES = Buffer.alloc(1);
 
-/** The value of an attribute. */
+/** Value of an attribute. */
 export type AttributeValue = boolean | number | Buffer | readonly number[] | readonly Attribute[];
 
 export interface Attribute {
   readonly type: number;
-  /** Undefined for one that is not there, or not shown. */
+  /** Undefined if it does not exist, or is not revealed. */
   readonly value: AttributeValue | undefined;
 }
 
-/** An attribute that is asked for. */
+/** Requested attribute. */
 export interface Wanted {
   readonly type: number;
-  /** Bytes that there is room for; the client looks after them itself. */
+  /** Size of the client's buffer, which the client itself manages. */
   readonly room: number;
 }
 
 interface Writing<V extends AttributeValue> {
   is(value: AttributeValue): value is V;
-  /** Bytes of the value as a C program sees it. */
+  /** Returns the length of the value for a C program, in bytes. */
   length(value: V): number;
   read(reader: WireReader, depth: number): V;
   write(writer: WireWriter, value: V): void;
 }
 
-/** More than any program asks for at once. */
+/** Maximum number of attributes, more than any program requests at once. */
 const MOST_ATTRIBUTES = 256;
 const MOST_MECHANISMS = 1024;
-/** Templates in templates; p11-kit has the same bound. */
+/** Maximum nesting depth of templates, the same as in p11-kit. */
 const DEEPEST = 8;
 const ULONG_BYTES = 8;
-/** `sizeof (CK_ATTRIBUTE)`, where pointers have eight bytes. */
+/** `sizeof (CK_ATTRIBUTE)` with 8-byte pointers. */
 const ATTRIBUTE_BYTES = 24;
 
 const flag: Writing<boolean> = {
@@ -149,7 +153,7 @@ const template: Writing<readonly Attribute[]> = {
 };
 
 const A = ATTRIBUTE;
-/** Attributes that only others' tokens have are here by number alone: colour of a display, `CKA_RESET_ON_INIT`, and the like. */
+/** Attributes that only other tokens have are listed by number: display colors, `CKA_RESET_ON_INIT` and others. */
 const FLAGS: readonly number[] = [
   A.token,
   A.private,
@@ -219,7 +223,7 @@ const writingOf = (type: number): Writing<AttributeValue> =>
 function readAttribute(reader: WireReader, depth: number): Attribute {
   const type = reader.uint32();
   if (reader.byte() === 0) return { type, value: undefined };
-  // What the caller's program counts as the length says nothing that the value does not say itself.
+  // The length in the calling program is redundant.
   reader.uint32();
   return { type, value: writingOf(type).read(reader, depth) };
 }
@@ -245,7 +249,7 @@ export function writeAttributes(writer: WireWriter, attributes: readonly Attribu
   for (const attribute of attributes) writeAttribute(writer, attribute);
 }
 
-/** `fA`: of a template that there is room for, what is asked of the attributes in it stands there as well. */
+/** `fA`: for a template with a buffer, the requests for its attributes are included. */
 export function readWanted(reader: WireReader, depth = 0): readonly Wanted[] {
   if (depth > DEEPEST) throw malformed();
   return reader.many(reader.uint32(), MOST_ATTRIBUTES, () => {

@@ -4,23 +4,23 @@ import { type Mechanism, readMechanism } from './mechanisms.ts';
 import { type MechanismLayout, malformed, WireReader, WireWriter } from './wire.ts';
 
 /**
- * The calls of PKCS #11 as p11-kit's remote protocol has them: each has a number, and what it takes and what it gives are spelled
- * in letters, which stand in every message.
+ * PKCS #11 calls in p11-kit's remote protocol: each has a number, and signatures of its inputs and outputs in letters,
+ * which are part of every message.
  */
 
-/** Something that a call takes. */
+/** Input of a call. */
 interface TakenPart<T> {
   readonly letters: string;
   read(reader: WireReader): T;
 }
 
-/** Something that a call gives. */
+/** Output of a call. */
 interface GivenPart<T> {
   readonly letters: string;
   write(writer: WireWriter, value: T): void;
 }
 
-/** The values of a list of parts. */
+/** Values of a list of inputs. */
 type ValuesTaken<P extends readonly TakenPart<unknown>[]> = {
   readonly [K in keyof P]: P[K] extends TakenPart<infer T> ? T : never;
 };
@@ -45,13 +45,13 @@ const version: GivenPart<readonly [major: number, minor: number]> = {
   },
 };
 
-/** Text of a fixed width, filled up with blanks. */
+/** Text of a fixed width, padded with spaces. */
 const spaced = (width: number): GivenPart<string> => ({
   letters: 's',
   write: (writer, value) => writer.array(filled(value, width)),
 });
 
-/** Cut where a character ends. */
+/** Pads a text; truncates it at a character boundary. */
 function filled(text: string, width: number): Buffer {
   let cut = text;
   while (Buffer.byteLength(cut) > width) cut = cut.slice(0, -1);
@@ -60,7 +60,7 @@ function filled(text: string, width: number): Buffer {
   return bytes;
 }
 
-/** Bytes that a program hands over; undefined for a null pointer. */
+/** Bytes from a program; undefined for a null pointer. */
 const bytes: TakenPart<Buffer | undefined> = {
   letters: 'ay',
   read(reader) {
@@ -70,10 +70,10 @@ const bytes: TakenPart<Buffer | undefined> = {
   },
 };
 
-/** How much of something a program has room for. 0: it asks how much there would be. */
+/** Size of a program's buffer. 0: it queries the required size. */
 const room = (letters: string): TakenPart<number> => ({ letters, read: (reader) => reader.uint32() });
 
-/** Bytes for a program; a number: it has no room, so many would come. */
+/** Bytes for a program; a number is the required size if there is no buffer. */
 const filledBytes: GivenPart<Buffer | number> = {
   letters: 'ay',
   write(writer, value) {
@@ -83,7 +83,7 @@ const filledBytes: GivenPart<Buffer | number> = {
   },
 };
 
-/** Numbers for a program; a number: it has no room, so many would come. */
+/** Numbers for a program; a number is the required size if there is no buffer. */
 const ulongs: GivenPart<readonly number[] | number> = {
   letters: 'au',
   write(writer, value) {
@@ -127,7 +127,7 @@ const update = (id: number) => call(id, [ulong, bytes], []);
 const whole = (id: number) => call(id, [ulong, bytes, byteRoom], [filledBytes]);
 const final = (id: number) => call(id, [ulong, byteRoom], [filledBytes]);
 
-/** Those that this token answers with more than "not supported". */
+/** Calls that are supported by this token. */
 export const CALLS = {
   initialize: call(1, [bytes, byte, bytes], []),
   finalize: call(2, [], []),
@@ -202,13 +202,13 @@ export type CallName = keyof typeof CALLS;
 export type Taken<N extends CallName> = ValuesTaken<(typeof CALLS)[N]['takes']>;
 export type Given<N extends CallName> = ValuesGiven<(typeof CALLS)[N]['gives']>;
 
-/** A call with what it takes. */
+/** Call with its input values. */
 export type Asked = { readonly [N in CallName]: { readonly name: N; readonly values: Taken<N> } }[CallName];
 
 const NAMES: ReadonlyMap<number, CallName> = new Map(
   Object.entries(CALLS).map(([name, { id }]) => [id, name as CallName]),
 );
-/** Instead of the number of a call: it failed, and the return value is all there is. */
+/** Number that replaces that of a call if it failed, with only the return value. */
 const FAILED = 0;
 const ULONG_LETTER = 'u';
 
@@ -223,7 +223,10 @@ function write(id: number, letters: string, values: (writer: WireWriter) => void
   return writer.done();
 }
 
-/** @throws `Refused` for a call that this token does not have, or what is none. */
+/**
+ * Parses a call.
+ * @throws `Refused` if it is unsupported or malformed
+ */
 export function readCall(message: Buffer, layout: MechanismLayout): Asked {
   const reader = new WireReader(message, layout);
   const name = NAMES.get(reader.uint32());
@@ -241,6 +244,9 @@ export const writeAnswer = <N extends CallName>(name: N, values: Given<N>): Buff
     for (const [index, part] of CALLS[name].gives.entries()) part.write(writer, given[index] as never);
   });
 
-/** @param value `CKR_…`, not 0. */
+/**
+ * Formats a failure.
+ * @param value `CKR_…`, not 0
+ */
 export const writeFailure = (value: number): Buffer =>
   write(FAILED, ULONG_LETTER, (writer) => writer.ulong(value));

@@ -1,20 +1,20 @@
 /**
- * Messages of p11-kit's remote protocol on a stream: first one byte from each side, its version, then in both directions a
- * number that the client chose for the call, the lengths of options and of a body, and both.
+ * Framing of p11-kit's remote protocol: first one byte from each side, its version, then in both directions a number
+ * that the client chose for the call, the lengths of options and of a body, and both.
  */
 
-/** A call's body. */
+/** Body of a call. */
 export interface Frame {
-  /** Comes back with the answer; several calls may be under way at once. */
+  /** Returned with the response; several calls may be in progress. */
   readonly code: number;
-  /** Undefined for one that was too large to be kept. */
+  /** Undefined if it was too large to be buffered. */
   readonly body: Buffer | undefined;
 }
 
 const HEAD_BYTES = 12;
 const OPTIONS_AT = 4;
 const BODY_AT = 8;
-/** Programs hand over large data in pieces; what is larger is read past, and refused. */
+/** Maximum body size in bytes: programs send large data in parts; larger bodies are skipped, and refused. */
 export const MOST_BODY_BYTES = 1024 * 1024;
 
 export const writeFrame = (code: number, body: Buffer): Buffer => {
@@ -24,16 +24,16 @@ export const writeFrame = (code: number, body: Buffer): Buffer => {
   return Buffer.concat([head, body]);
 };
 
-/** Cuts a stream into frames. Holds one body at most, in no more than twice the bytes that have come of it. */
+/** Splits a stream into frames. Buffers at most one body, in no more than twice the bytes received for it. */
 export class FrameReader {
   readonly #head = Buffer.alloc(HEAD_BYTES);
   #headBytes = 0;
-  /** Of the frame whose head has come, bytes of it that are to be read past, and what is there of its body. */
+  /** State of the current frame: bytes to skip, and the received part of its body. */
   #skip = 0;
   #body: Buffer = NOTHING;
   #bodyBytes = 0;
 
-  /** Reads on as far as somebody takes the frames that end in this piece; all of them must be taken before the next piece. */
+  /** Yields the frames that end in this piece; all of them must be consumed before the next piece. */
   *push(piece: Buffer): Generator<Frame, void> {
     let rest = piece;
     while (rest.length > 0) {

@@ -1,7 +1,7 @@
 import { refuse } from '../return-values.ts';
 import type { WireReader } from './wire.ts';
 
-/** `CKM_…`, as far as this token knows them. */
+/** `CKM_…` that this token knows. */
 export const MECHANISM = {
   rsaKeyPairGen: 0x0000,
   rsaPkcs: 0x0001,
@@ -43,7 +43,7 @@ export interface PssParameters {
 export interface OaepParameters {
   readonly hash: number;
   readonly maskGeneration: number;
-  /** `CKZ_…`: 1 where a label is given. */
+  /** `CKZ_…`: 1 if a label is given. */
   readonly source: number;
   readonly label: Buffer;
 }
@@ -63,19 +63,21 @@ const PSS_TYPES: readonly number[] = [
   M.sha512RsaPss,
 ];
 
-/** Of these no parameter is written. Clients know more of them, but this token has no use for those. */
+/**
+ * Mechanisms that are encoded without a parameter. Clients know more of them, but this token does not support those.
+ */
 const WITHOUT: ReadonlySet<number> = new Set(
   Object.values(MECHANISM).filter((type) => type !== M.rsaOaep && !PSS_TYPES.includes(type)),
 );
 
-/** As a type: no mechanism, which ends an operation. */
+/** Type of no mechanism, which ends an operation. */
 const NONE = 0xffff_ffff;
 
 /**
- * `M`. Up to release 0.25.5 a mechanism without a parameter has a mark behind its type; since then it has nothing, and the others
- * have a flag in front of theirs. What the two sides agree on as their version says nothing about that.
- * @returns undefined for none.
- * @throws `Refused` for a type that is not known here: nobody can tell how much belongs to it.
+ * `M`. Up to release 0.25.5, a mechanism without a parameter has a marker after its type; since then it has nothing,
+ * and the others have a flag before theirs. The negotiated protocol version does not tell which.
+ * @returns undefined for none
+ * @throws `Refused` for an unknown type, because the length of its parameter is unknown
  */
 export function readMechanism(reader: WireReader): Mechanism | undefined {
   const type = reader.uint32();

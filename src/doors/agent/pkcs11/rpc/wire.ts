@@ -1,22 +1,22 @@
 import { Refused } from '../return-values.ts';
 
 /**
- * The bytes of which the remote protocol of p11-kit is made: big-endian numbers, and byte arrays with their length in front.
- * Nothing that is read is believed: a length counts for no more than the bytes that are there.
+ * Wire encoding of p11-kit's remote protocol: big-endian numbers, and byte arrays with a length prefix. Input is not
+ * trusted: a length never exceeds the available bytes.
  */
 
 const UINT32_BYTES = 4;
 const ULONG_BYTES = 8;
-/** As a length: there is no array. */
+/** Length of a missing array. */
 export const NO_ARRAY = 0xffff_ffff;
 const ULONG_BITS = 64;
 
-/** Which of the two ways of writing mechanisms a client has; it depends on the client's own release. */
+/** Encoding of mechanisms, which depends on the client's release. */
 export type MechanismLayout = 'marked' | 'flagged';
 
-/** Reads one message. Everything throws `Refused` for what is cut short or can't be right. */
+/** Reads one message. All methods throw `Refused` for truncated or invalid input. */
 export class WireReader {
-  /** How mechanisms are written in this message. */
+  /** Encoding of mechanisms in this message. */
   readonly mechanisms: MechanismLayout;
   readonly #bytes: Buffer;
   #at = 0;
@@ -30,7 +30,7 @@ export class WireReader {
     return this.#at === this.#bytes.length;
   }
 
-  /** A view, not a copy. */
+  /** Returns a view, not a copy. */
   take(length: number): Buffer {
     if (length > this.#bytes.length - this.#at) throw malformed();
     this.#at += length;
@@ -45,18 +45,21 @@ export class WireReader {
     return this.take(UINT32_BYTES).readUInt32BE();
   }
 
-  /** `CK_ULONG`: all ones are -1; what JavaScript can't count exactly is no number that this token gave to anybody. */
+  /** `CK_ULONG`: all ones are -1; numbers that JavaScript cannot represent exactly are never valid for this token. */
   ulong(): number {
     return Number(this.take(ULONG_BYTES).readBigInt64BE());
   }
 
-  /** Undefined where the other side had a null pointer. */
+  /** Reads a byte array; undefined for a null pointer. */
   array(): Buffer | undefined {
     const length = this.uint32();
     return length === NO_ARRAY ? undefined : this.take(length);
   }
 
-  /** Reads so many of something. @param most more than that nobody needs. */
+  /**
+   * Reads several items.
+   * @param most maximum number
+   */
   many<T>(count: number, most: number, read: () => T): T[] {
     if (count > most) throw malformed();
     return Array.from({ length: count }, read);
@@ -89,7 +92,10 @@ export class WireWriter {
     this.#bytes.writeUInt32BE(value, at);
   }
 
-  /** @param value -1 for "not available". */
+  /**
+   * Writes a number.
+   * @param value -1 for "not available"
+   */
   ulong(value: number): void {
     const at = this.#grow(ULONG_BYTES);
     this.#bytes.writeBigUInt64BE(BigInt.asUintN(ULONG_BITS, BigInt(value)), at);
@@ -100,12 +106,15 @@ export class WireWriter {
     if (bytes !== undefined) this.put(bytes);
   }
 
-  /** What was written so far. */
+  /** Returns the bytes written so far. */
   done(): Buffer {
     return this.#bytes.subarray(0, this.#length);
   }
 
-  /** Makes room for so many bytes. @returns where they begin. */
+  /**
+   * Allocates space.
+   * @returns its position
+   */
   #grow(bytes: number): number {
     const at = this.#length;
     this.#length += bytes;
