@@ -13,7 +13,7 @@ import { refuseReplacedBytes } from './unreadable.ts';
 
 /**
  * Runs one command line from its arguments to its exit code. It never ends the process and never throws.
- * @param prompts for tests; default: the terminal.
+ * @param prompts prompts for tests; by default those of the terminal
  */
 export async function runCommandLine(
   argv: readonly string[],
@@ -37,7 +37,10 @@ export async function runCommandLine(
   }
 }
 
-/** Undefined when there is nothing to run, because help was printed. */
+/**
+ * Parses the arguments.
+ * @returns undefined if there is nothing to run, because help was printed
+ */
 async function parse(argv: readonly string[], streams: Streams): Promise<Invocation | undefined> {
   const quick = await parseQuickly(argv, commandTree);
   if (quick !== undefined) return quick;
@@ -48,7 +51,7 @@ async function parse(argv: readonly string[], streams: Streams): Promise<Invocat
   return undefined;
 }
 
-/** The local store, or the server that the settings name. */
+/** Opens the local store, or connects to the server that the settings name. */
 export async function openRunner(session: Session): Promise<Runner> {
   const { address } = session.settings;
   if (address === undefined) return openHere(session);

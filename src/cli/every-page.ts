@@ -5,12 +5,13 @@ import type { RawValues } from './parse/operation-values.ts';
 import type { Session } from './session.ts';
 import { Progress } from './terminal/progress.ts';
 
-/** Pages are gathered in the largest steps that the API allows. */
+/** Maximum page size that the API allows. */
 const PAGE_SIZE = 100;
 
 /**
- * Every page of a list: of a local store as it was at one moment, of a server as long as nobody changes the list meanwhile.
- * Says so when it may not be whole. @param besideOutput the result goes to standard output.
+ * Reads every page of a list: in a local store from a single snapshot, on a server as long as the list is not changed
+ * meanwhile. Prints a warning if it may be incomplete.
+ * @param besideOutput whether the result is written to standard output
  * @see docs/decisions/0200
  */
 export async function everyPage<R = unknown>(

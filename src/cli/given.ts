@@ -1,32 +1,35 @@
-/* What a command is given: words and options, and the variables of the environment. */
+/* Input of a command: words, options and environment variables. */
 
 import { invalid } from '../ground/errors.ts';
 import { refuseReplacedValue } from './unreadable.ts';
 
-/** What was typed, sorted by the declaration; values are texts as they came. */
+/** Typed words and options, sorted by the declaration, with values as typed. */
 export interface Given {
-  /** By position. */
+  /** Arguments by position. */
   readonly arguments: readonly string[];
   readonly options: ReadonlyMap<string, OptionValue>;
 }
 
-/** `true` for an option without a value. */
+/** Value of an option: `true` for one without a value. */
 export type OptionValue = true | string | readonly string[];
 
-/** The one text of an option, or undefined when it was not given. */
+/** Returns the text of an option; undefined if it was not given. */
 export function textOption(options: Given['options'], flag: string): string | undefined {
   const value = options.get(flag);
   return typeof value === 'string' ? value : undefined;
 }
 
-/** Every text of an option that may be repeated. */
+/** Returns every text of an option that may be repeated. */
 export function textsOption(options: Given['options'], flag: string): readonly string[] {
   const value = options.get(flag);
   if (value === undefined || value === true) return [];
   return typeof value === 'string' ? [value] : value;
 }
 
-/** The number that an option gives. @throws `invalid` for a text that `pattern` does not take. */
+/**
+ * Returns the number of an option.
+ * @throws `invalid` if the text does not match `pattern`
+ */
 export function numberOption(
   options: Given['options'],
   flag: string,
@@ -39,12 +42,12 @@ export function numberOption(
   throw invalid(`"${text}" can't be right`, { field: `--${flag}`, hint });
 }
 
-/** Variables of the environment. */
+/** Environment variables. */
 export type Environment = Readonly<Record<string, string | undefined>>;
 
 /**
- * An empty variable counts as one that is not set, as in the shell's `${X:-}`.
- * @throws `invalid` when its bytes are lost.
+ * Returns an environment variable; undefined if it is empty, as in the shell's `${X:-}`.
+ * @throws `invalid` if it is not UTF-8
  */
 export function variable(environment: Environment, name: string): string | undefined {
   const value = environment[name];

@@ -6,9 +6,9 @@ type Raw = Readonly<Record<string, unknown>>;
 type Call = (raw: Raw) => Promise<Outcome<unknown>>;
 
 /**
- * Makes what is not there yet, and says of the rest that it is. Of several names, which are made all or none, those that are there
- * keep nobody from the others.
- * @returns undefined when all was there.
+ * Creates objects that do not exist yet, and reports those that do. If several names are created together or not at
+ * all, the existing ones do not keep the others from being created.
+ * @returns undefined if all existed
  * @see docs/decisions/0154
  */
 export async function callUnlessThere(
@@ -49,7 +49,10 @@ async function eachUnlessThere(
   return made.length === 0 ? undefined : { created: true, data: { data: made } };
 }
 
-/** @throws any other error as it is. */
+/**
+ * Returns the error if it is `exists`.
+ * @throws any other error unchanged
+ */
 function existing(error: unknown): CofferError {
   const known = asCofferError(error);
   if (known?.kind !== 'exists') throw error;

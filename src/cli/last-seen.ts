@@ -10,7 +10,7 @@ import type { Environment } from './given.ts';
 import type { Session } from './session.ts';
 import { makeOwnDirectory, stateDirectory } from './state-directory.ts';
 
-/** So many stores are remembered; when there are more, those that were used least lately are forgotten. */
+/** Number of stores that are remembered; if there are more, the least recently used ones are forgotten. */
 const MOST_STORES = 500;
 const KEPT_STORES = 250;
 const FILE_MODE = 0o600;
@@ -18,9 +18,9 @@ const ATTEMPTS = 8;
 const NAME = /^([1-9]\d{0,9})-(\d{1,15})-([\d.]{0,80})$/;
 
 /**
- * The newest version of a store that the commands of this user have seen. As with the state of a store, the *name* of an empty file
- * says it and is only ever changed by renaming, so that commands at the same time neither damage nor lose it. It is worth
- * a warning and no more: where it can't be kept, nothing is said.
+ * Latest version of a store that the commands of this user have seen. As for the state of a store, it is stored in the
+ * *name* of an empty file and only ever changed by renaming, so that simultaneous commands neither damage nor lose it.
+ * It is only used for a warning, so failures to store it are ignored.
  * @see docs/decisions/0111
  */
 export class LastSeen {
@@ -30,7 +30,10 @@ export class LastSeen {
     this.#directory = directory;
   }
 
-  /** Undefined where this user keeps no state. @param place copies of a store have its id, so it counts where a store is, too. */
+  /**
+   * Returns the memory of a store; undefined if this user has no state directory.
+   * @param place location of the store: copies of a store have the same ID
+   */
   static of(environment: Environment, id: string, place: Place): LastSeen | undefined {
     const directory = stateDirectory(environment);
     if (directory === undefined) return undefined;
@@ -47,7 +50,7 @@ export class LastSeen {
     return newest;
   }
 
-  /** Remembers a version, unless a newer one is. */
+  /** Remembers a version, unless a newer one is remembered. */
   note(seen: Sighting): void {
     try {
       for (let attempt = 0; attempt < ATTEMPTS; attempt++) {
@@ -56,11 +59,14 @@ export class LastSeen {
         if (this.#move(version, seen)) return;
       }
     } catch {
-      // A home that can't be written to, or that is gone.
+      // The home directory is not writable, or does not exist.
     }
   }
 
-  /** @returns whether it was still as it had been found. */
+  /**
+   * Replaces a remembered version.
+   * @returns whether it was unchanged until then
+   */
   #move(from: Sighting | undefined, to: Sighting): boolean {
     try {
       if (from === undefined) closeSync(openSync(this.#file(to), 'wx', FILE_MODE));
@@ -83,7 +89,7 @@ export class LastSeen {
     try {
       rmSync(this.#directory, { recursive: true, force: true });
     } catch {
-      // What stays is worth a warning that is one too many.
+      // A file that remains only causes an unnecessary warning.
     }
   }
 
@@ -93,8 +99,8 @@ export class LastSeen {
 }
 
 /**
- * Compares a store that was looked at with what was seen of it last, and remembers what will have been seen in the end.
- * @throws what a look at the store throws.
+ * Compares a store that was opened with its last seen version, and remembers the version seen at the end.
+ * @throws errors of reading the store
  */
 export async function compareWithLastSeen(
   session: Pick<Session, 'environment' | 'warn' | 'atEnd'>,
@@ -107,7 +113,8 @@ export async function compareWithLastSeen(
   const isBehind = (now: Sighting): boolean =>
     before !== undefined && isLower(now, before) && !isAfterPowerCut(now, before);
   if (isBehind(seen)) {
-    // Commands at the same time may have changed the store after the look, and seen that: a look that begins now finds it.
+    // Simultaneous commands may have changed the store after it was read, and remembered that: a read that starts now
+    // finds their changes.
     await backend.state();
     ({ seen } = backend.witness);
   }
@@ -123,7 +130,10 @@ export async function compareWithLastSeen(
   });
 }
 
-/** What a commit does last, the rename of the state, waits for no disk: its number, and nothing else, may be lost. */
+/**
+ * Whether a power failure explains the older version. The last step of a commit, the rename of the state file, is not
+ * synced: only its number can be lost.
+ */
 const isAfterPowerCut = (now: Sighting, before: Sighting): boolean =>
   now.history !== undefined &&
   now.history === before.history &&

@@ -44,7 +44,7 @@ import type { Format } from './settings.ts';
 import { type Destination, formatFor, printResult } from './terminal/output.ts';
 import { foreseen } from './terminal/report.ts';
 
-/** The command of an operation: everything about it follows from the declaration. */
+/** Returns the command of an operation, derived completely from its declaration. */
 export function commandOf(path: readonly string[], summary: string, operation: Operation): Command {
   const method = methodOf(path, operation);
   const spec = specOf(operation, method);
@@ -84,7 +84,7 @@ class Execution {
     this.#given = given;
   }
 
-  /** Everything that needs no secret is checked and read before the store is unlocked. */
+  /** Runs the operation. Everything that needs no secret is checked and read before the store is unlocked. */
   async run(typed: RawValues): Promise<number> {
     const { cli = {} } = this.#operation;
     const checked = checkTyped(this.#operation, this.#spec, typed, cli.input?.param);
@@ -115,7 +115,7 @@ class Execution {
     return outcome === undefined ? DONE : this.#finish(outcome, values, byTheWay);
   }
 
-  /** Runs once for each value of a parameter, in their order, as far as it goes. */
+  /** Runs the operation once for each value of a parameter, in order, until one fails. */
   async runEach(param: string, typed: RawValues): Promise<number> {
     const { cli = {} } = this.#operation;
     const given: readonly unknown[] = [typed[param]].flat();
@@ -144,7 +144,10 @@ class Execution {
     return DONE;
   }
 
-  /** Runs the operation; undefined where what it makes is there, and that is as good. */
+  /**
+   * Runs the operation.
+   * @returns undefined if the object already exists and `--if-missing` accepts that
+   */
   async #unlessThere(runner: Runner, raw: RawValues): Promise<Outcome<unknown> | undefined> {
     if (!this.#given.options.has(IF_MISSING)) return this.#call(runner, raw);
     const { callUnlessThere } = await import('./if-missing.ts');
@@ -152,7 +155,10 @@ class Execution {
     return callUnlessThere(this.#session, this.#operation, raw, call);
   }
 
-  /** @throws `exists` when what is there is not what was asked for. */
+  /**
+   * Refuses an existing object that differs from the requested one.
+   * @throws `exists` if it differs
+   */
   #refuseMisfit({ data }: Outcome<unknown>, values: RawValues): void {
     const misfit = data === undefined ? undefined : this.#operation.cli?.misfit?.(values, data);
     if (misfit === undefined) return;
@@ -177,7 +183,7 @@ class Execution {
     return textOption(this.#given.options, flag);
   }
 
-  /** Where the operation runs, when that is not the mount of every command. */
+  /** Mount of the operation, if it is not that of all commands. */
   get #mount(): string | undefined {
     const { method } = this.#spec;
     if (method === undefined) return undefined;
@@ -185,7 +191,7 @@ class Execution {
     return path.startsWith(LOGIN_PREFIX) ? path : LOGIN_PREFIX + path;
   }
 
-  /** The argument after those that stand for parameters. */
+  /** Argument after those that are parameters. */
   get #value(): string | undefined {
     return this.#operation.cli?.input === undefined
       ? undefined
@@ -209,7 +215,10 @@ class Execution {
     return { data: document };
   }
 
-  /** Tables and documents say which page they are; lines can't, and a script would take the first page for everything. */
+  /**
+   * Warns of further pages. Tables and documents show the page number; lines do not, and a script would take the first
+   * page for everything.
+   */
   #warnOfMore(data: unknown, format: Format): void {
     const { pagination } = (data as Partial<ListDocument<unknown>> | undefined)?.meta ?? {};
     const knowsOfPages = [ALL, 'page', 'page-size'].some((flag) => this.#given.options.has(flag));
@@ -219,7 +228,10 @@ class Execution {
     );
   }
 
-  /** @throws what says that it is done all the same, or that it was undone, when that can't be printed. */
+  /**
+   * Prints the result.
+   * @throws an error that says that the operation was done, or was reverted, if it cannot be printed
+   */
   async #print(result: unknown, destination: Destination): Promise<void> {
     const { cli = {}, capability } = this.#operation;
     let why: unknown;
@@ -247,7 +259,7 @@ class Execution {
     throw unavailable(`${unread}, so ${what} was ended again`, { hint: 'make another', cause: why });
   }
 
-  /** A name that was mistyped would become a thing without a word. */
+  /** Returns the objects that will be created implicitly: a mistyped name would otherwise create one silently. */
   async #madeByTheWay(values: RawValues, runner: Runner): Promise<readonly string[]> {
     const { byTheWay } = this.#operation.cli ?? {};
     const { streams, settings } = this.#session;
@@ -266,7 +278,7 @@ class Execution {
     for (const warning of outcome.warnings ?? []) this.#session.warn(warning);
     if (!cli.acts || this.#option(OUT) !== undefined || this.#session.settings.format !== undefined) {
       const destination = { file: this.#out, keepBase64: this.#given.options.has(BASE64) };
-      // Whoever asked for a document gets one, even where there is nothing to tell.
+      // With JSON output, a document is printed even if it is empty.
       const nothing = this.#session.settings.format === 'json' ? {} : undefined;
       await this.#print(resultOf(outcome) ?? nothing, destination);
       if (cli.paged) this.#warnOfMore(outcome.data, formatFor(this.#session, cli, destination));
@@ -282,7 +294,7 @@ class Execution {
   }
 }
 
-/** Says what to do about an input that is too large, here or for a server. */
+/** Adds a hint to the error of an input that is too large, locally or for a server. */
 const hinting = (hint: string, work: Promise<number>): Promise<number> =>
   work.catch((error: unknown) => {
     const known = asCofferError(error);

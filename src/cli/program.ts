@@ -1,4 +1,4 @@
-/** How this program is started again: a single executable is the program, Node needs to be told the file. */
+/** Returns the arguments to start this program again: none for a single executable, the script for Node. */
 export function programAfterNode(): readonly string[] {
   const [, file] = process.argv;
   return process.getBuiltinModule('node:sea').isSea() || file === undefined ? [] : [file];

@@ -5,9 +5,9 @@ import { findAgent } from './agent/find.ts';
 import type { Session } from './session.ts';
 
 /**
- * Runs operations in the agent of the store, when there is one that has it open. What it does not do (it has locked meanwhile, or
- * the secret is asked for again) is done by this command itself.
- * @param openStore asks for the secret of the store.
+ * Runs operations in the agent, if one has the store open. Operations that the agent does not run (it has locked
+ * meanwhile, or requires the secret again) are run by this command itself.
+ * @param openStore opens the store by asking for its secret
  */
 export async function openInAgent(
   session: Session,
@@ -53,7 +53,7 @@ export async function openInAgent(
   };
 }
 
-/** Why there is a question at all, where nobody could be asked it. */
+/** Adds the reason for a prompt to the error if the user cannot be prompted. */
 function saying(why: string, error: unknown): unknown {
   if (!(error instanceof CofferError) || error.kind !== 'sealed') return error;
   const { kind, hint, cause } = error;

@@ -5,8 +5,8 @@ import { runnerWith, tokenFor, warnOfReaders } from './runner-remote.ts';
 import type { Session } from './session.ts';
 
 /**
- * Runs operations on a server for a process that stays. Its token is renewed before it ends; and where the server refuses, it is looked
- * whether another one has come to the place of which it was taken: by a new "coffer login", or by whoever keeps a file of it fresh.
+ * Runs operations on a server for a long-running process. Its token is renewed before it expires. If the server refuses
+ * it, its source is checked for another token, from a new "coffer login" or from a program that refreshes a token file.
  * @see docs/decisions/0244
  */
 export async function openLasting(session: Session, address: string): Promise<Runner> {
@@ -15,10 +15,10 @@ export async function openLasting(session: Session, address: string): Promise<Ru
   let runner = runnerWith(session, address, found);
   let endRenewing = keepRenewed(runner);
 
-  /** Whether there is another token than the one that was refused. */
+  /** Whether there is another token than the refused one. */
   const hasChanged = async (): Promise<boolean> => {
     if (!found.mayChange) return false;
-    // A file that is just being replaced, or can't be read now: what the server said is told.
+    // The file is being replaced, or cannot be read: the server's error is reported.
     const now = await tokenFor(session, address).catch(() => undefined);
     if (now?.token === undefined || now.token === found.token) return false;
     found = now;

@@ -6,7 +6,7 @@ import type { Store } from '../store/store.ts';
 import { openWith, unlockStore } from './secrets/unlock.ts';
 import type { Session } from './session.ts';
 
-/** Runs operations on the local store. Whoever can unlock it is its owner and needs no token. */
+/** Runs operations on the local store. A user who can unlock it is its owner and needs no token. */
 export const openLocal = async (session: Session): Promise<Runner> =>
   runnerOf(
     session,
@@ -16,7 +16,7 @@ export const openLocal = async (session: Session): Promise<Runner> =>
     }),
   );
 
-/** The same with secrets at hand; nobody is asked. */
+/** Runs operations on the local store with the given secrets, without prompts. */
 export const openUnlocked = async (session: Session, credentials: readonly Credential[]): Promise<Runner> =>
   runnerOf(session, await openWith(session, credentials));
 

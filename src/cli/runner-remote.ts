@@ -13,28 +13,31 @@ import type { Session } from './session.ts';
 
 const MAX_CA_BYTES = 1 << 20;
 
-/** Files of a certificate and its key, for servers that ask who we are. */
+/** Files of a client certificate and its key, for servers that request one. */
 export interface ClientCertificate {
   readonly certificate: string;
   readonly key: string;
 }
 
-/** Runs operations on a server. Says so when others on the network can read what is sent. */
+/** Runs operations on a server. Warns if others on the network can read the connection. */
 export async function openRemote(session: Session, address: string): Promise<Runner> {
   warnOfReaders(session, address);
   return runnerWith(session, address, await tokenFor(session, address));
 }
 
-/** A token, and where it was found. */
+/** Token, and its source. */
 export interface FoundToken {
   readonly token: string | undefined;
-  /** By "coffer login". */
+  /** Token that "coffer login" stored. */
   readonly kept?: KeptToken | undefined;
-  /** Another one may be found there later. */
+  /** Whether the source may have another token later. */
   readonly mayChange: boolean;
 }
 
-/** The token for a server: what was said, what "coffer login" has kept, what `vault login` left behind. @throws `invalid` for what is none */
+/**
+ * Returns the token for a server: the given one, that of "coffer login", or that of `vault login`.
+ * @throws `invalid` if it is malformed
+ */
 export async function tokenFor(session: Session, address: string): Promise<FoundToken> {
   const given = tokenIn(await givenToken(session));
   if (given !== undefined) return { token: given, mayChange: session.settings.token.kind === 'file' };
@@ -42,7 +45,7 @@ export async function tokenFor(session: Session, address: string): Promise<Found
   return { token: kept?.token ?? tokenIn(familyTokenFile(session)), kept, mayChange: true };
 }
 
-/** A client whose refusals say what to do about the token. */
+/** Returns a client whose errors tell what to do about the token. */
 export function runnerWith(session: Session, address: string, { token, kept }: FoundToken): Runner {
   const client = connectTo(session, address, token);
   if (kept === undefined && token !== undefined) return client;
@@ -56,7 +59,10 @@ export function runnerWith(session: Session, address: string, { token, kept }: F
   };
 }
 
-/** A client as the environment has it, for whoever has the token in hand. @param own wins over the environment's. */
+/**
+ * Returns a client with the settings of the environment and the given token.
+ * @param own client certificate instead of that of the environment
+ */
 export function connectTo(
   session: Session,
   address: string,
@@ -78,7 +84,7 @@ export function connectTo(
   });
 }
 
-/** Says so when others can read what is sent. */
+/** Warns if others can read the connection. */
 export function warnOfReaders(session: Session, address: string): void {
   if (isExposed(address)) {
     session.warn(`${address} is not encrypted: others on the network can read the token and the data`);
@@ -86,13 +92,16 @@ export function warnOfReaders(session: Session, address: string): void {
   warnOfForeignSocket(session, address);
 }
 
-/** PEM of the authorities that the environment has trusted beside those of the platform. */
+/** Returns the CA certificates (PEM) that the environment adds to those of the platform. */
 export function authoritiesOf(environment: Environment): string | undefined {
   const named = firstSet(environment, ['COFFER_CACERT', 'VAULT_CACERT']);
   return named === undefined ? undefined : publicText(named);
 }
 
-/** What the environment has shown to a server that asks. @throws `invalid` for one half of it. */
+/**
+ * Returns the client certificate of the environment.
+ * @throws `invalid` if only the certificate or only the key is set
+ */
 export function certificateIn(environment: Environment): ClientCertificate | undefined {
   const certificate = firstSet(environment, ['COFFER_CLIENT_CERT', 'VAULT_CLIENT_CERT']);
   const key = firstSet(environment, ['COFFER_CLIENT_KEY', 'VAULT_CLIENT_KEY']);
@@ -125,7 +134,7 @@ function firstSet(
 const publicText = ({ name, value }: { readonly name: string; readonly value: string }): string =>
   inputText(readFileWhole(value, name, MAX_CA_BYTES), name);
 
-/** Anybody may put a socket where everybody may write, and is sent the token then. */
+/** Warns about a socket of another user: any user may create one in a shared directory, and would be sent the token. */
 function warnOfForeignSocket(session: Session, address: string): void {
   const target = parseAddress(address);
   const own = process.geteuid?.();
@@ -135,7 +144,7 @@ function warnOfForeignSocket(session: Session, address: string): void {
   session.warn(`${target.path} belongs to another user (uid ${uid}), who reads the token and the data`);
 }
 
-/** A server tells those without a token no more than those with a wrong one. */
+/** Adds a hint to the error: servers answer a missing token in the same way as a wrong one. */
 function withoutToken(error: unknown): unknown {
   if (!(error instanceof CofferError) || error.kind !== 'denied') return error;
   const { kind, message } = error;
@@ -145,12 +154,13 @@ function withoutToken(error: unknown): unknown {
   });
 }
 
-/** What a header may carry; tokens are letters, digits and dots. */
+/** Characters allowed in a header value; tokens are letters, digits and dots. */
 const HEADER_VALUE = /^[\x20-\x7e]*$/;
 
 /**
- * A server does not say whether a token may too little or is no token any more; it is asked.
- * @returns what to throw.
+ * Returns the error for a stored token. Servers do not tell whether a token lacks a permission or is no longer valid,
+ * so that is looked up.
+ * @returns error to throw
  */
 async function ofKeptToken(error: unknown, kept: KeptToken, client: Runner): Promise<unknown> {
   if (!(error instanceof CofferError) || error.kind !== 'denied') return error;
@@ -169,14 +179,17 @@ const isGood = (client: Runner): Promise<boolean> =>
     (error: unknown) => asCofferError(error)?.kind !== 'denied',
   );
 
-/** White space around it, as the end of a line of another system, is not part of a token. @throws `invalid` for what is none. */
+/**
+ * Trims whitespace, such as a newline, which is not part of the token.
+ * @throws `invalid` if it is malformed
+ */
 export function tokenIn(text: string | undefined): string | undefined {
   const token = text?.trim();
   if (token === undefined || HEADER_VALUE.test(token)) return token;
   throw invalid('that is no token', { field: 'token', hint: 'a token is plain letters, digits and dots' });
 }
 
-/** What was said on the command line, or a variable says. */
+/** Returns the token of the command line or of a variable. */
 export async function givenToken(session: Session): Promise<string | undefined> {
   const source = session.settings.token;
   if (source.kind === 'none') return variable(session.environment, 'VAULT_TOKEN');
@@ -189,7 +202,7 @@ export async function givenToken(session: Session): Promise<string | undefined> 
   });
 }
 
-/** What `vault login` left behind, for whatever server. */
+/** Returns the token that `vault login` stored, for any server. */
 function familyTokenFile({ environment }: Session): string | undefined {
   const home = variable(environment, 'HOME');
   if (home === undefined) return undefined;

@@ -6,7 +6,7 @@ import type { Prompts } from './terminal/prompt.ts';
 import type { Streams } from './terminal/streams.ts';
 import { visible } from './terminal/visible.ts';
 
-/** What a command works with: streams, settings, the person at the terminal, and the place where operations run. */
+/** Context of a command: streams, settings, prompts, and the place where operations run. */
 export class Session {
   readonly streams: Streams;
   readonly environment: Environment;
@@ -17,7 +17,10 @@ export class Session {
   #runner: Promise<Runner> | undefined;
   readonly #endings: (() => void)[] = [];
 
-  /** @param open opens the place where operations run, when it is first needed. */
+  /**
+   * Creates a session.
+   * @param open opens the place where operations run, on first use
+   */
   constructor(
     streams: Streams,
     environment: Environment,
@@ -34,22 +37,22 @@ export class Session {
     this.#open = open;
   }
 
-  /** Colour on standard output. */
+  /** Whether standard output is coloured. */
   get colour(): boolean {
     return this.settings.colourAllowed && this.streams.out.isTerminal;
   }
 
-  /** Tells the person something that is not a result; names in it may come from anywhere. */
+  /** Prints a message that is not a result. Names in it may be from any source. */
   say(line: string): void {
     if (!this.settings.quiet) this.streams.err.write(`${visible(line)}\n`);
   }
 
-  /** As `say`, but only where somebody is watching: what a script has no use for. */
+  /** Prints a message only on a terminal, since scripts do not need it. */
   remark(line: string): void {
     if (this.streams.err.isTerminal) this.say(line);
   }
 
-  /** An error that does not end the command by itself. */
+  /** Prints an error that does not end the command by itself. */
   fail(text: string): void {
     this.streams.err.write(`coffer: ${visible(text)}\n`);
   }
@@ -58,7 +61,10 @@ export class Session {
     this.say(`coffer: warning: ${text}`);
   }
 
-  /** @throws `invalid` when a server is named: for commands that work on a store itself. */
+  /**
+   * Refuses a server, for commands that work on a local store itself.
+   * @throws `invalid` if a server is named
+   */
   refuseRemote(): void {
     if (this.settings.address === undefined) return;
     throw invalid('this works on a local store only', {
@@ -67,15 +73,15 @@ export class Session {
   }
 
   /**
-   * Checks, before anything is read or unlocked, that a consent can be had.
-   * @throws `invalid` when nobody can be asked and `--yes` was not said.
+   * Checks, before anything is read or unlocked, that confirmation is possible.
+   * @throws `invalid` if the user cannot be asked and `--yes` is not given
    */
   requireConsent(): void {
     if (this.settings.yes || this.prompts.available()) return;
     throw invalid("this can't be undone, and there is nobody to ask", { hint: 'say --yes to do it' });
   }
 
-  /** Asks, unless `--yes` was said. Tells it when the answer is no. */
+  /** Asks for confirmation unless `--yes` is given. Prints a message if the answer is no. */
   async confirmed(question: () => Promise<string>): Promise<boolean> {
     if (this.settings.yes) return true;
     const yes = await this.prompts.confirm(await question());
@@ -83,13 +89,13 @@ export class Session {
     return yes;
   }
 
-  /** The local store, unlocked when it is first needed, or the server that the settings name. */
+  /** Returns the runner of the local store, unlocked on first use, or of the server that the settings name. */
   runner(): Promise<Runner> {
     this.#runner ??= this.#open(this);
     return this.#runner;
   }
 
-  /** Another one, in which nothing is said and nobody is asked, neither by us nor by a command that may ask for a secret. */
+  /** Returns a session that prints no messages and never asks, neither itself nor through a command for the secret. */
   quietly(): Session {
     return new Session(
       this.streams,
@@ -100,12 +106,12 @@ export class Session {
     );
   }
 
-  /** Another one, in which somebody else asks. Whoever has it closes it. */
+  /** Returns a session with other prompts. The caller closes it. */
   askedThrough(prompts: Prompts): Session {
     return new Session(this.streams, this.environment, this.#everywhere, prompts, this.#open);
   }
 
-  /** The same with other variables. */
+  /** Returns the same session with other variables. */
   withVariables(more: Environment): Session {
     return new Session(
       this.streams,
@@ -116,12 +122,12 @@ export class Session {
     );
   }
 
-  /** Has something done when the command is at its end, however it ends. */
+  /** Registers work for the end of the command, whether it succeeds or fails. */
   atEnd(work: () => void): void {
     this.#endings.push(work);
   }
 
-  /** Forgets keys and closes connections. */
+  /** Clears keys and closes connections. */
   async close(): Promise<void> {
     const runner = await this.#runner?.catch(() => undefined);
     runner?.close();

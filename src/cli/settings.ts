@@ -10,21 +10,21 @@ import { refuseKeyringPlace } from './team/not-a-store.ts';
 export type Format = 'table' | 'json' | 'raw';
 const FORMATS: readonly Format[] = ['table', 'json', 'raw'];
 
-/** Where the token for a server comes from. */
+/** Source of the token for a server. */
 export type TokenSource =
   | { readonly kind: 'none' }
   | { readonly kind: 'text'; readonly text: string }
   | { readonly kind: 'file'; readonly path: string }
   | { readonly kind: 'prompt' };
 
-/** What the options that every command has, and the environment, come to. */
+/** Settings from the global options and the environment. */
 export type Settings = ReturnType<typeof resolveSettings>;
 
 export function resolveSettings(everywhere: ReadonlyMap<string, OptionValue>, environment: Environment) {
   const fromEnvironment = (name: string): string | undefined => variable(environment, name);
   const store = textOption(everywhere, 'store');
   refuseKeyringPlace(store ?? fromEnvironment('COFFER_STORE'));
-  // A store named on the command line is meant more than a server named in the environment.
+  // A store on the command line takes precedence over a server in the environment.
   const address =
     textOption(everywhere, 'address') ??
     (store === undefined ? (fromEnvironment('COFFER_ADDR') ?? familyAddress(environment)) : undefined);
@@ -34,36 +34,36 @@ export function resolveSettings(everywhere: ReadonlyMap<string, OptionValue>, en
       store ?? fromEnvironment('COFFER_STORE') ?? defaultDirectory(environment),
       fromEnvironment,
     ),
-    /** Undefined: work on the local store. */
+    /** Address of the server; undefined for the local store. */
     address,
     token: tokenSource(everywhere, environment),
     mount: trimSlashes(mount ?? DEFAULT_MOUNT),
-    /** The command line names a store or a server, which is meant then, whatever lies beside a file. */
+    /** Whether the command line names a store or a server, which is then used even if a file has a keyring. */
     placeNamed: store !== undefined || everywhere.has('address'),
-    /** The mount was named, on the command line or in the environment. */
+    /** Whether the command line or the environment names the mount. */
     mountNamed: mount !== undefined,
     organization: textOption(everywhere, 'org') ?? fromEnvironment('COFFER_ORG'),
-    /** Undefined: a table on a terminal, raw otherwise. */
+    /** Output format; undefined for a table on a terminal, raw otherwise. */
     format: formatOf(textOption(everywhere, 'output')),
     quiet: everywhere.has('quiet'),
     colourAllowed:
       !everywhere.has('no-color') &&
       fromEnvironment('NO_COLOR') === undefined &&
       environment['TERM'] !== 'dumb',
-    /** Tables are drawn with ASCII alone. */
+    /** Whether tables are drawn with ASCII only. */
     plainLines: environment['TERM'] === 'dumb' || isPlainLocale(environment),
     yes: everywhere.has('yes'),
     mayAsk: !everywhere.has('no-prompt') && fromEnvironment('COFFER_NO_PROMPT') === undefined,
   } as const;
 }
 
-/** Whether the locale for characters is the one that has ASCII alone. */
+/** Whether the character locale has ASCII only. */
 function isPlainLocale(environment: Environment): boolean {
   const name = ['LC_ALL', 'LC_CTYPE', 'LANG'].map((variable) => environment[variable]).find(Boolean);
   return name === 'C' || name === 'POSIX';
 }
 
-/** Who has a store, or names one, means it: the variable of other programs counts only where there is none. */
+/** Returns the address for Vault clients. VAULT_ADDR only counts if no local store exists or is named. */
 function familyAddress(environment: Environment): string | undefined {
   const address = variable(environment, 'VAULT_ADDR');
   if (address === undefined || variable(environment, 'COFFER_STORE') !== undefined) return undefined;
@@ -81,7 +81,7 @@ function tokenSource(everywhere: ReadonlyMap<string, OptionValue>, environment: 
 
 function formatOf(text: string | undefined): Format | undefined {
   if (text === undefined) return undefined;
-  // Many know -o=json from other programs; taken literally, the value of a short option begins after the letter.
+  // Other programs accept -o=json; by POSIX rules, the value of a short option begins directly after the letter.
   const named = text.replace(/^=/, '');
   const format = FORMATS.find((candidate) => candidate === named);
   if (format === undefined) {
@@ -90,7 +90,7 @@ function formatOf(text: string | undefined): Format | undefined {
   return format;
 }
 
-/** Where the platform wants the data of programs. */
+/** Returns the data directory for the store on the platform. */
 export function defaultDirectory(environment: Environment, platform: string = process.platform): string {
   const home = (): string => variable(environment, 'HOME') ?? homeOfUser();
   const xdg = variable(environment, 'XDG_DATA_HOME');
@@ -103,7 +103,7 @@ export function defaultDirectory(environment: Environment, platform: string = pr
     : join(home(), '.local', 'share', 'coffer');
 }
 
-/** As the system's list of users has it: an empty HOME would put the store into whatever directory one is in. */
+/** Returns the home directory of the user database: an empty HOME would put the store into the working directory. */
 function homeOfUser(): string {
   try {
     return process.getBuiltinModule('node:os').userInfo().homedir;

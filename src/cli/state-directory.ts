@@ -6,7 +6,7 @@ import { type Environment, variable } from './given.ts';
 
 const DIRECTORY_MODE = 0o700;
 
-/** Where the platform wants what programs remember for a user; undefined where this user keeps no state. */
+/** Returns the directory of user state on the platform; undefined if this user has none. */
 export function stateDirectory(
   environment: Environment,
   platform: string = process.platform,
@@ -15,7 +15,7 @@ export function stateDirectory(
     const base = variable(environment, name);
     return base === undefined || !isAbsolute(base) ? undefined : join(base, ...parts);
   };
-  // Beside the directory that is the usual store there.
+  // Next to the directory of the default store.
   if (platform === 'win32') return own('LOCALAPPDATA', 'coffer-state');
   const xdg = own('XDG_STATE_HOME', 'coffer');
   if (xdg !== undefined) return xdg;
@@ -25,8 +25,8 @@ export function stateDirectory(
 }
 
 /**
- * Makes a directory that nobody else can look into, with those above it that are missing.
- * @throws `unavailable` where it would not be this user's own, as with `sudo` and the home of who called it.
+ * Creates a directory that is accessible only to this user, with missing parents.
+ * @throws `unavailable` if it would not belong to this user, as with `sudo` and the home directory of the calling user
  */
 export function makeOwnDirectory(directory: string): void {
   let existing = directory;

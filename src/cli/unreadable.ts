@@ -2,12 +2,12 @@ import { isUtf8 } from 'node:buffer';
 import { readFileSync } from 'node:fs';
 import { invalid } from '../ground/errors.ts';
 
-/** What Node makes, one for all, of bytes that are no UTF-8. */
+/** Character with which Node replaces bytes that are not UTF-8. */
 const REPLACEMENT = '\ufffd';
 
 /**
- * Refuses arguments of which Node has replaced bytes: a signature over one such value would hold for every other.
- * @throws `invalid` naming the argument.
+ * Refuses arguments in which Node has replaced bytes: a signature over one such value would be valid for all others.
+ * @throws `invalid` naming the argument
  * @see docs/decisions/0156
  */
 export function refuseReplacedBytes(argv: readonly string[]): void {
@@ -21,7 +21,10 @@ export function refuseReplacedBytes(argv: readonly string[]): void {
   }
 }
 
-/** The same for a variable of the environment. @throws `invalid` */
+/**
+ * Refuses an environment variable in which Node has replaced bytes.
+ * @throws `invalid` naming the variable
+ */
 export function refuseReplacedValue(name: string, value: string | undefined): void {
   if (value === undefined || !value.includes(REPLACEMENT)) return;
   const prefix = Buffer.from(`${name}=`);
@@ -30,11 +33,11 @@ export function refuseReplacedValue(name: string, value: string | undefined): vo
   throw invalid(`the value of ${name} is not UTF-8, so that its bytes are lost`);
 }
 
-/** Whether a text is just what was given: then the character was written as such. */
+/** Whether a text was given exactly like this: then it really contains the replacement character. */
 const isTyped = (bytes: Buffer | undefined, text: string): boolean =>
   bytes !== undefined && isUtf8(bytes) && bytes.toString() === text;
 
-/** What the system knows of this process, byte for byte; nothing where there is no Linux to tell. */
+/** Returns the arguments or variables of this process as bytes; empty on systems other than Linux. */
 function entriesOf(name: 'cmdline' | 'environ'): readonly Buffer[] {
   let block: Buffer;
   try {

@@ -1,2 +1,2 @@
-/** The word that starts an agent in the background. */
+/** Command that starts an agent in the background. */
 export const AGENT_PROCESS = 'agent-process';

@@ -6,16 +6,16 @@ import { openWith } from '../secrets/unlock.ts';
 import type { Session } from '../session.ts';
 import { ANSWER_WITHIN_MS, askpassOf, askpassVariables } from './ask.ts';
 
-/** So many answers may be wrong. */
+/** Number of wrong answers accepted before the request fails. */
 const ATTEMPTS = 3;
-/** Longer than any passphrase. */
+/** Maximum length of an answer, in bytes: longer than any passphrase. */
 const MOST_BYTES = 64 * 1024;
 
 /**
- * How a locked agent asks for the passphrase: by the program that it asks everything with. On a terminal it does not: there a question
- * would come in the midst of what it logs.
- * @param times for which the store is unlocked then.
- * @returns undefined where there is no such program.
+ * Returns the function with which a locked agent asks for the passphrase: the askpass program of the session. It does
+ * not ask on a terminal, where a question would appear between the agent's log lines.
+ * @param times times for which the store is then unlocked
+ * @returns the function; undefined without an askpass program
  */
 export function askToUnlockOf(session: Session, times: Times): AskToUnlock | undefined {
   const program = askpassOf(session);
@@ -41,7 +41,10 @@ export function askToUnlockOf(session: Session, times: Times): AskToUnlock | und
   };
 }
 
-/** What the program prints without the end of the line, the way ssh reads it; undefined when it fails, prints nothing, or takes too long. */
+/**
+ * Returns the output of the program without the newline at its end, as ssh reads it; undefined if it fails, prints
+ * nothing or takes too long.
+ */
 async function answerOf(program: string, session: Session, question: string): Promise<Buffer | undefined> {
   const { spawn } = process.getBuiltinModule('node:child_process');
   const child = spawn(program, [question], {

@@ -4,23 +4,23 @@ import { FAMILY_TOKEN, withoutOwnSecrets } from '../secrets/secret-variables.ts'
 import type { Session } from '../session.ts';
 import { visible } from '../terminal/visible.ts';
 
-/** The program that asks, where one is named. */
+/** Returns the askpass program that the environment names. */
 export const askpassOf = ({ environment }: Session): string | undefined =>
   variable(environment, 'COFFER_ASKPASS') ?? variable(environment, 'SSH_ASKPASS');
 
-/** What that program gets: it shows a window, and may be anything. */
+/** Returns the environment of that program, without secrets: it shows a window, and may be any program. */
 export function askpassVariables({ environment }: Session): Readonly<Record<string, string>> {
   const { [FAMILY_TOKEN]: _, SSH_ASKPASS_PROMPT: __, ...others } = withoutOwnSecrets(environment);
   return others;
 }
 
-/** Whoever is asked and does not answer in this time has said no. */
+/** Time within which a question must be answered, in milliseconds. No answer is a refusal. */
 export const ANSWER_WITHIN_MS = 120_000;
 
 /**
- * How an agent asks whoever sits at the machine: by the program that ssh-agent asks with, else on the terminal that it runs on. One
- * question at a time.
- * @returns undefined where nobody can be asked.
+ * Returns the function with which an agent asks its user for confirmation: through the askpass program of ssh-agent, or
+ * on the terminal that it runs on. Only one question is open at a time.
+ * @returns the function; undefined if there is neither
  */
 export function askerOf(
   session: Session,
@@ -47,7 +47,10 @@ export function askerOf(
 const inTime = (gone: AbortSignal): AbortSignal =>
   AbortSignal.any([gone, AbortSignal.timeout(ANSWER_WITHIN_MS)]);
 
-/** Exit code 0 is a yes; the variable tells the program that a yes or no is wanted, and no text. */
+/**
+ * Asks through the program. Exit code 0 is a yes; a variable tells the program to ask for a yes or no rather than for
+ * text.
+ */
 function askByProgram(
   program: string,
   session: Session,

@@ -3,7 +3,10 @@ import { unsupported } from '../../ground/errors.ts';
 import { isObject } from '../../ground/objects.ts';
 import { type Runner, resultOf } from '../../operations/declaration/operation.ts';
 
-/** @throws `not-found`; `unsupported` for a key that a door has no use for. */
+/**
+ * Checks that a key exists and that the protocols can use it.
+ * @throws `not-found` if it does not exist; `unsupported` if a protocol cannot use keys of its type
+ */
 export async function checkKey(runner: Runner, kinds: readonly AgentDoorKind[], key: string): Promise<void> {
   const data = resultOf(await runner.run('transit keys read', { name: key }));
   const told = isObject(data) ? data : {};

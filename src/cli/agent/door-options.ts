@@ -7,7 +7,7 @@ import { type Given, textsOption } from '../given.ts';
 const USE = 'use';
 export const CONFIRM = 'confirm';
 
-/** A flag for each door. */
+/** One flag for each protocol. */
 export const doorOptions: readonly OptionSpec[] = AGENT_DOORS.map(({ name, help }) => ({
   flag: name,
   takes: 'nothing',
@@ -19,19 +19,22 @@ export const chosenDoors = (options: Given['options']): readonly AgentDoorKind[]
 
 const allUses = [...new Set(AGENT_DOORS.flatMap(({ uses }) => Object.keys(uses)))];
 
-/** For what keys are offered, and whether somebody is asked. */
+/** Options for the uses of offered keys and for confirmation. */
 export const useOptions: readonly OptionSpec[] = [
   { flag: USE, takes: 'each', metavar: 'USE', help: 'What the key may be used for.', choices: allUses },
   { flag: CONFIRM, takes: 'nothing', help: 'Ask before each use.' },
 ];
 
-/** What help says of the uses of the doors. */
+/** Help text about the uses of each protocol. */
 export const usesText = AGENT_DOORS.map((kind) => {
   const uses = Object.entries(kind.uses).map(([name, { help }]) => `${name} (${help})`);
   return `--${kind.name}: ${uses.join(', ')}; ${usualUses(kind).join(' and ')} if none is named.`;
 }).join(' ');
 
-/** For what keys are offered through a door; what is usual where nobody says. @throws `invalid` for a use that it does not have. */
+/**
+ * Returns the uses for which keys are offered through a protocol, by default its usual ones.
+ * @throws `invalid` if the protocol does not have a use
+ */
 export function usesFor(kind: AgentDoorKind, options: Given['options']): readonly string[] {
   const given = textsOption(options, USE);
   const unknown = given.find((use) => !Object.hasOwn(kind.uses, use));

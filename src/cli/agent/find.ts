@@ -5,7 +5,10 @@ import { variable } from '../given.ts';
 import { givesSecret } from '../secrets/secret-variables.ts';
 import type { Session } from '../session.ts';
 
-/** Where the agent of the session's store is found, or that of the server that it names; undefined where there can't be one. */
+/**
+ * Returns the directory of the agent of the session's store, or of the server that the session names; undefined if
+ * there can be no agent.
+ */
 export function agentDirectory({
   environment,
   settings: { address, storeLocation },
@@ -20,7 +23,10 @@ export function agentDirectory({
     : AgentDirectory.ofServer(address, places);
 }
 
-/** @throws `unsupported` where there can't be one. */
+/**
+ * Returns the same directory.
+ * @throws `unsupported` if there can be no agent
+ */
 export function requireDirectory(session: Pick<Session, 'environment' | 'settings'>): AgentDirectory {
   const directory = agentDirectory(session);
   if (directory !== undefined) return directory;
@@ -34,7 +40,10 @@ export function requireDirectory(session: Pick<Session, 'environment' | 'setting
   });
 }
 
-/** The agent of the session's store. Where others could have put something in its place, that is said, and nothing is sent there. */
+/**
+ * Connects to the agent of the session's store. If other users could have replaced its socket, warns about that and
+ * sends nothing to it.
+ */
 export async function findAgent(session: Session): Promise<AgentConnection | undefined> {
   const directory = agentDirectory(session);
   if (!directory?.isInUse) return undefined;
@@ -54,6 +63,9 @@ export async function findAgent(session: Session): Promise<AgentConnection | und
   return connection;
 }
 
-/** The agent of the session's store, unless the environment has what opens the store: that is meant more. */
+/**
+ * Connects to the agent of the session's store, unless the environment has a secret that opens the store, which takes
+ * precedence.
+ */
 export const agentInPlaceOfSecret = async (session: Session): Promise<AgentConnection | undefined> =>
   givesSecret(session.environment) ? undefined : findAgent(session);

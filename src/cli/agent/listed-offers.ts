@@ -2,12 +2,12 @@ import type { Offer } from '../../access/doors.ts';
 import { isObject } from '../../ground/objects.ts';
 import { type Runner, resultOf } from '../../operations/declaration/operation.ts';
 
-/** A key that is offered, and where. */
+/** Offered key, and the protocol that it is offered through. */
 export interface ListedOffer extends Offer {
   readonly door: string;
 }
 
-/** What is offered through all doors. */
+/** Returns the keys offered through all protocols. */
 export async function listedOffers(runner: Runner): Promise<readonly ListedOffer[]> {
   const data = resultOf(await runner.run('doors list', {}));
   const doors = isObject(data) && isObject(data['doors']) ? data['doors'] : {};

@@ -3,12 +3,12 @@ import { resolve } from 'node:path';
 import { programAfterNode } from '../program.ts';
 import { AGENT_PROCESS } from './agent-process.ts';
 
-/** Of a Unix socket that takes connections, in `/proc/net/unix` (SO_ACCEPTCON of the kernel). */
+/** Flag of a Unix socket that accepts connections, in `/proc/net/unix` (SO_ACCEPTCON of the kernel). */
 const LISTENS = 0x10000;
 
 /**
- * The processes of this user that were started as agents and have the socket open.
- * @returns undefined where that can't be told, as without `/proc`.
+ * Returns the processes of this user that were started as agents and have the socket open.
+ * @returns process IDs; undefined if they cannot be found, as without `/proc`
  */
 export function listenersOn(socket: string): readonly string[] | undefined {
   const inodes = attempt(() => inodesOf(socket));
@@ -16,15 +16,15 @@ export function listenersOn(socket: string): readonly string[] | undefined {
 }
 
 /**
- * Whether an agent that waits to be unlocked has the socket open: a process of this user that runs the very program that this process is, and was
- * told to be an agent. One that is waiting has nothing to prove itself by.
- * @returns undefined where that can't be told, as without `/proc`.
+ * Whether an agent that waits to be unlocked has the socket open: a process of this user that runs the same program as
+ * this process and was started as an agent. A waiting agent has no key to prove itself with.
+ * @returns undefined if that cannot be found out, as without `/proc`
  * @see docs/decisions/0281
  */
 export const waitsOn = (socket: string): boolean | undefined =>
   listenersOn(socket)?.some((pid) => attempt(() => runsThisProgram(pid)) === true);
 
-/** As `/proc/PID/fd` shows the sockets that listen at a path. */
+/** Returns the inodes of the sockets that listen at a path, in the form of the links in `/proc/PID/fd`. */
 export const inodesOf = (path: string): readonly string[] =>
   readFileSync('/proc/net/unix', 'utf8')
     .split('\n')
@@ -46,7 +46,7 @@ function isAgent(pid: string): boolean {
   return words.includes(AGENT_PROCESS) || saysToRun(words);
 }
 
-/** Whether the file that a process runs is the one that this process runs, and under Node the script as well. */
+/** Whether a process runs the same executable as this process, and under Node the same script. */
 function runsThisProgram(pid: string): boolean {
   if (!isSameFile(`/proc/${pid}/exe`, '/proc/self/exe')) return false;
   const [, script = '', ...words] = wordsOf(pid);
@@ -60,7 +60,7 @@ const wordsOf = (pid: string): readonly string[] => readFileSync(`/proc/${pid}/c
 const saysToRun = (words: readonly string[]): boolean =>
   words.some((word, at) => word === 'agent' && words[at + 1] === 'run');
 
-/** Inodes are larger than what a number holds on some file systems. */
+/** Whether two paths are the same file. On some file systems, inodes exceed what a number holds. */
 function isSameFile(path: string, other: string): boolean {
   const [one, two] = [path, other].map((name) => statSync(name, { bigint: true }));
   return one !== undefined && one.dev === two?.dev && one.ino === two.ino;
@@ -74,7 +74,7 @@ export const hasOpen = (pid: string, inodes: readonly string[]): boolean =>
     }),
   ) === true;
 
-/** Processes come and go while they are looked at, and not every system shows them. */
+/** Returns undefined for a failure: processes end while they are examined, and not every system has `/proc`. */
 export function attempt<T>(look: () => T): T | undefined {
   try {
     return look();

@@ -1,18 +1,19 @@
 import { readFileSync, readlinkSync } from 'node:fs';
 import { basename } from 'node:path';
 
-/** The first descriptor that a service manager passes on. */
+/** First file descriptor that a service manager passes (SD_LISTEN_FDS_START). */
 const FIRST = 3;
 const VARIABLES = ['LISTEN_FDS', 'LISTEN_PID', 'LISTEN_FDNAMES'] as const;
 
 /**
- * The listening sockets that systemd (sd_listen_fds) or a program like it made for this process, and no other; the variables that say
- * so are taken out of the environment.
+ * Takes the listening sockets that systemd (sd_listen_fds) or a similar program passed to this process, and removes the
+ * variables about them from the environment.
  *
- * Which is which they tell by their names (`FileDescriptorName=`), or by the files that they listen on, `NAME.sock`: so a unit may have
- * them in any order, and leave some out. Where neither says it, their order does. More than are known are left alone.
- * @param known names of what this process listens for, in that order.
- * @returns descriptors by these names.
+ * Sockets are identified by their names (`FileDescriptorName=`), or by the file that they listen on, `NAME.sock`; so a
+ * unit may have them in any order, and omit some. Sockets with neither are identified by their order. Further sockets
+ * are left alone.
+ * @param known names of the sockets that this process listens on, in that order
+ * @returns file descriptors by name
  */
 export function passedDescriptors(
   environment: NodeJS.ProcessEnv,
@@ -42,8 +43,8 @@ export function passedDescriptors(
 }
 
 /**
- * How the file is called that a socket listens on, without its ending.
- * @returns undefined where that can't be told, as without `/proc`.
+ * Returns the name of the file that a socket listens on, without its extension.
+ * @returns the name; undefined if it cannot be found, as without `/proc`
  */
 export function nameOfSocket(descriptor: number): string | undefined {
   try {

@@ -12,18 +12,19 @@ import { FAMILY_TOKEN, secretVariables } from '../secrets/secret-variables.ts';
 import type { Session } from '../session.ts';
 import { AGENT_PROCESS } from './agent-process.ts';
 
-/** What an agent in the background is told through its standard input, which nobody else can read. */
+/** Data that an agent in the background reads from its standard input, which no other process can read. */
 export interface AgentStart {
   readonly location: Location;
   readonly auditFile?: string | undefined;
   readonly unlocking: Unlocking;
 }
 
-/** What it says on its standard output: one line. */
+/** Line that the agent writes to its standard output. */
 export type AgentSaid = { readonly listens: true } | { readonly taken: true } | { readonly failed: string };
 
 /**
- * Without a core dump, which would hold the keys. Where there is no limit to set, so be it.
+ * Command that runs a program without core dumps, which would contain keys. If the limit cannot be set, the program
+ * runs all the same.
  * @see docs/decisions/0282
  */
 const WITHOUT_CORE = ['/bin/sh', '-c', 'ulimit -c 0 2>/dev/null; exec "$@"', 'sh'] as const;
@@ -31,8 +32,8 @@ const MOST_SAID_BYTES = 64 * 1024;
 
 /**
  * Starts an agent that outlives this process and its terminal.
- * @returns whether it listens; false when the store has one already.
- * @throws `unavailable` when it can't be started.
+ * @returns whether it listens; false if the store already has an agent
+ * @throws `unavailable` if it cannot be started
  */
 export async function startAgent(session: Session, start: Omit<AgentStart, 'location'>): Promise<boolean> {
   const { spawn } = process.getBuiltinModule('node:child_process');
@@ -66,16 +67,22 @@ export async function startAgent(session: Session, start: Omit<AgentStart, 'loca
   throw unavailable(`the agent could not be started: ${why}`);
 }
 
-/** The root key goes as it is, before the rest: as text it would lie in memory until that is used again. */
+/**
+ * Sends the data of the start. The root key is sent first, as bytes: as a string it would remain in memory until that
+ * memory is reused.
+ */
 function tell(stdin: Writable, { unlocking: { handed, ...times }, ...start }: AgentStart): void {
-  // It may have ended already, which is told by what it said.
+  // It may have ended already, which its output tells.
   stdin.on('error', () => undefined);
   const { rootKey, ...others } = handed;
   stdin.write(rootKey, () => wipe(rootKey));
   stdin.end(JSON.stringify({ ...start, unlocking: { handed: others, ...times } }));
 }
 
-/** What the process that started this one has told it. @param bytes overwritten, but for the root key, which they hold. */
+/**
+ * Reads the data that the starting process sent.
+ * @param bytes the data; overwritten except for the root key, which is not copied
+ */
 export function toldBy(bytes: Buffer): AgentStart {
   const [rootKey, text] = [bytes.subarray(0, ROOT_KEY_BYTES), bytes.subarray(ROOT_KEY_BYTES)];
   const { unlocking, ...start } = JSON.parse(text.toString());
@@ -92,7 +99,10 @@ function parse(line: string): AgentSaid | undefined {
   }
 }
 
-/** It lives on, and needs none of them; nor a location, which may have a password in it. */
+/**
+ * Returns the environment without secrets, which the long-lived agent does not need, and without the location, which
+ * may contain a password.
+ */
 function withoutSecrets(environment: Environment, location: Location): NodeJS.ProcessEnv {
   const none = new Set<string>([
     ...secretVariables,

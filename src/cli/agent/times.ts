@@ -11,7 +11,7 @@ const HOUR_S = 60 * MINUTE_S;
 const DAY_S = 24 * HOUR_S;
 const MOST_S = 30 * DAY_S;
 
-/** Long enough for a cup of coffee, and for a working day. */
+/** Default times: long enough for a coffee break, and for a working day. */
 export const DEFAULT_TIMES: Times = { idleMs: 15 * MINUTE_S * SECOND_MS, forMs: 8 * HOUR_S * SECOND_MS };
 
 const FOR = 'for';
@@ -22,7 +22,10 @@ export const timeOptions: readonly OptionSpec[] = [
   taking(FOR, 'D', 'Lock after so long in any case, e.g. 8h; 30d at most.', { fallback: '8h' }),
 ];
 
-/** @throws `invalid` for what is no time. */
+/**
+ * Returns the times that the options give.
+ * @throws `invalid` if a duration is malformed
+ */
 export const timesOf = (given: Given['options']): Times => ({
   idleMs: msOf(given, IDLE) ?? Math.min(DEFAULT_TIMES.idleMs, msOf(given, FOR) ?? DEFAULT_TIMES.idleMs),
   forMs: msOf(given, FOR) ?? Math.max(DEFAULT_TIMES.forMs, msOf(given, IDLE) ?? 0),
@@ -48,7 +51,7 @@ const UNITS = [
   [1, 'second'],
 ] as const;
 
-/** `15 minutes`, `1 hour 30 minutes`. */
+/** Formats a duration, e.g. `15 minutes`, `1 hour 30 minutes`. */
 export function durationText(ms: number): string {
   let left = Math.round(ms / SECOND_MS);
   const parts: string[] = [];
@@ -60,7 +63,10 @@ export function durationText(ms: number): string {
   return parts.join(' ') || '0 seconds';
 }
 
-/** When it locks in any case, by the clock of the person: `17:30`, or with the day where it is another one. */
+/**
+ * Formats the time at which the agent locks at the latest, in local time: `17:30`, or with the date if it is another
+ * day.
+ */
 export function untilText({ until = '' }: AgentStatus): string {
   const end = new Date(until);
   const two = (number: number): string => String(number).padStart(2, '0');

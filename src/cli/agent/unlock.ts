@@ -11,14 +11,17 @@ import { agentDirectory, findAgent, requireDirectory } from './find.ts';
 import { startAgent } from './start.ts';
 import { DEFAULT_TIMES, durationText, untilText } from './times.ts';
 
-/** Between a look that finds no agent and the start of one, another command may start one, and one may end. */
+/**
+ * Number of attempts: between the search for an agent and the start of one, another command may start one, and one may
+ * end.
+ */
 const ATTEMPTS = 3;
 
 /**
- * Hands an opened store to its agent, which is started when there is none: then what opens the store goes through a pipe to the very process that
- * was started. One that has the store open proves it, and is sent new times alone.
- * @throws `conflict` where one runs that would not write the audit trail; `unavailable` when it can't be started, or others could get at
- * it.
+ * Hands an opened store over to its agent, which is started if there is none: then the root key goes through a pipe to
+ * the process just started. An agent that already has the store open proves that, and is sent only the new times.
+ * @throws `conflict` if the running agent does not write the requested audit log; `unavailable` if it cannot be
+ * started, or other users could access it
  * @see docs/decisions/0281
  */
 export async function keepUnlocked(
@@ -47,7 +50,11 @@ export async function keepUnlocked(
   throw unavailable('agents of this store come and go', { hint: 'try again' });
 }
 
-/** @returns undefined when it had something else open, and has ended. @throws `unavailable` where it is no agent that listens. */
+/**
+ * Unlocks a running agent, or sets its times if it has the store open.
+ * @returns its status; undefined if its root key was another one, after it was locked
+ * @throws `unavailable` if the listening process is not an agent
+ */
 async function unlockRunning(
   running: AgentConnection,
   directory: AgentDirectory,
@@ -66,12 +73,16 @@ async function unlockRunning(
   if (typeof nonce === 'string' && isProof(proof, agentProof(key, asked, nonce))) {
     return running.extend({ ...times, nonce, proof: ownerProof(key, nonce, times) });
   }
-  // The store was rekeyed, and it has not seen that yet. It may be ending already.
+  // The store was rekeyed, which the agent has not noticed yet. It may be ending already.
   await running.lock().catch(unlessOver);
   return undefined;
 }
 
-/** It has locked for good, or is of an earlier release and knows no such call: it proves nothing. @throws what is no answer. */
+/**
+ * Returns an empty proof for an agent that has been locked permanently, or that is of an earlier release without this
+ * call.
+ * @throws the error if it is not an answer of an agent
+ */
 function ofOtherAgent(error: unknown): AgentProof {
   unlessOver(error);
   return { nonce: '', proof: '' };
@@ -90,14 +101,20 @@ const noAgent = ({ socket }: AgentDirectory) =>
     },
   );
 
-/** An agent opens its trail when it starts: what it did before would not stand in another one. */
+/**
+ * Returns the error for another audit log than the running agent writes. An agent opens its audit log when it starts;
+ * another file would lack its earlier entries.
+ */
 const trailIsChosen = () =>
   conflict('an agent of this store runs already, and writes no other audit trail than it was started with', {
     field: 'audit',
     hint: 'end it with "coffer lock" first; where a service manager starts it, say it there, to "coffer agent run"',
   });
 
-/** Before anybody is asked for a secret. @throws as `keepUnlocked`. */
+/**
+ * Checks, before the user is asked for a secret, that no agent is running if an audit log is requested.
+ * @throws `conflict` if one is running
+ */
 export async function requireNoTrailYet(session: Session, auditFile: string | undefined): Promise<void> {
   if (auditFile === undefined) return;
   const running = await findAgent(session);
@@ -115,15 +132,15 @@ async function statusOf(session: Session): Promise<AgentStatus> {
   }
 }
 
-/** Says until when a store is open. */
+/** Prints until when the store is unlocked. */
 export const sayUntil = (session: Session, status: AgentStatus, { idleMs }: Times): void =>
   session.say(
     `Unlocked until it is unused for ${durationText(idleMs)}, and until ${untilText(status)} at the latest. Lock it with "coffer lock".`,
   );
 
 /**
- * Asks whoever has just typed a passphrase whether the next commands may go without. A no holds for the session; and with a variable
- * that is to unlock the store no agent would be used.
+ * Asks the user who has just typed a passphrase whether to keep the store unlocked. A no applies to the whole session.
+ * With a variable that unlocks the store, the agent would not be used, so there is no question.
  */
 export async function offerAgent(session: Session, store: SealedStore): Promise<void> {
   const directory = agentDirectory(session);
@@ -137,7 +154,7 @@ export async function offerAgent(session: Session, store: SealedStore): Promise<
     if (isWanted) sayUntil(session, await keepUnlocked(session, store, DEFAULT_TIMES), DEFAULT_TIMES);
     else directory.decline();
   } catch (error) {
-    // The command itself can do without; a no that can't be kept is asked for again.
+    // The command does not need the agent. A no that cannot be stored is asked for again.
     if (isWanted) session.warn(error instanceof Error ? error.message : 'the agent could not be started');
   }
 }

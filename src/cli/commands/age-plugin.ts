@@ -22,7 +22,10 @@ import type { Prompts } from '../terminal/prompt.ts';
 
 const MACHINE = 'age-plugin';
 
-/** What age starts as `age-plugin-coffer`: it passes on what age says to the agent, or opens the store itself where there is none. */
+/**
+ * Command that age runs as `age-plugin-coffer`. It relays the plugin protocol to the agent, or opens the store itself
+ * without an agent.
+ */
 export const command: Command = {
   arguments: [],
   options: [{ flag: MACHINE, takes: 'value', metavar: 'NAME', help: 'As age says it.', choices: MACHINES }],
@@ -40,7 +43,10 @@ export const command: Command = {
   },
 };
 
-/** Undefined where the store is opened here: a server or a secret is given, or nobody has it open. */
+/**
+ * Connects to the agent.
+ * @returns undefined if the store is opened here: a server or a secret is given, or no agent has it open
+ */
 async function agentOf(session: Session): Promise<Socket | undefined> {
   if (session.settings.address !== undefined || givesSecret(session.environment)) return undefined;
   const found = await findAgent(session);
@@ -74,7 +80,10 @@ async function speak(session: Session, machine: string): Promise<void> {
   }
 }
 
-/** The store is opened when it comes to that, after age has said everything: then it takes questions. */
+/**
+ * Returns a context that opens the store when it is first needed, after age has sent everything; only then may the
+ * plugin ask questions.
+ */
 function deskOf(session: Session): Desk {
   let opened: Promise<Desk> | undefined;
   const open = async (): Promise<Desk> => {
@@ -98,7 +107,7 @@ function deskOf(session: Session): Desk {
   };
 }
 
-/** age has the terminal, and asks for its plugins. */
+/** Returns prompts that age shows: it owns the terminal, and asks on behalf of its plugins. */
 const promptsOver = (conversation: Conversation): Prompts => ({
   available: () => true,
   async secret(question) {

@@ -23,7 +23,7 @@ import { FAMILY_TOKEN, secretVariables } from '../secrets/secret-variables.ts';
 import { credentialsFor, openWith } from '../secrets/unlock.ts';
 import type { Session } from '../session.ts';
 
-/** For an agent that has no store to keep offers in: the keys of each door. */
+/** Options for the keys of each protocol, for an agent of a server, which has no local store for offers. */
 const keyOptions: readonly OptionSpec[] = AGENT_DOORS.map(({ name, help }) => ({
   flag: name,
   takes: 'each',
@@ -31,7 +31,7 @@ const keyOptions: readonly OptionSpec[] = AGENT_DOORS.map(({ name, help }) => ({
   help: `With --address, a key to offer. ${help}`,
 }));
 
-/** The agent in the foreground: for service managers, and for whoever wants to see it. */
+/** Command that runs the agent in the foreground, for service managers and for debugging. */
 export const run: Command = {
   arguments: [],
   options: [...timeOptions, auditOption, ...keyOptions, ...useOptions],
@@ -75,7 +75,10 @@ export const run: Command = {
   },
 };
 
-/** @throws `invalid` where the keys are those of the store, which knows what is offered. */
+/**
+ * Refuses key options for an agent of a store, whose offers are stored in it.
+ * @throws `invalid` if such an option is given
+ */
 function refuseOffers(options: Given['options']): void {
   const given = [...keyOptions, ...useOptions].find(({ flag }) => options.has(flag));
   if (given === undefined) return;
@@ -85,10 +88,10 @@ function refuseOffers(options: Given['options']): void {
   });
 }
 
-/** What a store's own agent keeps is the server's there. */
+/** Options that only apply to the agent of a local store. */
 const OF_STORE = [...timeOptions, auditOption].map(({ flag }) => flag);
 
-/** Doors to the keys of a server. Nothing is opened, and no time is up but that of the token. */
+/** Runs an agent that uses the keys of a server. It opens no store, and only the token limits its lifetime. */
 async function runForServer(session: Session, address: string, options: Given['options']): Promise<number> {
   const useless = OF_STORE.find((flag) => options.has(flag));
   if (useless !== undefined) {
@@ -131,7 +134,11 @@ async function runForServer(session: Session, address: string, options: Given['o
   return DONE;
 }
 
-/** Undefined when there is nothing at hand that could unlock the store. @throws `denied` for what does not. */
+/**
+ * Returns the data to unlock the store now.
+ * @returns undefined if no secret to unlock it is given
+ * @throws `denied` if a secret does not unlock it
+ */
 async function unlockingNow(session: Session, times: Times): Promise<Unlocking | undefined> {
   try {
     const store = await openWith(session, credentialsFor(session));
@@ -148,7 +155,7 @@ async function unlockingNow(session: Session, times: Times): Promise<Unlocking |
 
 const MOST_START_BYTES = 1 << 20;
 
-/** What "unlock" starts: it is told everything by its standard input. */
+/** Command that "unlock" starts; it reads all its data from standard input. */
 export const inBackground: Command = {
   arguments: [],
   options: [],
@@ -179,13 +186,13 @@ export const inBackground: Command = {
   },
 };
 
-/** What the process that started this one has written. */
+/** Reads the data that the starting process wrote. */
 function toldIn({ streams }: Session) {
   const { unlocking, ...others } = toldBy(streams.in.readAll(MOST_START_BYTES));
   return { ...others, takeUnlocking: once(unlocking) };
 }
 
-/** Gives it the first time, and has forgotten it then. */
+/** Returns a function that returns the value the first time and then forgets it. */
 function once<T>(value: T | undefined): () => T | undefined {
   let left = value;
   return () => {

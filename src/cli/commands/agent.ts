@@ -39,7 +39,7 @@ export const status: Command = {
   },
 };
 
-/** What the agent of the session's store says of itself; undefined when there is none. */
+/** Returns the status of the session's agent; undefined without an agent. */
 async function statusOf(session: Session): Promise<AgentStatus | undefined> {
   const connection = await findAgent(session);
   if (connection === undefined) return undefined;
@@ -76,20 +76,26 @@ export const env: Command = {
   },
 };
 
-/** The second one wins over the address of a server that stands in a file, as sops has it there. */
+/**
+ * Returns the variables of Vault clients. VAULT_AGENT_ADDR takes precedence over a server address in a file, such as
+ * that of sops.
+ */
 const ofFamily = ({ apiSocket }: AgentDirectory) => ({
   VAULT_ADDR: `unix://${apiSocket}`,
   VAULT_AGENT_ADDR: `unix://${apiSocket}`,
   VAULT_TOKEN: 'agent',
 });
 
-/** Whoever has another ssh-agent keeps it, unless this one is asked for. */
+/**
+ * Returns the variables of the protocols. SSH_AUTH_SOCK is set only on request, so that another ssh-agent remains in
+ * use.
+ */
 function ofDoors(
   directory: AgentDirectory,
   session: Session,
   options: Given['options'],
 ): Readonly<Record<string, string>> {
-  // For a server those doors are opened of which keys were offered; the agent of a store opens all.
+  // For a server, only the protocols with offered keys have sockets; the agent of a store opens all.
   const isOpen = (name: string): boolean =>
     session.settings.address === undefined || existsSync(directory.doorSocket(name));
   const kinds = AGENT_DOORS.filter(
@@ -106,5 +112,5 @@ function ofDoors(
   return Object.fromEntries(found);
 }
 
-/** For any POSIX shell, and fish. */
+/** Quotes a text for any POSIX shell, and for fish. */
 const quoted = (text: string): string => `'${text.replaceAll("'", String.raw`'\''`)}'`;

@@ -19,7 +19,7 @@ export const command: Command = {
   ],
   options: [],
   examples: [],
-  /** Silent whatever happens: a message in the middle of a line being typed helps nobody. */
+  /** Prints nothing for an error: a message would appear in the middle of the line being typed. */
   async run(session, { arguments: [kind = '', ...words] }) {
     const facts = kindNamed(kind);
     if (facts === undefined) return DONE;
@@ -29,7 +29,7 @@ export const command: Command = {
       const names = await namesFrom(await typed.runner(), facts, words.at(-1) ?? '');
       streams.out.write(names.map((name) => `${name}\n`).join(''));
     } catch {
-      // Locked, no such organization, no answer: there is nothing to offer.
+      // A locked store, an unknown organization or a missing answer: there is nothing to complete.
     } finally {
       await typed.close();
     }
@@ -37,7 +37,7 @@ export const command: Command = {
   },
 };
 
-/** Never asks anybody. */
+/** Opens the store or connects to the server without ever asking the user. */
 async function openQuietly(session: Session): Promise<Runner> {
   const { address } = session.settings;
   if (address === undefined) {
@@ -60,11 +60,11 @@ async function namesFrom(
   }
   if (search !== undefined && prefix !== '' && !prefix.startsWith('-')) raw[search] = prefix;
   const { data } = await runner.run(operation, raw);
-  // Others chose them, and not all shells show control characters as what they are.
+  // Other users chose the names, and not all shells escape control characters.
   return rawLines(data, operation.cli ?? {}).filter((name) => visible(name) === name);
 }
 
-/** The options with a value that every command has, as far as they were typed; and no warnings. */
+/** Returns the global options with a value, as far as they were typed; without warnings. */
 function optionsIn(words: readonly string[]): ReadonlyMap<string, OptionValue> {
   const found = new Map<string, OptionValue>();
   for (const { flag, takes } of everywhereOptions) {

@@ -11,16 +11,16 @@ const printers: Readonly<Record<string, (places: readonly Place[]) => string>> =
   fish: fishScript,
 };
 
-/** The shells that have a completion script. */
+/** Shells that have a completion script. */
 export const shells: readonly string[] = Object.keys(printers);
 
-/** The script that completes the commands of a tree, or undefined for a shell that has none. */
+/** Returns the completion script of a shell for a command tree; undefined for a shell without one. */
 export async function completionScript(shell: string, tree: Group): Promise<string | undefined> {
   const print = Object.hasOwn(printers, shell) ? printers[shell] : undefined;
   return print?.(await placesOf(tree));
 }
 
-/** `coffer completion`, of the commands of a tree. */
+/** Returns `coffer completion` for a command tree. */
 export const completionOf = (tree: Group): Command => ({
   arguments: [{ metavar: 'SHELL', help: 'The shell.', required: true, choices: shells }],
   options: [],

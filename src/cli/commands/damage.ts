@@ -3,18 +3,18 @@ import { DamageError } from '../../store/administration/verified.ts';
 import type { OptionSpec } from '../command.ts';
 import type { Session } from '../session.ts';
 
-/** The word to go on without what is lost, of each command that takes a whole store somewhere. */
+/** Option to continue without damaged data, for each command that exports or copies a whole store. */
 export const WITHOUT_DAMAGED: OptionSpec = {
   flag: 'without-damaged',
   takes: 'nothing',
   help: 'Go on without what is damaged or missing, instead of refusing; says what was left out.',
 };
 
-/** What is wrong with a file, and what was in it if that is known. */
+/** Formats the damage of a file, and its document if that is known. */
 export const findingText = ({ reason, holds }: Finding): string =>
   holds === undefined ? reason : `${reason} (document ${holds.id} of ${holds.collection})`;
 
-/** Runs `work`; when it meets damage in several files, each is named before the error. */
+/** Runs `work`. If it fails because several files are damaged, prints each file before the error. */
 export async function namingDamage<T>(session: Session, work: () => Promise<T>): Promise<T> {
   try {
     return await work();
@@ -26,7 +26,7 @@ export async function namingDamage<T>(session: Session, work: () => Promise<T>):
   }
 }
 
-/** Names what was left out, if anything was. */
+/** Prints a warning for each file that was left out. */
 export function sayLeftOut(session: Session, leftOut: readonly Finding[] = []): void {
   for (const finding of leftOut) session.warn(`left out: ${finding.file} ${findingText(finding)}`);
 }

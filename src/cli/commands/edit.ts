@@ -12,9 +12,12 @@ import { switching } from '../parse/everywhere.ts';
 import { passOn } from '../processes/launch.ts';
 import type { Session } from '../session.ts';
 
-/** No person reads a file and closes the editor in less time. */
+/**
+ * Time in milliseconds below which the editor is assumed to have returned at once: no user reads a file and closes the
+ * editor faster.
+ */
 const AT_ONCE_MS = 500;
-/** Whatever is answered, the text is read after it. */
+/** Question after an editor that ended at once. The text is read after any answer. */
 const STILL_OPEN =
   'The editor ended at once, and nothing was changed. Is its window still open? Save and close it, then say yes.';
 
@@ -51,7 +54,10 @@ export const command: Command = {
   },
 };
 
-/** The text of an earlier edit, if it is to be gone on with. @throws `conflict` when nobody says what is to become of it. */
+/**
+ * Returns the text of an earlier edit, if it is to be continued.
+ * @throws `conflict` if no option says what to do with it
+ */
 async function leftText(
   session: Session,
   { options }: Given,
@@ -76,7 +82,7 @@ async function leftText(
   });
 }
 
-/** The editor, until its text can be taken over, or nobody wants to go on. */
+/** Runs the editor until its text can be taken over, or the user gives up. */
 async function editUntilTaken(
   session: Session,
   editor: Editor,
@@ -114,7 +120,7 @@ async function editUntilTaken(
 
 const keptAt = (draft: Draft): string => `; your text is kept in ${draft.path}`;
 
-/** The same error, which says where the text is. */
+/** Returns the error with the place of the saved text added. */
 function kept(error: unknown, draft: Draft, typed: string): unknown {
   if (!draft.isChanged()) {
     draft.remove();
@@ -128,7 +134,7 @@ function kept(error: unknown, draft: Draft, typed: string): unknown {
   });
 }
 
-/** The file behind links: it is what is written, and what two edits have in common. */
+/** Returns the path of the file behind links. That file is written, and two edits of it are recognized by it. */
 function realPathOf(typed: string): string {
   try {
     return realpathSync(typed);

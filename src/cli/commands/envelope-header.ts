@@ -71,7 +71,7 @@ export const command: Command = {
 type Header = OwnHeader | AgeHeaderJson;
 type OwnHeader = ReturnType<typeof headerJson>;
 
-/** How headers are authenticated, if they are. */
+/** Way in which headers are authenticated, if they are. */
 interface Verifying {
   readonly name: string | undefined;
   readonly options: Given['options'];
@@ -124,7 +124,7 @@ async function ageHeaderOf(
 
 type AgeHeaderJson = ReturnType<typeof ageHeaderJson>;
 
-/** Who the recipients are can't be told of most kinds: only that there is one. */
+/** Formats the header of an age file. For most recipient types, only their presence is known, not their identity. */
 const ageHeaderJson = (
   path: string,
   { header, armor }: AgeFile,
@@ -143,7 +143,7 @@ interface Found extends EnvelopeDescription {
   readonly size: number | undefined;
 }
 
-/** Asks for nothing of the data, but an empty range proves the end of the file as well. */
+/** Authenticates a file without decrypting its data: an empty range also authenticates the end of the file. */
 const verifiedFile = (file: RandomAccessSource, name: string | undefined, keys: DataKeys): Promise<Found> =>
   decryptRange({
     file,
@@ -167,7 +167,9 @@ async function readFrom(
   return { ...describe(header), size };
 }
 
-/** The version is null for a wrapped data key of an unknown form, the size of what comes through a pipe. */
+/**
+ * Formats the header of an envelope. The version is null for a wrapped data key of unknown form, the size for a pipe.
+ */
 const headerJson = (path: string, found: Found, verified: boolean) => ({
   in: path,
   format: found.format,

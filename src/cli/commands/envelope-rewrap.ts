@@ -115,7 +115,10 @@ async function othersOf(
   };
 }
 
-/** The new file takes the place of the old one when it is whole. @see docs/decisions/0164 */
+/**
+ * Rewraps a file for other recipients. The new file replaces the old one once it is complete.
+ * @see docs/decisions/0164
+ */
 async function rewrapForOthers(path: string, { identities, recipients }: Others) {
   const { readAge, rewrapAge } = await import('../../transit/envelope/age/file.ts');
   const file = openInFile(path, IN);
@@ -150,8 +153,8 @@ async function rewrap(path: string, keys: DataKeys, name: string | undefined) {
 }
 
 /**
- * Opens a regular file whose header is to be rewritten where it is.
- * @throws `invalid` when there is no such file, `unavailable` when it can't be read and written, or the disk fails later.
+ * Opens a regular file whose header is rewritten in place.
+ * @throws `invalid` if there is no such file; `unavailable` if it cannot be read or written, or if the disk fails later
  */
 export function openRewritable(path: string): RewritableFile & { close(): void } {
   const descriptor = open(path);

@@ -109,7 +109,7 @@ async function encryptForOthers(session: Session, options: Given['options']): Pr
   });
 }
 
-/** What reports call the format. */
+/** Name of the format in reports. */
 const AGE = 'age';
 
 export const decrypt: Command = {
@@ -141,7 +141,7 @@ export const decrypt: Command = {
     const range = rangeOf(options);
     const jobs = await jobsOf(session, options, decryptedNames);
     const expected = name === undefined ? {} : { name };
-    // A file of age may need no store at all.
+    // An age file may not need a store at all.
     const keys = once(() => dataKeysOf(session, contextOf(options), name));
     const identities = once(async () =>
       (await import('../envelope/age-identities.ts')).identitiesOf(session, options, name),

@@ -14,7 +14,7 @@ import { openFiles, type ReadFile, requireFile } from '../secret-files/transform
 import { secretVariables } from '../secrets/secret-variables.ts';
 import type { Session } from '../session.ts';
 
-/** What shells answer for a command that is not there, and for one that is there and can't be run. */
+/** Exit codes of shells for a command that is not found, and for one that cannot be executed. */
 const NOT_FOUND = 127;
 const NOT_EXECUTABLE = 126;
 
@@ -76,7 +76,7 @@ export const command: Command = {
     const [name = '', ...rest] = given.arguments;
     refuseBrokenBytes(given.arguments);
     const masked = textOption(given.options, 'mask');
-    // What can be refused without a secret, before anybody is asked for one.
+    // Everything that needs no secret is checked before the user is asked for one.
     const mask = masked === undefined ? undefined : maskingLines(masked, session.environment);
     const variables = await childVariables(session, given);
     const found = findProgram(name, variables.all);
@@ -91,7 +91,7 @@ export const command: Command = {
   },
 };
 
-/** What the program gets, and what of it was encrypted. */
+/** Variables of the program, and the names of those that were encrypted. */
 interface ChildVariables {
   readonly all: Readonly<Record<string, string>>;
   readonly decrypted: readonly string[];
@@ -125,7 +125,9 @@ async function childVariables(session: Session, { options }: Given): Promise<Chi
   };
 }
 
-/** No variable can hold one, and what Node says of it shows the environment. */
+/**
+ * Refuses values with NUL bytes. A variable cannot hold one, and the error message of Node would show the environment.
+ */
 function refuseNul(opened: readonly Opened[], asFiles: readonly string[]): void {
   const source = opened.find(({ text, variable }) => text.includes('\0') && !asFiles.includes(variable));
   if (source === undefined) return;
@@ -134,7 +136,7 @@ function refuseNul(opened: readonly Opened[], asFiles: readonly string[]): void 
   });
 }
 
-/** Rules need a reader of YAML, so they are asked only about a name that does not tell the format. */
+/** Opens a file. The rules, which load the YAML parser, are only read if the name does not tell the format. */
 const openFile = (files: Files, path: string, options: Given['options']): Promise<ReadFile> => {
   const format = formatIn(options) ?? formatOf(path);
   return format === undefined ? files.open(path) : openSecretFile(path, format);
@@ -144,14 +146,14 @@ interface Opened extends Source {
   readonly text: string;
 }
 
-/** All of them by one call for each key. */
+/** Opens all values, with one call for each key. */
 async function openSources(session: Session, sources: readonly Source[]): Promise<readonly Opened[]> {
   const places = new Set(sources.map(({ place }) => place));
   const files = [...new Map(sources.map(({ read }) => [read.file, read])).values()];
   const results = await openFiles(session, files, (place) => places.has(place));
   return sources.map((source) => {
     const { read, place } = source;
-    // A file that was opened has its places in the order of before.
+    // An opened file has its places in the same order.
     const opened = requireFile(results[files.indexOf(read)]);
     return { ...source, text: opened.places[read.file.places.indexOf(place)]?.text ?? '' };
   });
@@ -169,7 +171,7 @@ async function start(
   const launch = { path, words, environment: variables.all };
   await session.close();
   if (names.length === 0) replaceProcess(launch);
-  // Here is who has to wait for the program.
+  // Loaded here because they are needed only by the code that waits for the program.
   const { forgetVariables } = await import('../secrets/own-environment.ts');
   const { withFiles } = await import('../processes/value-files.ts');
   forgetVariables(process.env, secretVariables);
@@ -189,7 +191,10 @@ async function start(
   }
 }
 
-/** Node replaces bytes that are no UTF-8, and the program would get other arguments than were typed. */
+/**
+ * Refuses arguments that are not UTF-8: Node replaces their bytes, so the program would get other arguments than were
+ * typed.
+ */
 function refuseBrokenBytes(words: readonly string[]): void {
   if (!words.some((word) => word.includes('\ufffd'))) return;
   throw invalid('an argument is not UTF-8, and would reach the program altered', {

@@ -12,11 +12,11 @@ import { formatFor, textOf } from '../secret-files/secret-file.ts';
 import { openValues } from '../secret-files/values.ts';
 import type { Session } from '../session.ts';
 
-/** Of each side; beyond what is read as values, git's own merge is left to do it. */
+/** Maximum size of each side, in bytes. Files too large to be read as values are left to git's own merge. */
 const MAX_BYTES = 1 << 28;
 const LABELS = ['ours', 'theirs'] as const;
 
-/** What git runs to merge a file: its three sides, and its path. The result takes the place of ours. */
+/** Command that git runs to merge a file: its three versions, and its path. The result replaces "ours". */
 export const command: Command = {
   arguments: [
     { metavar: 'BASE', help: 'The file as both sides had it.', required: true, offers: 'file' },
@@ -26,7 +26,10 @@ export const command: Command = {
   ],
   options: [],
   examples: [],
-  /** The exit code tells git whether conflicts are left. @see docs/decisions/0153 */
+  /**
+   * Merges the file. The exit code tells git whether conflicts remain.
+   * @see docs/decisions/0153
+   */
   async run(session, { arguments: [base = '', ours = '', theirs = '', path = ''] }) {
     const [was, mine, others] = [base, ours, theirs].map((side) => readFileWhole(side, 'FILE', MAX_BYTES));
     if (was === undefined || mine === undefined || others === undefined) return FAILED;
@@ -46,7 +49,10 @@ interface Sides {
   readonly theirs: Buffer;
 }
 
-/** Undefined for what is not a file of values, is not UTF-8 or is too large for one: it is merged line by line alone, as bytes. */
+/**
+ * Merges the file by its values.
+ * @returns undefined if it is not a file of values, is not UTF-8 or is too large; then it is merged by lines, as bytes
+ */
 async function mergedByValue(session: Session, sides: Sides, path: string): Promise<Merged | undefined> {
   const files = await parsedSides(session, sides, path);
   if (files === undefined) return undefined;
@@ -59,7 +65,7 @@ async function mergedByValue(session: Session, sides: Sides, path: string): Prom
     return file !== undefined && isAsExpected(file, aligned);
   };
   if (merged.isClean && isRight(merged)) return merged;
-  // Each side has added values of its own at the same line.
+  // Both sides have added values at the same line.
   const both = merged.onlyInsertions ? mergeFile({ ...aligned, labels: LABELS }, tmpdir(), true) : undefined;
   if (both !== undefined && isRight(both)) return { ...both, isClean: true };
   return { ...merged, isClean: false };
@@ -83,7 +89,7 @@ async function parsedSides(session: Session, sides: Sides, path: string) {
   }
 }
 
-/** Which of the pairs are the same value, encrypted twice. Whoever can't open them learns of none. */
+/** Returns which of the pairs are the same value, encrypted twice. If the values cannot be opened, returns none. */
 async function equalValues(
   asked: Session,
   path: string,

@@ -11,7 +11,7 @@ import { filesBelow, git, workingTree } from '../secret-files/git.ts';
 import { Rulebook } from '../secret-files/rulebook.ts';
 import type { Session } from '../session.ts';
 
-/** What the drivers are called in git's configuration and in its attributes. */
+/** Name of the drivers in git's configuration and attributes. */
 const DRIVER = 'coffer';
 const EXECUTABLE = 0o755;
 const CHECK = 'secrets check --staged';
@@ -40,7 +40,7 @@ export const command: Command = {
   },
 };
 
-/** Lines of attributes for the files of one rule. */
+/** Attribute lines for the files of one rule. */
 interface Driver {
   readonly name: string;
   readonly format: string | undefined;
@@ -65,7 +65,7 @@ const driverOf = ({ format, files }: Rule, prefix: string): Driver => ({
   patterns: files.flatMap((pattern) => attributePatterns(pattern, prefix)),
 });
 
-/** A pattern of ours as git has it: ours covers all below a directory, too. */
+/** Converts a pattern of a rule to git's: unlike git's, it also covers all files below a directory. */
 function attributePatterns(pattern: string, prefix: string): readonly string[] {
   const bare = withoutLast(pattern.replace(/^\//, ''), '/');
   const isAnywhere = !withoutLast(pattern, '/').includes('/');
@@ -81,10 +81,10 @@ function configure(root: string, own: string, drivers: readonly Driver[]): void 
       throw unavailable(`git can't set ${name}`);
   };
   for (const [name, format] of new Map(drivers.map((driver) => [driver.name, driver.format]))) {
-    // Behind "--" a file may be called "--help.env".
+    // After "--", a file may have a name such as "--help.env".
     const option = format === undefined ? '' : ` --format ${format}`;
     set(`diff.${name}.textconv`, `${own} secrets git-textconv${option} --`);
-    // It would keep the plaintext in the repository.
+    // Caching would store the plaintext in the repository.
     set(`diff.${name}.cachetextconv`, 'false');
     set(`merge.${name}.name`, 'values encrypted by Coffer');
     set(`merge.${name}.driver`, `${own} secrets git-merge -- %O %A %B %P`);
@@ -93,7 +93,7 @@ function configure(root: string, own: string, drivers: readonly Driver[]): void 
 
 function writeAttributes(session: Session, root: string, drivers: readonly Driver[]): void {
   const path = resolve(root, '.gitattributes');
-  // Git follows none either; and what is written is taken from the repository.
+  // Git does not follow one either, and the text that is written comes from the repository.
   if (lstatSync(path, { throwIfNoEntry: false })?.isSymbolicLink()) {
     throw unsupported('.gitattributes is a symbolic link, which git does not follow', {
       hint: 'put a file in its place',
@@ -111,11 +111,12 @@ function writeAttributes(session: Session, root: string, drivers: readonly Drive
   session.say(`Wrote .gitattributes; commit it.`);
 }
 
-/** As git reads a pattern with blanks. */
+/** Quotes a pattern with spaces as git reads it. */
 const quoted = (pattern: string): string => (/[\s"#]/.test(pattern) ? JSON.stringify(pattern) : pattern);
 
 /**
- * Another hook stays what it is, and its owner is told what it lacks. So it is with a directory of hooks that other repositories share.
+ * Writes the pre-commit hook. An existing hook is not changed; the user is told what to add. The same applies to a
+ * hooks directory that other repositories share.
  * @see docs/decisions/0158
  */
 function writeHook(session: Session, root: string, own: string): void {
@@ -141,7 +142,7 @@ function writeHook(session: Session, root: string, own: string): void {
   }
 }
 
-/** How git's shell finds this command. */
+/** Returns the command line with which git's shell finds this program. */
 function ownCommand({ environment }: Session): string {
   const [node = process.execPath, script] = [process.execPath, process.argv[1]];
   if (findProgram('coffer', environment).kind === 'program') return 'coffer';

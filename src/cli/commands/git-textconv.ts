@@ -12,15 +12,15 @@ import { formatFor, textOf } from '../secret-files/secret-file.ts';
 import { openValues } from '../secret-files/values.ts';
 import type { Session } from '../session.ts';
 
-/** Each is asked about by itself, while git waits; a file with more is shown as it is. */
+/** Maximum number of keys in a file. Each is one request while git waits; a file with more is shown as it is. */
 const MOST_KEYS = 100;
 
-/** What git runs to show a file in a diff. */
+/** Command that git runs to show a file in a diff. */
 export const command: Command = {
   arguments: [{ metavar: 'FILE', help: 'What git wants to show.', required: true, offers: 'file' }],
   options: [taking('format', 'FORMAT', 'Its format, if the name does not tell it.')],
   examples: [],
-  /** Silent, without a question, and never a failure: git would give up the whole diff. */
+  /** Prints nothing else, asks nothing and never fails: a failure would make git abort the whole diff. */
   async run(asked, { arguments: [path = ''], options }) {
     const bytes = readFileWhole(path, 'FILE', MAX_INPUT_BYTES);
     const session = asked.quietly();
@@ -35,7 +35,7 @@ export const command: Command = {
   },
 };
 
-/** The text with every value decrypted that can be; of a file with conflicts, the values of both sides. */
+/** Returns the text with every value decrypted that can be; for a file with conflicts, the values of both sides. */
 async function decrypted(
   session: Session,
   path: string,
@@ -57,7 +57,7 @@ async function decrypted(
   )
     return text;
   const results = await openValues(session, sealed);
-  // No two ciphertexts are alike.
+  // No two ciphertexts are equal.
   const sources = new Map<string, string>();
   for (const [index, { value }] of sealed.entries()) {
     const source = results[index];
@@ -66,14 +66,14 @@ async function decrypted(
   return shown(text, sources);
 }
 
-/** The text with sources in the place of ciphertexts, each looked at once. */
+/** Returns the text with plaintexts in place of ciphertexts, in one pass. */
 function shown(text: string, sources: ReadonlyMap<string, string>): string {
   const parts: string[] = [];
   let at = 0;
   for (const { start, end, value } of valuesIn(text)) {
     const source = sources.get(formatValue(value));
     if (source === undefined) continue;
-    // Quotes around a ciphertext are not the value's, which are part of what was encrypted.
+    // Quotes around a ciphertext are not those of the value, which are part of the encrypted text.
     const quote = text[start - 1] ?? '';
     const isQuoted = start > at && (quote === '"' || quote === "'") && text[end] === quote;
     parts.push(text.slice(at, isQuoted ? start - 1 : start), source);

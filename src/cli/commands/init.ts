@@ -79,7 +79,10 @@ async function make(
   return DONE;
 }
 
-/** Shares alone would make every command ask for several people: they come beside the way in for daily use. */
+/**
+ * Returns the key slots of a new store. With shares alone, every command would require several people, so there is also
+ * a slot for daily use.
+ */
 async function slotsOf(session: Session, options: Given['options']): Promise<readonly PlannedSlot[]> {
   const planned = await plannedSlots(session, options, true);
   if (planned.some(({ request }) => request.kind !== 'shares')) return planned;

@@ -20,15 +20,15 @@ const IDENTITY = 'identity';
 interface Named {
   readonly name: string;
   readonly mount: string;
-  /** For whom the key signs, in allowed signers. */
+  /** Identity in the allowed signers file for which the key signs. */
   readonly identity: string;
 }
 
-/** One form of public keys. */
+/** Output format of public keys. */
 interface Form {
-  /** Every version is printed, unless one is named; else the latest. */
+  /** Whether every version is printed unless one is named; by default only the latest. */
   readonly all?: true;
-  /** Binary, printed as base64 where text is wanted. */
+  /** Whether the format is binary, which is printed as base64 where text is required. */
   readonly binary?: true;
   print(version: PublicVersion, named: Named): string;
 }
@@ -36,11 +36,14 @@ interface Form {
 const spki = (key: KeyObject, format: 'pem' | 'der') =>
   key.export({ format, type: 'spki' } as { format: 'pem'; type: 'spki' });
 
-/** Tells people which key it is, and "coffer ssh-keygen" as well. */
+/** Returns the comment that identifies the key, for users and for "coffer ssh-keygen". */
 const commentOf = ({ number }: PublicVersion, { name, mount }: Named): string =>
   `coffer:${mount}/${name}:v${number}`;
 
-/** @throws `unsupported` */
+/**
+ * Returns the age recipient of a key.
+ * @throws `unsupported` if its type has none
+ */
 function recipientOf({ recipient }: PublicVersion): string {
   if (recipient !== undefined) return recipient;
   throw unsupported("others can't encrypt to keys of this type with age", {

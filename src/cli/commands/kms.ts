@@ -18,10 +18,10 @@ import type { Session } from '../session.ts';
 const SOCKET = 'socket';
 const KEY = 'key';
 
-/** The errors that come again until somebody does something about the command line. */
+/** Kinds of errors that occur again until the command line or configuration is changed. */
 const LASTING: ReadonlySet<string> = new Set(['invalid', 'unsupported', 'not-found']);
 
-/** The plugin that the API server of Kubernetes asks for its secrets. */
+/** KMS plugin that the Kubernetes API server calls to encrypt its secrets. */
 export const command: Command = {
   arguments: [],
   options: [

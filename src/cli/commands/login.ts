@@ -38,7 +38,10 @@ const CLIENT_KEY = 'client-key';
 const NO_STORE = 'no-store';
 const FIELD = 'field';
 
-/** @throws `invalid` when no server is named. */
+/**
+ * Returns the address of the server.
+ * @throws `invalid` if no server is named
+ */
 function requireServer({ settings: { address } }: Session): string {
   if (address !== undefined) return address;
   throw invalid('there is no server to log in to: who has the store is its owner', {
@@ -46,12 +49,12 @@ function requireServer({ settings: { address } }: Session): string {
   });
 }
 
-/** What a login comes to. */
+/** Result of a login. */
 interface LoggedIn {
   readonly token: string;
   readonly expiresMs: number | undefined;
   readonly policies: readonly string[];
-  /** As the server told it. */
+  /** Response of the server. */
   readonly told: Readonly<Record<string, unknown>>;
 }
 
@@ -102,7 +105,7 @@ export const login: Command = {
       certificate,
     );
     if (session.environment['GITHUB_ACTIONS'] === 'true') {
-      // Its runner reads both streams, and only this one is free of results.
+      // The runner reads both streams, and only this one contains no results.
       session.streams.err.write(maskingLines('github', session.environment)([found.token]));
     }
     let isKept = false;
@@ -112,7 +115,7 @@ export const login: Command = {
       if (!(await show(session, found, options)) && !isKept)
         throw unavailable('nobody has read what was printed');
     } catch (error) {
-      // Nobody has it now, and nobody else should.
+      // The user did not get the token, and no other user should.
       if (!isKept && 'path' in request) await endUnseen(session, address, found.token, certificate);
       throw error;
     }
@@ -144,7 +147,7 @@ async function requested(
   address: string,
   options: Given['options'],
 ): Promise<LoginRequest> {
-  // What was said for every command is meant here, too: it is the token to keep.
+  // A token given to all commands applies here as well: it is the token to store.
   const isSaid =
     asked.method === 'token' && !asked.pairs.has('token') && session.settings.token.kind !== 'none';
   if (isSaid) return { token: tokenIn(await givenToken(session)) ?? '' };
@@ -166,7 +169,7 @@ function certificateOf({ environment }: Session, options: Given['options']): Cli
   });
 }
 
-/** Sends no token but the one that was brought: that of an earlier login has no part in this one. */
+/** Logs in. Sends no token except the one to be stored; that of an earlier login plays no part. */
 async function loggedIn(
   session: Session,
   address: string,
@@ -190,12 +193,12 @@ async function loggedIn(
   }
 }
 
-/** How refusals begin of a login that did not have all it needs. */
+/** Beginnings of error messages about a login with missing parameters. */
 const LACKING = /^(?:missing |no client certificate found)/;
 
 /**
- * The family answers a wrong password with 400, as a parameter that is missing.
- * @throws `denied` for a login that had all it needs, and otherwise what came.
+ * Converts a refused login: Vault answers a wrong password with 400, like a missing parameter.
+ * @throws `denied` if the login had all its parameters; otherwise the original error
  */
 function turnedAway(error: unknown): never {
   const known = asCofferError(error);
@@ -222,7 +225,10 @@ function madeNow(auth: unknown): LoggedIn {
   };
 }
 
-/** @throws `denied` when the server does not know it. */
+/**
+ * Looks up a token that the user brings.
+ * @throws `denied` if the server does not know it
+ */
 async function broughtAlong(runner: Runner, token: string): Promise<LoggedIn> {
   if (token === '') throw invalid('an empty token is none', { field: 'token' });
   const { data } = await runner
@@ -260,12 +266,15 @@ function keptFrom(
   };
 }
 
-/** @returns false when whoever was to read it has gone. */
+/**
+ * Prints the result of a login.
+ * @returns false if the reader of the output is gone
+ */
 async function show(session: Session, { told }: LoggedIn, options: Given['options']): Promise<boolean> {
   const field = textOption(options, FIELD);
   const isAsked = field !== undefined || session.settings.format !== undefined || options.has(NO_STORE);
   if (!isAsked) return true;
-  // As `vault login -field=token` has it.
+  // As in `vault login -field=token`.
   const member = field === undefined || field === 'token' ? 'client_token' : field;
   if (!Object.hasOwn(told, member)) {
     throw new CofferError('not-found', `the answer has no member ${JSON.stringify(member)}`, {
@@ -288,7 +297,10 @@ function tell(session: Session, address: string, { expiresMs, policies }: Logged
 const REVOKE = 'revoke';
 const NO_REVOKE = 'no-revoke';
 
-/** @see docs/decisions/0189 */
+/**
+ * Command that revokes and removes the stored token.
+ * @see docs/decisions/0189
+ */
 export const logout: Command = {
   arguments: [],
   options: [
@@ -328,10 +340,10 @@ export const logout: Command = {
   },
 };
 
-/** Ours, and those of the family. */
+/** Batch tokens of Coffer and of Vault. */
 const BATCH_TOKEN = /^(?:hv)?b\./;
 
-/** What can't be read can't be ended, and has to go all the same. */
+/** Reads the stored token. One that cannot be read cannot be revoked, but is removed all the same. */
 function readable(file: TokenFile): KeptToken | undefined {
   try {
     return file.read();
@@ -341,7 +353,7 @@ function readable(file: TokenFile): KeptToken | undefined {
   }
 }
 
-/** One that has ended already is not amiss. */
+/** Revokes the token. One that has already expired is no error. */
 async function revoke(runner: Runner): Promise<void> {
   try {
     await runner.at({ method: 'POST', path: 'auth/token/revoke-self', parameters: {} });

@@ -12,8 +12,8 @@ import type { Session } from '../session.ts';
 import { printResult, type Shape } from '../terminal/output.ts';
 
 /*
- * The API of the Vault family by its paths, as `vault read` and the like have it: on the local store, on a server of
- * ours, or on any other of the family, with engines that nobody here knows.
+ * Commands for API paths of Vault, such as `vault read`: on the local store, on a Coffer server, or on any other
+ * compatible server, including its secrets engines that Coffer does not have.
  */
 
 const path: ArgumentSpec = {
@@ -70,7 +70,7 @@ export const remove = command(
   [['coffer delete transit/keys/orders', 'As "vault delete" does, after a yes']],
 );
 
-/** Of a key: it only stops its use, which can be undone. */
+/** Path that soft-deletes a key, which only disables it and can be undone. */
 const SOFT_DELETE = /(?:^|\/)keys\/[^/]+\/soft-delete$/;
 
 async function run(session: Session, method: PathRequest['method'], given: Given): Promise<number> {
@@ -99,7 +99,10 @@ async function run(session: Session, method: PathRequest['method'], given: Given
   return DONE;
 }
 
-/** @throws `not-found` when the result has no such member. */
+/**
+ * Returns the output of one member of the result.
+ * @throws `not-found` if the result has no such member
+ */
 function memberShape(result: unknown, member: string): Shape {
   if (isObject(result) && Object.hasOwn(result, member)) {
     return { result: { member, as: Array.isArray(result[member]) ? 'lines' : 'text' } };

@@ -79,7 +79,10 @@ function findingsIn({
     .map(({ name, start }) => ({ file: path, line: lineOf(start), name }));
 }
 
-/** The files that the rules are about. @throws `invalid` where there are no rules. */
+/**
+ * Returns the files that the rules apply to.
+ * @throws `invalid` if there are no rules
+ */
 async function ruledFiles(rulebook: Rulebook): Promise<readonly string[]> {
   const top = (await rulebook.rulesOf(resolve('.')))?.directory;
   if (top === undefined) {
@@ -89,7 +92,7 @@ async function ruledFiles(rulebook: Rulebook): Promise<readonly string[]> {
   for (const path of filesBelow(top)) {
     const absolute = join(top, path);
     if ((await rulebook.ruleFor(absolute)) === undefined || !existsSync(absolute)) continue;
-    // What a link leads to outside is nothing that is committed, and not for the log of a pipeline.
+    // A link to a file outside is not committed, and its target does not belong in a pipeline's log.
     if (liesBelow(top, absolute)) ruled.push(relative('.', absolute));
   }
   return ruled;
@@ -101,7 +104,10 @@ interface Staged {
   readonly content: Buffer | CofferError;
 }
 
-/** What the next commit takes of the files that the rules are about: by the rules that it takes, else by those that lie there. */
+/**
+ * Returns the files of the next commit that the rules apply to. The rules are those in the index, if they are staged,
+ * otherwise those in the working tree.
+ */
 async function staged(session: Session): Promise<readonly Staged[]> {
   const top = workingTree('.', 'leave --staged out, or name the files');
   const contents = new Map<string, Buffer>();

@@ -52,7 +52,7 @@ export const encrypt: Command = {
   },
 };
 
-/** Whoever names a key means the values, and hears of those that the rules leave out. */
+/** Tells a user who names a key how many values the rules leave unencrypted. */
 function sayReadable(session: Session, { path, file, places }: Sealing): void {
   const left =
     file.places.filter((place) => place.sealed === undefined && isSecret(place, undefined)).length -

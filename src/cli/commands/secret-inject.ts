@@ -19,7 +19,10 @@ import { parsedFile, textOf } from '../secret-files/secret-file.ts';
 import { openFiles, type ReadFile } from '../secret-files/transform.ts';
 import type { Session } from '../session.ts';
 
-/** @see docs/decisions/0147 */
+/**
+ * Reference to a value of a file.
+ * @see docs/decisions/0147
+ */
 const REFERENCE = /\{\{\s*coffer:([^#{}\r\n]+)#([^{}\r\n]*[^{}\s]|[^\S\r\n])\s*\}\}/g;
 
 const ALLOW = 'allow';
@@ -81,7 +84,7 @@ export const command: Command = {
   },
 };
 
-/** What is to stand where something else stands in the text. */
+/** Replacement of a part of the text. */
 interface Replacement {
   readonly start: number;
   readonly end: number;
@@ -91,7 +94,7 @@ interface Replacement {
 interface Reference extends Omit<Replacement, 'text'> {
   readonly file: string;
   readonly name: string;
-  /** How errors say where it stands. */
+  /** Place of the reference in error messages. */
   readonly where: string;
 }
 
@@ -99,13 +102,16 @@ const referencesIn = (text: string, shown: string, directory: string): readonly 
   [...text.matchAll(REFERENCE)].map(({ index, 0: whole, 1: file = '', 2: name = '' }) => ({
     start: index,
     end: index + whole.length,
-    // Looked at and opened as the same path: to the system, ".." behind a link is not where it stands.
+    // Checked and opened as the same path: to the operating system, ".." behind a link is another directory.
     file: isAbsolute(file) ? normalize(file) : join(directory, file),
     name,
     where: `${shown}:${lineAt(text, index)}`,
   }));
 
-/** @throws `invalid` for a ciphertext in a text without names. */
+/**
+ * Refuses ciphertexts in a text without names.
+ * @throws `invalid` if there is one
+ */
 function refuseBareValues(shown: string, text: string): void {
   for (const { start } of valuesIn(text)) {
     throw invalid(`${shown}:${lineAt(text, start)}: this ciphertext has no name to be bound to`, {
@@ -114,7 +120,10 @@ function refuseBareValues(shown: string, text: string): void {
   }
 }
 
-/** Whoever wrote the text names the files: those beyond its repository are read only where the user allows it. */
+/**
+ * Filters the references. The author of the text chose the files, so files outside the text's repository are only read
+ * in directories that the user allows.
+ */
 const allowedReferences = (
   outcomes: Outcomes,
   references: readonly Reference[],
@@ -134,7 +143,7 @@ const repositoryOf = (directory: string): string => topOf(resolve(directory)) ??
 
 type ReadFiles = ReadonlyMap<string, ReadFile>;
 
-/** Each file that is referred to, once. */
+/** Reads each file that is referred to, once. */
 async function readAll(
   outcomes: Outcomes,
   files: Files,
@@ -144,14 +153,14 @@ async function readAll(
   return new Map(await outcomes.each(paths, async (path) => [path, await files.open(path)] as const));
 }
 
-/** What the parts of one command share. */
+/** Objects that the parts of one command share. */
 interface Work {
   readonly session: Session;
   readonly outcomes: Outcomes;
   readonly rulebook: Rulebook;
 }
 
-/** Tells of values in the clear where the rules want encrypted ones. */
+/** Reports unencrypted values where the rules require encrypted ones. */
 async function requireEncrypted(
   { session, outcomes, rulebook }: Work,
   read: ReadFile,
@@ -203,7 +212,10 @@ async function ownValues(
   });
 }
 
-/** The files that could be opened, by their paths. */
+/**
+ * Opens the files.
+ * @returns those that could be opened, by path
+ */
 async function openAll(
   session: Session,
   outcomes: Outcomes,

@@ -117,7 +117,10 @@ export const unset: Command = {
   },
 };
 
-/** @throws `not-found` */
+/**
+ * Returns the place of a value.
+ * @throws `not-found` if the file does not have it
+ */
 function found({ path, file }: ReadFile, name: string): Place {
   const place = placeOf(file, name);
   if (place !== undefined) return place;
@@ -128,7 +131,7 @@ function found({ path, file }: ReadFile, name: string): Place {
   });
 }
 
-/** The place of one encrypted value in the file where it is decrypted. */
+/** Returns the place of one encrypted value in the decrypted file. */
 async function opened(
   session: Session,
   read: ReadFile,
@@ -147,15 +150,15 @@ const textOf = (result: Awaited<ReturnType<typeof sealFiles>>[number]): string =
   return result.file.text;
 };
 
-/** Whether a value of that name, which is there or not, is none that the rules want encrypted. */
+/** Whether a value of that name, present or not, is one that the rules leave unencrypted. */
 const staysPlain = ({ rule }: RuledFile, name: string): boolean =>
   rule !== undefined && !isSecret({ path: pathOf(name), type: 'string', text: name }, rule);
 
-/** Where no rule says the key, another value of the file does. */
+/** Returns another encrypted value of the file, whose key is used if no rule names one. */
 const keyOfOthers = ({ rule, file }: RuledFile): SealedValue | undefined =>
   rule === undefined ? file.places.find(({ sealed }) => sealed !== undefined)?.sealed : undefined;
 
-/** A value that can't be opened any more may still be replaced. */
+/** Returns the type of a value; undefined if it can no longer be opened, so that it can still be replaced. */
 async function typeOf(session: Session, read: ReadFile, place: Place): Promise<ScalarType | undefined> {
   try {
     return (await opened(session, read, place, 'any')).type;
@@ -166,7 +169,10 @@ async function typeOf(session: Session, read: ReadFile, place: Place): Promise<S
   }
 }
 
-/** The file with the value in it, not encrypted. What was no string stays none, if the new text can be read so. */
+/**
+ * Returns the file with the new value in it, not encrypted. A value of a type other than string keeps its type if the
+ * new text can be parsed as such.
+ */
 function changed(
   { format, path, file }: ReadFile,
   name: string,
@@ -183,7 +189,7 @@ function changed(
       const place = placeOf(same, name);
       if (place?.type === type && place.source === value) return same;
     } catch {
-      // It is a string then.
+      // The value is a string then.
     }
   }
   return withSource(file.written(before, value));

@@ -3,7 +3,7 @@ import { serveAsWorker } from '../../service/worker.ts';
 import type { Command } from '../command.ts';
 import { DONE } from '../exit-codes.ts';
 
-/** The word that starts a further process of a server. */
+/** Command that starts another process of a server. */
 export const SERVE_WORKER = 'serve-worker';
 
 export const command: Command = {

@@ -87,18 +87,18 @@ const whySealed = ({ prompts, streams }: Session, given: Given['options']): stri
     ? ''
     : ": in the background it can't ask for a secret";
 
-/** A server that starts has seen nothing of its store, so what commands have seen of it must do. */
+/** Checks the store against the state that earlier commands have seen: a server that starts has seen none itself. */
 async function lookBack(session: Session): Promise<void> {
   const look = async (backend: Backend): Promise<void> => {
     const { id } = await readHeader(backend);
     await backend.state();
     await compareWithLastSeen(session, { id, backend });
   };
-  // Why it can't be opened is told when it is.
+  // Errors are reported when the store is opened.
   await withBackendAt(session.settings.storeLocation, look).catch(() => undefined);
 }
 
-/** On its own, so that no secret stays with the command while the server runs. */
+/** Starts the server. Separate, so that no secret stays in a variable of the command while the server runs. */
 async function start(session: Session, given: Given['options']): Promise<Serving> {
   const options = serveOptions(session, given);
   forgetVariables(process.env, [...secretVariables, ...uselessSecrets(options.location)]);
@@ -155,7 +155,10 @@ function tlsFiles(given: Given['options']): ServeOptions['tls'] {
 const wholeNumber = (given: Given['options'], flag: string): number | undefined =>
   numberOption(given, flag, /^[1-9]\d{0,14}$/, 'give a whole number from 1');
 
-/** A first signal ends the server in order; a second one at once, as if nobody had listened. */
+/**
+ * Waits until the server is told to stop. The first signal shuts it down gracefully; a second one ends the process at
+ * once, as by default.
+ */
 function untilToldToStop(session: Session, serving: Serving, stopping: () => void): Promise<void> {
   return new Promise((resolve, reject) => {
     const reload = (): void => void serving.reload().catch((error: Error) => session.fail(error.message));

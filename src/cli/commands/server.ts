@@ -9,9 +9,12 @@ import { IN } from '../parse/operation-spec.ts';
 import type { Session } from '../session.ts';
 import { printResult } from '../terminal/output.ts';
 
-/* What is done to a running server: a store that is not served has no seal. */
+/* Commands for a running server; a local store has no seal status. */
 
-/** @throws `invalid` when no server is named. */
+/**
+ * Requires a server.
+ * @throws `invalid` if none is named
+ */
 function requireServer(session: Session): void {
   if (session.settings.address !== undefined) return;
   throw invalid('only a server can be sealed and unsealed, and none is named', {
@@ -96,7 +99,7 @@ function sayingOf({ sealed, progress = 0, t = 0 }: SealState, isReset: boolean):
   return `The server has ${progress} of ${t} recovery shares.`;
 }
 
-/** What a server that is sealed is asked to answer with, so that its answer can be read. */
+/** Status codes requested from a sealed server, so that its answer can be read. */
 const READABLE = { sealedcode: 200, standbycode: 200, performancestandbycode: 200 };
 
 export const health: Command = {

@@ -23,7 +23,7 @@ const COMMENT = 'comment';
 const MANIFEST = 'manifest';
 const KEY_VERSION = 'key-version';
 
-/** A signature is for others to read. */
+/** File mode of signatures, which are public. */
 const PUBLIC_MODE = 0o666;
 
 export const command: Command = {
@@ -98,7 +98,7 @@ interface Plan {
   readonly namespace: string;
   readonly comment: string | undefined;
   readonly manifest: string | undefined;
-  /** What will be written. */
+  /** Files that will be written. */
   readonly results: readonly string[];
 }
 
@@ -107,7 +107,7 @@ interface SignedFile {
   readonly signature: string;
 }
 
-/** Everything that can be judged before anything is read or unlocked. */
+/** Checks everything that needs no file content and no unlocked store. */
 function planOf({ arguments: files, options }: Given): Plan {
   const key = textOption(options, KEY);
   if (key === undefined) throw invalid('--key is missing', { hint: 'name the key that signs' });
@@ -142,7 +142,7 @@ function planOf({ arguments: files, options }: Given): Plan {
   };
 }
 
-/** Each file once. A list is not on itself: "dist/*" names it the second time. */
+/** Returns each file once. A manifest does not list itself: "dist/*" includes it the second time. */
 function filesToSign(files: readonly string[], manifest: string | undefined): readonly string[] {
   const own = Object.values(FORMATS).map(({ ending }) => `${manifest}${ending}`);
   const left = new Set(manifest === undefined ? [] : [manifest, ...own].map((path) => resolve(path)));
@@ -201,7 +201,10 @@ const signatureOf = (plan: Plan, signer: Signer, file: string, digest: Buffer): 
     at: Math.floor(Date.now() / 1000),
   });
 
-/** What a file is called in the list: seen from the directory of the list, so that `sha256sum -c` finds it there. */
+/**
+ * Returns the name of a file in the manifest: relative to the directory of the manifest, so that `sha256sum -c` finds
+ * it there.
+ */
 function nameIn(manifest: string, file: string): string {
   const name = relative(dirname(resolve(manifest)), resolve(file))
     .split(sep)
@@ -213,7 +216,10 @@ function nameIn(manifest: string, file: string): string {
   });
 }
 
-/** @param field the option that named it, if one did. */
+/**
+ * Writes a file.
+ * @param field option that named it, if there is one
+ */
 async function write(
   path: string,
   content: string | Uint8Array,

@@ -19,7 +19,7 @@ import { printDocument, printResult } from '../terminal/output.ts';
 import { watched } from '../terminal/progress.ts';
 import { namingDamage, sayLeftOut, WITHOUT_DAMAGED } from './damage.ts';
 
-/** Does something to the store itself, unlocked. */
+/** Runs `work` on the unlocked local store itself. */
 async function onStore(session: Session, work: (store: SealedStore) => Promise<number>): Promise<number> {
   session.refuseRemote();
   const store = await unlockStore(session);
@@ -61,7 +61,7 @@ export const add: Command = {
     ['coffer slots add --shares 5 --threshold 3', 'Print five recovery shares, any three of which unlock it'],
   ],
   async run(session, { options }) {
-    // A new passphrase is asked for after the old one; what else is wrong can be said before.
+    // The new passphrase is asked for after the old one; all other errors are reported before.
     const isAsked = options.has('passphrase') && !options.has('passphrase-file');
     const known = isAsked ? undefined : requireOne(await plannedSlots(session, options, false));
     return onStore(session, async (store) => {
@@ -95,7 +95,7 @@ export const remove: Command = {
     session.refuseRemote();
     session.requireConsent();
     return onStore(session, async (store) => {
-      // One that is damaged is removed as well.
+      // A damaged slot is removed as well.
       const slots = await listSlots(store).catch(unlessCorrupt);
       const slot = slots.find((candidate) => candidate.id === id);
       const question = `Remove slot ${id}${slot === undefined ? '' : ` (${slot.kind})`}? Its secret will no longer unlock the store.`;
@@ -134,7 +134,10 @@ export const rekey: Command = {
   },
 };
 
-/** Its root key is worth nothing any more. It would find out at its next use, and until then "coffer unlock" would do nothing. */
+/**
+ * Locks the agent, whose root key is no longer valid. It would only notice that at its next use, and until then "coffer
+ * unlock" would have no effect.
+ */
 async function lockAgent(session: Session): Promise<void> {
   let connection: Awaited<ReturnType<typeof findAgent>>;
   try {
@@ -143,7 +146,7 @@ async function lockAgent(session: Session): Promise<void> {
     await connection.lock();
     session.say('The agent is locked; "coffer unlock" opens the store again.');
   } catch {
-    // The store is sealed again, whatever becomes of the agent: it has noticed by itself, or will.
+    // The store is rekeyed, even if the agent cannot be locked: it has noticed that by itself, or will.
   } finally {
     connection?.close();
   }

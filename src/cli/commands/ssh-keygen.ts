@@ -21,14 +21,14 @@ import { FORMATS } from '../signatures/formats.ts';
 import { signerOf } from '../signatures/named-keys.ts';
 
 /*
- * What git asks of the program that `gpg.ssh.program` names: the part of ssh-keygen(1) that signs and verifies, with keys of
- * the store in place of files. Output, options and exit code are those of ssh-keygen, which git reads.
+ * The part of ssh-keygen(1) that git uses through `gpg.ssh.program`: it signs and verifies, with keys of the store
+ * instead of files. Output, options and exit codes, which git reads, are those of ssh-keygen.
  */
 
 const REFUSED = 255;
 const MAX_TEXT_BYTES = 1 << 24;
 const MAX_WARNINGS = 10;
-/** How OpenSSH's binary lists of revoked keys begin (its PROTOCOL.krl). */
+/** First bytes of OpenSSH's binary key revocation lists (PROTOCOL.krl). */
 const KRL = 'SSHKRL\n\0';
 
 const short = (letter: string, flag: string, help: string): OptionSpec => ({
@@ -102,7 +102,7 @@ const ACTIONS: Readonly<Record<string, (session: Session, given: Given) => numbe
   },
 };
 
-/** The comment that `transit keys public --format ssh` writes. */
+/** Comment that `transit keys public --format ssh` writes. */
 const COMMENT = /^coffer:(\S+)\/([^/\s]+):v(\d+)$/;
 
 async function sign(session: Session, given: Given): Promise<number> {
@@ -153,7 +153,7 @@ function signersOf(session: Session, given: Given): readonly AllowedSigner[] {
   return signers;
 }
 
-/** Whether the list that git calls `gpg.ssh.revocationFile` has the key. */
+/** Whether the revocation list that git calls `gpg.ssh.revocationFile` contains the key. */
 function isRevoked({ options }: Given, key: KeyObject): boolean {
   const path = textOption(options, 'revoked');
   if (path === undefined) return false;
@@ -167,7 +167,7 @@ function isRevoked({ options }: Given, key: KeyObject): boolean {
   return parseRevokedKeys(inputText(bytes, 'revoked')).some((revoked) => revoked.equals(key));
 }
 
-/** Now, or the time that git knows of the commit. */
+/** Returns the current time, or the commit time that git passes. */
 function timeOf({ options }: Given): number {
   const setting = textOption(options, 'setting');
   const time = setting?.startsWith('verify-time=')
@@ -177,14 +177,14 @@ function timeOf({ options }: Given): number {
   return time;
 }
 
-/** Whether it is the signature of standard input, for the namespace that is wanted. */
+/** Whether the signature is that of standard input, for the requested namespace. */
 function holds(session: Session, given: Given, signature: SshSignature): boolean {
   if (signature.namespace !== required(given, 'namespace')) return false;
   const message = session.streams.in.readAll(MAX_INPUT_BYTES);
   return verifySshSignature(signature, createHash(signature.hash).update(message).digest());
 }
 
-/** `ED25519 key SHA256:…`, the words of ssh-keygen. */
+/** Formats a key as ssh-keygen does: `ED25519 key SHA256:…`. */
 function kindOf({ key, algorithm }: SshSignature): string {
   const kind = algorithm.startsWith('rsa-') ? 'RSA' : algorithm.startsWith('ecdsa-') ? 'ECDSA' : 'ED25519';
   return `${kind} key ${sshFingerprint(key)}`;

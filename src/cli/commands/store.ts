@@ -65,7 +65,10 @@ const examineAlone = async (
   examination: await examineStore(options),
 });
 
-/** A slot that is gone looks like a wrong secret: only the list of slots, which is sealed, has them all. */
+/**
+ * Extends the error of a wrong secret. A missing slot looks like a wrong secret: only the sealed list of slots is
+ * complete.
+ */
 function aboutSlots(error: unknown): never {
   if (!(error instanceof CofferError) || error.kind !== 'denied') throw error;
   const { kind, message, hint, cause } = error;
@@ -104,13 +107,13 @@ const UNVERIFIED: OptionSpec = {
   excludes: [WITHOUT_DAMAGED.flag],
 };
 
-/** How the options of a command have a store looked at on its way. @throws `sealed` below, where there is no secret. */
+/** Returns the options with which a command verifies the store. Opening it throws `sealed` if no secret is given. */
 const verification = (session: Session, { options }: Given): VerifyOptions =>
   options.has(UNVERIFIED.flag)
     ? {}
     : { credentials: credentialsFor(session), withoutDamaged: options.has(WITHOUT_DAMAGED.flag) };
 
-/** Names the damage, and the way without a secret. */
+/** Runs `work`. Errors name the damage, and the option to continue without a secret. */
 const verifying = <T>(session: Session, work: () => Promise<T>): Promise<T> =>
   namingDamage(session, work).catch((error: unknown) => {
     if (!(error instanceof CofferError) || error.kind !== 'sealed') throw error;
@@ -166,7 +169,10 @@ export const restore: Command = {
   },
 };
 
-/** Whoever puts a store into a place knows that it may be an older one than was there. */
+/**
+ * Forgets the last state seen, since a user who restores a store knows that it may be older than the one that was
+ * there.
+ */
 const forgetLastSeen = (session: Session, id: string, location: Location): Promise<void> =>
   withBackendAt(location, async ({ place }) => LastSeen.of(session.environment, id, place)?.forget());
 

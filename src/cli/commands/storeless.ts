@@ -56,7 +56,7 @@ export const version: Command = {
 
 const LICENSES = 'THIRD-PARTY-LICENSES';
 
-/** Made with the bundle; in the single executable, an asset. */
+/** Returns the third-party licences. The file is made by the bundler; in the single executable it is an asset. */
 function thirdPartyLicenses(): string {
   const sea = process.getBuiltinModule('node:sea');
   if (sea.isSea()) return sea.getAsset(LICENSES, 'utf8');

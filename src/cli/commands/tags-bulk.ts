@@ -15,7 +15,7 @@ import { carryOut, inCalls } from '../tags/in-calls.ts';
 import { organizationOf } from '../tags/surroundings.ts';
 import { printResult } from '../terminal/output.ts';
 
-/** `tags attach` and `tags detach`: on the workspaces that are named, or on all that fit a description; or on keys. */
+/** `tags attach` and `tags detach`, for the named workspaces, for all that match a filter, or for keys. */
 
 const DRY_RUN = 'dry-run';
 const WORKSPACE = 'workspace';
@@ -25,11 +25,11 @@ interface Bulk {
   readonly path: readonly string[];
   readonly summary: string;
   readonly operation: Operation;
-  /** Whether a workspace has it already as it is to be. */
+  /** Whether a workspace is already in the desired state. */
   isDone(carries: boolean): boolean;
   said(tag: string, workspaces: string): string;
   readonly example: readonly [string, string];
-  /** What does the same to one key. */
+  /** Operation that does the same to one key. */
   readonly onKey: Operation;
   readonly keyExample: readonly [string, string];
 }
@@ -66,7 +66,7 @@ function bulkCommand(bulk: Bulk): Command {
   };
 }
 
-/** One after the other, once all of them are known to be there. */
+/** Changes one key after the other, once all of them are known to exist. */
 async function onKeys(session: Session, given: Given, bulk: Bulk): Promise<number> {
   const [given_tag = ''] = given.arguments;
   const organization = organizationOf(session);

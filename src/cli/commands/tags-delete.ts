@@ -18,7 +18,7 @@ const plain = commandOf(
   remove,
 );
 
-/** As many as one call takes go at once; more of them in several calls. */
+/** Deletes tags in one call, or in several calls if there are too many for one. */
 export const command: Command = {
   ...plain,
   details: `Up to ${MOST_LINKED.toLocaleString('en')} tags are deleted together, or none of them. More go in several steps.`,
@@ -26,7 +26,10 @@ export const command: Command = {
     given.arguments.length > MOST_LINKED ? deleteMany(session, given.arguments) : plain.run(session, given),
 };
 
-/** The pool is read once, in place of asking for each tag: a name that it does not have is told before anything is deleted. */
+/**
+ * Deletes many tags. All tags are read at once instead of one by one: an unknown name is reported before anything is
+ * deleted.
+ */
 async function deleteMany(session: Session, given: readonly string[]): Promise<number> {
   session.requireConsent();
   const organization_name = organizationOf(session);
@@ -49,7 +52,7 @@ async function deleteMany(session: Session, given: readonly string[]): Promise<n
     run: () => runner.run(remove, { organization_name, data }),
   }));
   await carryOut(session, 'tags', pieces, 'name only those that "coffer tags list" still has');
-  // Whoever asked for a document gets one, as from a call that has nothing to tell.
+  // With JSON output, prints an empty document, as for a call without a result.
   if (session.settings.format === 'json') await printResult(session, {}, {});
   session.remark(`Deleted ${counted(tags.size, 'tag')}.`);
   return isWhole ? DONE : FAILED;

@@ -10,7 +10,7 @@ const KEY = 'key';
 const ofWorkspace = commandOf(['tags', 'of'], 'List the tags of a workspace or key', tagsOf);
 const ofKey = commandOf(['transit', 'keys', 'tags'], 'List the tags that a key carries', tagsOfKey);
 
-/** The tags of a workspace; where there is none of the name, those of the key that has it. */
+/** Command that lists the tags of a workspace; if there is none of that name, those of the key of that name. */
 export const command: Command = {
   ...ofWorkspace,
   options: [

@@ -15,7 +15,7 @@ const UNUSED = 'unused';
 const MATCHING = 'matching';
 const DRY_RUN = 'dry-run';
 
-/** More than these are not told one by one. */
+/** Maximum number of tags that are listed by name. */
 const MAX_NAMED = 5;
 
 export const command: Command = {

@@ -16,14 +16,14 @@ import { specOf } from '../parse/operation-spec.ts';
 import { rawValues } from '../parse/operation-values.ts';
 import { formatFor, printResult } from '../terminal/output.ts';
 
-/** Where a tag is used, beside the tag. */
+/** Tag, and the workspaces that use it. */
 interface Shown extends ResourceDocument<TagResource> {
   readonly included: readonly WorkspaceResource[];
 }
 
 const plain = commandOf(['tags', 'show'], 'Show a tag and where it is used', show);
 
-/** Names that fit into a few lines; `-o json` has them all. */
+/** Maximum number of names in the table, a few lines; `-o json` has all. */
 const MOST_NAMED = 40;
 
 const table = ({ data, included }: Shown): Table => ({
@@ -62,7 +62,7 @@ export const command: Command = {
           organization_name: data.relationships.organization.data.id,
           'search[tags]': data.attributes.name,
         });
-    // The search also finds those with a key of that name.
+    // The search also finds workspaces with a key of that name.
     const carries = ({ attributes }: WorkspaceResource): boolean =>
       attributes['tag-names'].includes(data.attributes.name);
     const shown: Shown = { data, included: document.data.filter(carries) };

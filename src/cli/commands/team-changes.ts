@@ -109,7 +109,10 @@ export const add: Command = {
   },
 };
 
-/** @throws `invalid` for what is no public key, or for several. */
+/**
+ * Reads a public key.
+ * @throws `invalid` if it is not a public key, or if there are several
+ */
 function recipientFrom(text: string): string {
   const all = text.startsWith('@')
     ? inputText(readFileWhole(text.slice(1), 'RECIPIENT', 1 << 20), 'RECIPIENT')
@@ -187,7 +190,10 @@ export const remove: Command = {
   },
 };
 
-/** None where the removal was made before, and was interrupted. @throws `not-found` */
+/**
+ * Returns the cards to remove; none if an earlier, interrupted run already removed them.
+ * @throws `not-found` if there is no such card
+ */
 function cardsToRemove({ state }: Keyring, name: string, card: string | undefined): readonly CardFact[] {
   const all = state.cards.filter(
     (fact) => fact.card.name === name && (card === undefined || fact.id.startsWith(card)),
@@ -241,7 +247,7 @@ export const settle: Command = {
   },
 };
 
-/** Brings back, from the commits of this clone, what facts follow and what this machine has seen. */
+/** Restores, from the commits of this clone, facts that other facts follow or that this machine has seen. */
 function bringBack(session: Session, place: KeyringPlace): void {
   const memory = new TeamMemory(session.environment);
   const store = memory.keyringAt(place.mark);
@@ -256,7 +262,7 @@ function bringBack(session: Session, place: KeyringPlace): void {
   for (const id of memory.of(store).seen) want(id);
   if (missing.size === 0) return;
   const elsewhere = new Map(factsElsewhere(place).map((file) => [file[0].slice(-32), file]));
-  // What is brought back follows others, which may be missing as well.
+  // Restored facts follow others, which may be missing as well.
   for (const id of missing) {
     const [path, bytes] = elsewhere.get(id) ?? [];
     const fact = path === undefined || bytes === undefined ? undefined : factIn(path, bytes);

@@ -28,7 +28,7 @@ import { type KeyringPlace, placeIn } from '../team/place.ts';
 import { printDocument } from '../terminal/output.ts';
 import { identityIn, identityOption } from './team.ts';
 
-/* Making a keyring. */
+/* Command that creates a keyring. */
 
 export const init: Command = {
   arguments: [
@@ -100,7 +100,11 @@ function nameFrom(session: Session, given: string | undefined): string {
   });
 }
 
-/** Were a key of the inner keyring called as one of an outer, taking the inner one away would have values encrypted for more people. */
+/**
+ * Refuses a key of the same name as one of an outer keyring: if the inner keyring were removed, values would be
+ * encrypted for more people.
+ * @throws `conflict` if there is one
+ */
 function refuseOuterKey({ folder, top }: KeyringPlace, key: string): void {
   for (let above = folder; above !== top && dirname(above) !== above; ) {
     above = dirname(above);
@@ -112,7 +116,10 @@ function refuseOuterKey({ folder, top }: KeyringPlace, key: string): void {
   }
 }
 
-/** The first fact of a keyring. @returns its id. */
+/**
+ * Creates the first fact of a keyring.
+ * @returns its ID
+ */
 async function found(place: KeyringPlace, name: string, own: PersonalKey): Promise<string> {
   const direct = await own.signer?.();
   const seed = systemRandom.bytes(32);

@@ -15,7 +15,7 @@ import { type KeyringPlace, keyringAbove } from '../team/place.ts';
 import { alterationsOf, witnessOf } from '../team/witness.ts';
 import { printResult } from '../terminal/output.ts';
 
-/* Commands that look at a keyring. */
+/* Commands that show a keyring. */
 
 const IDENTITY = 'identity';
 export const identityOption = takingFile(
@@ -24,7 +24,10 @@ export const identityOption = takingFile(
 );
 export const identityIn = (options: Given['options']): string | undefined => textOption(options, IDENTITY);
 
-/** The keyring of the working directory. @throws `not-found` */
+/**
+ * Returns the keyring of the working directory.
+ * @throws `not-found` if there is none
+ */
 export function keyringHere(session: Session): KeyringPlace {
   const memory = new TeamMemory(session.environment);
   const place = keyringAbove('.', (mark) => memory.keyringAt(mark) !== undefined);

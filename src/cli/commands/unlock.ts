@@ -26,7 +26,7 @@ export const unlock: Command = {
   async run(session, { options }) {
     session.refuseRemote();
     const times = timesOf(options);
-    // Nobody is asked for anything where there can't be an agent.
+    // Without an agent, nothing is asked.
     requireDirectory(session).make();
     const auditFile = textOption(options, AUDIT_LOG);
     await requireNoTrailYet(session, auditFile);
@@ -43,7 +43,7 @@ export const unlock: Command = {
   },
 };
 
-/** Says so when it is. */
+/** Whether the store is already unlocked; prints its status if it is. */
 async function isUnlocked(session: Session): Promise<boolean> {
   const connection = await findAgent(session);
   if (connection === undefined) return false;
@@ -58,7 +58,10 @@ async function isUnlocked(session: Session): Promise<boolean> {
   }
 }
 
-/** Its slot is gone, or the store was rekeyed: asked how it is, which is no use, it sees that and ends. */
+/**
+ * Whether the agent lost access to the store: its slot was removed, or the store was rekeyed. A health request, which
+ * is no use, makes it notice that and end.
+ */
 async function hasLostItsStore(session: Session, connection: AgentConnection): Promise<boolean> {
   try {
     const { data } = await connection.runner(session.settings).run('sys health', { sealedcode: 200 });
@@ -101,16 +104,17 @@ export const lock: Command = {
 };
 
 /**
- * A stopped or hanging agent holds the key for as long.
- * @returns undefined where there is none any more: it ended by itself meanwhile. @throws `error` where it can't be ended.
+ * Kills an agent that does not answer: a stopped or hanging agent would continue to hold the key.
+ * @returns process ID; undefined if it has ended by itself
+ * @throws `error` if it cannot be killed
  */
 async function killUnanswering(session: Session, error: unknown): Promise<number | undefined> {
   if (asCofferError(error)?.kind !== 'unavailable') throw error;
   const { endAgent } = await import('../agent/end-agent.ts');
   const pid = await endAgent(requireDirectory(session).socket);
-  // Takes the sockets away that it left.
+  // Also removes the sockets that it left.
   const other = await findAgent(session);
-  // A service manager has started the next one, which is locked.
+  // A service manager has started the next agent, which is locked.
   const isNext = (await other?.status().catch(() => undefined))?.locked === true;
   other?.close();
   if (pid === undefined && other !== undefined && !isNext) throw error;

@@ -50,9 +50,9 @@ const MANIFEST = 'manifest';
 const FORMAT = 'format';
 const { hash_algorithm, signature_algorithm, marshaling_algorithm } = signatureParameters;
 
-/** Public keys and signatures; the largest are those of SLH-DSA, some 70 kB. */
+/** Maximum size of public keys and signatures, in bytes; the largest are those of SLH-DSA, about 70 kB. */
 const MAX_TEXT_BYTES = 2 ** 20;
-/** Of files, or of people. */
+/** Maximum size of lists of files or signers, in bytes. */
 const MAX_LIST_BYTES = 16 * 2 ** 20;
 
 export const command: Command = {
@@ -126,7 +126,7 @@ interface Plan {
   readonly format: VerifiedFormat | undefined;
   readonly namespace: string;
   readonly request: SignatureRequest;
-  /** Who is trusted; it may need the store. */
+  /** Reads the trusted keys or signers; may need the store. */
   trust(session: Session): Promise<Trust>;
 }
 
@@ -155,7 +155,10 @@ function planOf({ arguments: [file = '', signature], options }: Given): Plan {
   };
 }
 
-/** @throws `invalid` for a format that is not known. */
+/**
+ * Returns the requested format.
+ * @throws `invalid` for an unknown format
+ */
 function formatIn(options: Given['options']): VerifiedFormat | undefined {
   const text = textOption(options, FORMAT);
   const format = VERIFIED_FORMATS.find((name) => name === text);
@@ -198,7 +201,10 @@ function trustOf(options: Given['options'], namespace: string): Plan['trust'] {
   throw invalid('nobody is trusted yet', { hint: `give --${PUBLIC_KEY}, --${ALLOWED_SIGNERS} or --${KEY}` });
 }
 
-/** @throws `invalid` that says of what looks like a path that it is none. */
+/**
+ * Parses public keys.
+ * @throws `invalid` if it is neither a public key nor a file
+ */
 function publicKeysIn(text: string): readonly GivenKey[] {
   try {
     return parsePublicKeys(text);
@@ -231,11 +237,11 @@ function allowedTrust(text: string, identity: string, namespace: string): Trust 
 const textOf = (path: string, field: string, maxBytes = MAX_TEXT_BYTES): string =>
   readShortText(path, field, maxBytes);
 
-/** The signature itself; the file beside the one that was signed when none is named. */
+/** Returns the text of the signature, by default of the file next to the signed one. */
 function signatureText({ file, signature }: Plan): string {
   if (signature !== undefined) {
     const ofFile = (path: string): string => textOf(path, SIGNATURE);
-    // What is neither is told as a file that is not there.
+    // Anything else is reported as a missing file.
     const ofText = (text: string): string => (isTransitSignature(text) ? text : ofFile(text));
     return textOrFile(signature, { isText: isTransitSignature, ofText, ofFile });
   }
@@ -255,7 +261,7 @@ const bytesContent = (bytes: Buffer): Content & { close(): void } => ({
   whole: async () => bytes,
 });
 
-/** A file or standard input, which a pipe gives once: what was looked at of it is a part of what is hashed. */
+/** Opens a file or standard input. A pipe can be read only once, so the beginning that was examined is also hashed. */
 function fileContent(session: Session, hasher: FileHasher, file: string): Content & { close(): void } {
   let begun: { readonly input: Input; readonly start: Buffer; close?(): void } | undefined;
   return {
@@ -286,7 +292,7 @@ interface CheckedFile {
   readonly valid: boolean;
 }
 
-/** Checks every file of a list whose signature holds. */
+/** Checks every file of a manifest whose signature is valid. */
 async function listVerdict(session: Session, manifest: string, text: string) {
   const sums = parseManifest(text);
   const places = sums.map(({ name }) => join(dirname(manifest), name));
@@ -308,13 +314,16 @@ async function listVerdict(session: Session, manifest: string, text: string) {
   }
 }
 
-/** Why there is nothing to hash. A pipe or a device, which somebody may have put there, might never end. */
+/**
+ * Returns the reason why a file cannot be hashed; undefined if it can. A pipe or a device, which an attacker may have
+ * put there, might never end.
+ */
 function notRead(path: string): string | undefined {
   let found: Stats | undefined;
   try {
     found = statSync(path, { throwIfNoEntry: false });
   } catch {
-    // Opening it says what is wrong.
+    // Opening it reports the error.
     return undefined;
   }
   if (found === undefined) return 'is missing';
@@ -328,7 +337,10 @@ async function difference(hasher: FileHasher, path: string, sha256: string): Pro
   return digest.toString('hex') === sha256 ? undefined : 'is not the file on the list';
 }
 
-/** Prints what came out. @returns the exit code. */
+/**
+ * Prints the result.
+ * @returns exit code
+ */
 async function answer(
   session: Session,
   file: string,

@@ -10,7 +10,7 @@ const SUMMARY = 'Put tags on a workspace, making those that are missing';
 const adding = commandOf(PATH, SUMMARY, tag);
 const replacing = commandOf(PATH, SUMMARY, retag);
 
-/** The tags are added, or put in the place of all that it carries. */
+/** Command that adds tags to a workspace, or replaces all its tags. */
 export const command: Command = {
   ...adding,
   options: [...adding.options, switching(REPLACE, 'Take off every other tag.')],

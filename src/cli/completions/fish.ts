@@ -1,7 +1,7 @@
 import { type ArgumentSpec, type OptionSpec, takesWord } from '../command.ts';
 import { type Place, quoted, valuesOf } from './model.ts';
 
-/** The completion script of fish. */
+/** Returns the completion script of fish. */
 export const fishScript = (
   places: readonly Place[],
 ): string => `# fish completion of coffer. Generated; do not edit.
@@ -85,7 +85,7 @@ function linesOf({ path, children, arguments: specs, options }: Place): string[]
 function optionLine(condition: string, option: OptionSpec): string {
   const short = option.short === undefined ? '' : ` -s ${option.short}`;
   const source = sourceOf(option);
-  // -x: nothing but what is offered; -r: file names, too.
+  // -x: only the given completions; -r: file names as well.
   const value = !takesWord(option) ? '' : ` ${source === '-F' ? '-r' : '-x'} ${source}`.trimEnd();
   return `complete -c coffer -n ${condition} -l ${option.flag}${short}${value} -d ${quoted(option.help)}`;
 }

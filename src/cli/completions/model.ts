@@ -1,9 +1,9 @@
 import { type ArgumentSpec, type CommandSpec, type Group, isGroup, type OptionSpec } from '../command.ts';
 import { everywhereBeside, everywhereOptions } from '../parse/everywhere.ts';
 
-/** One place of the command tree, with all that can be typed there. */
+/** Node of the command tree, with everything that can be typed there. */
 export interface Place {
-  /** Words after `coffer`, with spaces between; empty for the root. */
+  /** Words after `coffer`, separated by spaces; empty for the root. */
   readonly path: string;
   readonly summary: string;
   /** Undefined for a group. */
@@ -13,7 +13,7 @@ export interface Place {
   readonly options: readonly OptionSpec[];
 }
 
-/** What a value can be completed with. */
+/** Possible completions of a value. */
 export type Values =
   | { readonly kind: 'words'; readonly words: readonly string[] }
   /** Names that `coffer complete KIND` prints. */
@@ -24,7 +24,7 @@ export type Values =
 
 const HELP: OptionSpec = { flag: 'help', short: 'h', takes: 'nothing', help: 'Show help.' };
 
-/** Every place that is not hidden, groups before what is in them. Loads every declaration. */
+/** Returns all nodes that are not hidden, groups before their children. Loads every declaration. */
 export async function placesOf(tree: Group, path: readonly string[] = []): Promise<Place[]> {
   const visible = Object.entries(tree.children).filter(([, node]) => isGroup(node) || node.hidden !== true);
   const here: Place = {
@@ -61,9 +61,9 @@ export function valuesOf(spec: ArgumentSpec | OptionSpec): Values {
   return spec.choices === undefined ? { kind: 'unknown' } : { kind: 'words', words: spec.choices };
 }
 
-/** How an option is typed: `--output`, `-o`. */
+/** Returns the spellings of an option: `--output`, `-o`. */
 export const notations = ({ flag, short }: OptionSpec): readonly string[] =>
   short === undefined ? [`--${flag}`] : [`--${flag}`, `-${short}`];
 
-/** Quoted for any of the three shells: none of our words or summaries needs more than doubled quotes. */
+/** Quotes a text for any of the three shells: words and summaries contain nothing else that needs escaping. */
 export const quoted = (text: string): string => `'${text.replaceAll("'", "'\\''")}'`;

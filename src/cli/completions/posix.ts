@@ -1,14 +1,14 @@
 import { takesWord } from '../command.ts';
 import { notations, type Place, quoted, type Values, valuesOf } from './model.ts';
 
-/** Shell functions that bash and zsh understand alike: those by which their completion looks things up in tables. */
+/** Returns the shell functions with the completion tables, which bash and zsh both understand. */
 export function tables(places: readonly Place[]): string {
   return [childrenTable(places), flagsTable(places), valuesTable(places), argumentsTable(places), MANY].join(
     '\n',
   );
 }
 
-/** Prints what an argument can be that may be repeated up to a position. */
+/** Shell function that prints the completions of an argument that may be repeated up to a position. */
 const MANY = `_coffer_many() {
   local at=$2
   while ((at >= 0)); do
@@ -20,9 +20,9 @@ const MANY = `_coffer_many() {
 `;
 
 /**
- * Goes through the words of a command line: `place` becomes the command that they name, `position` how many arguments follow it, and
- * `skip` the option whose value comes next, if any.
- * @param words as the shell writes the list of them.
+ * Returns shell code that walks through the words of a command line: `place` becomes the command that they name,
+ * `position` the number of arguments after it, and `skip` the option whose value comes next, if any.
+ * @param words list of words in the syntax of the shell
  */
 export const walk = (words: string): string => `  for word in ${words}; do
     if [[ -n $skip ]]; then skip=''; continue; fi
@@ -35,7 +35,7 @@ export const walk = (words: string): string => `  for word in ${words}; do
     fi
   done`;
 
-/** Prints what can follow a place, or fails when the words name no place. */
+/** Returns a function that prints the words that can follow a command, or fails if there is no such command. */
 const childrenTable = (places: readonly Place[]): string =>
   table('_coffer_children', '"$1"', [
     ...places.map(({ path, children }) => [path, children.map(({ word }) => word).join(' ')] as const),
@@ -46,7 +46,7 @@ const flagsTable = (places: readonly Place[]): string =>
     ...places.map(({ path, options }) => [path, options.flatMap(notations).join(' ')] as const),
   ]);
 
-/** Prints what the value of an option can be, or fails when it has none. */
+/** Returns a function that prints the completions of an option's value, or fails if it takes none. */
 const valuesTable = (places: readonly Place[]): string =>
   table(
     '_coffer_values',
@@ -62,7 +62,7 @@ const valuesTable = (places: readonly Place[]): string =>
     ),
   );
 
-/** Prints what the argument at a position (from 0) can be. */
+/** Returns a function that prints the completions of the argument at a position (from 0). */
 const argumentsTable = (places: readonly Place[]): string =>
   table(
     '_coffer_argument',
@@ -79,7 +79,7 @@ function printValues(values: Values): string {
   return values.kind === 'names' ? `names ${values.of}` : values.kind;
 }
 
-/** Entries with the same answer share a line. */
+/** Returns a function of a lookup table. Entries with the same answer share a line. */
 function table(name: string, subject: string, entries: readonly (readonly [string, string])[]): string {
   const byAnswer = new Map<string, string[]>();
   for (const [key, answer] of entries) byAnswer.set(answer, [...(byAnswer.get(answer) ?? []), key]);
@@ -89,7 +89,7 @@ function table(name: string, subject: string, entries: readonly (readonly [strin
   return `${name}() {\n  case ${subject} in\n${cases.join('\n')}\n    *) return 1 ;;\n  esac\n}\n`;
 }
 
-/** The completion script of bash, from version 3.2 on. */
+/** Returns the completion script of bash, from version 3.2. */
 export const bashScript = (
   places: readonly Place[],
 ): string => `# bash completion of coffer. Generated; do not edit.
@@ -151,7 +151,7 @@ ${walk(`"\${words[@]:1}"`)}
 complete -F _coffer coffer
 `;
 
-/** The completion script of zsh; a file named `_coffer` on the `fpath`, or sourced. */
+/** Returns the completion script of zsh, which is either a file named `_coffer` on the `fpath`, or sourced. */
 export const zshScript = (places: readonly Place[]): string => `#compdef coffer
 # zsh completion of coffer. Generated; do not edit.
 # Put it on your fpath as _coffer, or load it with: source <(coffer completion zsh)
@@ -194,7 +194,7 @@ else
 fi
 `;
 
-/** What `_describe` takes: one `word:summary` a line. */
+/** Returns the arguments of `_describe`: one `word:summary` per line. */
 function summaries(places: readonly Place[]): string {
   const cases = places
     .filter(({ children }) => children.length > 0)

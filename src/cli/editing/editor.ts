@@ -7,14 +7,17 @@ import { findProgram } from '../processes/program.ts';
 import { withoutOwnSecrets } from '../secrets/secret-variables.ts';
 
 const SHELL = '/bin/sh';
-/** What every system of its kind has. */
+/** Returns the editor that every system of the platform has. */
 const defaultEditor = (platform: string): string => (platform === 'win32' ? 'notepad' : 'vi');
 
-/** What keeps Vim and Neovim from writing the text, or registers of it, elsewhere: swap file, history, undo file, backup. */
+/**
+ * Arguments that keep Vim and Neovim from writing the text or registers elsewhere: swap file, history, undo file,
+ * backup.
+ */
 const VIM_ARGUMENTS = ['-n', '-i', 'NONE', '-c', 'silent! set noundofile nobackup nowritebackup'];
 const VIM = /^[gn]?vim/;
 
-/** Editors that come back at once, while their window is still open, unless they are told to wait. */
+/** Editors that return at once while their window is still open, unless an option makes them wait. */
 const IN_A_WINDOW: readonly { readonly names: readonly string[]; readonly waits: readonly string[] }[] = [
   {
     names: ['code', 'code-insiders', 'code-oss', 'codium', 'vscodium', 'cursor', 'windsurf'],
@@ -28,20 +31,20 @@ const IN_A_WINDOW: readonly { readonly names: readonly string[]; readonly waits:
   { names: ['kate'], waits: ['--block', '-b'] },
   { names: ['mate'], waits: ['-w', '--wait'] },
 ];
-/** What makes Vim open a window by itself, and come back at once. */
+/** Option with which Vim opens a window, and returns at once. */
 const VIM_WINDOW = '-g';
 
-/** The editor that a person has chosen. */
+/** Editor that the user has chosen. */
 export interface Editor {
-  /** As it stands in the variable: words of the shell. */
+  /** Shell command as in the variable. */
   readonly command: string;
-  /** Put before the name of the file. */
+  /** Arguments before the file name. */
   readonly arguments: readonly string[];
 }
 
 /**
- * `$VISUAL`, else `$EDITOR`, else vi, on Windows Notepad.
- * @throws `invalid` for one that would be gone before anything is typed.
+ * Returns the editor: `$VISUAL`, otherwise `$EDITOR`, otherwise vi, or Notepad on Windows.
+ * @throws `invalid` for an editor that would return before the user has typed anything
  */
 export function editorOf(environment: Environment, platform: string = process.platform): Editor {
   const name = ['VISUAL', 'EDITOR'].find((candidate) => variable(environment, candidate) !== undefined);
@@ -62,25 +65,28 @@ export function editorOf(environment: Environment, platform: string = process.pl
 
 const quoted = (text: string): string => `"${text}"`;
 
-/** Whatever it is called: on many systems vi is a link to Vim. */
+/** Whether it is Vim under any name: on many systems vi is a link to Vim. */
 function isVim(name: string, environment: Environment): boolean {
   const found = findProgram(name, environment);
   if (found.kind !== 'program') return false;
   return VIM.test(basename(realpathSync(found.path)));
 }
 
-/** One program with its arguments, which can take the place of the shell: no variable before it, no operator behind it. */
+/** Single program with its arguments, which can run without a shell: no variable before it, no operator after it. */
 const SIMPLE = /^[\w~/.][^\s=;&|<>()`]*(?:\s[^;&|<>()`]*)?$/;
 
 /**
- * Runs the editor on a file, as git does, and waits for its end. It gets none of our secrets. Where possible no shell stays between:
- * Ctrl-C, which an editor may understand, would end that.
+ * Runs the editor on a file, as git does, and waits until it ends. The editor does not get Coffer's secrets. If
+ * possible, no shell runs in between, since Ctrl-C, which an editor may handle, would end the shell.
  */
 export function edit(editor: Editor, path: string, environment: Environment): Promise<Ended> {
   return runChild(launchOf(editor, path, withoutOwnSecrets(environment)));
 }
 
-/** Windows has a shell of another language, which takes its line as it is: with one pair of quotes more than it needs around it. */
+/**
+ * Returns the command line of the editor. On Windows, the shell has another syntax, and takes its line unchanged, with
+ * an extra pair of quotes around it.
+ */
 export function launchOf(
   editor: Editor,
   path: string,

@@ -17,7 +17,7 @@ import type { Session } from '../session.ts';
 import type { Draft } from './draft.ts';
 import { presentOf, type Target, writeTarget } from './target.ts';
 
-/** A state of the file, decrypted, and the ciphertexts that it had. */
+/** State of the file: decrypted, and with its ciphertexts. */
 interface State {
   readonly plain: SecretFile;
   readonly values: KnownValues;
@@ -26,15 +26,15 @@ interface State {
 const EMPTY: Readonly<Record<Format['name'], string>> = { dotenv: '', yaml: '', json: '{}\n' };
 const NOTHING_CHANGED = 'Nothing was changed.';
 
-/** How what was typed in an editor becomes the file again. */
+/** Converts the edited text back to the encrypted file. */
 export class Takeover {
-  /** The plaintext to begin with. */
+  /** Initial plaintext. */
   readonly shown: string;
-  /** The text of the file that it was made of; undefined where there is none. */
+  /** Text of the file that it was made from; undefined if there is none. */
   readonly base: string | undefined;
   readonly #session: Session;
   readonly #target: Target;
-  /** Ciphertexts of these may stand for values that are as they were. */
+  /** States whose ciphertexts may be reused for unchanged values. */
   readonly #known: State[];
   readonly #isUnmerged: boolean;
 
@@ -53,8 +53,8 @@ export class Takeover {
   }
 
   /**
-   * Decrypts a file. Of one that git could not merge it takes both sides from the index.
-   * @throws what reading, parsing and opening throw, naming file, line and value.
+   * Decrypts a file. For one that git could not merge, it reads both sides from the index.
+   * @throws errors of reading, parsing and opening, which name file, line and value
    */
   static async begin(session: Session, target: Target, directory: string): Promise<Takeover> {
     const base = presentOf(target)?.text;
@@ -76,16 +76,16 @@ export class Takeover {
   }
 
   /**
-   * Encrypts a draft and writes the file. If the file was changed meanwhile, both changes are merged; where they contradict each
-   * other, the draft gets conflicts to be solved.
-   * @returns what was done, or `again` when the draft needs the editor once more.
+   * Encrypts a draft and writes the file. If the file was changed meanwhile, both changes are merged; if they conflict,
+   * the draft gets conflict markers.
+   * @returns description of what was done, or `again` if the draft must be edited again
    */
   async take(draft: Draft): Promise<string | 'again'> {
     if (!draft.isChanged() && !this.#isUnmerged) return NOTHING_CHANGED;
     const { format, name } = this.#target;
     let plain = format.parse(textOf(name, draft.read()), name);
     const now = presentOf(this.#target);
-    // A file that was removed meanwhile is made again.
+    // A file that was removed meanwhile is created again.
     if (now !== undefined && now.text !== draft.base) {
       const merged = await this.#merged(draft, plain, now.text);
       if (merged === undefined) return 'again';
@@ -97,7 +97,10 @@ export class Takeover {
     return `Wrote ${name}.`;
   }
 
-  /** Undefined when a person has to solve conflicts. */
+  /**
+   * Merges a change of the file into the draft.
+   * @returns undefined if the user has to resolve conflicts
+   */
   async #merged(draft: Draft, plain: SecretFile, now: string): Promise<SecretFile | undefined> {
     const { format, name } = this.#target;
     const empty = EMPTY[format.name];
@@ -120,7 +123,10 @@ export class Takeover {
     return undefined;
   }
 
-  /** What was encrypted stays under its key, and keeps its ciphertext if it is as it was; of the others, the rules say it. */
+  /**
+   * Encrypts the file. Values that were encrypted keep their key, and their ciphertext if they are unchanged; for all
+   * others, the rules decide.
+   */
   async #encrypted(plain: SecretFile): Promise<string> {
     const { format, name: path, rule } = this.#target;
     const files = new Files(this.#session, new Map());
@@ -145,7 +151,7 @@ export class Takeover {
     return file.text;
   }
 
-  /** Of all states, the nearest first. */
+  /** Returns the ciphertexts of all states, latest first. */
   #knownValues(): KnownValues {
     const all = this.#known.flatMap(({ values }) => [...values]);
     const byName = Map.groupBy(all, ([name]) => name);

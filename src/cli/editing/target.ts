@@ -9,31 +9,35 @@ import { Rulebook } from '../secret-files/rulebook.ts';
 import { FILE, formatFor, replaceSecretFile, textOf } from '../secret-files/secret-file.ts';
 import type { Session } from '../session.ts';
 
-/** The file that is edited. */
+/** File that is edited. */
 export interface Target {
-  /** Behind links. */
+  /** Path with links resolved. */
   readonly path: string;
-  /** As it was typed, for messages. */
+  /** Path as typed, for messages. */
   readonly name: string;
   readonly format: Format;
   readonly rule: Rule | undefined;
 }
 
-/** What is on the disk. */
+/** Content of the file on disk. */
 export interface Present {
   readonly text: string;
   readonly bytes: Buffer;
   readonly stats: Stats;
 }
 
-/** @throws `unsupported` when neither name nor rules tell the format; `invalid` for rules with a mistake, and for a link out of the repository. */
+/**
+ * Returns the file to edit.
+ * @throws `unsupported` if neither name nor rules tell the format; `invalid` for invalid rules, and for a link that
+ * leaves the repository
+ */
 export async function targetOf(session: Session, name: string, path: string): Promise<Target> {
   refuseWayOut(name, name);
   const rule = await new Rulebook(session).ruleFor(path);
   return { path, name, rule, format: await formatFor(name, rule?.format) };
 }
 
-/** Undefined when there is no such file. */
+/** Reads the file; undefined if it does not exist. */
 export function presentOf({ path, name }: Target): Present | undefined {
   if (!isThere(path)) return undefined;
   const stats = statSync(path);
@@ -41,7 +45,10 @@ export function presentOf({ path, name }: Target): Present | undefined {
   return { text: textOf(name, bytes), bytes, stats };
 }
 
-/** Puts a text in the place of what was there. @throws `conflict` or `exists` when something else is there now. */
+/**
+ * Replaces the file.
+ * @throws `conflict` or `exists` if it was changed meanwhile
+ */
 export async function writeTarget({ path }: Target, now: Present | undefined, text: string): Promise<void> {
   await replaceSecretFile({ path, ...(now ?? { bytes: Buffer.alloc(0), stats: undefined }) }, text);
 }

@@ -3,7 +3,7 @@ import type { OptionSpec } from '../command.ts';
 import { type Given, textsOption } from '../given.ts';
 import { switching, takingFile } from '../parse/everywhere.ts';
 
-/** Options about files in the age format; what works with them is loaded when it is needed. */
+/** Options for files in the age format. The code that uses them is loaded on demand. */
 
 export const RECIPIENT = 'recipient';
 export const IDENTITY = 'identity';
@@ -19,7 +19,7 @@ export const recipientOption: OptionSpec = {
   offers: 'key',
 };
 
-/** Of commands that write files for others. */
+/** Options of commands that encrypt files for others. */
 export const sendingOptions: readonly OptionSpec[] = [
   recipientOption,
   switching(PASSPHRASE, 'Write a file that a passphrase opens; asked for twice.'),
@@ -27,7 +27,7 @@ export const sendingOptions: readonly OptionSpec[] = [
   switching(ARMOR, 'Write text in place of bytes; with --recipient or --passphrase.'),
 ];
 
-/** Of commands that open files of others. */
+/** Options of commands that open files of others. */
 export const openingOptions: readonly OptionSpec[] = [
   {
     flag: IDENTITY,
@@ -40,7 +40,10 @@ export const openingOptions: readonly OptionSpec[] = [
   takingFile(PASSPHRASE_FILE, 'File that holds the passphrase of a file of age.'),
 ];
 
-/** Whether a file for others is asked for. @throws `invalid` for options that don't go together. */
+/**
+ * Whether a file for others is requested.
+ * @throws `invalid` if options cannot be combined
+ */
 export function isForOthers(options: Given['options'], name: string | undefined): boolean {
   const isRecipients = textsOption(options, RECIPIENT).length > 0;
   const isPassphrase = options.has(PASSPHRASE) || options.has(PASSPHRASE_FILE);
@@ -64,7 +67,10 @@ export function isForOthers(options: Given['options'], name: string | undefined)
   });
 }
 
-/** @throws `invalid` when private keys are given for one of our own envelopes. */
+/**
+ * Refuses private keys for Coffer's own envelopes.
+ * @throws `invalid` if one is given
+ */
 export function refuseIdentities(options: Given['options']): void {
   const given = [IDENTITY, PASSPHRASE_FILE].find((flag) => options.has(flag));
   if (given === undefined) return;

@@ -14,10 +14,13 @@ import { passphraseIn } from '../secrets/secret-sources.ts';
 import type { Session } from '../session.ts';
 import { PASSPHRASE_FILE, RECIPIENT } from './age-options.ts';
 
-/** As age has it: a list of recipients is no place for more. */
+/** Maximum size of a file of recipients, in bytes, as in age. */
 const MAX_FILE_BYTES = 16 * 2 ** 20;
 
-/** Everybody whom `--recipient` names, or the passphrase in their place. @throws `invalid`, `not-found`, `unsupported`, `sealed` */
+/**
+ * Returns the recipients of `--recipient`, or the passphrase instead of them.
+ * @throws `invalid`, `not-found`, `unsupported` or `sealed`
+ */
 export async function recipientsOf(
   session: Session,
   options: Given['options'],
@@ -40,7 +43,10 @@ async function recipientsFrom(session: Session, word: string): Promise<readonly 
   return [ageRecipient(await latestRecipient(await session.runner(), word, session.settings.mount))];
 }
 
-/** @returns undefined for what can only be a name. */
+/**
+ * Parses a recipient.
+ * @returns undefined if it can only be the name of a key
+ */
 function textRecipient(text: string): Recipient | undefined {
   if (/^AGE-SECRET-KEY-/i.test(text)) {
     throw invalid('this is a private key', { field: RECIPIENT, hint: 'give its public half, age1…' });
@@ -50,7 +56,7 @@ function textRecipient(text: string): Recipient | undefined {
   return ssh && sshRecipient(ssh.key, sshBlob(ssh.key));
 }
 
-/** Lines as age takes them: recipients, blank ones, and comments after `#`. */
+/** Parses a file of recipients as age does: one per line, with blank lines and `#` comments. */
 function fileRecipients(path: string): readonly Recipient[] {
   const text = inputText(readFileWhole(path, RECIPIENT, MAX_FILE_BYTES), RECIPIENT);
   const found = text.split(/\r?\n/).flatMap((line, index) => {
@@ -82,7 +88,7 @@ async function latestRecipient(runner: Runner, name: string, mount: string): Pro
   throw notForOthers(name);
 }
 
-/** What is said of a key that can be no recipient. */
+/** Returns the error for a key that cannot be a recipient. */
 export const notForOthers = (name: string): CofferError =>
   new CofferError('unsupported', `key "${name}" is of a type that others can't encrypt to`, {
     field: RECIPIENT,

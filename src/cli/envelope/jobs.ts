@@ -10,22 +10,22 @@ import type { Session } from '../session.ts';
 import { errorLine } from '../terminal/report.ts';
 import { OUT_DIR } from './options.ts';
 
-/** The endings of encrypted files: our own envelopes, and files for others. */
+/** Extensions of encrypted files: Coffer's envelopes, and age files. */
 const OWN_ENDING = '.coffer';
 const AGE_ENDING = '.age';
 const ENDINGS = [OWN_ENDING, AGE_ENDING];
 const isEncrypted = (name: string): boolean => ENDINGS.some((ending) => name.endsWith(ending));
 const STANDARD = '-';
 
-/** Something to read. */
+/** Input of a command. */
 export interface InputFile {
   /** Undefined for standard input. */
   readonly path: string | undefined;
-  /** What it is called below the directory that was named, or its own name. */
+  /** Path relative to the named directory, or its own name. */
   readonly name: string;
 }
 
-/** What is read from where, and where the result goes. */
+/** Input and output of one file. */
 export interface Job {
   /** Undefined for standard input. */
   readonly from: string | undefined;
@@ -33,13 +33,16 @@ export interface Job {
   readonly to: OutPlace | undefined;
 }
 
-/** How a command treats names of files. */
+/** Rules of a command for file names. */
 export interface Naming {
-  /** Whether a file found in a directory is meant at all. */
+  /** Whether a file found in a directory is processed. */
   isMeant(name: string): boolean;
-  /** What the result is called. @throws `invalid` when that can't be told. */
+  /**
+   * Returns the name of the result.
+   * @throws `invalid` if it cannot be derived
+   */
   resultOf(name: string): string;
-  /** The result of one file alone may be shown on a terminal; else it goes beside that file there. */
+  /** Whether the result of a single file may be shown on a terminal; if not, it is written next to that file. */
   readonly isShown: boolean;
 }
 
@@ -66,8 +69,8 @@ export const decryptedNames: Naming = {
 };
 
 /**
- * The files that `--in` names, directories searched; standard input when it names none.
- * @throws `invalid` when one is missing, or a directory has none.
+ * Returns the files of `--in`, with those in directories; standard input by default.
+ * @throws `invalid` if one is missing, or a directory has none
  */
 export function inputsOf(options: Given['options'], isMeant: Naming['isMeant']): readonly InputFile[] {
   const named = textsOption(options, IN);
@@ -76,13 +79,16 @@ export function inputsOf(options: Given['options'], isMeant: Naming['isMeant']):
     if (path === STANDARD) return [{ path: undefined, name: STANDARD }];
     const stat = statSync(path, { throwIfNoEntry: false });
     if (stat?.isDirectory()) return filesBelow(path, isMeant);
-    // A pipe is opened once. What can't be read is said before anybody is asked for a secret.
+    // A pipe can be opened only once. For files, read errors are reported before the user is asked for a secret.
     if (stat === undefined || stat.isFile()) openInFile(path, IN).close();
     return [{ path, name: basename(path) }];
   });
 }
 
-/** What `--in` means by a directory. @throws `invalid` when it has nothing. */
+/**
+ * Returns the files of a directory named by `--in`.
+ * @throws `invalid` if it has none
+ */
 function filesBelow(directory: string, isMeant: Naming['isMeant']): readonly InputFile[] {
   const files = regularFilesBelow(directory)
     .filter((path) => isMeant(basename(path)))
@@ -98,20 +104,23 @@ function filesBelow(directory: string, isMeant: Naming['isMeant']): readonly Inp
   return files.map((path) => ({ path, name: relative(directory, path) }));
 }
 
-/** A link could lead out of the directory, or round in circles: Node's own recursion follows those to directories. */
+/**
+ * Returns the regular files below a directory. Links are not followed, since they could leave the directory or form a
+ * loop; the recursive option of Node follows links to directories.
+ */
 function regularFilesBelow(directory: string): readonly string[] {
   return readdirSync(directory, { withFileTypes: true }).flatMap((entry) => {
     const path = join(directory, entry.name);
     if (entry.isDirectory()) return regularFilesBelow(path);
-    // A pipe could wait for ever.
+    // A pipe could block forever.
     return entry.isFile() ? [path] : [];
   });
 }
 
 /**
- * Decides before anything is done where each result goes: `--out` for one, else `--out-dir`, else beside each of
- * several inputs, else standard output.
- * @throws `invalid` when two results would have one name, `exists` when one is there already and has to stay.
+ * Determines, before anything is done, where each result is written: `--out` for one, otherwise `--out-dir`, otherwise
+ * next to each of several inputs, otherwise standard output.
+ * @throws `invalid` if two results would have the same name; `exists` if a file exists and may not be replaced
  */
 export async function jobsOf(
   session: Session,
@@ -172,14 +181,16 @@ function refuseClashes(jobs: readonly { readonly from: string; readonly to: stri
   }
 }
 
-/** While one file waits for the disk or the server, another one is worked on. */
+/**
+ * Number of files processed at the same time, so that one is processed while others wait for the disk or the server.
+ */
 const AT_ONCE = 4;
 
 /**
- * Does the same to every file, several at once. Of several, one that fails is told on standard error and does not keep the
- * others from being done; the error of a single one is thrown.
- * @param beforeMessage Called before anything is told.
- * @returns what succeeded, in the order of the files, and the exit code of the first file that failed.
+ * Processes every file, several at once. If one of several fails, the error is printed and the others are still
+ * processed; the error of a single file is thrown.
+ * @param beforeMessage called before a message is printed
+ * @returns results of the successful files, in order, and the exit code of the first that failed
  */
 export async function forEachFile<F extends { readonly from: string | undefined }, R>(
   session: Session,

@@ -32,7 +32,7 @@ export const severalOptions: readonly OptionSpec[] = [
   forceOption,
 ];
 
-/** The named key where the header tells it, too. */
+/** Argument for the named key, which the header also contains. */
 export const expectedKey: ArgumentSpec = {
   metavar: 'NAME',
   help: 'Fail unless this is the named key in the header.',
@@ -41,8 +41,8 @@ export const expectedKey: ArgumentSpec = {
 };
 
 /**
- * The named key, when one is named.
- * @throws `invalid` for what can only be meant as a file: those who write it would wait for standard input otherwise.
+ * Returns the named key, if one is given.
+ * @throws `invalid` if the name can only be that of a file, since the command would otherwise wait for standard input
  */
 export function namedKey({ arguments: [name], options }: Given): string | undefined {
   if (name === undefined) return undefined;
@@ -53,7 +53,7 @@ export function namedKey({ arguments: [name], options }: Given): string | undefi
 
 export const contextOptions: readonly OptionSpec[] = optionsOf('context', context);
 
-/** The derivation context, base64. */
+/** Returns the derivation context, in base64. */
 export function contextOf(options: Options): string | undefined {
   const text = textOption(options, 'context-text');
   return text === undefined ? textOption(options, 'context') : utf8(text).toString('base64');
@@ -64,7 +64,10 @@ export const rangeOptions: readonly OptionSpec[] = [
   taking('length', 'BYTES', 'Write so many bytes at most.'),
 ];
 
-/** The part that is wanted, or undefined for all. @throws `invalid` for what is no number of bytes. */
+/**
+ * Returns the requested range, or undefined for all.
+ * @throws `invalid` if a value is not a number of bytes
+ */
 export function rangeOf(options: Options): ByteRange | undefined {
   const offset = byteCount(options, 'offset');
   const length = byteCount(options, 'length');
@@ -75,7 +78,7 @@ export function rangeOf(options: Options): ByteRange | undefined {
 const byteCount = (options: Options, flag: string): number | undefined =>
   numberOption(options, flag, /^\d{1,15}$/, 'give a number of bytes');
 
-/** Something that is made when it is first needed. */
+/** Returns a function that creates the value on its first call. */
 export function once<T>(make: () => Promise<T>): () => Promise<T> {
   let made: Promise<T> | undefined;
   return () => {

@@ -16,33 +16,39 @@ import { isPlainText } from '../terminal/visible.ts';
 import { forEachFile, type Job } from './jobs.ts';
 import { OUT_DIR } from './options.ts';
 
-/** Of directories that are made for results. */
+/** Mode of directories created for results. */
 const OWNER_ONLY = 0o700;
 
-/** Both ends of one job, opened. */
+/** Opened input and output of one job. */
 export interface Ends {
   readonly source: ByteSource;
-  /** The same as a file of known size, for reading parts of it; undefined for a pipe. */
+  /** Input as a file of known size, for reading ranges; undefined for a pipe. */
   readonly file: (InFile & { readonly size: number }) | undefined;
   readonly sink: ByteSink;
   readonly onProgress: OnProgress;
 }
 
-/** Takes one input to one output. @returns what is worth telling about it. */
+/**
+ * Transfers one input to one output.
+ * @returns details for the report
+ */
 export type Transfer = (ends: Ends) => Promise<Readonly<Record<string, unknown>>>;
 
 export interface TransferRequest {
   readonly session: Session;
   readonly options: Given['options'];
   readonly jobs: readonly Job[];
-  /** Whether the result may be text, and be shown on a terminal then. */
+  /** Whether the result may be text, which is then shown on a terminal. */
   readonly mayBeText: boolean;
-  /** What was done, for people: `Encrypted`. */
+  /** Past participle for the message to users: `Encrypted`. */
   readonly done: string;
   readonly transfer: Transfer;
 }
 
-/** Runs all jobs. @returns the exit code. */
+/**
+ * Runs all jobs.
+ * @returns exit code
+ */
 export async function transferAll(request: TransferRequest): Promise<number> {
   const { session, jobs } = request;
   refuseMixedOutput(request);
@@ -59,7 +65,10 @@ export async function transferAll(request: TransferRequest): Promise<number> {
   }
 }
 
-/** @throws `invalid` when the data and a report about them would both go to standard output. */
+/**
+ * Refuses standard output for both data and report.
+ * @throws `invalid` if both would be written there
+ */
 function refuseMixedOutput({ session, jobs }: TransferRequest): void {
   if (session.settings.format !== 'json' || jobs.every(({ to }) => to !== undefined)) return;
   throw invalid('standard output is for the data, and cannot take a JSON document, too', {
@@ -121,8 +130,8 @@ async function runJob(request: TransferRequest, job: Job, progress: TransferProg
 }
 
 /**
- * From pipe to pipe nothing is gained by doing other work while waiting, and blocking calls cost far less. With an output
- * file, signals must be served at any time, because an unfinished file has to go.
+ * Opens the source. Between two pipes there is no other work to do while waiting, and blocking calls are much cheaper.
+ * With an output file, signals must be handled at any time, since an unfinished file has to be removed.
  */
 function sourceOf(input: Input, { to }: Job): ByteSource {
   const expectedBytes = input.bytes;
@@ -133,7 +142,7 @@ function sourceOf(input: Input, { to }: Job): ByteSource {
   return { mayStall, read: async (into) => input.readNow(into) };
 }
 
-/** Opens the output, and lets a file appear only when all of it was written. */
+/** Opens the output. A file appears only once it is complete. */
 async function writing<T>(
   request: TransferRequest,
   { to }: Job,
@@ -164,7 +173,10 @@ async function writing<T>(
   }
 }
 
-/** @throws as opening the file would, naming `--out-dir`. */
+/**
+ * Creates the directory of a file.
+ * @throws as opening the file, naming `--out-dir`
+ */
 function makeHome(file: string): void {
   const directory = dirname(file);
   try {
@@ -198,11 +210,11 @@ function report({ session, done }: TransferRequest, results: readonly JobResult[
 const nameOf = (path: string): string => (path === '-' ? 'standard input' : path);
 
 /**
- * Decrypted data shown to a person while they come.
- * Writing fails with `invalid` as soon as they turn out to be no text: other bytes could do anything to a terminal.
+ * Returns a sink that shows decrypted data on the terminal as it arrives. Writing fails with `invalid` once the data is
+ * not text, since other bytes could contain any escape sequence.
  */
 export function screen(out: Output): ByteSink {
-  // A character may be cut in two by the border of a chunk.
+  // A character may be split between two chunks.
   const decoder = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
   const decode = (bytes: Uint8Array): string => {
     try {

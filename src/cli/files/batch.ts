@@ -11,24 +11,24 @@ import { announceStandardInput } from './input.ts';
 import { type Item, jsonItems } from './json-items.ts';
 import { type OutPlace, openOutFile, refuseSameFile } from './out-file.ts';
 
-/** One call of the operation takes so much: little enough for constant memory and for one request to a server. */
+/** Maximum size of one call of the operation: small enough for constant memory and for one request to a server. */
 const MAX_SLICE_ITEMS = 1000;
 const MAX_SLICE_BYTES = 1 << 20;
 
 export interface BatchRequest {
   readonly operation: Operation;
-  /** The parameter that takes the items. */
+  /** Parameter that takes the items. */
   readonly param: string;
-  /** Values that hold for all items. */
+  /** Values common to all items. */
   readonly raw: Readonly<Record<string, unknown>>;
-  /** A file, or `-` for standard input. */
+  /** File, or `-` for standard input. */
   readonly from: string;
-  /** `--out FILE`. */
+  /** File of `--out`. */
   readonly to: OutPlace | undefined;
 }
 
 type Value = Readonly<Record<string, unknown>>;
-/** One item of the input: its value, or why it has none. */
+/** Item of the input: its value, or the error. */
 type Element = { readonly value: Value; readonly bytes: number } | { readonly error: string };
 
 interface Tally {
@@ -38,9 +38,9 @@ interface Tally {
 }
 
 /**
- * Runs an operation on a stream of items, a slice at a time, and writes one JSON line for each, in order.
- * An item that fails, or is not JSON, gets a line `{"error":…}`; the others are done.
- * @returns the exit code: 1 when an item failed, else 5 when one is not valid.
+ * Runs an operation on a stream of items, in slices, and writes one JSON line for each, in order. An item that fails,
+ * or is not JSON, gets a line `{"error":…}`, and the others are still processed.
+ * @returns exit code: 1 if an item failed, otherwise 5 if one is not valid
  */
 export async function runBatch(session: Session, request: BatchRequest): Promise<number> {
   const file = request.from === '-' ? undefined : openInFile(request.from, 'batch');
@@ -48,7 +48,7 @@ export async function runBatch(session: Session, request: BatchRequest): Promise
   if (file === undefined) announceStandardInput(session);
   const runner = await session.runner();
   const out = request.to === undefined ? undefined : openOutFile(request.to);
-  // A file appears when everything is in it; of what is printed, a refusal at the end can take nothing back.
+  // A file appears once it is complete; printed output cannot be taken back if the batch is refused at its end.
   const held = out === undefined && request.operation.cli?.batch?.bare ? new HeldOutput() : undefined;
   const progress = new Progress(session, {
     bytes: file?.bytes,
@@ -66,7 +66,7 @@ export async function runBatch(session: Session, request: BatchRequest): Promise
     if (tally.failed > 0) return FAILED;
     return tally.notValid > 0 ? NOT_VALID : DONE;
   } catch (error) {
-    // Who reads no further may still go by the exit code, and nobody has looked at the rest.
+    // A reader that closes the pipe may still rely on the exit code, and the rest was not checked.
     if (error instanceof ClosedPipe && request.operation.cli?.holds !== undefined) return FAILED;
     throw error;
   } finally {
@@ -153,7 +153,7 @@ function resultsOf(data: unknown, expected: number): readonly unknown[] {
   throw invalid('the answer does not have one result for each item');
 }
 
-/** The calls that a batch is cut into. What comes of an item does not depend on where it was cut. */
+/** Calls that a batch is divided into. The result of an item does not depend on the division. */
 class Calls {
   readonly operation: Operation;
   readonly #session: Session;
@@ -162,10 +162,10 @@ class Calls {
   readonly #raw: Readonly<Record<string, unknown>>;
   readonly #shape: BatchShape;
   readonly #said = new Set<string>();
-  /** A bare item of each kind that has come. */
+  /** One minimal item of each kind seen so far. */
   readonly #kinds = new Set<object>();
   #isAsked = false;
-  /** An item succeeded: the key is there, whatever comes next. */
+  /** Whether an item has succeeded, so that the key is known to exist. */
   #isSettled = false;
 
   constructor(session: Session, runner: Runner, { operation, param, raw }: BatchRequest) {
@@ -178,8 +178,10 @@ class Calls {
   }
 
   /**
-   * One result for each element, in order.
-   * @throws what refuses the batch as a whole; always before the first slice is answered, unless it takes the whole batch to know.
+   * Processes a slice.
+   * @returns one result for each element, in order
+   * @throws errors that refuse the whole batch; always before the first slice is answered, unless the whole batch is
+   * needed to find out
    */
   async run(slice: readonly Element[]): Promise<readonly unknown[]> {
     const values: Value[] = [];
@@ -191,7 +193,10 @@ class Calls {
     return slice.map((element) => ('error' in element ? { error: element.error } : results[next++]));
   }
 
-  /** One for each value, in order. Nearly always one call has them all, and its answer is taken as it is. */
+  /**
+   * Returns one result for each value, in order. Usually one call has all of them, and its answer is returned
+   * unchanged.
+   */
   async #resultsOf(values: readonly Value[]): Promise<readonly unknown[]> {
     const { apart } = this.#shape;
     const [first] = values;
@@ -214,7 +219,10 @@ class Calls {
     return answers;
   }
 
-  /** The values of the next call, without those that have their results: while it matters who comes first, those in a row. */
+  /**
+   * Returns the values of the next call, without those that have results; consecutive ones as long as the order
+   * matters.
+   */
   #next(values: readonly Value[], from: number, results: ReadonlyMap<object, unknown>): readonly Value[] {
     const { apart } = this.#shape;
     const first = values[from];
@@ -226,7 +234,10 @@ class Calls {
     return end < 0 ? rest : rest.slice(0, end);
   }
 
-  /** @throws when items of these kinds may not stand in one batch with those that came before. */
+  /**
+   * Checks that items of these kinds may be in one batch with the earlier ones.
+   * @throws the error of a call with both
+   */
   async #requireTogether(values: readonly Value[]): Promise<void> {
     const { bare } = this.#shape;
     if (bare === undefined) return;

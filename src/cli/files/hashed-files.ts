@@ -6,23 +6,24 @@ import { openInFile } from './in-file.ts';
 import { announceStandardInput } from './input.ts';
 import { hashOf } from './large-input.ts';
 
-/** The name of standard input. */
+/** Name of standard input. */
 export const STANDARD = '-';
 
-/** They take longer than a request to a server, or may do so. */
+/** Size in bytes from which hashing takes, or may take, longer than a request to a server. */
 const LONG_BYTES = 2 ** 24;
 
-/** Hashes files of any size, one after the other, and shows on a terminal how far it is. */
+/** Hashes files of any size, one after the other, with progress on a terminal. */
 export class FileHasher {
   readonly #session: Session;
   readonly #progress: TransferProgress;
-  /** Whether it is worth a question first. */
+  /** Whether it takes so long that a question should be asked before. */
   readonly takesLong: boolean;
 
   /**
-   * @param paths every file that will be hashed; `-` is standard input.
-   * @param field what named them, for messages.
-   * @throws `invalid` when one can't be opened: that is found before anybody is asked for a secret.
+   * Opens the files, so that errors are found before the user is asked for a secret.
+   * @param paths files to hash; `-` is standard input
+   * @param field option or argument that named them, for messages
+   * @throws `invalid` if one cannot be opened
    */
   constructor(session: Session, paths: readonly string[], field: string) {
     this.#session = session;
@@ -35,7 +36,10 @@ export class FileHasher {
     this.takesLong = total === undefined || total > LONG_BYTES;
   }
 
-  /** @param algorithm as `node:crypto` knows it. */
+  /**
+   * Hashes a file.
+   * @param algorithm name in `node:crypto`
+   */
   async hash(path: string, algorithm: string, field: string): Promise<Buffer> {
     if (path === STANDARD) {
       announceStandardInput(this.#session);
@@ -49,7 +53,10 @@ export class FileHasher {
     }
   }
 
-  /** Hashes an input that was begun to be read. @param start what was read of it. */
+  /**
+   * Hashes an input that was partly read.
+   * @param start part that was read
+   */
   hashRest(input: Input, algorithm: string, start?: Uint8Array): Promise<Buffer> {
     return hashOf(input, algorithm, this.#progress, start);
   }
@@ -59,7 +66,10 @@ export class FileHasher {
   }
 }
 
-/** Whoever writes into a pipe would take a look at it for its one reader. */
+/**
+ * Returns the size of a file; undefined for a pipe, which is not opened here: its writer would take that for its only
+ * reader.
+ */
 function sizeOf(path: string, field: string): number | undefined {
   if (isFifo(path)) return undefined;
   const file = openInFile(path, field);

@@ -7,14 +7,14 @@ import { CofferError } from '../../ground/errors.ts';
 import { diskReason } from '../../store/backends/files/disk-errors.ts';
 import { writeWhole } from '../terminal/streams.ts';
 
-/** So much is kept in memory; more goes to a file. */
+/** Maximum size in memory, in bytes; more is written to a file. */
 const MEMORY_BYTES = 1 << 20;
 const READ_BYTES = 1 << 16;
 const OWNER_ONLY = 0o600;
 
 /**
- * Output that must not be printed before it is known that it may be: memory stays constant, whatever its size. On the disk it is
- * encrypted with a key that only this process has, in a file that has no name any more.
+ * Output that is held back until it may be printed. It uses constant memory for any size. On disk it is encrypted with
+ * a key that only this process has, in a file that is already unlinked.
  */
 export class HeldOutput {
   #parts: Buffer[] = [];
@@ -32,14 +32,14 @@ export class HeldOutput {
     this.#bytes = 0;
   }
 
-  /** Everything that was written, in order. */
+  /** Prints everything that was written, in order. */
   release(print: (bytes: Uint8Array) => void): void {
     this.#file?.read(print);
     for (const part of this.#parts) print(part);
     this.close();
   }
 
-  /** Forgets what is left. */
+  /** Discards the rest. */
   close(): void {
     this.#file?.close();
     this.#file = undefined;
@@ -75,7 +75,7 @@ class HeldFile {
     this.#remove();
   }
 
-  /** It has no name any more when this returns, where the system allows that of an open file. */
+  /** Opens a file that no longer has a name when this returns, if the system allows that for an open file. */
   #openNameless(): number {
     try {
       return plainly(() => openSync(join(this.#directory, 'held'), 'wx+', OWNER_ONLY));
@@ -88,7 +88,7 @@ class HeldFile {
     try {
       rmSync(this.#directory, { recursive: true, force: true });
     } catch {
-      // Windows keeps the name of an open file.
+      // Windows does not unlink an open file.
     }
   }
 }

@@ -4,36 +4,39 @@ import { answered } from '../../ground/pause.ts';
 import { diskReason } from '../../store/backends/files/disk-errors.ts';
 import { type Input, inputFrom } from '../terminal/streams.ts';
 
-/** Why a file can't be opened, read or written, where it is not as the store says it. */
+/** Reasons why a file cannot be opened, read or written that differ from those of the store. */
 export const FILE_REASONS: Readonly<Record<string, string>> = {
   ELOOP: 'the links lead in a circle',
   ENAMETOOLONG: 'the name is too long',
   EPERM: 'permission denied',
 };
 const REASONS: typeof FILE_REASONS = { ...FILE_REASONS, ENOENT: 'no such file' };
-/** What Node makes of bytes in a name that are no UTF-8; no file is found by such a name. */
+/** Replacement character that Node inserts for bytes in a name that are not UTF-8; no file is found by such a name. */
 const UNREADABLE = '\ufffd';
-/** What else fails is no fault of the name. */
+/** Errors of a wrong name; all others are errors of the disk. */
 const WRONG_NAME = new Set(['ENOENT', 'ENOTDIR', 'EISDIR', 'EACCES', 'EPERM', 'ELOOP', 'ENAMETOOLONG']);
 
-/** A file being read. */
+/** Opened file for reading. */
 export interface InFile extends Input {
   /**
    * Fills `into` from a position of a regular file.
-   * @returns how many bytes are there, fewer than asked for only at the end.
+   * @returns number of bytes read, less than requested only at the end of the file
    */
   readAt(position: number, into: Uint8Array): Promise<number>;
   close(): void;
 }
 
-/** Throws for a file that it does not like. */
+/** Check of a file, which throws if the file is refused. */
 type Judge = (path: string, stats: Stats, field: string) => void;
 
 const refuseDirectory: Judge = (path, stats) => {
   if (stats.isDirectory()) throw Object.assign(new Error(path), { code: 'EISDIR' });
 };
 
-/** @throws `invalid` naming the field when there is no file that could be read. */
+/**
+ * Opens a file.
+ * @throws `invalid` naming the field if there is no readable file
+ */
 export function openInFile(path: string, field: string, judge?: Judge): InFile {
   const plainly = <T>(work: Promise<T>): Promise<T> =>
     work.catch((error: unknown) => {
@@ -65,7 +68,7 @@ export function openInFile(path: string, field: string, judge?: Judge): InFile {
   }
 }
 
-/** What cannot be opened was named wrongly; what cannot be read after that is a failure of the disk. */
+/** Returns the error. A file that cannot be opened was named wrongly; a later read error is one of the disk. */
 function readFailure(path: string, field: string, error: unknown): CofferError {
   if (error instanceof CofferError) return error;
   const code = String((error as { readonly code?: unknown } | null)?.code);
@@ -75,7 +78,10 @@ function readFailure(path: string, field: string, error: unknown): CofferError {
   return new CofferError(kind, `can't read ${path}: ${reason}`, { field, cause: error });
 }
 
-/** Fills `into` from a position on. @returns fewer bytes only at the end of the file. */
+/**
+ * Fills `into` from a position.
+ * @returns number of bytes read, less than requested only at the end of the file
+ */
 export async function readFully(descriptor: number, position: number, into: Uint8Array): Promise<number> {
   let filled = 0;
   while (filled < into.length) {
@@ -89,7 +95,7 @@ export async function readFully(descriptor: number, position: number, into: Uint
   return filled;
 }
 
-/** The whole content of a file, of at most `maxBytes`. */
+/** Reads a whole file of at most `maxBytes`. */
 export function readFileWhole(path: string, field: string, maxBytes: number, judge?: Judge): Buffer {
   const file = openInFile(path, field, judge);
   try {
@@ -99,7 +105,7 @@ export function readFileWhole(path: string, field: string, maxBytes: number, jud
   }
 }
 
-/** The first bytes of an input, fewer only where it has no more. */
+/** Reads the first bytes of an input, fewer only if it is shorter. */
 export function headOf(input: Input, count: number): Buffer {
   const head = Buffer.alloc(count);
   let filled = 0;

@@ -3,37 +3,37 @@ import type { Session } from '../session.ts';
 import type { Input } from '../terminal/streams.ts';
 import { openInFile, readFileWhole } from './in-file.ts';
 
-/** Larger values would not fit into the texts that carry them as base64. */
+/** Maximum size of an input, in bytes. Larger values do not fit into the strings that carry them as base64. */
 export const MAX_INPUT_BYTES = 256 * 2 ** 20;
 
 const STANDARD_INPUT = '-';
 
-/** Where a command's main value comes from, as it was typed. */
+/** Source of a command's main value, as typed. */
 export interface InputSource {
-  /** The VALUE; `-` means standard input. */
+  /** VALUE argument; `-` means standard input. */
   readonly value: string | undefined;
-  /** VALUE is the name of a file. */
+  /** Whether VALUE is a file name. */
   readonly valueIsFile: boolean;
-  /** `--in FILE`. */
+  /** File of `--in`. */
   readonly file: string | undefined;
-  /** How messages call the value. */
+  /** Name of the value in messages. */
   readonly label: string;
-  /** Without a VALUE or a file, a terminal is not read from: there is no value then. */
+  /** Whether there is no value if neither VALUE nor a file is given and standard input is a terminal. */
   readonly optional: boolean;
-  /** Without a VALUE or a file there is no value. */
+  /** Whether there is no value if neither VALUE nor a file is given. */
   readonly onRequest: boolean;
 }
 
-/** A file or standard input, opened. */
+/** Opened file or standard input. */
 export interface OpenedInput {
   readonly input: Input;
   close(): void;
 }
 
 /**
- * A command's main value: the bytes of the text VALUE, or a file or standard input to read it from.
- * @returns the bytes of a VALUE; undefined when it is optional and nothing was given.
- * @throws `invalid` for VALUE and file at once, or a file that can't be opened.
+ * Opens a command's main value: the bytes of the text VALUE, or a file or standard input.
+ * @returns the bytes of a VALUE; undefined if it is optional and not given
+ * @throws `invalid` if both VALUE and a file are given, or a file cannot be opened
  */
 export function openInput(session: Session, source: InputSource): OpenedInput | Buffer | undefined {
   const { value, file } = source;
@@ -53,9 +53,9 @@ export function openInput(session: Session, source: InputSource): OpenedInput | 
 }
 
 /**
- * A file that is a short text, such as a key.
- * @param maxBytes whole kibibytes.
- * @throws `invalid` when it is no text, `too-large` when it can't be what is wanted.
+ * Reads a file that contains a short text, such as a key.
+ * @param maxBytes maximum size, a multiple of 1024
+ * @throws `invalid` if it is not text; `too-large` if it is larger
  */
 export function readShortText(path: string, field: string, maxBytes: number): string {
   try {
@@ -70,7 +70,7 @@ export function readShortText(path: string, field: string, maxBytes: number): st
   }
 }
 
-/** Everything on standard input. Nothing waits silently: on a terminal it is said what is waited for. */
+/** Reads all of standard input. On a terminal, a message says what it waits for. */
 export function readStandardInput(session: Session): Buffer {
   announceStandardInput(session);
   return session.streams.in.readAll(MAX_INPUT_BYTES);
@@ -83,8 +83,8 @@ export function announceStandardInput(session: Session): void {
 }
 
 /**
- * Bytes as text, without the newline that editors and `echo` put at the end.
- * @throws `invalid` when they are not UTF-8.
+ * Decodes a text without the newline that editors and `echo` append.
+ * @throws `invalid` if it is not UTF-8
  */
 export function inputText(bytes: Buffer, label: string): string {
   try {

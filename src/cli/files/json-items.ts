@@ -1,13 +1,13 @@
 /**
- * Cuts a stream of JSON into its items without holding more than one: one value a line (blank lines are skipped), or
- * one array. Which of the two it is, the first character tells. Items are cut, not checked: what is not
- * JSON fails when it is parsed, alone.
+ * Splits a stream of JSON into its items in bounded memory. The stream has either one value per line (blank lines are
+ * skipped) or is one array, which the first character tells. Items are split, not validated: an item that is not JSON
+ * fails alone when it is parsed.
  */
 
-/** The bytes of one item, or why there are none. */
+/** Bytes of one item, or the reason why there are none. */
 export type Item = { readonly bytes: Buffer } | { readonly problem: string };
 
-/** An item larger than this fails; it could not be sent to a server either. */
+/** Maximum size of an item, in bytes; a larger one could not be sent to a server either. */
 export const MAX_ITEM_BYTES = 32 * 2 ** 20;
 
 const NEWLINE = 0x0a;
@@ -18,10 +18,13 @@ const OPENING = new Set([0x5b, 0x7b]);
 const CLOSING = new Set([0x5d, 0x7d]);
 const ARRAY_START = 0x5b;
 const WHITE = new Set([0x20, 0x09, 0x0a, 0x0d]);
-/** The byte order mark that some editors put first. */
+/** Byte order mark that some editors write at the start. */
 const MARK = Buffer.from([0xef, 0xbb, 0xbf]);
 
-/** @returns the items that each chunk completes, so that whoever writes slowly gets answers at once. */
+/**
+ * Splits chunks into items.
+ * @returns items that each chunk completes, so that a slow writer gets answers at once
+ */
 export async function* jsonItems(chunks: AsyncIterable<Buffer>): AsyncGenerator<readonly Item[]> {
   let cutter: Cutter | undefined;
   let head = Buffer.alloc(0);
@@ -55,7 +58,7 @@ interface Cutter {
   end(): Iterable<Item>;
 }
 
-/** What has come of the item that is not yet complete. */
+/** Part received so far of an incomplete item. */
 class Pending {
   #parts: Buffer[] = [];
   #bytes = 0;
@@ -152,7 +155,7 @@ class ArrayCutter implements Cutter {
     else if (byte === QUOTE) this.#inString = false;
   }
 
-  /** The item before the closing bracket; `[]` has none. */
+  /** Returns the item before the closing bracket; `[]` has none. */
   *#last(): Iterable<Item> {
     this.#ended = true;
     const none = this.#items === 0 && this.#pending.isBlank;

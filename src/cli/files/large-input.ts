@@ -8,18 +8,25 @@ import { MAX_INPUT_BYTES } from './input.ts';
 
 const CHUNK_BYTES = 1 << 20;
 
-/** The whole input, of which the start was read. @throws `too-large`, before the rest is read where its size is known. */
+/**
+ * Reads the rest of an input whose start was read.
+ * @returns the whole input
+ * @throws `too-large`, before the rest is read if its size is known
+ */
 export function readRest(input: Input, start: Buffer): Buffer {
   const limit = (input.bytes ?? 0) > MAX_INPUT_BYTES ? 0 : MAX_INPUT_BYTES - start.length;
   try {
     return Buffer.concat([start, input.readAll(limit)]);
   } catch (error) {
-    // What may still come is no round number.
+    // The remaining limit would not be a round number.
     throw asCofferError(error)?.kind === 'too-large' ? tooLarge(MAX_INPUT_BYTES) : error;
   }
 }
 
-/** Hashes a main input of any size; on a terminal it shows how far it is. @param start what was read already. */
+/**
+ * Hashes a main input of any size, with progress on a terminal.
+ * @param start part that was read already
+ */
 export async function hashInput(
   session: Session,
   input: Input,
@@ -36,8 +43,8 @@ export async function hashInput(
 
 /**
  * Hashes an input of any size in constant memory.
- * @param algorithm as `node:crypto` knows it.
- * @param start what of the input was read already.
+ * @param algorithm name in `node:crypto`
+ * @param start part of the input that was read already
  */
 export async function hashOf(
   input: Input,
@@ -47,7 +54,8 @@ export async function hashOf(
 ): Promise<Buffer> {
   const hash = createHash(algorithm).update(start);
   progress.add(start.length);
-  // The next piece of a file is read while this one is hashed; of a pipe there is little at once, and waiting costs less.
+  // The next chunk of a file is read while this one is hashed. A pipe delivers little at a time, and blocking calls
+  // cost less.
   const read = async (into: Buffer) => (input.bytes === undefined ? input.readNow(into) : input.read(into));
   let [piece, next]: [Buffer, Buffer] = [alignedBuffer(CHUNK_BYTES), alignedBuffer(CHUNK_BYTES)];
   for (let bytes = await read(piece); bytes > 0; ) {

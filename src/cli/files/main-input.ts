@@ -6,24 +6,24 @@ import type { Session } from '../session.ts';
 import type { Input } from '../terminal/streams.ts';
 import { inputText, MAX_INPUT_BYTES, type OpenedInput, openInput } from './input.ts';
 
-/** What was typed about the input that fills a parameter of an operation. */
+/** Typed source of the input that fills a parameter of an operation. */
 export interface TypedInput {
   readonly value: string | undefined;
-  /** `--in FILE` */
+  /** File of `--in`. */
   readonly file: string | undefined;
-  /** `--base64` */
+  /** Whether `--base64` is given. */
   readonly isBase64: boolean;
 }
 
-/** Up to here an input is sent as it is, and nobody is asked about the key. */
+/** Maximum size, in bytes, of an input that is sent unchanged without a request for the key's type. */
 const ORDINARY_BYTES = 1 << 20;
 
-/** For what is larger, so that ordinary commands start without it. */
+/** Loads the code for large inputs, so that ordinary commands start without it. */
 const largeInputs = () => import('./large-input.ts');
 
 /**
- * The parameters that the main input of a command gives: the input itself, or a hash of it.
- * @param checked the other parameters, parsed.
+ * Returns the parameters given by the main input of a command: the input itself, or a hash of it.
+ * @param checked other parameters, parsed
  */
 export async function mainInput(
   session: Session,
@@ -54,7 +54,10 @@ export async function mainInput(
   return parameters ?? {};
 }
 
-/** The start of an input. @returns all of it when it is no longer than an ordinary one; else one byte more than that. */
+/**
+ * Reads the start of an input.
+ * @returns the whole input if it is no longer than ORDINARY_BYTES; otherwise one byte more than that
+ */
 function readStart(input: Input): Buffer {
   const start = Buffer.allocUnsafe(ORDINARY_BYTES + 1);
   let filled = 0;
@@ -66,7 +69,7 @@ function readStart(input: Input): Buffer {
   return start.subarray(0, filled);
 }
 
-/** The hash of the main input, made here. */
+/** Returns the hash of the main input, computed locally. */
 export async function hashedMainInput<T>(
   session: Session,
   operation: Operation,
@@ -86,7 +89,10 @@ export async function hashedMainInput<T>(
   return made ?? ofBytes(Buffer.alloc(0));
 }
 
-/** Opens the input, has it taken as what it is, and closes it. @returns undefined when none was given. */
+/**
+ * Opens the input, processes it according to its type, and closes it.
+ * @returns undefined if none was given
+ */
 async function taken<T>(
   session: Session,
   operation: Operation,
@@ -112,7 +118,7 @@ async function taken<T>(
   }
 }
 
-/** How messages call the input. */
+/** Returns the name of the input in messages. */
 function labelOf({ cli, params }: Operation): string {
   const param = cli?.input?.param ?? '';
   return params[param]?.cli.metavar ?? param;

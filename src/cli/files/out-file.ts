@@ -26,51 +26,51 @@ import { FILE_REASONS } from './in-file.ts';
 const OWNER_ONLY = 0o600;
 const MODE_BITS = 0o7777;
 
-/** A file that appears under its name when everything has been written, or not at all. */
+/** Output file that appears under its name only once it is complete. */
 export interface OutFile {
   write(data: string | Uint8Array): void;
-  /** As `write`, while other work goes on; `data` must not change meanwhile. */
+  /** Same as `write`, but asynchronous; `data` must not change meanwhile. */
   writeLater(data: Uint8Array): Promise<void>;
-  /** For whoever writes with calls of its own; undefined for what is no regular file. */
+  /** File for callers with their own system calls; undefined if it is not a regular file. */
   readonly file?: PlainFile;
   /**
-   * Makes it durable and gives it its name; an old file of that name is gone then, if it may be. Not when a signal has come: Ctrl-C
-   * ends the process that feeds a pipe, too, and its end must not pass for the end of the data.
-   * @param last called right before; what it throws leaves everything as it was.
+   * Makes the file durable and gives it its name, which replaces an old file if that is allowed. Does nothing after a
+   * signal: Ctrl-C also ends the process that writes to a pipe, and its end must not be taken for the end of the data.
+   * @param last called right before; if it throws, everything remains as before
    */
   commit(last?: () => void): Promise<void>;
-  /** Drops what was written; the old file, if any, stays. Does nothing after `commit`. */
+  /** Discards the written data; an old file remains. Does nothing after `commit`. */
   abort(): void;
 }
 
-/** A file to be written, and whether one that is there may go for it. */
+/** Path to write to, and whether an existing file may be replaced. */
 export interface OutPlace {
   readonly path: string;
   readonly replace: boolean;
-  /** Permissions of a new file, less the umask; only the owner's when absent. */
+  /** Mode of a new file, reduced by the umask; by default only the owner has access. */
   readonly mode?: number;
-  /** Of the file that is replaced, when the new one is to have its owner and mode. */
+  /** Status of the replaced file, if the new one gets its owner and mode. */
   readonly like?: Stats;
-  /** The option that named it, for errors; absent where none did, as for what lies beside a file that was named. */
+  /** Option that named it, for errors; absent if there is none, as for a file next to a named one. */
   readonly field?: string | undefined;
 }
 
-/** What an error says of a file. */
+/** Part of OutPlace used in error messages. */
 type Named = Pick<OutPlace, 'path' | 'field'>;
 
-/** Standard streams and descriptors by their names: what they lead to was opened on purpose, by whoever started us. */
+/** Paths of standard streams and file descriptors, which the parent process opened on purpose. */
 const OWN_DESCRIPTOR = /^\/(?:dev\/(?:stdout|stderr|fd\/\d+)|proc\/self\/fd\/\d+)$/;
 
-/** A device, a pipe and standard output are not there in the sense that something would be lost. */
+/** Whether a regular file exists. Writing to a device, a pipe or standard output overwrites nothing. */
 const isFileThere = (path: string): boolean =>
   !OWN_DESCRIPTOR.test(path) && statSync(path, { throwIfNoEntry: false })?.isFile() === true;
 
 /**
- * Decides, before anything is unlocked or done, about files that are there: only `--force`, `--yes` or the person at the terminal
- * lets them be replaced.
- * @param force what else than `--yes` says so.
- * @param field the option that named them, for errors.
- * @throws `exists` when one is there and has to stay.
+ * Decides, before anything is unlocked or done, whether existing files may be replaced: only with `--force`, with
+ * `--yes` or after confirmation on the terminal.
+ * @param force whether an option other than `--yes` allows it
+ * @param field option that named them, for errors
+ * @throws `exists` if one exists and may not be replaced
  * @see docs/decisions/0155
  */
 export async function mayReplace(
@@ -90,7 +90,10 @@ export async function mayReplace(
   return true;
 }
 
-/** Where `--out FILE` leads; undefined for standard output. @throws as `mayReplace` */
+/**
+ * Returns the place of `--out FILE`; undefined for standard output.
+ * @throws as `mayReplace`
+ */
 export async function outPlaceOf(
   session: Session,
   options: Given['options'],
@@ -105,8 +108,9 @@ const alreadyThere = (path: string): CofferError =>
   exists(`${path} exists already`, { hint: 'say --force to replace it' });
 
 /**
- * Opens FILE for writing. A device or a named pipe is written to directly.
- * @throws `invalid` when the place can't be right, `exists` when a file is there that must stay, `unavailable` when the disk refuses.
+ * Opens a file for writing. A device or a named pipe is written to directly.
+ * @throws `invalid` if the path cannot be right; `exists` if a file exists that may not be replaced; `unavailable` if
+ * the disk fails
  */
 export function openOutFile(place: OutPlace): OutFile {
   const { path, field } = place;
@@ -134,7 +138,7 @@ function temporaryFile(place: OutPlace, target: string): OutFile {
     closeSync(descriptor);
     rmSync(temporary, { force: true });
   };
-  // Before there is a file, for a signal that comes at that moment would leave it behind.
+  // Installed before the file is created, since a signal in between would leave the file behind.
   const signals = removeOnSignal(drop);
   try {
     descriptor = openSync(temporary, 'wx', mode);
@@ -171,14 +175,14 @@ function temporaryFile(place: OutPlace, target: string): OutFile {
   };
 }
 
-/** The owner first: giving a file away takes rights from it. */
+/** Copies owner and mode. The owner comes first: changing it clears permission bits. */
 function makeLike(descriptor: number, { uid, gid, mode }: Stats): void {
   const own = fstatSync(descriptor);
   if (own.uid !== uid || own.gid !== gid) fchownSync(descriptor, uid, gid);
   if (own.mode !== mode) fchmodSync(descriptor, mode & MODE_BITS);
 }
 
-/** The file is there, whole, and what was there before is gone. */
+/** Returns the error if the file is complete, and has replaced the old one, but may not be durable. */
 const notKnownDurable = (path: string, error: unknown): CofferError =>
   unconfirmed(`${path} is written, but not known to outlast a power cut: ${reasonOf(error)}`, {
     hint: 'it is whole: copy it elsewhere, or check the disk',
@@ -203,7 +207,7 @@ const writer = (place: Named, descriptor: number): Pick<OutFile, 'write' | 'writ
 /** Resolves when everything written is on disk. */
 export const flush = (descriptor: number): Promise<void> => answered((done) => fsync(descriptor, done));
 
-/** Ctrl-C and the like remove the unfinished file, and then end the process as they would have. */
+/** Removes the unfinished file on Ctrl-C and similar signals, and then ends the process as by default. */
 function removeOnSignal(drop: () => void): { stop(): void } {
   const signals = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
   const end = (signal: NodeJS.Signals): void => {
@@ -218,7 +222,7 @@ function removeOnSignal(drop: () => void): { stop(): void } {
   return { stop };
 }
 
-/** The name of a file is durable once its directory is. */
+/** Syncs the directory of a file, which makes its name durable. */
 async function syncDirectory(path: string): Promise<void> {
   if (process.platform === 'win32') return;
   const descriptor = openSync(path, 'r');
@@ -229,7 +233,10 @@ async function syncDirectory(path: string): Promise<void> {
   }
 }
 
-/** @throws `invalid` when both names mean one file: writing it would destroy what is still being read. */
+/**
+ * Refuses an output that is also the input: writing it would destroy data that is still to be read.
+ * @throws `invalid` if both paths are the same file
+ */
 export function refuseSameFile(input: string | undefined, output: string | undefined): void {
   if (input === undefined || output === undefined) return;
   const from = statSync(input, { throwIfNoEntry: false });
@@ -270,8 +277,8 @@ function codeOf(error: unknown): string | undefined {
 const reasonOf = (error: unknown): string => REASONS[codeOf(error) ?? ''] ?? diskReason(error);
 
 /**
- * An error of the platform in plain words; any other error as it is.
- * @param field the option that named the file, if one did.
+ * Converts a system error to a plain message; returns all others unchanged.
+ * @param field option that named the file, if there is one
  */
 export function writeFailure(path: string, error: unknown, field?: string): unknown {
   const code = codeOf(error);

@@ -4,18 +4,24 @@ import type { Session } from '../session.ts';
 import { readFileWhole } from './in-file.ts';
 import { inputText, MAX_INPUT_BYTES, readStandardInput } from './input.ts';
 
-/* Parameters as the commands of the Vault family take them. */
+/* Parameters in the syntax of Vault's commands. */
 
 export const PAIR = 'KEY=VALUE';
 
-/** One argument: `KEY=VALUE`, or a whole object from a file or from standard input. @throws `invalid` for anything else. */
+/**
+ * Parses one argument: `KEY=VALUE`, or an object from a file or standard input.
+ * @throws `invalid` for anything else
+ */
 export function parametersOf(session: Session, text: string): readonly (readonly [string, unknown])[] {
   if (text === '-' || text.startsWith('@')) return Object.entries(objectIn(textOf(session, text)));
   const [key, value] = pairOf(text);
   return [[key, textOf(session, value)]];
 }
 
-/** `KEY=VALUE`, taken apart; the value as it was typed. @throws `invalid` for anything else. */
+/**
+ * Splits `KEY=VALUE`, with the value as typed.
+ * @throws `invalid` for anything else
+ */
 export function pairOf(text: string): readonly [key: string, value: string] {
   const mark = text.indexOf('=');
   if (mark < 1) {
@@ -27,10 +33,10 @@ export function pairOf(text: string): readonly [key: string, value: string] {
   return [text.slice(0, mark), text.slice(mark + 1)];
 }
 
-/** Whether a value names the place where it is to be read. */
+/** Whether a value names the source that it is read from. */
 export const isElsewhere = (value: string): boolean => value === '-' || value.startsWith('@');
 
-/** A value that is there, or is read from standard input (`-`) or from a file (`@FILE`). */
+/** Returns a value itself, or reads it from standard input (`-`) or a file (`@FILE`). */
 export function textOf(session: Session, value: string): string {
   if (!isElsewhere(value)) return value;
   const bytes =

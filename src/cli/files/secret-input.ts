@@ -2,9 +2,9 @@ import { invalid } from '../../ground/errors.ts';
 import type { Session } from '../session.ts';
 
 /**
- * A new secret that a person types, where none comes from elsewhere.
- * @returns undefined where nobody was asked, or nothing was answered where that is an answer.
- * @throws `invalid` when it is an argument.
+ * Asks the user for a new secret, if no other source gives one.
+ * @returns undefined if the user was not asked, or if an empty answer is allowed and given
+ * @throws `invalid` if it is given as an argument
  */
 export async function askedSecret(
   session: Session,
@@ -18,7 +18,7 @@ export async function askedSecret(
       hint: 'give it on standard input (-) or with --in, or leave it out to be asked',
     });
   }
-  // Data on standard input is the secret, where one is demanded.
+  // Data on standard input is the secret, if one is required.
   const isPiped = onRequest !== true && !session.streams.in.isTerminal;
   if (value !== undefined || file !== undefined || isPiped || !session.prompts.available()) return undefined;
   if (onRequest !== true) return session.prompts.newSecret(question);

@@ -2,12 +2,12 @@ import { existsSync } from 'node:fs';
 import type { OptionSpec } from '../command.ts';
 import { taking } from '../parse/everywhere.ts';
 
-/* Values that are either a text, such as a public key, or the name of a file that holds it. */
+/* Values that are either a text, such as a public key, or the name of a file that contains it. */
 
-/** The mark in the metavar of such an option or argument: `KEY|FILE`. */
+/** Suffix of the metavar of such an option or argument: `KEY|FILE`. */
 export const OR_FILE = '|FILE';
 
-/** An option that takes a text or the name of a file. */
+/** Declares an option that takes a text or a file name. */
 export const takingTextOrFile = (
   flag: string,
   metavar: string,
@@ -16,13 +16,13 @@ export const takingTextOrFile = (
 ): OptionSpec => taking(flag, `${metavar}${OR_FILE}`, help, { offers: 'file', ...more });
 
 /**
- * Reads a value that is a text or the name of a file. What looks like the text is the text, and never a file: in a directory with files
- * of others, such as a download, one of them may be named like the text.
- * @param given.isText Whether the value can only be meant as the text, even if it is a broken one.
- * @param given.ofText reads the text.
- * @param given.ofFile reads the file of that name.
- * @returns what `ofText` or `ofFile` returns.
- * @throws what they throw; for what is neither, what `ofText` throws.
+ * Reads a value that is a text or a file name. A value that looks like the text is never taken for a file: in a
+ * directory with files of others, such as downloads, a file may be named like the text.
+ * @param given.isText whether the value can only be the text, even if it is invalid
+ * @param given.ofText reads the text
+ * @param given.ofFile reads the file of that name
+ * @returns result of `ofText` or `ofFile`
+ * @throws their errors; if the value is neither, the error of `ofText`
  */
 export function textOrFile<T>(
   value: string,

@@ -4,22 +4,22 @@ import { secretText } from '../secrets/secret-sources.ts';
 import type { Session } from '../session.ts';
 import { jobToken, type TokenRequest } from './job-token.ts';
 
-/** A way to log in, as far as the command line has to know it: the rest is the server's business. */
+/** Login method, as far as the command line needs to know it: the rest is checked by the server. */
 interface Method {
-  /** What has to be said. */
+  /** Required parameters. */
   readonly needs: readonly string[];
-  /** What nobody should read in the list of processes, and how it is asked for. */
+  /** Parameter that must not appear in the process list, and its prompt. */
   readonly secret?: {
     readonly name: string;
     readonly question: string;
-    /** Nothing is sent for an empty answer: the server says whether it can do without. */
+    /** Whether it may be empty, in which case it is not sent and the server decides. */
     readonly isOptional?: true;
-    /** It is short-lived, and put where others may read it by those who make it. */
+    /** Whether it is accepted as an argument: it is short-lived, and its issuer puts it where others may read it. */
     readonly isExposed?: true;
   };
-  /** Where the secret comes from when nobody brought it and before anybody is asked. */
+  /** Returns the secret from its usual source if the user did not give one, before the user is asked. */
   own?(session: Session, request: TokenRequest): Promise<string>;
-  /** Below the mount; undefined for what is no login at all. */
+  /** Returns the path below the mount; absent if nothing is sent to log in. */
   path?(values: Values): string;
 }
 
@@ -50,15 +50,15 @@ export type MethodName = keyof typeof METHODS;
 
 export const METHOD_NAMES = Object.keys(METHODS) as readonly MethodName[];
 
-/** The method and its parameters, as they were typed. */
+/** Login method and its parameters, as typed. */
 export interface Asked {
   readonly method: MethodName;
   readonly pairs: ReadonlyMap<string, string>;
 }
 
 /**
- * `jwt role=release`, or `role=release` where an option names the method.
- * @throws `invalid` for a method that nobody knows, for what is missing, and for a secret among the arguments.
+ * Parses `jwt role=release`, or `role=release` if an option names the method.
+ * @throws `invalid` for an unknown method, a missing parameter, and a secret among the arguments
  */
 export function askedIn(words: readonly string[], option: string | undefined): Asked {
   const [first] = words;
@@ -92,7 +92,7 @@ function methodNamed(word: string): MethodName {
   });
 }
 
-/** The command that logs in like this again; what is read elsewhere is not part of it. */
+/** Returns the command that logs in again in the same way, without values that are read from elsewhere. */
 export const againOf = ({ method, pairs }: Asked, more: readonly string[]): string =>
   [
     'coffer login',
@@ -101,12 +101,15 @@ export const againOf = ({ method, pairs }: Asked, more: readonly string[]): stri
     ...[...pairs].filter(([, value]) => !isElsewhere(value)).map(([name, value]) => `${name}=${value}`),
   ].join(' ');
 
-/** A login as it is sent, or the token that was brought in place of one. */
+/** Login request, or the token that replaces one. */
 export type LoginRequest =
   | { readonly token: string }
   | { readonly path: string; readonly parameters: Values };
 
-/** Reads and asks for what the login still needs. @throws `invalid` when there is nobody to ask. */
+/**
+ * Reads and asks for the parameters that the login still needs.
+ * @throws `invalid` if the user cannot be asked
+ */
 export async function requestOf(
   session: Session,
   { method, pairs }: Asked,

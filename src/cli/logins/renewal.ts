@@ -3,13 +3,16 @@ import { isObject } from '../../ground/objects.ts';
 import type { Runner } from '../../operations/declaration/operation.ts';
 
 const SECOND_MS = 1000;
-/** After so much of its time a token is renewed: what is left is enough for a server that is away for a while. */
+/** Fraction of its lifetime after which a token is renewed; the rest bridges an outage of the server. */
 const RENEWED_AFTER = 2 / 3;
-/** A token whose time is this short is at its end, and can't be renewed beyond it. */
+/**
+ * Minimum remaining lifetime of a token, in milliseconds. A shorter one is at its maximum lifetime, and cannot be
+ * renewed beyond it.
+ */
 const LEAST_MS = 10 * SECOND_MS;
-/** So long after a server that did not answer it is asked again. */
+/** Time in milliseconds after which a server that did not respond is asked again. */
 const AGAIN_MS = 60 * SECOND_MS;
-/** As far ahead as timers reach. */
+/** Maximum delay of timers, in milliseconds. */
 const MOST_MS = 2 ** 31 - 1;
 
 type Asked = Parameters<Runner['at']>[0];
@@ -17,9 +20,9 @@ const LOOK: Asked = { method: 'GET', path: 'auth/token/lookup-self', parameters:
 const RENEW: Asked = { method: 'POST', path: 'auth/token/renew-self', parameters: {} };
 
 /**
- * Renews the token of a runner before it ends, as long as the server does that: for a process that stays. A server that does not tell
- * of the token, or refuses to renew it, is not asked again.
- * @returns what ends that.
+ * Renews the token of a runner before it expires, as long as the server allows it, for a long-running process. A server
+ * that does not describe the token, or refuses to renew it, is not asked again.
+ * @returns function that stops the renewal
  * @see docs/decisions/0244
  */
 export function keepRenewed(runner: Pick<Runner, 'at'>): () => void {
@@ -45,7 +48,7 @@ export function keepRenewed(runner: Pick<Runner, 'at'>): () => void {
   };
 }
 
-/** Of what a server tells of a token; 0 for one that has no end, or is not renewed. */
+/** Returns the remaining lifetime in a response about a token; 0 if it does not expire or is not renewable. */
 function leftMsIn(told: unknown): number {
   if (!isObject(told) || told['renewable'] !== true) return 0;
   const seconds = told['lease_duration'] ?? told['ttl'];

@@ -15,29 +15,29 @@ import { join } from 'node:path';
 import { unavailable } from '../../ground/errors.ts';
 import { type Environment, variable } from '../given.ts';
 
-/** File systems that lie in memory, as statfs(2) numbers them. */
+/** Magic numbers of file systems in memory, as in statfs(2). */
 const TMPFS = 0x01021994;
 const RAMFS = 0x858458f6;
 const OWNER_ONLY = 0o700;
 const ANY_RIGHT_OF_OTHERS = 0o077;
 
-/** Directories in which plaintext may lie: each belongs to one process, and only this user may look into it. */
+/** Directory for plaintext, which belongs to one process and is accessible only to this user. */
 export interface MemoryDirectory {
   readonly path: string;
   remove(): void;
 }
 
-/** What a directory of a process that ran before is named, and whether that process still runs. */
+/** Directory of an earlier process that has ended. */
 export interface Leftover {
   readonly path: string;
   readonly purpose: string;
 }
 
 /**
- * A fresh directory that is in memory, not on a disk, for this user alone.
- * @param purpose a word that says whose it is.
- * @param onDisk Where nothing is in memory, a directory on the disk will do.
- * @throws `unavailable` where there is no such place.
+ * Creates a directory in memory, not on a disk, for this user only.
+ * @param purpose word for the directory's name
+ * @param onDisk whether a directory on disk may be used if none is in memory
+ * @throws `unavailable` if there is no such place
  * @see docs/decisions/0151
  */
 export function makeMemoryDirectory(
@@ -60,7 +60,7 @@ export function makeMemoryDirectory(
   return { path, remove };
 }
 
-/** What processes that were killed have left. */
+/** Returns the directories that killed processes have left. */
 export function leftovers(environment: Environment): readonly Leftover[] {
   return [memoryBase(environment), tmpdir()]
     .filter((base) => base !== undefined)
@@ -73,7 +73,7 @@ export function leftovers(environment: Environment): readonly Leftover[] {
     }));
 }
 
-/** Removes what killed processes of a purpose have left, where nobody's work is in it. */
+/** Removes the directories of a purpose that killed processes have left, if they contain no work of the user. */
 export function removeLeftovers(environment: Environment, purpose: string): void {
   for (const leftover of leftovers(environment)) {
     if (leftover.purpose === purpose) rmSync(leftover.path, { recursive: true, force: true });
@@ -103,15 +103,16 @@ function isInMemory(path: string): boolean {
 }
 
 /**
- * Made once for all that this user's commands put there. Where anybody may make directories, another user may have made the one of the
- * usual name, and only they could remove it: then it is one of a name that nobody foresees.
+ * Returns the directory that is created once for all commands of this user. If any user may create directories there,
+ * another user may have created the one of the usual name, and only they could remove it: then an unpredictable name is
+ * used.
  */
 function ownDirectory(base: string): string {
   const [present] = ownDirectories(base);
   if (present !== undefined) return present;
   const usual = join(base, OWN_DIRECTORY);
   if (lstatSync(usual, { throwIfNoEntry: false }) === undefined && isMade(usual)) return usual;
-  // Another process may have made the usual one meanwhile.
+  // Another process may have created the usual one meanwhile.
   if (isOwn(lstatSync(usual, { throwIfNoEntry: false }))) return usual;
   const path = `${usual}-${randomBytes(CHANCE_BYTES).toString('hex')}`;
   mkdirSync(path, { mode: OWNER_ONLY });
@@ -128,13 +129,13 @@ function isMade(path: string): boolean {
   }
 }
 
-/** Those of this user that exist, the one of the usual name first. */
+/** Returns the existing directories of this user, the one of the usual name first. */
 const ownDirectories = (base: string): readonly string[] =>
   [OWN_DIRECTORY, ...namesIn(base).filter(isOwnWithChance)]
     .map((name) => join(base, name))
     .filter((path) => isOwn(lstatSync(path, { throwIfNoEntry: false })));
 
-/** Of a directory that others share, some let nobody list it. */
+/** Returns the names in a directory; none if a shared directory cannot be listed. */
 function namesIn(directory: string): readonly string[] {
   try {
     return readdirSync(directory);
@@ -148,18 +149,24 @@ const isOwn = (stats: Stats | undefined): boolean =>
   (process.getuid === undefined ||
     (stats.uid === process.getuid() && (stats.mode & ANY_RIGHT_OF_OTHERS) === 0));
 
-/** Of this process: its id, when it began, and the world in which the id means it, so that no other is taken for it. */
+/**
+ * Returns the name for this process: its ID, its start time, and the namespace of the ID, so that it is not confused
+ * with another process.
+ */
 const ownName = (): string => `${process.pid}-${beginOf(process.pid) ?? 0}-${idNamespace()}`;
 
 function hasEnded(name: string): boolean {
   const [, pid = '', begin, namespace] = name.split('-');
-  // In another container the same number is another process, which can't be seen from here.
+  // In another container, the same ID is another process, which is not visible from here.
   if (namespace !== idNamespace()) return false;
   const now = beginOf(Number(pid));
   return now === undefined ? !isRunning(Number(pid)) : now !== begin;
 }
 
-/** When a process began, in ticks since the machine did (field 22 of `/proc/PID/stat`); undefined where that can't be read. */
+/**
+ * Returns the start time of a process, in clock ticks since boot (field 22 of `/proc/PID/stat`); undefined if it cannot
+ * be read.
+ */
 function beginOf(pid: number): string | undefined {
   try {
     const stat = readFileSync(`/proc/${pid}/stat`, 'latin1');

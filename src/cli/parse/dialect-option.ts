@@ -11,7 +11,10 @@ export const dialectOption: OptionSpec = {
   choices: DIALECTS,
 };
 
-/** @throws `invalid` for an unknown word. */
+/**
+ * Returns the requested dialect.
+ * @throws `invalid` for an unknown one
+ */
 export function dialectOf(options: Given['options']): Dialect | undefined {
   const text = textOption(options, dialectOption.flag);
   if (text === undefined) return undefined;

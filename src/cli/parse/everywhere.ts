@@ -3,7 +3,7 @@ import { locationForms } from '../../store/backends/registry.ts';
 import type { Command, Invocation, OptionSpec } from '../command.ts';
 import type { OptionValue } from '../given.ts';
 
-/** An option with a value. */
+/** Declares an option with a value. */
 export const taking = (
   flag: string,
   metavar: string,
@@ -11,14 +11,14 @@ export const taking = (
   more: Partial<Omit<OptionSpec, 'flag' | 'metavar' | 'help'>> = {},
 ): OptionSpec => ({ flag, takes: 'value', metavar, help, ...more });
 
-/** An option whose value is the name of a file. */
+/** Declares an option whose value is a file name. */
 export const takingFile = (flag: string, help: string): OptionSpec =>
   taking(flag, 'FILE', help, { offers: 'file' });
 
-/** An option without a value. */
+/** Declares an option without a value. */
 export const switching = (flag: string, help: string): OptionSpec => ({ flag, takes: 'nothing', help });
 
-/** The options that every command has; they may stand before or after its name. */
+/** Options that every command has, before or after its name. */
 export const everywhereOptions: readonly OptionSpec[] = [
   taking('store', 'DIR|URL', `Store ${locationForms}.`, {
     fallback: "COFFER_STORE, else in the platform's data directory",
@@ -62,15 +62,15 @@ export const everywhereOptions: readonly OptionSpec[] = [
   { flag: 'yes', short: 'y', takes: 'nothing', help: 'Do it without asking.' },
 ];
 
-/** Those that a command has beside its own; its own meaning of a flag wins. */
+/** Returns the global options besides a command's own; its own meaning of a flag takes precedence. */
 export const everywhereBeside = (own: readonly OptionSpec[]): readonly OptionSpec[] =>
   everywhereOptions.filter((option) => !own.some((other) => other.flag === option.flag));
 
 /**
- * What both parsers come to: the command's own options, and those that every command has.
- * @param before options that stood before the command's name
- * @param after options that stood after it
- * @throws `invalid` when two exclude each other.
+ * Returns the result of both parsers: the command's own options, and the global ones.
+ * @param before options before the command's name
+ * @param after options after it
+ * @throws `invalid` if two exclude each other
  */
 export function invocation(
   path: readonly string[],
@@ -84,7 +84,7 @@ export function invocation(
   const options = new Map<string, OptionValue>();
   for (const [flag, value] of after) {
     if (hasFlag(command.options, flag)) options.set(flag, value);
-    // A command that declares one of these itself means the same by it.
+    // A command that declares one of these itself gives it the same meaning.
     if (hasFlag(everywhereOptions, flag)) everywhere.set(flag, value);
   }
   return { path, command, given: { arguments: words, options }, everywhere };

@@ -3,10 +3,10 @@ import type { OptionValue } from '../given.ts';
 import { everywhereBeside, everywhereOptions, invocation } from './everywhere.ts';
 
 /**
- * Takes an ordinary command line apart without loading commander, which costs a tenth of the start of a frequent command.
- * Both read the same declarations.
- * @returns undefined for everything out of the ordinary (help, mistakes, odd notations): commander
- * decides about those, so that there is one set of rules and messages.
+ * Parses an ordinary command line without loading commander, which takes a tenth of the start of a frequent command.
+ * Both parsers read the same declarations.
+ * @returns undefined for anything unusual (help, mistakes, odd spellings), which commander handles, so that there is
+ * one set of rules and messages
  * @see docs/decisions/0030
  */
 export async function parseQuickly(argv: readonly string[], tree: Group): Promise<Invocation | undefined> {
@@ -34,7 +34,7 @@ function hasRightCount(command: CommandSpec, words: readonly string[]): boolean 
   return words.length >= required && words.length <= limit;
 }
 
-/** Reads words and options from left to right; gives up (`nextWord` undefined, `readAll` false) at anything odd. */
+/** Reads words and options from left to right; stops (`nextWord` undefined, `readAll` false) at anything unusual. */
 class Reader {
   readonly options = new Map<string, OptionValue>();
   readonly words: string[] = [];
@@ -50,7 +50,7 @@ class Reader {
     }
   }
 
-  /** The next word that is no option; undefined at the end and at anything odd. */
+  /** Returns the next word that is not an option; undefined at the end and at anything unusual. */
   nextWord(): string | undefined {
     for (;;) {
       const text = this.#argv[this.#at];
@@ -71,7 +71,7 @@ class Reader {
     return this.#argv.slice(this.#at);
   }
 
-  /** Behind `--`, which git and scripts put before names of files, all are words. */
+  /** Reads all words and options. After `--`, which git and scripts put before file names, all are words. */
   readAll(): boolean {
     for (let word = this.nextWord(); word !== undefined; word = this.nextWord()) this.words.push(word);
     if (this.#argv[this.#at] === '--') {
@@ -81,7 +81,7 @@ class Reader {
     return this.#at === this.#argv.length;
   }
 
-  /** Reads options; all from the first word on are words. */
+  /** Reads options; everything from the first word on are words. */
   readUpToWord(): boolean {
     const first = this.#argv[this.#at] === '--' ? undefined : this.nextWord();
     if (first !== undefined) this.words.push(first);
@@ -96,7 +96,7 @@ class Reader {
     const spec = this.#specs.get(equals < 0 ? text : text.slice(0, equals));
     if (spec === undefined) return false;
     const inline = equals < 0 ? undefined : text.slice(equals + 1);
-    // The rest of these are rare, and commander's to judge.
+    // The other forms are rare, and left to commander.
     if (spec.takes === 'maybe') return false;
     if (spec.takes === 'nothing') return inline === undefined && this.#take(spec.flag, true, 1);
     if (spec.takes === 'values') return inline === undefined && this.#takeValues(spec.flag);
@@ -116,7 +116,7 @@ class Reader {
     return true;
   }
 
-  /** All words up to the next option are values; the first one whatever it looks like. */
+  /** Reads all words up to the next option as values; the first one even if it looks like an option. */
   #takeValues(flag: string): boolean {
     const values = this.#earlier(flag);
     this.#at++;

@@ -1,4 +1,4 @@
-/** A text that was written for the API, with its parameters as they are called on the command line. */
+/** Replaces parameter names of the API in a text by their flags. */
 export const inFlags = (text: string, labelOf: (field: string) => string | undefined): string =>
   text.replace(
     /[\w"'/]+/g,

@@ -6,29 +6,29 @@ import type { ArgumentSpec, CommandSpec, OptionSpec } from '../command.ts';
 import { switching, taking, takingFile } from './everywhere.ts';
 import { inFlags } from './flag-names.ts';
 
-/** How a command line of an operation is read: derived from its declaration, nothing is added by hand. */
+/** Command-line syntax of an operation, derived completely from its declaration. */
 export interface OperationSpec extends CommandSpec {
-  /** The parameters that the arguments stand for, by position; the input's VALUE comes after them. */
+  /** Parameters of the positional arguments; the input's VALUE comes after them. */
   readonly positional: readonly string[];
-  /** The parameters behind the flags. */
+  /** Parameters of the flags. */
   readonly flags: ReadonlyMap<string, FlagMeaning>;
-  /** The parameter that takes the items of `--batch`. */
+  /** Parameter that takes the items of `--batch`. */
   readonly batch: string | undefined;
-  /** `--force` lets `--out` replace a file; a few operations mean something else by it. */
+  /** Whether `--force` lets `--out` replace a file; a few operations use it for something else. */
   readonly replaces: boolean;
-  /** The login method that it is an operation of: `--path` says where that is mounted. */
+  /** Login method that the operation belongs to: `--path` is the path of its mount. */
   readonly method: string | undefined;
 }
 
 export interface FlagMeaning {
   readonly param: string;
-  /** How the flag's value becomes the parameter's: as it is, as the base64 of its text, or as a fixed boolean. */
+  /** Conversion of the flag's value to the parameter's: unchanged, as the base64 of its text, or as a fixed boolean. */
   readonly as: 'value' | 'base64-of-text' | 'true' | 'false' | 'pairs';
 }
 
 type Shape = NonNullable<Operation['cli']>;
 
-/** Flags that the command line itself brings for operations of a certain shape. */
+/** Flags that the command line adds to operations of certain shapes. */
 export const IN = 'in';
 export const OUT = 'out';
 export const BASE64 = 'base64';
@@ -46,7 +46,7 @@ export const outOption: OptionSpec = takingFile(
 /** @see docs/decisions/0155 */
 export const forceOption = switching(FORCE, 'Replace a file that is there already.');
 
-/** Of every command that has a result to put into a file. */
+/** Options of every command whose result can be written to a file. */
 export const outOptions = [outOption, forceOption] as const;
 
 /** @see docs/decisions/0154 */
@@ -59,14 +59,17 @@ export const TWIN_SUFFIX = '-text';
 
 const MOUNTED_BELOW = 'auth';
 
-/** Below `auth`, what is done in mounts is done in those of login methods. */
+/** Returns the login method of an operation: below `auth`, operations on mounts are those of login methods. */
 export const methodOf = (path: readonly string[], { mount }: Operation): string | undefined =>
   path[0] === MOUNTED_BELOW ? mount : undefined;
 
 const pathOption = (method: string): OptionSpec =>
   taking(PATH, 'P', 'Where the method is mounted below auth/.', { fallback: method, offers: 'login' });
 
-/** @param method the login method that it is an operation of. */
+/**
+ * Derives the syntax.
+ * @param method login method that the operation belongs to
+ */
 export function specOf(operation: Operation, method?: string): OperationSpec {
   const shape: Shape = operation.cli ?? {};
   const input = shape.input?.param;
@@ -85,7 +88,7 @@ export function specOf(operation: Operation, method?: string): OperationSpec {
     ...spec,
     help: inFlags(spec.help, label),
   });
-  // Words have their meaning by position: none before a required one can be left out.
+  // Arguments are identified by position: none before a required one can be omitted.
   const lastRequired = positional.findLastIndex(([, param]) => param.presence === 'required');
   return {
     positional: names,
@@ -108,10 +111,10 @@ export function specOf(operation: Operation, method?: string): OperationSpec {
   };
 }
 
-/** The parameter has items with fields of their own: one call for many. */
+/** Whether the parameter has items with fields of their own, so that one call processes many. */
 const isBatch = (param: Param<unknown>): boolean => 'fields' in param;
 
-/** How an error about a parameter is called: by its flag, or the word of its argument. */
+/** Returns the name of a parameter in errors: its flag, or the placeholder of its argument. */
 function labelOf(operation: Operation, positional: readonly string[], field: string): string | undefined {
   const param = Object.hasOwn(operation.params, field) ? operation.params[field] : undefined;
   if (param === undefined) return undefined;
@@ -119,7 +122,7 @@ function labelOf(operation: Operation, positional: readonly string[], field: str
   return positional.includes(field) ? metavarOf(field, param) : `--${flagOf(field, param)}`;
 }
 
-/** A short word: a long one pushes every description of the help page to the right. */
+/** Returns the placeholder, a short word: a long one would move every description on the help page to the right. */
 function metavarOf(name: string, param: Param<unknown>): string {
   if (param.cli.metavar !== undefined) return param.cli.metavar;
   if (param.cli.positional) return name.toUpperCase();
@@ -136,7 +139,7 @@ const choicesOf = (param: Param<unknown>): Pick<OptionSpec, 'choices'> => {
 const offersOf = (param: Param<unknown>): Pick<OptionSpec, 'offers'> =>
   param.cli.refersTo === undefined ? {} : { offers: param.cli.refersTo };
 
-/** Whether an argument stands for all words that follow. */
+/** Whether an argument takes all words that follow. */
 export const takesMany = ({ cli }: Param<unknown>): boolean =>
   cli.positional === 'variadic' || cli.positional === 'each';
 
@@ -180,13 +183,16 @@ function meaningsOf(name: string, param: Param<unknown>): [flag: string, meaning
   return [plain, [flag + TWIN_SUFFIX, { param: name, as: 'base64-of-text' }]];
 }
 
-/** Names with values, unless it is the name of one thing that a document writes as an object. */
+/**
+ * Whether the values are `NAME=VALUE` pairs, rather than the name of an object that a document represents as a JSON
+ * object.
+ */
 const isPairs = ({ schema, cli }: Param<unknown>): boolean =>
   schema.type === 'object' && cli.refersTo === undefined;
 
 const isFlag = (param: Param<unknown>): boolean => param.schema.type === 'boolean';
 
-/** The flags of one parameter. */
+/** Returns the flags of one parameter. */
 export function optionsOf(name: string, param: Param<unknown>): readonly OptionSpec[] {
   const flag = flagOf(name, param);
   if (isFlag(param)) return flagOptions(flag, param);
@@ -253,7 +259,7 @@ const batchOption = (besideInput: boolean): OptionSpec => ({
   ...(besideInput ? { excludes: [IN] } : {}),
 });
 
-/** The examples of an operation that declares none: how it is typed with what it cannot do without. */
+/** Returns the examples of an operation without declared ones: the command with its required parameters. */
 export function plainExamples(
   path: readonly string[],
   summary: string,

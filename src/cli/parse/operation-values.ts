@@ -11,7 +11,7 @@ import { type FlagMeaning, type OperationSpec, TWIN_SUFFIX, takesMany } from './
 
 export type RawValues = Readonly<Record<string, unknown>>;
 
-/** The raw values that a command line gives to an operation, all but its main input. */
+/** Returns the raw values that a command line gives an operation, except its main input. */
 export function rawValues(
   session: Session,
   operation: Operation,
@@ -39,7 +39,7 @@ export function rawValues(
   return raw;
 }
 
-/** What a parameter gets when its own flag is absent: from an option that every command has, or from the environment. */
+/** Returns the value of a parameter whose own flag is absent: from a global option or from the environment. */
 function fromElsewhere(session: Session, param: Param<unknown>): string | undefined {
   if (param.cli.positional) return undefined;
   if (param.cli.flag === 'org') return session.settings.organization;
@@ -48,7 +48,7 @@ function fromElsewhere(session: Session, param: Param<unknown>): string | undefi
     : variable(session.environment, param.cli.environment);
 }
 
-/** `@FILE` stands for what is in it. */
+/** Replaces `@FILE` by the content of the file. */
 function textOrFile(flag: string, value: OptionValue): OptionValue {
   if (value === true) return value;
   return typeof value === 'string' ? wholeText(flag, value) : value.map((text) => wholeText(flag, text));
@@ -66,7 +66,10 @@ function meant(flag: string, meaning: FlagMeaning, value: OptionValue): unknown 
   return meaning.as === 'base64-of-text' ? utf8(String(value)).toString('base64') : value;
 }
 
-/** `NAME=VALUE` texts as an object. @throws `invalid` naming the flag. */
+/**
+ * Parses `NAME=VALUE` texts into an object.
+ * @throws `invalid` naming the flag
+ */
 export function namedPairs(label: string, texts: readonly string[]): Readonly<Record<string, string>> {
   return Object.fromEntries(
     texts.map((text) => {
@@ -78,11 +81,11 @@ export function namedPairs(label: string, texts: readonly string[]): Readonly<Re
 }
 
 /**
- * Checks and parses what was typed before anything is read, unlocked or asked, and says what is wrong in the words of the
+ * Checks and parses the typed values before anything is read, unlocked or asked, with errors in the terms of the
  * command line.
- * @param except the parameter that the main input will fill.
- * @returns the values as handlers get them, without the main input and names that are still to be looked up.
- * @throws `invalid` naming the argument or flag.
+ * @param except parameter that the main input fills
+ * @returns values as handlers receive them, without the main input and without names that must still be looked up
+ * @throws `invalid` naming the argument or flag
  */
 export function checkTyped(
   operation: Operation,
@@ -100,7 +103,7 @@ export function checkTyped(
       if (param.presence === 'default') values[name] = param.defaultValue;
       continue;
     }
-    // A name is turned into an identifier first.
+    // A name is resolved to an ID first.
     if (operation.cli?.resolve !== undefined && param.cli.refersTo !== undefined) continue;
     values[name] = checkedValue(param, value, label);
     if (param.cli.textTwin) checkBase64(String(value), label);
@@ -126,7 +129,7 @@ function checkedValue(param: Param<unknown>, value: unknown, label: string): unk
   }
 }
 
-/** What people have is text more often than base64, and they can say so. */
+/** Checks base64, with a hint about the flag for text, which is what users have more often. */
 function checkBase64(text: string, label: string): void {
   try {
     decodeBase64(text, label);
@@ -140,8 +143,8 @@ function checkBase64(text: string, label: string): void {
 }
 
 /**
- * Stricter than the wire, where an empty number is zero, one with a zero in front octal, and some numbers out of range count as
- * not given: on a command line that is a variable that was not set, padding, or a slip.
+ * Checks a number, more strictly than the API, where an empty number is zero, a leading zero means octal, and some
+ * numbers out of range count as not given: on a command line, these are an unset variable, padding, or a typing error.
  */
 function checkInteger({ schema: { minimum, maximum } }: Param<unknown>, text: string, label: string): void {
   const value = Number(text);

@@ -20,16 +20,16 @@ import { withNotes } from './notes.ts';
 import { IN } from './operation-spec.ts';
 import { suggestionFor } from './suggestion.ts';
 
-/** What commander made of a command line. */
+/** Result of parsing with commander. */
 type Outcome =
   | { readonly kind: 'run'; readonly invocation: Invocation }
-  /** Help or the version was asked for, and is to be printed. */
+  /** Text to print, if help or the version was requested. */
   | { readonly kind: 'print'; readonly text: string };
 
 /**
- * Takes a command line apart with commander: the whole of its notation, help, and messages for every mistake. The program
- * is built along the path that is walked, so that only the command that is meant gets loaded.
- * @throws `invalid` for a mistake, in one line that says where to read on.
+ * Parses a command line with commander: its complete syntax, help, and messages for every mistake. The program is built
+ * along the path of the command, so that only that command is loaded.
+ * @throws `invalid` for a mistake, in one line that refers to the help
  */
 export async function parseWithCommander(
   argv: readonly string[],
@@ -51,14 +51,15 @@ export async function parseWithCommander(
   return { kind: 'run', invocation: building.result };
 }
 
-/** Narrower than this, wrapping makes descriptions harder to read, not easier. */
+/** Minimum column width of wrapped descriptions in help; narrower ones are hard to read. */
 const MIN_HELP_COLUMN = 15;
 
 const HELP_CODES = new Set(['commander.help', 'commander.helpDisplayed', 'commander.version']);
 
 /**
- * Scripts put into the place of VALUE what others chose. Were that `--help`, an exit code of 0 would say yes to it.
- * @throws `invalid` when something was to be answered.
+ * Refuses `--help` together with other options of a command whose exit code is an answer. Scripts pass values of others
+ * as VALUE; if one were `--help`, exit code 0 would mean yes.
+ * @throws `invalid` in that case
  */
 function refuseHelpAsAnswer({ command, options }: Building): void {
   if (command?.isVerdict !== true || options.size === 0) return;
@@ -67,7 +68,7 @@ function refuseHelpAsAnswer({ command, options }: Building): void {
   });
 }
 
-/** Commander's message is `error: …`, perhaps with a suggestion on a second line. */
+/** Converts an error of commander, whose message is `error: …`, possibly with a suggestion on a second line. */
 function usageMistake(error: CommanderError, { path, command }: Building, tree: Group): Error {
   const [first = '', suggestion] = error.message.replace(/^error: /, '').split('\n');
   const help = `see "${['coffer', ...path, '--help'].join(' ')}"`;
@@ -89,13 +90,13 @@ function usageMistake(error: CommanderError, { path, command }: Building, tree: 
 class Building {
   readonly #streams: Streams;
   readonly #before = new Map<string, OptionValue>();
-  /** What commander wanted to print. */
+  /** Text that commander printed. */
   printed = '';
-  /** The words recognised so far. */
+  /** Words recognised so far. */
   path: readonly string[] = [];
-  /** The command that they name. */
+  /** Command that they name. */
   command: CommandSpec | undefined;
-  /** Those that were given behind it. */
+  /** Options after the command. */
   readonly options = new Map<string, OptionValue>();
   result: Invocation | undefined;
 
@@ -169,7 +170,7 @@ class Building {
     });
   }
 
-  /** Every occurrence is recorded as it is met: commander itself keeps only what an option comes to. */
+  /** Adds options. Every occurrence is recorded as it is parsed: commander itself keeps only the final value. */
   #addOptions(
     program: Program,
     specs: readonly OptionSpec[],

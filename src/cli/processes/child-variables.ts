@@ -6,20 +6,20 @@ import type { Environment } from '../given.ts';
 import type { ReadFile } from '../secret-files/transform.ts';
 import { withoutOwnSecrets } from '../secrets/secret-variables.ts';
 
-/** What errors call the place of a variable that no file has. */
+/** Name in errors for variables of the environment, which are in no file. */
 const ENVIRONMENT = 'environment';
 
-/** What a program gets beside its own environment. */
+/** Requested variables of a program, in addition to its environment. */
 export interface Wanted {
-  /** In the order of the command line. */
+  /** Files in the order of the command line. */
   readonly files: readonly ReadFile[];
-  /** Empty: every variable. */
+  /** Names of the requested variables; all if empty. */
   readonly only: readonly string[];
-  /** Files win over the environment. */
+  /** Whether files override the environment. */
   readonly overwrite: boolean;
 }
 
-/** A variable whose value stands at a place of a file. */
+/** Variable whose value is in a file. */
 export interface Source {
   readonly read: ReadFile;
   readonly variable: string;
@@ -27,17 +27,18 @@ export interface Source {
 }
 
 export interface Plan {
-  /** What is as it shall be. */
+  /** Variables with final values. */
   readonly variables: Readonly<Record<string, string>>;
-  /** What has to be decrypted, if it is encrypted. */
+  /** Variables to decrypt, if they are encrypted. */
   readonly sources: readonly Source[];
-  /** Names that files have, and the environment has already. */
+  /** Names in files that the environment already has. */
   readonly kept: readonly string[];
 }
 
 /**
- * Decides what becomes of every variable, before anything is decrypted.
- * @throws `invalid` when two values of one file would become one variable; `not-found` for a name of `only` that nothing has.
+ * Decides about every variable, before anything is decrypted.
+ * @throws `invalid` if two values of one file would become one variable; `not-found` for a name of `only` that does not
+ * exist
  */
 export function planVariables(environment: Environment, { files, only, overwrite }: Wanted): Plan {
   const own = withoutOwnSecrets(environment);
@@ -67,13 +68,13 @@ export function planVariables(environment: Environment, { files, only, overwrite
   return { variables: own, sources: [...sources.values()], kept: [...kept] };
 }
 
-/** A variable may be called like something that every object has, such as `constructor`. */
+/** Whether a variable is set. Its name may be that of an inherited property, such as `constructor`. */
 const isSet = (environment: Environment, name: string): boolean =>
   Object.hasOwn(environment, name) && environment[name] !== undefined;
 
 /**
- * The variables of a file. In a `.env` they are its names; in YAML and JSON the keys and indexes, joined by underscores, in capitals:
- * `db.password` is DB_PASSWORD. What is null is no variable.
+ * Returns the variables of a file. In a `.env` file these are its names; in YAML and JSON the keys and indexes, joined
+ * by underscores, in upper case: `db.password` becomes DB_PASSWORD. A null is no variable.
  */
 function variablesOf({ path, file }: ReadFile): ReadonlyMap<string, Place> {
   const found = new Map<string, Place>();

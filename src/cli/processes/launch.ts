@@ -4,32 +4,32 @@ import { constants } from 'node:os';
 import { unavailable } from '../../ground/errors.ts';
 import { startsSurely } from './program.ts';
 
-/** A program that is found, and what it is started with. */
+/** Program that was found, and its arguments. */
 export interface Launch {
   readonly path: string;
-  /** The name it was called by, then its arguments. */
+  /** Name it is called by, then its arguments. */
   readonly words: readonly string[];
   readonly environment: Readonly<Record<string, string>>;
-  /** On Windows: the words are quoted already, as the program reads them. */
+  /** Whether the words are already quoted as the program parses them, on Windows. */
   readonly asItIs?: boolean;
 }
 
-/** Less than any system takes for arguments and environment together. */
+/** Size of arguments and environment, in bytes, that every system accepts. */
 const SAFE_BYTES = 1 << 18;
-/** What shells report for a program that a signal ended: this and the signal's number. */
+/** Exit code of shells for a program ended by a signal: this plus the signal's number. */
 const ENDED_BY_SIGNAL = 128;
-/** Signals that a person or a supervisor sends to a process to tell it something. */
+/** Signals that users or supervisors send to a process to notify it. */
 const FORWARDED = ['SIGINT', 'SIGTERM', 'SIGHUP', 'SIGQUIT', 'SIGUSR1', 'SIGUSR2', 'SIGWINCH'] as const;
-/** What a terminal sends to each process in its foreground by itself. */
+/** Signals that a terminal itself sends to each process of its foreground group. */
 const FROM_TERMINAL: ReadonlySet<NodeJS.Signals> = new Set(['SIGINT', 'SIGQUIT', 'SIGWINCH']);
-/** At most. */
+/** Maximum time until a signal ends this process, in milliseconds. */
 const SIGNAL_TAKES_MS = 1000;
-/** Ends that whoever started us should see as they are; others might write a core file of this process. */
+/** Signals that the parent process should see as they are; others might make this process write a core dump. */
 const PASSED_ON: ReadonlySet<NodeJS.Signals> = new Set(['SIGINT', 'SIGTERM', 'SIGHUP']);
 
 /**
- * Puts the program in the place of this process, with its process id, terminal, signals and exit code. Returns only where that can't
- * be done: on Windows, and where it might fail, which Node answers with an abort.
+ * Replaces this process by the program, keeping process ID, terminal, signals and exit code. Returns only if that is
+ * impossible: on Windows, or if it might fail, in which case Node would abort.
  * @see docs/decisions/0150
  */
 export function replaceProcess({ path, words, environment }: Launch): void {
@@ -38,29 +38,31 @@ export function replaceProcess({ path, words, environment }: Launch): void {
     0,
   );
   if (process.execve === undefined || size > SAFE_BYTES || !startsSurely(path)) return;
-  // Node ignores these two, and what is ignored stays so in the program, whereas what is handled becomes the default again.
+  // Node ignores these two. Ignored signals remain ignored in the program, whereas handled ones are reset to the
+  // default.
   for (const signal of ['SIGPIPE', 'SIGXFSZ'] as const) process.on(signal, () => {});
   process.execve(path, words, environment);
 }
 
 /**
- * Starts the program as a child with our streams, passes signals on, and waits for its end.
- * @param made what is made for the program alone is made in there: a signal that comes meanwhile reaches the program, and does not end
- * this process before it could take away what it made.
- * @returns its exit code, or 128 and the number of the signal that ended it.
- * @throws `unavailable` when the system does not start it.
+ * Starts the program as a child with the same streams, forwards signals, and waits until it ends.
+ * @param made function that also creates the program's files: a signal that arrives meanwhile is forwarded to the
+ * program, and does not end this process before it can remove them
+ * @returns exit code, or 128 plus the number of the signal that ended it
+ * @throws `unavailable` if the system cannot start it
  */
 export async function runChild(made: Launch | (() => Launch)): Promise<Ended> {
   const { spawn } = process.getBuiltinModule('node:child_process');
   let child: ChildProcess | undefined;
-  // Before the program runs: a signal that comes as soon as it does would end this process, and leave the program and its file behind.
+  // Before the program runs: a signal right after its start would end this process, and leave the program and its file
+  // behind.
   const stop = forwardSignals((signal) => child?.kill(signal));
   let launch: Launch | undefined;
   try {
     launch = typeof made === 'function' ? made() : made;
     const { path, words, environment, asItIs = false } = launch;
     const [argv0 = path, ...rest] = words;
-    // What is too large together is thrown, and not told by an event.
+    // Arguments that are too large are thrown, not reported by an event.
     child = spawn(path, rest, {
       argv0,
       env: environment,
@@ -72,7 +74,7 @@ export async function runChild(made: Launch | (() => Launch)): Promise<Ended> {
     if (launch === undefined) throw error;
     const { path, words, environment } = launch;
     const { code } = error as NodeJS.ErrnoException;
-    // A script that does not name its interpreter is the shell's, as with execvp.
+    // A script without an interpreter line is run by the shell, as with execvp.
     if (code === 'ENOEXEC' && path !== SHELL) {
       return runChild({ path: SHELL, words: [SHELL, path, ...words.slice(1)], environment });
     }
@@ -89,11 +91,11 @@ const START_FAILURES: Readonly<Record<string, string>> = {
   ENOENT: 'the interpreter or loader that it names is missing',
   ENOEXEC: 'it is no program for this machine',
   EACCES: 'permission denied',
-  // On Windows, where Node starts none, for no quoting is safe there.
+  // On Windows, Node starts no batch files, since they cannot be quoted safely.
   EINVAL: 'it is a batch file, which has to be started by "cmd /c"',
 };
 
-/** How a child ended. */
+/** Exit status of a child. */
 export interface Ended {
   readonly exitCode: number;
   readonly signal: NodeJS.Signals | null;
@@ -109,7 +111,10 @@ function endOf(child: ChildProcess): Promise<Ended> {
   });
 }
 
-/** @returns what ends it. */
+/**
+ * Forwards signals to the child.
+ * @returns function that stops that
+ */
 function forwardSignals(send: (signal: NodeJS.Signals) => void): () => void {
   const handlers = FORWARDED.map((signal) => {
     const forward = (): void => {
@@ -123,7 +128,10 @@ function forwardSignals(send: (signal: NodeJS.Signals) => void): () => void {
   };
 }
 
-/** Whether this process belongs to those that its terminal sends signals to. The child, in the same group, then gets them itself. */
+/**
+ * Whether this process is in the foreground group of its terminal. The child, in the same group, then receives its
+ * signals directly.
+ */
 function isInForeground(): boolean {
   if (process.platform !== 'linux') return process.stdin.isTTY === true;
   const stat = readFileSync('/proc/self/stat', 'latin1');
@@ -131,10 +139,10 @@ function isInForeground(): boolean {
   return group === terminalGroup;
 }
 
-/** Ends this process by the signal that has ended its child, where whoever started it would go by that. */
+/** Ends this process by the signal that ended its child, for parents that check for it. */
 export function passOn({ signal }: Ended): void {
   if (signal === null || !PASSED_ON.has(signal)) return;
   process.kill(process.pid, signal);
-  // Another thread may be the one that takes it: until then we must not end by ourselves.
+  // Another thread may take it: until then this process must not end by itself.
   Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, SIGNAL_TAKES_MS);
 }

@@ -2,17 +2,20 @@ import { accessSync, closeSync, constants, openSync, readSync, statSync } from '
 import { join } from 'node:path';
 import type { Environment } from '../given.ts';
 
-/** Where programs are looked for when there is no PATH, as execvp has it. */
+/** Search path without a PATH variable, as in execvp. */
 const DEFAULT_PATH = '/bin:/usr/bin';
 
-/** What a command word led to; the exit codes are those of shells. */
+/** Result of a search for a program; the exit codes are those of shells. */
 export type Found =
   | { readonly kind: 'program'; readonly path: string }
   | { readonly kind: 'not-found' }
-  /** There is something of the name, but this user may not run it. */
+  /** A file of that name exists, but this user may not execute it. */
   | { readonly kind: 'not-executable'; readonly path: string };
 
-/** Looks for a program as the system does: a name with a slash is a path, any other is looked for in the directories of PATH. */
+/**
+ * Finds a program as the system does: a name with a slash is a path, any other is searched for in the directories of
+ * PATH.
+ */
 export function findProgram(
   name: string,
   environment: Environment,
@@ -30,7 +33,7 @@ export function findProgram(
   return refused ?? { kind: 'not-found' };
 }
 
-/** Undefined for a path. */
+/** Returns the candidate paths of a name; undefined for a path. */
 const candidatesFor = (name: string, environment: Environment): readonly string[] | undefined =>
   name.includes('/')
     ? undefined
@@ -39,7 +42,10 @@ const candidatesFor = (name: string, environment: Environment): readonly string[
         // An empty one is the working directory.
         .map((directory) => (directory === '' ? `./${name}` : join(directory, name)));
 
-/** There a program is what has one of the endings of PATHEXT, which may be left out; variables are called `Path` as well as `PATH`. */
+/**
+ * Returns the candidates on Windows, where programs have one of the extensions of PATHEXT, which may be omitted, and
+ * variables may be named `Path` as well as `PATH`.
+ */
 function candidatesOnWindows(name: string, environment: Environment): readonly string[] {
   const valueNamed = (wanted: string): string | undefined =>
     Object.entries(environment).find(([variable]) => variable.toUpperCase() === wanted)?.[1];
@@ -69,17 +75,20 @@ function judged(path: string): Found {
 const isDirectory = (path: string): boolean =>
   statSync(path, { throwIfNoEntry: false })?.isDirectory() === true;
 
-/** So much of a program says what it is: the head of an ELF file with the table that names its loader, the first line of a script. */
+/**
+ * Number of bytes that identify a program: the headers of an ELF file that name its loader, or the first line of a
+ * script.
+ */
 const HEAD_BYTES = 4096;
 const SCRIPT = Buffer.from('#!');
 const ELF = Buffer.from('\x7fELF', 'latin1');
-/** Mach-O of one architecture, 64 bits, and of several. */
+/** Magic numbers of 64-bit Mach-O files and of universal ones. */
 const MACH_O = [Buffer.from([0xcf, 0xfa, 0xed, 0xfe]), Buffer.from([0xca, 0xfe, 0xba, 0xbe])];
 
 /**
- * Whether the system will surely start a program when it is to replace this process: a failure then could not be told, because
- * this process would be gone. A script without a first line that names its interpreter, a program for another processor,
- * and one whose loader is missing are not sure.
+ * Whether the system can certainly start a program that replaces this process, since a failure could no longer be
+ * reported. A script without an interpreter line, a program for another processor, and one whose loader is missing are
+ * uncertain.
  */
 export function startsSurely(path: string): boolean {
   const head = headOf(path);
@@ -106,7 +115,7 @@ function isOwnFormat(head: Buffer): boolean {
   return sameMachine && (loader === undefined || judged(loader).kind === 'program');
 }
 
-/** The loader (PT_INTERP) that a 64-bit, little-endian ELF file names; of any other format none is known. */
+/** Returns the loader (PT_INTERP) of a 64-bit little-endian ELF file; undefined for any other format. */
 function loaderOf(head: Buffer): string | undefined {
   const IS_64_BIT_LITTLE_ENDIAN = Buffer.from([2, 1]);
   const PT_INTERP = 3;
@@ -122,7 +131,7 @@ function loaderOf(head: Buffer): string | undefined {
   return undefined;
 }
 
-/** What is readable of a program's beginning: a program may be executable and not readable. */
+/** Reads the beginning of a program as far as possible: it may be executable but not readable. */
 function headOf(path: string): Buffer {
   const head = Buffer.alloc(HEAD_BYTES);
   try {
@@ -133,7 +142,7 @@ function headOf(path: string): Buffer {
       closeSync(descriptor);
     }
   } catch {
-    // It stays empty, and nothing is known of it.
+    // It remains empty, so nothing is known about the program.
   }
   return head;
 }

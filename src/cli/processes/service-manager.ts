@@ -1,21 +1,27 @@
 import { type Environment, variable } from '../given.ts';
 
-/** The manager that has started this process and wants to hear from it (sd_notify). */
+/** Service manager that started this process and receives its notifications (sd_notify). */
 export interface ServiceManager {
-  /** It has what it needs and listens. From now on it says at the manager's pace that it lives, if that is wanted. */
+  /**
+   * Reports that the process is ready. From then on it also sends watchdog keep-alives, if the manager requires them.
+   */
   ready(): void;
-  /** It ends by itself. */
+  /** Reports that the process is shutting down. */
   stopping(): void;
 }
 
 const MICROSECONDS = 1000;
-/** One more than sd_watchdog_enabled advises: one that is lost or late leaves time for the next. */
+/**
+ * Number of keep-alives per watchdog interval, one more than sd_watchdog_enabled recommends: if one is lost or late,
+ * the next is still in time.
+ */
 const BEATS_IN_TIME = 3;
 
 /**
- * Tells systemd through its own program, since Node has no sockets of the kind that NOTIFY_SOCKET is. So the unit must say NotifyAccess=all.
- * @param warn is told once that nothing could be said.
- * @returns undefined where nobody listens.
+ * Returns the notifier for systemd, which uses systemd-notify, since Node has no sockets of the type of NOTIFY_SOCKET.
+ * The unit therefore needs NotifyAccess=all.
+ * @param warn called once if notifications fail
+ * @returns undefined without a service manager
  * @see docs/decisions/0225
  */
 export function serviceManager(
@@ -49,7 +55,7 @@ export function serviceManager(
     ready() {
       tell('READY=1');
       if (!Number.isFinite(beatMs)) return;
-      // One that has not been heard yet is waited for: the next one would say no more.
+      // While a keep-alive is still being sent, no other is sent: it would add nothing.
       beat = setInterval(() => speaking || tell('WATCHDOG=1'), beatMs);
       beat.unref();
     },
@@ -60,7 +66,7 @@ export function serviceManager(
   };
 }
 
-/** After how long without a word the manager ends this process; infinity where it doesn't. */
+/** Returns the watchdog timeout, in milliseconds; infinity without one. */
 function watchdogMs(environment: Environment): number {
   const time = variable(environment, 'WATCHDOG_USEC');
   const meant = variable(environment, 'WATCHDOG_PID');

@@ -7,8 +7,8 @@ import { makeMemoryDirectory, removeLeftovers } from '../memory/memory-directory
 const PURPOSE = 'exec';
 
 /**
- * Puts the values of some variables into files, and the paths of the files into the variables.
- * @throws `not-found` for a variable that there is not.
+ * Writes the values of some variables to files, and sets these variables to the paths.
+ * @throws `not-found` for a variable that does not exist
  */
 export function withFiles(
   environment: Environment,

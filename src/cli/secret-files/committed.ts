@@ -6,9 +6,9 @@ import { committed } from './git.ts';
 import { parsedFile } from './secret-file.ts';
 import { type KnownValues, knownValues, openFiles, type ReadFile } from './transform.ts';
 
-/** A file as the last commit has it; undefined where it has none, or one that can't be read. */
+/** Returns a file as in the last commit; undefined if it is not there, or cannot be parsed. */
 export async function committedFile({ path, format }: ReadFile): Promise<SecretFile | undefined> {
-  // What git has of a link is where it leads.
+  // Git stores a link as the path of its target.
   const bytes = committed(realpathSync(path));
   if (bytes === undefined) return undefined;
   try {
@@ -20,9 +20,9 @@ export async function committedFile({ path, format }: ReadFile): Promise<SecretF
 }
 
 /**
- * What the last commit shows of values that are to be encrypted, so that those that are as they were keep their ciphertexts. It is a
- * help and no more: what can't be opened, or by whom, is as if it were not there.
- * @param file as the last commit has it.
+ * Returns the ciphertexts in the last commit of values that are to be encrypted, so that unchanged values keep theirs.
+ * This is only an optimization: values that cannot be opened are ignored.
+ * @param file the file as in the last commit
  */
 export async function committedValues(
   session: Session,

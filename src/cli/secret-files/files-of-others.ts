@@ -16,19 +16,19 @@ import { quoted } from '../completions/model.ts';
 import { isSafeDirectory } from './git.ts';
 
 /*
- * Files that others may have put where a command comes upon them: rules in a directory above, links in a clone. Owner, kind and place of
- * each are looked at here before it is followed.
+ * Files that other users may have placed where a command finds them: rules in a parent directory, links in a clone.
+ * Owner, type and location of each are checked here before it is used.
  * @see docs/decisions/0287
  */
 
-/** The top of the working tree that a directory lies in, without asking git. */
+/** Returns the top of the working tree of a directory, without calling git. */
 export function topOf(directory: string): string | undefined {
   if (existsSync(join(directory, '.git'))) return directory;
   const above = dirname(directory);
   return above === directory ? undefined : topOf(above);
 }
 
-/** Whether a path, links followed as far as it exists, leads to something in a directory or below it. */
+/** Whether a path, with links resolved as far as it exists, is a directory or below it. */
 export function liesBelow(top: string, path: string): boolean {
   const below = relative(realPath(top), realPath(path));
   return below !== '..' && !below.startsWith(`..${sep}`) && resolve(below) !== below;
@@ -45,9 +45,9 @@ function realPath(path: string): string {
 }
 
 /**
- * Refuses to write through a link that leads out of the repository: whoever wrote the repository has chosen what it leads to. Each repository above
- * counts, for a link may lead into another one.
- * @param shown the path as the user gave it.
+ * Refuses to write through a link that leaves the repository, whose target was chosen by the author of the repository.
+ * Each enclosing repository is checked, since a link may lead into another one.
+ * @param shown path as given by the user
  */
 export function refuseWayOut(path: string, shown: string): void {
   const absolute = resolve(path);
@@ -64,19 +64,20 @@ function topAbove(top: string): string | undefined {
   return above === top ? undefined : topOf(above);
 }
 
-/** What became of a file that was looked for. */
+/** Result of reading a file with instructions. */
 export type Followed =
   | { readonly kind: 'absent' }
   | { readonly kind: 'read'; readonly bytes: Buffer }
-  /** Not followed, with the reason. */
+  /** Ignored, with the reason. */
   | { readonly kind: 'foreign'; readonly why: string };
 
 /**
- * Reads a file whose instructions are followed. It is a plain file of the user or of root, links included, or of a directory
- * that git's `safe.directory` names; on platforms whose users have no numbers, of anybody. It never waits, as for a pipe.
- * @param shown the path in messages.
- * @throws `invalid` for one of a trusted owner that is not a plain file, is too large, or is a link out of the repository:
- * it would have anything that its reader may read shown in the errors of a pipeline.
+ * Reads a file whose instructions are followed. It must be a regular file of the user or of root, including links to
+ * it, or in a directory that git's `safe.directory` names; on platforms without user IDs, any owner is accepted. It
+ * never blocks, as a pipe would.
+ * @param shown path in messages
+ * @throws `invalid` for a file of a trusted owner that is not regular, is too large, or is a link out of the
+ * repository, through which a pipeline's error messages could reveal any file that its user can read
  */
 export function readInstructions(path: string, shown: string, maxBytes: number): Followed {
   const link = statOf(path);
@@ -106,7 +107,7 @@ const foreign = (shown: string, top: string): Followed => ({
   why: `${shown} belongs to another user, and is not followed (if it is right: git config --global --add safe.directory ${quoted(top)})`,
 });
 
-/** One that can't be looked at is as if it were not there. */
+/** Returns the status of a file; undefined also if it cannot be read. */
 function statOf(path: string): Stats | undefined {
   try {
     return lstatSync(path, { throwIfNoEntry: false });
@@ -115,13 +116,13 @@ function statOf(path: string): Stats | undefined {
   }
 }
 
-/** As git: whoever became root with sudo has root follow what is theirs. */
+/** Returns the user who called sudo, whose files root follows as in git. */
 function userBehindRoot(): number | undefined {
   const text = process.env['SUDO_UID'] ?? '';
   return /^\d+$/.test(text) ? Number(text) : undefined;
 }
 
-/** At most so many bytes, even if it grows meanwhile. */
+/** Reads at most that many bytes, even if the file grows meanwhile. */
 function contentOf(descriptor: number, maxBytes: number): Buffer {
   const bytes = Buffer.alloc(maxBytes);
   let filled = 0;

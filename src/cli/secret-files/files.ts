@@ -17,7 +17,7 @@ import { Rulebook } from './rulebook.ts';
 import { FILE, type OpenFile, openOrNewFile, openSecretFile, replaceSecretFile } from './secret-file.ts';
 import type { FileResult } from './transform.ts';
 
-/* What the commands on files with secrets have in common. */
+/* Common parts of the commands for files with secrets. */
 
 export const oneFile: ArgumentSpec = {
   metavar: FILE,
@@ -44,7 +44,10 @@ export const formatOption: OptionSpec = taking(
   },
 );
 
-/** @throws `invalid` for a format that is not known. */
+/**
+ * Returns the requested format.
+ * @throws `invalid` for an unknown format
+ */
 export function formatIn(options: Given['options']): FormatName | undefined {
   const text = textOption(options, FORMAT);
   const format = FORMAT_NAMES.find((name) => name === text);
@@ -52,12 +55,12 @@ export function formatIn(options: Given['options']): FormatName | undefined {
   throw invalid(`"${text}" can't be right`, { field: FORMAT, hint: `use one of ${FORMAT_NAMES.join(', ')}` });
 }
 
-/** A file, and the rule that holds for it. */
+/** File, and the rule that applies to it. */
 export interface RuledFile extends OpenFile {
   readonly rule: Rule | undefined;
 }
 
-/** Reads files as options, rules and their names say. */
+/** Reads files according to options, rules and their names. */
 export class Files {
   readonly #options: Given['options'];
   readonly #rulebook: Rulebook;
@@ -71,7 +74,7 @@ export class Files {
     return this.#openBy(openSecretFile, path);
   }
 
-  /** The same, or a new one where there is no such file. */
+  /** Reads a file, or returns a new one if it does not exist. */
   openOrNew(path: string): Promise<RuledFile> {
     return this.#openBy(openOrNewFile, path);
   }
@@ -82,8 +85,9 @@ export class Files {
   }
 
   /**
-   * @param before the value that is replaced, or another one of the file.
-   * @throws `invalid` when neither option nor rule says it.
+   * Returns the key to encrypt with.
+   * @param before value that is replaced, or another one of the file
+   * @throws `invalid` if neither option nor rule names a key
    */
   keyFor(
     session: Session,
@@ -104,7 +108,7 @@ export class Files {
   }
 }
 
-/** Does things to several files, of which one that fails does not keep the others from being done. */
+/** Collects the outcomes of work on several files. If one fails, the others are still processed. */
 export class Outcomes {
   exitCode = DONE;
   readonly #session: Session;
@@ -113,13 +117,16 @@ export class Outcomes {
     this.#session = session;
   }
 
-  /** Tells an error, and remembers the code of the first one. */
+  /** Prints an error, and keeps the exit code of the first one. */
   failed(error: CofferError): void {
     this.#session.streams.err.write(`${errorLine(error.message, undefined, error.hint)}\n`);
     if (this.exitCode === DONE) this.exitCode = exitCodeOf[error.kind];
   }
 
-  /** @returns what was done for each that did not fail. */
+  /**
+   * Processes each item.
+   * @returns results of those that did not fail
+   */
   async each<I, R>(items: readonly I[], work: (item: I) => R | Promise<R>): Promise<R[]> {
     const results: R[] = [];
     for (const item of items) {
@@ -135,8 +142,8 @@ export class Outcomes {
   }
 
   /**
-   * Writes what became of files.
-   * @param done what was done, for people: `Encrypted`.
+   * Writes the resulting files.
+   * @param done past participle for the message to users: `Encrypted`
    */
   async write(files: readonly OpenFile[], results: readonly FileResult[], done: string): Promise<void> {
     const written = await this.each([...files.entries()], async ([index, file]) => {
@@ -155,7 +162,10 @@ export class Outcomes {
   }
 }
 
-/** Prints a text as it is: to `--out` or a pipe without a line end of our own. With `-o json`, as a member of an object. */
+/**
+ * Prints a text unchanged, without an additional newline, to `--out` or a pipe. With `-o json`, as a member of an
+ * object.
+ */
 export async function printExactly(
   session: Session,
   file: OutPlace | undefined,

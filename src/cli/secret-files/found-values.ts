@@ -1,24 +1,24 @@
 import type { CofferError } from '../../ground/errors.ts';
 import type { SealedValue } from '../../secret-files/value.ts';
 
-/* Values of files, as they go to keys and come back. */
+/* Values of files, as sent to keys and returned. */
 
-/** A value to be encrypted. */
+/** Value to encrypt. */
 export interface OpenValue {
-  /** Of its place in the file, to which it is bound. */
+  /** Name of its place in the file, which it is bound to. */
   readonly name: string;
   readonly source: string;
 }
 
-/** An encrypted value in a file. */
+/** Encrypted value in a file. */
 export interface FoundValue {
   readonly name: string;
   readonly value: SealedValue;
-  /** How errors say where it stands: `app.env:3`. */
+  /** Place in error messages: `app.env:3`. */
   readonly where: string;
-  /** The file that it stands in, of which the keyring above holds; the working directory's, where it is not known. */
+  /** File that contains it, which determines the keyring; undefined for that of the working directory. */
   readonly path?: string;
 }
 
-/** What became of one value: errors say where it stands and what it is called. */
+/** Result for one value; errors name its place and its name. */
 export type Result<T> = T | CofferError;

@@ -4,24 +4,27 @@ import { CofferError, unavailable } from '../../ground/errors.ts';
 import { MAX_FILE_BYTES } from '../../secret-files/formats.ts';
 import { withoutOwnSecrets } from '../secrets/secret-variables.ts';
 
-/** What one call of git may answer: lists of names, and contents of so many bytes at a time. */
+/** Maximum output of one git command, in bytes: for lists of names, and for contents per batch. */
 const MAX_ANSWER_BYTES = 256 * 2 ** 20;
 const MAX_BATCH_BYTES = 64 * 2 ** 20;
 
-/** A file in git's index. */
+/** File in git's index. */
 export interface IndexedFile {
-  /** From the top of the working tree, with `/`. */
+  /** Path from the top of the working tree, with `/`. */
   readonly path: string;
   readonly id: string;
 }
 
-/** What git answers, or undefined where there is no git, no repository, or nothing to answer. */
+/**
+ * Runs git.
+ * @returns its output; undefined without git, without a repository, or if it fails
+ */
 export function git(directory: string, args: readonly string[], input = ''): Buffer | undefined {
-  // Commands that never ask git, as exec does, would pay for loading it.
+  // Loaded here because commands that never call git, such as exec, would otherwise load it.
   const { spawnSync } = process.getBuiltinModule('node:child_process');
   const { status, stdout } = spawnSync('git', args, {
     cwd: directory,
-    // What a repository has git start, as a monitor of its files, gets what git gets.
+    // Programs that a repository makes git start, such as a file system monitor, get the same environment as git.
     env: withoutOwnSecrets(process.env),
     input,
     maxBuffer: MAX_ANSWER_BYTES,
@@ -32,7 +35,7 @@ export function git(directory: string, args: readonly string[], input = ''): Buf
 
 const namesIn = (answer: Buffer): readonly string[] => answer.toString().split('\0').slice(0, -1);
 
-/** The files below a directory, by their paths from it: those of git that it does not ignore, or all where there is no git. */
+/** Returns the files below a directory, as paths relative to it: those that git does not ignore, or all without git. */
 export function filesBelow(directory: string): readonly string[] {
   const listed = git(directory, ['ls-files', '-z', '--cached', '--others', '--exclude-standard']);
   return listed === undefined ? regularFilesBelow(directory) : [...new Set(namesIn(listed))];
@@ -47,25 +50,28 @@ function regularFilesBelow(top: string): readonly string[] {
 }
 
 /**
- * Whether the user or the machine has told git that a directory of another owner is safe (`safe.directory`). What a repository says
- * of itself does not count.
+ * Whether the user or system configuration of git declares a directory of another owner as safe (`safe.directory`). The
+ * configuration of the repository itself does not count.
  */
 export function isSafeDirectory(directory: string): boolean {
   const listed = ['--system', '--global'].flatMap((scope) =>
     namesIn(git('/', ['config', scope, '-z', '--get-all', 'safe.directory']) ?? Buffer.alloc(0)),
   );
-  // An empty one takes back those before it.
+  // An empty entry resets the list.
   const valid = listed.slice(listed.lastIndexOf('') + 1);
   return valid.some(
     (entry) =>
       entry === '*' ||
       entry === directory ||
-      // As git: what lies below, and not the directory itself.
+      // As in git, this matches everything below, but not the directory itself.
       (entry.endsWith('/*') && directory.startsWith(entry.slice(0, -1))),
   );
 }
 
-/** The top of the working tree. @throws `unavailable` with the hint where there is none. */
+/**
+ * Returns the top of the working tree.
+ * @throws `unavailable` with the hint if there is none
+ */
 export function workingTree(directory: string, hint: string): string {
   const top = git(directory, ['rev-parse', '--show-toplevel']);
   if (top !== undefined) return top.toString().replace(/\n$/, '');
@@ -74,7 +80,7 @@ export function workingTree(directory: string, hint: string): string {
 
 const REGULAR = /^:\d+ 100\d+ [0-9a-f]+ ([0-9a-f]+) /;
 
-/** The regular files that the next commit changes or adds. */
+/** Returns the regular files that the next commit changes or adds. */
 export function stagedFiles(top: string): readonly IndexedFile[] {
   const args = [
     'diff',
@@ -94,22 +100,23 @@ export function stagedFiles(top: string): readonly IndexedFile[] {
 }
 
 /**
- * Where git is to be asked about a file, and what to call it there: in its own directory, which may lie in another repository. In a hook
- * git may have said by variables which repository is meant, seen from where it started us.
+ * Returns the directory to run git in for a file, and the file's name there: its own directory, which may be in another
+ * repository. In a hook, git may name the repository by variables, relative to the directory where the hook was
+ * started.
  */
 const askedAt = (path: string): readonly [directory: string, name: string] =>
   process.env['GIT_DIR'] === undefined
     ? [dirname(path), `./${basename(path)}`]
     : ['.', `./${relative('.', path).split(sep).join('/')}`];
 
-/** What the last commit has of a file, or undefined where it has nothing, or there is no repository. */
+/** Returns the content of a file in the last commit; undefined if it is not there, or without a repository. */
 export function committed(path: string): Buffer | undefined {
   const [directory, name] = askedAt(path);
   const content = git(directory, ['cat-file', 'blob', `HEAD:${name}`]);
   return content !== undefined && content.length <= MAX_FILE_BYTES ? content : undefined;
 }
 
-/** The files of one name in the index, wherever they lie. */
+/** Returns the files of one name in the index, in any directory. */
 export function indexedFilesNamed(top: string, name: string): readonly IndexedFile[] {
   const listed = git(top, ['ls-files', '-s', '-z', '--', `:(glob)**/${name}`]);
   return namesIn(listed ?? Buffer.alloc(0)).flatMap((line) => {
@@ -118,14 +125,17 @@ export function indexedFilesNamed(top: string, name: string): readonly IndexedFi
   });
 }
 
-/** The three sides of a file that git could not merge, as the index has them. A side that has no such file is empty. */
+/** Three versions of an unmerged file in the index. A version that does not exist is empty. */
 export interface Sides {
   readonly base: Buffer;
   readonly ours: Buffer;
   readonly theirs: Buffer;
 }
 
-/** @returns undefined for a file that is not unmerged. */
+/**
+ * Returns the versions of an unmerged file.
+ * @returns undefined if it is not unmerged
+ */
 export function unmergedSides(path: string): Sides | undefined {
   const [directory, name] = askedAt(path);
   const listed = git(directory, ['ls-files', '--unmerged', '--', name]);
@@ -139,8 +149,8 @@ function pairs(parts: readonly string[]): readonly (readonly [string, string])[]
 }
 
 /**
- * Contents of files in the index, some at a time.
- * @returns in the order of the files; an error for one that is too large.
+ * Reads contents of files in the index, in batches.
+ * @returns contents in the order of the files; an error for one that is too large
  */
 export function* contentsOf(
   top: string,
@@ -170,7 +180,7 @@ export function* contentsOf(
 const tooLarge = ({ path }: IndexedFile): CofferError =>
   new CofferError('too-large', `${path} is larger than ${MAX_FILE_BYTES / 2 ** 20} MiB`);
 
-/** `ID blob SIZE`, a line end, so many bytes, a line end. */
+/** Parses the output: `ID blob SIZE`, newline, that many bytes, newline. */
 function* batchOf(
   files: readonly IndexedFile[],
   answer: Buffer,

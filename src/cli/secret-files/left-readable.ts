@@ -11,28 +11,29 @@ import type { Rulebook } from './rulebook.ts';
 import type { ReadFile } from './transform.ts';
 
 /*
- * The rules of a repository are changed by whoever can push. These two checks see to it that nothing is less encrypted because of that
- * without a word to the person who encrypts or uses it.
+ * Everybody who can push can change the rules of a repository. These two checks make sure that such a change does not
+ * silently leave values unencrypted for the user who encrypts or uses them.
  */
 
-/** How many names a question or refusal shows. */
+/** Maximum number of names in a question or an error. */
 const MOST_NAMES = 10;
 
-/** A file about to be encrypted: what of it the last commit has, and what is to become of it now. */
+/** File to encrypt: its state in the last commit, and the planned changes. */
 export interface Plan {
   readonly path: string;
   readonly file: SecretFile;
   readonly key: KeyReference;
-  /** The values that are to be encrypted. */
+  /** Values to encrypt. */
   readonly places: readonly Place[];
-  /** The file as the last commit has it. */
+  /** The file as in the last commit. */
   readonly committed: SecretFile | undefined;
 }
 
 /**
- * Asks once about all values that the last commit has encrypted, and that the rules leave readable, or put under another key.
- * @returns false when the answer is no.
- * @throws `conflict` where there is nobody to ask and `--yes` was not said.
+ * Asks once about all values that are encrypted in the last commit, but that the rules leave unencrypted or encrypt
+ * with another key.
+ * @returns false if the answer is no
+ * @throws `conflict` if the user cannot be asked and `--yes` is not given
  */
 export async function consentToLess(
   session: Session,
@@ -64,7 +65,7 @@ function lessIn({ path, file, key, places, committed }: Plan, isKeyNamed: boolea
   });
 }
 
-/** Who changed the rules last, as git tells it; empty where they were not committed, or git is not there. */
+/** Returns the last commit and author of the rules; empty if they are not committed, or without git. */
 async function lastChange(rulebook: Rulebook, plans: readonly Plan[]): Promise<string> {
   for (const { path } of plans) {
     const rules = await rulebook.rulesOf(dirname(resolve(path)));
@@ -78,10 +79,10 @@ async function lastChange(rulebook: Rulebook, plans: readonly Plan[]): Promise<s
 }
 
 /**
- * Refuses values in the clear that stand where the rules of a repository with a keyring want encrypted ones: somebody who can push, and
- * has no key, can put nothing else there.
- * @param places those that are about to be used.
- * @throws `conflict` naming file, line and value.
+ * Refuses unencrypted values where the rules of a repository with a keyring require encrypted ones: an attacker who can
+ * push, but has no key, can only insert unencrypted values.
+ * @param places values that are about to be used
+ * @throws `conflict` naming file, line and value
  */
 export async function refuseReadable(
   session: Session,
@@ -94,7 +95,7 @@ export async function refuseReadable(
   if (plain.length === 0 || !mayHaveKeyring(session, directory)) return;
   const rule = await rulebook.ruleFor(path);
   const wrong = rule && plain.find((place) => isSecret(place, rule));
-  // Whoever can push can take a keyring away, too.
+  // An attacker who can push can remove the keyring as well.
   if (wrong === undefined || !(isBelowKeyring(directory) || (await teamKeysFor(session, path)))) return;
   const line = lineCounter(file.text)(wrong.start);
   const typed = forTheShell(relative('.', path));
@@ -103,6 +104,6 @@ export async function refuseReadable(
   });
 }
 
-/** A path in a command that is to be pasted: whoever can push chooses what a file is called. */
+/** Quotes a path for a command that the user pastes: file names may be chosen by an attacker who can push. */
 const forTheShell = (path: string): string =>
   /^\w[\w./-]*$/.test(path) ? path : quoted(path.startsWith('-') ? `./${path}` : path);

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { unavailable } from '../../ground/errors.ts';
 import { withoutOwnSecrets } from '../secrets/secret-variables.ts';
 
-/** The three sides of a merge, with what conflicts call two of them. Bytes stay bytes, whatever they say. */
+/** Three versions to merge, with the labels of two of them for conflict markers. Bytes are never decoded. */
 export interface MergeInput {
   readonly base: string | Uint8Array;
   readonly ours: string | Uint8Array;
@@ -14,18 +14,18 @@ export interface MergeInput {
 export interface Merged {
   readonly bytes: Buffer;
   readonly isClean: boolean;
-  /** Every conflict is only that both sides have put something in at one point. */
+  /** Whether in every conflict both sides only insert text at the same place. */
   readonly onlyInsertions: boolean;
 }
 
-/** As `git merge-file`: more conflicts are told as so many. */
+/** Maximum number of conflicts in the exit code of `git merge-file`. */
 const MOST_CONFLICTS = 127;
 
 /**
- * Merges line by line, by `git merge-file`.
- * @param directory where the three texts may lie meanwhile.
- * @param union take both sides of a conflict, one after the other.
- * @throws `unavailable` where there is no git.
+ * Merges by lines with `git merge-file`.
+ * @param directory directory for temporary files
+ * @param union whether to take both sides of a conflict, one after the other
+ * @throws `unavailable` without git
  */
 export function mergeFile(input: MergeInput, directory: string, union = false): Merged {
   const { spawnSync } = process.getBuiltinModule('node:child_process');
@@ -60,6 +60,6 @@ export function mergeFile(input: MergeInput, directory: string, union = false): 
   }
 }
 
-/** Between its markers, every conflict has nothing that was there before. */
+/** Whether no conflict has original text between its markers. */
 const hasOnlyInsertions = (text: string): boolean =>
   !/^\|{7} before\r?\n(?!={7}\r?$)/m.test(text) && /^\|{7} before\r?\n={7}\r?$/m.test(text);

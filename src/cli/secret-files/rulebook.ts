@@ -6,35 +6,41 @@ import type { Session } from '../session.ts';
 import { readInstructions } from './files-of-others.ts';
 import { textOf } from './secret-file.ts';
 
-/** A file with rules. */
+/** Parsed file of rules. */
 interface Rules {
   readonly directory: string;
   readonly rules: readonly Rule[];
 }
 
-/** Finds the rules that hold for files, and reads each file with rules once. */
+/** Finds the rules that apply to files, and reads each rules file once. */
 export class Rulebook {
   readonly #session: Session;
   readonly #known = new Map<string, Promise<Rules | undefined>>();
   readonly #indexed: ReadonlyMap<string, Buffer>;
 
   /**
-   * @param session which is told of rules that are not followed.
-   * @param indexed contents of files with rules that hold in place of those on the disk.
+   * Creates a rulebook.
+   * @param session session for warnings about rules that are ignored
+   * @param indexed contents of rules files that are used instead of those on disk
    */
   constructor(session: Session, indexed: ReadonlyMap<string, Buffer> = new Map()) {
     this.#session = session;
     this.#indexed = indexed;
   }
 
-  /** @throws `invalid` for rules with a mistake. */
+  /**
+   * Returns the rule for a file.
+   * @throws `invalid` for invalid rules
+   */
   async ruleFor(path: string): Promise<Rule | undefined> {
     const absolute = resolve(path);
     const found = await this.rulesOf(dirname(absolute));
     return found && ruleFor(found.rules, relative(found.directory, absolute).split(sep).join('/'));
   }
 
-  /** The rules of a directory: its own, else those of the one above it; those of another repository don't count. */
+  /**
+   * Returns the rules of a directory: its own, otherwise those of its parent; those of another repository do not apply.
+   */
   rulesOf(directory: string): Promise<Rules | undefined> {
     const known = this.#known.get(directory) ?? this.#find(directory);
     this.#known.set(directory, known);
@@ -53,7 +59,10 @@ export class Rulebook {
     return above === directory || existsSync(join(directory, '.git')) ? undefined : this.rulesOf(above);
   }
 
-  /** Undefined for rules that are not there or not followed, which is said. */
+  /**
+   * Reads a rules file.
+   * @returns undefined if it does not exist or is ignored, with a warning
+   */
   #onDisk(path: string, shown: string): Buffer | undefined {
     const found = readInstructions(path, shown, MAX_FILE_BYTES);
     if (found.kind === 'foreign') this.#session.warn(found.why);

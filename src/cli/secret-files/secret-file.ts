@@ -8,12 +8,12 @@ import { readFileWhole } from '../files/in-file.ts';
 import { openOutFile } from '../files/out-file.ts';
 import { refuseWayOut } from './files-of-others.ts';
 
-/** A file whose values are encrypted one by one, as it was read. */
+/** File whose values are encrypted one by one, as read. */
 export interface OpenFile {
   readonly path: string;
   readonly format: Format;
   readonly file: SecretFile;
-  /** What was on the disk: nothing, and no stats, where there is no such file yet. */
+  /** Bytes on disk; empty, without stats, if the file does not exist yet. */
   readonly bytes: Buffer;
   readonly stats: Stats | undefined;
 }
@@ -21,19 +21,19 @@ export interface OpenFile {
 export const FILE = 'FILE';
 
 /**
- * Reads a file. A symbolic link is followed: what it leads to is read, and replaced later.
- * @param format if the name doesn't tell it.
- * @throws `invalid` for what can't be read, is no text, or is not of the format.
+ * Reads a file. A symbolic link is followed: its target is read, and later replaced.
+ * @param format format if the name does not tell it
+ * @throws `invalid` if it cannot be read, is not text, or is not in the format
  */
 export async function openSecretFile(path: string, format?: FormatName): Promise<OpenFile> {
   const stats = statSync(path, { throwIfNoEntry: false });
-  // Before it is opened: a pipe would wait for ever.
+  // Checked before it is opened: a pipe would block forever.
   if (stats !== undefined) refuseIrregular(path, stats);
   const bytes = readFileWhole(path, FILE, MAX_FILE_BYTES);
   return { ...(await parsedFile(path, bytes, format)), stats: stats ?? statSync(path) };
 }
 
-/** The same, or what a new file of that name begins with. */
+/** Reads a file; if it does not exist, returns the initial content of a new one. */
 export async function openOrNewFile(path: string, format?: FormatName): Promise<OpenFile> {
   if (isThere(path)) return openSecretFile(path, format);
   const reader = await formatFor(path, format);
@@ -41,7 +41,7 @@ export async function openOrNewFile(path: string, format?: FormatName): Promise<
   return { path, format: reader, file, bytes: Buffer.alloc(0), stats: undefined };
 }
 
-/** A content as a file of its name would be read. */
+/** Parses bytes like a file of that name. */
 export async function parsedFile(
   path: string,
   bytes: Buffer,
@@ -51,7 +51,10 @@ export async function parsedFile(
   return { path, format: reader, file: reader.parse(textOf(path, bytes), path), bytes };
 }
 
-/** What reads a file of that name. @throws `unsupported` when nothing tells its format. */
+/**
+ * Returns the parser for a file of that name.
+ * @throws `unsupported` if its format is unknown
+ */
 export const formatFor = (path: string, format: FormatName | undefined): Promise<Format> =>
   loadFormat(format ?? formatOf(path) ?? unknownFormat(path));
 
@@ -66,7 +69,7 @@ const tooLarge = (path: string): CofferError =>
     hint: 'encrypt it as a whole, with "coffer transit envelope encrypt"',
   });
 
-/** Whatever its first bytes say, they stay: a byte order mark is part of the text. */
+/** Decodes a file. A byte order mark is kept as part of the text. */
 export function textOf(path: string, bytes: Buffer): string {
   if (bytes.length > MAX_FILE_BYTES) throw tooLarge(path);
   if (isUtf8(bytes)) return bytes.toString();
@@ -82,9 +85,9 @@ const unknownFormat = (path: string): never => {
 };
 
 /**
- * Puts a new text in the place of a file, whole or not at all, with the mode and owner it had; a new one is for its owner alone.
- * @throws `conflict` when somebody else has changed the file since it was read, `exists` when there is one now, `invalid` when a link
- * leads out of the repository.
+ * Replaces a file atomically, keeping its mode and owner; a new file is accessible only to its owner.
+ * @throws `conflict` if the file was changed since it was read; `exists` if it was created since; `invalid` if a link
+ * leaves the repository
  */
 export async function replaceSecretFile(
   { path, bytes, stats }: Pick<OpenFile, 'path' | 'bytes' | 'stats'>,

@@ -11,13 +11,15 @@ import { teamKeysFor } from '../team/nearest.ts';
 import type { Adoption, CountedVersions, TeamKeys } from '../team/team-keys.ts';
 import type { FoundValue, OpenValue, Result } from './found-values.ts';
 
-/** One call of an operation takes so much: little enough for one request to a server. */
+/** Maximum size of one call of an operation: small enough for one request to a server. */
 const MAX_BATCH_ITEMS = 1000;
 const MAX_BATCH_CHARACTERS = 1 << 20;
-/** For how many values that can't be opened it is looked up what happened to them. */
+/** Maximum number of failed values whose cause is examined. */
 const MOST_EXPLAINED = 5;
 
-/** Whose keys hold for values: a keyring's above their file, or the person's own store. */
+/**
+ * Runs the work with the keys of the values: those of the keyring above their file, or those of the user's own store.
+ */
 async function withTheirKeys<T>(
   session: Session,
   values: readonly FoundValue[],
@@ -37,9 +39,10 @@ async function withTheirKeys<T>(
 }
 
 /**
- * Encrypts values, each bound to its place: its name is the associated data, and the context where keys are derived.
- * @param path the file that they are all to stand in, or one beside it.
- * @throws `not-found` when there is no such key, `unsupported` when it can't bind a value to a place. Then none was encrypted.
+ * Encrypts values, each bound to its place: its name is the associated data, and the context for derived keys.
+ * @param path file that will contain them all, or one in the same directory
+ * @throws `not-found` if the key does not exist; `unsupported` if it cannot bind a value to a place. Then nothing was
+ * encrypted
  * @see docs/decisions/0145
  */
 export async function sealValues(
@@ -77,8 +80,8 @@ export async function sealValues(
 }
 
 /**
- * Decrypts values, one call for each key.
- * @param which versions of a keyring's keys count.
+ * Decrypts values, with one call for each key.
+ * @param which accepted versions of a keyring's keys
  */
 export async function openValues(
   session: Session,
@@ -96,7 +99,10 @@ export async function openValues(
   );
 }
 
-/** Moves values to the latest version of their keys. One that is under it comes back as it is. @param adoption of a keyring. */
+/**
+ * Re-encrypts values with the latest version of their keys. Values already encrypted with it are returned unchanged.
+ * @param adoption decision about values of a keyring that departed members may have written
+ */
 export async function rewrapValues(
   session: Session,
   values: readonly FoundValue[],
@@ -172,7 +178,7 @@ function resultFor<T>(
   }
 }
 
-/** Read by every member of the family, whichever prefix it writes. */
+/** Returns the ciphertext with the prefix that all compatible servers read, whichever they write. */
 const ciphertextOf = ({ version, payload }: SealedValue): string => `vault:v${version}:${payload}`;
 
 function sealedIn(answer: Answer, { mount, name }: KeyReference): SealedValue {
@@ -238,7 +244,7 @@ function* batchesOf<I extends Readonly<Record<string, string>>>(
   if (batch.length > 0) yield batch;
 }
 
-/** The hint where making a store or a key, which other hints advise, would only lead further away. */
+/** Hint if creating a store or a key, which other hints suggest, would not help. */
 const OTHER_STORE =
   'a new store or key would not open it: ask the person who encrypted it for access, see "coffer team --help"';
 
@@ -247,7 +253,7 @@ function missingKey(error: unknown, { mount, name }: KeyReference, hint: string)
   return notFound(`there is no key "${name}" in mount "${mount}"`, { hint, cause: error });
 }
 
-/** That there is no store, for somebody who has values of one. */
+/** Returns the error for a missing store if there are values encrypted with one. */
 function withoutStore(error: unknown, [first]: readonly FoundValue[]): CofferError | undefined {
   const known = asCofferError(error);
   if (known?.kind !== 'not-found' || first === undefined) return undefined;
@@ -265,8 +271,9 @@ const placedError = (
 ): CofferError => new CofferError(kind, `${where}: ${name}: ${message}`, { hint });
 
 /**
- * Finds out of the first values that can't be opened whether they were moved, or are of a version that the key doesn't open. Where none
- * of several opens, and nothing else explains it, they are of another store, which is said once.
+ * Examines the first values that could not be opened: whether they were moved, or are of a version that the key does
+ * not open. If none of several can be opened, and there is no other cause, they are of another store, which is reported
+ * once.
  */
 async function explained<T>(
   session: Session,
@@ -323,7 +330,7 @@ async function otherPlace(
   };
 }
 
-/** Where an entry of a list was before others came or went. */
+/** Returns names that a list entry may have had before other entries were added or removed. */
 const neighbours = (name: string): readonly string[] =>
   [...name.matchAll(/(^|[.#])(\d+)(?=\.|$)/g)].flatMap(({ index, 0: found, 1: before = '', 2: number }) =>
     [-2, -1, 1, 2]
@@ -354,7 +361,7 @@ async function wrongVersion(
   return undefined;
 }
 
-/** The shortest ciphertext has a nonce of 12 bytes and a tag of 16. */
+/** Length of the shortest ciphertext in base64: a nonce of 12 bytes and a tag of 16. */
 const LEAST_CHARACTERS = 40;
 
 const lookOf = ({ key, payload }: SealedValue): string =>

@@ -10,7 +10,7 @@ import { printResult } from '../terminal/output.ts';
 import { isRead } from '../terminal/streams.ts';
 import { outputOf, passphraseIn, readKeyFile } from './secret-sources.ts';
 
-/** Options that say what a new slot is made from. */
+/** Options for the secret of a new key slot. */
 export const slotOptions: readonly OptionSpec[] = [
   switching(
     'passphrase',
@@ -25,16 +25,17 @@ export const slotOptions: readonly OptionSpec[] = [
   taking('label', 'TEXT', 'A note for the list of slots.'),
 ];
 
-/** A slot to be made, and the secret that must be shown because it was made here. */
+/** Slot to create, and the key that must be shown because it was generated here. */
 export interface PlannedSlot {
   readonly request: SlotRequest;
   readonly freshKey?: string;
 }
 
 /**
- * The slots that the options ask for; none when they ask for none.
- * @param inNewStore then COFFER_PASSPHRASE is the new passphrase; in a store that there is, it is the one that unlocks it.
- * @throws `invalid` for impossible options, `sealed` when a passphrase is needed and nobody can be asked.
+ * Returns the slots that the options request; empty if there are none.
+ * @param inNewStore whether COFFER_PASSPHRASE is the new passphrase; for an existing store, it is the one that unlocks
+ * it
+ * @throws `invalid` for impossible options; `sealed` if a passphrase is needed and the user cannot be asked
  */
 export async function plannedSlots(
   session: Session,
@@ -61,7 +62,7 @@ export async function plannedSlots(
   return slots;
 }
 
-/** Says of each new passphrase that is weak why it is. */
+/** Warns about each weak new passphrase, with the reason. */
 export async function warnOfWeakPassphrases(
   session: Session,
   planned: readonly PlannedSlot[],
@@ -83,8 +84,8 @@ function freshRawSlot(labelled: { readonly label?: string }): PlannedSlot {
 }
 
 /**
- * A passphrase for a new slot.
- * @throws `sealed` when there is none and nobody can be asked.
+ * Returns a passphrase for a new slot.
+ * @throws `sealed` if none is given and the user cannot be asked
  */
 export async function newPassphrase(
   session: Session,
@@ -122,20 +123,23 @@ function sharesRequest(options: Given['options']): SlotRequest | undefined {
 const wholeNumber = (options: Given['options'], flag: string): number | undefined =>
   numberOption(options, flag, /^\d{1,3}$/, 'give a whole number from 2 to 255');
 
-/** How the slots that a command makes are told of. */
+/** Reports the slots that a command creates. */
 export interface SlotNews {
-  /** Prints the fresh keys and shares; called before the slots are there. @throws `unavailable` when nobody reads them. */
+  /**
+   * Prints the generated keys and shares; called before the slots are created.
+   * @throws `unavailable` if the reader of the output is gone
+   */
   tell(created: readonly CreatedSlot[]): Promise<void>;
-  /** Prints what else there is to print, and says what happened. */
+  /** Prints the rest of the result, and a message. */
   done(created: readonly CreatedSlot[], said: string): Promise<void>;
 }
 
 /**
- * Slots are printed with `-o json` as a document, else as the fresh keys and shares, one a line, which exist nowhere else.
- * These are printed before the slots are there: so a key is never lost, whatever fails or is killed after that, and nobody
- * has to be found who knows a key that nobody knows.
- * @param planned what they are made from, in the same order.
- * @param document made of the slots as JSON shows them.
+ * Returns the report of the slots: with `-o json` a document, otherwise the generated keys and shares, one per line,
+ * which are stored nowhere else. They are printed before the slots are created, so a key is never lost after a failure
+ * or kill, and there is never a slot whose key nobody knows.
+ * @param planned requests of the slots, in the same order
+ * @param document builds the document from the slots as shown in JSON
  * @see docs/decisions/0119
  */
 export function newsOfSlots(

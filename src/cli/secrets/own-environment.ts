@@ -1,16 +1,19 @@
 import { closeSync, openSync, readFileSync, readSync, writeSync } from 'node:fs';
 import { wipe } from '../../ground/bytes.ts';
 
-/** Of `/proc/self/stat`, counted from the state, which follows the name in parentheses: where the environment begins and ends. */
+/**
+ * Fields of `/proc/self/stat` with the start and end of the environment, counted from the state, which follows the name
+ * in parentheses.
+ */
 const ENVIRONMENT_START = 47;
 const ENVIRONMENT_END = 48;
 
 /**
- * Takes variables out of the environment of this process: neither its children get them, nor does `/proc/PID/environ` or
- * a core dump show them. For a process that runs on after it has read them.
+ * Removes variables from the environment of this process, so that neither its children nor `/proc/PID/environ` nor a
+ * core dump contain them. For a process that continues to run after it has read them.
  *
- * Removing a variable leaves its text where the kernel put it when the process began; only Linux lets a process find that
- * place. Elsewhere, or where it is forbidden, the text stays.
+ * Deleting a variable leaves its text where the kernel put it at the start of the process; only on Linux can a process
+ * find that place. On other systems, or if access is denied, the text remains.
  * @see docs/decisions/0095
  */
 export function forgetVariables(environment: NodeJS.ProcessEnv, names: Iterable<string>): void {
@@ -20,7 +23,7 @@ export function forgetVariables(environment: NodeJS.ProcessEnv, names: Iterable<
   try {
     overwriteInitial(present);
   } catch {
-    // Nothing more can be done, and the server works without.
+    // Nothing else can be done, and the server works without it.
   }
 }
 
@@ -30,7 +33,7 @@ function overwriteInitial(names: readonly string[]): void {
   const start = Number(fields[ENVIRONMENT_START]);
   const length = Number(fields[ENVIRONMENT_END]) - start;
   const memory = openSync('/proc/self/mem', 'r+');
-  // A zero in front, so that every variable follows one.
+  // Begins with a zero byte, so that one precedes every variable.
   const block = Buffer.alloc(1 + length);
   try {
     readSync(memory, block, 1, length, start);

@@ -2,8 +2,8 @@ import { wordlist } from '@scure/bip39/wordlists/english.js';
 import type { Random } from '../../ground/random.ts';
 
 /*
- * Passphrases of words, and how easily one is guessed. The list is the English one of BIP-39: 2048 words of three to eight letters that
- * differ in their first four, so that each stands for 11 bits.
+ * Passphrases of words, and estimates of their strength. The list is the English one of BIP-39: 2048 words of three to
+ * eight letters with distinct first four letters, so that each stands for 11 bits.
  */
 
 const WORD_BITS = 11;
@@ -11,13 +11,13 @@ const LONGEST_WORD = 8;
 const SHORTEST_WORD = 3;
 const words: ReadonlySet<string> = new Set(wordlist);
 
-/** 77 bits: each guess costs 64 MiB and a good part of a second, whoever makes it. */
+/** Number of words: 77 bits, where each guess costs 64 MiB and most of a second, for any attacker. */
 const WORDS_OF_ONE = 7;
 
-/** A fresh passphrase, e.g. `drum-velvet-…`. */
+/** Generates a passphrase, e.g. `drum-velvet-…`. */
 export function freshPassphrase(random: Random): string {
   const bytes = random.bytes(2 * WORDS_OF_ONE);
-  // The length of the list divides 2^16, so every word is as likely.
+  // The length of the list divides 2^16, so every word is equally likely.
   const chosen = Array.from(
     { length: WORDS_OF_ONE },
     (_, index) => wordlist[bytes.readUInt16BE(2 * index) % wordlist.length],
@@ -25,10 +25,10 @@ export function freshPassphrase(random: Random): string {
   return chosen.join('-');
 }
 
-/** Below so many bits a copied store can be opened by trying, with money or patience. */
+/** Number of bits below which a copied store can be brute-forced with enough money or patience. */
 const WEAK_BELOW = 50;
 
-/** What people take first, beside words of the list. */
+/** Passwords that people choose most often, besides words of the list. */
 const COMMON = new Set(
   'password passwort passphrase qwerty letmein welcome admin administrator root login changeme default iloveyou sunshine princess football baseball dragon monkey shadow michael jordan hunter hunter2 superman batman starwars whatever trustno1 correcthorsebatterystaple coffer vault test guest hello'.split(
     ' ',
@@ -49,8 +49,8 @@ type Piece = {
 };
 
 /**
- * Why a passphrase is weak, as the rest of a sentence; undefined when it is not. An estimate: it knows words, runs, rows of the keyboard
- * and years, and takes all else for random.
+ * Returns the reason why a passphrase is weak, as the end of a sentence; undefined if it is not. This is an estimate:
+ * it recognizes words, runs, keyboard rows and years, and takes everything else for random.
  * @see docs/decisions/0157
  */
 export function weaknessOf(passphrase: string): string | undefined {
@@ -81,7 +81,7 @@ function piecesOf(passphrase: string): readonly Piece[] {
   return pieces;
 }
 
-/** Capitals, and digits and signs in the place of letters, keep nobody from guessing. */
+/** Substitutions of letters by digits and signs, which, like capital letters, do not prevent guessing. */
 const MASKS: Readonly<Record<string, string>> = {
   '0': 'o',
   '1': 'i',
@@ -112,7 +112,7 @@ function pieceAt(text: string, folded: string, at: number, bits: number): Piece 
   return { length: 1, bits, what: 'other' };
 }
 
-/** The length of the longest of `list` that stands at a place; 0 for none. */
+/** Returns the length of the longest entry of `list` at a position; 0 if there is none. */
 function longestAt(text: string, at: number, list: ReadonlySet<string>, longest: number): number {
   for (let length = Math.min(longest, text.length - at); length >= SHORTEST_WORD; length--) {
     if (list.has(text.slice(at, at + length))) return length;
@@ -120,7 +120,9 @@ function longestAt(text: string, at: number, list: ReadonlySet<string>, longest:
   return 0;
 }
 
-/** The length of a run of one character, of characters that follow each other, or of a row of the keyboard; 0 for none. */
+/**
+ * Returns the length of a run of one character, of consecutive characters, or of a keyboard row; 0 if there is none.
+ */
 function patternAt(text: string, at: number): number {
   const step = text.charCodeAt(at + 1) - text.charCodeAt(at);
   let end = at + 1;
@@ -133,7 +135,7 @@ function patternAt(text: string, at: number): number {
   return length >= SHORTEST_PATTERN ? length : 0;
 }
 
-/** Characters are guessed from the kinds that the passphrase has. */
+/** Character classes: characters are guessed from the classes that the passphrase uses. */
 const KINDS: readonly (readonly [RegExp, size: number])[] = [
   [/\d/, 10],
   [/[a-z]/, 26],

@@ -1,6 +1,6 @@
 import { type Environment, variable } from '../given.ts';
 
-/** The variables that may unlock a store; what each holds stands in `secret-sources.ts`. */
+/** Variables that may unlock a store; described in `secret-sources.ts`. */
 export const UNLOCK_VARIABLES = [
   'COFFER_MASTER_KEY',
   'COFFER_MASTER_KEY_FILE',
@@ -10,14 +10,14 @@ export const UNLOCK_VARIABLES = [
   'COFFER_SHARES_FILE',
 ] as const;
 
-/** Whether the environment says what unlocks the store. */
+/** Whether the environment has a secret that unlocks the store. */
 export const givesSecret = (environment: Environment): boolean =>
   UNLOCK_VARIABLES.some((name) => variable(environment, name) !== undefined);
 
-/** Those of them that are the secret itself, not the way to one. */
+/** Variables among them that contain the secret itself, not its source. */
 const SECRETS: readonly (typeof UNLOCK_VARIABLES)[number][] = ['COFFER_MASTER_KEY', 'COFFER_PASSPHRASE'];
 
-/** Variables of ours that are secrets themselves. */
+/** Coffer's variables that contain secrets. */
 export const secretVariables: ReadonlySet<string> = new Set([
   ...SECRETS,
   'COFFER_NEW_PASSPHRASE',
@@ -26,7 +26,7 @@ export const secretVariables: ReadonlySet<string> = new Set([
   'COFFER_IDENTITY',
 ]);
 
-/** Variables for a program that has nothing to do with the secrets of ours, and may pass on what it gets. */
+/** Returns the environment without Coffer's secrets, for programs that do not need them and may pass it on. */
 export const withoutOwnSecrets = (environment: Environment): Readonly<Record<string, string>> =>
   Object.fromEntries(
     Object.entries(environment).flatMap(([name, value]) =>
@@ -34,5 +34,8 @@ export const withoutOwnSecrets = (environment: Environment): Readonly<Record<str
     ),
   );
 
-/** The token of another server of the family, which programs that we start for ourselves have no use for, either. */
+/**
+ * Variable with the token of another Vault-compatible server, which programs started by Coffer itself do not need
+ * either.
+ */
 export const FAMILY_TOKEN = 'VAULT_TOKEN';

@@ -7,12 +7,12 @@ import { compareWithLastSeen } from '../last-seen.ts';
 import type { Session } from '../session.ts';
 import { environmentCredentials } from './secret-sources.ts';
 
-/** So many answers may be wrong. */
+/** Number of wrong answers accepted before the command fails. */
 const ATTEMPTS = 3;
 
 /**
- * Opens the store with what the environment gives, or else with what the person at the terminal types.
- * @param afterAsking called when a person was asked.
+ * Opens the store with the secrets of the environment, otherwise with the answers of the user at the terminal.
+ * @param afterAsking called if the user was asked
  */
 export async function unlockStore(
   session: Session,
@@ -29,7 +29,7 @@ export async function unlockStore(
   return store;
 }
 
-/** Opens the store with secrets at hand; nobody is asked. */
+/** Opens the store with the given secrets, without prompts. */
 export async function openWith(session: Session, credentials: readonly Credential[]): Promise<SealedStore> {
   const store = await openStore({ location: session.settings.storeLocation, credentials });
   try {
@@ -41,10 +41,10 @@ export async function openWith(session: Session, credentials: readonly Credentia
   }
 }
 
-/** What a person knows by heart or has on paper. */
+/** Slot kinds whose secret a user remembers or has on paper. */
 const OF_PEOPLE = /passphrase|shares/;
 
-/** Where nobody can be asked, a store needs its agent, or a variable: the way to each is told. */
+/** Extends the error if the user cannot be asked: it describes how to use the agent or a variable. */
 async function withAdvice(session: Session, error: unknown): Promise<unknown> {
   if (!(error instanceof CofferError) || error.kind !== 'sealed') return error;
   const { kind, message, hint, cause } = error;
@@ -55,20 +55,23 @@ async function withAdvice(session: Session, error: unknown): Promise<unknown> {
   return new CofferError(kind, message, { hint: hint === undefined ? advice : `${hint}: ${advice}`, cause });
 }
 
-/** Everything that may unlock a store: the environment first, questions last. @param onAsking called before each question. */
+/**
+ * Returns all credentials that may unlock a store: the environment first, prompts last.
+ * @param onAsking called before each prompt
+ */
 export function credentialsFor(session: Session, onAsking?: () => void): readonly Credential[] {
   const given = environmentCredentials(session.environment);
   return session.prompts.available() ? [...given, ...promptCredentials(session, given, onAsking)] : given;
 }
 
-/** Without a command, which may ask somebody, and without questions: what completion may use. */
+/** Returns the credentials for completion: without commands, which may prompt, and without prompts. */
 export const silentCredentials = (environment: Environment): readonly Credential[] =>
   environmentCredentials(environment).filter(({ kind }) => kind !== 'command');
 
 /**
- * A passphrase, or, for who gives none, recovery shares; of these only what the store has a slot for is asked. A wrong answer is
- * asked for again.
- * @param given what the environment has: who is asked nevertheless must learn that it is wrong.
+ * Returns credentials that prompt for a passphrase or, if none is given, for recovery shares; only for secrets that the
+ * store has a slot for. After a wrong answer, it prompts again.
+ * @param given credentials of the environment, which are reported as wrong before the prompt
  */
 function promptCredentials(
   session: Session,

@@ -1,2 +1,2 @@
-/** How the files of signatures end, by the names of their formats. */
+/** Extensions of signature files, by format. */
 export const ENDINGS = { ssh: '.sig', minisign: '.minisig' } as const;

@@ -19,15 +19,18 @@ import {
 import { ENDINGS } from './endings.ts';
 import type { Signer } from './named-keys.ts';
 
-/** A format of signatures that lie beside what they sign. */
+/** Format of detached signatures. */
 export interface SignatureFormat {
-  /** The ending of its files. */
+  /** Extension of its files. */
   readonly ending: string;
-  /** What a file is hashed with, as `node:crypto` knows it. */
+  /** Hash of the signed file, as named in `node:crypto`. */
   readonly hash: string;
-  /** @throws `unsupported` when the key can't sign in this format. */
+  /**
+   * Checks the key.
+   * @throws `unsupported` if it cannot sign in this format
+   */
   requireKey(signer: Signer): void;
-  /** The text of the signature. */
+  /** Returns the text of the signature. */
   sign(signer: Signer, digest: Buffer, about: SignedThing): Promise<string>;
 }
 
@@ -35,11 +38,14 @@ export interface SignedThing {
   readonly fileName: string;
   readonly namespace: string;
   readonly comment: string | undefined;
-  /** Seconds since 1970. */
+  /** Time of the signature, in seconds since 1970. */
   readonly at: number;
 }
 
-/** Nobody is given a signature that does not hold, whatever a server answers. */
+/**
+ * Checks each signature before it is returned, regardless of the server's answer.
+ * @throws `unavailable` if it is not valid
+ */
 function requireFit(holds: () => boolean): void {
   let isFit = false;
   try {
@@ -79,5 +85,5 @@ const minisign: SignatureFormat = {
   },
 };
 
-/** By the names that `--format` takes. */
+/** Formats by the names that `--format` takes. */
 export const FORMATS: Readonly<Record<string, SignatureFormat>> = { ssh, minisign };

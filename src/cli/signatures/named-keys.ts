@@ -5,20 +5,23 @@ import { DEFAULT_MOUNT } from '../../mounts/paths.ts';
 import { type Runner, resultOf } from '../../operations/declaration/operation.ts';
 import { recipientKey } from '../../transit/key-types/recipient-key.ts';
 
-/** The public half of one version of a named key. */
+/** Public key of one version of a named key. */
 export interface PublicVersion {
   readonly number: number;
-  /** @throws `unsupported` for a recipient of age that has no other form. */
+  /**
+   * Public key.
+   * @throws `unsupported` for an age recipient without another form
+   */
   readonly key: KeyObject;
-  /** `age1…`, when others encrypt to the key. */
+  /** Recipient, `age1…`, if others can encrypt to the key. */
   readonly recipient?: string;
-  /** Milliseconds since 1970. */
+  /** Creation time, in milliseconds since 1970. */
   readonly createdAt: number;
 }
 
 /**
- * The public halves of a key, by version, in order.
- * @throws `not-found`, `unsupported` when it has none that could be shown without a context.
+ * Returns the public keys of a key, ordered by version.
+ * @throws `not-found` if it does not exist; `unsupported` if it has no public keys without a context
  */
 export async function publicVersions(
   runner: Runner,
@@ -42,7 +45,7 @@ export async function publicVersions(
   });
 }
 
-/** What a server answers may be anything. */
+/** Returns the error for a malformed response of a server. */
 const nonsense = (what: string, cause?: unknown): CofferError =>
   unavailable(`the answer about the key has ${what} in it`, { cause });
 
@@ -58,7 +61,7 @@ function publicVersion(number: number, text: string, createdAt: number): PublicV
   };
 }
 
-/** As key read shows it: PEM, or the raw bytes in base64 where peers do so. */
+/** Parses a public key as key read shows it: PEM, or raw bytes in base64, as in Vault. */
 function shownKey(text: string): KeyObject {
   try {
     if (text.startsWith('-----')) return createPublicKey(text);
@@ -69,7 +72,11 @@ function shownKey(text: string): KeyObject {
   }
 }
 
-/** @param number undefined for the latest. @throws `not-found` */
+/**
+ * Returns one version.
+ * @param number version number; undefined for the latest
+ * @throws `not-found` if it does not exist
+ */
 export function versionOf(versions: readonly PublicVersion[], number: number | undefined): PublicVersion {
   const found =
     number === undefined ? versions.at(-1) : versions.find((version) => version.number === number);
@@ -77,16 +84,27 @@ export function versionOf(versions: readonly PublicVersion[], number: number | u
   throw notFound(`the key has no version ${number}`, { field: 'key-version' });
 }
 
-/** One version of a named key, ready to sign where the key is. */
+/** One version of a named key that signs where the key is stored. */
 export interface Signer {
   readonly version: PublicVersion;
-  /** @param how further parameters of `transit sign`. @returns the bytes of the signature. */
+  /**
+   * Signs data.
+   * @param how further parameters of `transit sign`
+   * @returns bytes of the signature
+   */
   sign(data: Uint8Array, how: Readonly<Record<string, unknown>>): Promise<Buffer>;
-  /** Asks a server first. What it does not tell, it tells when it signs. @throws `denied` when the token may not sign. */
+  /**
+   * Asks a server whether signing is allowed. If it does not tell, signing will.
+   * @throws `denied` if the token may not sign
+   */
   requirePermission(): Promise<void>;
 }
 
-/** @param number undefined for the latest. @throws as {@link publicVersions}. */
+/**
+ * Returns the signer of one version.
+ * @param number version number; undefined for the latest
+ * @throws as {@link publicVersions}
+ */
 export async function signerOf(
   runner: Runner,
   name: string,

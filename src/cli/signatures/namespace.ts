@@ -6,11 +6,15 @@ import { taking } from '../parse/everywhere.ts';
 const NAMESPACE = 'namespace';
 const DEFAULT_NAMESPACE = 'file';
 
-/** What an SSH signature is for. */
+/** Declares the option for the namespace, the purpose of an SSH signature. */
 export const namespaceOption = (help: string): OptionSpec =>
   taking(NAMESPACE, 'NS', help, { fallback: DEFAULT_NAMESPACE });
 
-/** @throws `invalid` for an empty one: SSH signatures have none (PROTOCOL.sshsig of OpenSSH), and ssh-keygen neither makes nor verifies it. */
+/**
+ * Returns the namespace.
+ * @throws `invalid` if it is empty: SSH signatures have a namespace (PROTOCOL.sshsig of OpenSSH), and ssh-keygen
+ * neither makes nor verifies one without it
+ */
 export function namespaceIn(options: Given['options']): string {
   const namespace = textOption(options, NAMESPACE) ?? DEFAULT_NAMESPACE;
   if (namespace !== '') return namespace;

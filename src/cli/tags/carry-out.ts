@@ -12,7 +12,10 @@ import type { Attachment, Binding, Plan } from './plan.ts';
 import type { Whole } from './surroundings.ts';
 import { deletingUnused } from './unused.ts';
 
-/** Does what a plan says, in as few calls as it takes; what was planned is done, and nothing else that came meanwhile is undone. */
+/**
+ * Carries out a plan, with as few calls as possible. Only planned changes are made; nothing that was changed meanwhile
+ * is reverted.
+ */
 export async function carryOutPlan(
   session: Session,
   runner: Runner,
@@ -71,7 +74,7 @@ export async function carryOutPlan(
   ]);
 }
 
-/** What is made on the way has an identifier only when its turn comes. */
+/** IDs of objects. Objects that the plan creates have one only after that step. */
 interface Ids {
   tag(name: string): string;
   workspace(name: string): string;
@@ -90,7 +93,7 @@ const moving = (runner: Runner, { moved }: Plan, ids: Ids): readonly Piece[] =>
     })),
   );
 
-/** Each workspace and each project has a call of its own. */
+/** Binds each workspace and each project with a call of its own. */
 const binding = (
   runner: Runner,
   bindings: readonly Binding[],
@@ -109,7 +112,7 @@ const binding = (
     },
   }));
 
-/** Tag by tag or workspace by workspace, whichever takes fewer calls. */
+/** Links tag by tag or workspace by workspace, whichever takes fewer calls. */
 function linking(
   runner: Runner,
   attachments: readonly Attachment[],

@@ -3,23 +3,23 @@ import { MOST_LINKED } from '../../operations/json-api/linkage.ts';
 import type { Session } from '../session.ts';
 import { Progress } from '../terminal/progress.ts';
 
-/** As many as one call takes. */
+/** Splits items into calls of the maximum size. */
 export function inCalls<T>(items: readonly T[]): readonly (readonly T[])[] {
   const calls: T[][] = [];
   for (let at = 0; at < items.length; at += MOST_LINKED) calls.push(items.slice(at, at + MOST_LINKED));
   return calls;
 }
 
-/** A call, and how many things it does. */
+/** One call, and the number of objects that it changes. */
 export interface Piece {
   readonly count: number;
   run(): Promise<unknown>;
 }
 
 /**
- * Runs one call after the other, with a bar on a terminal.
- * @throws what a call throws; when others were done before it, it says how many things they did.
- * @param hint what to do then.
+ * Runs the calls one after the other, with a progress bar on a terminal.
+ * @throws the error of a call; if others succeeded before, it tells how many objects they changed
+ * @param hint suggested action
  */
 export async function carryOut(
   session: Session,

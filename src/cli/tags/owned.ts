@@ -1,14 +1,20 @@
 import { invalid } from '../../ground/errors.ts';
 import { anyOf } from '../../tags/wildcard.ts';
 
-/** The tags and keys that are a file's business. */
+/** Tags and keys that a file manages. */
 export interface Owned {
   has(name: string): boolean;
-  /** @throws `invalid` for another one. */
+  /**
+   * Checks a name.
+   * @throws `invalid` if the file does not manage it
+   */
   check(name: string): void;
 }
 
-/** @param patterns none: all are. */
+/**
+ * Returns the managed tags.
+ * @param patterns patterns; all tags if empty
+ */
 export function ownedBy(patterns: readonly string[]): Owned {
   const has = patterns.length === 0 ? () => true : anyOf(patterns);
   return {

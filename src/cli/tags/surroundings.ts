@@ -8,7 +8,10 @@ import { everyPage } from '../every-page.ts';
 import type { RawValues } from '../parse/operation-values.ts';
 import type { Session } from '../session.ts';
 
-/** The organization that a command is about, which has no word of its own for it. @throws `invalid` when none is named. */
+/**
+ * Returns the organization, for commands without an argument for it.
+ * @throws `invalid` if none is named
+ */
 export function organizationOf(session: Session): string {
   const { organization } = session.settings;
   if (organization !== undefined) return organization;
@@ -18,30 +21,30 @@ export function organizationOf(session: Session): string {
   });
 }
 
-/** Something that keys are bound to. */
+/** Object that keys are bound to. */
 export interface Bound {
   readonly id: string;
   readonly name: string;
-  /** Its own alone; undefined where they can't be seen. */
+  /** Its own bindings; undefined if they are not visible. */
   readonly bindings: Bindings | undefined;
 }
 
 export interface Standing extends Bound {
   readonly tags: readonly string[];
-  /** The name of its project; undefined where that can't be seen. */
+  /** Name of its project; undefined if it is not visible. */
   readonly project: string | undefined;
 }
 
-/** Everything of an organization that tags are about. */
+/** All tags, workspaces and projects of an organization. */
 export interface Whole {
   readonly tags: readonly TagResource[];
   readonly workspaces: readonly Standing[];
   readonly projects: readonly Bound[];
-  /** False when something changed while it was read. */
+  /** False if something changed while it was read. */
   readonly isWhole: boolean;
 }
 
-/** Of a local store it is as it was at one moment. */
+/** Reads them; in a local store from a single snapshot. */
 export async function readWhole(session: Session, runner: Runner, organization_name: string): Promise<Whole> {
   const read = async (from: Runner): Promise<Whole> => {
     const projects = await withBindings<ProjectResource>(session, from, 'projects list', {
@@ -80,10 +83,10 @@ const standings = (
   }));
 };
 
-/** As servers of the family know it. */
+/** Name of the inclusion in compatible servers. */
 const INCLUDE = 'effective_tag_bindings';
 
-/** A list with what is bound to each; servers that know nothing of that answer the list alone, or that there is none. */
+/** Reads a list with the bindings of each object; without them, or undefined, on servers that do not support them. */
 export async function withBindings<R>(
   session: Session,
   runner: Runner,
@@ -102,7 +105,9 @@ export async function withBindings<R>(
 
 type Pair = readonly [key: string, value: string];
 
-/** What is sent along with a list, by its identifier, as a rule without what is inherited; undefined where nothing is. */
+/**
+ * Returns the bindings included in a list, by ID, by default without inherited ones; undefined if nothing is included.
+ */
 function boundIn(
   document: ListDocument<unknown> | undefined,
   takesInherited = false,
@@ -120,7 +125,10 @@ function boundIn(
   return pairs;
 }
 
-/** The keys that hold for each workspace of a list from `withBindings`, of its own and by its project; of those that can't be seen none. */
+/**
+ * Returns the effective keys of each workspace of a list from `withBindings`, its own and its project's; none if they
+ * are not visible.
+ */
 export function keysIn(
   document: ListDocument<WorkspaceResource>,
 ): (workspace: WorkspaceResource) => readonly string[] {

@@ -14,13 +14,16 @@ import {
 import { checkOf, sealMaterial, sealOlder } from '../../team/roots.ts';
 import { type Changes, freshRoot } from './changes.ts';
 
-/** What changes a keyring. Each step is one fact, and follows from what is there: killed anywhere and said again, it goes on. */
+/**
+ * Actions that change a keyring. Each step adds one fact, and is derived from the existing ones: after an interruption,
+ * running it again continues.
+ */
 
 const line = ({ id, card }: CardFact): string => `${id} ${card.name}`;
 
 /**
- * A root key to encrypt under, or to give to somebody.
- * @throws `denied` for one that this person can't open, or that somebody made who could only sign.
+ * Returns a root key to encrypt with, or to give to another person.
+ * @throws `denied` if this person cannot open it, or if its author could only sign
  */
 export async function usableRoot(changes: Pick<Changes, 'roots' | 'state'>, epoch: string): Promise<Buffer> {
   const { roots, state } = changes;
@@ -39,7 +42,7 @@ export async function usableRoot(changes: Pick<Changes, 'roots' | 'state'>, epoc
   );
 }
 
-/** Epochs that are believed, and that this person can use. */
+/** Returns the trusted epochs that this person can use. */
 async function usableEpochs({ roots, state }: Changes): Promise<readonly Fact[]> {
   const usable: Fact[] = [];
   for (const epoch of state.believed)
@@ -47,7 +50,7 @@ async function usableEpochs({ roots, state }: Changes): Promise<readonly Fact[]>
   return usable;
 }
 
-/** Lets somebody in. */
+/** Adds a person. */
 export async function grant(changes: Changes, card: Omit<Card, 'secret'>): Promise<Fact> {
   const [first, ...others] = await usableEpochs(changes);
   if (first === undefined) {
@@ -81,8 +84,8 @@ export async function grant(changes: Changes, card: Omit<Card, 'secret'>): Promi
 }
 
 /**
- * Those of some cards who are given a root key: nobody is whom nobody here answers for, and those wait who can't be encrypted to. Who is
- * not known is asked about, one by one.
+ * Returns the cards that receive a root key: those that this person vouches for and that can be encrypted to. Unknown
+ * ones are asked about, one by one; the others wait.
  */
 async function sure(changes: Changes, cards: readonly CardFact[]): Promise<readonly CardFact[]> {
   const { session } = changes;
@@ -123,7 +126,10 @@ async function asked({ session }: Changes, { card }: CardFact, why: string): Pro
   );
 }
 
-/** A new root key for all but those who leave; for all, it unites what two removals made apart. */
+/**
+ * Creates a root key for all except the persons who leave; if nobody leaves, it joins two root keys of concurrent
+ * removals.
+ */
 export async function newEpoch(changes: Changes, leaving: readonly CardFact[]): Promise<Fact> {
   const { state, roots } = changes;
   const out = new Set(leaving.map(({ id }) => id));
@@ -155,7 +161,10 @@ export async function newEpoch(changes: Changes, leaving: readonly CardFact[]): 
   return fact;
 }
 
-/** What somebody who leaves has left with a hole, or of a newer format, is not followed, and so does not count any more. */
+/**
+ * Returns the heads without facts of leaving persons that are incomplete or of a newer format, which therefore no
+ * longer count; undefined if there are none.
+ */
 function headsWithout({ state }: Changes, leaving: readonly CardFact[]): readonly string[] | undefined {
   const names = new Set(leaving.map(({ card }) => card.name));
   const bad = new Set(
@@ -170,7 +179,7 @@ function headsWithout({ state }: Changes, leaving: readonly CardFact[]): readonl
   );
 }
 
-/** The next version of a key, under a root key that only the team has. */
+/** Creates the next version of a key, under a root key that only the team has. */
 export async function newVersion(changes: Changes, key: string): Promise<Fact> {
   const { state } = changes;
   const [epoch] = await usableEpochs(changes);
@@ -190,9 +199,9 @@ export async function newVersion(changes: Changes, key: string): Promise<Fact> {
 }
 
 /**
- * What a merge, or a removal that was interrupted, has left to be done: a root key that only the team has, slots for who waits, and a version
- * of each key.
- * @param anew the name of somebody who gets another slot though there is one: an armor that leaves somebody out looks given.
+ * Completes the work left by a merge or by an interrupted removal: a root key that only the team has, slots for waiting
+ * persons, and a version of each key.
+ * @param anew name of a person who gets another slot even if there is one, in case its ciphertext omits them
  */
 export async function settleKeys(changes: Changes, anew?: string): Promise<void> {
   if (changes.state.believed.length === 0) await newEpoch(changes, []);

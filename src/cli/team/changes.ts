@@ -14,12 +14,15 @@ import type { Session } from '../session.ts';
 import type { PersonalKey } from './identities.ts';
 import { type Keyring, namesOut, requireAdmin } from './keyring.ts';
 
-/** The time as facts have it. */
+/** Returns the current time in the format of facts. */
 export const timeNow = (): string => `${new Date(systemClock.now()).toISOString().slice(0, 19)}Z`;
 
 export type Fields = readonly (readonly [string, string | number | readonly string[] | undefined])[];
 
-/** The key that signs for a card. @throws `denied` where nothing of this person is it, or opens it. */
+/**
+ * Returns the signing key of a card.
+ * @throws `denied` if this person does not have it, or cannot open it
+ */
 export async function signerOfCard({ card }: CardFact, keys: readonly PersonalKey[]): Promise<KeyObject> {
   const direct = keys.find(({ recipient, signer }) => recipient === card.sign && signer !== undefined);
   const found = (await direct?.signer?.()) ?? (await sealedSigner(card, keys));
@@ -41,7 +44,10 @@ async function sealedSigner(
   return undefined;
 }
 
-/** Adds facts to a keyring, each following all that count. What is judged in between is what is written and nothing else. */
+/**
+ * Adds facts to a keyring, each after all that are valid. The state between the steps is the judgement of exactly what
+ * was written.
+ */
 export class Changes {
   readonly session: Session;
   readonly #keyring: Keyring;
@@ -67,7 +73,10 @@ export class Changes {
     this.#roots = keyring.roots;
   }
 
-  /** @throws `denied` for who is no admin, or has not the key that signs. */
+  /**
+   * Starts changes.
+   * @throws `denied` for a person who is not an admin, or does not have the signing key
+   */
   static async begin(session: Session, keyring: Keyring): Promise<Changes> {
     const card = requireAdmin(keyring);
     return new Changes(session, keyring, card, await signerOfCard(card, keyring.identities.keys));
@@ -85,12 +94,12 @@ export class Changes {
     return this.#card;
   }
 
-  /** What was added last, which follows all that counts; otherwise the newest of what is there. */
+  /** ID of the fact added last, which follows all valid ones; otherwise the newest existing one. */
   get newestId(): string {
     return this.#last ?? headsOf(this.#state)[0] ?? this.#state.store;
   }
 
-  /** Whether somebody on this machine answers for a card. */
+  /** Whether a user of this machine vouches for a card. */
   isKnown(card: CardFact): boolean {
     return card.id === this.#card.id || this.#trusted.has(card.id);
   }
@@ -100,7 +109,10 @@ export class Changes {
     this.#keyring.memory.noteCards(this.#state.store, [card.id]);
   }
 
-  /** @param heads what it follows, where that is not all that counts. */
+  /**
+   * Adds a fact.
+   * @param heads facts that it follows; by default all that are valid
+   */
   add(kind: Exclude<Kind, 'store'>, fields: Fields, armor = '', heads?: readonly string[]): Fact {
     const after = heads ?? this.#heads ?? headsOf(this.#state);
     const common: Fields = [
@@ -123,7 +135,7 @@ export class Changes {
     return fact;
   }
 
-  /** Judges anew what was added. */
+  /** Judges the keyring again, with the added facts. */
   refresh(): void {
     const verified = new Set(
       [...this.#facts.values()].filter(({ id }) => this.#state.good.has(id)).map(verifiedMark),
@@ -136,10 +148,10 @@ export class Changes {
   }
 }
 
-/** Fresh bytes for a root key. */
+/** Generates a root key. */
 export const freshRoot = (): Buffer => systemRandom.bytes(32);
 
-/** Said with each change until it is so no more. */
+/** Prints a warning with each change as long as there is only one card. */
 export function sayOnlyWay({ session, state }: Changes): void {
   if (state.cards.length > 1) return;
   session.say('There is no second way in yet: coffer team add paper --new, and print what it shows.');

@@ -14,18 +14,18 @@ import { type Environment, variable } from '../given.ts';
 import { readKeyFile } from '../secrets/secret-sources.ts';
 import type { Session } from '../session.ts';
 
-/** Who somebody is for a keyring: the private keys of theirs, found where they are kept anyway. */
+/** Private key of a person, found at its usual place. */
 
 export interface PersonalKey extends OwnKey {
-  /** How messages call it. */
+  /** Source of the key in messages. */
   readonly where: string;
-  /** The private half of one that can sign; asks for its passphrase. */
+  /** Returns the private key, if it can sign; asks for its passphrase. */
   signer?(): Promise<KeyObject>;
 }
 
 export interface Identities {
   readonly keys: readonly PersonalKey[];
-  /** The fact that an identity of a pipeline asks for: a keyring without it is refused. */
+  /** Fact that the identity of a pipeline requires; a keyring without it is refused. */
   readonly atLeast: string | undefined;
 }
 
@@ -34,9 +34,10 @@ const FILE = 'COFFER_IDENTITY_FILE';
 const AT_LEAST = /^# at least: (.*)$/m;
 
 /**
- * The keys that the environment names, and no others; where it names none, those of the usual places: our own directory, ssh's and sops'.
- * @param path what `--identity` names, which counts alone.
- * @throws `invalid` for what is named and is none.
+ * Returns the keys that the environment names, and no others; by default those at the usual places: Coffer's own
+ * directory, and those of ssh and sops.
+ * @param path file of `--identity`, which takes precedence
+ * @throws `invalid` if a named file has no identity
  */
 export async function findIdentities(session: Session, path?: string): Promise<Identities> {
   const { environment } = session;
@@ -85,7 +86,10 @@ function usualPlaces(environment: Environment): readonly string[] {
   ].flatMap((path) => (path === undefined || path === '' ? [] : [path]));
 }
 
-/** What stands beside a private key of SSH, so that nobody is asked for the passphrase of one that is not needed. */
+/**
+ * Returns the public key next to an SSH private key, so that the passphrase of a key that is not needed is not asked
+ * for.
+ */
 function publicHalfBeside(path: string): string | undefined {
   if (!existsSync(path) || !existsSync(`${path}.pub`)) return undefined;
   const line = readFileSync(`${path}.pub`, 'utf8')
@@ -117,7 +121,7 @@ function personal(recipient: string, where: string, key: () => Promise<KeyObject
   return recipient.startsWith('ssh-ed25519 ') ? { ...mine, signer: key } : mine;
 }
 
-/** Of a usual place, what can be read of it; another program may keep something else there. */
+/** Reads the keys at a usual place as far as possible; another program may have a different file there. */
 async function readableKeys(session: Session, path: string): Promise<readonly PersonalKey[]> {
   try {
     return await keysIn(session, inputText(readKeyFile(path, FILE), FILE), path);
@@ -127,7 +131,10 @@ async function readableKeys(session: Session, path: string): Promise<readonly Pe
   }
 }
 
-/** The private keys in a text. @throws `invalid` where there is none. */
+/**
+ * Parses the private keys in a text.
+ * @throws `invalid` if there is none
+ */
 async function keysIn(session: Session, text: string, where: string): Promise<readonly PersonalKey[]> {
   if (text.includes('-----BEGIN ')) {
     const key = await sshPrivateKeyIn(session, where, text.endsWith('\n') ? text : `${text}\n`);

@@ -8,30 +8,33 @@ import type { Environment } from '../given.ts';
 import { makeOwnDirectory, stateDirectory } from '../state-directory.ts';
 
 /*
- * What this machine remembers of keyrings, in the user's state directory and never in a repository: which keyring a clone has, the
- * removals that were seen in their order, cards that somebody here answers for, and which signatures were verified. A list only ever grows
- * by lines that are appended whole, so that commands at the same time take nothing from each other.
+ * State of keyrings on this machine, in the user's state directory and never in a repository: the keyring of each
+ * clone, the removals seen in their order, the cards that a user here vouches for, and verified signatures. Lists only
+ * grow by lines that are appended whole, so that simultaneous commands lose nothing of each other.
  */
 
 const FILE_MODE = 0o600;
-/** Of the names of whom one removal removes. */
+/** Maximum length of the names of the persons that one removal removes, in characters. */
 const MOST_CHARACTERS = 400;
 const LINE = /^(seen|first|card) ([0-9a-z]{32})(?: ([a-z0-9, -]{0,400}))? \.$/;
 
-/** What is remembered of one keyring. */
+/** Remembered state of one keyring. */
 export interface Remembered {
   /** Removals, in the order in which they count as seen. */
   readonly seen: readonly string[];
-  /** Who was removed by each, for messages. */
+  /** Names of the removed persons by removal, for messages. */
   readonly names: ReadonlyMap<string, string>;
-  /** Cards that somebody here added, was told of, or said yes to. */
+  /** Cards that a user here added, was told of, or confirmed. */
   readonly cards: ReadonlySet<string>;
 }
 
 export class TeamMemory {
   readonly #directory: string | undefined;
 
-  /** @param environment which may say where state is kept; COFFER_STATE=none keeps none. */
+  /**
+   * Creates the memory.
+   * @param environment environment variables, which may name the state directory; COFFER_STATE=none stores nothing
+   */
   constructor(environment: Environment) {
     const base = environment['COFFER_STATE'] === 'none' ? undefined : stateDirectory(environment);
     this.#directory = base === undefined ? undefined : join(base, 'team');
@@ -41,7 +44,7 @@ export class TeamMemory {
     return this.#directory !== undefined;
   }
 
-  /** The id of the keyring that a place had when it was looked at last. */
+  /** Returns the ID of the keyring that a place had when it was last read. */
   keyringAt(mark: string): string | undefined {
     const [id = ''] = this.#read(this.#cloneFile(mark)).split('\n');
     return ID.test(id) ? id : undefined;
@@ -55,7 +58,7 @@ export class TeamMemory {
     let seen: string[] = [];
     const names = new Map<string, string>();
     const cards = new Set<string>();
-    // Each "first" goes before all that the list had, so a run of them is put there together, in its order.
+    // Each "first" line is inserted before the whole list, so consecutive ones are inserted together, in their order.
     let first: string[] = [];
     const settle = (): void => {
       if (first.length > 0) seen = [...first, ...seen.filter((id) => !first.includes(id))];
@@ -73,7 +76,10 @@ export class TeamMemory {
     return { seen, names, cards };
   }
 
-  /** @param removals in their order, each with the names of whom it removes. */
+  /**
+   * Stores removals.
+   * @param removals removals in their order, with the names of the persons they remove
+   */
   noteSeen(
     store: string,
     removals: readonly (readonly [id: string, names: string])[],
@@ -97,7 +103,7 @@ export class TeamMemory {
     return new Set(this.#read(this.#verifiedFile(store)).split('\n'));
   }
 
-  /** Only saves time: where there is no room for it, signatures are verified again. */
+  /** Stores verified signatures. That only saves time: if it fails, they are verified again. */
   noteVerified(store: string, marks: readonly string[]): void {
     try {
       this.#replace(this.#verifiedFile(store), `${marks.join('\n')}\n`);
@@ -128,7 +134,8 @@ export class TeamMemory {
     if (this.#directory === undefined || lines.length === 0) return;
     const path = join(this.#directory, this.#listFile(store));
     makeOwnDirectory(dirname(path));
-    // What a power cut has left of a line stays one that says nothing, and so does the empty line, which ends a run of "first".
+    // A line cut off by a power failure remains a line without effect, like the empty line, which ends a run of "first"
+    // lines.
     writeFileSync(path, `\n${lines.join('\n')}\n`, { mode: FILE_MODE, flag: 'a', flush: true });
   }
 

@@ -6,14 +6,18 @@ import type { Session } from '../session.ts';
 import { stateDirectory } from '../state-directory.ts';
 import type { TeamKeys } from './team-keys.ts';
 
-/** Finds out whether a file's values are a keyring's, before anything of keyrings is loaded: most repositories have none. */
+/**
+ * Finds out whether a file's values belong to a keyring, before any keyring code is loaded: most repositories have
+ * none.
+ */
 
 const found = new WeakMap<Session, Map<string, Promise<TeamKeys | undefined>>>();
 
 /**
- * The keyring that holds for the values of a file; undefined where the person's own store, or a server, does: where there is none above
- * the file, where the command line names a store, and for a value or a rule that names a mount, as keyrings have none.
- * @param path of the file; what has no path lies in the working directory.
+ * Returns the keyring for the values of a file; undefined if the user's own store or a server is used: if there is no
+ * keyring above the file, if the command line names a store, and for a value or a rule that names a mount, as keyrings
+ * have none.
+ * @param path path of the file; without one, the working directory counts
  * @see docs/decisions/0299
  */
 export function teamKeysFor(
@@ -32,17 +36,17 @@ export function teamKeysFor(
   return keys;
 }
 
-/** Drops what was read, after a keyring was changed. */
+/** Discards the cached keyrings after a change. */
 export const forgetTeamKeys = (session: Session): boolean => found.delete(session);
 
-/** False where there can be none, for whatever file of a directory; true is no answer yet. */
+/** Whether a directory may have a keyring: false is certain for all its files, true is not. */
 export function mayHaveKeyring(session: Session, directory: string): boolean {
   const state = stateDirectory(session.environment);
   if (state !== undefined && existsSync(join(state, 'team', 'clones'))) return true;
   return isBelowKeyring(directory);
 }
 
-/** Whether a keyring lies in a directory or above it, within the repository. */
+/** Whether a keyring is in a directory or above it, within the repository. */
 export function isBelowKeyring(directory: string): boolean {
   for (let folder = directory; ; folder = dirname(folder)) {
     if (existsSync(join(folder, KEYRING))) return true;

@@ -4,9 +4,9 @@ import { invalid } from '../../ground/errors.ts';
 import { isKeyring, KEYRING } from '../../team/directory.ts';
 
 /**
- * A store changes in place: two branches of a repository with one in it could not be merged. So the directory of keyrings takes none; one
- * that an earlier release made there is opened as before.
- * @throws `invalid`
+ * Refuses to create a store in the directory of keyrings. A store is modified in place, so branches of a repository
+ * that contains one could not be merged. A store that an earlier release created there can still be opened.
+ * @throws `invalid` if there is no such store
  */
 export function refuseKeyringPlace(location: string | undefined): void {
   if (location === undefined || basename(location) !== KEYRING || location.includes('://')) return;

@@ -4,19 +4,19 @@ import { isOfTrustedOwner } from '../../ground/private-files.ts';
 import { isKeyring, KEYRING } from '../../team/directory.ts';
 import { topOf } from '../secret-files/files-of-others.ts';
 
-/** Where a keyring lies. */
+/** Location of a keyring. */
 export interface KeyringPlace {
-  /** The directory with its facts. */
+  /** Directory with its facts. */
   readonly directory: string;
-  /** The directory that it is in: what lies below, and has no keyring nearer, uses it. */
+  /** Its parent directory: files below it that have no nearer keyring use it. */
   readonly folder: string;
-  /** The top of the working tree of git; undefined where there is none. */
+  /** Top of the git working tree; undefined without one. */
   readonly top: string | undefined;
-  /** What this machine remembers of it goes by this: the repository, whatever is checked out of it, and the folder in it. */
+  /** Identifier for this machine's memory of it: the repository, independent of the checkout, and the folder in it. */
   readonly mark: string;
 }
 
-/** The nearest keyring above a file or a directory, or where one was when this machine looked last. */
+/** Returns the nearest keyring above a file or directory, or the place of one that this machine saw before. */
 export function keyringAbove(
   directory: string,
   wasThere: (mark: string) => boolean,
@@ -30,13 +30,16 @@ export function keyringAbove(
   }
 }
 
-/** Outside of repositories, what somebody else has put into a directory above does not count. */
+/** Whether a keyring is used: outside of repositories, one that another user put into a parent directory is not. */
 function isFollowed({ directory, top }: KeyringPlace): boolean {
   if (!isKeyring(directory)) return false;
   return top !== undefined || isOfTrustedOwner(lstatSync(directory));
 }
 
-/** @param folder an absolute path. */
+/**
+ * Returns the place of a keyring.
+ * @param folder absolute path
+ */
 export function placeIn(folder: string, top = topOf(folder)): KeyringPlace {
   const directory = join(folder, KEYRING);
   if (top === undefined) return { directory, folder, top, mark: realOf(folder) };
@@ -52,7 +55,7 @@ const realOf = (path: string): string => {
   }
 };
 
-/** What git calls so: the same for all working trees of a repository. */
+/** Returns the common directory of git, which is the same for all working trees of a repository. */
 function commonDirectory(top: string): string {
   const dotGit = join(top, '.git');
   try {

@@ -11,17 +11,17 @@ import { forgetTeamKeys, teamKeysFor } from './nearest.ts';
 import type { KeyringPlace } from './place.ts';
 import type { Adoption } from './team-keys.ts';
 
-/** The encrypted values of one file. */
+/** Encrypted values of one file. */
 export interface ValuesOfFile {
   readonly path: string;
   readonly names: readonly string[];
-  /** How many are under another version now. */
+  /** Number of values with another version now. */
   readonly changed: number;
 }
 
 /**
- * Moves the values of all files to the newest versions of their keys, as far as rules name the files and this keyring holds for them.
- * What can't be moved is told, and the other files are done.
+ * Re-encrypts the values of all files that rules name and this keyring applies to with the newest versions of their
+ * keys. Files that fail are reported, and the others are still processed.
  */
 export async function rewrapRuled(
   session: Session,
@@ -60,7 +60,7 @@ export async function rewrapRuled(
 const withHint = (message: string, hint: string | undefined): string =>
   hint === undefined ? message : `${message} (${hint})`;
 
-/** Other keyrings of the same working tree in which somebody has a card, by their folders. */
+/** Returns the folders of other keyrings in the same working tree that have a card of that name. */
 export function otherKeyringsOf({ top, folder }: KeyringPlace, name: string): readonly string[] {
   if (top === undefined) return [];
   const own = relative(top, folder);

@@ -24,28 +24,30 @@ import { TeamMemory } from './memory.ts';
 import { type KeyringPlace, keyringAbove } from './place.ts';
 import { factsElsewhere } from './witness.ts';
 
-/** What becomes of values that somebody who has left can have written, when they are moved to a newer version of their key. */
+/**
+ * Decision about values that departed members may have written, when they are re-encrypted with a newer key version.
+ */
 export type Adoption = 'ask' | 'all' | 'none';
 
 /**
- * Which versions open values: those that only people have who are in; `any`, for what is about to be replaced; or those of every commit, for
- * git, which merges files before the other side's facts are in the tree.
+ * Key versions that open values: those that only present members have; `any`, for values about to be replaced; or those
+ * of every commit, for git, which merges files before the facts of the other side are in the working tree.
  */
 export type CountedVersions = 'believed' | 'any' | 'of-all-commits';
 
-/** A value that opens, and whether only those can have written it who are in. */
+/** Opened value, with its key version, which tells whether only present members can have written it. */
 interface Opened {
   readonly text: string;
   readonly version: JudgedVersion;
 }
 
-/** The keys of a keyring, for the values of files below it. */
+/** Keys of a keyring, for the values of files below it. */
 export class TeamKeys {
   readonly #session: Session;
   readonly place: KeyringPlace;
   readonly #opened = new Map<'read' | 'change' | 'merge', Promise<Keyring>>();
   readonly #materials = new Map<string, Buffer>();
-  /** Of the versions that are encrypted with, which may be looked at once for thousands of values. */
+  /** Material of the versions to encrypt with, which may be requested at once for thousands of values. */
   readonly #fit = new Map<string, Promise<Buffer>>();
 
   private constructor(session: Session, place: KeyringPlace) {
@@ -54,14 +56,17 @@ export class TeamKeys {
     session.atEnd(() => wipe(...this.#materials.values()));
   }
 
-  /** Of the nearest keyring above a directory, if there is one. */
+  /** Returns the keys of the nearest keyring above a directory, if there is one. */
   static above(session: Session, directory: string): TeamKeys | undefined {
     const memory = new TeamMemory(session.environment);
     const place = keyringAbove(directory, (mark) => memory.keyringAt(mark) !== undefined);
     return place && new TeamKeys(session, place);
   }
 
-  /** @throws `not-found`, `conflict` where there is no key to encrypt with; as `openKeyring`. */
+  /**
+   * Encrypts values.
+   * @throws `not-found` or `conflict` if there is no key to encrypt with; as `openKeyring`
+   */
   async seal(key: string, values: readonly OpenValue[]): Promise<readonly SealedValue[]> {
     const keyring = await this.#keyring('change');
     const version = requireBest(keyring, key);
@@ -69,7 +74,10 @@ export class TeamKeys {
     return values.map(({ name, source }) => sealed(material, version, name, source));
   }
 
-  /** @param which versions count. */
+  /**
+   * Decrypts values.
+   * @param which accepted key versions
+   */
   async open(
     values: readonly FoundValue[],
     which: CountedVersions = 'believed',
@@ -82,7 +90,7 @@ export class TeamKeys {
     });
   }
 
-  /** A value that is under the newest version comes back as it is. */
+  /** Re-encrypts values. One with the newest version is returned unchanged. */
   async rewrap(
     values: readonly FoundValue[],
     adoption: Adoption = 'ask',
@@ -121,7 +129,7 @@ export class TeamKeys {
     const known = this.#opened.get(how);
     if (known !== undefined) return known;
     const { place } = this;
-    // What is odd is said once for each command.
+    // Warnings are printed once per command.
     const isQuiet = this.#opened.size > 0 || how === 'merge';
     const opened = openKeyring(this.#session, {
       place,
@@ -143,7 +151,7 @@ export class TeamKeys {
     const materials: Buffer[] = [];
     for (const version of versions) {
       const material = await this.#material(keyring, version.fact);
-      // The same key once more can't make a value mean two things; anybody who ever signed could say it again.
+      // The same key again cannot give a value two meanings, and any former signer could repeat it.
       if (material === undefined || materials.some((other) => other.equals(material))) continue;
       materials.push(material);
       const bytes = openValue(material, found.name, payload);
@@ -169,7 +177,10 @@ export class TeamKeys {
     });
   }
 
-  /** The material of a version to encrypt with. @throws `denied`, `conflict` */
+  /**
+   * Returns the key material of a version to encrypt with.
+   * @throws `denied` or `conflict`
+   */
   #fitMaterial(keyring: Keyring, version: VersionFact): Promise<Buffer> {
     const known = this.#fit.get(version.id);
     if (known !== undefined) return known;
@@ -245,7 +256,7 @@ function noSuchVersion({ state }: Keyring, key: string, number: number): CofferE
   });
 }
 
-/** For people: who can have written under a version that is not believed. */
+/** Formats who may have written with a version that is not trusted. */
 function whoHad({ state }: Keyring, { fact }: JudgedVersion): string {
   const ids = new Set([...givenTo(state, fact.version.under), fact.by].filter((id) => hasLeft(state, id)));
   const names = [...new Set([...ids].map((id) => nameOf(state, id)))].sort();

@@ -5,35 +5,38 @@ import type { MoreFile } from '../../team/files.ts';
 import { contentsOf, git } from '../secret-files/git.ts';
 import type { KeyringPlace } from './place.ts';
 
-/** What git can tell of a keyring: what was ever in it, and what it would do to its files. */
+/** History of a keyring according to git: everything it ever contained, and how git would change its files. */
 
-/** How git calls the directory, seen from the top of the working tree. */
+/** Returns the path of the directory in git, from the top of the working tree. */
 const pathIn = ({ top, directory }: KeyringPlace): string =>
   top === undefined ? KEYRING : relative(top, directory).split(sep).join('/');
 
 const texts = (answer: Buffer | undefined): readonly string[] =>
   (answer?.toString() ?? '').split('\0').filter(Boolean);
 
-/** Something that a commit took away, or altered. */
+/** File that a commit removed or changed. */
 export interface Loss {
-  /** Below the directory of the keyring. */
+  /** Path below the directory of the keyring. */
   readonly path: string;
-  /** For people: what it is, and in which commit. */
+  /** Description for users, with the commit. */
   readonly text: string;
 }
 
 export interface Witness {
-  /** Its history is cut off, or git does not tell it, so it is no witness. */
+  /** Whether the history is cut off or not available, so that it proves nothing. */
   readonly isShallow: boolean;
   readonly losses: readonly Loss[];
 }
 
-/** Files are only ever added. What any commit added and the tree has not, or what one altered, is named. */
+/**
+ * Returns losses: files that a commit added and the working tree lacks, or that a commit changed. Files are only ever
+ * added.
+ */
 export function witnessOf(place: KeyringPlace): Witness {
   const { top } = place;
   if (top === undefined) return { isShallow: true, losses: [] };
   const prefix = `${pathIn(place)}/`;
-  // Where git is missing, or refuses to look, it is no witness either.
+  // Without git, or if git refuses to read the repository, it proves nothing either.
   const isShallow = git(top, ['rev-parse', '--is-shallow-repository'])?.toString().trim() !== 'false';
   const present = new Set(filesIn(place.directory, ''));
   const lossOf = (path: string, commit: string | undefined, what: string): Loss => ({
@@ -54,12 +57,13 @@ export function witnessOf(place: KeyringPlace): Witness {
   };
 }
 
-/** Begins the line of a commit; no path of git begins so. */
+/** First character of a commit line; no path in git begins with it. */
 const COMMIT = '\x01';
 
 /**
- * The last commit that did something to each file below a path, for people. Git is asked once, however much whoever pushes has done.
- * @param filter of `git log --diff-filter`.
+ * Returns a description of the last commit that changed each file below a path. Git is called once, regardless of the
+ * number of commits.
+ * @param filter value for `git log --diff-filter`
  */
 function lastCommits(top: string, filter: string, below: string): ReadonlyMap<string, string> {
   const answer = git(top, [
@@ -86,7 +90,7 @@ function filesIn(directory: string, below: string): readonly string[] {
 const ATTRIBUTES = ['text', 'eol', 'crlf', 'ident', 'filter', 'merge', 'working-tree-encoding'];
 const MAY_BE_UNSET = new Set(['text', 'crlf', 'ident']);
 
-/** What git would do to facts that nobody asked for, in words. */
+/** Returns descriptions of changes that git would make to facts, such as filters. */
 export function alterationsOf(place: KeyringPlace): readonly string[] {
   const beside = readdirSync(place.folder)
     .filter((name) => name !== KEYRING && name.normalize('NFKC').toLowerCase() === KEYRING)
@@ -110,10 +114,13 @@ export function alterationsOf(place: KeyringPlace): readonly string[] {
   return [...beside, ...found];
 }
 
-/** Whoever pushes names files: a fact lies in one folder at most, which can be no link then. */
+/**
+ * Path of a fact. Names are chosen by anyone who can push; a fact is in at most one folder, which cannot be a link
+ * then.
+ */
 const FACT_PATH = /^(?:[a-z]+\/)?[A-Za-z0-9_+.-]+\.[0-9a-z]{32}$/;
 
-/** What looks like facts in any commit of the clone, and is not in the tree. */
+/** Returns files that look like facts in any commit of the clone, but are not in the working tree. */
 export function factsElsewhere(place: KeyringPlace): readonly MoreFile[] {
   const { top } = place;
   if (top === undefined) return [];

@@ -6,8 +6,8 @@ const REDRAW_MS = 100;
 const ERASE_LINE = '\r\x1b[K';
 
 /**
- * A line on the terminal, redrawn a few times a second and erased at the end. Nothing at all is written when standard error
- * is no terminal, or when results go to the same screen.
+ * Line on the terminal, redrawn a few times per second and erased at the end. Nothing is written if standard error is
+ * not a terminal, or if results go to the same screen.
  */
 export class ProgressLine {
   readonly #session: Session;
@@ -15,7 +15,10 @@ export class ProgressLine {
   #drawnAt = 0;
   #visible = false;
 
-  /** @param besideOutput Results go to standard output. */
+  /**
+   * Creates the line.
+   * @param besideOutput whether results go to standard output
+   */
   constructor(session: Session, besideOutput: boolean) {
     this.#session = session;
     this.#active =
@@ -24,7 +27,10 @@ export class ProgressLine {
       !(besideOutput && session.streams.out.isTerminal);
   }
 
-  /** @param text Called only when it is time to draw. */
+  /**
+   * Draws the line.
+   * @param text called only when it is time to redraw
+   */
   draw(text: () => string): void {
     if (!this.#active) return;
     const now = elapsedMs();
@@ -41,21 +47,27 @@ export class ProgressLine {
   }
 }
 
-/** @param fraction From 0 to 1. */
+/**
+ * Formats a progress bar.
+ * @param fraction number from 0 to 1
+ */
 export function bar(fraction: number): string {
   const filled = Math.round(Math.min(1, fraction) * BAR_WIDTH);
   const percent = String(Math.floor(Math.min(1, fraction) * 100)).padStart(3);
   return `[${'#'.repeat(filled)}${'-'.repeat(BAR_WIDTH - filled)}] ${percent} %`;
 }
 
-/** How far a long job over many things is. */
+/** Progress of a long job on many items. */
 export class Progress extends ProgressLine {
   readonly #totalBytes: number | undefined;
   readonly #noun: string;
   #bytes = 0;
   #done = 0;
 
-  /** @param about `besideOutput`: results go to standard output. */
+  /**
+   * Creates the progress.
+   * @param about `besideOutput`: whether results go to standard output
+   */
   constructor(
     session: Session,
     about: { readonly bytes: number | undefined; readonly noun: string; readonly besideOutput: boolean },
@@ -69,13 +81,13 @@ export class Progress extends ProgressLine {
     this.#bytes += bytes;
   }
 
-  /** `count` more things are done. */
+  /** Counts further finished items. */
   done(count: number): void {
     this.#done += count;
     this.#draw(this.#totalBytes === undefined ? undefined : this.#bytes / Math.max(1, this.#totalBytes));
   }
 
-  /** For jobs that know how many things there are. */
+  /** Shows the progress, for jobs that know the number of items. */
   show(done: number, total: number): void {
     this.#done = done;
     this.#draw(done / Math.max(1, total));
@@ -89,7 +101,7 @@ export class Progress extends ProgressLine {
   }
 }
 
-/** Shows how far a job over the files of a store is, as long as it goes on. */
+/** Shows the progress of a job on the files of a store while it runs. */
 export async function watched<T>(
   session: Session,
   job: (onProgress: (done: number, total: number) => void) => Promise<T>,
@@ -102,15 +114,16 @@ export async function watched<T>(
   }
 }
 
-/** How many bytes went through, how fast, and how long it may still take. */
+/** Progress of a transfer: bytes, rate and remaining time. */
 export class TransferProgress extends ProgressLine {
   readonly #totalBytes: number | undefined;
   readonly #startedAt = elapsedMs();
   #bytes = 0;
 
   /**
-   * @param totalBytes Undefined when it is not known how much there is.
-   * @param besideOutput The data go to standard output.
+   * Creates the progress.
+   * @param totalBytes total size; undefined if unknown
+   * @param besideOutput whether the data goes to standard output
    */
   constructor(session: Session, totalBytes: number | undefined, besideOutput: boolean) {
     super(session, besideOutput);
@@ -123,7 +136,7 @@ export class TransferProgress extends ProgressLine {
   }
 }
 
-/** `[######------] 50 %  1.0 GiB of 2.0 GiB  850 MiB/s  2 s left` */
+/** Formats `[######------] 50 %  1.0 GiB of 2.0 GiB  850 MiB/s  2 s left`. */
 export function transferText(bytes: number, totalBytes: number | undefined, seconds: number): string {
   const rate = bytes / Math.max(seconds, 0.001);
   const parts = [`${sizeText(rate)}/s`];
@@ -136,7 +149,7 @@ export function transferText(bytes: number, totalBytes: number | undefined, seco
 
 const UNITS = ['bytes', 'KiB', 'MiB', 'GiB', 'TiB'];
 
-/** `17 bytes`, `1.5 GiB` */
+/** Formats `17 bytes`, `1.5 GiB`. */
 export function sizeText(bytes: number): string {
   const exponent = bytes < 1024 ? 0 : Math.min(UNITS.length - 1, Math.floor(Math.log2(bytes) / 10));
   const value = bytes / 1024 ** exponent;
@@ -144,7 +157,7 @@ export function sizeText(bytes: number): string {
   return `${exponent === 0 ? Math.round(value) : value.toFixed(1)} ${unit}`;
 }
 
-/** `5 s`, `2 min 5 s`, `1 h 3 min` */
+/** Formats `5 s`, `2 min 5 s`, `1 h 3 min`. */
 function durationText(seconds: number): string {
   const whole = Math.ceil(seconds);
   if (whole < 60) return `${whole} s`;

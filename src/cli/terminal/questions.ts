@@ -1,5 +1,5 @@
 import { openSync } from 'node:fs';
-// Only these two get into the bundle: the package as a whole is half of it.
+// Only these two are bundled: the package as a whole is half of it.
 import { confirm, password } from '@inquirer/prompts';
 import { Interrupted } from './streams.ts';
 
@@ -8,11 +8,17 @@ interface Context {
   readonly output: NodeJS.WritableStream;
 }
 
-/** Asks for a secret, which is not shown. @param device where the answer comes from; default: standard input. */
+/**
+ * Asks for a secret, which is not shown.
+ * @param device source of the answer; standard input by default
+ */
 export const askSecret = (message: string, device: string | undefined): Promise<string> =>
   ask(device, (context) => password({ message, mask: false }, context));
 
-/** Asks a question that Enter answers with no. @param ended answers it with no, too. */
+/**
+ * Asks a yes-or-no question; Enter means no.
+ * @param ended signal that answers no as well
+ */
 export const askWhether = (
   message: string,
   device: string | undefined,
@@ -32,7 +38,7 @@ async function ask<T>(path: string | undefined, question: (context: Context) => 
   try {
     return await question({ input: device ?? process.stdin, output: process.stderr });
   } catch (error) {
-    // The library tells that Ctrl-C was pressed only by the name of its error.
+    // The library reports Ctrl-C only by the name of its error.
     if (error instanceof Error && error.name === 'ExitPromptError') throw new Interrupted();
     throw error;
   } finally {

@@ -7,8 +7,8 @@ import { ClosedPipe, Interrupted, type Streams } from './streams.ts';
 import { visible, visibleLines } from './visible.ts';
 
 /**
- * Tells what went wrong in one line on standard error: `coffer: field: message (what to do)`.
- * @returns the exit code.
+ * Prints an error in one line on standard error: `coffer: field: message (hint)`.
+ * @returns exit code
  */
 export function reportError(
   error: unknown,
@@ -16,7 +16,7 @@ export function reportError(
   environment: Environment,
   invocation: Invocation | undefined,
 ): number {
-  // Whoever closed the pipe has seen enough.
+  // The reader that closed the pipe needs nothing more.
   if (error instanceof ClosedPipe) return DONE;
   if (error instanceof Interrupted) {
     streams.err.write('\n');
@@ -41,28 +41,31 @@ export function reportError(
   return exitCodeOf[known.kind];
 }
 
-/** Which of the things that were typed the error is about, as it is written in the help. */
+/** Returns the argument or option that the error is about, as written in help. */
 function labelOf({ kind, field }: CofferError, invocation: Invocation | undefined): string | undefined {
   if (field === undefined || isPointer(field)) return undefined;
   const label = invocation?.command.labelOf?.(field) ?? field;
   const isOption =
     OWN_OPTIONS.has(label) || invocation?.command.options.some(({ flag }) => flag === label) === true;
   const typed = isOption ? `--${label}` : label;
-  // What is not there, or is in the wrong state, is named by the text or the hint; "NAME: not found" would puzzle.
+  // Errors about a missing or existing object name it in the text or the hint; "NAME: not found" would be confusing.
   const aboutTheThing = kind === 'not-found' || kind === 'conflict' || kind === 'exists';
   return aboutTheThing && !typed.startsWith('--') ? undefined : typed;
 }
 
-/** A place in a request document tells nothing to whoever typed a command; the hint quotes the value. */
+/**
+ * Whether a field is a JSON pointer. A place in a request document is useless to a user of the command line; the hint
+ * quotes the value.
+ */
 const isPointer = (field: string): boolean => field.startsWith('/');
 
-/** An error of the operating system as one of ours; any other as it is. */
+/** Converts an error of the operating system to a CofferError; returns any other unchanged. */
 export function foreseen(error: unknown): unknown {
   const message = asCofferError(error) === undefined ? platformMessage(error) : undefined;
   return message === undefined ? error : unavailable(message, { cause: error });
 }
 
-/** What the operating system said, e.g. that the disk behind standard output is full. */
+/** Returns the message of the operating system, e.g. that the disk behind standard output is full. */
 function platformMessage(error: unknown): string | undefined {
   const { syscall, errno, path } = (error ?? {}) as Partial<NodeJS.ErrnoException>;
   if (syscall === undefined || errno === undefined) return undefined;
@@ -70,7 +73,7 @@ function platformMessage(error: unknown): string | undefined {
   return `can't ${syscall}${path === undefined ? '' : ` ${path}`}: ${reason}`;
 }
 
-/** Names of options are written as people type them, those of the command and those of every command. */
+/** Names of options that are written with dashes, besides those of the command and the global ones. */
 const OWN_OPTIONS = new Set([
   'in',
   'out',
@@ -84,14 +87,14 @@ const OWN_OPTIONS = new Set([
   'mount',
 ]);
 
-/** One line, whatever is in the texts. */
+/** Formats an error in one line, whatever the texts contain. */
 export function errorLine(message: string, label: string | undefined, hint: string | undefined): string {
   const where = label === undefined ? '' : `${label}: `;
   const advice = hint === undefined || hint === '' ? '' : ` (${hint.replace(/\.$/, '')})`;
   return visible(`coffer: ${where}${oneLine(message)}${advice}`);
 }
 
-/** Lines one behind another; blank ones between them are none. */
+/** Joins lines, without blank ones in between. */
 function oneLine(message: string): string {
   const lines = message.split('\n');
   const last = lines.length - 1;

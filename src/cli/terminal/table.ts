@@ -3,12 +3,12 @@ import CliTable from 'cli-table3';
 import type { Table } from '../../operations/declaration/operation.ts';
 
 export interface TableStyle {
-  /** Lines around the cells; off a terminal there are none. */
+  /** Whether cells have borders; only on a terminal. */
   readonly boxed: boolean;
   readonly colour: boolean;
-  /** Lines of `+`, `-` and `|`, for terminals and fonts that have no others. */
+  /** Whether borders consist of `+`, `-` and `|`, for terminals and fonts without other characters. */
   readonly plain?: boolean;
-  /** Width that must not be exceeded when boxed. */
+  /** Maximum width if boxed. */
   readonly columns: number;
 }
 
@@ -47,10 +47,15 @@ const PLAIN_LINES = {
   middle: '|',
 } as const;
 const PADDING = 2;
-/** In a narrow terminal columns give way, the widest first: to the first width, and only when all have, to the second. */
+/**
+ * Minimum column widths in a narrow terminal. The widest columns shrink first: to the first width, and only when all
+ * have reached it, to the second.
+ */
 const FLOORS = [16, 6] as const;
 
-/** Draws a table, or in a terminal too narrow for it what is in each row, a cell a line. It ends in a newline. */
+/**
+ * Formats a table; in a terminal too narrow for it, each row as a list with one cell per line. It ends with a newline.
+ */
 export function drawTable(table: Table, style: TableStyle): string {
   const { head, rows, summary } = table;
   const chalk = new Chalk({ level: style.colour ? 1 : 0 });
@@ -70,7 +75,7 @@ function gridLines(
   const fitted = (cell: string, column: number): string => wrapped(cell, widths?.[column]);
   const drawn = new CliTable({
     head: head.map((title, column) => (boxed ? chalk.bold(fitted(title, column)) : title)),
-    // The library would colour by itself, even in a pipe.
+    // The library would add colours by itself, even in a pipe.
     style: {
       head: [],
       border: [],
@@ -86,7 +91,7 @@ function gridLines(
 const recordLines = ({ head, rows }: Table, chalk: ChalkInstance): readonly string[] =>
   rows.flatMap((row) => [...row.map((cell, column) => `${chalk.bold(head[column] ?? '')}: ${cell}`), '']);
 
-/** Widths of the cells with which the table fits. */
+/** Returns the widths of the cells with which the table fits. */
 function widthsFor(
   rows: readonly (readonly string[])[],
   columns: number,
@@ -100,7 +105,7 @@ function widthsFor(
   const widestFirst = natural
     .map((_, column) => column)
     .sort((a, b) => (natural[b] ?? 0) - (natural[a] ?? 0));
-  // Beside a column that stays whole nothing is worth reading in six cells.
+  // Next to a column that is never shortened, six characters would be unreadable.
   for (const floor of whole === undefined ? FLOORS : FLOORS.slice(0, 1)) {
     for (const column of widestFirst) {
       if (column === whole) continue;
@@ -115,13 +120,13 @@ function widthsFor(
 
 const sum = (numbers: readonly number[]): number => numbers.reduce((total, number) => total + number, 0);
 
-/** Letters of East Asian scripts and pictures take two cells of a terminal. */
+/** Characters that take two terminal cells: those of East Asian scripts, and emoji. */
 const WIDE =
   /[\p{Script=Han}\p{Script=Hangul}\p{Script=Hiragana}\p{Script=Katakana}\p{Emoji_Presentation}]/gu;
 
 const displayWidth = (text: string): number => [...text].length + (text.match(WIDE)?.length ?? 0);
 
-/** A text in lines of at most `width` cells, cut wherever that is. */
+/** Breaks a text into lines of at most `width` cells, at any character. */
 function wrapped(text: string, width: number | undefined): string {
   if (width === undefined || displayWidth(text) <= width) return text;
   const lines: string[] = [];

@@ -1,6 +1,6 @@
 /**
- * A text in which control characters can be seen, so that no name moves the cursor, breaks a line, or turns the order of
- * what stands around it.
+ * Escapes control characters, so that no name can move the cursor, break a line, or change the order of the surrounding
+ * text.
  */
 export const visible = (text: string): string =>
   text.replace(
@@ -9,9 +9,9 @@ export const visible = (text: string): string =>
     (character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`,
   );
 
-/** The same for a text that may have several lines, with tabs in them. JSON stays the same JSON. */
+/** Escapes the control characters of a text that may contain newlines and tabs. JSON remains the same JSON. */
 export const visibleLines = (text: string): string => text.replace(/[^\n\t]+/g, visible);
 
-/** No control characters but white space. */
+/** Whether a text has no control characters except whitespace. */
 // biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is looked for
 export const isPlainText = (text: string): boolean => !/[\x00-\x08\x0e-\x1f\x7f-\x9f]/.test(text);

@@ -5,7 +5,7 @@ import { storeFormat } from './store-format.ts';
 import { tagsFormat } from './tags-format.ts';
 import type { Topic } from './topic.ts';
 
-/** The formats that people write or read themselves, in the order in which help lists them. */
+/** Formats that users write or read themselves, in the order of help. */
 export const formats: readonly Topic[] = [
   secretsFormat,
   envelopeFormat,
