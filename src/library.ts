@@ -15,7 +15,7 @@ type Camel<Word extends string> = Word extends `${infer Head}-${infer Tail}`
   : Word;
 
 interface WhichMount {
-  /** The transit mount, without slashes at the ends; default `transit`. */
+  /** Transit mount, without slashes at the ends. Default: `transit`. */
   readonly mount?: string;
 }
 
@@ -23,7 +23,7 @@ type Input<P extends Params> = InputOf<P> & WhichMount;
 type Single<D> = Extract<D, { readonly batch_results?: never }>;
 type Batch<D> = Extract<D, { readonly batch_results: unknown }>;
 
-/** With `batch_input` an operation answers `batch_results`, without it the result itself. */
+/** Function of an operation; with `batch_input` it returns `batch_results`, without it the result itself. */
 type Call<P extends Params, D> = [Batch<D>] extends [never]
   ? Record<string, never> extends InputOf<P>
     ? (input?: Input<P>) => Promise<D>
@@ -33,7 +33,7 @@ type Call<P extends Params, D> = [Batch<D>] extends [never]
       (input: Omit<Input<P>, 'batch_input'>): Promise<Single<D>>;
     };
 
-/** The catalogue as functions: `catalogue.transit.keys.create` becomes `transit.keys.create(input)`. */
+/** Catalogue as functions: `catalogue.transit.keys.create` becomes `transit.keys.create(input)`. */
 export type Functions<B> = {
   readonly [Word in keyof B as Word extends string ? Camel<Word> : never]: B[Word] extends Entry<
     Operation<infer P, infer D>
@@ -45,9 +45,9 @@ export type Functions<B> = {
 };
 
 /**
- * An opened store: a function for every operation, with the parameters of the HTTP API (`min_decryption_version`,
- * base64 where the API has base64), answering its `data` (the whole document for tags, undefined where the API
- * answers 204). Errors are `CofferError`s. The caller is the owner: no token is needed.
+ * Opened store: a function for every operation, with the parameters of the HTTP API (`min_decryption_version`, base64
+ * where the API has base64), returning its `data` (the whole document for tags, undefined where the API returns 204).
+ * Errors are `CofferError`s. The caller is the owner: no token is needed.
  */
 export type Coffer = Functions<Catalogue> & {
   /** Forgets the root key; every later call throws `sealed`. */
@@ -55,16 +55,17 @@ export type Coffer = Functions<Catalogue> & {
 };
 
 export interface OpenOptions {
-  /** The store's directory, or `postgres://…`, made by `coffer init`. */
+  /** Directory of the store, or `postgres://…`, created by `coffer init`. */
   readonly location: string;
-  /** 32 bytes, or their base64 or hex text as `coffer keygen` prints it. */
+  /** 32 bytes, or their base64 or hex text as printed by `coffer keygen`. */
   readonly masterKey?: string | Uint8Array | undefined;
   readonly passphrase?: string | undefined;
 }
 
 /**
  * Opens a store for a Node program.
- * @throws `invalid` without a location, as programs written for release 0.1 come; `not-found` when there is no store, `sealed` without a secret, `denied` with a wrong one.
+ * @throws `invalid` without a location, as in programs written for release 0.1; `not-found` if there is no store;
+ * `sealed` without a secret; `denied` with a wrong one
  */
 export async function openStore(options: OpenOptions): Promise<Coffer> {
   if (typeof options.location !== 'string') throw noLocation(options);
@@ -82,7 +83,7 @@ const noLocation = (options: object): CofferError =>
 function credentialsOf({ masterKey, passphrase }: OpenOptions): Credential[] {
   const credentials: Credential[] = [];
   if (masterKey !== undefined) {
-    // A copy of the caller's bytes, because the store overwrites what it was given.
+    // Copy the caller's bytes, because the store overwrites its input.
     const reveal = () => (typeof masterKey === 'string' ? parseMasterKey(masterKey) : Buffer.from(masterKey));
     credentials.push({ kind: 'raw', source: 'masterKey', reveal });
   }
@@ -106,7 +107,7 @@ function functionsOf(branch: Branch, runner: Runner): object {
 function functionOf(entry: Entry<Operation>, runner: Runner) {
   let declaration: Operation | undefined;
   return async (input: Readonly<Record<string, unknown>> = {}): Promise<unknown> => {
-    // An `import()` of what is there already still costs as much as hashing a few kilobytes.
+    // An `import()` of a loaded module still costs as much as hashing a few kilobytes.
     declaration ??= (await entry.load()).declaration;
     const { mount, ...raw } = input;
     return resultOf(await runner.run(declaration, raw, mount === undefined ? undefined : String(mount)));

@@ -15,9 +15,9 @@ type Members = Readonly<Record<string, unknown>>;
 const NO_CONTENT = 204;
 
 /**
- * What an operation on a server answered, as the same operation on a local store answers it. What is not in the form of an
- * answer to this operation is none, whatever its status: the log-in page of a network must not pass for a good signature.
- * @throws the error that the answer stands for.
+ * Converts a server's response to the result that a local store would return. A response of another form is rejected,
+ * whatever its status: the login page of a network must not count as a valid signature.
+ * @throws the error in the response
  */
 export function readAnswer(operation: Operation, answer: WireAnswer): Outcome<unknown> {
   const { status, contentType, body } = answer;
@@ -37,7 +37,10 @@ export function readAnswer(operation: Operation, answer: WireAnswer): Outcome<un
   throw dataError(status, members);
 }
 
-/** What came of a path that nobody here need know. @throws the error that the answer stands for. */
+/**
+ * Converts a response of an arbitrary path.
+ * @throws the error in the response
+ */
 export function readAnyAnswer({ method }: PathRequest, answer: WireAnswer): Outcome<unknown> {
   const { status, contentType, body } = answer;
   const isSuccess = status >= 200 && status < 300;
@@ -46,7 +49,7 @@ export function readAnyAnswer({ method }: PathRequest, answer: WireAnswer): Outc
   }
   const members = readBody(answer);
   if (isSuccess || isBatch(members)) {
-    // Answers about the server itself have no envelope.
+    // Responses about the server itself have no envelope.
     return Object.hasOwn(members, 'data') ? dataOutcome(status, members) : bareOutcome(members);
   }
   if (method === 'LIST' && isNothing(status, members)) return { data: { keys: [] }, nothingListed: true };
@@ -56,7 +59,10 @@ export function readAnyAnswer({ method }: PathRequest, answer: WireAnswer): Outc
 const bareOutcome = (members: Members): Outcome<unknown> =>
   Object.keys(members).length === 0 ? {} : { data: members };
 
-/** @throws `unavailable` when what the operation is for is not in the answer. */
+/**
+ * Requires the operation's result.
+ * @throws `unavailable` if the response lacks it
+ */
 function withResult(operation: Operation, outcome: Outcome<unknown>, answer: WireAnswer): Outcome<unknown> {
   const member = operation.cli?.result?.member;
   const result = resultOf(outcome);
@@ -74,7 +80,7 @@ function readBody(answer: WireAnswer): Members {
     const value: unknown = JSON.parse(body);
     if (isObject(value)) return value;
   } catch {
-    // Something else answered in the server's place: a proxy, another program.
+    // Something else responded in place of the server: a proxy, another program.
   }
   throw strange(answer);
 }
@@ -82,11 +88,11 @@ function readBody(answer: WireAnswer): Members {
 const strange = ({ status }: WireAnswer): CofferError =>
   unavailable(`the answer is not one of Coffer's (status ${status})`, STRANGER_HINT);
 
-/** A batch in which items failed is answered with an error's status and the whole result. */
+/** Whether it is a batch with failed items, which has an error's status and the complete result. */
 const isBatch = ({ data, errors }: Members): boolean =>
   errors === undefined && isObject(data) && Array.isArray(data['batch_results']);
 
-/** Peers answer a list of nothing with 404 and without a text, which a missing mount has. */
+/** Whether it is an empty list: Vault responds with 404 and without a text; for a missing mount there is a text. */
 const isListOfNothing = (operation: Operation, { status }: WireAnswer, members: Members): boolean =>
   routesOf(operation).some(({ method }) => method === 'LIST') && isNothing(status, members);
 
@@ -113,7 +119,7 @@ function documentOutcome(status: number, document: Members): Outcome<unknown> {
   return status === 201 ? { data, created: true } : { data };
 }
 
-/** Links as a local command shows them: below the address, which here is known anyway. */
+/** Makes links relative, as a local command shows them: the address is known. */
 const relative = (links: Members): Members =>
   Object.fromEntries(
     Object.entries(links).map(([name, link]) => [
@@ -140,7 +146,7 @@ const DOCUMENT_KINDS: Readonly<Record<number, ErrorKind>> = {
   422: 'invalid',
 };
 
-/** What servers of the family answer with the status of a wrong parameter, though it is none. */
+/** Errors that Vault reports with the status of an invalid parameter, by their texts. */
 const KINDS_OF_TEXTS: readonly (readonly [RegExp, ErrorKind])[] = [
   [/message authentication failed$|RSA decrypt.{0,60}: decryption error$/, 'inauthentic'],
   [
@@ -173,7 +179,7 @@ const HINTS: Readonly<Partial<Record<ErrorKind, { readonly hint: string }>>> = {
 const sealedServer = (): CofferError =>
   sealed('the server is sealed', { hint: 'unseal it with "coffer unseal"' });
 
-/** Some texts come as a list of one, the way Go prints it. */
+/** Unwraps texts that Go prints as a list with one entry. */
 const unwrapped = (text: string): string => /^1 error occurred:\n\t\* (.*)\n\n$/s.exec(text)?.[1] ?? text;
 
 function documentError(status: number, { errors }: Members): CofferError {
@@ -188,7 +194,7 @@ function documentError(status: number, { errors }: Members): CofferError {
   return new CofferError(kind, String(text), hint);
 }
 
-/** The error itself, when the server is one of ours. */
+/** Parses the complete error, which Coffer servers include. */
 function detailedError(details: unknown): CofferError | undefined {
   if (!isObject(details)) return undefined;
   const kind = ERROR_KINDS.find((candidate) => candidate === details['kind']);

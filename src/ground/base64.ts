@@ -1,13 +1,13 @@
 import { CofferError } from './errors.ts';
 
 /**
- * Decodes standard, padded base64 by the rules of Go's `encoding/base64.StdEncoding`, on which every
- * client of the Vault family was tested: CR and LF anywhere are skipped, padding is required, the URL
- * alphabet is refused, non-zero trailing bits are accepted, the empty string is zero bytes.
- * `Buffer.from(x, 'base64')` alone accepts far more, so a typing error would go unnoticed.
+ * Decodes standard, padded base64 by the rules of Go's `encoding/base64.StdEncoding`, which every Vault client was
+ * tested with: CR and LF anywhere are skipped, padding is required, the URL alphabet is refused, non-zero trailing bits
+ * are accepted, the empty string is zero bytes. `Buffer.from(x, 'base64')` alone accepts far more, so a typing error
+ * would go unnoticed.
  *
- * @throws `invalid` with Go's text, `illegal base64 data at input byte N` (N counts from 0 over the raw
- * text, newlines included).
+ * @throws `invalid` with Go's text, `illegal base64 data at input byte N` (N counts from 0 over the raw text, newlines
+ * included)
  */
 export function decodeBase64(text: string, field?: string): Buffer {
   const bytes = decodedOneLine(text);
@@ -22,13 +22,16 @@ export function decodeBase64(text: string, field?: string): Buffer {
   return Buffer.from(text.replace(/[\r\n]/g, ''), 'base64');
 }
 
-/** Node's decoder takes these for the character of their low byte. Costs nothing where a string has one byte a character. */
+/**
+ * Characters that Node's decoder would treat like their low byte. Testing costs nothing for strings with one byte per
+ * character.
+ */
 const WIDE = /[\u0100-\uffff]/;
 const hasUrlAlphabet = (text: string): boolean => text.includes('-') || text.includes('_');
 
 /**
- * The common case: one line, nothing wrong. Node's decoder skips what it does not know, so text of which it makes as
- * many bytes as the length says had nothing to skip. Many times faster than looking at each character here.
+ * Decodes the common case: one valid line. Node's decoder skips unknown characters, so a text that yields the number of
+ * bytes expected from its length had nothing to skip. Many times faster than checking each character here.
  */
 function decodedOneLine(text: string): Buffer | undefined {
   const byteCount = bytesOfOneLine(text);
@@ -37,7 +40,7 @@ function decodedOneLine(text: string): Buffer | undefined {
   return bytes.write(text, 'base64') === byteCount ? bytes : undefined;
 }
 
-/** How many bytes one line of standard base64 makes; undefined when it surely is none. */
+/** Returns the decoded length of one line of standard base64; undefined if it certainly is not one. */
 function bytesOfOneLine(text: string): number | undefined {
   if (text.length % 4 !== 0 || hasUrlAlphabet(text) || WIDE.test(text)) return undefined;
   const padding = text.endsWith('==') ? 2 : text.endsWith('=') ? 1 : 0;
@@ -45,19 +48,19 @@ function bytesOfOneLine(text: string): number | undefined {
 }
 
 const LENT_BYTES = 128 * 1024;
-/** Lengths of which the view is kept: making one takes as long as decoding so much. */
+/** Lengths for which the view is cached: creating one takes as long as decoding that many bytes. */
 const KEPT_VIEWS = 1024;
 
 class Lent {
   readonly #memory = Buffer.allocUnsafeSlow(LENT_BYTES);
   readonly #views: Buffer[] = [];
 
-  /** The first `length` bytes. */
+  /** Returns a view of the first `length` bytes. */
   first(length: number): Buffer {
     if (length >= KEPT_VIEWS) return this.#memory.subarray(0, length);
     const known = this.#views[length];
     if (known !== undefined) return known;
-    // No holes, so that the list stays a plain array.
+    // Without holes, so that the list stays a plain array.
     for (let next = this.#views.length; next <= length; next++)
       this.#views.push(this.#memory.subarray(0, next));
     return this.first(length);
@@ -67,10 +70,10 @@ class Lent {
 let spare: Lent | undefined;
 
 /**
- * Decodes for somebody who needs the bytes for a moment only, such as to hash them: they are lent, and overwritten
- * when `use` returns. Memory for long inputs costs more than decoding and hashing them.
- * @param use must be done with the bytes when it returns.
- * @param decode decodes what is not one plain line, or refuses it.
+ * Decodes into a borrowed buffer, for callers that need the bytes only briefly, such as for hashing; it is overwritten
+ * when `use` returns. Allocating memory for long inputs costs more than decoding and hashing them.
+ * @param use must be done with the bytes when it returns
+ * @param decode decodes anything that is not one plain line, or throws
  */
 export function lendDecoded<T>(
   text: string,
@@ -85,7 +88,7 @@ export function lendDecoded<T>(
   try {
     return bytes.write(text, 'base64') === byteCount ? use(bytes) : use(decode(text));
   } finally {
-    // Buffer's own `fill` also takes texts, and looks for long what it was given.
+    // Buffer's own `fill` also accepts texts, and takes long to check its argument.
     Uint8Array.prototype.fill.call(bytes, 0);
     spare = lent;
   }
@@ -104,7 +107,7 @@ function isAlphabet(code: number): boolean {
   );
 }
 
-/** Walks as Go's decoder does; the position of its complaint, or undefined when it would accept. */
+/** Scans like Go's decoder; returns the position of its error, or undefined if it would accept the text. */
 function firstIllegalByte(text: string): number | undefined {
   let inGroup = 0;
   for (let i = 0; i < text.length; i++) {
@@ -132,6 +135,6 @@ function skipNewlines(text: string, from: number): number {
   return i;
 }
 
-/** Standard base64 with padding, on one line. */
+/** Encodes standard base64 with padding, on one line. */
 export const encodeBase64 = (bytes: Uint8Array): string =>
   Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString('base64');

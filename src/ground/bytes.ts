@@ -1,18 +1,18 @@
 /**
- * Overwrites secrets with zeros once they are no longer needed. It reaches every copy only of bytes that lie outside of the
- * collected heap, as those of `Buffer.from` and `Buffer.allocUnsafe` do: the collector moves arrays of up to 64 bytes that
- * `new Uint8Array`, `Uint8Array.from` or `Buffer.alloc` made, and leaves their old places as they were.
+ * Overwrites secrets with zeros once they are no longer needed. It reaches every copy only for bytes outside of the
+ * garbage-collected heap, such as those of `Buffer.from` and `Buffer.allocUnsafe`: the collector moves arrays of up to
+ * 64 bytes created by `new Uint8Array`, `Uint8Array.from` or `Buffer.alloc`, and leaves copies in their old places.
  */
 export function wipe(...secrets: (Uint8Array | undefined)[]): void {
   for (const secret of secrets) secret?.fill(0);
 }
 
-/** The UTF-8 bytes of a text. */
+/** Returns the UTF-8 bytes of a text. */
 export const utf8 = (text: string): Buffer => Buffer.from(text, 'utf8');
 
 /**
- * Joins fields so that no two different lists give the same bytes: each is preceded by its length
- * (32-bit big-endian). Used wherever several values are authenticated together.
+ * Concatenates fields so that different lists always yield different bytes: each is preceded by its length (32-bit
+ * big-endian). Used wherever several values are authenticated together.
  */
 export function lengthPrefixed(...fields: (string | Uint8Array)[]): Buffer {
   let size = 0;

@@ -1,6 +1,9 @@
 import { invalid } from './errors.ts';
 
-/** The Distinguished Encoding Rules of ASN.1 (X.690), as far as certificates (RFC 5280) and requests for them (RFC 2986) need them. */
+/**
+ * Distinguished Encoding Rules of ASN.1 (X.690), the subset for certificates (RFC 5280) and certificate requests (RFC
+ * 2986).
+ */
 
 /** Identifier octets: universal types, and the first context-specific one. */
 export const TAG = {
@@ -14,7 +17,7 @@ export const TAG = {
   context0: 0xa0,
 } as const;
 
-/** One value. Its bytes are parts of those that it was read from, not copies. */
+/** DER value. Its bytes are views of the input, not copies. */
 export interface DerValue {
   readonly tag: number;
   readonly content: Buffer;
@@ -23,24 +26,30 @@ export interface DerValue {
 }
 
 const CONSTRUCTED = 0x20;
-/** Of a number's first octet. */
+/** Sign bit in a number's first octet. */
 const SIGN = 0x80;
-/** Of an arc's octets all but the last. */
+/** Continuation bit in the octets of an arc. */
 const CONTINUES = 0x80;
-/** In the identifier octet: a tag number that goes on in further octets. Nothing that is read here has one. */
+/** Identifier bits of a tag number that continues in further octets, which is not supported. */
 const HIGH_TAG_NUMBER = 0x1f;
 const LONG_FORM = 0x80;
-/** Octets of a length in the long form: enough for 16 MiB. */
+/** Maximum number of octets of a long-form length: enough for 16 MiB. */
 const MOST_LENGTH_OCTETS = 3;
 
-/** @throws `invalid` unless the bytes are one value, and nothing else. */
+/**
+ * Parses exactly one value.
+ * @throws `invalid` otherwise
+ */
 export function readDer(bytes: Buffer): DerValue {
   const [value, ...more] = valuesIn(bytes);
   if (value === undefined || more.length > 0) throw malformed('there must be one value');
   return value;
 }
 
-/** The values that a constructed one is made of. @throws `invalid` when it is not of this tag, or they are malformed. */
+/**
+ * Parses the members of a constructed value.
+ * @throws `invalid` if it does not have this tag, or they are malformed
+ */
 export function membersOf(value: DerValue | undefined, tag: number): DerValue[] {
   if (value?.tag !== tag) throw malformed(`expected the tag ${tag}, found ${value?.tag ?? 'nothing'}`);
   return valuesIn(value.content);
@@ -72,7 +81,7 @@ function valueAt(bytes: Buffer, at: number): DerValue {
   };
 }
 
-/** A length in as few octets as it needs. */
+/** Parses a long-form length, which must be minimal. */
 function longLength(bytes: Buffer, at: number, first: number): { length: number; octets: number } {
   const octets = first - LONG_FORM;
   if (octets === 0 || octets > MOST_LENGTH_OCTETS || at + octets > bytes.length) {
@@ -83,33 +92,47 @@ function longLength(bytes: Buffer, at: number, first: number): { length: number;
   return { length, octets };
 }
 
-/** Levels of values in values: a name has three, an attribute not many more. */
+/** Maximum nesting depth: a name has three levels, an attribute not many more. */
 const DEEPEST = 32;
 
-/** @throws `invalid` when something within a value is malformed, however deep. */
+/**
+ * Validates nested values at any depth.
+ * @throws `invalid` if one is malformed
+ */
 export function requireWellFormed({ tag, content }: DerValue, depth = 0): void {
   if ((tag & CONSTRUCTED) === 0) return;
   if (depth > DEEPEST) throw malformed('it is nested too deeply');
   for (const member of valuesIn(content)) requireWellFormed(member, depth + 1);
 }
 
-/** A number of any size. @throws `invalid` for a negative one. */
+/**
+ * Parses an integer of any size.
+ * @throws `invalid` for a negative one
+ */
 export function integerOf(value: DerValue | undefined): bigint {
   if (value?.tag !== TAG.integer || value.content.length === 0) throw malformed('expected a number');
   if ((value.content[0] ?? 0) >= SIGN) throw malformed('a number is negative');
   return BigInt(`0x${value.content.toString('hex')}`);
 }
 
-/** @throws `invalid` unless it is one octet. */
+/**
+ * Parses a boolean.
+ * @throws `invalid` unless it is one octet
+ */
 export function booleanOf({ content }: DerValue): boolean {
   if (content.length !== 1) throw malformed('expected true or false');
   return content[0] !== 0;
 }
 
-/** Octets of an object identifier: more than any in use has, since a long arc costs with the square of its length. */
+/**
+ * Maximum number of octets of an object identifier: longer than any in use, because parsing a long arc is quadratic.
+ */
 const MOST_IDENTIFIER_OCTETS = 256;
 
-/** An object identifier with dots: `2.5.29.17`. @throws `invalid`. */
+/**
+ * Parses an object identifier into dotted form: `2.5.29.17`.
+ * @throws `invalid`
+ */
 export function identifierOf(value: DerValue | undefined): string {
   if (value?.tag !== TAG.objectIdentifier || value.content.length === 0) {
     throw malformed('expected an object identifier');
@@ -131,7 +154,7 @@ export function identifierOf(value: DerValue | undefined): string {
   return [root, first - root * 40n, ...rest].join('.');
 }
 
-/** A value of its parts. */
+/** Encodes a value from its parts. */
 export function der(tag: number, ...parts: readonly Uint8Array[]): Buffer {
   const content = Buffer.concat(parts);
   return Buffer.concat([Buffer.from([tag, ...lengthOctets(content.length)]), content]);

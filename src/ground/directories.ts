@@ -3,10 +3,10 @@ import { dirname, resolve } from 'node:path';
 import { patiently } from './windows.ts';
 
 /**
- * Makes a directory and those above it that are missing. Node's own way calls a read-only disk a missing directory, and tries
- * for ever in `/proc`, or given a relative path where the working directory was deleted.
- * @param mode of each that is made.
- * @returns the first that was made; undefined when all were there.
+ * Creates a directory and its missing parents. Node's own function reports a read-only disk as a missing directory, and
+ * loops forever in `/proc`, or for a relative path in a deleted working directory.
+ * @param mode mode of each created directory
+ * @returns the first one created; undefined if all existed
  */
 export function makeWithParents(directory: string, mode: number): string | undefined {
   const missing: string[] = [];
@@ -15,19 +15,19 @@ export function makeWithParents(directory: string, mode: number): string | undef
     try {
       mkdirSync(path, { mode });
     } catch (error) {
-      // Another process may be making the same one.
+      // Another process may be creating the same one.
       if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error;
     }
   }
   return missing[0];
 }
 
-/** Whether there is anything at a path. Unlike `existsSync` it takes no failure of the disk for a no, but throws it. */
+/** Whether a path exists. Unlike `existsSync`, it throws disk errors instead of returning false. */
 export const isThere = (path: string): boolean => statSync(path, { throwIfNoEntry: false }) !== undefined;
 
 /**
- * Gives a file or directory another place on the same disk, atomically. A disk far away may report a failure of what it has
- * done: when this throws, it was seen not to be done.
+ * Moves a file or directory within the same disk, atomically. A network file system may report a failure of an
+ * operation that succeeded: if this throws, it was verified not to be done.
  */
 export function move(from: string, to: string): void {
   try {
@@ -39,7 +39,7 @@ export function move(from: string, to: string): void {
   }
 }
 
-/** Whether it is certain that there is something at a path, or nothing. */
+/** Whether it is certain that a path exists, or does not. */
 export function isSurely(path: string, there: boolean): boolean {
   try {
     return isThere(path) === there;

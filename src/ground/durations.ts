@@ -9,7 +9,7 @@ const SECONDS_PER: Readonly<Record<string, number>> = {
   d: 86_400,
 };
 
-/** Seconds of a text in Go's notation (`1h30m`), with days besides, or of plain seconds; NaN for anything else. */
+/** Parses seconds in Go's notation (`1h30m`), extended by days, or plain seconds; NaN for anything else. */
 export function parseGoDuration(text: string): number {
   if (/^[+-]?\d+$/.test(text)) return Number(text);
   const sign = text.startsWith('-') ? -1 : 1;

@@ -1,18 +1,19 @@
 /**
- * What went wrong, for programs. Each edge (exit codes, HTTP status codes) maps every kind exactly once;
- * the text is for people and is never parsed.
+ * Kind of an error, for programs. Each frontend (exit codes, HTTP status codes) maps every kind exactly once; the text
+ * is for people and is never parsed.
  *
  * - `invalid`      a value that cannot be right; trying again cannot help
  * - `unsupported`  the key type, dialect or platform cannot do this
- * - `not-found`    the named thing does not exist
+ * - `not-found`    the named object does not exist
  * - `denied`       wrong key or passphrase, or the token's policies do not allow it
  * - `sealed`       no key was given, so the store stays locked
- * - `conflict`     the thing's present state forbids it (deletion not allowed, a place that is not empty, …)
- * - `exists`       what is to be made is there already, and was left as it is
- * - `inauthentic`  what is to be decrypted was altered, or another key made it
+ * - `conflict`     the object's current state forbids it (deletion not allowed, a location that is not empty, …)
+ * - `exists`       the object to create already exists, and was left unchanged
+ * - `inauthentic`  the ciphertext was altered, or made with another key
  * - `corrupt`      stored bytes are damaged, or of a format that this version does not read
- * - `unavailable`  the disk, the database or the server cannot answer now; nothing was changed
- * - `unconfirmed`  the change is made, or may be, and something after that failed: to be looked at, never simply repeated
+ * - `unavailable`  the disk, the database or the server cannot respond now; nothing was changed
+ * - `unconfirmed`  the change was made, or may have been, and a later step failed: check the result, never simply
+ *   repeat it
  * - `too-large`    over a declared limit
  */
 export type ErrorKind = (typeof ERROR_KINDS)[number];
@@ -32,17 +33,17 @@ export const ERROR_KINDS = [
   'too-large',
 ] as const;
 
-/** Where something is kept on the machine or in the network that the program runs in. */
+/** Location of data on the machine or network that the program runs in. */
 export type Place = { readonly file: string } | DatabasePlace;
 
 export interface DatabasePlace {
-  /** Its address, without the password. */
+  /** Address, without the password. */
   readonly database: string;
-  /** What in it is meant, unless it is the whole of it. */
+  /** Part of the database; absent for the whole. */
   readonly part?: string;
 }
 
-/** Words for those who run the program, and what everybody else reads in their stead. */
+/** Internal text for operators, with its replacement for other readers. */
 export interface Aside {
   readonly inside: string;
   readonly outside: string;
@@ -50,10 +51,10 @@ export interface Aside {
 
 type Part = string | Place | Aside;
 
-/** A text of which the places are told apart, so that others can be told it without them. Plain JSON. */
+/** Text with marked locations, so that it can be printed without them. Plain JSON. */
 export type Text = string | readonly Part[];
 
-/** The tag of a text with places in it: placed`${{ file }} is damaged`. */
+/** Template tag for a text with locations: placed`${{ file }} is damaged`. */
 export const placed = (
   words: TemplateStringsArray,
   ...values: readonly (Text | Place | Aside | number)[]
@@ -63,13 +64,16 @@ export const placed = (
     return [...(typeof value === 'number' ? [String(value)] : [value].flat()), word];
   });
 
-/** A place as people write it. */
+/** Formats a location. */
 export function printPlace(place: Place): string {
   if ('file' in place) return place.file;
   return place.part === undefined ? place.database : `${place.database} (${place.part})`;
 }
 
-/** @param name what stands for a place or an aside; without it, what those read who run the program. */
+/**
+ * Prints a text.
+ * @param name formats a location or internal text; default: as for operators
+ */
 export const printText = (text: Text, name: (part: Place | Aside) => string = insideName): string =>
   typeof text === 'string'
     ? text
@@ -80,29 +84,29 @@ const insideName = (part: Place | Aside): string => ('inside' in part ? part.ins
 const isPlace = (part: Part): part is Place => typeof part === 'object' && !('inside' in part);
 
 export interface ErrorDetails {
-  /** The parameter (wire name, e.g. `key_version`) that the error is about. */
+  /** Parameter (wire name, e.g. `key_version`) that the error is about. */
   readonly field?: string | undefined;
-  /** What to do about it, for people: one clause, lower case, no full stop. Sent only to the command's own client. */
+  /** Suggested action for users: one clause, lower case, no full stop. Sent only to Coffer's own client. */
   readonly hint?: Text | undefined;
   readonly cause?: unknown;
-  /** Of `not-found`: what the path goes through is not there, and clients tell by the status, whatever they meant to do there. */
+  /**
+   * For `not-found`: the resource in the path does not exist, which clients recognize by the status, for any method.
+   */
   readonly isGone?: true;
 }
 
 /**
- * The one error class of the core.
- * `message` is the text that programs of the Vault family see in `errors[]`, so where
- * such a text is known it is kept to the letter; friendlier words go to `hint`.
- * Neither ever contains key material, plaintext or a passphrase.
+ * Error class of the core. `message` is the text in `errors[]` for Vault clients, so known texts are kept to the
+ * letter; friendlier words are in `hint`. Neither ever contains key material, plaintext or a passphrase.
  */
 export class CofferError extends Error {
   readonly kind: ErrorKind;
   readonly field: string | undefined;
   readonly hint: string | undefined;
   readonly isGone: boolean;
-  /** The file or database that the message names. */
+  /** File or database that the message names. */
   readonly where: Place | undefined;
-  /** Message and hint as they were given, with their places told apart. */
+  /** Message and hint with their marked locations. */
   readonly texts: { readonly message: Text; readonly hint?: Text };
 
   constructor(kind: ErrorKind, message: Text, { field, hint, cause, isGone }: ErrorDetails = {}) {
@@ -117,7 +121,7 @@ export class CofferError extends Error {
   }
 }
 
-/** An error of the family, or undefined for anything else (a defect, an error of the platform). */
+/** Returns a CofferError; undefined for anything else (a defect, an error of the platform). */
 export function asCofferError(error: unknown): CofferError | undefined {
   return error instanceof CofferError ? error : undefined;
 }
@@ -139,7 +143,7 @@ export const corrupt = errorOf('corrupt');
 export const unavailable = errorOf('unavailable');
 export const unconfirmed = errorOf('unconfirmed');
 
-/** What failed after `made` was made. An error that nobody foresaw stays what it is. */
+/** Converts an error after `made` was done. An unexpected error is returned unchanged. */
 export function failedAfter(made: string, error: unknown, hint: Text): unknown {
   const known = asCofferError(error);
   if (known === undefined || known.kind === 'unconfirmed') return error;

@@ -1,4 +1,7 @@
-/** A test whether a text is, as a whole, what a pattern says; `*` stands for any run of characters, none included, and nothing else is special. */
+/**
+ * Creates a test whether a whole text matches a pattern; `*` matches any number of characters, including none, and
+ * nothing else is special.
+ */
 export function glob(pattern: string): (text: string) => boolean {
   const [front = '', ...rest] = pattern.split('*');
   const back = rest.pop();

@@ -1,24 +1,24 @@
-/** A piece of a text, by its first character and the one behind its last. */
+/** Part of a text: position of its first character, and after its last. */
 export interface Occurrence {
   readonly start: number;
   readonly end: number;
 }
 
 /**
- * Finds which of many pieces stand in one short text. To look for each piece by itself takes their number times the length of
- * the text; this takes a look at each character of a piece, and at most as many as stand in the text one behind another.
+ * Finds which of many pieces occur in one short text. Searching each piece separately takes their number times the
+ * length of the text; this is linear in the length of each piece, up to its longest prefix that occurs in the text.
  *
- * It is a suffix automaton: each state stands for the pieces of the text that end at the same places.
+ * It is a suffix automaton: each state stands for the substrings that end at the same positions.
  */
 export class Occurrences {
   readonly #text: string;
-  /** By the code of a character. */
+  /** Transitions by character code. */
   readonly #next: Map<number, number>[] = [new Map()];
   readonly #lengths: number[] = [0];
   readonly #links: number[] = [-1];
-  /** The state of the whole text up to each character. */
+  /** State of each prefix of the text. */
   readonly #ends: number[] = [];
-  /** The longest piece that was found in each state; 0 for none. */
+  /** Length of the longest piece found in each state; 0 for none. */
   readonly #found: number[] = [0];
 
   constructor(text: string) {
@@ -31,9 +31,9 @@ export class Occurrences {
   }
 
   /**
-   * Marks where a piece stands in the text; and where its beginning does that is cut short, if that is long enough to be no
-   * chance.
-   * @returns whether the whole piece stands there.
+   * Marks the occurrences of a piece; and of its longest prefix that occurs, if it is long enough to rule out
+   * coincidence.
+   * @returns whether the whole piece occurs
    */
   mark(piece: string, leastOfBeginning = Number.POSITIVE_INFINITY): boolean {
     let state: number | undefined = 0;
@@ -46,7 +46,10 @@ export class Occurrences {
     return piece !== '';
   }
 
-  /** What was marked, from left to right and none over another: from the end of the text on, the longest at each place. */
+  /**
+   * Returns the marked parts, from left to right without overlaps: from the end of the text on, the longest at each
+   * position.
+   */
   marked(): readonly Occurrence[] {
     const longest = this.#longestByState();
     const occurrences: Occurrence[] = [];
@@ -58,7 +61,7 @@ export class Occurrences {
     return occurrences.reverse();
   }
 
-  /** What ends somewhere also ends there in the states of its shorter ends. */
+  /** Propagates lengths: a substring that ends at a position also ends there in the states of its suffixes. */
   #longestByState(): readonly number[] {
     const longest = [...this.#found];
     const byLength = this.#lengths.map((_, state) => state).sort((a, b) => this.#length(a) - this.#length(b));
@@ -83,7 +86,10 @@ export class Occurrences {
     return added;
   }
 
-  /** The state for exactly what `before` stands for and the character, told apart from longer ones where need be. */
+  /**
+   * Returns the state for exactly the strings of `before` followed by the character, split from longer ones if
+   * necessary.
+   */
   #linkTo(before: number, code: number): number {
     const there = this.#next[before]?.get(code) ?? 0;
     if (this.#length(there) === this.#length(before) + 1) return there;

@@ -1,8 +1,9 @@
 const words = new Set<string>();
 
 /**
- * Words of a refusal that hold nothing of what was sent, and that people look for in the audit trail. They are never hashed
- * there, whoever sends the same words as a value. Whatever is not declared so is taken for what a caller sent.
+ * Declares a text of an error that contains no request data, and that operators search for in the audit log. It is
+ * never hashed there, even if a client sends the same text as a value. Everything not declared like this is treated as
+ * request data.
  * @see docs/decisions/0270
  * @see docs/decisions/0265
  */
@@ -11,7 +12,7 @@ export function ownWords<T extends string>(text: T): T {
   return text;
 }
 
-/** Where words of ours stand in a text, in no order. */
+/** Yields the occurrences of declared texts, unsorted. */
 export function* placesOfOwnWords(text: string): Generator<{ readonly start: number; readonly end: number }> {
   for (const word of words) {
     for (let start = text.indexOf(word); start !== -1; start = text.indexOf(word, start + word.length)) {

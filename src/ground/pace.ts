@@ -1,39 +1,39 @@
 import { elapsedMs } from './clock.ts';
 import { turn } from './pause.ts';
 
-/** So long may a loop hold the event loop before others get their turn. */
+/** Maximum time in milliseconds that a loop may block the event loop. */
 const MAX_STRETCH_MS = 15;
-/** Looks at the clock this close together cost more than they tell. */
+/** Interval in milliseconds below which reading the clock costs more than it is worth. */
 const QUICK_MS = 1;
-/** Rounds between two looks at the most: a slow round may follow upon quick ones at any time. */
+/** Maximum number of rounds between two readings of the clock: a slow round may follow fast ones at any time. */
 const MAX_ROUNDS = 16;
 
-/** Breaks long loops, so that the rest of the process gets its turn. */
+/** Interrupts long loops, so that other work of the process gets a turn. */
 export class Pace {
   #since = elapsedMs();
   #looked = this.#since;
   #rounds = 1;
   #left = 1;
 
-  /** Called at each round of a loop; true once enough time has gone by that {@link pause} is due. */
+  /** Called in each round of a loop; true once enough time has passed that {@link pause} is due. */
   isDue(): boolean {
     this.#left--;
     return this.#left === 0 && this.#look();
   }
 
-  /** Lets the event loop turn once. */
+  /** Yields to the event loop once. */
   async pause(): Promise<void> {
     await turn();
     this.#since = elapsedMs();
     this.#looked = this.#since;
   }
 
-  /** Called at each round of a loop whose rounds wait for something anyway. */
+  /** Called in each round of a loop that is asynchronous anyway. */
   async step(): Promise<void> {
     if (this.isDue()) await this.pause();
   }
 
-  /** Quick rounds are looked at less and less often, slow ones at once. */
+  /** Reads the clock; less and less often in fast rounds, at once after slow ones. */
   #look(): boolean {
     const now = elapsedMs();
     this.#rounds = now - this.#looked < QUICK_MS ? Math.min(2 * this.#rounds, MAX_ROUNDS) : 1;

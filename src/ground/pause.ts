@@ -1,5 +1,5 @@
 /**
- * Waiting, without `node:timers/promises` and `util.promisify`: those modules bring others along, and these lie on the way of
+ * Waiting without `node:timers/promises` and `util.promisify`: those modules load others, and these are in the path of
  * every command.
  */
 
@@ -9,13 +9,13 @@ export const pause = (milliseconds: number): Promise<void> =>
     setTimeout(resolve, milliseconds);
   });
 
-/** Lets other work of the process have its turn. */
+/** Yields to other work of the process. */
 export const turn = (): Promise<void> =>
   new Promise((resolve) => {
     setImmediate(resolve);
   });
 
-/** What a function of Node's answers to a callback. */
+/** Converts a Node function with a callback to a promise. */
 export const answered = <T = void>(
   call: (done: (error: Error | null, answer?: T) => void) => void,
 ): Promise<T> =>

@@ -3,7 +3,7 @@ import { decodeBase64 } from './base64.ts';
 /** Textual encodings (RFC 7468). */
 
 export interface PemBlock {
-  /** What stands behind BEGIN: `CERTIFICATE`. */
+  /** Label after BEGIN: `CERTIFICATE`. */
   readonly label: string;
   readonly bytes: Buffer;
 }
@@ -11,9 +11,9 @@ export interface PemBlock {
 const BEGIN = /^-----BEGIN (.+)-----$/;
 
 /**
- * The blocks in a text, in order. What stands around them is skipped, as programs that print certificates explain them there; so
- * are blocks that don't end, or hold no base64.
- * @returns also whether anything but blanks follows the last block.
+ * Returns the blocks in a text, in order. Text around them is skipped, because programs that print certificates add
+ * explanations; so are blocks without an end, or without base64.
+ * @returns also whether anything except white space follows the last block
  */
 export function pemBlocks(text: string): {
   readonly blocks: readonly PemBlock[];
@@ -49,6 +49,10 @@ function bytesOf(lines: readonly string[]): Buffer | undefined {
 
 const COLUMNS = /.{1,64}/g;
 
-/** @param base64 on one line. @returns lines of 64 characters, without a newline at the end. */
+/**
+ * Formats a block.
+ * @param base64 on one line
+ * @returns lines of 64 characters, without a newline at the end
+ */
 export const printPem = (label: string, base64: string): string =>
   [`-----BEGIN ${label}-----`, ...(base64.match(COLUMNS) ?? []), `-----END ${label}-----`].join('\n');

@@ -1,10 +1,10 @@
-/** How many places there are, and how many of them one source may have. */
+/** Total number of places, and the maximum per source. */
 export interface Room {
   readonly most: number;
   readonly mostOfOne: number;
 }
 
-/** Places that strangers take up, counted by where they come from from the moment they come. */
+/** Limited places for unauthenticated clients, counted by source from their arrival. */
 export class Places {
   readonly #room: Room;
   readonly #held = new Map<string, number>();
@@ -14,7 +14,7 @@ export class Places {
     this.#room = room;
   }
 
-  /** Takes a place; false where there is none for that source. */
+  /** Takes a place; false if there is none for that source. */
   enter(source: string): boolean {
     if (!this.mayHoldMore(source) || this.#taken >= this.#room.most) return false;
     this.#held.set(source, this.heldBy(source) + 1);
@@ -22,7 +22,7 @@ export class Places {
     return true;
   }
 
-  /** Gives a place back that was taken. */
+  /** Returns a place. */
   leave(source: string): void {
     const held = this.heldBy(source);
     if (held === 0) return;
@@ -35,14 +35,14 @@ export class Places {
     return this.#held.get(source) ?? 0;
   }
 
-  /** Whether a source has fewer places than one may have, be there any left or not. */
+  /** Whether a source is below its maximum, regardless of the total. */
   mayHoldMore(source: string): boolean {
     return this.heldBy(source) < this.#room.mostOfOne;
   }
 
   /**
-   * Who must give up a place when all are taken, so that a source with fewer finds one: whoever has most, unless the other would have
-   * as many then.
+   * Returns the source that must give up a place when all are taken, so that another source gets one: the one with the
+   * most, unless the other would have as many then.
    */
   owesTo(source: string): string | undefined {
     let most = this.heldBy(source) + 1;

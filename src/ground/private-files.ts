@@ -5,15 +5,15 @@ const ANY_RIGHT = 0o077;
 const ALL_BUT_READING_BY_GROUP = 0o037;
 const WRITING = 0o022;
 const ROOT = 0;
-/** Files that were open when the program was started: whoever opened them answers for them. */
+/** Paths of inherited descriptors: the process that opened them is responsible. */
 const HANDED_OVER = /^\/(?:dev\/(?:stdin|fd\/\d+)|proc\/(?:self|thread-self|\d+)\/fd\/\d+)$/;
 
 /**
- * Refuses a file with a secret that others may read or write, as PostgreSQL and ssh do: nobody but its owner may, who is the
- * user of this process or root; a file of root's may be readable for its group. Pipes and the like have no such rights, nor has
- * any file on platforms whose users have no numbers (Windows).
- * @param field the parameter that names the file.
- * @throws `unavailable` with the command that mends it.
+ * Refuses a file with a secret that other users may read or write, like PostgreSQL and ssh: only its owner may, who
+ * must be the user of this process or root; a file of root may be readable for its group. Pipes and other special files
+ * have no such permissions, nor has any file on platforms without numeric users (Windows).
+ * @param field parameter that names the file
+ * @throws `unavailable` with the command that fixes it
  * @see docs/decisions/0115
  */
 export function refuseExposed(path: string, stats: Stats, field?: string): void {
@@ -22,9 +22,9 @@ export function refuseExposed(path: string, stats: Stats, field?: string): void 
 }
 
 /**
- * Whether a file or link is of an owner whose instructions may be followed: the user of this process, or root. Where users have no numbers
- * (Windows), every owner is.
- * @param behind The user who became root with sudo, as git takes it.
+ * Whether the owner of a file or link is trusted: the user of this process, or root. Without numeric users (Windows),
+ * every owner is.
+ * @param behind user who became root with sudo, as Git accepts it
  */
 export function isOfTrustedOwner({ uid }: Pick<Stats, 'uid'>, behind?: number): boolean {
   const own = process.geteuid?.();
@@ -32,12 +32,15 @@ export function isOfTrustedOwner({ uid }: Pick<Stats, 'uid'>, behind?: number): 
   return own === ROOT && uid === behind;
 }
 
-/** As `refuseExposed`, for a file that others may read, but not write. */
+/** Like `refuseExposed`, for a file that other users may read, but not write. */
 export function refuseWritable(path: string, stats: Stats, field?: string): void {
   refuseOthers(path, stats, WRITING, 'go-w', field);
 }
 
-/** The content of a file with a secret. @throws as `refuseExposed`; the platform's error when it can't be read. */
+/**
+ * Reads a file with a secret.
+ * @throws as `refuseExposed`; the platform's error if it cannot be read
+ */
 export function readPrivateFile(path: string, field?: string): string {
   const descriptor = openSync(path, 'r');
   try {
@@ -48,7 +51,10 @@ export function readPrivateFile(path: string, field?: string): string {
   }
 }
 
-/** @param mend what "chmod" is told. */
+/**
+ * Checks owner and permissions.
+ * @param mend argument of "chmod" in the hint
+ */
 function refuseOthers(
   path: string,
   stats: Stats,

@@ -1,8 +1,8 @@
 import { randomFillSync } from 'node:crypto';
 
-/** Where randomness comes from; tests hand in their own. */
+/** Source of randomness; replaced in tests. */
 export interface Random {
-  /** `size` fresh bytes that the caller owns (and may overwrite). */
+  /** Returns `size` random bytes that the caller owns (and may overwrite). */
   bytes(size: number): Buffer;
 }
 
@@ -12,9 +12,8 @@ let pool = Buffer.alloc(0);
 let used = 0;
 
 /**
- * The operating system's generator by way of OpenSSL. Short values (nonces) are cut from a pool:
- * a call into OpenSSL costs a microsecond, which counts in batches. Handed-out bytes are erased
- * from the pool, and no byte is handed out twice.
+ * The operating system's generator via OpenSSL. Short values (nonces) are taken from a pool: a call into OpenSSL costs
+ * a microsecond, which matters in batches. Returned bytes are erased from the pool, and no byte is returned twice.
  */
 export const systemRandom: Random = {
   bytes(size: number): Buffer {

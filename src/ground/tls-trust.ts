@@ -1,7 +1,7 @@
 /**
- * Has this process trust the certificate authorities that Node comes with, and nobody else unless a caller says so. In the single
- * executable only, where NODE_EXTRA_CA_CERTS and NODE_USE_SYSTEM_CA are none of Node's business; under a Node of the user's own they
- * mean what its documentation says. For who connects with TLS; `rejectUnauthorized: true` belongs to it, else
+ * Makes this process trust the certificate authorities bundled with Node, and only those unless a caller adds others.
+ * Only in the single executable, where NODE_EXTRA_CA_CERTS and NODE_USE_SYSTEM_CA must have no effect; with the user's
+ * own Node they work as documented. For TLS clients; they must also set `rejectUnauthorized: true`, otherwise
  * NODE_TLS_REJECT_UNAUTHORIZED decides.
  * @see docs/decisions/0114
  */

@@ -1,4 +1,4 @@
-/** The text form of 16 bytes as a random (version 4) UUID, RFC 9562. */
+/** Formats 16 bytes as a random (version 4) UUID, RFC 9562. */
 export function uuidFrom(bytes: Uint8Array): string {
   const copy = Buffer.from(bytes);
   copy.writeUInt8((copy.readUInt8(6) & 0x0f) | 0x40, 6);

@@ -1,18 +1,21 @@
 /**
- * What Windows does in its own way with files. It has no sync of directories, no rights by mode and no users by number either: who
- * needs those looks whether they are there.
+ * File handling of Windows. It also has no directory sync, file modes and numeric users: code that needs those checks
+ * for them.
  * @see docs/decisions/0232
  */
 
-/** Somebody has the file open who does not share it: a virus scanner, an indexer, a reader of ours for some microseconds. */
+/**
+ * Error codes of a file that another process has open exclusively: a virus scanner, an indexer, or a short read by this
+ * program.
+ */
 const HELD: ReadonlySet<unknown> = new Set(['EPERM', 'EACCES', 'EBUSY']);
-/** Tries are so far apart; less than half a second together, for nothing else runs meanwhile. */
+/** Waits between attempts, in milliseconds; less than half a second in total, because they block the thread. */
 const WAITS_MS = [1, 2, 5, 10, 20, 50, 100, 200] as const;
 
 /**
- * Does something to a file by its name. On Windows a file that somebody has open can't be replaced, deleted or opened for a
- * moment: there it is tried some more times.
- * @throws what the last try has thrown.
+ * Runs a file operation by name. On Windows a file that is open elsewhere temporarily cannot be replaced, deleted or
+ * opened: it is retried there.
+ * @throws the error of the last attempt
  */
 export function patiently<T>(work: () => T, platform: string = process.platform): T {
   for (const wait of platform === 'win32' ? WAITS_MS : []) {

@@ -1,16 +1,16 @@
-/** Which paths below `/v1` a mount can have, and which are the API's own. */
+/** Paths below `/v1` that mounts can have, and the API's own. */
 
 import { invalid } from '../ground/errors.ts';
 import { trimSlashes } from '../ground/trim.ts';
 
-/** The mount that a store has from the start, and that is meant where none is named. */
+/** Initial and default mount. */
 export const DEFAULT_MOUNT = 'transit';
 export const MAX_MOUNT_PATH_LENGTH = 512;
-/** Login methods are mounted below it, and what is about callers lies there. */
+/** Path prefix of login methods, and of operations on tokens. */
 export const LOGIN_PREFIX = 'auth/';
 
 const SEGMENT = /^[A-Za-z0-9_](?:[A-Za-z0-9_.-]*[A-Za-z0-9_])?$/;
-/** Other parts of the API, and in policies the paths of the tags API, which start with `api/v2/`. */
+/** Reserved segments of other parts of the API, and `api`: the tags API's paths in policies start with `api/v2/`. */
 const RESERVED_FIRST_SEGMENTS = new Set(['sys', 'auth', 'identity', 'cubbyhole', 'api']);
 
 export const isLegal = (path: string): boolean =>
@@ -18,14 +18,18 @@ export const isLegal = (path: string): boolean =>
 
 export const isReserved = (path: string): boolean => RESERVED_FIRST_SEGMENTS.has(path.split('/')[0] ?? '');
 
-/** Whether an engine can be mounted at a path, without slashes at its ends; whether there is one is another question. */
+/** Whether an engine could be mounted at a path, without slashes at the ends. */
 export const isMountPath = (path: string): boolean => isLegal(path) && !isReserved(path);
 
-/** Whether a path below `/v1` is about the server itself or its callers, and not about what an engine keeps. */
+/** Whether a path below `/v1` is about the server itself or its clients, not about an engine's data. */
 export const isSystemPath = (path: string): boolean =>
   path.startsWith('sys/') || path.startsWith(LOGIN_PREFIX);
 
-/** The path of a new mount, without slashes at its ends. @throws `invalid` for an impossible one. */
+/**
+ * Validates the path of a new mount.
+ * @returns the path without slashes at the ends
+ * @throws `invalid` for an impossible one
+ */
 export function checkedPath(path: string, isLogin: boolean): string {
   const trimmed = trimSlashes(path);
   if (!isLegal(trimmed)) {
@@ -40,6 +44,6 @@ export function checkedPath(path: string, isLogin: boolean): string {
   return trimmed;
 }
 
-/** Whether one path is the other, or lies below it. */
+/** Whether two paths are equal, or one is below the other. */
 export const overlaps = (a: string, b: string): boolean =>
   `${a}/`.startsWith(`${b}/`) || `${b}/`.startsWith(`${a}/`);

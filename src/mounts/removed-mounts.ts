@@ -1,4 +1,4 @@
-/** What removed login methods kept, until it is cleared away. */
+/** Data of removed login methods that is still to be deleted. */
 
 import type { Store, Transaction } from '../store/store.ts';
 
@@ -8,16 +8,19 @@ interface Removed {
 }
 
 const REMOVED = { collection: 'sys', id: 'removed-mounts' } as const;
-/** Documents that one transaction deletes: nobody waits long for the lock. */
+/** Number of documents deleted per transaction, so that other writers do not wait long. */
 const BATCH = 500;
 
-/** Part of the change that removes a mount. @see docs/decisions/0173 */
+/**
+ * Records collections for deletion, as part of removing a mount.
+ * @see docs/decisions/0173
+ */
 export async function noteRemoved(tx: Transaction, collections: readonly string[]): Promise<void> {
   const before = await tx.get<Removed>(REMOVED);
   tx.put(REMOVED, { collections: [...(before?.collections ?? []), ...collections] });
 }
 
-/** Deletes what is left. Whoever is killed at it leaves the rest to the next who calls this. */
+/** Deletes recorded data. If the process is killed, the next call continues. */
 export async function clearRemoved(store: Store): Promise<void> {
   const isLeft = () => store.read(async (view) => (await view.get<Removed>(REMOVED)) !== undefined);
   while (await isLeft()) await store.transact(clearSome);

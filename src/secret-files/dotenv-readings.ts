@@ -1,6 +1,6 @@
 /*
- * Where readers of `.env` files differ: in where a quoted value ends. What is one value after the other for us, some of them take for
- * a single one over several lines.
+ * Differences between readers of `.env` files: where a quoted value ends. Several values here may be a single one over
+ * several lines for some readers.
  * @see docs/decisions/0288
  */
 
@@ -9,13 +9,16 @@ export const NOTHING = /[ \t]*(?:#[^\r\n]*)?(?=[\r\n]|$)/y;
 export const QUOTES: ReadonlySet<string> = new Set(['"', "'", '`']);
 export const BYTE_ORDER_MARK = '\ufeff';
 
-/** Matches at an offset. @param pattern a sticky one. */
+/**
+ * Matches at an offset.
+ * @param pattern sticky pattern
+ */
 export function match(pattern: RegExp, text: string, at: number): RegExpExecArray | undefined {
   pattern.lastIndex = at;
   return pattern.exec(text) ?? undefined;
 }
 
-/** Only `"…"` has `\\` for one backslash. */
+/** Whether a backslash is itself escaped: `\\` only means one backslash in `"…"`. */
 export function isEscapedBackslash(text: string, from: number, at: number, quote: string): boolean {
   if (quote !== '"') return false;
   let first = at;
@@ -23,21 +26,21 @@ export function isEscapedBackslash(text: string, from: number, at: number, quote
   return (at - first) % 2 === 1;
 }
 
-/** What ends so, and line ends, has no value yet for Node's reader, which takes the next line for it. */
+/** End of a line whose value is still empty for Node's parser, which takes the next line as the value. */
 const EMPTY_WITH_BLANK = /=\r*[ \t]\s*$/;
 
-/** How some read quotes. */
+/** Interpretation of quotes by some readers. */
 interface Reading {
   /** Whether a quote ends the value that began at an offset. */
   readonly ends: (text: string, from: number, at: number) => boolean;
-  /** Whether a value is taken for an unquoted one, when something follows its last quote. */
+  /** Whether a value counts as unquoted if anything follows its last quote. */
   readonly isStrict: boolean;
   readonly head: RegExp;
 }
 
-/** The names of readers that know no `NAME: value`, and take what stands before the first `=`. */
+/** Name for readers without the `NAME: value` form: everything before the first `=`. */
 const ANY_NAME = /(?!#)[^=\n]*=[ \t]*/y;
-/** Backslashes stand for themselves; one does so that stands behind another one; none does. */
+/** Rules for backslashes: none escapes; one escapes unless it is itself escaped; every one escapes. */
 const ENDINGS: readonly Reading['ends'][] = [
   () => true,
   (text, from, at) => text[at - 1] !== '\\' || isEscapedBackslash(text, from + 1, at - 1, '"'),
@@ -47,17 +50,18 @@ const READINGS: readonly Reading[] = ENDINGS.flatMap((ends) =>
   [true, false].flatMap((isStrict) => [ASSIGNMENT, ANY_NAME].map((head) => ({ ends, isStrict, head }))),
 );
 
-/** Where a value begins, and its line. */
+/** Start of a value, and of its line. */
 interface Begin {
   readonly start: number;
   readonly lineStart: number;
 }
 
 /**
- * For each value, where one begins that goes on over it for some readers: because its quote ends later for them, or not at all (what is
- * decrypted may have one that ends it), or because they know no line that ends in a carriage return alone, look for a value that is
- * empty in the next line, or join a line that ends in a backslash with the next one.
- * @param values in the order of the text.
+ * Returns, for each value, the start of an earlier value that includes it for some readers: because its quote ends
+ * later for them, or never (a decrypted value may contain a quote that ends it), or because they do not treat a lone
+ * carriage return as a line end, look for an empty value on the next line, or join a line that ends in a backslash with
+ * the next one.
+ * @param values in the order of the text
  */
 export function begunBefore(text: string, values: readonly Begin[]): readonly (number | undefined)[] {
   const begun = values.map(({ lineStart }, index) => {
@@ -84,8 +88,8 @@ export function begunBefore(text: string, values: readonly Begin[]): readonly (n
 }
 
 /**
- * The values as systemd reads them (`EnvironmentFile=`): a backslash at the end of a line joins it with the next one, behind a quote that ends another one may
- * begin, and nothing behind a value is a comment.
+ * Yields the values as read by systemd (`EnvironmentFile=`): a backslash at the end of a line joins it with the next
+ * one, a quoted part may follow another one, and there are no comments after a value.
  * @see https://www.freedesktop.org/software/systemd/man/latest/systemd.exec.html#EnvironmentFile=
  */
 function* valuesOfSystemd(text: string): Generator<readonly [from: number, to: number]> {
@@ -106,7 +110,7 @@ const BLANKS = /[ \t]*/y;
 const BARE = /[^\\\r\n]*(?:\\[\s\S][^\\\r\n]*)*/y;
 const QUOTED: Readonly<Record<string, RegExp>> = { "'": /'[^']*'/y, '"': /"[^"\\]*(?:\\[\s\S][^"\\]*)*"/y };
 
-/** Infinity for a quote that nothing ends. */
+/** Returns the end of a value; infinity for an unterminated quote. */
 function endForSystemd(text: string, from: number): number {
   for (let at = from; ; ) {
     at += match(BLANKS, text, at)?.[0].length ?? 0;

@@ -19,15 +19,16 @@ import {
 import { parseValue } from './value.ts';
 
 /**
- * `.env` files by the rules that the dotenv family shares: `export ` may stand before a name; `'…'` and backquotes are literal, in
- * `"…"` the escapes of `ESCAPES` are expanded, and all three may span lines; without quotes a value goes to the end of the line or to
- * ` #`, blanks around it don't count; of a name that comes twice the last one wins. Nothing is expanded or run.
+ * `.env` files by the common rules of dotenv parsers: a name may be preceded by `export `; `'…'` and backquotes are
+ * literal, in `"…"` the escapes of `ESCAPES` are expanded, and all three may span lines; an unquoted value ends at the
+ * end of the line or at ` #`, without surrounding white space; the last one of duplicate names wins. Nothing is
+ * expanded or run.
  * @see docs/decisions/0149
  */
 export const dotenv: Format = { name: 'dotenv', parse };
 
 const NAME = /[\w.-]+/y;
-/** Without `export` it could as well be a line of a secret that somebody forgot to quote. */
+/** Lone name, only with `export`: otherwise it could be a line of a secret that was not quoted. */
 const EXPORT_ALONE = /[ \t]*export[ \t]+[\w.-]+/y;
 const LINE_END = /\r\n|\n|\r/y;
 const UNQUOTED = /[^\r\n]*/y;
@@ -40,14 +41,14 @@ const ESCAPES: Readonly<Record<string, string>> = {
   '\\': '\\',
   $: '$',
 };
-/** What nobody needs quotes for. */
+/** Characters that need no quotes. */
 const BARE = /^[\w.:/@%+,=-]+$/;
 
-/** Where one assignment stands, its line and its value. */
+/** Positions of one assignment, its line and its value. */
 interface Assignment {
   readonly place: Place;
   readonly lineStart: number;
-  /** Behind its line end. */
+  /** Position after the line end. */
   readonly lineEnd: number;
 }
 
@@ -69,8 +70,8 @@ function parse(text: string, file: string): SecretFile {
 }
 
 /**
- * Notes at each value where one begins that goes on over it for other readers.
- * @throws `invalid` where it is encrypted: once decrypted, they would show it under the name of that one.
+ * Marks the values that an earlier one includes for other readers.
+ * @throws `invalid` if such a value is encrypted: once decrypted, they would show it under the other name
  */
 function withOtherNames(
   assignments: readonly Assignment[],
@@ -132,8 +133,8 @@ function placeAt(text: string, start: number, name: string): Place {
 }
 
 /**
- * Where a quoted value ends: at the first quote that no backslash stands before, if nothing but a comment follows it on its line;
- * else a backslash may have been meant as itself. A value of which neither holds is not quoted at all.
+ * Returns the end of a quoted value: the first quote not preceded by a backslash, if only a comment follows it on its
+ * line; otherwise a backslash may be literal. If neither applies, the value is not quoted.
  */
 function quotedEnd(text: string, start: number): number | undefined {
   const quote = text[start] ?? '';
@@ -151,7 +152,7 @@ function quotedEnd(text: string, start: number): number | undefined {
 
 function unquotedEnd(text: string, start: number): number {
   const [line = ''] = match(UNQUOTED, text, start) ?? [];
-  // Most lines have none, and every start looks at each of them.
+  // Most lines have none, and every start checks each of them.
   const comment = line.includes('#') ? (COMMENT.exec(line)?.index ?? line.length) : line.length;
   return start + line.slice(0, comment).trimEnd().length;
 }
@@ -165,7 +166,7 @@ function meaningOf(source: string): string {
     : inner;
 }
 
-/** In single quotes, where everybody takes a backslash and a dollar for themselves, if that can be. */
+/** Quotes a value, in single quotes if possible, in which all readers treat a backslash and a dollar literally. */
 function quoted(value: string): string {
   if (value === '' || BARE.test(value)) return value;
   if (!/['\r]|\\$/.test(value)) return `'${value}'`;

@@ -1,73 +1,84 @@
 import { type CofferError, invalid } from '../ground/errors.ts';
 import type { SealedValue } from './value.ts';
 
-/** The formats of files in which values can be encrypted one by one. */
+/** Formats of files whose values can be encrypted individually. */
 export const FORMAT_NAMES = ['dotenv', 'yaml', 'json'] as const;
 export type FormatName = (typeof FORMAT_NAMES)[number];
 
-/** What a scalar is in its format. Everything in a `.env` is a string. */
+/** Type of a scalar in its format. Everything in a `.env` file is a string. */
 export type ScalarType = 'string' | 'number' | 'boolean' | 'null';
 
-/** A scalar value in a file. Offsets count UTF-16 units of the file's text. */
+/** Scalar value in a file. Offsets count UTF-16 units of the file's text. */
 export interface Place {
   /**
-   * What the value is called, and what an encrypted one is bound to: its keys and list indexes, joined by dots (`db.password`,
-   * `servers.0.key`); dots, `#` and backslashes in a key stand behind a backslash. In a YAML file of several documents those of the second
-   * start with `2#`. In a `.env`, the name as it is.
+   * Name of the value, which an encrypted value is bound to: its keys and list indexes, joined by dots (`db.password`,
+   * `servers.0.key`); dots, `#` and backslashes in a key are escaped by a backslash. In a YAML file with several
+   * documents, names of the second one start with `2#`. In a `.env` file, the name itself.
    */
   readonly name: string;
-  /** The keys and indexes alone. */
+  /** Keys and indexes. */
   readonly path: readonly string[];
   readonly start: number;
   readonly end: number;
-  /** The scalar as it is written, with its quotes: `text.slice(start, end)`. What is encrypted, so that it comes back byte for byte. */
+  /**
+   * Scalar as written, with its quotes: `text.slice(start, end)`. This is what is encrypted, so that decryption
+   * restores it byte for byte.
+   */
   readonly source: string;
-  /** What it means: of a string its characters, of everything else its source. */
+  /** Meaning: the characters of a string, the source of any other type. */
   readonly text: string;
   readonly type: ScalarType;
   /** Undefined for a value that is not encrypted. */
   readonly sealed: SealedValue | undefined;
   /**
-   * Where it gets a second name for some readers. In YAML: where the first alias of the value stands, or of something that contains it, or a key
-   * with a tag; in a `.env`: where a value begins that goes on over it for them.
+   * Position that gives it a second name for some readers. In YAML: the first alias of the value, or of a node that
+   * contains it, or a key with a tag; in a `.env` file: an earlier value that includes it for them.
    */
   readonly otherNameAt?: number;
 }
 
-/** A file taken apart. It never changes; what changes it gives a new text. */
+/** Parsed file. Immutable; changes return a new text. */
 export interface SecretFile {
   readonly format: FormatName;
   readonly text: string;
-  /** In the order of the text. In a `.env` a name may come twice: the last one wins. */
+  /** In the order of the text. In a `.env` file, the last one of duplicate names wins. */
   readonly places: readonly Place[];
-  /** How a string is to be written at a place, e.g. in quotes. An encrypted value is a string, too. */
+  /** Formats a string for a place, e.g. in quotes. An encrypted value is a string, too. */
   written(place: Place, text: string): string;
   /**
-   * The text with a value that was not there, below parents that are made where they are missing.
-   * @param text a string.
-   * @throws `invalid` when there can be none of that name.
+   * Returns the text with an additional value, creating missing parents.
+   * @param text a string
+   * @throws `invalid` if the name is impossible
    */
   added(name: string, text: string): string;
-  /** The text without a value and its name. @throws `invalid` when others would get another name by it. */
+  /**
+   * Returns the text without a value and its name.
+   * @throws `invalid` if other values would get another name
+   */
   removed(place: Place): string;
 }
 
 export interface Format {
   readonly name: FormatName;
   /**
-   * @param file what errors call it, before the number of the line.
-   * @throws `invalid` for what is not of the format, has a key twice, is nested too deeply, or has an encrypted value with a second name.
+   * Parses a file.
+   * @param file name for errors, before the line number
+   * @throws `invalid` for a malformed file, a duplicate key, too much nesting, or an encrypted value with a second name
    */
   parse(text: string, file: string): SecretFile;
-  /** The text as readers take it for whom more characters end a line; undefined where that makes no difference. */
+  /**
+   * Returns the text as interpreted by readers with more line ending characters; undefined if there is no difference.
+   */
   asOthersRead?(file: SecretFile): string | undefined;
 }
 
-/** The place of a name: of several the last one, which wins. */
+/** Finds the place of a name: the last one, which wins. */
 export const placeOf = (file: SecretFile, name: string): Place | undefined =>
   file.places.findLast((place) => place.name === name);
 
-/** Tells the number of the line, from 1, at an offset. Asked in the order of the text, it looks at each line once. */
+/**
+ * Returns a function that returns the line number, from 1, of an offset. For ascending offsets it scans each line once.
+ */
 export function lineCounter(text: string): (offset: number) => number {
   let line = 1;
   let lineEnd = text.indexOf('\n');
@@ -82,7 +93,7 @@ export function lineCounter(text: string): (offset: number) => number {
 
 export const lineAt = (text: string, offset: number): number => lineCounter(text)(offset);
 
-/** A refusal that says where. */
+/** Creates an error with a position. */
 export const refusedAt = (
   file: string,
   text: string,
@@ -91,7 +102,7 @@ export const refusedAt = (
   hint?: string,
 ): CofferError => invalid(`${file}:${lineAt(text, offset)}: ${message}`, { hint });
 
-/** A refusal of a value that is encrypted, or is to be, and that some would read under another name. */
+/** Creates the error for a value that is or will be encrypted, and that some readers would read under another name. */
 export const otherNameRefused = (
   format: FormatName,
   file: string,
@@ -122,11 +133,11 @@ export const otherNameRefused = (
           'leave the tag out',
         );
 
-/** `db.password` of its keys. */
+/** Formats the name of keys: `db.password`. */
 export const nameOf = (path: readonly string[]): string =>
   path.map((key) => key.replace(/[\\.#]/g, '\\$&')).join('.');
 
-/** The keys of a name, as `nameOf` wrote it, without the number of a document. */
+/** Parses a name of `nameOf` into its keys, without the number of a document. */
 export function pathOf(name: string): readonly string[] {
   const keys = [''];
   for (const [part, escaped] of name.replace(/^\d+#/, '').matchAll(/\\(.)|[^\\]|\\$/gs)) {
@@ -138,7 +149,10 @@ export function pathOf(name: string): readonly string[] {
 
 const CONFLICT = /^<{7}(?: |\r?$)/m;
 
-/** @throws `invalid` when a merge left its markers, which no format reads as what they are. */
+/**
+ * Refuses merge conflicts.
+ * @throws `invalid` if there are conflict markers, which no format recognizes
+ */
 export function refuseConflicts(text: string, file: string): void {
   const found = text.includes('<<<<<<<') ? CONFLICT.exec(text) : null;
   if (found !== null && /^>{7}(?: |\r?$)/m.test(text))

@@ -10,14 +10,14 @@ import {
 } from './tree.ts';
 import { parseValue } from './value.ts';
 
-/** JSON (RFC 8259) without the liberties that some readers take; a key that comes twice in one object is refused. */
+/** Strict JSON (RFC 8259); duplicate keys in an object are refused. */
 export const json: Format = { name: 'json', parse };
 
-/** Deeper than anybody nests secrets, and not deep enough for the stack. */
+/** Maximum nesting depth: deeper than any file with secrets, and safe for the stack. */
 const MAX_DEPTH = 200;
 
 const BLANKS = /[ \t\r\n]*/y;
-/** Only where it ends; what it may hold is for JSON's own reader to say. */
+/** Only finds the end of a string; its content is validated by JSON.parse. */
 const STRING = /"[^"\\]*(?:\\[\s\S][^"\\]*)*"/y;
 const NUMBER = /-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?(?![\w.+-])/y;
 const BOOLEAN = /(?:true|false)(?!\w)/y;

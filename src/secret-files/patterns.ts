@@ -1,10 +1,13 @@
 /**
- * Patterns for paths and for names of values, as `.gitignore` has them: one part alone means that part at any depth, several are
- * counted from the top; what matches covers all below it. In a part, `*` stands for any characters and `?` for one; `**` stands for any
- * number of parts.
+ * Patterns for paths and names of values, like those of `.gitignore`: a single part matches at any depth, several parts
+ * are relative to the top; a match includes everything below it. Within a part, `*` matches any characters and `?` one;
+ * `**` matches any number of parts.
  */
 
-/** @param pattern its parts; an empty one at the beginning says that the others are counted from the top. */
+/**
+ * Whether a pattern covers a path.
+ * @param pattern its parts; an empty first one anchors the others at the top
+ */
 export function covers(pattern: readonly string[], path: readonly string[]): boolean {
   const [first, ...rest] = pattern;
   if (first === undefined) return false;
@@ -12,7 +15,10 @@ export function covers(pattern: readonly string[], path: readonly string[]): boo
   return startsWith(first === '' ? rest : pattern, path);
 }
 
-/** Keeps to the positions that can be reached: however many `**` there are, each part is looked at once for each position. */
+/**
+ * Matches from the top, tracking the reachable positions: however many `**` there are, each part is processed once per
+ * position.
+ */
 function startsWith(pattern: readonly string[], path: readonly string[]): boolean {
   let reached = new Set([0]);
   for (const part of pattern) {
@@ -26,7 +32,7 @@ function startsWith(pattern: readonly string[], path: readonly string[]): boolea
   return reached.size > 0;
 }
 
-/** Goes back to the last `*` alone, which is enough, and never more than the lengths multiplied. */
+/** Matches one part, backtracking only to the last `*`, which is sufficient and at most quadratic. */
 function matches(pattern: string, text: string): boolean {
   let at = 0;
   let star = -1;

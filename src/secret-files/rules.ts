@@ -2,20 +2,23 @@ import { isMountPath } from '../mounts/paths.ts';
 import { FORMAT_NAMES, type FormatName, type Place, pathOf, refusedAt, type SecretFile } from './format.ts';
 import { covers } from './patterns.ts';
 
-/** What the file with the rules is called. It is looked for in the directory of a file and in those above it. */
+/** Name of the rules file. It is searched for in the directory of a file and its parents. */
 export const RULES_NAME = '.coffer.yaml';
 
-/** What is encrypted in some files, and with which key. @see docs/decisions/0148 */
+/**
+ * Rule: which values of some files are encrypted, and with which key.
+ * @see docs/decisions/0148
+ */
 export interface Rule {
-  /** Patterns of paths, from the directory of the rules. */
+  /** Patterns of paths, relative to the directory of the rules. */
   readonly files: readonly string[];
   readonly key: string;
   readonly mount: string | undefined;
-  /** For files whose names don't tell it. */
+  /** Format of files whose names do not tell it. */
   readonly format: FormatName | undefined;
-  /** Patterns of names: without them every value is meant. */
+  /** Patterns of names to encrypt; empty for every value. */
   readonly only: readonly string[];
-  /** Patterns of names that are meant to stay readable, whatever `only` says. */
+  /** Patterns of names that stay readable, overriding `only`. */
   readonly except: readonly string[];
 }
 
@@ -23,10 +26,10 @@ const TEXTS = new Set(['key', 'mount', 'format']);
 const LISTS = new Set(['files', 'only', 'except']);
 
 /**
- * Rules from `rules:`, a list. Of several that match a file the first one holds.
- * @param document the file with the rules, read as YAML.
- * @param file what errors call it.
- * @throws `invalid` naming line and member.
+ * Reads the rules from the list `rules:`. The first rule that matches a file applies.
+ * @param document rules file, parsed as YAML
+ * @param file name for errors
+ * @throws `invalid` naming line and member
  */
 export function rulesIn(document: SecretFile, file: string): readonly Rule[] {
   const refused = (place: Place | undefined, message: string, hint?: string) =>
@@ -97,14 +100,17 @@ function ruleOf(
 
 const isFormat = (text: string): text is FormatName => FORMAT_NAMES.some((name) => name === text);
 
-/** @param path from the directory of the rules, with `/`. The rules themselves are never meant. */
+/**
+ * Finds the rule of a file; the rules file itself never has one.
+ * @param path relative to the directory of the rules, with `/`
+ */
 export function ruleFor(rules: readonly Rule[], path: string): Rule | undefined {
   const parts = path.split('/');
   if (parts.at(-1) === RULES_NAME) return undefined;
   return rules.find(({ files }) => files.some((pattern) => covers(pattern.split('/'), parts)));
 }
 
-/** Whether a value is to be encrypted. What is empty hides nothing. */
+/** Whether a value is to be encrypted. Empty values are not. */
 export function isSecret(
   place: Pick<Place, 'path' | 'type' | 'text'>,
   rule: Pick<Rule, 'only' | 'except'> | undefined,

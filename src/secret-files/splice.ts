@@ -1,7 +1,7 @@
 import { asCofferError, type CofferError, invalid } from '../ground/errors.ts';
 import { type Format, lineAt, type Place, type SecretFile } from './format.ts';
 
-/** The text with some scalars written otherwise; every other character stays. */
+/** Returns the text with some scalars replaced; every other character stays. */
 export function spliced(file: SecretFile, sources: ReadonlyMap<Place, string>): string {
   const { text } = file;
   let result = '';
@@ -16,10 +16,11 @@ export function spliced(file: SecretFile, sources: ReadonlyMap<Place, string>): 
 }
 
 /**
- * As `spliced`, and reads the result again: what was put in must be one scalar at the same place, and all other places be there as
- * before. Whoever may encrypt could otherwise add keys to the file of whoever decrypts.
+ * Replaces scalars like `spliced`, and parses the result again: each replacement must be one scalar at the same place,
+ * and all other places must be unchanged. Otherwise an attacker who can encrypt could add keys to the file of someone
+ * who decrypts it.
+ * @throws `invalid` naming the first place that differs
  * @see docs/decisions/0146
- * @throws `invalid` naming the first place of which that is not so.
  */
 export function respliced(
   format: Format,
@@ -50,7 +51,7 @@ export function respliced(
   return result;
 }
 
-/** A value of a `.env` that was put in and has a quote that ends nothing for us: for some readers it goes on over the next one. */
+/** Finds a replaced value of a `.env` file with a quote that, for some readers, extends it over the next value. */
 function beginsAnother(
   file: SecretFile,
   result: SecretFile,
@@ -71,7 +72,10 @@ function beginsAnother(
   return file.places[found];
 }
 
-/** Whether readers for whom more characters end a line find other values in it, or what is none of the format: a name twice, say, of which they take one. */
+/**
+ * Whether readers with more line ending characters find other values, or a malformed file: a duplicate name, for
+ * example, of which they take one.
+ */
 function hasOtherNames(format: Format, file: SecretFile): boolean {
   const { places } = file;
   const otherwise = format.asOthersRead?.(file);
@@ -94,9 +98,9 @@ function parsedAgain(format: Format, text: string, name: string, misfit: CofferE
 }
 
 /**
- * Reads a text in which one value was set or taken away, and sees to it that nothing else is another than before.
- * @param name of the value that may differ.
- * @throws `invalid` when the change did more than that, which only an unusual layout can cause.
+ * Parses a text in which one value was set or removed, and verifies that nothing else differs.
+ * @param name name of the value that may differ
+ * @throws `invalid` if the change affected anything else, which only an unusual layout can cause
  */
 export function changedAlone(
   format: Format,

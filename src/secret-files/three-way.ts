@@ -2,21 +2,23 @@ import type { Place, SecretFile } from './format.ts';
 import { spliced } from './splice.ts';
 
 /**
- * Two changes of one file, made alike in every value that they don't disagree about. A merge line by line, as git has it, is then
- * left with what is not a value, and with the true conflicts: two values that stand on neighbouring lines are no conflict,
- * and an encrypted value that was only encrypted anew is no change.
+ * Both changes of a file, with all undisputed values made equal. A merge by lines, as in Git, is then left with the
+ * rest of the text, and with real conflicts: two values on adjacent lines are not a conflict, and a value that was only
+ * re-encrypted has not changed.
  */
 export interface Aligned {
   readonly base: string;
   readonly ours: string;
   readonly theirs: string;
-  /** What each name must come to in the merged file. */
+  /** Required source of each name in the merged file. */
   readonly expected: ReadonlyMap<string, string>;
-  /** Names of which both sides have made something else. */
+  /** Names that both sides have changed differently. */
   readonly disputed: readonly string[];
 }
 
-/** Names with another encrypted value on each side, of which nobody can say without a key whether they differ. */
+/**
+ * Returns the names with different encrypted values on each side, whose equality cannot be determined without a key.
+ */
 export function inQuestion(
   base: SecretFile,
   ours: SecretFile,
@@ -34,7 +36,10 @@ export function inQuestion(
 const isSettled = (was: Place | undefined, ours: Place, theirs: Place): boolean =>
   ours.source === theirs.source || ours.source === was?.source || theirs.source === was?.source;
 
-/** @param equal names in question that mean the same on both sides. */
+/**
+ * Aligns both changes.
+ * @param equal names of such values that are equal
+ */
 export function align(
   base: SecretFile,
   ours: SecretFile,
@@ -75,7 +80,7 @@ interface Sides {
   readonly theirs: Place | undefined;
 }
 
-/** Undefined for a name that is gone. */
+/** Returns the merged value of a name; undefined if it is removed. */
 function outcomeOf({ was, ours, theirs }: Sides, equal: boolean): Place | 'disputed' | undefined {
   if (ours?.source === theirs?.source || equal) return ours;
   if (ours?.source === was?.source) return theirs;
@@ -83,7 +88,7 @@ function outcomeOf({ was, ours, theirs }: Sides, equal: boolean): Place | 'dispu
   return 'disputed';
 }
 
-/** Whether a merged file has every value that it must have, and no other. */
+/** Whether a merged file has exactly the required values. */
 export function isAsExpected(merged: SecretFile, { expected, disputed }: Aligned): boolean {
   const places = byName(merged);
   return (
@@ -93,7 +98,7 @@ export function isAsExpected(merged: SecretFile, { expected, disputed }: Aligned
   );
 }
 
-/** A name that comes a second time, which a `.env` may have, is told apart by its count. */
+/** Groups places by name; duplicate names, which a `.env` file may have, are distinguished by a counter. */
 export function byName({ places }: SecretFile): ReadonlyMap<string, Place> {
   const found = new Map<string, Place>();
   const counts = new Map<string, number>();
@@ -105,7 +110,7 @@ export function byName({ places }: SecretFile): ReadonlyMap<string, Place> {
   return found;
 }
 
-/** What the lines of a conflict between two markers belong to. */
+/** Side that the lines after a conflict marker belong to. */
 const MARKERS: Readonly<Record<string, 'ours' | 'base' | 'theirs' | 'both'>> = {
   '<<<<<<<': 'ours',
   '|||||||': 'base',
@@ -113,13 +118,13 @@ const MARKERS: Readonly<Record<string, 'ours' | 'base' | 'theirs' | 'both'>> = {
   '>>>>>>>': 'both',
 };
 
-/** Both texts of one with conflicts in it, as git marks them. */
+/** Extracts both texts from one with Git's conflict markers. */
 export function sidesOf(text: string): readonly [ours: string, theirs: string] {
   let [ours, theirs] = ['', ''];
   let side: (typeof MARKERS)[string] = 'both';
   for (const line of text.split(/(?<=\n)/)) {
     const marker = MARKERS[/^([<|=>])\1{6}(?=[ \r\n]|$)/.exec(line)?.[0] ?? ''];
-    // Outside of a conflict only its beginning is a marker.
+    // Outside of a conflict, only its first marker counts.
     if (marker !== undefined && (side !== 'both' || marker === 'ours')) side = marker;
     else {
       if (side === 'ours' || side === 'both') ours += line;

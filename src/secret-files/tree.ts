@@ -1,30 +1,30 @@
 import { type CofferError, invalid } from '../ground/errors.ts';
 import { nameOf, type Place, pathOf } from './format.ts';
 
-/* What YAML and JSON have in common: values in maps and lists, at ranges of the text. */
+/* Common code for YAML and JSON: values in maps and lists, at ranges of the text. */
 
-/** A map or a list. */
+/** Map or list. */
 export interface Branch {
   readonly isList: boolean;
-  /** Between brackets. */
+  /** Whether it is in brackets. */
   readonly isFlow: boolean;
   readonly start: number;
   readonly end: number;
   readonly entries: readonly Entry[];
 }
 
-/** A member of a map or an entry of a list, from its key, or its value, to the end of its value. */
+/** Member of a map or entry of a list, from its key, or its value, to the end of its value. */
 export interface Entry {
   readonly key: string;
   readonly start: number;
   readonly end: number;
-  /** Undefined for what holds no value of its own, such as an alias. */
+  /** Undefined for a node without a value of its own, such as an alias. */
   readonly value: Branch | Place | undefined;
 }
 
 const isPlace = (value: Branch | Place): value is Place => 'source' in value;
 
-/** The map or list that a place is an entry of, and its number there. */
+/** Finds the map or list of a place, and its index there. */
 export function parentOf(
   root: Branch,
   place: Place,
@@ -39,9 +39,9 @@ export function parentOf(
 }
 
 /**
- * Where a new value of that name belongs.
- * @returns the deepest map or list that is there, and the keys that are missing below it.
- * @throws `invalid` when something else is in the way, or a list would get a gap.
+ * Finds the location for a new value.
+ * @returns the deepest existing map or list, and the missing keys below it
+ * @throws `invalid` if something else is in the way, or a list would have a gap
  */
 export function gapFor(
   root: Branch,
@@ -75,7 +75,10 @@ const inTheWay = (name: string, path: readonly string[]): CofferError =>
     { field: 'NAME' },
   );
 
-/** @throws `invalid` for an entry of a list that others follow: each is bound to its number. */
+/**
+ * Refuses to remove a list entry before others.
+ * @throws `invalid`, because each is bound to its index
+ */
 export function refuseToMoveOthers({ isList, entries }: Branch, index: number, { name }: Place): void {
   if (!isList || index === entries.length - 1) return;
   throw invalid(`${name} can't be taken out of its list`, {
@@ -84,7 +87,7 @@ export function refuseToMoveOthers({ isList, entries }: Branch, index: number, {
   });
 }
 
-/** Puts an entry at the end of a map or list between brackets, laid out as the one before it. */
+/** Adds an entry at the end of a map or list in brackets, formatted like the previous one. */
 export function addedInFlow(text: string, { start, end, entries }: Branch, entry: string): string {
   const last = entries.at(-1);
   const before = entries.at(-2)?.end ?? start;
@@ -95,7 +98,7 @@ export function addedInFlow(text: string, { start, end, entries }: Branch, entry
   return `${text.slice(0, last.end)},${isCrowded ? ' ' : blank}${entry}${text.slice(last.end)}`;
 }
 
-/** Takes an entry out from between brackets, with a comma. */
+/** Removes an entry in brackets, with a comma. */
 export function removedInFlow(text: string, { start, end, entries }: Branch, index: number): string {
   const cut = (from: number, to: number): string => text.slice(0, from) + text.slice(to);
   const [previous, entry, next] = [entries[index - 1], entries[index], entries[index + 1]];

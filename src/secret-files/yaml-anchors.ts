@@ -1,37 +1,39 @@
 import { otherNameRefused, type Place } from './format.ts';
 
-/** The values below one anchor: those from `from` to before `to`, counted in the order of the text. */
+/**
+ * Range of the values below one anchor: from `from` up to, but not including, `to`, counted in the order of the text.
+ */
 interface Anchored {
   readonly from: number;
   to: number;
 }
 
-/** A place whose alias is found after it was made. */
+/** Place whose alias is found after it was created. */
 export interface AliasedPlace extends Place {
   otherNameAt?: number;
 }
 
-/** As YAML 1.1's readers take names. */
+/** Anchor name for readers of YAML 1.1. */
 const SHORT_NAME = /^[\w-]+/;
 
 /**
- * The anchors and aliases of one YAML document. An alias gives a value a second name, which an encrypted value must not have: it is
- * bound to its own.
+ * Anchors and aliases of one YAML document. An alias gives a value a second name, which an encrypted value must not
+ * have: it is bound to its own.
  */
 export class Anchors {
   readonly #anchored = new Map<string, Anchored>();
   readonly #aliases: { readonly of: Anchored; readonly offset: number }[] = [];
   readonly #first: number;
 
-  /** @param first the number of the values before this document. */
+  /** @param first number of the values before this document */
   constructor(first: number) {
     this.#first = first;
   }
 
   /**
-   * Begins a node. An anchor counts from its node on, and hides an earlier one of the same name.
-   * @param from the number of values before it.
-   * @returns what to call at its end, with the number of values then.
+   * Begins a node. An anchor counts from its node on, and hides an earlier one with the same name.
+   * @param from number of values before it
+   * @returns function to call at its end, with the number of values then
    */
   begin(anchor: string | undefined, from: number): (to: number) => void {
     if (anchor === undefined) return () => undefined;
@@ -43,8 +45,8 @@ export class Anchors {
   }
 
   /**
-   * Takes note of an alias. One of an anchor that is not there means nothing to anybody. For readers of YAML 1.1 its name ends earlier: `[*p:x]` has
-   * an alias of `p` for them.
+   * Records an alias. One of an unknown anchor has no meaning. For readers of YAML 1.1 its name ends earlier: `[*p:x]`
+   * has an alias of `p` for them.
    */
   use(anchor: string, offset: number): void {
     const [short = anchor] = SHORT_NAME.exec(anchor) ?? [];
@@ -55,9 +57,9 @@ export class Anchors {
   }
 
   /**
-   * Notes at each value where its first alias stands. Each value is looked at once, however many aliases there are.
-   * @param places the values of the file up to the end of this document.
-   * @throws `invalid` with the line of an alias of an encrypted value, or of something that contains one.
+   * Marks each value with the position of its first alias. Each value is visited once, however many aliases there are.
+   * @param places values of the file up to the end of this document
+   * @throws `invalid` with the line of an alias of an encrypted value, or of a node that contains one
    */
   mark(places: readonly AliasedPlace[], text: string, file: string): void {
     if (this.#aliases.length === 0) return;
@@ -74,7 +76,10 @@ export class Anchors {
   }
 }
 
-/** Numbers in a range, of which some are marked: finds the next one that is not, in nearly constant time (a disjoint-set forest). */
+/**
+ * Numbers in a range, of which some are marked: finds the next unmarked one, in nearly constant time (a disjoint-set
+ * forest).
+ */
 class NextUnmarked {
   readonly #first: number;
   readonly #next: Int32Array;

@@ -2,20 +2,20 @@ import { type CofferError, invalid } from '../ground/errors.ts';
 import type { Place } from './format.ts';
 import { addedInFlow, type Branch, gapFor, parentOf, refuseToMoveOthers, removedInFlow } from './tree.ts';
 
-/* Adding and removing values in the text of a YAML file, with the indentation that is there. */
+/* Adds and removes values in the text of a YAML file, preserving its indentation. */
 
-/** A document of the file: what its names begin with, and its topmost map or list. */
+/** Document of the file: prefix of its names, and its root map or list. */
 export interface YamlDocument {
   readonly prefix: string;
   readonly root: Branch | undefined;
 }
 
 const STEP = '  ';
-/** Needs no quotes outside of brackets, whatever version of YAML reads it. */
+/** Text that needs no quotes outside of brackets, in any version of YAML. */
 const BARE = /^[A-Za-z_/][\w./@+%=-]*(?::[\w./@+%=-]+)*$/;
 const NO_STRINGS = /^(?:true|false|null|yes|no|on|off|y|n)$/i;
 
-/** A string as YAML, on one line. */
+/** Formats a string in YAML, on one line. */
 export const yamlString = (text: string): string =>
   BARE.test(text) && !NO_STRINGS.test(text) ? text : JSON.stringify(text);
 
@@ -62,7 +62,7 @@ const noPlace = (name: string): CofferError =>
 
 const keyText = (key: string): string => yamlString(key);
 
-/** Lines for a value below keys that are not there yet. */
+/** Formats the lines for a value below missing keys. */
 function nested(
   indent: string,
   [key, ...below]: readonly [string, ...string[]],
@@ -76,7 +76,7 @@ function nested(
   return `${head}${newline}${nested(indent + STEP, [next, ...rest], value, newline)}`;
 }
 
-/** Puts lines behind the line of an offset. */
+/** Inserts lines after the line of an offset. */
 function appended(text: string, offset: number, lines: string): string {
   const newline = newlineOf(text);
   const lineEnd = text.indexOf('\n', offset);

@@ -28,14 +28,14 @@ import { type AliasedPlace, Anchors } from './yaml-anchors.ts';
 import { addedToYaml, removedFromYaml, type YamlDocument, yamlString } from './yaml-edit.ts';
 
 /**
- * YAML 1.2 with its core schema. Where anchor, tag, comment and layout are does not matter: only the scalar's own range is taken, and
- * nothing is printed anew. An alias has no value of its own, and an encrypted value has no alias.
+ * YAML 1.2 with its core schema. Anchors, tags, comments and layout are preserved: only the scalar's own range is
+ * replaced, and nothing is printed anew. An alias has no value of its own, and an encrypted value has no alias.
  * @see docs/decisions/0286
  */
 export const yaml: Format = { name: 'yaml', parse, asOthersRead };
 
 const OPTIONS = {
-  // Its own way takes time with the square of the number of keys.
+  // The package's own check is quadratic in the number of keys.
   uniqueKeys: false,
   logLevel: 'silent',
   prettyErrors: false,
@@ -62,7 +62,10 @@ function parse(text: string, file: string): SecretFile {
   };
 }
 
-/** What each document holds. @throws `invalid` with the first mistake. */
+/**
+ * Parses the content of each document.
+ * @throws `invalid` for the first mistake
+ */
 function documentsIn(text: string, file: string): readonly (ParsedNode | null)[] {
   try {
     const documents = parseAllDocuments(text, OPTIONS);
@@ -80,8 +83,8 @@ function documentsIn(text: string, file: string): readonly (ParsedNode | null)[]
 }
 
 /**
- * What ends a line for readers of YAML 1.1 (PyYAML, libyaml and go-yaml among them) and does not for the package: NEL, LS, PS, and a CR alone. What
- * is a comment or a part of a text here is then a line of its own there.
+ * Line ends of YAML 1.1 (PyYAML, libyaml, go-yaml and others) that the package does not treat as such: NEL, LS, PS, and
+ * a lone CR. A comment or a part of a text here is then a separate line there.
  */
 const OTHER_LINE_ENDS = /[\x85\u2028\u2029]|\r(?!\n)/g;
 
@@ -95,7 +98,7 @@ function asOthersRead({ text, places }: SecretFile): string | undefined {
   return at === 0 ? undefined : read + text.slice(at);
 }
 
-/** Where such characters stand, except in values in quotes, where they end nothing. */
+/** Yields the positions of such characters, except in quoted values, where they do not end anything. */
 function* otherLineEnds(text: string, places: readonly Place[]): Generator<number> {
   let next = 0;
   for (const { index } of text.matchAll(OTHER_LINE_ENDS)) {
@@ -106,8 +109,8 @@ function* otherLineEnds(text: string, places: readonly Place[]): Generator<numbe
 }
 
 /**
- * Refuses such a character beside encrypted values: others would read an alias there that is none here, or the values under other names than those they
- * are bound to.
+ * Refuses such characters in a file with encrypted values: others would see additional aliases, or the values under
+ * other names than those that they are bound to.
  */
 function refuseOtherLineEnds(text: string, places: readonly Place[], file: string): void {
   if (!places.some(({ sealed }) => sealed !== undefined)) return;
@@ -122,14 +125,16 @@ function refuseOtherLineEnds(text: string, places: readonly Place[], file: strin
   }
 }
 
-/** Mistakes that the package describes by what stands in the file, which may be a secret. */
+/** Errors for which the package quotes the file, which may contain a secret. */
 const UNQUOTED: Readonly<Record<string, string>> = {
   BAD_DQ_ESCAPE: 'an escape that it does not know',
   BAD_DIRECTIVE: 'a directive that it does not know',
   TAG_RESOLVE_FAILED: 'a tag that it does not know',
 };
 
-/** What follows a colon at the end of a word is a part of the file, too. */
+/**
+ * Returns the package's message without the text after a colon at the end of a word, which is part of the file as well.
+ */
 function withoutContent({ code, message }: YAMLError): string {
   const said = UNQUOTED[code] ?? message.replace(/(?<! ): [\s\S]*/, '');
   return said.charAt(0).toLowerCase() + said.slice(1);
@@ -143,12 +148,12 @@ interface Where {
   readonly inFlow: boolean;
 }
 
-/** Deeper than anybody nests secrets, and not deep enough for the stack. */
+/** Maximum nesting depth: deeper than any file with secrets, and safe for the stack. */
 const MAX_DEPTH = 200;
 
 /**
- * Tags of keys that are called what stands there. `!!merge staging: {…}` puts the values a level higher, whatever the key is called, and `!!value` makes one
- * the value of its map, for PyYAML and js-yaml.
+ * Tags of keys that mean their literal text. With PyYAML and js-yaml, `!!merge staging: {…}` moves the values one level
+ * up, whatever the key, and `!!value` makes one the value of its map.
  */
 const MEANS_NAME: ReadonlySet<string | undefined> = new Set([undefined, '!', 'tag:yaml.org,2002:str']);
 
@@ -168,7 +173,10 @@ class Walk {
     return this.#inFlow.has(place);
   }
 
-  /** @throws `invalid` for a document that is one value, which has no name, and for an alias of an encrypted value. */
+  /**
+   * Walks a document.
+   * @throws `invalid` for a document that is a single value, which has no name, and for an alias of an encrypted value
+   */
   document(contents: ParsedNode, prefix: string): Branch | undefined {
     if (isScalar(contents) && contents.value === null) return undefined;
     this.#anchors = new Anchors(this.places.length);
@@ -202,7 +210,7 @@ class Walk {
         ? this.#member(item, inside, keys)
         : this.#item(item, inside, String(entries.length), entries.at(-1)?.end ?? start);
       entries.push(entry);
-      // Of a list that a tag makes a map, whose values others find below numbers.
+      // A tag can make a list a map, whose values other readers find under numbers.
       if (isList && isPair(item)) this.#renamed(from, entry.start);
     }
     return { isList, isFlow, start, end, entries };
@@ -226,7 +234,10 @@ class Walk {
     return { key: name, start, end: endOf(inner, value, keyEnd), value: inner };
   }
 
-  /** Notes at the values below a key that its tag makes something else of it for some readers. @throws `invalid` where one is encrypted. */
+  /**
+   * Marks the values below a key whose tag changes its meaning for some readers.
+   * @throws `invalid` if one is encrypted
+   */
   #renamed(from: number, offset: number): void {
     for (const place of this.places.slice(from)) {
       place.otherNameAt = offset;
@@ -234,7 +245,7 @@ class Walk {
     }
   }
 
-  /** Looks for anchors and aliases in a key, which holds no values but may be an alias of one. */
+  /** Records anchors and aliases in a key, which contains no values but may be an alias of one. */
   #key(node: unknown, depth: number): void {
     if (isAlias(node)) this.#anchors.use(node.source, rangeOf(node)[0]);
     if (!isScalar(node) && !isCollection(node)) return;
@@ -248,7 +259,10 @@ class Walk {
     }
   }
 
-  /** @param from where its dash is looked for; the comments in between have none at the start of a line. */
+  /**
+   * Walks a list item.
+   * @param from position from which its dash is searched; comments in between have none at the start of a line
+   */
   #item(node: unknown, where: Where, key: string, from: number): Entry {
     const [nodeStart] = rangeOf(node);
     const dash = key === '0' ? 0 : /\n[ \t]*-(?=\s|$)/.exec(this.#text.slice(from, nodeStart));
@@ -301,7 +315,10 @@ function typeOf(value: unknown): ScalarType {
   return typeof value === 'number' || typeof value === 'boolean' ? (typeof value as ScalarType) : 'string';
 }
 
-/** Without its last line end, and without the empty lines behind it where they are no part of the value. */
+/**
+ * Returns the end of a block scalar, without its last line end, and without following empty lines unless they are part
+ * of the value.
+ */
 function blockEnd(text: string, start: number, end: number): number {
   const source = text.slice(start, end);
   const header = /^[^\r\n]*/.exec(source)?.[0] ?? '';

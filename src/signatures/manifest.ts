@@ -1,19 +1,19 @@
 import { invalid } from '../ground/errors.ts';
 
 /*
- * Lists of SHA-256 sums as `sha256sum` (GNU coreutils) writes and checks them: the sum, two blanks or a blank and a star, and
- * the name. A name with a line break or a backslash is escaped, and a backslash stands before its line.
+ * SHA-256 manifests in the format of `sha256sum` (GNU coreutils): the sum, two blanks or a blank and a star, and the
+ * name. A name with a line break or a backslash is escaped, and its line begins with a backslash.
  */
 
 export interface Sum {
   /** 64 hexadecimal digits. */
   readonly sha256: string;
-  /** Relative, with slashes, and never out of the directory. */
+  /** Relative, with slashes, and never outside of the directory. */
   readonly name: string;
 }
 
 const LINE = /^(\\?)([0-9a-f]{64}) [ *]([^\n\r]+)$/i;
-/** A release has hundreds of files; whoever sends more wants to keep somebody busy. */
+/** Maximum number of lines: a release has hundreds of files, and a longer list is an attack. */
 const MAX_LINES = 100_000;
 
 export function printManifest(sums: readonly Sum[]): string {
@@ -25,7 +25,10 @@ export function printManifest(sums: readonly Sum[]): string {
     .join('');
 }
 
-/** @throws `invalid` naming the line, for what is no such list or names what it may not. */
+/**
+ * Parses a manifest.
+ * @throws `invalid` naming the line, if it is malformed or has a disallowed name
+ */
 export function parseManifest(text: string): readonly Sum[] {
   const lines = text.replace(/\r?\n$/, '').split(/\r?\n/);
   if (lines.length > MAX_LINES) throw invalid(`the list has more than ${MAX_LINES} lines`);

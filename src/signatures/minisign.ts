@@ -4,8 +4,8 @@ import { invalid, unsupported } from '../ground/errors.ts';
 import { isEdwardsKey } from './ssh-key.ts';
 
 /*
- * Signatures and keys of minisign (its page "Signature format"), Ed25519 over BLAKE2b-512 of the file, with a comment that is
- * signed as well. The older form, over the file itself, is read.
+ * Signatures and keys of minisign (its page "Signature format"): Ed25519 over BLAKE2b-512 of the file, with a signed
+ * comment. The older form, over the file itself, can be read.
  */
 
 const KEY_ID_BYTES = 8;
@@ -13,9 +13,9 @@ const KEY_BYTES = 32;
 const SIGNATURE_BYTES = 64;
 const UNTRUSTED = 'untrusted comment: ';
 const TRUSTED = 'trusted comment: ';
-/** The algorithm in front of keys, and of signatures over the file itself. */
+/** Algorithm of keys, and of signatures over the file itself. */
 const PURE = 'Ed';
-/** The algorithm in front of signatures over the hash of the file. */
+/** Algorithm of signatures over the hash of the file. */
 const HASHED = 'ED';
 
 export const MINISIGN_HASH = 'blake2b512';
@@ -27,24 +27,27 @@ export interface MinisignKey {
 
 export interface MinisignSignature {
   readonly keyId: Buffer;
-  /** Over the hash of the file, and not the file itself. */
+  /** Whether it is over the hash of the file instead of the file itself. */
   readonly hashed: boolean;
   readonly signature: Buffer;
   readonly comment: string;
-  /** Over signature and comment. */
+  /** Signature of signature and comment. */
   readonly commentSignature: Buffer;
 }
 
 const rawKey = (key: KeyObject): Buffer => Buffer.from(key.export({ format: 'jwk' }).x ?? '', 'base64url');
 
-/** @throws `unsupported` for keys that are not Ed25519. */
+/**
+ * Requires an Ed25519 key.
+ * @throws `unsupported`
+ */
 export function requireMinisignKey(key: KeyObject): void {
   if (isEdwardsKey(key)) return;
   throw unsupported('minisign has Ed25519 keys only', { hint: 'use an ed25519 key, or the format ssh' });
 }
 
 /**
- * Any number will do for minisign, as long as it stays: ours follows from the key.
+ * Returns a key with its ID. minisign accepts any constant ID: ours is derived from the key.
  * @throws `unsupported`
  */
 export function minisignKeyOf(key: KeyObject): MinisignKey {
@@ -52,18 +55,21 @@ export function minisignKeyOf(key: KeyObject): MinisignKey {
   return { key, id: createHash('sha256').update(rawKey(key)).digest().subarray(0, KEY_ID_BYTES) };
 }
 
-/** As minisign shows it. */
+/** Formats an ID like minisign. */
 export const minisignKeyName = (id: Buffer): string =>
   Buffer.from(id).reverse().toString('hex').toUpperCase();
 
-/** A file of a public key. @throws `unsupported` */
+/**
+ * Formats a public key file.
+ * @throws `unsupported`
+ */
 export function printMinisignKey(key: KeyObject): string {
   const { id } = minisignKeyOf(key);
   const base64 = Buffer.concat([Buffer.from(PURE), id, rawKey(key)]).toString('base64');
   return `${UNTRUSTED}minisign public key ${minisignKeyName(id)}\n${base64}\n`;
 }
 
-/** The key of such a file, or of its second line alone; undefined when it is none. */
+/** Parses such a file, or only its second line; undefined if it is malformed. */
 export function parseMinisignKey(text: string): MinisignKey | undefined {
   const line = text
     .trim()
@@ -77,11 +83,11 @@ export function parseMinisignKey(text: string): MinisignKey | undefined {
   return { id, key: createPublicKey({ key: { kty: 'OKP', crv: 'Ed25519', x }, format: 'jwk' }) };
 }
 
-/** What the second signature is made of. */
+/** Returns the data of the second signature. */
 export const minisignCommentData = (signature: Uint8Array, comment: string): Buffer =>
   Buffer.concat([signature, utf8(comment)]);
 
-/** A signature file. The comment has no line breaks. */
+/** Formats a signature file. The comment must not contain line breaks. */
 export function printMinisignSignature(found: MinisignSignature, untrusted: string): string {
   const algorithm = Buffer.from(found.hashed ? HASHED : PURE);
   return [
@@ -95,7 +101,10 @@ export function printMinisignSignature(found: MinisignSignature, untrusted: stri
 
 export const isMinisignSignature = (text: string): boolean => text.startsWith(UNTRUSTED);
 
-/** @throws `invalid` when it is not whole, `unsupported` for another algorithm. */
+/**
+ * Parses a signature file.
+ * @throws `invalid` if it is incomplete; `unsupported` for another algorithm
+ */
 export function parseMinisignSignature(text: string): MinisignSignature {
   const [, first = '', comment = '', second = '', ...rest] = text.replace(/\n$/, '').split(/\r?\n/);
   const bytes = strictBase64(first);
@@ -122,7 +131,10 @@ function strictBase64(text: string): Buffer | undefined {
   return /^[A-Za-z0-9+/]+={0,2}$/.test(text) ? Buffer.from(text, 'base64') : undefined;
 }
 
-/** @param data the file, or its {@link MINISIGN_HASH} when the signature is `hashed`. */
+/**
+ * Verifies a signature.
+ * @param data the file, or its {@link MINISIGN_HASH} if the signature is `hashed`
+ */
 export const verifyMinisign = (found: MinisignSignature, key: KeyObject, data: Uint8Array): boolean =>
   verify(null, data, key, found.signature);
 

@@ -4,31 +4,32 @@ import { isObject } from '../ground/objects.ts';
 import { parseMinisignKey } from './minisign.ts';
 import { parseSshLine } from './ssh-key.ts';
 
-/** Forms of public keys. Those of SSH and minisign say in which format their owner signs. */
+/** Formats of public keys. The formats of SSH and minisign also tell the signature format of their owner. */
 export type KeyForm = 'pem' | 'jwk' | 'ssh' | 'minisign';
 
-/** A public key that somebody gave, in whatever form. */
+/** Public key given by the user, in any format. */
 export interface GivenKey {
   readonly key: KeyObject;
   readonly form: KeyForm;
-  /** The number that minisign calls it by, when it came in minisign's form. */
+  /** minisign's key ID, if it was in minisign's format. */
   readonly minisignId?: Buffer;
 }
 
 const HINT =
   'give a PEM, a line of an OpenSSH .pub file, a minisign public key, or a JSON Web Key (a set of them, too)';
 
-/** The beginnings of lines that are meant as a public key, even as a broken one, and never as the name of a file. */
+/** Beginnings of lines that are public keys, possibly malformed ones, and never file names. */
 const KEY_LINE =
   /^[ \t]*(?:(?:ssh|ecdsa|sk)-[\w@.-]+[ \t]+AAAA|RW[A-Za-z0-9+/]{54}[ \t\r]*$|untrusted comment: )/m;
 
-/** Whether a text can only be meant as public keys in one of the forms that {@link parsePublicKeys} reads. */
+/** Whether a text can only be meant as public keys in one of the formats of {@link parsePublicKeys}. */
 export const isPublicKeyText = (text: string): boolean =>
   text.includes(BEGIN) || text.trimStart().startsWith('{') || KEY_LINE.test(text);
 
 /**
- * The public keys of a text: PEM (one or several, certificates too), lines of OpenSSH, minisign's file, or JSON Web Keys.
- * @throws `invalid` when there is none, or one that must not be shown around; `unsupported`.
+ * Parses the public keys in a text: PEM (one or several, including certificates), OpenSSH lines, a minisign file, or
+ * JSON Web Keys.
+ * @throws `invalid` if there are none, or a private key; `unsupported`
  */
 export function parsePublicKeys(text: string): readonly GivenKey[] {
   if (/-----BEGIN [A-Z ]*PRIVATE KEY-----/.test(text)) {
@@ -49,7 +50,7 @@ export function parsePublicKeys(text: string): readonly GivenKey[] {
 const BEGIN = '-----BEGIN ';
 const END = '-----END ';
 
-/** Every block up to the line that ends it; what stands between them is a comment. */
+/** Returns every block up to its last line; text between them is a comment. */
 const pemBlocks = (text: string): readonly string[] =>
   text
     .split(BEGIN)

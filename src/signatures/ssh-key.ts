@@ -3,15 +3,15 @@ import { asCofferError, invalid, unsupported } from '../ground/errors.ts';
 import { withoutLast } from '../ground/trim.ts';
 import { mpint, SshReader, string } from './ssh-wire.ts';
 
-/** What SSH knows about one kind of key. */
+/** SSH key type. */
 interface SshKind {
-  /** The name at the start of a key. */
+  /** Name at the start of a key. */
   readonly key: string;
-  /** The name at the start of a signature. */
+  /** Name at the start of a signature. */
   readonly signature: string;
-  /** What follows the name in a key. */
+  /** Encodes the part of a key after the name. */
   write(jwk: JsonWebKey): Buffer;
-  /** The inverse; the caller checks that nothing follows. */
+  /** Decodes it; the caller checks that nothing follows. */
   read(reader: SshReader): JsonWebKey;
 }
 
@@ -22,7 +22,7 @@ const EDWARDS: SshKind = {
   read: (reader) => ({ kty: 'OKP', crv: 'Ed25519', x: reader.string().toString('base64url') }),
 };
 
-/** Signatures with RSA and SHA-1 (`ssh-rsa`) are neither made nor accepted. */
+/** RSA keys. Signatures with SHA-1 (`ssh-rsa`) are neither created nor accepted. */
 const RSA: SshKind = {
   key: 'ssh-rsa',
   signature: 'rsa-sha2-512',
@@ -68,7 +68,7 @@ const NIST = [
 
 const KINDS: readonly SshKind[] = [EDWARDS, RSA, ...NIST.map(({ kind }) => kind)];
 
-/** By what Node calls the kind of a key. */
+/** Key types by Node's names. */
 const BY_NODE_TYPE: Readonly<Record<string, (key: KeyObject) => SshKind | undefined>> = {
   ed25519: () => EDWARDS,
   rsa: () => RSA,
@@ -76,27 +76,39 @@ const BY_NODE_TYPE: Readonly<Record<string, (key: KeyObject) => SshKind | undefi
     NIST.find(({ openssl }) => openssl === asymmetricKeyDetails?.namedCurve)?.kind,
 };
 
-/** Whether it is one of Ed25519, the only kind that minisign has. */
+/** Whether it is an Ed25519 key, the only type of minisign. */
 export const isEdwardsKey = (key: KeyObject): boolean =>
   BY_NODE_TYPE[key.asymmetricKeyType ?? '']?.(key) === EDWARDS;
 
-/** @throws `unsupported` when SSH has no such keys. */
+/**
+ * Returns the key type.
+ * @throws `unsupported` if SSH does not support it
+ */
 function kindOf(key: KeyObject): SshKind {
   const kind = BY_NODE_TYPE[key.asymmetricKeyType ?? '']?.(key);
   if (kind !== undefined) return kind;
   throw unsupported('SSH has no keys of this type', { hint: 'use an ed25519, ECDSA or RSA key' });
 }
 
-/** How signatures of a key are called. @throws `unsupported` */
+/**
+ * Returns the name of a key's signature algorithm.
+ * @throws `unsupported`
+ */
 export const sshSignatureName = (key: KeyObject): string => kindOf(key).signature;
 
-/** A public key as it travels in SSH (RFC 4253, section 6.6; RFC 5656; RFC 8709). @throws `unsupported` */
+/**
+ * Encodes a public key for SSH (RFC 4253, section 6.6; RFC 5656; RFC 8709).
+ * @throws `unsupported`
+ */
 export function sshBlob(key: KeyObject): Buffer {
   const kind = kindOf(key);
   return Buffer.concat([string(kind.key), kind.write(key.export({ format: 'jwk' }))]);
 }
 
-/** The inverse of {@link sshBlob}. @throws `invalid`, `unsupported` (certificates, keys of devices). */
+/**
+ * Decodes a public key, the inverse of {@link sshBlob}.
+ * @throws `invalid`, `unsupported` (certificates, hardware keys)
+ */
 export function keyOfSshBlob(blob: Buffer): KeyObject {
   const reader = new SshReader(blob, 'this SSH key');
   const name = reader.text();
@@ -125,18 +137,21 @@ export function keyOfSshBlob(blob: Buffer): KeyObject {
 
 const MIN_RSA_BITS = 1024;
 
-/** As `ssh-keygen -l` prints it. */
+/** Returns the fingerprint as printed by `ssh-keygen -l`. */
 export const sshFingerprint = (key: KeyObject): string =>
   `SHA256:${withoutLast(createHash('sha256').update(sshBlob(key)).digest('base64'), '=')}`;
 
-/** A line of a `.pub` file. */
+/** Formats a line of a `.pub` file. */
 export function sshLine(key: KeyObject, comment: string): string {
   return `${kindOf(key).key} ${sshBlob(key).toString('base64')} ${comment}`;
 }
 
 const LINE = /^((?:ssh|ecdsa|sk)-[\w@.-]+)[ \t]+([A-Za-z0-9+/]+={0,2})(?:[ \t]+([^ \t\n\r][^\n\r]*)?)?$/;
 
-/** The key of such a line, and its comment; undefined when it is no such line. @throws as {@link keyOfSshBlob}. */
+/**
+ * Parses the key and comment of such a line; undefined if it is malformed.
+ * @throws as {@link keyOfSshBlob}
+ */
 export function parseSshLine(
   line: string,
 ): { readonly key: KeyObject; readonly comment: string } | undefined {
@@ -150,8 +165,8 @@ export function parseSshLine(
 }
 
 /**
- * A list of keys that nothing is accepted from any more: a public key on each line.
- * @throws `invalid` for a line that is none: the key that is meant may be the one that is asked about.
+ * Parses a list of revoked keys: a public key on each line.
+ * @throws `invalid` for a malformed line: its key may be the one in question
  */
 export function parseRevokedKeys(text: string): readonly KeyObject[] {
   return text.split(/\r?\n/).flatMap((line, index) => {
@@ -160,7 +175,7 @@ export function parseRevokedKeys(text: string): readonly KeyObject[] {
       const found = parseSshLine(line);
       if (found !== undefined) return [found.key];
     } catch (error) {
-      // Nothing is signed with keys of other kinds here.
+      // Keys of other types cannot verify anything here.
       if (asCofferError(error)?.kind === 'unsupported') return [];
       throw error;
     }

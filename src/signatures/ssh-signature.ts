@@ -4,8 +4,8 @@ import { isEdwardsKey, keyOfSshBlob, sshBlob, sshSignatureName } from './ssh-key
 import { mpint, SshReader, string, uint32 } from './ssh-wire.ts';
 
 /*
- * Signatures of files and messages with SSH keys: OpenSSH's PROTOCOL.sshsig, version 1. What is signed is not the message but
- * its hash, together with a namespace, so that a signature for one purpose is none for another.
+ * Signatures of files and messages with SSH keys: OpenSSH's PROTOCOL.sshsig, version 1. The signed data is the hash of
+ * the message with a namespace, so that a signature for one purpose is not valid for another.
  */
 
 const MAGIC = 'SSHSIG';
@@ -13,10 +13,10 @@ const VERSION = 1;
 const BEGIN = '-----BEGIN SSH SIGNATURE-----';
 const END = '-----END SSH SIGNATURE-----';
 const COLUMNS = 70;
-/** The longest signature is one of a large RSA key, twice: with its public key. */
+/** Maximum size in bytes: the longest signature is that of a large RSA key, with its public key. */
 const MAX_BYTES = 1 << 16;
 
-/** How messages are hashed; both are read, and SHA-512 is written. */
+/** Hash of messages; both can be read, and SHA-512 is written. */
 export type SshHash = 'sha256' | 'sha512';
 
 export interface SshSignature {
@@ -28,23 +28,26 @@ export interface SshSignature {
   readonly signature: Buffer;
 }
 
-/** What the key signs. @param digest of the message, with the hash that is named. */
+/**
+ * Returns the data that the key signs.
+ * @param digest digest of the message with `hash`
+ */
 export const sshSignedData = (namespace: string, hash: SshHash, digest: Uint8Array): Buffer =>
   Buffer.concat([Buffer.from(MAGIC), string(namespace), string(''), string(hash), string(digest)]);
 
 /**
- * Whether bytes begin as what SSH keys sign. OpenSSH has the preamble so that a signature of it is never one of anything else
- * (PROTOCOL.sshsig, section "Signed Data").
+ * Whether bytes begin like data that SSH keys sign. OpenSSH's preamble ensures that a signature of it is never valid
+ * for anything else (PROTOCOL.sshsig, section "Signed Data").
  */
 export const isSshSignedData = (bytes: Uint8Array): boolean =>
   Buffer.from(bytes.subarray(0, SSH_PREAMBLE_BYTES)).toString('latin1') === MAGIC;
 
-/** As many bytes tell {@link isSshSignedData}. */
+/** Number of bytes that {@link isSshSignedData} needs. */
 export const SSH_PREAMBLE_BYTES = MAGIC.length;
 
 /**
- * The signature of {@link sshSignedData} in SSH's form.
- * @param raw of ECDSA `r` and `s` padded and joined (IEEE P1363), of the others as it is.
+ * Converts the signature of {@link sshSignedData} to SSH's form.
+ * @param raw for ECDSA, `r` and `s` padded and concatenated (IEEE P1363); otherwise unchanged
  */
 export function sshSignatureOf(
   key: KeyObject,
@@ -55,7 +58,10 @@ export function sshSignatureOf(
   return { key, namespace, hash, algorithm: sshSignatureName(key), signature: signatureBytes(key, raw) };
 }
 
-/** @param raw as of {@link sshSignatureOf}. */
+/**
+ * Encodes a raw signature.
+ * @param raw as for {@link sshSignatureOf}
+ */
 function signatureBytes(key: KeyObject, raw: Uint8Array): Buffer {
   const half = raw.length / 2;
   return key.asymmetricKeyType === 'ec'
@@ -63,14 +69,18 @@ function signatureBytes(key: KeyObject, raw: Uint8Array): Buffer {
     : Buffer.from(raw);
 }
 
-/** A signature as it travels in SSH: the name of its algorithm and its bytes (RFC 4253, section 6.6). */
+/** Signature in SSH's encoding: the name of its algorithm and its bytes (RFC 4253, section 6.6). */
 export interface WireSignature {
   /** E.g. `rsa-sha2-256`. */
   readonly algorithm: string;
   readonly bytes: Buffer;
 }
 
-/** @param raw as of {@link sshSignatureOf}. @param rsaHash what an RSA key has signed with. */
+/**
+ * Converts a raw signature.
+ * @param raw as for {@link sshSignatureOf}
+ * @param rsaHash hash of an RSA signature
+ */
 export function wireSignatureOf(key: KeyObject, raw: Uint8Array, rsaHash: SshHash): WireSignature {
   const algorithm = key.asymmetricKeyType === 'rsa' ? RSA_NAMES[rsaHash] : sshSignatureName(key);
   return { algorithm, bytes: signatureBytes(key, raw) };
@@ -79,7 +89,10 @@ export function wireSignatureOf(key: KeyObject, raw: Uint8Array, rsaHash: SshHas
 export const printWireSignature = ({ algorithm, bytes }: WireSignature): Buffer =>
   Buffer.concat([string(algorithm), string(bytes)]);
 
-/** The inverse. @throws `invalid` */
+/**
+ * Parses a signature, the inverse.
+ * @throws `invalid`
+ */
 export function parseWireSignature(blob: Buffer): WireSignature {
   const reader = new SshReader(blob, 'this SSH signature');
   const [algorithm, bytes] = [reader.text(), reader.string()];
@@ -87,7 +100,7 @@ export function parseWireSignature(blob: Buffer): WireSignature {
   return { algorithm, bytes };
 }
 
-/** What the text of {@link armorSshSignature} holds. */
+/** Returns the content of the text of {@link armorSshSignature}. */
 export const sshSignatureBytes = ({ key, namespace, hash, algorithm, signature }: SshSignature): Buffer =>
   Buffer.concat([
     Buffer.from(MAGIC),
@@ -99,7 +112,7 @@ export const sshSignatureBytes = ({ key, namespace, hash, algorithm, signature }
     string(Buffer.concat([string(algorithm), string(signature)])),
   ]);
 
-/** The text that `ssh-keygen -Y sign` would write. */
+/** Formats the text that `ssh-keygen -Y sign` would write. */
 export function armorSshSignature(signature: SshSignature): string {
   const lines =
     sshSignatureBytes(signature)
@@ -110,7 +123,10 @@ export function armorSshSignature(signature: SshSignature): string {
 
 export const isSshSignature = (text: string): boolean => text.trimStart().startsWith(BEGIN);
 
-/** @throws `invalid` for what is no such signature, `unsupported` for what is one of another kind. */
+/**
+ * Parses such a text.
+ * @throws `invalid` if it is malformed; `unsupported` for another type
+ */
 export function parseSshSignature(text: string): SshSignature {
   const what = 'this SSH signature';
   const lines = text.trim().split(/\r?\n/);
@@ -134,10 +150,10 @@ export function parseSshSignature(text: string): SshSignature {
   return { key, namespace, hash, algorithm, signature };
 }
 
-/** Hashes of signatures by their names. SHA-1 is not among them. */
+/** Hashes of signature algorithms by name, without SHA-1. */
 const RSA_HASHES: Readonly<Record<string, string>> = { 'rsa-sha2-256': 'sha256', 'rsa-sha2-512': 'sha512' };
 const RSA_NAMES: Readonly<Record<SshHash, string>> = { sha256: 'rsa-sha2-256', sha512: 'rsa-sha2-512' };
-/** The hash of a curve (RFC 5656, section 6.2.1), by the length of a coordinate. */
+/** Hash of a curve (RFC 5656, section 6.2.1), by the length of a coordinate. */
 const CURVES: Readonly<Record<string, { readonly hash: string; readonly bytes: number }>> = {
   'ecdsa-sha2-nistp256': { hash: 'sha256', bytes: 32 },
   'ecdsa-sha2-nistp384': { hash: 'sha384', bytes: 48 },
@@ -145,17 +161,19 @@ const CURVES: Readonly<Record<string, { readonly hash: string; readonly bytes: n
 };
 
 /**
- * Whether it is the signature of this hash, by the key that it names itself: whether that is the right one is the caller's to
- * judge.
- * @param digest of the message, with the hash that the signature names.
- * @throws `invalid` when the signature has the name of another kind of key.
+ * Verifies a signature of this hash by the key that it contains; the caller judges whether that key is the right one.
+ * @param digest digest of the message with the signature's hash
+ * @throws `invalid` if the signature names another type of key
  */
 export function verifySshSignature(found: SshSignature, digest: Uint8Array): boolean {
   const { key, namespace, hash, algorithm, signature } = found;
   return verifyWireSignature(key, { algorithm, bytes: signature }, sshSignedData(namespace, hash, digest));
 }
 
-/** Whether a key has signed the data. @throws `invalid` when the signature has the name of another kind of key. */
+/**
+ * Verifies a signature of the data.
+ * @throws `invalid` if the signature names another type of key
+ */
 export function verifyWireSignature(
   key: KeyObject,
   { algorithm, bytes: signature }: WireSignature,
@@ -175,13 +193,13 @@ export function verifyWireSignature(
   return raw !== undefined && verify(curve.hash, data, { key, dsaEncoding: 'ieee-p1363' }, raw);
 }
 
-/** Some programs leave zeros in front away, and OpenSSH takes that. */
+/** Pads an RSA signature: some programs omit leading zeros, and OpenSSH accepts that. */
 function paddedRsa({ asymmetricKeyDetails }: KeyObject, signature: Buffer): Buffer {
   const missing = Math.ceil((asymmetricKeyDetails?.modulusLength ?? 0) / 8) - signature.length;
   return missing > 0 ? Buffer.concat([Buffer.alloc(missing), signature]) : signature;
 }
 
-/** `r` and `s` padded and joined; undefined for numbers that are too large. */
+/** Returns `r` and `s` padded and concatenated; undefined for numbers that are too large. */
 function rawEcdsa(signature: Buffer, bytes: number): Buffer | undefined {
   const reader = new SshReader(signature, 'this SSH signature');
   const numbers = [reader.mpint(), reader.mpint()];
@@ -191,8 +209,8 @@ function rawEcdsa(signature: Buffer, bytes: number): Buffer | undefined {
 }
 
 /**
- * The hash of SSH signatures of a key, in the words of the transit API, and how to ask for the raw signature. Under this name
- * the hash is no part of the path, so that a policy for `sign/NAME` allows every kind of key.
+ * Returns the transit API parameters for raw SSH signatures of a key. By the older parameter name, the hash is not part
+ * of the path, so that a policy for `sign/NAME` allows every type of key.
  */
 export function sshSigning(key: KeyObject, rsaHash: SshHash = 'sha512'): Readonly<Record<string, string>> {
   if (isEdwardsKey(key)) return {};

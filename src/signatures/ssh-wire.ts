@@ -1,10 +1,7 @@
 import { utf8 } from '../ground/bytes.ts';
 import { invalid } from '../ground/errors.ts';
 
-/*
- * The data types of SSH (RFC 4251, section 5): numbers of 32 bits, strings with their length in front, and integers of any
- * size.
- */
+/* SSH data types (RFC 4251, section 5): 32-bit numbers, strings with a length prefix, and integers of any size. */
 
 export function uint32(value: number): Buffer {
   const bytes = Buffer.alloc(4);
@@ -17,7 +14,10 @@ export function string(value: string | Uint8Array): Buffer {
   return Buffer.concat([uint32(bytes.length), bytes]);
 }
 
-/** An integer that is not negative. @param bytes big-endian, of any length. */
+/**
+ * Encodes a non-negative integer.
+ * @param bytes big-endian, of any length
+ */
 export function mpint(bytes: Uint8Array): Buffer {
   const start = bytes.findIndex((byte) => byte !== 0);
   if (start < 0) return string('');
@@ -26,13 +26,13 @@ export function mpint(bytes: Uint8Array): Buffer {
   return string((digits[0] ?? 0) < 0x80 ? digits : Buffer.concat([Buffer.alloc(1), digits]));
 }
 
-/** Reads what was written so, from the start on. Everything but `rest` throws `invalid` for what is cut short. */
+/** Reads encoded data sequentially. All methods except `rest` throw `invalid` for truncated data. */
 export class SshReader {
   readonly #bytes: Buffer;
   readonly #what: string;
   #at = 0;
 
-  /** @param what how the message calls what is read: `this signature`. */
+  /** @param what name of the data in messages: `this signature` */
   constructor(bytes: Buffer, what: string) {
     this.#bytes = bytes;
     this.#what = what;
@@ -56,7 +56,7 @@ export class SshReader {
     return this.string().toString('utf8');
   }
 
-  /** An integer that is not negative, without zeros in front. */
+  /** Reads a non-negative integer, without leading zeros. */
   mpint(): Buffer {
     const bytes = this.string();
     const first = bytes[0];
@@ -66,7 +66,10 @@ export class SshReader {
     return first === 0 ? bytes.subarray(1) : bytes;
   }
 
-  /** @throws `invalid` when there is more. */
+  /**
+   * Requires the end of the data.
+   * @throws `invalid` if there is more
+   */
   end(): void {
     if (this.#at !== this.#bytes.length) throw this.#broken('has more than belongs to it');
   }
