@@ -3,27 +3,27 @@
 import type { Transaction, View } from '../store/store.ts';
 import type { Token } from './token.ts';
 
-/** Each has tokens of about the same end. */
+/** Collection of notes; each lists tokens with about the same expiration time. */
 const COLLECTION = 'access/token-ends';
 
 interface EndsDocument {
   readonly accessors: readonly string[];
 }
 
-/** The shortest time that tokens are put together for. */
+/** Smallest time unit for grouping tokens, in milliseconds. */
 const STEP_MS = 10 * 60 * 1000;
-/** A token is looked at after its end by this part of its life at most. */
+/** Maximum delay of the removal, as the reciprocal of a fraction of the token's lifetime. */
 const LATE_BY = 8;
-/** Tokens in a note: it is written anew with each of them. */
+/** Maximum number of tokens per note, because it is rewritten for each of them. */
 const NOTE_TOKENS = 512;
-/** There are no more notes of one end. */
+/** Number of digits of a note's number within its step. */
 const NUMBER_DIGITS = 6;
-/** The year 10000 is further off than so many digits of steps. */
+/** Number of digits of a step, sufficient beyond the year 10000. */
 const DIGITS = 10;
-/** Notes that are listed in one go. */
+/** Number of notes listed at a time. */
 const LISTED = 100;
 
-/** When a token is looked at that ends then; a whole number of steps, and no sooner than it ends. */
+/** Returns the step in which a token is checked: a whole number of time units, not before its expiration. */
 function stepOf({ createdMs, expiresMs = 0 }: Token): number {
   const life = Math.max(1, (expiresMs - createdMs) / STEP_MS);
   const together = 2 ** Math.max(0, Math.ceil(Math.log2(life / LATE_BY)));
@@ -32,7 +32,7 @@ function stepOf({ createdMs, expiresMs = 0 }: Token): number {
 
 const stepName = (token: Token): string => `${String(stepOf(token)).padStart(DIGITS, '0')}-`;
 
-/** Notes that tokens are to be looked at when they end; one that never ends is not. */
+/** Schedules a token to be checked when it expires; one that never expires is not scheduled. */
 export async function noteEnd(tx: Transaction, accessor: string, token: Token): Promise<void> {
   if (token.expiresMs === undefined) return;
   const step = stepName(token);
@@ -45,7 +45,7 @@ export async function noteEnd(tx: Transaction, accessor: string, token: Token): 
   tx.put(ref, { accessors: isFull ? [accessor] : [...accessors, accessor] } satisfies EndsDocument);
 }
 
-/** Takes back what was just noted: it is in the last note of that end, or stays until its time has come. */
+/** Removes a token that was just scheduled: it is in the last note of its step, or else stays until it is due. */
 export async function forgetEnd(tx: Transaction, accessor: string, token: Token): Promise<void> {
   if (token.expiresMs === undefined) return;
   const step = stepName(token);
@@ -60,7 +60,7 @@ export async function forgetEnd(tx: Transaction, accessor: string, token: Token)
 const noteId = (step: string, number: number): string =>
   `${step}${String(number).padStart(NUMBER_DIGITS, '0')}`;
 
-/** The number of the last note of an end, 0 if there is none. */
+/** Returns the number of the last note of a step, 0 if there is none. */
 async function lastNote(view: View, step: string): Promise<number> {
   let last = 0;
   for (;;) {
@@ -72,13 +72,19 @@ async function lastNote(view: View, step: string): Promise<number> {
   }
 }
 
-/** Notes of tokens whose time has come, the earliest first. @param limit how many, at most. */
+/**
+ * Lists the due notes, earliest first.
+ * @param limit maximum number
+ */
 export async function dueNotes(view: View, nowMs: number, limit: number): Promise<readonly string[]> {
   const ids = await view.list(COLLECTION, { limit });
   return ids.filter((id) => Number(id.slice(0, DIGITS)) * STEP_MS <= nowMs);
 }
 
-/** Takes a note away. @returns the accessors in it, none when somebody else was quicker. */
+/**
+ * Deletes a note.
+ * @returns its accessors; none if another process was faster
+ */
 export async function takeNote(tx: Transaction, id: string): Promise<readonly string[]> {
   const ref = { collection: COLLECTION, id };
   const note = await tx.get<EndsDocument>(ref);

@@ -5,14 +5,14 @@ import { isUsedUp } from './token.ts';
 import { erase, listTokens, liveToken, tokenAt } from './token-documents.ts';
 import { dueNotes, noteEnd, takeNote } from './token-ends.ts';
 
-/** Notes that are worked off in one change; a note has hardly more than some hundred tokens. */
+/** Number of notes processed per transaction; a note rarely has more than some hundred tokens. */
 const NOTES_AT_ONCE = 32;
-/** Tokens that one change works off, but for those of the note that goes past it. */
+/** Number of tokens after which a transaction takes no further note. */
 const TOKENS_AT_ONCE = 500;
 
 export class TokenSweep {
   readonly #store: Store;
-  /** Up to here tokens were looked at whose time has not come. */
+  /** Position up to which tokens that are not due were checked. */
   #cursor = '';
 
   constructor(store: Store) {
@@ -20,9 +20,9 @@ export class TokenSweep {
   }
 
   /**
-   * Removes tokens whose time has passed, and of some others those that were used up, or lost their parent or their login method.
-   * @param others at how many to look; the next time it goes on behind them.
-   * @returns how many were removed.
+   * Deletes expired tokens, and some others that were used up, or have lost their parent or login method.
+   * @param others number of other tokens to check; the next call continues after them
+   * @returns the number of deleted tokens
    */
   async run(nowMs: number, others: number): Promise<number> {
     return (await this.#due(nowMs)) + (await this.#others(nowMs, others));
@@ -54,7 +54,7 @@ export class TokenSweep {
   }
 }
 
-/** Whoever was renewed is noted for a later time. */
+/** Processes notes; a token that was renewed is scheduled again. */
 async function workOff(tx: Transaction, notes: readonly string[], nowMs: number): Promise<number> {
   let looked = 0;
   let removed = 0;

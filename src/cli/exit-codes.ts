@@ -3,16 +3,22 @@ import type { ErrorKind } from '../ground/errors.ts';
 export const DONE = 0;
 export const FAILED = 1;
 export const USAGE = 2;
-/** The signature or HMAC is not valid: an answer, not an error. */
+/** The signature or HMAC is not valid, which is a result, not an error. */
 export const NOT_VALID = 5;
-/** What was to be made is there already. @see docs/decisions/0154 */
+/**
+ * The object to create already exists.
+ * @see docs/decisions/0154
+ */
 export const EXISTS = 6;
-/** A change is made, or may be, and something failed after that. @see docs/decisions/0119 */
+/**
+ * A change was made, or may have been, and a later step failed.
+ * @see docs/decisions/0119
+ */
 export const UNCONFIRMED = 7;
 /** What shells report for a process that Ctrl-C ended. */
 export const INTERRUPTED = 130;
 
-/** The exit code of each kind of error; a new kind does not compile until it has one. */
+/** Exit code of each kind of error; a new kind does not compile without one. */
 export const exitCodeOf: Readonly<Record<ErrorKind, number>> = {
   invalid: USAGE,
   unsupported: USAGE,
@@ -28,7 +34,7 @@ export const exitCodeOf: Readonly<Record<ErrorKind, number>> = {
   unconfirmed: UNCONFIRMED,
 };
 
-/** What each code means, for `coffer help exit-codes`. */
+/** Meaning of each code, for `coffer help exit-codes`. */
 export const exitCodeMeanings: readonly (readonly [code: number, meaning: string])[] = [
   [DONE, 'done'],
   [FAILED, 'failed: a state that forbids it, damage, a full disk, a server that does not answer'],

@@ -4,7 +4,7 @@ import type { Session } from './session.ts';
 
 /** The local store, in its agent if it has one, whatever server is named. */
 export async function openHere(session: Session): Promise<Runner> {
-  // What the environment gives is meant more than an agent that happens to be there.
+  // A secret in the environment takes precedence over an agent.
   if (givesSecret(session.environment)) return openStore(session);
   const { openInAgent } = await import('./runner-agent.ts');
   return (await openInAgent(session, openStore)) ?? openStore(session);

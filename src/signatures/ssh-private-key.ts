@@ -3,15 +3,15 @@ import { invalid, unsupported } from '../ground/errors.ts';
 import { keyOfSshBlob } from './ssh-key.ts';
 import { SshReader } from './ssh-wire.ts';
 
-/** Private keys as OpenSSH writes them (its PROTOCOL.key). */
+/** Private keys in OpenSSH's format (its PROTOCOL.key). */
 
 const ARMOR = /-----BEGIN OPENSSH PRIVATE KEY-----([A-Za-z0-9+/=\s]+)-----END OPENSSH PRIVATE KEY-----/;
 const MAGIC = 'openssh-key-v1\0';
 
 /**
- * The one private key of such a file: Ed25519 or RSA.
- * @returns undefined for a text of another form.
- * @throws `unsupported` for a key with a passphrase, or of another kind; `invalid`.
+ * Parses the private key of such a file: Ed25519 or RSA.
+ * @returns undefined for a text in another format
+ * @throws `unsupported` for a key with a passphrase, or of another type; `invalid`
  */
 export function parseSshPrivateKey(text: string): KeyObject | undefined {
   const base64 = ARMOR.exec(text)?.[1];

@@ -2,14 +2,14 @@ import type { Random } from '../ground/random.ts';
 
 /** Bitcoin's base 58: letters and digits without the look-alikes 0, O, I and l. */
 const BASE58 = '123456789ABCDEFGHJKLMNPQRSTUVWXYZabcdefghijkmnopqrstuvwxyz';
-/** Bytes from here on would make the first letters of the alphabet likelier than the last. */
+/** First rejected byte value: larger bytes would make the first letters of the alphabet likelier. */
 const FAIR_BYTES = 256 - (256 % BASE58.length);
 
 const HOME_LENGTH = 4;
 const KEY_LENGTH = 12;
 const BODY = /^[1-9A-HJ-NP-Za-km-z]{16}$/;
 
-/** Fresh base-58 text, each letter equally likely. */
+/** Generates base-58 text, each letter equally likely. */
 export function base58(random: Random, length: number): string {
   let text = '';
   while (text.length < length) {
@@ -20,17 +20,17 @@ export function base58(random: Random, length: number): string {
   return text;
 }
 
-/** What the identifiers of an organization's tags, workspaces and so on begin with, behind `tag-` and `ws-`. */
+/** Generates the prefix of an organization's identifiers, after `tag-` and `ws-`. */
 export const newHome = (random: Random): string => base58(random, HOME_LENGTH);
 
-/** The part of an identifier that is a tag's or a workspace's own within its organization. */
+/** Generates the part of an identifier that is unique within its organization. */
 export const newKey = (random: Random): string => base58(random, KEY_LENGTH);
 
-/** `org-` and 16 letters and digits. */
+/** Generates `org-` and 16 letters and digits. */
 export const newExternalId = (random: Random): string => `org-${base58(random, HOME_LENGTH + KEY_LENGTH)}`;
 
 const KINDS = ['tag', 'ws', 'prj', 'rtk'] as const;
-/** What an identifier is of, as it is written in front of it. */
+/** Prefix of an identifier, which tells its kind. */
 export type IdentifierKind = (typeof KINDS)[number];
 
 /**
@@ -46,7 +46,7 @@ export interface Address {
 export const printIdentifier = (kind: IdentifierKind, { home, key }: Address): string =>
   `${kind}-${home}${key}`;
 
-/** The address in an identifier, or undefined for a text that cannot be one (which is then simply not found). */
+/** Parses an identifier; undefined for a malformed text (which is simply not found). */
 export function parseIdentifier(kind: IdentifierKind, text: string): Address | undefined {
   if (!text.startsWith(`${kind}-`)) return undefined;
   const body = text.slice(kind.length + 1);
@@ -54,7 +54,7 @@ export function parseIdentifier(kind: IdentifierKind, text: string): Address | u
   return { home: body.slice(0, HOME_LENGTH), key: body.slice(HOME_LENGTH) };
 }
 
-/** The same, whatever it is an identifier of. */
+/** Parses an identifier of any kind. */
 export function parseAnyIdentifier(text: string): Address | undefined {
   for (const kind of KINDS) {
     const address = parseIdentifier(kind, text);
@@ -63,10 +63,13 @@ export function parseAnyIdentifier(text: string): Address | undefined {
   return undefined;
 }
 
-/** The key that one record of an organization has from the start, without being written anywhere: the end of its external id. */
+/**
+ * Returns the key that one record of an organization has from the start, without being stored: the end of its external
+ * ID.
+ */
 export const keyInExternalId = (externalId: string): string => externalId.slice(-KEY_LENGTH);
 
-/** An evenly spread number that a key carries in its first three letters: at least 0, below 58³. */
+/** Returns a uniformly distributed number from the first three letters of a key: at least 0, below 58³. */
 export function spread(key: string): number {
   let value = 0;
   for (let i = 0; i < 3; i++) value = value * BASE58.length + BASE58.indexOf(key.charAt(i));

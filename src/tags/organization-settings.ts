@@ -10,16 +10,16 @@ export interface OrganizationSettings {
   readonly maxTtlEnabled: boolean;
   readonly ownersTeamSamlRoleId: string | null;
   readonly sendPassingStatusesForUntriggeredSpeculativePlans: boolean;
-  /** Minutes. */
+  /** In minutes. */
   readonly sessionRemember: number | null;
-  /** Minutes. */
+  /** In minutes. */
   readonly sessionTimeout: number | null;
   readonly speculativePlanManagementEnabled: boolean;
   readonly stacksEnabled: boolean;
   readonly userTokensEnabled: boolean;
 }
 
-/** As a new organization has them, with the service that clients know. */
+/** Settings of a new organization, the same as in HashiCorp's service. */
 export const DEFAULT_ORGANIZATION_SETTINGS: OrganizationSettings = {
   aggregatedCommitStatusEnabled: true,
   allowForceDeleteWorkspaces: false,
@@ -36,7 +36,7 @@ export const DEFAULT_ORGANIZATION_SETTINGS: OrganizationSettings = {
   userTokensEnabled: true,
 };
 
-/** The settings after a change, without those that are as they were from the start. */
+/** Applies a change, and drops settings that have their default value. */
 export function changedOrganizationSettings(
   present: Partial<OrganizationSettings> | undefined,
   change: Partial<OrganizationSettings>,

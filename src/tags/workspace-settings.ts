@@ -11,7 +11,7 @@ export interface WorkspaceSettings {
   readonly assessmentsEnabled: boolean;
   readonly autoApply: boolean;
   readonly autoApplyRunTrigger: boolean;
-  /** A time as a client wrote it, ISO 8601. */
+  /** ISO 8601 time as the client wrote it. */
   readonly autoDestroyAt: string | null;
   readonly autoDestroyActivityDuration: string | null;
   readonly fileTriggersEnabled: boolean;
@@ -23,14 +23,14 @@ export interface WorkspaceSettings {
   readonly sourceUrl: string | null;
   readonly speculativeEnabled: boolean;
   readonly structuredRunOutputEnabled: boolean;
-  /** A version, a constraint, or `latest`. */
+  /** Version, constraint, or `latest`. */
   readonly terraformVersion: string;
   readonly triggerPatterns: readonly string[];
   readonly triggerPrefixes: readonly string[];
   readonly workingDirectory: string;
 }
 
-/** As a new workspace has them, with the service that clients know. */
+/** Settings of a new workspace, the same as in HashiCorp's service. */
 export const DEFAULT_SETTINGS: WorkspaceSettings = {
   allowDestroyPlan: true,
   assessmentsEnabled: false,
@@ -47,14 +47,16 @@ export const DEFAULT_SETTINGS: WorkspaceSettings = {
   sourceUrl: null,
   speculativeEnabled: true,
   structuredRunOutputEnabled: true,
-  // No version is ever run: a client takes it for one that fits its own.
+  // Nothing is ever run: clients interpret it as their own version.
   terraformVersion: 'latest',
   triggerPatterns: [],
   triggerPrefixes: [],
   workingDirectory: '',
 };
 
-/** Where runs would take place. Without a value of its own, a workspace has that of its project, and that the organization's. */
+/**
+ * Place where runs would execute. A workspace without one inherits it from its project, and that from the organization.
+ */
 export type ExecutionMode = 'remote' | 'local';
 
 export const DEFAULT_EXECUTION_MODE: ExecutionMode = 'remote';
@@ -62,14 +64,14 @@ export const DEFAULT_EXECUTION_MODE: ExecutionMode = 'remote';
 const CONSTRAINT = /^(?:[<>]=?|!=|=|~>)?\s*\d+(?:\.\d+){0,2}(?:-[0-9A-Za-z.-]+)?$/;
 const MAX_VERSION_LENGTH = 100;
 const DURATION = /^[1-9]\d{0,3}[dh]$/;
-/** ISO 8601 with seconds: other forms are read in more than one way. */
+/** ISO 8601 with seconds: other forms are ambiguous. */
 const TIME = /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}(?:\.\d+)?(?:Z|[+-]\d{2}:\d{2})$/;
 
 /**
- * The settings after a change. What is as it was from the start is left out, so that a workspace that nobody ever set up
- * takes no more room.
- * @param fieldOf where a setting stands in the request, for errors.
- * @throws `invalid` for a value that breaks a rule.
+ * Applies a change, and drops settings that have their default value, so that a workspace without settings takes no
+ * space.
+ * @param fieldOf place of a setting in the request, for errors
+ * @throws `invalid` for a violated rule
  */
 export function changedSettings(
   present: Partial<WorkspaceSettings> | undefined,
@@ -87,8 +89,8 @@ export function changedSettings(
 }
 
 /**
- * Of two settings that exclude each other, who says one gives up the other, as with the service that clients know: Terraform's provider sends the
- * one that it has, and one that is taken back counts.
+ * Resets the other one of two mutually exclusive settings, as HashiCorp's service does: Terraform's provider sends only
+ * the one that it has, and resetting one counts as well.
  */
 function withoutOthers(change: Partial<WorkspaceSettings>): Partial<WorkspaceSettings> {
   const { triggerPatterns, triggerPrefixes, autoDestroyAt, autoDestroyActivityDuration } = change;
@@ -101,7 +103,10 @@ function withoutOthers(change: Partial<WorkspaceSettings>): Partial<WorkspaceSet
   };
 }
 
-/** Whose times of destruction hold, where the change says times and not whose: its own while it has any, as with the service that clients know. */
+/**
+ * Decides whether a change of auto-destroy times without an explicit choice makes them the workspace's own: only while
+ * it has any, as in HashiCorp's service.
+ */
 function inheritance(
   present: Partial<WorkspaceSettings> | undefined,
   change: Partial<WorkspaceSettings>,
@@ -151,7 +156,10 @@ function checkSettings(
   checkDuration(autoDestroyActivityDuration, fieldOf('autoDestroyActivityDuration'));
 }
 
-/** @throws `invalid`, to the letter of the service that clients know. */
+/**
+ * Validates a duration.
+ * @throws `invalid`, with the exact text of HashiCorp's service
+ */
 export function checkDuration(duration: string | null | undefined, field: string): void {
   if (duration === undefined || duration === null || DURATION.test(duration)) return;
   throw refused(

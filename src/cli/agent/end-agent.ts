@@ -2,7 +2,7 @@ import { elapsedMs } from '../../ground/clock.ts';
 import { pause } from '../../ground/pause.ts';
 import { attempt, hasOpen, inodesOf, listenersOn } from './listeners.ts';
 
-/** What a process takes to end that was killed. */
+/** Time within which a killed process ends, in milliseconds. */
 const ENDS_WITHIN_MS = 5000;
 const CLOSES_WITHIN_MS = 1000;
 const LOOK_EVERY_MS = 20;
@@ -16,16 +16,19 @@ export async function endAgent(socket: string): Promise<number | undefined> {
   const inodes = attempt(() => inodesOf(socket)) ?? [];
   const pid = listenersOn(socket)?.[0];
   if (pid === undefined) return undefined;
-  // It may have ended by itself by now.
+  // It may have ended by now.
   if (!attempt(() => process.kill(Number(pid), 'SIGKILL'))) return undefined;
-  // It may stay in the list of processes until somebody asks how it ended, but has no files then.
+  // It may remain as a zombie until its parent waits for it, but then has no open files.
   if (!(await becomes(() => !hasOpen(pid, inodes), ENDS_WITHIN_MS))) return undefined;
-  // Its sockets are closed a moment later; one that a service manager holds, too, stays.
+  // Its sockets are closed a moment later; one that a service manager holds as well stays open.
   await becomes(() => (attempt(() => inodesOf(socket)) ?? []).length === 0, CLOSES_WITHIN_MS);
   return Number(pid);
 }
 
-/** @returns whether it came to be in time. */
+/**
+ * Waits for a condition.
+ * @returns whether it became true in time
+ */
 async function becomes(condition: () => boolean, withinMs: number): Promise<boolean> {
   const start = elapsedMs();
   while (!condition()) {

@@ -49,7 +49,10 @@ function oncePassphrase(session: Session, options: Given['options']): () => Prom
   };
 }
 
-/** The private keys of a file: one of SSH, or lines of age. @throws `invalid`, `unavailable` */
+/**
+ * Reads the private keys of a file: an SSH key, or lines of age identities.
+ * @throws `invalid` or `unavailable` if it cannot be read
+ */
 async function identitiesIn(session: Session, path: string): Promise<readonly Identity[]> {
   const text = inputText(readKeyFile(path, `--${IDENTITY}`), `--${IDENTITY}`);
   if (text.includes('-----BEGIN ')) return [await sshIdentityIn(session, path, text)];
@@ -68,7 +71,10 @@ async function sshIdentityIn(session: Session, path: string, text: string): Prom
   return sshIdentity(key, sshBlob(createPublicKey(key)));
 }
 
-/** A private key of SSH in any form that is read; its passphrase is asked for. @throws `invalid`, `sealed`, `unsupported` */
+/**
+ * Parses an SSH private key in any supported form, and asks for its passphrase.
+ * @throws `invalid`, `sealed` or `unsupported`
+ */
 export const sshPrivateKeyIn = async (session: Session, path: string, text: string): Promise<KeyObject> =>
   parseSshPrivateKey(text) ?? pemKey(session, path, text);
 
@@ -90,7 +96,10 @@ async function pemKey(session: Session, path: string, pem: string): Promise<KeyO
   }
 }
 
-/** Keys of the store or the server, with all their versions: a stanza is unwrapped where the key is. */
+/**
+ * Returns an identity of the keys in the store or on the server, with all their versions. Stanzas are unwrapped there,
+ * so keys never leave it.
+ */
 function storeIdentity(session: Session, name: string | undefined): Identity {
   return {
     async unwrap(stanzas) {
@@ -112,7 +121,10 @@ async function keyNames(runner: Runner, mount: string): Promise<readonly string[
   return keys.filter((key: unknown) => typeof key === 'string');
 }
 
-/** @param isWanted the user named this key: that it can't be used is an error then. */
+/**
+ * Unwraps with one key.
+ * @param isWanted whether the user named this key; if so, it is an error if the key cannot be used
+ */
 async function unwrapWith(
   runner: Runner,
   name: string,

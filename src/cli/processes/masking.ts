@@ -29,6 +29,6 @@ export function maskingLines(where: string, environment: Environment): (values: 
   };
 }
 
-/** As the runner takes the data of its commands. */
+/** Escapes the data of a runner command. */
 const escaped = (text: string): string =>
   text.replaceAll('%', '%25').replaceAll('\r', '%0D').replaceAll('\n', '%0A');

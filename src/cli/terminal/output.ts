@@ -7,22 +7,22 @@ import type { Format } from '../settings.ts';
 import { isRead } from './streams.ts';
 import { isPlainText, visible, visibleLines } from './visible.ts';
 
-/** How the result of an operation may be shown; the part of its declaration that is about output. */
+/** Output format of an operation's result, as declared. */
 export type Shape = Pick<CliShape<unknown>, 'result' | 'lines' | 'table'>;
 
-/** Where results go and in which form. */
+/** Destination and form of results. */
 export interface Destination {
-  /** `--out FILE`; undefined for standard output. */
+  /** File of `--out`; undefined for standard output. */
   readonly file: OutPlace | undefined;
-  /** A result that is base64 in the API stays base64. */
+  /** Whether a result that is base64 in the API remains base64. */
   readonly keepBase64: boolean;
 }
 
 const STANDARD_OUTPUT: Destination = { file: undefined, keepBase64: true };
 
 /**
- * Prints the result of an operation. Undefined means that there is nothing to print.
- * @returns false when whoever was to read it has gone: the exit code is then all that is left to tell.
+ * Prints the result of an operation; nothing if it is undefined.
+ * @returns false if the reader of the output is gone, so that only the exit code remains
  */
 export async function printResult(
   session: Session,
@@ -36,7 +36,10 @@ export async function printResult(
   return write(session, destination, await rendered(session, data, shape, format, terminal, destination));
 }
 
-/** Prints what a command has done for programs: only with `-o json`. @returns as `printResult`. */
+/**
+ * Prints the outcome of a command for programs, only with `-o json`.
+ * @returns as `printResult`
+ */
 export const printDocument = async (session: Session, data: unknown): Promise<boolean> =>
   session.settings.format !== 'json' || printResult(session, data, {});
 
@@ -73,7 +76,7 @@ async function rendered(
   return terminal && session.settings.format === undefined ? visibleLines(text) : text;
 }
 
-/** What `-o raw` prints of a result that is text, line by line. */
+/** Returns the lines of a text result for `-o raw`. */
 export function rawLines(data: unknown, shape: Shape): readonly string[] {
   if (shape.lines !== undefined) return shape.lines(data);
   if (shape.result === undefined) return plainRows((shape.table?.(data) ?? memberTable(data)).rows);
@@ -82,16 +85,16 @@ export function rawLines(data: unknown, shape: Shape): readonly string[] {
   return Array.isArray(value) ? value.map(String) : [];
 }
 
-/** Indented for people, on one line for programs. */
+/** Formats JSON, indented for users, on one line for programs. */
 export const jsonText = (data: unknown, indented: boolean): string =>
   indented ? visibleLines(`${JSON.stringify(data, undefined, 2)}\n`) : `${JSON.stringify(data)}\n`;
 
-/** One line a row, with tabs between: what `cut`, `awk` and `sort` expect. */
+/** Formats one line per row, separated by tabs, as `cut`, `awk` and `sort` expect. */
 const plainRows = (rows: Table['rows']): readonly string[] => rows.map((row) => row.map(visible).join('\t'));
 
 /**
- * Decrypted bytes shown to a person. Bytes that are no text could do anything to a terminal.
- * @throws `invalid` for those.
+ * Formats decrypted bytes for a terminal. Bytes that are not text could contain any escape sequence.
+ * @throws `invalid` for such bytes
  */
 function forTerminal(bytes: Buffer): string {
   const text = bytes.toString('utf8');
@@ -107,7 +110,7 @@ export const binaryRefused = (): CofferError =>
 const memberOf = (data: unknown, member: string): unknown =>
   typeof data === 'object' && data !== null ? (data as Readonly<Record<string, unknown>>)[member] : undefined;
 
-/** A list has a line for each of its values, as it has without `-o`. */
+/** Returns a table; a list has one row per value, as without `-o`. */
 function plainTable(data: unknown, { result }: Shape): Table {
   const values = result?.as === 'lines' ? memberOf(data, result.member) : undefined;
   if (result === undefined || !Array.isArray(values)) return memberTable(data);

@@ -3,15 +3,21 @@ import { invalid } from '../../ground/errors.ts';
 import type { Streams } from './streams.ts';
 import { visible } from './visible.ts';
 
-/** Questions to the person at the terminal. */
+/** Prompts for the user at the terminal. */
 export interface Prompts {
-  /** Whether there is a person to ask. */
+  /** Whether a user can be asked. */
   available(): boolean;
-  /** A secret, not shown while it is typed. */
+  /** Asks for a secret, which is not echoed. */
   secret(question: string): Promise<string>;
-  /** A new secret, asked for until two answers agree. @param made one for who just presses Enter; it is shown. */
+  /**
+   * Asks for a new secret until two answers agree.
+   * @param made generates one if the user just presses Enter; it is shown
+   */
   newSecret(question: string, made?: () => Promise<string>): Promise<string>;
-  /** @param ended when nobody waits for the answer any more, which is a no then. */
+  /**
+   * Asks for confirmation.
+   * @param ended aborted when the answer is no longer needed, which is a no
+   */
   confirm(question: string, ended?: AbortSignal): Promise<boolean>;
 }
 
@@ -53,13 +59,13 @@ export function terminalPrompts(streams: Streams): Prompts {
   };
 }
 
-/** Of `/proc/self/stat`, counted from the state: the group of this process, and the one that the terminal listens to. */
+/** Fields of `/proc/self/stat`, counted from the state: the process group, and the foreground group of the terminal. */
 const OWN_GROUP = 2;
 const FOREGROUND_GROUP = 5;
 
 /**
- * Whether the shell has put us into the background, as `coffer serve &` does: the terminal would stop whoever reads from it. Only
- * Linux lets a process see that.
+ * Whether the process runs in the background, as in `coffer serve &`: the terminal would stop it when it reads. Only
+ * Linux provides that.
  */
 export function isInBackground(): boolean {
   if (process.platform !== 'linux') return false;

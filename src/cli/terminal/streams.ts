@@ -5,40 +5,43 @@ import { CofferError } from '../../ground/errors.ts';
 import { answered, pause } from '../../ground/pause.ts';
 import type { PlainFile } from '../../transit/envelope/ports.ts';
 
-/** What a command reads from. */
+/** Input stream of a command. */
 export interface Input {
   readonly isTerminal: boolean;
   /**
-   * Everything up to the end.
-   * @throws `too-large` beyond `maxBytes`.
+   * Reads everything up to the end.
+   * @throws `too-large` beyond `maxBytes`
    */
   readAll(maxBytes: number): Buffer;
   /**
-   * The next bytes, for input of any size; signals are served while it waits.
-   * @returns how many were put at the start of `into`; 0 at the end.
+   * Reads the next bytes, for input of any size; signals are handled while it waits.
+   * @returns number of bytes at the start of `into`; 0 at the end
    */
   read(into: Uint8Array): Promise<number>;
-  /** As `read`, but nothing else is done meanwhile: several times cheaper on a pipe. */
+  /** Same as `read`, but blocks: several times cheaper on a pipe. */
   readNow(into: Uint8Array): number;
-  /** For whoever reads a regular file with calls of its own. */
+  /** Present for callers with their own system calls on a regular file. */
   readonly file?: PlainFile | undefined;
-  /** The size of what is read when it is a regular file; undefined for a pipe, a terminal or a device. */
+  /** Size of a regular file, in bytes; undefined for a pipe, a terminal or a device. */
   readonly bytes: number | undefined;
 }
 
-/** What a command writes to. A write returns when the system has taken all of it, so nothing piles up in memory. */
+/** Output stream of a command. A write returns once the system has taken all data, so nothing is buffered in memory. */
 export interface Output {
   readonly isTerminal: boolean;
-  /** Width of the terminal; 80 when there is none. */
+  /** Width of the terminal; 80 without one. */
   readonly columns: number;
-  /** @throws ClosedPipe when the reader has gone. */
+  /**
+   * Writes data.
+   * @throws ClosedPipe if the reader is gone
+   */
   write(data: string | Uint8Array): void;
   /**
-   * As `write`, while other work goes on; `data` must not change meanwhile. To a pipe it is written at once, because that is
-   * several times cheaper and whoever reads the pipe is at work anyway.
+   * Same as `write`, but asynchronous; `data` must not change meanwhile. On a pipe it blocks, which is several times
+   * cheaper, while the reader works in parallel anyway.
    */
   writeLater(data: Uint8Array): Promise<void>;
-  /** For whoever writes with calls of its own; undefined where these might not block, as on a pipe. */
+  /** For callers with their own system calls; undefined if these might not block, as on a pipe. */
   readonly file?: PlainFile | undefined;
 }
 
@@ -54,10 +57,13 @@ export interface Streams {
  */
 export class ClosedPipe extends Error {}
 
-/** The person pressed Ctrl-C at a question. */
+/** Error if the user pressed Ctrl-C at a prompt. */
 export class Interrupted extends Error {}
 
-/** Prints something after which there is more to do or to tell. @returns false when the reader has gone. */
+/**
+ * Prints something that is followed by more work or messages.
+ * @returns false if the reader is gone
+ */
 export function isRead(print: () => void): boolean {
   try {
     print();
@@ -68,7 +74,7 @@ export function isRead(print: () => void): boolean {
   }
 }
 
-/** A pipe gives no more at once; of a file more can be had in one call. */
+/** Chunk size, in bytes: a pipe returns no more at once; from a file more can be read in one call. */
 const PIPE_CHUNK_BYTES = 1 << 16;
 const FILE_CHUNK_BYTES = 1 << 20;
 const RETRY_MS = 2;
@@ -83,7 +89,7 @@ export function standardStreams(): Streams {
   return { in: inputFrom(0), out: outputTo(1), err: messagesTo(2) };
 }
 
-/** An open file descriptor as input. */
+/** Returns an open file descriptor as input. */
 export function inputFrom(descriptor: number): Input {
   return {
     get isTerminal() {
@@ -102,7 +108,7 @@ export function inputFrom(descriptor: number): Input {
       }
       const [only, ...others] = pieces;
       if (only !== undefined && others.length === 0) return only;
-      // What is read may be a secret, and whoever overwrites the whole doesn't know of the pieces.
+      // The data may be a secret, and a caller who overwrites the whole does not have the pieces.
       const whole = Buffer.concat(pieces, total);
       wipe(...pieces);
       return whole;
@@ -119,13 +125,16 @@ export function inputFrom(descriptor: number): Input {
   };
 }
 
-/** The refusal of an input that has more than these bytes. */
+/** Returns the error for an input that exceeds this size. */
 export const tooLarge = (maxBytes: number): CofferError =>
   new CofferError('too-large', `the input is larger than ${maxBytes / 2 ** 20} MiB`, {
     hint: 'for data of any size use "coffer transit envelope encrypt"',
   });
 
-/** Messages are beside the work: when nobody reads them any more, it goes on, and the exit code tells how it ended. */
+/**
+ * Returns the stream for messages. If nobody reads them any more, the work continues, and the exit code tells the
+ * result.
+ */
 function messagesTo(descriptor: number): Output {
   const output = outputTo(descriptor);
   return {
@@ -168,7 +177,10 @@ function outputTo(descriptor: number): Output {
 
 const plainFile = (descriptor: number): PlainFile => ({ descriptor, explain: (error) => error });
 
-/** Only a character device can be a terminal; asking that first avoids loading Node's terminal module for pipes. */
+/**
+ * Whether a descriptor is a terminal. Only a character device can be one; checking that first avoids loading Node's
+ * terminal module for pipes.
+ */
 function isTerminal(descriptor: number): boolean {
   try {
     if (!fstatSync(descriptor).isCharacterDevice()) return false;
@@ -203,7 +215,7 @@ async function readLater(descriptor: number, into: Uint8Array): Promise<number> 
   }
 }
 
-/** Input piece by piece. */
+/** Reads an input in chunks. */
 export async function* chunksOf(input: Input): AsyncGenerator<Buffer> {
   const size = input.bytes === undefined ? PIPE_CHUNK_BYTES : FILE_CHUNK_BYTES;
   for (;;) {
@@ -215,9 +227,9 @@ export async function* chunksOf(input: Input): AsyncGenerator<Buffer> {
 }
 
 /**
- * What a failed read means: try again (the other end of a pipe was made non-blocking by whoever else holds it),
- * or the end (how Windows reports it).
- * @throws the error when it is a real one.
+ * Whether a failed read must be repeated, because another process made the pipe non-blocking; false at the end, as
+ * Windows reports it.
+ * @throws all other errors
  */
 function shouldRetry(error: unknown): boolean {
   const code = codeOf(error);
@@ -226,7 +238,7 @@ function shouldRetry(error: unknown): boolean {
   throw error;
 }
 
-/** Writes all of it, however small the pieces that a pipe takes. */
+/** Writes all data, even if a pipe takes it in small pieces. */
 export function writeWhole(descriptor: number, data: Uint8Array): void {
   let written = 0;
   while (written < data.length) {
@@ -239,7 +251,7 @@ export function writeWhole(descriptor: number, data: Uint8Array): void {
   }
 }
 
-/** The same, while other work goes on. */
+/** Writes all data asynchronously. */
 export async function writeWholeLater(descriptor: number, data: Uint8Array): Promise<void> {
   let written = 0;
   while (written < data.length) {
@@ -253,7 +265,10 @@ export async function writeWholeLater(descriptor: number, data: Uint8Array): Pro
   }
 }
 
-/** @throws for a failed write, unless the pipe is only full and somebody has made it non-blocking. */
+/**
+ * Ignores the error of a full pipe that another process made non-blocking.
+ * @throws all other errors of a write
+ */
 function requireBusy(error: unknown): void {
   const code = codeOf(error);
   if (code === 'EPIPE') throw new ClosedPipe();

@@ -1,26 +1,26 @@
-/** A paragraph, terms with what they mean, or lines that are shown as they are. */
+/** Block of a topic: a paragraph, terms with their meanings, or literal lines. */
 export type Block =
   | string
   | { readonly terms: readonly (readonly [term: string, meaning: string])[] }
   | { readonly lines: readonly string[] };
 
-/** What a format is, in short: `coffer help NAME`, and a page of section 5 of the manual. */
+/** Short description of a format: `coffer help NAME`, and a manual page of section 5. */
 export interface Topic {
-  /** What `coffer help` is asked for: `secrets-format`. */
+  /** Name for `coffer help`: `secrets-format`. */
   readonly name: string;
-  /** The page of the manual, without its section: `coffer-secrets`. */
+  /** Name of the manual page, without its section: `coffer-secrets`. */
   readonly page: string;
   readonly summary: string;
-  /** Commands and groups that work with it, by their first words. */
+  /** Commands and groups that use it, by their first words. */
   readonly commands: readonly string[];
   readonly parts: readonly { readonly heading: string; readonly blocks: readonly Block[] }[];
 }
 
 const INDENT = 2;
-/** Longer lines are hard to read, however wide the terminal is. */
+/** Maximum line length in columns: longer lines are hard to read, even on a wide terminal. */
 export const MOST_COLUMNS = 100;
 
-/** A topic for people at a terminal of so many columns. */
+/** Formats a topic for a terminal of the given number of columns. */
 export function topicText({ summary, parts }: Topic, columns: number): string {
   const width = Math.min(columns, MOST_COLUMNS);
   const sections = parts.map(({ heading, blocks }) =>
@@ -37,7 +37,7 @@ function blockText(block: Block, width: number): string {
     .join('\n');
 }
 
-/** Breaks a text at its spaces. A word that is wider than a line gets one of its own. */
+/** Wraps a text at its spaces. A word longer than a line gets a line of its own. */
 export function wrapped(text: string, width: number, indent: number): string {
   const lines: string[] = [];
   let line = '';

@@ -6,7 +6,7 @@ import type { BindingFilter } from '../../tags/workspace-query.ts';
 import { type CliParam, declare, parseShortText, type Schema, type Spec } from '../declaration/params.ts';
 import { itemsOf, resourceOf } from './linkage.ts';
 
-/** Parameters that are tags of the form key=value: in documents resources with a type, on a command line `KEY=VALUE` or `KEY`. */
+/** Parameters for key-value tags: in documents typed resources, on the command line `KEY=VALUE` or `KEY`. */
 
 const TYPE = 'tag-bindings';
 
@@ -29,7 +29,7 @@ const printBinding = ({ key, value }: NewBinding) => ({ type: TYPE, attributes: 
 
 function bindingOf(item: unknown, at: string): NewBinding {
   if (typeof item === 'string') return { ...typedBinding(item), field: at };
-  // What programs give, where a document has a resource with its type.
+  // Input of programs, which has no resource type.
   if (isObject(item) && typeof item['key'] === 'string' && !Object.hasOwn(item, 'type')) {
     return { key: item['key'], value: textIn(item, 'value', at) ?? '', field: at };
   }
@@ -50,7 +50,7 @@ function textIn(holder: Readonly<Record<string, unknown>>, name: string, at: str
   throw invalid(`${name} must be a string`, { field: `${at}/attributes/${name}` });
 }
 
-/** `KEY=VALUE`, or `KEY` alone. */
+/** Splits `KEY=VALUE`, or a single `KEY`. */
 function typedBinding(text: string): { readonly key: string; readonly value: string } {
   const at = text.indexOf('=');
   return at === -1 ? { key: text, value: '' } : { key: text.slice(0, at), value: text.slice(at + 1) };
@@ -70,11 +70,11 @@ function bindingList<S extends Spec<readonly NewBinding[]>>(spec: S, pointer: st
 export const boundTags = (spec: BindingSpec) =>
   ({ ...bindingList({ ...spec, required: true }, '/data'), document: 'data' }) as const;
 
-/** The tags bound to a workspace or project, among the relationships of its document. */
+/** Tags bound to a workspace or project, in the relationships of its document. */
 export const bindingsRelationship = (spec: BindingSpec) =>
   ({ ...bindingList(spec, '/data/relationships/tag-bindings/data'), document: 'relationships' }) as const;
 
-/** `data` of a document that takes tags off: only their keys count. */
+/** `data` of a document that removes tags: only their keys are used. */
 export const boundKeys = (spec: BindingSpec) => {
   const declared = declare<readonly string[], { readonly help: string; readonly required: true }>(
     { ...spec, required: true },
@@ -89,7 +89,7 @@ export const boundKeys = (spec: BindingSpec) => {
 /** `filter[tagged][i][key]` and `filter[tagged][i][value]`. */
 export const TAGGED = 'filter[tagged]';
 
-/** As many as a workspace may have tags, its own and inherited ones. */
+/** Maximum number of conditions: a workspace's maximum of own and inherited tags. */
 const MOST_CONDITIONS = 2 * MOST_BINDINGS;
 
 const ALL_OF_THESE =
@@ -139,12 +139,12 @@ function partsOf(item: unknown, field: string): { readonly key: string; readonly
 
 const conditionName = (index: number, part: 'key' | 'value'): string => `${TAGGED}[${index}][${part}]`;
 
-/** How they are described, where names can't be counted up. */
+/** Example names for descriptions, because the names cannot be enumerated. */
 const FIRST_CONDITION = [conditionName(0, 'key'), conditionName(0, 'value')] as const;
 
 const CONDITION = /^filter\[tagged\]\[([^\][]*)\]\[(key|value)\]$/;
 
-/** The conditions in a query, those of one index together, in the order of their first mention. */
+/** Reads the conditions of a query, grouped by index, in the order of their first occurrence. */
 function readConditions(query: readonly (readonly [string, unknown])[]): unknown {
   const conditions = new Map<string, Record<string, unknown>>();
   for (const [name, value] of query) {
@@ -168,7 +168,7 @@ const printConditions = (filters: readonly BindingFilter[]): readonly (readonly 
     [conditionName(index, 'value'), filter.value ?? ''] as const,
   ]);
 
-/** The same for the links of a page. */
+/** Prints the conditions, for the links of a page. */
 export const taggedQuery = (
   filters: readonly BindingFilter[] | undefined,
 ): Readonly<Record<string, string>> => Object.fromEntries(printConditions(filters ?? []));

@@ -9,14 +9,14 @@ type Raw = Readonly<Record<string, unknown>>;
  * "every workspace with env=dev" would be every workspace. Others are ignored, as real clients send some.
  */
 const CHANGES_RESULT = /^(?:filter|search|q|page|sort|include)(?:$|\[)/;
-/** Sent to every list, be it in pages or whole. */
+/** Accepted by every list, paged or not. */
 const PAGES: ReadonlySet<string> = new Set(['page[number]', 'page[size]']);
 
 /**
- * Raw values by wire name for `parseValues`, from the query of a request. What a path of the operation carries is left out, be it
- * another one than was taken: what an operation is about is in the path alone, which is what policies judge.
- * @param query each name with its value, several in an array.
- * @throws `invalid` naming a parameter that is given twice, or not known where it would change the result.
+ * Converts the query of a request to raw values by wire name for `parseValues`. Parameters in any path of the operation
+ * are ignored, even if another path was used: the target of an operation is only in the path, which policies check.
+ * @param query names and values, several values in an array
+ * @throws `invalid` naming a parameter that is given twice, or an unknown one that would affect the result
  */
 export function readQuery(operation: Operation, query: Raw): Raw {
   const inPaths = new Set(routesOf(operation).flatMap(pathParams));
@@ -38,11 +38,11 @@ export function readQuery(operation: Operation, query: Raw): Raw {
   return raw;
 }
 
-/** The parameter that is written as several: `filter[tagged]` for `filter[tagged][0][key]`. */
+/** Finds the parameter that consists of several: `filter[tagged]` for `filter[tagged][0][key]`. */
 const familyOf = ({ params }: Operation, name: string): string | undefined =>
   Object.keys(params).find((family) => params[family]?.query !== undefined && name.startsWith(`${family}[`));
 
-/** An empty filter leaves nothing out. */
+/** Whether an unknown parameter is refused; an empty filter has no effect. */
 const isRefused = (name: string, value: unknown): boolean =>
   CHANGES_RESULT.test(name) && !PAGES.has(name) && [value].flat().some((item) => item !== '');
 
@@ -51,6 +51,9 @@ function once(name: string, value: unknown): unknown {
   throw invalid(`${name} is given ${value.length} times`, { field: name, hint: 'give it once' });
 }
 
-/** Whether an error that names this field is about the query: its part in front, e.g. `filter` for `filter[tagged]`. */
+/**
+ * Returns the first part of a query parameter's name, e.g. `filter` for `filter[tagged]`; undefined if the field is not
+ * a query parameter.
+ */
 export const queryFamily = (field: string): string | undefined =>
   CHANGES_RESULT.test(field) ? field.split('[')[0] : undefined;

@@ -1,4 +1,4 @@
-/** How operations of the JSON:API are written in its documents: requests here, lists of identifiers and pages beside it. */
+/** Converts between operations and JSON:API documents: requests here, lists of identifiers and pages in other files. */
 
 import { invalid } from '../../ground/errors.ts';
 import { isObject } from '../../ground/objects.ts';
@@ -15,10 +15,10 @@ const withDocument = (params: Params, place: 'data' | 'attributes' | 'relationsh
   Object.entries(params).filter(([, param]) => param.document === place);
 
 /**
- * Takes a JSON:API request document apart into raw values by wire name, for `parseValues`. Members that no parameter
- * is declared for are ignored: clients send dozens.
- * @param body The parsed JSON of the body; undefined when there is none.
- * @throws `invalid` with a JSON pointer as `field` when `data` is absent or not of the right shape or type.
+ * Parses a JSON:API request document into raw values by wire name, for `parseValues`. Members without a declared
+ * parameter are ignored: clients send dozens.
+ * @param body parsed JSON of the body; undefined if there is none
+ * @throws `invalid` with a JSON pointer as `field` if `data` is absent or of the wrong shape or type
  */
 export function readDocument(operation: Declared, body: unknown): Raw {
   const [whole] = withDocument(operation.params, 'data');
@@ -42,7 +42,7 @@ function attributesOf(params: Params, data: Raw): Raw {
   );
 }
 
-/** Said by clients that send back what they read: it follows from the path. */
+/** Relationships that clients send back unchanged: they follow from the path. */
 const FROM_PATH: ReadonlySet<string> = new Set(['organization']);
 
 function relationshipsOf(params: Params, data: Raw): Raw {
@@ -54,7 +54,7 @@ function relationshipsOf(params: Params, data: Raw): Raw {
       const pointer = `/data/relationships/${name}`;
       const relationship = objectIn(relationships, name, pointer);
       const linkage = relationship['data'];
-      // What was read has only a link there.
+      // A relationship that was read only has a link.
       if (linkage === undefined && isObject(relationship['links'])) return [];
       if (linkage === undefined) throw invalid(ownWords('data is missing'), { field: `${pointer}/data` });
       return [[name, linkageOf(param, linkage, `${pointer}/data`)]];
@@ -77,7 +77,10 @@ function refuseUnkept(params: Params, relationships: Raw): void {
   }
 }
 
-/** Bare texts and objects without a type are what command lines and programs give; in a document they are mistakes. */
+/**
+ * Validates linkage. Plain texts and objects without a type are input of command lines and programs; in a document they
+ * are errors.
+ */
 function linkageOf({ schema }: Param<unknown>, linkage: unknown, pointer: string): unknown {
   if (typeof linkage === 'string') {
     throw invalid(ownWords('must be an array of resource identifiers'), { field: pointer });
@@ -101,7 +104,7 @@ function objectIn(holder: Raw, name: string, pointer: string): Raw {
   return value;
 }
 
-/** The request document for raw values, as a client sends it; undefined for an operation without one. */
+/** Prints the request document for raw values; undefined for an operation without one. */
 export function printDocument(operation: Declared, raw: Raw): object | undefined {
   const [whole] = withDocument(operation.params, 'data');
   if (whole === undefined && operation.resource === undefined) return undefined;
@@ -124,9 +127,9 @@ export function printDocument(operation: Declared, raw: Raw): object | undefined
 }
 
 /**
- * Where a JSON:API error says its source is: a pointer for what is in the body, else the name of a query parameter;
- * undefined for what is in the path.
- * @param field The `field` of a `CofferError`.
+ * Returns the source of a JSON:API error: a pointer for the body, else the name of a query parameter; undefined for the
+ * path.
+ * @param field `field` of a `CofferError`
  */
 export function errorSource(
   operation: Pick<Operation, 'params' | 'route'>,

@@ -3,8 +3,8 @@ import { printPath } from '../declaration/route.ts';
 import type { Match } from '../routes.ts';
 
 /**
- * The path that was sent, and where a name in it has another spelling (policies are called by lower-case names) the one
- * that it means. Else a refusal of one spelling could be walked around with another.
+ * Returns the path as sent and, if a name in it has another spelling (policies have lower-case names), the normalized
+ * path. Otherwise a deny rule for one spelling could be circumvented with another.
  * @see docs/decisions/0096
  */
 export function spellingsOf(path: string, match: Match, mount?: Mount): readonly string[] {

@@ -13,23 +13,23 @@ type Raw = Readonly<Record<string, unknown>>;
 export const afterChange = (error: unknown): unknown =>
   failedAfter('the change is made', error, 'look at it before you make it again');
 
-/** The audit records of one request. */
+/** Audit records of one request. */
 export class Trail {
   readonly #guarded: GuardedCore;
   readonly #shownOfAnswers: readonly string[] | undefined;
   #request: AuditedRequest;
-  /** Whether an operation was allowed to run that changes something. */
+  /** Whether a modifying operation was allowed to run. */
   isChange = false;
 
   /**
-   * What has to be waited for before a request has a trail; undefined where it is nothing, as nearly always: nobody is to wait for a promise
-   * that is kept already.
+   * Returns what to await before creating a trail; undefined if nothing, which is nearly always the case, to avoid
+   * awaiting a resolved promise.
    */
   static awaited({ access }: GuardedCore, { revision }: AskedRequest): Promise<void> | undefined {
     return access.headersInTrail.isAsOf(revision) ? undefined : access.headersInTrail.follow(revision);
   }
 
-  /** To be made when there is nothing to be awaited. */
+  /** Must be created after `awaited`. */
   constructor(guarded: GuardedCore, asked: AskedRequest, identity: TokenIdentity | undefined) {
     const { id, method, path, mount, token, remoteAddress, wrapTtl } = asked;
     this.#guarded = guarded;
@@ -57,7 +57,7 @@ export class Trail {
     };
   }
 
-  /** The record before an operation that changes something. */
+  /** Writes the record before a modifying operation. */
   async request(operation: Operation, capability: Capability): Promise<void> {
     this.#request = { ...this.#request, operation: capability };
     if (!changes(operation, capability)) return;
@@ -65,7 +65,7 @@ export class Trail {
     this.isChange = true;
   }
 
-  /** Runs what comes after the operation; when it fails, it says so of an operation that made a change. */
+  /** Runs the steps after the operation; if they fail after a change, the error says that the change was made. */
   async sparing<T>(after: () => Promise<T>): Promise<T> {
     try {
       return await after();
@@ -74,7 +74,7 @@ export class Trail {
     }
   }
 
-  /** The record goes first: an answer that can't be recorded is not given. */
+  /** Records the response before it is sent: one that cannot be recorded is not sent. */
   respond({ status, data, error, wrapInfo }: Result<unknown>): Promise<void> {
     return this.#guarded.recordResponse(this.#request, {
       status,
@@ -86,7 +86,7 @@ export class Trail {
   }
 }
 
-/** Whether the parameter takes the value for what it is; else it may be a secret that was meant to be text. */
+/** Whether the value has the type of the parameter; otherwise it may be a secret that was meant to be text. */
 function isPlain(params: Params, name: string, value: unknown): boolean {
   try {
     return Object.hasOwn(params, name) && params[name]?.parse(value, name) === value;

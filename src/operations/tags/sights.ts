@@ -1,8 +1,8 @@
 import type { Call, Caller } from '../declaration/operation.ts';
 
 /**
- * What a caller may see of one workspace or project, where a parameter would tell of it by the way: filters, relations that are sent
- * along, and what a tag is put on.
+ * Visibility of single workspaces and projects where a parameter would reveal them indirectly: filters, included
+ * relationships, and the resources of a tag.
  * @see docs/decisions/0197
  */
 
@@ -20,7 +20,7 @@ const pathOf = (kind: Kind, organization: string, which: string): string =>
 const mayRead = (caller: Caller, kind: Kind, { organization, id, name }: Seen): boolean =>
   caller.may(pathOf(kind, organization, id), 'read') || caller.may(pathOf(kind, organization, name), 'read');
 
-/** Its tags of the form key=value: who may read it, or list them, may know them. */
+/** Whether the caller may see its key-value tags: by permission to read it, or to list them. */
 export function seesBindings({ caller }: Call, kind: Kind, seen: Seen): boolean {
   const path = pathOf(kind, seen.organization, seen.id);
   return (
@@ -30,17 +30,17 @@ export function seesBindings({ caller }: Call, kind: Kind, seen: Seen): boolean 
   );
 }
 
-/** The tags of the pool on it, which also the list of workspaces shows. */
+/** Whether the caller may see its pool tags, which the list of workspaces also shows. */
 export const seesTags = ({ caller }: Call, seen: Seen): boolean =>
   caller.may(`organizations/${seen.organization}/workspaces`, 'list') ||
   mayRead(caller, 'workspaces', seen) ||
   caller.may(`${pathOf('workspaces', seen.organization, seen.id)}/relationships/tags`, 'list');
 
-/** Whether tags may be put on it and taken off. */
+/** Whether the caller may add and remove its tags. */
 export const mayTag = ({ caller }: Call, organization: string, id: string): boolean =>
   caller.may(`${pathOf('workspaces', organization, id)}/relationships/tags`, 'update');
 
-/** Whether workspaces may be made in it, and moved into it. */
+/** Whether the caller may create workspaces in it, and move them into it. */
 export const mayMoveInto = ({ caller }: Call, organization: string, id: string): boolean =>
   caller.may(`${pathOf('projects', organization, id)}/relationships/workspaces`, 'update');
 

@@ -121,7 +121,7 @@ export const show = documentOperation({
 });
 
 /**
- * An operation of our own: clients of this API know no other way than to make a tag anew.
+ * Renames a tag. Coffer's extension: clients of this API can only recreate tags.
  * @see docs/decisions/0196
  */
 export const rename = documentOperation({
@@ -155,7 +155,7 @@ export const rename = documentOperation({
     const tags = await core.tags();
     const which = tag_id === undefined ? { organization: organization_name, name: tag_name } : { id: tag_id };
     const organization = tag_id === undefined ? organization_name : await tags.organizationOf(tag_id);
-    // To merge a tag into another one is to delete it.
+    // Merging a tag into another one deletes it.
     if (merge && !caller.may(`organizations/${organization ?? ''}/tags`, 'delete')) {
       throw tagNotFound(tag_id ?? tag_name);
     }
@@ -204,7 +204,7 @@ export const remove = documentOperation({
 
 const idsIn = (data: unknown): readonly string[] => (Array.isArray(data) ? data.map(String) : []);
 
-/** More than these are not told one by one. */
+/** Maximum number of tags that are named individually. */
 const MAX_NAMED = 5;
 
 async function question(ids: readonly string[], runner: Runner): Promise<string> {
@@ -216,7 +216,10 @@ async function question(ids: readonly string[], runner: Runner): Promise<string>
   return deletionQuestion(tags);
 }
 
-/** Says which tags go, and how many workspaces lose each of them; of many only how often they are carried in all. */
+/**
+ * Returns the confirmation question: which tags are deleted, and how many workspaces lose each of them; for many tags,
+ * only the total.
+ */
 export function deletionQuestion(resources: readonly TagResource[]): string {
   const tags = resources.map(({ attributes }) => attributes);
   if (tags.length > MAX_NAMED) {
@@ -230,7 +233,7 @@ export function deletionQuestion(resources: readonly TagResource[]): string {
 const loss = (workspaces: number): string =>
   `${counted(workspaces, 'workspace')} ${workspaces === 1 ? 'loses' : 'lose'}`;
 
-/** The first request of clients of this family; they look at the headers of the answer only. */
+/** First request of Terraform clients; they only look at the headers of the response. */
 export const ping = documentOperation({
   route: 'GET /ping',
   capability: 'read',

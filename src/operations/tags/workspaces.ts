@@ -35,7 +35,7 @@ import { mayMoveInto, seesBindings } from './sights.ts';
 import { orderOf, sortParam } from './sorting.ts';
 import { attributeParams, executionModeIn, fieldOfSetting, settingsIn } from './workspace-attributes.ts';
 
-/** Workspaces as people read them. */
+/** Formats a table of workspaces. */
 const workspaceTable = ({ data }: Resources<WorkspaceResource>): Table => ({
   head: ['Name', 'Tags', 'Created', 'Id'],
   rows: data.map(({ id, attributes }) => [
@@ -46,7 +46,7 @@ const workspaceTable = ({ data }: Resources<WorkspaceResource>): Table => ({
   ]),
 });
 
-/** All that there is to say of one. */
+/** Formats all details of one workspace. */
 const workspaceDetails = ({
   data: { id, attributes, relationships },
 }: ResourceDocument<WorkspaceResource>): Table => ({
@@ -62,7 +62,7 @@ const workspaceDetails = ({
   ],
 });
 
-/** One page of them, and which page it is. */
+/** Formats a table of one page of workspaces, with the page number. */
 const workspacePageTable = (document: ListDocument<WorkspaceResource>): Table => ({
   ...workspaceTable(document),
   summary: pageSummary(document, 'workspace'),
@@ -71,14 +71,14 @@ const workspacePageTable = (document: ListDocument<WorkspaceResource>): Table =>
 const workspaceLines = ({ data }: Resources<WorkspaceResource>): readonly string[] =>
   data.map(({ attributes }) => attributes.name);
 
-/** The parameters of operations that find a workspace by its identifier, or by its organization and name. */
+/** Parameters of operations that find a workspace by identifier, or by organization and name. */
 const whichWorkspace = {
   workspace_id: text(identifierOf('workspace')),
   organization_name: optionalOrganizationName,
   workspace_name: nameInsteadOf('workspace'),
 };
 
-/** Both paths of such an operation; the first one needs no organization. */
+/** Returns both paths of such an operation; the first one needs no organization. */
 const workspaceRoutes = (method: string, action = ''): readonly string[] => [
   `${method} /workspaces/:workspace_id${action}`,
   `${method} /organizations/:organization_name/workspaces/:workspace_name${action}`,
@@ -108,7 +108,10 @@ const bindingsOf = (help: string) =>
 
 const FIELDS: WorkspaceFields = { name: attributePointer('name'), setting: fieldOfSetting };
 
-/** The project of a request, which is not there for who may not put workspaces into it. @throws `not-found` */
+/**
+ * Resolves the project of a request, which does not exist for callers who may not add workspaces to it.
+ * @throws `not-found`
+ */
 async function placeIn(
   call: Call,
   organization: string,
@@ -266,10 +269,10 @@ export const list = documentOperation({
   },
 });
 
-/** A pattern is held against every tag of the pool. */
+/** Maximum number of patterns, because each is matched against every tag of the pool. */
 const MOST_PATTERNS = 20;
 
-/** Several texts may have several names each; a list such as `a,,b` or `,` names no tag in its empty places. */
+/** Splits texts into names; empty parts, as in `a,,b` or `,`, are ignored. */
 function named(given: readonly string[] | undefined, field: string): readonly string[] {
   const names = (given ?? [])
     .flatMap((text) => text.split(','))
@@ -342,7 +345,7 @@ export const update = documentOperation({
   },
 });
 
-/** There are no states that anybody could read; a client that asks takes a missing list for the opposite. */
+/** Always empty, because there are no states to read; a client would interpret a missing list as the opposite. */
 export const stateReaders = documentOperation({
   route: 'GET /workspaces/:workspace_id/relationships/remote-state-consumers',
   capability: 'list',
@@ -357,7 +360,7 @@ export const stateReaders = documentOperation({
 });
 
 export const remove = documentOperation({
-  // Nothing here can make the safe form of the call refuse: a workspace has no resources of its own.
+  // The safe form is the same here: a workspace has no resources that could prevent deletion.
   route: [...workspaceRoutes('DELETE'), ...workspaceRoutes('POST', '/actions/safe-delete')],
   capability: 'delete',
   withoutSecret: true,

@@ -1,18 +1,21 @@
-/** What roles ask of claims, and how the family compares them. */
+/** Checks of claims by roles, with Vault's rules of comparison. */
 
 import { invalid } from '../../../ground/errors.ts';
 import { glob } from '../../../ground/glob.ts';
 import { isObject } from '../../../ground/objects.ts';
 
-/** The claims of a token: plain JSON. */
+/** Claims of a token: plain JSON. */
 export type Claims = Readonly<Record<string, unknown>>;
 
-/** A claim by its name at the top, dots and all, or by a JSON pointer (RFC 6901); undefined for one that is not there. */
+/**
+ * Returns a claim by its top-level name, dots included, or by a JSON pointer (RFC 6901); undefined if it does not
+ * exist.
+ */
 export function claimAt(claims: Claims, name: string): unknown {
   return name.startsWith('/') ? pointedAt(claims, name) : ownMember(claims, name);
 }
 
-/** What a JSON pointer leads to; undefined where it leads to nothing. `null` counts as nothing. */
+/** Resolves a JSON pointer; undefined if it does not exist. `null` counts as absent. */
 export function pointedAt(value: unknown, pointer: string): unknown {
   let found = value;
   for (const part of pointer.split('/').slice(1)) {
@@ -28,9 +31,9 @@ const ownMember = (object: Readonly<Record<string, unknown>>, name: string): unk
   Object.hasOwn(object, name) ? (object[name] ?? undefined) : undefined;
 
 /**
- * Whether a claim has one of the values that a role asks for. A number that stands alone in a token counts by its whole part; one in a
- * list there, one that was rounded when it was read, and values of another kind, never match. Of a glob only texts do.
- * @throws `invalid` for an object.
+ * Whether a claim has one of the values that a role requires. A single number in a token is compared by its integer
+ * part; numbers in a list, rounded numbers and values of other types never match. Globs only match texts.
+ * @throws `invalid` for an object
  */
 function isBound(value: unknown, wanted: unknown, isGlob: boolean): boolean {
   const values = receivedValues(value);
@@ -44,7 +47,7 @@ function isBound(value: unknown, wanted: unknown, isGlob: boolean): boolean {
 }
 
 function receivedValues(value: unknown): readonly unknown[] {
-  // Beyond 2^53 the numbers of two accounts may be read as one.
+  // Beyond 2^53, the numbers of two accounts may be parsed as the same.
   if (typeof value === 'number') return [Math.trunc(value)].filter(Number.isSafeInteger);
   return listOf(value, 'received').filter((item) => typeof item !== 'number');
 }
@@ -59,7 +62,10 @@ function listOf(value: unknown, whose: 'received' | 'bound'): readonly unknown[]
   );
 }
 
-/** @throws `invalid` unless every claim that a role binds has one of its values. */
+/**
+ * Checks the bound claims.
+ * @throws `invalid` unless every one has one of the required values
+ */
 export function checkBoundClaims(bound: Claims, claims: Claims, isGlob: boolean): void {
   for (const [name, wanted] of Object.entries(bound)) {
     const value = claimAt(claims, name);
@@ -72,7 +78,10 @@ export function checkBoundClaims(bound: Claims, claims: Claims, isGlob: boolean)
   }
 }
 
-/** The metadata that claims are mapped into; those that are missing are left out. @throws `invalid` for one that is no text. */
+/**
+ * Maps claims into metadata; missing ones are omitted.
+ * @throws `invalid` for a claim that is not text
+ */
 export function mappedClaims(
   mappings: Readonly<Record<string, string>>,
   claims: Claims,
@@ -88,8 +97,8 @@ export function mappedClaims(
 }
 
 /**
- * Policies whose names have claims in them, as `team-{{.department}}`.
- * @throws `invalid` for a claim that is no text, and for anything else between the braces.
+ * Resolves policy names with claims in them, such as `team-{{.department}}`.
+ * @throws `invalid` for a claim that is not text, and for anything else between the braces
  */
 export function templatedPolicies(templates: readonly string[], claims: Claims): readonly string[] {
   return templates.map((template, index) => {
@@ -104,11 +113,11 @@ export function templatedPolicies(templates: readonly string[], claims: Claims):
 
 const PLACEHOLDER = /\{\{\s*((?:\.\w+)+)\s*\}\}/g;
 
-/** What is shown of a value in a message, in characters and in levels: whoever wrote it knows the rest. */
+/** Limits for values in messages, in characters and levels: the client knows the rest. */
 const MOST_SHOWN = 200;
 const MOST_LEVELS = 8;
 
-/** A value of JSON as Go's `%v` prints it, in which the family's messages have it; long ones are cut. */
+/** Prints a JSON value like Go's `%v`, which Vault's messages use; truncates long ones. */
 export function printGo(value: unknown): string {
   const whole = printLevel(value, MOST_LEVELS);
   return whole.length > MOST_SHOWN ? `${whole.slice(0, MOST_SHOWN)}…` : whole;

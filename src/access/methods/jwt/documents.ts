@@ -7,17 +7,17 @@ import { RoleTable } from '../../login/role-table.ts';
 import type { TokenSettings } from '../../login/token-settings.ts';
 import { CONFIG, FETCHED, ROLES } from './mount-type.ts';
 
-/** What the method works with. */
+/** Context of the method. */
 export interface Room {
   readonly store: Store;
   readonly clock: Clock;
   readonly mount: Mount;
 }
 
-/** How a mount verifies tokens, in the words of the API; texts and lists are empty where nothing was set. */
+/** Configuration of a mount, in API terms; texts and lists are empty if not set. */
 export interface JwtConfig {
   readonly oidc_discovery_url: string;
-  /** Whom to trust in place of the machine's authorities, as PEM. */
+  /** Certificate authorities in PEM that replace the platform's. */
   readonly oidc_discovery_ca_pem: string;
   readonly jwks_url: string;
   readonly jwks_ca_pem: string;
@@ -25,16 +25,16 @@ export interface JwtConfig {
   readonly bound_issuer: string;
   readonly jwt_supported_algs: readonly string[];
   readonly default_role: string;
-  /** Names that the certificate of the key set's server may have in place of the host's. */
+  /** Names that the certificate of the key set's server may have instead of the host name. */
   readonly override_allowed_server_names: readonly string[];
-  /** Of logins by browser, which there are not: kept for clients that compare. */
+  /** For browser logins, which are not supported: stored for compatibility. */
   readonly namespace_in_state: boolean;
   readonly oidc_client_id: string;
   readonly oidc_response_mode: string;
   readonly oidc_response_types: readonly string[];
 }
 
-/** What a role asks of tokens, in the words of the API. */
+/** Requirements of a role, in API terms. */
 export interface JwtSettings {
   readonly role_type: 'jwt' | 'oidc';
   readonly user_claim: string;
@@ -45,12 +45,12 @@ export interface JwtSettings {
   readonly bound_claims_type: 'string' | 'glob';
   /** Claim or JSON pointer, and the name in the metadata. */
   readonly claim_mappings: Readonly<Record<string, string>> | null;
-  /** Seconds; 0 for the usual ones, negative for none. */
+  /** In seconds; 0 for the default, negative for none. */
   readonly expiration_leeway: number;
   readonly not_before_leeway: number;
   readonly clock_skew_leeway: number;
   readonly token_policies_template_claims: boolean;
-  /** Of logins by browser: kept and shown. */
+  /** For browser logins: stored and returned. */
   readonly allowed_redirect_uris: readonly string[] | null;
   readonly callback_mode: string;
   readonly max_age: number;
@@ -65,13 +65,13 @@ export interface JwtRole extends LoginRole {
   readonly token: TokenSettings;
 }
 
-/** A key set as it was fetched, so that a process which is started while the issuer can't be reached knows it. */
+/** Fetched key set, stored so that a process that starts while the issuer is unreachable has it. */
 export interface FetchedKeys {
-  /** What it was fetched by, in the form of `sourceOf`. */
+  /** Source of the keys, as printed by `printSource`. */
   readonly source: string;
-  /** The key set (RFC 7517) as JSON; empty where nothing was fetched yet. */
+  /** Key set (RFC 7517) as JSON; empty if it was not fetched yet. */
   readonly keys: string;
-  /** Milliseconds since the epoch. */
+  /** In milliseconds since the epoch. */
   readonly fetchedMs: number;
 }
 
@@ -87,7 +87,10 @@ export const fetchedRef = (mount: Mount): DocumentRef => ({
 
 export const rolesOf = (room: Room): RoleTable<JwtRole> => new RoleTable(room, ROLES);
 
-/** @param name in lower case. */
+/**
+ * Returns the reference to a role.
+ * @param name in lower case
+ */
 export const roleRef = (mount: Mount, name: string): DocumentRef => ({
   collection: collectionOf(mount, ROLES),
   id: name,

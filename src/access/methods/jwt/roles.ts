@@ -7,16 +7,16 @@ import { printGo } from './claims.ts';
 import { type JwtSettings, type Room, rolesOf } from './documents.ts';
 import { KUBERNETES } from './mount-type.ts';
 
-/** What is to be changed of a role. */
+/** Change of a role. */
 export interface JwtRoleChange {
-  /** What is absent stays, but for the three below. */
+  /** Absent members stay unchanged, except the three below. */
   readonly settings: Partial<Omit<JwtSettings, 'role_type' | 'bound_claims_type' | 'callback_mode'>>;
-  /** As they were sent: each write says them, or means what is usual. */
+  /** As sent: every write sets them, or resets them to their defaults. */
   readonly roleType: string;
   readonly boundClaimsType: string;
   readonly callbackMode: string | undefined;
   readonly token: Partial<TokenSettings>;
-  /** Refused unless it is empty. */
+  /** Refused unless empty. */
   readonly groupsClaim: string;
 }
 
@@ -43,8 +43,9 @@ const NEW_ROLE: JwtSettings = {
 };
 
 /**
- * Makes or changes a role. One for browsers is kept as well, because clients compare; it lets nobody in.
- * @throws `invalid` in the words of the family; `unsupported` for what would look like rights that never come.
+ * Creates or changes a role. A role for browser logins is stored for compatibility, but does not allow logins.
+ * @throws `invalid` with Vault's messages; `unsupported` for settings that would seem to grant permissions without
+ * effect
  */
 export async function writeRole(room: Room, name: string, change: JwtRoleChange): Promise<void> {
   const { mount } = room;
@@ -72,7 +73,7 @@ export async function writeRole(room: Room, name: string, change: JwtRoleChange)
   });
 }
 
-/** Seconds of an hour or more, as Go prints them. */
+/** Prints seconds of an hour or more, like Go. */
 const printHours = (seconds: number): string =>
   `${Math.floor(seconds / 3600)}h${Math.floor((seconds % 3600) / 60)}m${seconds % 60}s`;
 
@@ -88,7 +89,7 @@ function claimsTypeIn(given: string): JwtSettings['bound_claims_type'] {
   throw invalid(`invalid 'bound_claims_type': ${given}`, { field: 'bound_claims_type' });
 }
 
-/** In the order of the family. */
+/** Checks settings in Vault's order. */
 function checkSettings(settings: JwtSettings, token: TokenSettings, groupsClaim: string): void {
   if (settings.bound_claims_type === 'glob') checkGlobs(settings.bound_claims ?? {});
   checkMappings(settings.claim_mappings ?? {});

@@ -85,7 +85,10 @@ export class Signing {
   readonly #scheme: Scheme;
   readonly #gathered: Gathered;
 
-  /** @throws `Refused` */
+  /**
+   * Adds a part.
+   * @throws `Refused`
+   */
   constructor(object: TokenObject, mechanism: Mechanism) {
     this.#version = requireKey(object, true);
     this.#scheme = schemeOf(mechanism, this.#version.kind);

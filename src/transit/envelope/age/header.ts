@@ -5,19 +5,19 @@ import { withoutLast } from '../../../ground/trim.ts';
 import type { Lookahead } from '../lookahead.ts';
 import { damaged, unknownFormat } from '../refusals.ts';
 
-/** The header of a file in the age format, version 1 (C2SP, age.md): a stanza for each recipient, and a MAC over all of it. */
+/** Header of the age format, version 1 (C2SP, age.md): a stanza for each recipient, and a MAC over all of it. */
 
-/** The file key, wrapped for one recipient. */
+/** Recipient stanza: the file key, wrapped for one recipient. */
 export interface Stanza {
   readonly type: string;
   readonly args: readonly string[];
   readonly body: Buffer;
 }
 
-/** A header as it was read: nothing of it is authentic yet. */
+/** Parsed header, not authenticated yet. */
 export interface AgeHeader {
   readonly stanzas: readonly Stanza[];
-  /** What the MAC is made of. */
+  /** Bytes that the MAC covers. */
   readonly covered: Buffer;
   readonly mac: Buffer;
 }
@@ -31,8 +31,8 @@ const COLUMNS = 64;
 const MAC_BYTES = 32;
 
 /**
- * Reads a header and nothing beyond it.
- * @throws `corrupt` for another version, `inauthentic` for what is no header, or one longer than is read.
+ * Reads a header and nothing after it.
+ * @throws `corrupt` for another version; `inauthentic` if it is malformed or too long
  */
 export async function readAgeHeader(source: Lookahead): Promise<AgeHeader> {
   const lines: string[] = [];
@@ -84,7 +84,10 @@ async function stanzaFrom(line: string, next: () => Promise<string>): Promise<St
   }
 }
 
-/** Base64 as headers have it: without padding, one text for the same bytes. @throws `inauthentic` */
+/**
+ * Decodes the header's base64: without padding, in its only canonical form.
+ * @throws `inauthentic` otherwise
+ */
 export function unpadded(text: string, length?: number): Buffer {
   const bytes = Buffer.from(text, 'base64');
   if (printUnpadded(bytes) === text && (length === undefined || bytes.length === length)) return bytes;
@@ -94,17 +97,20 @@ export function unpadded(text: string, length?: number): Buffer {
 export const printUnpadded = (bytes: Uint8Array): string =>
   withoutLast(Buffer.from(bytes).toString('base64'), '=');
 
-/** As it stands in a header, and as age and its plugins exchange it. */
+/** Prints a stanza, for headers and for age plugins. */
 export function printStanza({ type, args, body }: Stanza): string {
   const text = printUnpadded(body);
-  // The last line is shorter than the others, and empty where it has to be.
+  // The last line is shorter than the others, and may have to be empty.
   const lines = Array.from({ length: Math.floor(text.length / COLUMNS) + 1 }, (_, index) =>
     text.slice(index * COLUMNS, (index + 1) * COLUMNS),
   );
   return `-> ${[type, ...args].join(' ')}\n${lines.join('\n')}\n`;
 }
 
-/** @throws `invalid` for more recipients than are read again. */
+/**
+ * Prints a header with its MAC.
+ * @throws `invalid` for more recipients than can be read
+ */
 export function printAgeHeader(stanzas: readonly Stanza[], fileKey: Uint8Array): Buffer {
   if (stanzas.length > MAX_RECIPIENTS) {
     throw invalid(`one file is for ${MAX_RECIPIENTS} recipients at most`, { field: 'recipient' });
@@ -114,7 +120,7 @@ export function printAgeHeader(stanzas: readonly Stanza[], fileKey: Uint8Array):
   return Buffer.from(`${covered} ${printUnpadded(mac)}\n`, 'latin1');
 }
 
-/** HKDF-SHA256 (RFC 5869) of the file key. */
+/** Derives a key from the file key by HKDF-SHA256 (RFC 5869). */
 export const derivedKey = (fileKey: Uint8Array, salt: Uint8Array, info: string): Buffer =>
   Buffer.from(hkdfSync('sha256', fileKey, salt, info, MAC_BYTES));
 
@@ -125,7 +131,10 @@ function macOf(fileKey: Uint8Array, covered: Uint8Array): Buffer {
   return mac;
 }
 
-/** @throws `denied` when anybody has changed the header who could not open the file. */
+/**
+ * Verifies the MAC.
+ * @throws `denied` if the header was changed by anyone without the file key
+ */
 export function requireAuthentic({ covered, mac }: AgeHeader, fileKey: Uint8Array): void {
   if (!timingSafeEqual(macOf(fileKey, covered), mac)) throw changedHeader();
 }

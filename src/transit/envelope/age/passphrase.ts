@@ -8,13 +8,13 @@ import { damaged } from '../refusals.ts';
 import { printUnpadded, type Stanza, unpadded } from './header.ts';
 import { type Identity, type Recipient, requireShape } from './recipients.ts';
 
-/** Files that a passphrase opens (C2SP, age.md, "scrypt"). */
+/** Passphrase recipients of age (C2SP, age.md, "scrypt"). */
 
 export const SCRYPT = 'scrypt';
 const SALT_BYTES = 16;
 const LABEL = 'age-encryption.org/v1/scrypt';
 const BLOCK = 8;
-/** 2 to this power: 256 MiB and the better part of a second for each guess, as age writes it. */
+/** Binary logarithm of the scrypt work factor: 256 MiB and almost a second for each guess, the same as age. */
 const WORK_FACTOR = 18;
 /** As with age: 4 GiB and some seconds; a file can't ask for more. */
 const MAX_WORK_FACTOR = 22;
@@ -31,7 +31,10 @@ const wrapKeyOf = (
   );
 };
 
-/** @param workFactor less than usual only in tests. */
+/**
+ * Creates a recipient.
+ * @param workFactor less than usual only in tests
+ */
 export const passphraseRecipient = (
   passphrase: string | Uint8Array,
   random: Random,
@@ -47,7 +50,10 @@ export const passphraseRecipient = (
   },
 });
 
-/** @param passphrase asked for when there is a file that needs it. */
+/**
+ * Creates an identity.
+ * @param passphrase called if there is a file that needs it
+ */
 export const passphraseIdentity = (passphrase: () => Promise<string | Uint8Array>): Identity => ({
   async unwrap(stanzas) {
     const stanza = stanzas.find(({ type }) => type === SCRYPT);
