@@ -14,7 +14,7 @@ import { LICENSES, licensesOfBundle } from './licenses.ts';
 import { rootHelp } from './root-help.ts';
 
 const root = fileURLToPath(new URL('..', import.meta.url));
-/** Of the sources before the first is read: what changes meanwhile makes the next one build again. */
+/** Computed before the first source is read: a change during the build makes the next build run again. */
 const stamp = stampOf(root);
 const { version } = JSON.parse(readFileSync(`${root}package.json`, 'utf8')) as { version: string };
 
@@ -30,12 +30,12 @@ const common: BuildOptions = {
   define: {
     COFFER_VERSION: JSON.stringify(version),
     DRAWN_HELP: JSON.stringify(await rootHelp()),
-    // The database's client would load what it finds installed by the name of its native twin.
+    // The PostgreSQL client would otherwise load an installed package of the name of its native variant.
     'process.env.NODE_PG_FORCE_NATIVE': 'undefined',
   },
 };
 
-// A build that is killed leaves what nobody takes for a whole one.
+// An interrupted build leaves no stamp, so it is not taken for a complete one.
 rmSync(stampFile(root), { force: true });
 
 const isTyped = !process.argv.includes('--untyped');
@@ -47,9 +47,9 @@ const [command, library] = await Promise.all([
     entryPoints: ['src/library.ts'],
     outfile: 'dist/library.js',
     format: 'esm',
-    // Programs meet its lines in stack traces, and Node prints the whole line in which an uncaught error arose.
+    // Stack traces contain its lines, and Node prints the whole line of an uncaught error.
     minify: false,
-    // For packages that are CommonJS; a module has none.
+    // For CommonJS packages, since `require` does not exist in a module.
     banner: {
       js: "import { createRequire } from 'node:module';\nconst require = createRequire(import.meta.url);",
     },

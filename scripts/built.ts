@@ -2,11 +2,11 @@ import { createHash } from 'node:crypto';
 import { globSync, readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 
-/** Beside the bundle: what it was built from. */
+/** Stamp file next to the bundle, which identifies the sources of the build. */
 const STAMP = 'dist/.built-from';
 const INPUTS = ['src/**/*.ts', 'scripts/*.ts', 'package.json', 'package-lock.json'];
 
-/** A name for the present state of everything that the bundle is built from: each file, its size, and when it was written. */
+/** Returns a hash of the state of all inputs of the bundle: path, size and modification time of each file. */
 export function stampOf(root: string): string {
   const hash = createHash('sha256');
   for (const path of globSync(INPUTS, { cwd: root }).sort()) {
@@ -18,7 +18,7 @@ export function stampOf(root: string): string {
 
 export const stampFile = (root: string): string => join(root, STAMP);
 
-/** Whether what `dist` has was built from the sources as they are. */
+/** Whether `dist` was built from the current sources. */
 export function isFresh(root: string): boolean {
   try {
     return readFileSync(stampFile(root), 'utf8') === stampOf(root);

@@ -1,17 +1,21 @@
 /**
- * Makes CommonJS bundles of which a command loads only what it needs.
+ * Builds CommonJS bundles of which a command loads only the parts that it needs.
  *
- * esbuild splits code into chunks only as ES modules, which start 10 ms slower and can't lie in a single executable. So its
- * chunks are turned into CommonJS here and written as tables of functions: `coffer.cjs` with what the frequent commands
- * use; `coffer-more.cjs` with the other commands, `coffer-serve.cjs` with what only the server uses, and `coffer-yaml.cjs` with what reads
- * YAML, each read when first asked for. All share one cache of modules, so that a class is the same class everywhere.
+ * esbuild splits code into chunks only as ES modules, which start 10 ms slower and cannot be part of a single
+ * executable. So its chunks are converted to CommonJS here and written as tables of functions: `coffer.cjs` with the
+ * code of frequent commands; `coffer-more.cjs` with the other commands, `coffer-serve.cjs` with code that only the
+ * server uses, and `coffer-yaml.cjs` with the YAML parser, each loaded on first use. All share one module cache, so
+ * that a class is the same class everywhere.
  * @see docs/decisions/0070
  */
 import { writeFileSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import { type BuildOptions, build, type Metafile, transform } from 'esbuild';
 
-/** What `encrypt`, `decrypt`, `sign`, `verify`, `exec` and their like load on their way; a test runs them without the rest. */
+/**
+ * Sources that `encrypt`, `decrypt`, `sign`, `verify`, `exec` and similar commands load; a test runs them without the
+ * other parts.
+ */
 const FREQUENT = [
   'src/cli/command-line.ts',
   'src/cli/terminal/streams.ts',
@@ -36,7 +40,7 @@ const FREQUENT = [
   'src/transit/decrypt.ts',
 ];
 
-/** What only these reach is kept apart: a web server is as large as all the rest. */
+/** Sources whose exclusive imports are a separate part: a web server is as large as all the rest. */
 const SERVING = [
   'src/cli/commands/agent-run.ts',
   'src/cli/commands/kms.ts',
@@ -44,10 +48,16 @@ const SERVING = [
   'src/cli/commands/serve-worker.ts',
 ];
 
-/** What only these reach is wanted by itself: git runs us twice for each file of a diff. */
+/**
+ * Sources whose exclusive imports are a separate part that is needed alone: git runs the command twice for each file of
+ * a diff.
+ */
 const READING_YAML = ['src/secret-files/yaml.ts', 'src/tag-files/yaml.ts'];
 
-/** Where a chunk is looked for that is in neither the first part nor one that is read for its own sake: in one after the other. */
+/**
+ * Parts that are searched, in this order, for a chunk that is neither in the first part nor in a part loaded for its
+ * own sake.
+ */
 const PARTS = ['coffer-more.cjs', 'coffer-serve.cjs'] as const;
 const YAML_PART = 'coffer-yaml.cjs';
 
@@ -56,13 +66,16 @@ type Chunk = readonly [name: string, code: string];
 
 export interface Bundle {
   readonly main: string;
-  /** Loaded by `main`, which looks for them beside itself. */
+  /** Files that `main` loads from its own directory. */
   readonly parts: readonly string[];
-  /** The files of which they have something, by their paths from the working directory. */
+  /** Paths of the bundled files, relative to the working directory. */
   readonly inputs: readonly string[];
 }
 
-/** Bundles `entry` into the files of the command, and answers their paths. */
+/**
+ * Bundles `entry` into the files of the command.
+ * @returns their paths
+ */
 export async function bundle(options: BuildOptions, entry: string, directory: string): Promise<Bundle> {
   const split = await build({
     ...options,
@@ -129,13 +142,13 @@ const toCommonJs = async (options: BuildOptions, code: string): Promise<string> 
   return converted.code;
 };
 
-/** What esbuild puts before each converted module, one statement each; here it stands once in a file. */
+/** Returns the statements that esbuild inserts before each converted module; here they are needed once per file. */
 async function conversionHelpers(options: BuildOptions): Promise<readonly string[]> {
   const sample = await toCommonJs(options, 'import fs from "node:fs";export const used=()=>fs;');
   return sample.slice(0, sample.indexOf('var stdin_exports')).split(/(?=var __)/);
 }
 
-/** Chunks of nothing but our own sources, in which no exported variable changes later. */
+/** Returns the chunks that consist only of Coffer's own sources, in which no exported variable is reassigned. */
 const ownChunks = (outputs: Outputs): Set<string> =>
   new Set(
     Object.entries(outputs)
@@ -144,11 +157,12 @@ const ownChunks = (outputs: Outputs): Set<string> =>
   );
 
 /**
- * A chunk as a CommonJS function; `import()` becomes a promise of `require()`.
+ * Converts a chunk to a CommonJS function; `import()` becomes a promise of `require()`.
  *
- * esbuild's own conversion defines each export twice over, by calls that cost more at start than most modules do. A chunk
- * comes from ES modules and is read only by its like, so one object is enough, and is its own namespace. Chunks don't import each
- * other in circles (modules that do share a chunk), so `own` ones may hand out plain values at their end.
+ * esbuild's own conversion defines each export twice, with calls that cost more at startup than most modules. A chunk
+ * is converted from ES modules and only read by other chunks, so one object is enough and is its own namespace. Chunks
+ * do not import each other in cycles (modules that do are in the same chunk), so `own` chunks can export plain values
+ * at their end.
  */
 async function asFunction(
   options: BuildOptions,
@@ -167,7 +181,8 @@ async function asFunction(
       return own ? '' : exportsObject(exported.map(([name, value]) => `get ${name}(){return ${value}}`));
     })
     .replace(/__toESM\((require\("\.\/[^"]+"\))\)/g, '$1')
-    // At its first use: of Node's own modules this one takes longest to load, and who asks an agent has no use for it.
+    // Loaded on first use: of Node's own modules this one takes longest to load, and a client of an agent does not need
+    // it.
     .replace(/(import_node_crypto\d*)=(require\("node:crypto"\))/g, '$1=()=>$2')
     .replace(/(import_node_crypto\d*)\.(\w+)/g, '($1().$2)');
   return `function(require,module,exports){${plain}${end}}`;
@@ -178,7 +193,7 @@ const EXPORTS =
 
 const exportsObject = (members: readonly string[]): string => `module.exports={${members.join(',')}};`;
 
-/** What esbuild writes as `name:()=>value,…`; undefined when it wrote something else. */
+/** Parses the exports that esbuild writes as `name:()=>value,…`; undefined for any other form. */
 function exportedNames(members: string): (readonly [name: string, value: string])[] | undefined {
   const exported: (readonly [string, string])[] = [];
   for (const member of members.split(',')) {
@@ -189,7 +204,7 @@ function exportedNames(members: string): (readonly [name: string, value: string]
   return exported;
 }
 
-/** The chunks that the program reaches when of its dynamic imports only those of `followed` sources are taken. */
+/** Returns the chunks that the program reaches if only the dynamic imports of `followed` sources are followed. */
 function reached(outputs: Outputs, followed: (source: string) => boolean): Set<string> {
   const names = new Set<string>();
   const add = (path: string): void => {
@@ -208,7 +223,10 @@ function reached(outputs: Outputs, followed: (source: string) => boolean): Set<s
 const table = (functions: readonly Chunk[]): string =>
   `{${functions.map(([name, code]) => `${JSON.stringify(name)}:${code}`).join(',\n')}}`;
 
-/** The rest lies beside this file, or in a single executable as an asset, where `require` knows only Node's own modules. */
+/**
+ * Returns the main file. The other parts are next to it or, in a single executable, are assets, since `require` only
+ * finds Node's own modules there.
+ */
 const mainFile = (
   helpers: readonly string[],
   functions: readonly Chunk[],

@@ -1,9 +1,10 @@
 /**
- * Runs commands in this process and writes down what V8 compiled for them, so that the single executable need not parse and
- * compile it at every start. A cache made before anything ran would hold none of the functions.
+ * Runs commands in this process and stores the code that V8 compiled for them, so that the single executable need not
+ * parse and compile it at every start. A cache created before anything ran would contain none of the functions.
  *
- * Usage: node scripts/code-cache.ts DIRECTORY PART CACHE COMMANDS. DIRECTORY has the parts of the bundle, wrapped for `Script`;
- * PART is the one whose cache is written beside it, as CACHE; COMMANDS is a JSON array of argument lists.
+ * Usage: node scripts/code-cache.ts DIRECTORY PART CACHE COMMANDS. DIRECTORY contains the parts of the bundle, wrapped
+ * for `Script`; PART is the part whose cache is written next to it, as CACHE; COMMANDS is a JSON array of argument
+ * lists.
  * @see docs/decisions/0070
  */
 import { readFileSync, writeFileSync } from 'node:fs';
@@ -18,10 +19,10 @@ interface Exports {
 }
 type Wrapped = (require: (name: string) => unknown, module: { exports: Exports }) => void;
 
-// What a collection throws away, and how far the compiler got in its own thread, is never twice the same.
+// The code discarded by garbage collections, and the progress of the compiler thread, differ in each run.
 const flags = ['flush-bytecode', 'sparkplug'];
 for (const flag of flags) setFlagsFromString(`--no-${flag}`);
-// Else a slow machine would have long work pause, and a fast one not.
+// Without this, long work would pause on a slow machine, but not on a fast one.
 process.uptime = (): number => 0;
 
 const [directory = '', part = '', cache = '', commands = '[]'] = process.argv.slice(2);
@@ -40,14 +41,14 @@ function load(file: string): Exports {
 
 process.argv.splice(2, Number.POSITIVE_INFINITY, '--version');
 const exited = new Promise<void>((resolve) => {
-  // The program ends the process when its first command is done; here it goes on.
+  // The program ends the process after its first command; here it must continue.
   process.exit = ((): void => resolve()) as typeof process.exit;
 });
-// What would take this process's place is then started as a child.
+// Without it, a child process is started instead of replacing this process.
 delete process.execve;
 const { main } = load('coffer.cjs');
 await exited;
-// It counts as failed until it has ended itself, which it was kept from.
+// The command sets a failure code until it ends the process itself, which was prevented.
 process.exitCode = 0;
 if (main === undefined) throw new Error('the bundle exports no main');
 
@@ -57,6 +58,6 @@ for (const argv of JSON.parse(commands) as string[][]) {
 }
 const script = scripts.get(part);
 if (script === undefined) throw new Error(`none of the commands used ${part}`);
-// V8 takes up no cache that was made under other flags.
+// V8 rejects a cache created with other flags.
 for (const flag of flags) setFlagsFromString(`--${flag}`);
 writeFileSync(join(directory, cache), script.createCachedData());

@@ -1,4 +1,4 @@
-/** The index of docs/decisions: each note with its title, and the files that say that it holds in them. */
+/** Index of docs/decisions: each decision with its title, and the files that refer to it. */
 import { readdirSync, readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 
@@ -9,28 +9,28 @@ const CODE = ['src', 'scripts', 'bench', 'test'] as const;
 const TITLE = /^# (\d{4}) (.+)\n/;
 const EVIDENCE = /^\*\*Evidence\.\*\*/m;
 const CITATION = /@see docs\/decisions\/(\d{4})(?![\w-])/g;
-/** Everything that looks like one, in whatever form. */
+/** Pattern of a reference in any form. */
 const MENTION = /\bdecisions?[ /]\d{4}/gi;
 const MARK = '<!-- What follows is written by "npm run generate". -->\n';
 
 export interface Note {
   readonly number: string;
   readonly file: string;
-  /** Undefined when the first line is not `# NUMBER Title`, with the number of the file's name. */
+  /** Undefined if the first line is not `# NUMBER Title` with the number of the file name. */
   readonly title: string | undefined;
   /** Whether a paragraph says what shows that the choice is right. */
   readonly hasEvidence: boolean;
 }
 
-/** A file that mentions decisions. */
+/** File that refers to decisions. */
 export interface Citing {
   readonly path: string;
   readonly cited: readonly string[];
-  /** More than are cited: some are in another form. */
+  /** Number of references; higher than that of citations if some are in another form. */
   readonly mentions: number;
 }
 
-/** Sorted by number. */
+/** Returns the decisions, sorted by number. */
 export function decisionNotes(): readonly Note[] {
   const files = readdirSync(root + NOTES).filter((name) => name.endsWith('.md') && name !== 'README.md');
   return files.sort().map((file) => {
@@ -41,7 +41,7 @@ export function decisionNotes(): readonly Note[] {
   });
 }
 
-/** Sorted by path, source first. */
+/** Returns the references, sorted by path, sources first. */
 export function citations(): readonly Citing[] {
   return CODE.flatMap((folder) =>
     readdirSync(root + folder, { recursive: true, encoding: 'utf8' })
@@ -58,7 +58,7 @@ export function citations(): readonly Citing[] {
     .filter(({ mentions }) => mentions > 0);
 }
 
-/** The page in front of the notes, with the index as it has to be. */
+/** Returns the page with the current index. */
 export function withDecisionIndex(page: string): string {
   const citing = citations();
   const rows = decisionNotes().map(({ number, file, title }) => {

@@ -1,21 +1,27 @@
-/** What goes into the single executable beside its main script: the parts of the command, what V8 compiled of them, and the licenses. */
+/**
+ * Assets of the single executable besides its main script: the parts of the command, their V8 code caches, and the
+ * licenses.
+ */
 import { execFileSync } from 'node:child_process';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { LICENSES } from './licenses.ts';
 import { PARTS, wrapped } from './single-executable.ts';
 
-/** Files by the names that the executable knows them by. */
+/** Paths of files, by their names in the executable. */
 export type Assets = Readonly<Record<string, string>>;
 
-/** Of the commands that are used most: the main script wants one, if only an empty one. */
+/** Code cache of the most frequent commands, which the main script requires, even if it is empty. */
 const FIRST = 'coffer.cjs.cache';
 const CACHES = [FIRST, 'coffer-more.cjs.cache', 'coffer-yaml.cjs.cache'] as const;
-/** Of the same part for other commands, which want much that those do not use. The main script knows whose they are. */
+/**
+ * Code caches of the same part for other commands, which need much code that the frequent ones do not. The main script
+ * knows which commands use which.
+ */
 const OF_VERIFY = 'coffer.cjs.verify.cache';
 const OF_SECRETS = 'coffer.cjs.secrets.cache';
 
-/** With other seeds V8 would lay out the same tables otherwise at every run. */
+/** Fixed seed; with others, V8 would lay out the same tables differently in each run. */
 const SAME_EVERY_TIME = '--random-seed=1';
 
 /** Builds the command. */
@@ -26,9 +32,9 @@ export function build(root: string): void {
 }
 
 /**
- * Of the built command, for an executable of any system.
- * @param directory empty; the files are written there.
- * @param licenseOfNode the section of the Node that it is put into.
+ * Returns the assets of the built command for an executable of any system.
+ * @param directory empty directory for the files
+ * @param licenseOfNode section about the Node in the executable
  */
 export function plainAssets(root: string, directory: string, licenseOfNode: string): Assets {
   for (const name of PARTS) {
@@ -40,10 +46,10 @@ export function plainAssets(root: string, directory: string, licenseOfNode: stri
   return inDirectory(directory, [...PARTS, FIRST, LICENSES]);
 }
 
-/** Of the built command, for an executable of this system, with what V8 compiled: the same bytes every time. */
+/** Returns the assets of the built command for an executable of this system, with code caches that are reproducible. */
 export function assetsWithCaches(root: string, directory: string, licenseOfNode: string): Assets {
   const plain = plainAssets(root, directory, licenseOfNode);
-  // No more than this: another variable could lead the command elsewhere, or change what V8 compiles.
+  // No other variables: they could change the behaviour of the command, or the code that V8 compiles.
   const environment: NodeJS.ProcessEnv = {
     PATH: process.env['PATH'],
     HOME: directory,
@@ -70,7 +76,7 @@ export function assetsWithCaches(root: string, directory: string, licenseOfNode:
   cache('coffer-yaml.cjs', [['secrets', 'encrypt', file, '--key', 'aead']]);
   cache('coffer.cjs', [verification(directory, coffer)], OF_VERIFY);
   const assets = { ...plain, ...inDirectory(directory, [...CACHES, OF_VERIFY]) };
-  // An agent's socket may have a shorter path elsewhere than temporary directories have there.
+  // An agent's socket may require a shorter path than temporary directories have on other systems.
   if (process.platform !== 'linux') return assets;
 
   const variables = join(directory, 'app.env');
@@ -86,7 +92,7 @@ export function assetsWithCaches(root: string, directory: string, licenseOfNode:
   return { ...assets, ...inDirectory(directory, [OF_SECRETS]) };
 }
 
-/** A command that checks a signature as those do who have no store. */
+/** Returns a command that verifies a signature without a store. */
 function verification(directory: string, coffer: (...words: readonly string[]) => string): readonly string[] {
   const [file, publicKey] = [join(directory, 'signed'), join(directory, 'signing.pub')];
   writeFileSync(file, 'hello');
@@ -96,19 +102,25 @@ function verification(directory: string, coffer: (...words: readonly string[]) =
   return ['verify', file, '--public-key', publicKey];
 }
 
-/** The two that are run most; a cache with the functions of more commands is slower to load than it saves. */
+/**
+ * Returns the two most frequent commands; a cache with the functions of more commands would take longer to load than it
+ * saves.
+ */
 const frequentCommands = (ciphertext: string): readonly (readonly string[])[] => [
   ['transit', 'encrypt', 'aead', 'hello'],
   ['transit', 'decrypt', 'aead', ciphertext],
 ];
 
-/** What git runs for each file of a diff, and what starts programs: with an agent, as people and their editors run them. */
+/**
+ * Returns the commands that git runs for each file of a diff, and that start programs: with an agent, as users and
+ * their editors run them.
+ */
 const commandsOfSecrets = (file: string): readonly (readonly string[])[] => [
   ['secrets', 'git-textconv', file],
   ['exec', '--file', file, '--', 'true'],
 ];
 
-/** What people type to look around and to keep house. */
+/** Commands that users run to inspect and maintain a store. */
 const EVERYDAY: readonly (readonly string[])[] = [
   ['transit', 'keys', 'rotate', 'aead'],
   ['transit', 'keys', 'list'],

@@ -1,8 +1,8 @@
 import { FLOORS, isBelow, RESERVED, roomOf } from '../test/floors.ts';
 
 /**
- * The linter's configuration with the rules of who may import what in it, so that an editor says so while one types.
- * @param configuration the text of `biome.json`.
+ * Returns the linter's configuration with the rules about allowed imports, so that editors show violations at once.
+ * @param configuration text of `biome.json`
  */
 export function withImportRules(configuration: string): string {
   const rooms = Object.keys(FLOORS).filter((room) => !room.endsWith('.ts'));
@@ -12,7 +12,10 @@ export function withImportRules(configuration: string): string {
   return `${JSON.stringify({ ...rest, overrides }, undefined, 2)}\n`;
 }
 
-/** Of two overrides that fit a file the later one counts; a folder stands behind its room. */
+/**
+ * Returns the override of a folder. Of two overrides that match a file, the later one applies, so a folder comes after
+ * its parent.
+ */
 function overrideOf(place: string): object {
   const path = `${place}/any.ts`;
   const closed = Object.keys(FLOORS).filter((room) => room !== roomOf(path) && !isBelow(asFile(room), path));

@@ -1,10 +1,10 @@
-/** The licenses of what others made and we ship, as one text. */
+/** Name of the file with the licenses of third-party code. */
 import { existsSync, readdirSync, readFileSync, realpathSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 
 export const LICENSES = 'THIRD-PARTY-LICENSES';
 
-/** Those that ask for no more than that their text comes along. */
+/** Licenses that only require their text to be included. */
 const ALLOWED: readonly unknown[] = ['0BSD', 'Apache-2.0', 'BSD-2-Clause', 'BSD-3-Clause', 'ISC', 'MIT'];
 const PACKAGE = /^(?:.*\/)?node_modules\/(?:@[^/]+\/)?[^/]+/;
 const LICENSE_FILE = /^(?:licen[cs]e|copying)/i;
@@ -13,10 +13,10 @@ const LICENSE_IN_README = /^#+ *licen[cs]e\s*$.*/ims;
 const RULE = '='.repeat(80);
 
 /**
- * Of the packages that went into a bundle.
- * @param root with a slash at its end.
- * @param inputs the files that went into it, by their paths from there.
- * @throws for a package without a license, or with one that asks for more than its text.
+ * Returns the licenses of the packages in a bundle.
+ * @param root root directory, with a slash at its end
+ * @param inputs paths of the bundled files, relative to the root
+ * @throws if a package has no license, or one with further requirements
  */
 export function licensesOfBundle(root: string, inputs: readonly string[]): string {
   const sections = packagesIn(inputs).map((path) => sectionOf(join(root, path)));
@@ -26,7 +26,9 @@ export function licensesOfBundle(root: string, inputs: readonly string[]): strin
   ].join('\n');
 }
 
-/** The folders of the packages that some files of a bundle are from, by their paths from where those begin. */
+/**
+ * Returns the directories of the packages that bundled files belong to, relative to the same directory as the inputs.
+ */
 export const packagesIn = (inputs: readonly string[]): readonly string[] =>
   [...new Set(inputs.flatMap((path) => PACKAGE.exec(path)?.[0] ?? []))].sort();
 
@@ -48,8 +50,8 @@ const licenseInReadme = (directory: string): string | undefined =>
   LICENSE_IN_README.exec(readFileSync(join(directory, 'README.md'), 'utf8'))?.[0].trim();
 
 /**
- * Of the Node that runs, and of all that is in it.
- * @param binary where it is; what it comes in has the license above its `bin`, for Windows beside it.
+ * Returns the licenses of Node and everything in it.
+ * @param binary path of the Node binary, whose archive has the license above its `bin`, or next to it for Windows
  */
 export function licenseOfNode(binary: string = process.execPath): string {
   const directory = dirname(realpathSync(binary));
@@ -62,7 +64,7 @@ export function licenseOfNode(binary: string = process.execPath): string {
   return sectionOfNode(process.versions.node, readFileSync(file, 'utf8'));
 }
 
-/** Of a Node of which the license is at hand. */
+/** Formats the section of a Node from its license text. */
 export const sectionOfNode = (version: string, license: string): string =>
   section(`Node.js ${version}`, license.trim());
 

@@ -1,5 +1,6 @@
 /**
- * Writes the pages of the manual into `dist/man`. They say the time of SOURCE_DATE_EPOCH, in seconds since 1970, else that of the last commit.
+ * Writes the manual pages to `dist/man`. Their date is SOURCE_DATE_EPOCH, in seconds since 1970, otherwise that of the
+ * last commit.
  * @see docs/decisions/0224
  */
 import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';

@@ -1,9 +1,8 @@
 /**
- * Makes `dist/coffer`, one file that runs with no Node on the machine, from the bundle and the Node that
- * runs this, stripped where that can be done.
+ * Builds `dist/coffer`, a single executable that does not need an installed Node, from the bundle and the running Node,
+ * stripped if possible.
  *
- * What V8 compiled for the frequent commands goes along, for
- * a quicker start (scripts/code-cache.ts).
+ * The V8 code cache of the frequent commands is included, for a faster start (scripts/code-cache.ts).
  */
 import { mkdtempSync, rmSync, statSync } from 'node:fs';
 import { createRequire } from 'node:module';
@@ -31,7 +30,8 @@ interface Packager {
   ) => Promise<void>;
 }
 
-// Its command line downloads the Node that it packs; this takes the one at hand, so that packaging works offline.
+// The packager's command line would download the Node that it packs; this uses the running one, so that packaging works
+// offline.
 const { default: sea } = createRequire(import.meta.url)('@yao-pkg/pkg/lib-es5/sea.js') as Packager;
 const platform = { darwin: 'macos', win32: 'win' }[process.platform as string] ?? 'linux';
 
@@ -53,7 +53,7 @@ try {
 }
 process.stdout.write(`${output} (${Math.round(statSync(output).size / 2 ** 20)} MiB)\n`);
 
-/** The Node that runs, without what it does not need if there is a tool for it. */
+/** Returns the running Node, without unnecessary parts if a tool to strip it is installed. */
 function slimNode(): string {
   const stripper = stripperFor(process.arch);
   if (stripper === undefined) {

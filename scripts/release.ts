@@ -1,11 +1,11 @@
 /**
- * Makes everything that is handed out, from this checkout, into `dist/release`: on one release of Debian twice the same bytes from the same commit,
- * if the key is the same that it is signed with. Nothing is published.
+ * Builds all published files from this checkout in `dist/release`: on the same release of Debian, the same bytes for
+ * the same commit and signing key. Nothing is published.
  *
- * The parts run in this order; each is a file of `scripts/release/`. Whoever works on some names them: `npm run release debian sums`. They take up
- * what an earlier run has left in `dist/release`.
+ * The parts run in this order; each is a file of `scripts/release/`. Single parts can be named: `npm run release debian
+ * sums`. They use what an earlier run has left in `dist/release`.
  *
- * - COFFER_RELEASE_SYSTEMS=linux-x64,windows-x64: for a trial, these alone
+ * - COFFER_RELEASE_SYSTEMS=linux-x64,windows-x64: for a trial, only these
  */
 import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -33,10 +33,10 @@ const PARTS: Readonly<Record<string, Part>> = {
   scoop: scoopManifest,
   action: gitHubAction,
   install: installScript,
-  // Over all the others.
+  // Covers all other parts.
   sums,
 };
-/** By which somebody's environment gives other parameters to the programs that a release is made with. */
+/** Environment variables that would change parameters of the programs used. */
 const PARAMETERS = [
   ...['TAR_OPTIONS', 'XZ_OPT', 'XZ_DEFAULTS', 'GZIP', 'ZIPOPT', 'UNZIP', 'NODE_OPTIONS'],
   ...['DPKG_DEB_THREADS_MAX', 'DPKG_DEB_COMPRESSOR_TYPE', 'DPKG_DEB_COMPRESSOR_LEVEL'],

@@ -1,4 +1,7 @@
-/** A mark of ELF files (`<elf.h>`, 64 bits, little-endian): what the loader makes read-only once it has put in the addresses of libraries. */
+/**
+ * GNU_RELRO program header of ELF files (`<elf.h>`, 64-bit, little-endian): the segment that the loader makes read-only
+ * after relocation.
+ */
 import { closeSync, openSync, readSync, writeSync } from 'node:fs';
 
 const LOAD = 1;
@@ -6,12 +9,12 @@ const EH_FRAME = 0x6474e550;
 const RELRO = 0x6474e552;
 const AT = { headers: 32, headerBytes: 54, headerCount: 56 } as const;
 const HEADER_BYTES = 64;
-/** Within a program header. */
+/** Offsets within a program header. */
 const FIELD = { type: 0, offset: 8, address: 16, memoryBytes: 40 } as const;
 
 interface Header {
   readonly bytes: Buffer;
-  /** In the file. */
+  /** Offset in the file. */
   readonly at: number;
 }
 
@@ -38,9 +41,9 @@ const find = (headers: readonly Header[], type: number, address?: bigint): Heade
   });
 
 /**
- * Marks in a file what was marked in the one that it was made of by taking sections away: binutils then lose the mark. It takes the place of the one
- * for the tables of exceptions, which are no more.
- * @throws when there is no such place.
+ * Restores the GNU_RELRO header of a file after sections were removed, since binutils then lose it. It replaces the
+ * header of the exception tables, which were removed.
+ * @throws if there is no such header
  */
 export function keepRelro(from: string, to: string): void {
   const files = [openSync(from, 'r'), openSync(to, 'r+')] as const;

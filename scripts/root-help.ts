@@ -4,7 +4,7 @@ import { commandTree } from '../src/cli/tree.ts';
 
 const output = { isTerminal: false, columns: 80 };
 
-/** What `coffer --help` prints where there is no terminal, drawn once for the bundle. */
+/** Returns the output of `coffer --help` without a terminal, formatted once for the bundle. */
 export async function rootHelp(): Promise<string> {
   const streams = { out: output, err: output } as unknown as Streams;
   const outcome = await parseWithCommander(['--help'], commandTree, streams);

@@ -5,12 +5,15 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
 /**
- * One file of a script and a Node binary, for this system or another one, and the same bytes whenever it is made. The packager that
- * `scripts/package.ts` uses makes such files, too, but runs the Node that it packs, and takes no flags for it.
+ * Builds a single file from a script and a Node binary, for this system or another one, reproducibly. The packager that
+ * `scripts/package.ts` uses builds such files as well, but runs the Node that it packs, and passes no flags to it.
  */
 
 const POSTJECT = fileURLToPath(new URL('../node_modules/postject/dist/cli.js', import.meta.url));
-/** What Node looks for in itself, and what it is followed by says whether anything was put in. Of Node's documentation. */
+/**
+ * Marker that Node searches in itself; the character after it tells whether something was injected. From Node's
+ * documentation.
+ */
 export const FUSE = 'NODE_SEA_FUSE_fce680ab2cc467b6e072b8b5df1996b2';
 const EXECUTABLE = 0o755;
 
@@ -19,46 +22,48 @@ export type Platform = 'linux' | 'macos' | 'windows';
 export interface Onto {
   readonly platform: Platform;
   readonly node: string;
-  /** Whether it runs with another V8 than the one that is running now, or on another processor. */
+  /** Whether it runs with another V8 than the running one, or on another processor. */
   readonly foreign: boolean;
 }
 
-/** The Node that runs. */
+/** Running Node. */
 export const HERE: Onto = {
   platform: process.platform === 'darwin' ? 'macos' : process.platform === 'win32' ? 'windows' : 'linux',
   node: process.execPath,
   foreign: false,
 };
 
-/** What Node reads nothing from. */
+/** Returns the null device. */
 const emptyDevice = (platform: Platform): string => (platform === 'windows' ? '\\\\.\\nul' : '/dev/null');
 
 /**
- * What is set here is so that nothing in the environment gets code into the process, or has Node tell what is in it.
+ * Returns the settings that keep the environment from loading code into the process or exposing its data.
  * @see docs/decisions/0114
  */
 export const settings = ({ platform, foreign }: Onto) => ({
   disableExperimentalSEAWarning: true,
-  // A main script with a cache of its own is never taken from the directory that NODE_COMPILE_CACHE names.
+  // A main script with a code cache of its own is never read from the directory that NODE_COMPILE_CACHE names.
   useCodeCache: true,
-  // NODE_OPTIONS could load any code, and open a debugger, beside the keys.
+  // NODE_OPTIONS could load any code, and open a debugger, in the process with the keys.
   execArgvExtension: 'none',
   execArgv: [
-    // A short command ends before so much is allocated; with the smaller default it pays for one collection.
+    // A short command ends before that much is allocated; with the smaller default it would pay for one collection.
     '--min-semi-space-size=4',
-    // A signal opens a debugger, for whoever is on the machine: keys and all. It comes to nothing on an address that no machine has,
-    // until the main script has put it off. (With --disable-sigusr1 the signal stays blocked, and so in what `exec` becomes.)
+    // A signal opens a debugger, with access to all keys, for every user of the machine. On an address that no machine
+    // has, that fails until the main script has disabled it. (With --disable-sigusr1 the signal would stay blocked,
+    // also in the program that `exec` starts.)
     '--inspect-port=192.0.2.1:9229',
-    // Else OPENSSL_CONF could name a library to load.
+    // OPENSSL_CONF could otherwise name a library to load.
     `--openssl-config=${emptyDevice(platform)}`,
-    // It would say that V8 refuses the cache, which it is meant to.
+    // It would warn that V8 rejects the cache, which is intended.
     ...(foreign ? ['--disable-warning=Warning'] : []),
   ],
 });
 
 /**
- * What V8 is told while it makes the cache of the main script. With another seed its tables are in another order at every run.
- * For another V8 the cache is one that all refuse, because of a flag that only this one has: then all compile the script alike.
+ * Returns the V8 flags for creating the cache of the main script. With another seed, its tables would be in another
+ * order in each run. For another V8, the cache has a flag that only this V8 has, so that all reject it and compile the
+ * script alike.
  */
 const flags = ({ foreign }: Onto): readonly string[] => [
   '--random-seed=1',
@@ -66,8 +71,8 @@ const flags = ({ foreign }: Onto): readonly string[] => [
 ];
 
 /**
- * The same bytes for the same input.
- * @param assets files that the script reads by `node:sea`, by name.
+ * Builds an executable; the same input gives the same bytes.
+ * @param assets files that the script reads with `node:sea`, by name
  */
 export async function makeExecutable(
   entry: string,
@@ -79,13 +84,13 @@ export async function makeExecutable(
   const run = (...parameters: readonly string[]): void => {
     execFileSync(process.execPath, parameters, {
       cwd: directory,
-      // Nothing else in the environment may change what V8 compiles.
+      // No other environment variable may change the code that V8 compiles.
       env: { PATH: process.env['PATH'], HOME: directory },
       stdio: ['ignore', 'ignore', 'pipe'],
     });
   };
   try {
-    // Its path as it is said here is in the file, and must not tell whose directory it was.
+    // The path given here is stored in the file, and must not contain a directory of the builder.
     copyFileSync(entry, join(directory, 'main.cjs'));
     const config = { main: 'main.cjs', output: 'blob', ...settings(onto), assets };
     writeFileSync(join(directory, 'config.json'), JSON.stringify(config));
@@ -99,10 +104,10 @@ export async function makeExecutable(
   }
 }
 
-/** The parts of the command, as `scripts/bundle.ts` writes them; each is an asset of its own name. */
+/** Parts of the command, as `scripts/bundle.ts` writes them; each is an asset of the same name. */
 export const PARTS = ['coffer.cjs', 'coffer-more.cjs', 'coffer-serve.cjs', 'coffer-yaml.cjs'] as const;
 
-/** A part as a function for `Script`, which gives no `require` of its own; in Latin-1, one byte a character. */
+/** Wraps a part as a function for `Script`, which provides no `require`; in Latin-1, one byte per character. */
 export function wrapped(part: string): Buffer {
   const text = `(function(require,module){${part}\n})`;
   const bytes = Buffer.from(text, 'latin1');

@@ -1,6 +1,6 @@
 /**
- * The tour that `npm start` gives: builds the command, makes a store in a temporary directory, and does the main jobs
- * with the real command, showing each line as it would be typed. Everything it made is removed at the end.
+ * Tour of `npm start`: builds the command, creates a store in a temporary directory, and runs the main tasks with the
+ * real command, showing each line as typed. All its files are removed at the end.
  */
 import { execFileSync, spawnSync } from 'node:child_process';
 import { mkdtempSync, rmSync } from 'node:fs';
@@ -71,7 +71,7 @@ interface Step {
   readonly exitCode?: number;
 }
 
-/** Runs one command line, prints it with what it printed, and gives back its standard output without the newline. */
+/** Runs one command line, prints it with its output, and returns its standard output without the newline. */
 function run(line: string, step: Step = {}): string {
   const piped = step.input === undefined ? '' : `printf '%s' '${step.input}' | `;
   process.stdout.write(`$ ${piped}coffer ${line}\n`);

@@ -1,6 +1,6 @@
 /**
- * The pages of the manual: `coffer.1`, one for each command and group, `age-plugin-coffer.1`, and section 5 for the formats. They come from the
- * declarations that `--help` and the completions come from.
+ * Manual pages: `coffer.1`, one for each command and group, `age-plugin-coffer.1`, and section 5 for the formats. They
+ * are generated from the same declarations as `--help` and the completions.
  * @see docs/decisions/0224
  */
 import type { ArgumentSpec, OptionSpec } from '../../src/cli/command.ts';
@@ -28,7 +28,7 @@ import {
   subheading,
 } from './roff.ts';
 
-/** Of which Coffer the manual is, and the time in seconds since 1970 that its pages say. */
+/** Version of Coffer that the manual describes, and the date of its pages in seconds since 1970. */
 export interface Edition {
   readonly version: string;
   readonly epoch: number;
@@ -47,7 +47,7 @@ const formatPage = ({ page: name }: Topic): Reference => ({ name, section: 5 });
 const within = (path: string, word: string): string => (path === '' ? word : `${path} ${word}`);
 const isAt = (path: string, command: string): boolean => path === command || path.startsWith(`${command} `);
 
-/** Every page by the name of its file. */
+/** Returns all pages by file name. */
 export async function manualPages(edition: Edition): Promise<ReadonlyMap<string, string>> {
   const places = await placesOf(commandTree);
   const pages = new Map<string, string>();
@@ -151,7 +151,7 @@ function examples(all: readonly (readonly [command: string, comment: string])[])
   return [heading('Examples'), ...each];
 }
 
-/** What is above it, what is beside it, and the formats that it works with. */
+/** Returns the related pages: parents, children, and the formats that it uses. */
 function related({ path, children }: Place): string[] {
   if (path === '') return seeAlso([AGE_PLUGIN, ...formats.map(formatPage)]);
   const words = path.split(' ');

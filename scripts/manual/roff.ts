@@ -1,7 +1,7 @@
-/** The parts of a page of the manual, in roff with the macros of man(7), as both groff and mandoc read it. */
+/** Elements of a manual page, in roff with the macros of man(7), as both groff and mandoc read it. */
 import { wrapped } from '../../src/cli/topics/topic.ts';
 
-/** The characters that roff takes for something else, or shows as something else than what is typed. */
+/** Escapes of characters that roff interprets, or displays differently from what is typed. */
 const SPECIAL: Readonly<Record<string, string>> = {
   '\\': '\\e',
   '-': '\\-',
@@ -10,36 +10,38 @@ const SPECIAL: Readonly<Record<string, string>> = {
   '^': '\\(ha',
   '~': '\\(ti',
 };
-/** Follows no heading: that begins one itself. */
+/** Macro for a paragraph; not needed after a heading, which starts one itself. */
 const PARAGRAPH = '.PP';
-/** Source lines are kept short, for whoever reads the source. */
+/** Width of source lines in columns, for readability. */
 const WIDTH = 74;
 
-/** A text as it is, for the middle of a line. */
+/** Escapes a text for the middle of a line. */
 export const escaped = (text: string): string =>
   text.replace(/[\\\-'`^~]/g, (character) => SPECIAL[character] ?? character);
 
-/** A line as it is: at its beginning a dot would be a request. (Of the two characters that are, the other one is always escaped.) */
+/**
+ * Escapes the beginning of a line, where a dot would start a request. (The other control character is always escaped.)
+ */
 const line = (text: string): string => (text.startsWith('.') ? `\\&${text}` : text);
 
-/** Text that is filled, on as many lines as it needs. */
+/** Formats filled text, on as many lines as necessary. */
 export const filled = (text: string): string[] =>
   wrapped(escaped(text).replace(/\s+/g, ' ').trim(), WIDTH, 0).split('\n').map(line);
 
 export const bold = (text: string): string => `\\fB${escaped(text)}\\fR`;
 export const italic = (text: string): string => `\\fI${escaped(text)}\\fR`;
 
-/** The argument of a macro, whatever is in it. */
+/** Quotes the argument of a macro. */
 const argument = (text: string): string => `"${escaped(text).replaceAll('"', '\\(dq')}"`;
 
 export const heading = (text: string): string => `.SH ${argument(text.toUpperCase())}`;
 export const subheading = (text: string): string => `.SS ${argument(text)}`;
 export const paragraph = (text: string): string[] => [PARAGRAPH, ...filled(text)];
 
-/** A term, already in roff, with what it means. */
+/** Formats a term, already in roff, with its meaning. */
 export const item = (term: string, meaning: string): string[] => ['.TP', line(term), ...filled(meaning)];
 
-/** Lines that stand as they are: commands and files. */
+/** Formats literal lines: commands and files. */
 export const shown = (lines: readonly string[]): string[] => [
   PARAGRAPH,
   '.RS 4',
@@ -49,7 +51,7 @@ export const shown = (lines: readonly string[]): string[] => [
   '.RE',
 ];
 
-/** A page, by its name and section, as others refer to it. */
+/** Reference to a page by its name and section. */
 export interface Reference {
   readonly name: string;
   readonly section: 1 | 5;
@@ -58,7 +60,7 @@ export interface Reference {
 export const fileOf = ({ name, section }: Reference): string => `${name}.${section}`;
 export const referred = ({ name, section }: Reference): string => `${bold(name)}(${section})`;
 
-/** A whole page of these lines. */
+/** Formats a whole page with these lines. */
 export function page(
   { name, section }: Reference,
   { version, epoch }: { readonly version: string; readonly epoch: number },
@@ -78,7 +80,7 @@ export function page(
     .join('\n');
 }
 
-/** "A, B, C", each on a line of its own. */
+/** Formats "A, B, C", each on a line of its own. */
 export const seeAlso = (references: readonly Reference[]): string[] => [
   heading('See also'),
   ...references.map(

@@ -9,8 +9,9 @@ export const actionName = ({ version }: Pick<Release, 'version'>): string =>
   `coffer-action-${version}.tar.gz`;
 
 /**
- * The action for GitHub, as the files of a repository of its own: those of `action/`, and `pinned`, which says where this version is and the
- * SHA-256 sums of its downloads. Who pins the action by its commit has pinned the executables.
+ * Builds the GitHub action as the files of a separate repository: those of `action/`, and `pinned`, which has the
+ * location of this version and the SHA-256 hashes of its downloads. So a user who pins the action by its commit has
+ * pinned the executables.
  * @see docs/decisions/0229
  */
 export const gitHubAction: Part = async (release) => {

@@ -1,14 +1,14 @@
-/** Where the files of a release will lie. */
+/** Location of the files of a release. */
 import type { Release } from './release.ts';
 
-/** A name that nobody can register (RFC 2606): what is made with it is good for trying out alone. */
+/** Placeholder with a reserved domain name (RFC 2606); files made with it are only good for trials. */
 const PLACEHOLDER = 'https://example.org/coffer/VERSION';
 const VERSION = 'VERSION';
 
 /**
- * Where the files of each version can be fetched, without a slash at its end and with the word VERSION in it: COFFER_RELEASE_URL, or a
- * placeholder.
- * @throws for an address that lets others put their files in place of ours, or that is the same for each version.
+ * Returns the URL of the files of each version, without a slash at its end and with the word VERSION in it:
+ * COFFER_RELEASE_URL, or a placeholder.
+ * @throws for a URL where others could replace the files, or that is the same for each version
  */
 export function addressOfReleases(): string {
   const given = process.env['COFFER_RELEASE_URL'] ?? '';
@@ -16,7 +16,7 @@ export function addressOfReleases(): string {
     process.stdout.write(`  with ${PLACEHOLDER} as the address; COFFER_RELEASE_URL says the real one\n`);
     return PLACEHOLDER;
   }
-  // What no shell, no Ruby and no JSON has another meaning for.
+  // Only characters without a special meaning in shells, Ruby and JSON.
   if (!/^https:\/\/[\w.:/@%+~-]+$/.test(given) || !given.includes(VERSION)) {
     throw new Error(
       'COFFER_RELEASE_URL is an https address with the word VERSION in it, and without a query',
@@ -25,9 +25,9 @@ export function addressOfReleases(): string {
   return given.replace(/\/+$/, '');
 }
 
-/** Of the files of one version. */
+/** Returns the URL of the files of one version. */
 export const addressFor = (address: string, { version }: Release): string =>
   address.replaceAll(VERSION, version);
 
-/** What somebody would look at who wants to know whose this is. */
+/** Returns the homepage of the project. */
 export const homepageOf = (address: string): string => new URL('/', address).href;

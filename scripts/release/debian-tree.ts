@@ -1,4 +1,4 @@
-/** A directory as a Debian package is made of it: the same bytes, modes and times whoever makes it. */
+/** Directory from which a Debian package is built, with reproducible bytes, modes and times. */
 import { createHash } from 'node:crypto';
 import {
   chmodSync,
@@ -17,21 +17,27 @@ const KIB = 1024;
 export const PLAIN = 0o644;
 export const PROGRAM = 0o755;
 
-/** What a package installs, and in `DEBIAN` what is said about it. */
+/** Files that a package installs, and its metadata in `DEBIAN`. */
 export class DebianTree {
   readonly directory: string;
   readonly #epoch: number;
 
-  /** @param epoch what each file carries as its time, in seconds since 1970. */
+  /**
+   * Creates the directory.
+   * @param epoch modification time of each file, in seconds since 1970
+   */
   constructor(directory: string, epoch: number) {
     this.directory = directory;
     this.#epoch = epoch;
     mkdirSync(directory, { recursive: true });
-    // Whatever this process would give it.
+    // Independent of the umask.
     chmodSync(directory, PROGRAM);
   }
 
-  /** @param path without a slash before it. */
+  /**
+   * Writes a file.
+   * @param path path without a leading slash
+   */
   write(path: string, content: string | Uint8Array, mode = PLAIN): void {
     const file = this.#placeFor(path);
     writeFileSync(file, content);
@@ -48,7 +54,7 @@ export class DebianTree {
     symlinkSync(to, this.#placeFor(path));
   }
 
-  /** Every file that gets installed, in order; links are none. */
+  /** Returns all installed files, in order, without links. */
   files(): readonly string[] {
     return this.#entries()
       .filter((entry) => entry.isFile())
@@ -57,14 +63,14 @@ export class DebianTree {
       .sort();
   }
 
-  /** What they take when they are installed, in KiB as dpkg counts: whole ones for a file, one for everything else. */
+  /** Returns the installed size, in KiB as dpkg counts: rounded up for each file, one for everything else. */
   installedKiB(): number {
     const others = this.#entries().filter((entry) => !entry.isFile()).length;
     const sizes = this.files().map((path) => Math.ceil(statSync(join(this.directory, path)).size / KIB));
     return sizes.reduce((sum, size) => sum + size, others);
   }
 
-  /** For `DEBIAN/md5sums`, by which `dpkg --verify` finds files that have changed since. */
+  /** Returns the content of `DEBIAN/md5sums`, with which `dpkg --verify` finds modified files. */
   md5sums(): string {
     const sums = this.files().map((path) => {
       const sum = createHash('md5')
@@ -75,7 +81,7 @@ export class DebianTree {
     return sums.join('');
   }
 
-  /** To be called when all is written. */
+  /** Sets all times. Called after everything is written. */
   setTimes(): void {
     for (const entry of this.#entries()) this.#setTime(join(entry.parentPath, entry.name));
     this.#setTime(this.directory);
@@ -91,7 +97,7 @@ export class DebianTree {
 
   #placeFor(path: string): string {
     const parts = dirname(path).split('/');
-    // These as well.
+    // Parent directories get this mode as well.
     for (const [index] of parts.entries()) {
       const directory = join(this.directory, ...parts.slice(0, index + 1));
       mkdirSync(directory, { recursive: true });

@@ -1,6 +1,6 @@
 /**
- * `coffer_VERSION_ARCH.deb` for Debian, Ubuntu and what comes from them: the single executable, completions, the manual, units of systemd, and a user for the
- * service.
+ * Builds `coffer_VERSION_ARCH.deb` for Debian, Ubuntu and derivatives: the single executable, completions, the manual,
+ * systemd units, and a user for the service.
  * @see docs/decisions/0226
  */
 import { execFileSync } from 'node:child_process';
@@ -16,7 +16,7 @@ import { gzip } from './tarball.ts';
 const ARCHITECTURES: Readonly<Record<System['arch'], string>> = { x64: 'amd64', arm64: 'arm64' };
 const MAINTAINER = 'Coffer maintainers <maintainers@coffer.example>';
 const SCRIPTS = ['postinst', 'prerm', 'postrm'] as const;
-/** What its owner changes, and an upgrade leaves alone. */
+/** Configuration files, which upgrades do not overwrite. */
 const CONFIGURATION: Readonly<Record<string, string>> = {
   'etc/default/coffer': 'coffer.default',
   'etc/logrotate.d/coffer': 'coffer.logrotate',
@@ -32,13 +32,16 @@ const COMPLETIONS: Readonly<Record<string, string>> = {
   'usr/share/fish/vendor_completions.d/coffer.fish': 'coffer.fish',
 };
 const DOCUMENTS = 'usr/share/doc/coffer';
-/** With more, who installs it needs 65 MiB of memory and not 9. One thread: with several, xz cuts its output into other blocks. */
+/**
+ * Compression options of dpkg-deb. A higher level would need 65 MiB of memory instead of 9 to install. One thread: with
+ * several, xz divides its output into different blocks.
+ */
 const COMPRESSION = ['-Zxz', '-z6', '--threads-max=1'] as const;
 
-/** As dpkg-shlibdeps of Debian 12 finds them in the executable; test/release compares. */
+/** Dependencies as dpkg-shlibdeps of Debian 12 finds them in the executable; test/release compares them. */
 export const LIBRARIES = ['libc6 (>= 2.34)', 'libgcc-s1 (>= 3.4)', 'libstdc++6 (>= 10.2)'] as const;
 
-/** A package for each architecture of Linux that there is an executable for. Needs `dpkg-deb`. */
+/** Builds a package for each Linux architecture with an executable. Needs `dpkg-deb`. */
 export const debian: Part = async (release) => {
   for (const system of release.systems.filter(isLinux)) {
     await debianPackage(release, system);
@@ -111,7 +114,7 @@ Description: encryption with named keys, and an organization's tags, in one comm
  Enterprise does. It needs no server; "coffer serve" is one.
 `;
 
-/** In the form that Debian's tools read. What has changed is in the other file. */
+/** Formats the changelog for Debian's tools. The changes themselves are in the other file. */
 const changelog = (version: string, epoch: number): string => `coffer (${version}) stable; urgency=medium
 
   * See CHANGELOG.md.gz in this directory.

@@ -1,21 +1,23 @@
-/** Packages of the distribution that the release is made on, for either processor, exactly those that are pinned. */
+/**
+ * Packages of the distribution on which the release is built, for either architecture, in exactly the pinned versions.
+ */
 import { execFileSync } from 'node:child_process';
 import { existsSync, globSync, mkdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { sha256Of } from './hash.ts';
 
-/** In the words of the distribution, which are those of OCI images as well. */
+/** Architecture in the terms of the distribution, which are also those of OCI images. */
 export type Processor = 'amd64' | 'arm64';
 
 export interface Pinned {
   readonly name: string;
   readonly version: string;
-  /** Of the file, as hex. */
+  /** SHA-256 hash of the file, in hex. */
   readonly sha256: string;
 }
 
 export interface Pins {
-  /** As /etc/os-release has them. */
+  /** Distribution as in /etc/os-release. */
   readonly distribution: { readonly id: string; readonly version: string };
   readonly packages: Readonly<Record<Processor, readonly Pinned[]>>;
 }
@@ -23,7 +25,7 @@ export interface Pins {
 export const PINS_FILE = 'scripts/release/image-packages.json';
 export const pinsOf = (root: string): Pins => JSON.parse(readFileSync(join(root, PINS_FILE), 'utf8')) as Pins;
 
-/** The sources of this machine, read for another processor, with nothing of it changed. */
+/** Package sources of this machine, read for another architecture without changing the system. */
 export class Distribution {
   readonly #directory: string;
   readonly #options: readonly string[];
@@ -47,13 +49,16 @@ export class Distribution {
       `Dir::Etc::SourceList=${sources}`,
       'Dir::Etc::SourceParts=/dev/null',
       'Acquire::Languages=none',
-      // Who it would become for downloads can't write into a directory of ours.
+      // The user that apt would switch to for downloads cannot write to this directory.
       'APT::Sandbox::User=root',
     ].flatMap((option) => ['-o', option]);
     this.#apt('update');
   }
 
-  /** Downloads packages, the version that is offered unless one is named (`NAME=VERSION`). @returns the files */
+  /**
+   * Downloads packages, by default the offered version, or a given one (`NAME=VERSION`).
+   * @returns paths of the files
+   */
   download(packages: readonly string[]): readonly string[] {
     this.#apt('download', ...packages);
     return globSync('*.deb', { cwd: join(this.#directory, 'files') })
@@ -69,11 +74,14 @@ export class Distribution {
   }
 }
 
-/** A member of what a package says about itself. */
+/** Returns a field of a package's metadata. */
 export const fieldOf = (file: string, field: string): string =>
   execFileSync('dpkg-deb', ['--field', file, field], { encoding: 'utf8' }).trim();
 
-/** @throws when the distribution offers them no more, or other bytes by their names. */
+/**
+ * Downloads the pinned packages.
+ * @throws if the distribution no longer offers them, or offers other bytes under their names
+ */
 export function pinnedPackages(pins: readonly Pinned[], distribution: Distribution): readonly string[] {
   const files = distribution.download(pins.map(({ name, version }) => `${name}=${version}`));
   const found = files.map(sha256Of).sort();

@@ -1,4 +1,4 @@
-/** What people download: an executable with what belongs to it, the same bytes for the same files. */
+/** Downloads for users: an executable with its accompanying files, reproducible. */
 import { execFile, execFileSync, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import {
@@ -21,27 +21,27 @@ import { type Members, membersOf, tar } from './tarball.ts';
 const run = promisify(execFile);
 const FILE = 0o644;
 
-/** The one whose download is a `.zip` with an `.exe` in it. */
+/** Whether the download is a `.zip` with an `.exe`. */
 const isWindows = ({ platform }: System): boolean => platform === 'windows';
 const commandOf = (system: System): string => (isWindows(system) ? 'coffer.exe' : 'coffer');
 
-/** The name of the download for a system. */
+/** Returns the file name of the download for a system. */
 export const fileFor = (release: Pick<Release, 'version'>, system: System): string =>
   `${nameFor(release, system)}${isWindows(system) ? '.zip' : '.tar.xz'}`;
 
-/** What lies in a download, as it is unpacked: a folder of the download's name. */
+/** Returns the directory of an unpacked download, which has its name. */
 const folderFor = (release: Release, system: System): string =>
   join(release.scratch, 'downloads', nameFor(release, system));
 
-/** Where the single executable for a system is to be made, in a folder that is there then. */
+/** Returns the path of the single executable for a system, and creates its directory. */
 export function placeForExecutable(release: Release, system: System): string {
   mkdirSync(folderFor(release, system), { recursive: true });
   return join(folderFor(release, system), commandOf(system));
 }
 
 /**
- * Packs the executable of a system: as `.tar.xz`, for Windows as `.zip`.
- * @param licenses the text of all licenses, that of Node included.
+ * Packs the executable of a system: as `.tar.xz`, or `.zip` for Windows.
+ * @param licenses text of all licenses, including Node's
  */
 export async function pack(release: Release, system: System, licenses: string): Promise<void> {
   const folder = folderFor(release, system);
@@ -62,7 +62,7 @@ export async function pack(release: Release, system: System, licenses: string): 
 
 async function tarXz({ epoch, directory }: Release, members: Members, file: string): Promise<void> {
   const output = openSync(join(directory, file), 'w', FILE);
-  // One thread: with several, xz cuts its output into other blocks.
+  // One thread: with several, xz divides its output into different blocks.
   const packer = spawn('xz', ['-6', '--threads=1'], { stdio: ['pipe', output, 'inherit'] });
   const ended = once(packer, 'close');
   packer.stdin?.end(await tar(members, epoch));
@@ -85,16 +85,16 @@ async function zip({ epoch, directory, scratch }: Release, members: Members, fil
   await run('zip', ['-q', '-X', '-D', '-9', join(directory, file), ...names], { cwd: parent });
 }
 
-/** What was made for a system. */
+/** Files built for a system. */
 export interface Made {
   readonly executable: string;
-  /** The file with the licenses of all that is in it. */
+  /** File with the licenses of everything in it. */
   readonly licenses: string;
 }
 
 /**
- * What this run has made for a system, else what an earlier one has packed.
- * @throws when there is neither.
+ * Returns the files that this run has built for a system, otherwise those that an earlier run has packed.
+ * @throws if there are neither
  */
 export function madeFor(release: Release, system: System): Made {
   const folder = folderFor(release, system);
@@ -110,11 +110,11 @@ export function madeFor(release: Release, system: System): Made {
 export interface Download {
   readonly system: System;
   readonly file: string;
-  /** Of the file, as hex. */
+  /** SHA-256 hash of the file, in hex. */
   readonly sha256: string;
 }
 
-/** The downloads of a release, as they lie in it already. */
+/** Returns the existing downloads of a release. */
 export const downloadsOf = (release: Release): readonly Download[] =>
   release.systems.map((system) => {
     const file = fileFor(release, system);

@@ -1,4 +1,4 @@
-/** The single executables, and their downloads. */
+/** Builds the single executables and their downloads. */
 import { execFileSync } from 'node:child_process';
 import { mkdirSync, readFileSync, renameSync } from 'node:fs';
 import { join } from 'node:path';
@@ -26,7 +26,7 @@ const TOOLS: Readonly<Record<System['platform'], Readonly<Record<string, string>
   windows: { osslsigncode: debian('osslsigncode'), zip: debian('zip') },
 };
 
-/** The name that the signature for macOS is for. */
+/** Identifier in the signature for macOS. */
 const IDENTIFIER = 'coffer';
 
 export const executables: Part = async (release) => {
@@ -70,7 +70,7 @@ function assetsFor(release: Release, system: System, { version, license }: NodeB
   return assetsWithCaches(release.root, directory, section);
 }
 
-/** A Node without what it does not need, or what would no longer be true of it. */
+/** Prepares a Node: without unnecessary parts, or without a signature that would become invalid. */
 function prepared(release: Release, system: System, { path }: NodeBinary): string {
   const output = join(release.scratch, 'nodes', nameFor(release, system));
   if (isLinux(system)) {
@@ -78,7 +78,7 @@ function prepared(release: Release, system: System, { path }: NodeBinary): strin
     return output;
   }
   if (system.platform === 'windows') {
-    // Its maker's signature is of the file as it was.
+    // The vendor's signature applies to the original file.
     execFileSync('osslsigncode', ['remove-signature', '-in', path, '-out', output], { stdio: 'pipe' });
     return output;
   }
@@ -86,8 +86,8 @@ function prepared(release: Release, system: System, { path }: NodeBinary): strin
 }
 
 /**
- * Apple silicon runs nothing unsigned; a signature by nobody is enough, unless a browser has marked the file as downloaded. postject removes that of
- * the Node, which is no longer true.
+ * Signs an executable for macOS. Apple silicon runs nothing unsigned; an ad-hoc signature is enough, unless a browser
+ * has quarantined the file. postject removes Node's signature, which is no longer valid.
  */
 function signForMac(file: string): void {
   const signed = `${file}.signed`;

@@ -1,8 +1,8 @@
 import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 
-/** As hex. */
+/** Returns a SHA-256 hash in hex. */
 export const sha256 = (bytes: Buffer | string): string => createHash('sha256').update(bytes).digest('hex');
 
-/** Of a file, as hex. */
+/** Returns the SHA-256 hash of a file in hex. */
 export const sha256Of = (path: string): string => sha256(readFileSync(path));

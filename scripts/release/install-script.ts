@@ -6,7 +6,10 @@ import { downloadsOf } from './downloads.ts';
 import type { Part, Release } from './release.ts';
 import { IDENTITY } from './sums.ts';
 
-/** `install.sh`: a script for people without a package manager that knows the sums of this version and the key of all. */
+/**
+ * Builds `install.sh`, a script for users without a package manager, with the hashes of this version and the public key
+ * of all versions.
+ */
 export const installScript: Part = async (release) => {
   const sums = downloadsOf(release).map(({ file, sha256 }) => `${sha256}  ${file}`);
   const { allowedSigners, minisign } = publicKeys(release);
@@ -23,14 +26,14 @@ export const installScript: Part = async (release) => {
   writeFileSync(join(release.directory, 'install.sh'), script, { mode: 0o755 });
 };
 
-/** The values stand between single quotes. */
+/** Checks a value, which is put between single quotes. */
 function quotable(value: string | undefined): string {
   if (value === undefined || value.includes("'"))
     throw new Error('a value for install.sh is missing, or has a quote in it');
   return value;
 }
 
-/** Of the key that the sums will be signed with: one that nobody keeps is none that anybody should verify with. */
+/** Returns the public keys for the signed hashes; empty for a temporary key, which no user should trust. */
 function publicKeys({ root }: Release): { readonly allowedSigners: string; readonly minisign: string } {
   const key = process.env['COFFER_RELEASE_KEY'] ?? '';
   if (key === '') {
@@ -45,7 +48,7 @@ function publicKeys({ root }: Release): { readonly allowedSigners: string; reado
     ).trim();
   return {
     allowedSigners: shown('allowed-signers', '--identity', IDENTITY),
-    // Its first line is a comment.
+    // The first line is a comment.
     minisign: shown('minisign').split('\n').at(-1) ?? '',
   };
 }

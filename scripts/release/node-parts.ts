@@ -1,10 +1,10 @@
-/** The works that Node carries, by the names that `process.versions` has for them. */
+/** Third-party components of Node, by their names in `process.versions`. */
 
 interface Work {
   readonly name: string;
-  /** SPDX. */
+  /** SPDX license identifier. */
   readonly license: string;
-  /** How databases of known faults call it: vendor and product. */
+  /** Vendor and product in vulnerability databases (CPE). */
   readonly cpe?: string;
 }
 
@@ -35,7 +35,7 @@ const WORKS: Readonly<Record<string, Work>> = {
   zstd: { name: 'zstd', license: 'BSD-3-Clause', cpe: 'facebook:zstandard' },
 };
 
-/** Numbers of interfaces, and of data that other works bring. */
+/** Entries that are interface numbers, or data that other components include. */
 const NO_WORKS = ['node', 'modules', 'napi', 'cldr', 'tz', 'unicode'];
 
 export interface NodePart extends Work {
@@ -43,12 +43,13 @@ export interface NodePart extends Work {
 }
 
 /**
- * @param versions `process.versions` of a Node.
- * @throws for a work that nobody has looked at yet.
+ * Returns the components of a Node.
+ * @param versions `process.versions` of that Node
+ * @throws for a component that is not in the table yet
  */
 export function partsOfNode(versions: Readonly<Record<string, string | undefined>>): readonly NodePart[] {
   return Object.entries(versions).flatMap(([key, version]): NodePart[] => {
-    // A name without a version is of something that this build was made without.
+    // An entry without a version is a component that this build does not contain.
     if (NO_WORKS.includes(key) || version === undefined || version === '') return [];
     const work = WORKS[key];
     if (work === undefined)

@@ -9,7 +9,7 @@ interface Manifest {
   readonly [member: string]: unknown;
 }
 
-/** npm puts them into each package, whatever `files` says. */
+/** Files that npm adds to each package, regardless of `files`. */
 const ALWAYS = ['README.md', 'LICENSE', 'CHANGELOG.md'] as const;
 const IMPORTED = /(?:\bfrom |\bimport\()\s*["'](\.[^"']+)["']/g;
 
@@ -42,7 +42,10 @@ function shipped({ root }: Release, path: string): Members {
   return { [`package/${path}`]: { content: readFileSync(place) } };
 }
 
-/** Those that others lead to; the compiler writes one for each source. They name each other as what Node finds would be called. */
+/**
+ * Collects the declarations that are imported by others; the compiler writes one for each source. They refer to each
+ * other by the names of the JavaScript files.
+ */
 function declarations(directory: string, entry: string, under: string): Members {
   const found: Record<string, Member> = {};
   const add = (file: string): void => {

@@ -14,14 +14,17 @@ import { sha256 } from './hash.ts';
 import { isLinux, type Part, type Release, type System } from './release.ts';
 import { gzip, type Member, type Members, membersOf, tar } from './tarball.ts';
 
-/** In the words of images. */
+/** Architectures in the terms of images. */
 const PROCESSORS: Readonly<Record<System['arch'], Processor>> = { x64: 'amd64', arm64: 'arm64' };
 
-/** The number that images without a root use for their user. */
+/** User ID of images without root. */
 const USER = 65532;
 const SECOND = 1_000_000_000;
 
-/** Of a package only its libraries, and its license: tables for converting character sets are of no use to Node. */
+/**
+ * Files that are kept of a package: only its libraries and its license. Node does not need tables for character set
+ * conversion.
+ */
 const KEPT = /^(?:usr\/)?lib(?:64)?\/|^usr\/share\/doc\/[^/]+(?:\/copyright)?$/;
 const LEFT_OUT = /\/(?:gconv|audit)\//;
 
@@ -34,8 +37,9 @@ interface Descriptor {
 export const imageName = ({ version }: Pick<Release, 'version'>): string => `coffer-${version}-oci.tar`;
 
 /**
- * An image for both processors as an archive of the OCI layout (opencontainers/image-spec 1.1, image-layout.md), made without a daemon;
- * `docker load` reads it by its `manifest.json`. In it is the executable with the libraries that it wants, and no shell.
+ * Builds an image for both architectures as an archive of the OCI layout (opencontainers/image-spec 1.1,
+ * image-layout.md), without a daemon; `docker load` reads its `manifest.json`. It contains the executable with its
+ * libraries, and no shell.
  * @see docs/decisions/0228
  */
 export const ociImage: Part = async (release) => {
@@ -86,7 +90,7 @@ export const ociImage: Part = async (release) => {
     ...index,
     annotations: {
       'org.opencontainers.image.ref.name': release.version,
-      // What containerd calls it, and with it Docker: the other name would be the whole one.
+      // Annotation of containerd, and so of Docker, which otherwise expects the full name.
       'io.containerd.image.name': `docker.io/library/coffer:${release.version}`,
     },
   };
@@ -120,7 +124,7 @@ const labelsOf = ({ version, epoch }: Release): Readonly<Record<string, string>>
 
 const timeOf = (epoch: number): string => new Date(epoch * 1000).toISOString().replace('.000Z', 'Z');
 
-/** The health check is Docker's addition to the format; others pass it over. */
+/** Returns the configuration. The health check is a Docker extension of the format, which other tools ignore. */
 const configOf = (release: Release, processor: Processor, diffId: string): object => ({
   created: timeOf(release.epoch),
   ...platformOf(processor),
@@ -154,7 +158,7 @@ function rootOf(release: Release, system: System): Members {
     ...librariesOf(release, processor, packages[processor]),
     'etc/passwd': text('root:x:0:0:root:/:/nologin', `coffer:x:${USER}:${USER}:coffer:/data:/nologin`),
     'etc/group': text('root:x:0:', `coffer:x:${USER}:`),
-    // Names of hosts: the file first, as everywhere.
+    // Host names: the file first, as usual.
     'etc/nsswitch.conf': text('hosts: files dns'),
     'etc/os-release': text(`ID=${distribution.id}`, `VERSION_ID="${distribution.version}"`),
     'tmp/': { directory: 0o1777 },
@@ -165,7 +169,7 @@ function rootOf(release: Release, system: System): Members {
   return { ...directoriesOf(Object.keys(members)), ...members };
 }
 
-/** Each before what is in it. */
+/** Returns the directories of the paths, each before its content. */
 const directoriesOf = (paths: readonly string[]): Members =>
   Object.fromEntries(
     paths.flatMap((path) =>
@@ -179,7 +183,7 @@ const directoriesOf = (paths: readonly string[]): Members =>
     ),
   );
 
-/** Unpacked from the distribution's packages, each with what it says of itself: those who look for known faults read that. */
+/** Unpacks the libraries of the distribution's packages, each with its metadata, which vulnerability scanners read. */
 function librariesOf(release: Release, processor: Processor, pins: readonly Pinned[]): Members {
   const directory = join(release.scratch, `image-${processor}`);
   mkdirSync(directory, { recursive: true });

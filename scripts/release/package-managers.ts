@@ -6,7 +6,7 @@ import { nameFor, type Part, type System } from './release.ts';
 
 const DESCRIPTION = 'Transit encryption and tags on a local sealed store';
 
-/** A formula of Homebrew, `coffer.rb`, for a tap: macOS and Linux. */
+/** Builds a Homebrew formula, `coffer.rb`, for a tap: macOS and Linux. */
 export const homebrewFormula: Part = async (release) => {
   const address = addressOfReleases();
   const base = addressFor(address, release);
@@ -57,7 +57,7 @@ end
   );
 };
 
-/** A manifest of Scoop, `coffer.json`, for a bucket: Windows. */
+/** Builds a Scoop manifest, `coffer.json`, for a bucket: Windows. */
 export const scoopManifest: Part = async (release) => {
   const address = addressOfReleases();
   const download = downloadsOf(release).find(({ system }) => system.platform === 'windows');
@@ -78,7 +78,7 @@ export const scoopManifest: Part = async (release) => {
         extract_dir: nameFor(release, system),
       },
     },
-    // Scoop makes a command of each, the second one by another name: age looks for its plugins by name.
+    // Scoop creates a command for each, the second one under another name, by which age finds its plugins.
     bin: ['coffer.exe', ['coffer.exe', 'age-plugin-coffer']],
   };
   writeFileSync(join(release.directory, 'coffer.json'), `${JSON.stringify(manifest, null, 4)}\n`);

@@ -1,6 +1,6 @@
 /**
- * Writes down which packages of the distribution go into the image: those that it offers today. To be run, and committed, when a release
- * says that the pinned ones are there no more, and whenever they were repaired.
+ * Pins the distribution packages of the image in the versions offered today. Run and commit it when a release reports
+ * that the pinned versions are no longer available, and for every security update.
  */
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -9,7 +9,7 @@ import { fileURLToPath } from 'node:url';
 import { Distribution, fieldOf, PINS_FILE, type Pins, type Processor } from './distribution.ts';
 import { sha256Of } from './hash.ts';
 
-/** What Node is linked with, and what has the license of the last two. */
+/** Packages of the libraries that Node is linked with, and of the license of the last two. */
 const NEEDED = ['libc6', 'libstdc++6', 'libgcc-s1', 'gcc-12-base'] as const;
 
 const root = fileURLToPath(new URL('../..', import.meta.url));

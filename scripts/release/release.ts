@@ -1,23 +1,23 @@
-/** What every part of a release is given. */
+/** Context of every part of a release. */
 export interface Release {
-  /** The checkout. */
+  /** Root directory of the checkout. */
   readonly root: string;
-  /** Of Coffer, as in package.json. */
+  /** Version of Coffer, as in package.json. */
   readonly version: string;
-  /** The time that every file in the release carries, in seconds since 1970: that of the commit, or SOURCE_DATE_EPOCH. */
+  /** Timestamp of every file in the release, in seconds since 1970: that of the commit, or SOURCE_DATE_EPOCH. */
   readonly epoch: number;
-  /** Where the finished files go. */
+  /** Directory of the finished files. */
   readonly directory: string;
-  /** Where a part may leave what the next ones take up; gone afterwards. */
+  /** Directory where a part may leave files for later parts; removed at the end. */
   readonly scratch: string;
-  /** Those that it is made for: all, or some for a trial. */
+  /** Systems to build for: all, or some for a trial. */
   readonly systems: readonly System[];
 }
 
-/** Makes some of the files of a release: the same bytes whenever it is run on the same checkout, on the same release of Debian. */
+/** Builds some files of a release, reproducibly for the same checkout on the same release of Debian. */
 export type Part = (release: Release) => Promise<void>;
 
-/** A system that there is a single executable for. */
+/** System with a single executable. */
 export interface System {
   readonly platform: 'linux' | 'macos' | 'windows';
   readonly arch: 'x64' | 'arm64';
@@ -31,7 +31,7 @@ export const SYSTEMS: readonly System[] = [
   { platform: 'windows', arch: 'x64' },
 ];
 
-/** All systems, or those that COFFER_RELEASE_SYSTEMS names: `linux-x64,windows-x64`. */
+/** Returns all systems, or those that COFFER_RELEASE_SYSTEMS names: `linux-x64,windows-x64`. */
 export function wantedSystems(): readonly System[] {
   const named = (process.env['COFFER_RELEASE_SYSTEMS'] ?? '').split(',').filter((name) => name !== '');
   const nameOf = ({ platform, arch }: System): string => `${platform}-${arch}`;
@@ -42,6 +42,6 @@ export function wantedSystems(): readonly System[] {
 
 export const isLinux = ({ platform }: System): boolean => platform === 'linux';
 
-/** What the files for a system begin with: `coffer-0.2.0-linux-x64`. */
+/** Returns the prefix of the files for a system: `coffer-0.2.0-linux-x64`. */
 export const nameFor = ({ version }: Pick<Release, 'version'>, { platform, arch }: System): string =>
   `coffer-${version}-${platform}-${arch}`;

@@ -26,7 +26,7 @@ interface Inventory {
   readonly dependencies: readonly Dependency[];
 }
 
-/** As SPDX has them; the distribution does not say. */
+/** Licenses as SPDX expressions, which the distribution does not provide. */
 const LICENSES_OF_IMAGE: Readonly<Record<string, string>> = {
   'gcc-12-base': 'GPL-3.0-or-later WITH GCC-exception-3.1',
   libc6: 'LGPL-2.1-or-later',
@@ -37,8 +37,9 @@ const LICENSES_OF_IMAGE: Readonly<Record<string, string>> = {
 export const sbomName = ({ version }: Pick<Release, 'version'>): string => `coffer-${version}.cdx.json`;
 
 /**
- * The list of all that is handed out with Coffer (CycloneDX 1.6, JSON): the packages in its bundles, Node with the works that are in it, and
- * what the image has besides. Its number follows from its content, so that the same commit has the same list.
+ * Builds the SBOM (CycloneDX 1.6, JSON) of everything published with Coffer: the packages in its bundles, Node with its
+ * components, and the other parts of the image. Its serial number is derived from its content, so that it is
+ * reproducible.
  */
 export const billOfMaterials: Part = async (release) => {
   const packages = await bundled(release.root);
@@ -73,7 +74,7 @@ export const billOfMaterials: Part = async (release) => {
   writeFileSync(join(release.directory, sbomName(release)), `${JSON.stringify(document, null, 2)}\n`);
 };
 
-/** A UUID of version 8 (RFC 9562, section 5.8) from the hash of a text. */
+/** Returns a UUID of version 8 (RFC 9562, section 5.8) from the hash of a text. */
 function numberOf(text: string): string {
   const bytes = createHash('sha256').update(text).digest().subarray(0, 16);
   bytes.writeUInt8((bytes.readUInt8(6) & 0x0f) | 0x80, 6);
@@ -85,7 +86,7 @@ const licensed = (license: string): object => ({
   licenses: / (?:OR|WITH) /.test(license) ? [{ expression: license }] : [{ license: { id: license } }],
 });
 
-/** The packages of which something is in the command or the library, each with the ones that it names itself. */
+/** Returns the packages bundled in the command or the library, each with its dependencies. */
 async function bundled(root: string): Promise<Inventory> {
   const { metafile } = await build({
     absWorkingDir: root,
@@ -139,7 +140,7 @@ const manifestOf = (directory: string): Manifest =>
 
 const purlOf = (name: string, version: string): string => `pkg:npm/${name.replace('@', '%40')}@${version}`;
 
-/** Where a package in a folder finds another one: below itself, or beside itself, or further up. */
+/** Resolves a dependency of a package in a directory: below it, next to it, or further up. */
 function resolved(root: string, folder: string, name: string): string | undefined {
   for (let place = folder; place !== '.'; place = dirname(place)) {
     const candidate = join(place, 'node_modules', name);
@@ -150,8 +151,8 @@ function resolved(root: string, folder: string, name: string): string | undefine
 }
 
 /**
- * The Node of each executable. The npm package runs with whichever one is there. Which works are in it only the one that runs here can tell; within a
- * line they hardly differ.
+ * Returns the Node of each executable. The npm package runs with the installed one. Only the running Node can tell its
+ * components; within a line they hardly differ.
  */
 function nodesOf({ systems }: Release): Inventory {
   const parts = partsOfNode(process.versions).map(
@@ -194,7 +195,7 @@ const systemsWith = (systems: readonly System[], version: string): string =>
     .map(({ platform, arch }) => `${platform} ${arch}`)
     .join(', ');
 
-/** What is in the image beside the executable. */
+/** Returns the parts of the image other than the executable. */
 function imageOf(release: Release): Inventory {
   const { distribution, packages } = pinsOf(release.root);
   const qualified = (processor: Processor): string =>

@@ -1,18 +1,18 @@
-/** The sums of all files of a release, and Coffer's own signatures of them. */
+/** Hashes of all files of a release, and Coffer's own signatures of them. */
 import { execFileSync } from 'node:child_process';
 import { readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Part, Release } from './release.ts';
 
 const LIST = 'SHA256SUMS';
-/** What is not on the list: itself, and what it is verified with. */
+/** Files that are not in the list: itself, and the keys to verify it with. */
 const ABOUT = [LIST, 'release.allowed_signers', 'release.minisign.pub'] as const;
-/** By which the line of the key is found, in the file of those who may sign. */
+/** Identity of the key in the allowed signers file. */
 export const IDENTITY = 'coffer-release';
 
 /**
- * The key is one of the store that the environment leads to (COFFER_STORE, COFFER_ADDR and so on), by the name in COFFER_RELEASE_KEY. Without
- * a name it is made, and gone afterwards.
+ * Signs with the key of the store that the environment names (COFFER_STORE, COFFER_ADDR and so on), under the name in
+ * COFFER_RELEASE_KEY. Without a name, a temporary key is used.
  * @see docs/decisions/0223
  */
 export const sums: Part = async (release) => {

@@ -1,11 +1,11 @@
-/** Archives that are the same bytes each time: members in order, one time, owners by number. */
+/** Reproducible archives: sorted members, a single timestamp, numeric owners. */
 import { lstatSync, readdirSync, readFileSync, readlinkSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { join } from 'node:path';
 import { buffer } from 'node:stream/consumers';
 import { gzipSync } from 'node:zlib';
 
-/** Where gzip's header says on which system it was made, and what it says on Unix (RFC 1952). */
+/** Offset of the operating system in gzip's header, and its value for Unix (RFC 1952). */
 const GZIP_SYSTEM = 9;
 const UNIX = 3;
 
@@ -26,19 +26,22 @@ interface Pack extends AsyncIterable<Uint8Array> {
 
 const { pack } = createRequire(import.meta.url)('tar-stream') as { readonly pack: () => Pack };
 
-/** What is at a path of an archive: a file with its content, a directory, or a link to somewhere. */
+/** Entry of an archive: a file with its content, a directory, or a link. */
 export type Member = (
   | { readonly content: Buffer; readonly executable?: boolean }
   | { readonly directory: number }
   | { readonly link: string }
 ) & {
-  /** Number of the user and the group that it belongs to; default: root. */
+  /** User ID and group ID of the entry; default: root. */
   readonly owner?: number;
 };
 
 export type Members = Readonly<Record<string, Member>>;
 
-/** @param epoch the time of each member, in seconds since 1970. */
+/**
+ * Packs an archive.
+ * @param epoch timestamp of each member, in seconds since 1970
+ */
 export async function tar(members: Members, epoch: number): Promise<Buffer> {
   const archive = pack();
   const bytes = buffer(archive);
@@ -61,8 +64,8 @@ function headerOf(name: string, member: Member, epoch: number): Header {
 }
 
 /**
- * As `gzip -n` packs it: with neither name nor time.
- * @param level 1 to 9, as gzip counts.
+ * Compresses as `gzip -n` does: with neither name nor timestamp.
+ * @param level compression level of gzip, 1 to 9
  */
 export function gzip(bytes: Buffer | string, level = 6): Buffer {
   const packed = gzipSync(bytes, { level });
@@ -71,8 +74,8 @@ export function gzip(bytes: Buffer | string, level = 6): Buffer {
 }
 
 /**
- * What lies below a directory, without the directories themselves.
- * @param under what the paths begin with in the archive, with a slash at its end
+ * Returns the files below a directory, without the directories themselves.
+ * @param under prefix of the paths in the archive, with a slash at its end
  */
 export function membersOf(directory: string, under = ''): Members {
   const paths = readdirSync(directory, { recursive: true, encoding: 'utf8' }).sort();

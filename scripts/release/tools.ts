@@ -1,6 +1,9 @@
 import { spawnSync } from 'node:child_process';
 
-/** Says in one sentence which programs a release is made with are missing here, and where they come from. */
+/**
+ * Reports, in one sentence, missing programs that a release is built with, and where to get them.
+ * @throws if one is missing
+ */
 export function requireTools(sources: Readonly<Record<string, string>>): void {
   const missing = Object.entries(sources).filter(([name]) => spawnSync('which', [name]).status !== 0);
   if (missing.length === 0) return;

@@ -18,14 +18,14 @@ const flipBit = (bytes: Uint8Array, bit: number): Buffer => {
   return changed;
 };
 
-/** Positions of bits to flip: all of a short value, some of a long one. */
+/** Returns positions of bits to flip: all of a short value, some of a long one. */
 const someBits = (bytes: Uint8Array): number[] => {
   const bits = bytes.length * 8;
   const step = Math.max(1, Math.floor(bits / 64));
   return Array.from({ length: Math.ceil(bits / step) }, (_, i) => i * step);
 };
 
-/** What every key type promises, whatever it is. */
+/** Contract of every key type. */
 export function keyTypeContract(type: KeyType): void {
   const keyBytes = type.size?.minimumBytes ?? 0;
   let stored: StoredMaterial;
@@ -144,7 +144,7 @@ export function keyTypeContract(type: KeyType): void {
       expect(encryption?.decrypt(material, ciphertext).toString()).toBe('message');
       const refusals = [
         () => encryption?.decrypt(other, ciphertext),
-        // Cut at its end: of RSA a number that has lost a zero at its front is still the same number.
+        // Cut at its end: an RSA number without a zero at its front is still the same number.
         () => encryption?.decrypt(material, ciphertext.subarray(0, -1)),
         () => encryption?.decrypt(material, Buffer.alloc(0)),
         () => encryption?.decrypt(material, Buffer.alloc(ciphertext.length, 0xff)),
@@ -174,7 +174,7 @@ export function keyTypeContract(type: KeyType): void {
       expect(await signing?.verify(material, Buffer.from('massage'), signature, OPTIONS)).toBe(false);
       expect(await signing?.verify(other, input, signature, OPTIONS)).toBe(false);
       for (const bit of someBits(signature)) {
-        // A changed signature is not valid, or no signature at all.
+        // A changed signature is not valid, or is not a signature at all.
         const changed = flipBit(signature, bit);
         const answer = await Promise.resolve()
           .then(() => signing?.verify(material, input, changed, OPTIONS))
