@@ -1,5 +1,6 @@
 import { agent } from './agent-target.ts';
 import { spawned } from './harness.ts';
-import { describeSome } from './suites/index.ts';
+import { describeCommands, describeSome } from './suites/index.ts';
 
+describeCommands(agent);
 describeSome(spawned(agent));

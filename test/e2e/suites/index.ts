@@ -77,14 +77,27 @@ export function describeAll(target: Target): void {
   describeSuites(target, allSuites);
 }
 
-/** One out of each three of these, drawn by the seed. */
+/** One out of each three of all suites, drawn by the seed. */
 export function describeSome(target: Target): void {
-  const chance = new Chance(Number(SEED), streamOf(target.name), 0);
-  const titles = Object.entries(allSuites);
-  const drawn = Array.from({ length: Math.ceil(titles.length / 3) }, (_, index) =>
-    chance.pick(titles.slice(index * 3, index * 3 + 3)),
+  describeSuites(target, oneOfThree(allSuites, target));
+}
+
+/** One out of each three of the suites of commands, drawn by the seed. */
+export function describeSomeCommands(target: Target): void {
+  describeSuites(target, oneOfThree(suites, target));
+}
+
+function oneOfThree(
+  those: Readonly<Record<string, Suite>>,
+  { name }: Target,
+): Readonly<Record<string, Suite>> {
+  const chance = new Chance(Number(SEED), streamOf(name), 0);
+  const titles = Object.entries(those);
+  return Object.fromEntries(
+    Array.from({ length: Math.ceil(titles.length / 3) }, (_, index) =>
+      chance.pick(titles.slice(index * 3, index * 3 + 3)),
+    ),
   );
-  describeSuites(target, Object.fromEntries(drawn));
 }
 
 function describeSuites(target: Target, those: Readonly<Record<string, Suite>>): void {

@@ -1,0 +1,4 @@
+import { agent } from './agent-target.ts';
+import { describeSomeCommands } from './suites/index.ts';
+
+describeSomeCommands(agent);

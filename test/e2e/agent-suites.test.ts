@@ -1,4 +1,0 @@
-import { agent } from './agent-target.ts';
-import { describeCommands } from './suites/index.ts';
-
-describeCommands(agent);
