@@ -107,7 +107,8 @@ describe.skipIf(!hasGit)("the README's part on secrets in git", () => {
     ];
     const blocks = testedBlocks(readme, 'sh', 'secrets');
     expect(blocks).toHaveLength(3);
-    const output = outputOf([...prepare, ...blocks]);
+    const [unlocked = '', ...rest] = blocks;
+    const output = outputOf([...prepare, unlocked, 'unset COFFER_PASSPHRASE', ...rest]);
     expect(output).toContain('\n-DB_PASSWORD=s3cret\n+DB_PASSWORD=newer\n');
     expect(output).toMatch(/\nnewer\n/);
   });
