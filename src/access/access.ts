@@ -1,4 +1,4 @@
-/** Who may do what: tokens, policies, and the audit trail. */
+/** Access control: tokens, policies, and the audit log. */
 
 import { hash } from 'node:crypto';
 import type { Clock } from '../ground/clock.ts';
@@ -21,9 +21,9 @@ import { TokenRoles } from './token-roles.ts';
 import { Tokens } from './tokens.ts';
 import { Wrapping } from './wrapping.ts';
 
-/** A token that was presented and is good: who calls, and what the policies allow. Good for this one request. */
+/** Identity of a valid token: the caller, and what its policies allow. Valid for a single request. */
 export interface TokenIdentity {
-  /** The handle under which the token may be named without being given away; empty for a batch token. */
+  /** Accessor, which refers to the token without revealing it; empty for a batch token. */
   readonly accessor: string;
   /** Tells a batch token from others within this process. */
   readonly batch?: string;
@@ -37,10 +37,13 @@ export interface TokenIdentity {
   readonly wrapped?: string;
 }
 
-/** Tokens remembered until the store changes; past it the memory starts afresh. */
+/**
+ * Maximum number of cached identities; when it is reached, the cache is cleared. The cache is also cleared when the
+ * store changes.
+ */
 const KNOWN_IDENTITIES = 10_000;
 
-/** Tokens, policies and the audit trail of one store. */
+/** Tokens, policies and the audit log of one store. */
 export class Access {
   readonly tokens: Tokens;
   readonly policies: Policies;
@@ -72,15 +75,15 @@ export class Access {
   }
 
   /**
-   * The identity behind a token, or undefined when the token is unknown, revoked, expired or used up: whoever asks
-   * must not learn which. A token with a limited number of uses loses one by this call, durably; a wrapping token ends,
-   * whatever it is used for.
+   * Authenticates a token. Undefined if the token is unknown, revoked, expired or used up: the caller must not learn
+   * which. A token with a limited number of uses loses one, durably; a wrapping token is revoked, whatever it is used
+   * for.
    *
-   * While the store does not change this costs one hash and one look at the store's revision. The token is looked up
-   * by its hash, so that the time taken says nothing of other tokens.
+   * While the store does not change, this costs one hash and one look at the store's revision. The token is looked up
+   * by its hash, so that the timing reveals nothing about other tokens.
    *
-   * @param seen the store's revision, when the caller has asked for it since the request came in.
-   * @param address from where the token comes; without it one that is bound to addresses is not good.
+   * @param seen the store's revision, if the caller has read it after the request arrived
+   * @param address client address; without it, a token that is bound to addresses is invalid
    */
   async authenticate(token: string, seen?: string, address?: string): Promise<TokenIdentity | undefined> {
     if (!couldBeToken(token)) return undefined;
@@ -117,7 +120,7 @@ export class Access {
       return wrapped === undefined ? undefined : { ...identity, wrapped };
     }
     if (live.token.usesLeft !== undefined) return (await this.#consume(live.accessor)) ? identity : undefined;
-    // What was read belongs to `revision` or a later state; a later one's memory must not get an older identity.
+    // The data belongs to `revision` or a later state; an older identity must not enter the cache of a later state.
     if (this.#knownRevision === revision) {
       if (this.#known.size >= KNOWN_IDENTITIES) this.#known.clear();
       this.#known.set(name, { identity, untilMs: live.untilMs });
@@ -148,7 +151,7 @@ export class Access {
     };
   }
 
-  /** What a token (given by its text or its accessor) may do, without using it. */
+  /** Returns the identity of a token (given by its text or its accessor) without counting a use. */
   async identify(which: { token: string } | { accessor: string }): Promise<TokenIdentity | undefined> {
     const live =
       'token' in which ? await this.tokens.find(which.token) : await this.tokens.get(which.accessor);
@@ -156,7 +159,7 @@ export class Access {
     return live === undefined ? undefined : this.#store.read((view) => this.#identity(view, live, name));
   }
 
-  /** Builds audit records with the audit key of this store, which is made on first use. */
+  /** Creates a recorder with the audit key of this store, which is created on first use. */
   async auditRecorder(): Promise<AuditRecorder> {
     const keys = await ensureAccessKeys(this.#store, this.#random);
     return new AuditRecorder(keys.audit, this.#clock);
@@ -165,9 +168,9 @@ export class Access {
 
 const nameOf = (token: string): string => hash('sha256', token, 'base64url');
 
-/** Tells who brings a token from all others within this process. */
+/** Returns an identifier that is unique for the token within this process. */
 export const idOf = ({ batch, accessor }: TokenIdentity): string => batch ?? accessor;
 
-/** Whether a token is good for somebody at an address; without one, only where it is not bound. */
+/** Whether a token may be used from an address; without an address, only if it is not bound. */
 export const isGoodFrom = ({ boundCidrs }: TokenIdentity, address: string | undefined): boolean =>
   boundCidrs === undefined || (address !== undefined && isWithin(boundCidrs, address));

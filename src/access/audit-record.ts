@@ -6,13 +6,13 @@ import { hiddenError } from './audit-error.ts';
 import type { RecordedHeader } from './audited-headers.ts';
 import type { WrapInfo } from './wrapping.ts';
 
-/** What a server knows of one request when its record is written. Values are those of the wire. */
+/** Request to be recorded. Values are those of the API. */
 export interface AuditedRequest {
-  /** The `request_id` of the answer. */
+  /** `request_id` of the response. */
   readonly id: string;
   /** `read`, `create`, `update`, `delete` or `list`. */
   readonly operation: string;
-  /** As in policies, e.g. `transit/encrypt/orders`. */
+  /** Path as in policies, e.g. `transit/encrypt/orders`. */
   readonly path: string;
   /** The transit mount, with its final slash, e.g. `transit/`; absent for `sys/` and the like. */
   readonly mountPoint?: string;
@@ -24,19 +24,19 @@ export interface AuditedRequest {
   readonly identity?: AuditedIdentity;
   /** Body or query. */
   readonly parameters?: Readonly<Record<string, unknown>>;
-  /** Names of parameters, also within lists and objects, whose values stand in clear. */
+  /** Names of parameters, also within lists and objects, whose values are recorded in the clear. */
   readonly shown?: readonly string[] | undefined;
-  /** Those of its headers that are to be recorded. */
+  /** Request headers to record. */
   readonly headers?: readonly RecordedHeader[];
   /** Seconds for which the answer is to be wrapped. */
   readonly wrapTtl?: number;
   /** Whether a number or truth value is what the parameter is declared to be, and so no secret in the wrong place. */
   isPlain?(name: string, value: unknown): boolean;
-  /** Whether the operation has a use for the parameter; no error repeats what means nothing. */
+  /** Whether the operation uses the parameter; errors do not repeat unknown ones. */
   isKnown?(name: string): boolean;
 }
 
-/** Who called, as far as records tell. */
+/** Caller, as far as it is recorded. */
 export interface AuditedIdentity {
   readonly accessor: string;
   readonly displayName: string;
@@ -45,7 +45,7 @@ export interface AuditedIdentity {
   readonly batch?: string;
 }
 
-/** How a request ended. */
+/** Response to be recorded. */
 export interface AuditedResponse {
   readonly status: number;
   /** The `data` object or the document of the answer. */
@@ -58,33 +58,38 @@ export interface AuditedResponse {
   readonly wrapInfo?: WrapInfo;
 }
 
-/** What looks like a token: a segment of a path, also where an error quotes the path. */
+/** Pattern of tokens: a segment of a path, also where an error quotes the path. */
 const TOKEN =
   /(?<=^|[\s/"'])(?:(?:cfr|hv[sbr])\.[^\s/"']{8,}|[sbr]\.[A-Za-z0-9]{24,}(?=[\s/"']|$)|b\.[\w-]{48,})/g;
-/** As parameters are called. A body that was sent in the wrong form comes as one long name, and may be a secret. */
+/**
+ * Pattern of parameter names. A body that was sent in the wrong format arrives as one long name, and may be a secret.
+ */
 const PARAMETER_NAME = /^[a-z][a-z0-9_-]{0,30}(?:\[[a-z-]{1,20}\])*$/;
 const MAX_PATH_LENGTH = 2048;
-/** Members of one object that are told one by one, beside those that the operation knows. All others are hashed together. */
+/** Maximum number of unknown members of an object that are recorded individually. All others are hashed together. */
 const MOST_MEMBERS = 100;
-/** Like no parameter's name. */
+/** Name that no parameter has. */
 const OTHER_MEMBERS = '\u2026';
 
 /**
- * Makes the lines of the audit trail: one JSON object each, without the final newline, in the layout of Vault's
- * audit log. Texts of requests and answers appear only as `hmac-sha256:…` under a key that never leaves the sealed
- * store: whoever holds a value can look for it, nobody can read it; so do names that are like no parameter's. Numbers
- * and truth values stand as they are in answers, and in requests where the parameter is declared to be one.
- * Of an object's members that mean nothing to the operation, a hundred are told and the others hashed together.
- * A list or an object is hashed as a whole (its JSON), so that a batch costs one hash; unless something in it is to stand in
- * clear, and then text by text.
+ * Formats audit records: one JSON object per line, without the final newline, in the layout of Vault's audit log. Texts
+ * of requests and responses only appear as `hmac-sha256:…` under a key that never leaves the sealed store: anyone who
+ * knows a value can search for it, but the values cannot be read; the same applies to names that do not look like
+ * parameter names. Numbers and booleans are recorded in the clear in responses, and in requests if the parameter is
+ * declared as such. Of an object's members that are unknown to the operation, a hundred are recorded and the others
+ * hashed together. A list or an object is hashed as a whole (its JSON), so that a batch costs one hash; unless a part
+ * of it is recorded in the clear, in which case each text is hashed separately.
  * @see docs/decisions/0053
  */
 export class AuditRecorder {
   readonly #key: KeyObject;
   readonly #clock: Clock;
-  /** The `auth` part per identity, which is the same object from request to request while nothing changes. */
+  /** Cache of the `auth` part by identity, which is the same object from request to request while nothing changes. */
   readonly #auth = new WeakMap<AuditedIdentity, { readonly token: string; readonly json: string }>();
-  /** What was told of the parameters of a request that has a record of its own, and by which rules, for the record of its answer. */
+  /**
+   * Cache of the parameters of a request that was recorded already, with the rules used, for the record of its
+   * response.
+   */
   readonly #told = new WeakMap<object, { readonly by: AuditedRequest; readonly json: string }>();
 
   constructor(key: KeyObject, clock: Clock) {
@@ -92,7 +97,7 @@ export class AuditRecorder {
     this.#clock = clock;
   }
 
-  /** Written before an operation that changes something runs. */
+  /** Formats the record that is written before a modifying operation runs. */
   request(request: AuditedRequest): string {
     const { parameters } = request;
     if (parameters !== undefined)
@@ -100,7 +105,7 @@ export class AuditRecorder {
     return this.#line('request', request, '');
   }
 
-  /** Written before the answer is sent; repeats the request. */
+  /** Formats the record that is written before the response is sent; repeats the request. */
   response(request: AuditedRequest, { status, data, shown, error, wrapInfo }: AuditedResponse): string {
     const dataJson =
       data === undefined ? '' : `,"data":${this.#members(data, { shown, isPlain: () => true })}`;
@@ -114,7 +119,7 @@ export class AuditRecorder {
     return this.#line('response', request, `,"response":${responseJson}${errorJson}`);
   }
 
-  /** `hmac-sha256:` and the keyed hash in hex of a value, to look for it in the trail. */
+  /** Returns `hmac-sha256:` and the keyed hash of a value in hex, to search the log for it. */
   hash(value: string): string {
     return `hmac-sha256:${keyedHash(this.#key, value)}`;
   }
@@ -168,13 +173,13 @@ export class AuditRecorder {
     return `,"headers":${JSON.stringify(Object.fromEntries(told))}`;
   }
 
-  /** Old clients of the family put tokens into paths. */
+  /** Replaces tokens: old Vault clients put them into paths. */
   #withoutTokens(text: string, maxLength: number): string {
     const short = text.slice(0, maxLength);
     return short.includes('.') ? short.replace(TOKEN, (found) => this.hash(found)) : short;
   }
 
-  /** Errors repeat what they refuse. */
+  /** Hides request values in an error, which may repeat what it rejects. */
   #errorText(error: string, { parameters = {}, shown = [], isKnown, isPlain }: AuditedRequest): string {
     const hidden = hiddenError(error, {
       sent: parameters,
@@ -201,7 +206,8 @@ export class AuditRecorder {
     }
     if (told.length === all.length) return `{${members}}`;
     const named = new Set(told);
-    // As JSON would be of an object with these alone, which would take longer to make than all else.
+    // Equivalent to the JSON of an object with only these members, which would take longer to create than everything
+    // else.
     let others = '';
     for (const name of all) {
       const value = values[name];
@@ -211,7 +217,7 @@ export class AuditRecorder {
     return `{${members},"${OTHER_MEMBERS}":"${this.hash(`{${others}}`)}"}`;
   }
 
-  /** @param isWithin a list or object of which something stands in clear. */
+  /** @param isWithin whether it is a list or object of which a part is recorded in the clear */
   #value(name: string, value: unknown, rules: Rules, isWithin: boolean): string {
     const { shown = [], isPlain } = rules;
     if (value === null || value === undefined) return 'null';
@@ -227,31 +233,33 @@ export class AuditRecorder {
   }
 }
 
-/** Who called, where that is known without a token. */
+/** Returns the identity of a caller that is known without a token. */
 const tokenless = ({ accessor, displayName, policies }: AuditedIdentity) => ({
   accessor,
   display_name: displayName,
   policies,
 });
 
-/** What decides how parameters are told. */
+/** Members that determine how parameters are recorded. */
 const RULES = ['shown', 'isPlain', 'isKnown'] as const;
 
-/** What of a request or an answer is not hashed. */
+/** Rules for the parts of a request or response that are not hashed. */
 interface Rules {
   readonly shown: readonly string[] | undefined;
   isPlain(name: string, value: unknown): boolean;
   isKnown?(name: string): boolean;
 }
 
-/** The names that are told one by one: what an operation knows must be found by its hash, whatever stands beside it. */
+/**
+ * Returns the names that are recorded individually: known parameters must be searchable by hash, regardless of others.
+ */
 function toldOf(names: readonly string[], { isKnown }: Rules): readonly string[] {
   const known = names.filter((name) => isKnown?.(name));
   const others = names.filter((name) => !isKnown?.(name));
   return [...known, ...others.slice(0, MOST_MEMBERS)];
 }
 
-/** Whether anything of the value goes by one of the names; what is in a list goes by that of the list. */
+/** Whether any part of the value has one of the names; items of a list have the name of the list. */
 function holdsShown(name: string, value: unknown, shown: readonly string[]): boolean {
   if (Array.isArray(value)) return value.some((item) => holdsShown(name, item, shown));
   if (typeof value !== 'object' || value === null) return shown.includes(name);

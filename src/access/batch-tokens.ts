@@ -1,4 +1,7 @@
-/** Tokens that lie nowhere: all that one is stands sealed in its own text. @see docs/decisions/0185 */
+/**
+ * Batch tokens: they are not stored, because their text contains all data, sealed.
+ * @see docs/decisions/0185
+ */
 
 import { hash, type KeyObject } from 'node:crypto';
 import { lengthPrefixed, utf8 } from '../ground/bytes.ts';
@@ -12,33 +15,35 @@ import { holds, type LiveToken } from './token-documents.ts';
 import { MAX_TTL_SECONDS } from './token-lifetime.ts';
 
 const PURPOSE = 'batch tokens';
-/** The first byte of what is behind the prefix. */
+/** Format byte, the first one after the prefix. */
 const FORMAT = 1;
 const SALT_BYTES = 32;
 const HEAD_BYTES = 1 + SALT_BYTES;
 
-/** Opened tokens are kept up to so many characters of their texts; past it the memory starts afresh. */
+/**
+ * Maximum size of the cache of opened tokens, in characters of their texts; when it is reached, the cache is cleared.
+ */
 const MAX_OPENED_LENGTH = 4 * 1024 * 1024;
 
-/** Which batch tokens were ended before their time: those of a path that were made before an epoch. */
+/** Record of revoked batch tokens: those of a path that were created before an epoch. */
 const ENDED = { collection: 'access/batch-tokens', id: 'ended' } as const;
-/** Past so many paths all batch tokens end that there are: rather too many than one too few. */
+/** Maximum number of paths in it. Beyond, all existing batch tokens are revoked: better too many than one too few. */
 const MAX_ENDED = 1000;
 
 interface EndedDocument {
-  /** Grows with each change. New tokens are of the latest, so that no clock has to tell what came first. */
+  /** Increases with each change. New tokens have the latest epoch, so that the order does not depend on clocks. */
   readonly epoch: number;
   readonly paths: readonly EndedPath[];
 }
 
 interface EndedPath {
-  /** With a slash at its end, or empty for all. */
+  /** Path with a final slash, or empty for all. */
   readonly prefix: string;
-  /** Tokens of this epoch or a later one hold. */
+  /** First epoch whose tokens are valid. */
   readonly epoch: number;
 }
 
-/** What is sealed, under short names, since it travels with every request. Times in seconds. */
+/** Sealed content, with short names because it is sent with every request. Times in seconds. */
 interface SealedToken {
   /** Display name. */
   readonly n: string;
@@ -46,7 +51,7 @@ interface SealedToken {
   readonly p: readonly string[];
   /** Path. */
   readonly a: string;
-  /** When it was made. */
+  /** Creation time. */
   readonly c: number;
   readonly ttl: number;
   /** Epoch. */
@@ -67,11 +72,11 @@ interface Opened {
   readonly epoch: number;
 }
 
-/** The batch tokens of a store. */
+/** Batch tokens of a store. */
 export class BatchTokens {
   readonly #storeId: string;
   readonly #random: Random;
-  /** By a hash of the text; a rekey brings another key. */
+  /** Cache by a hash of the text; a rekey changes the key. */
   readonly #opened = new Map<string, Opened>();
   #openedLength = 0;
   #openedBy: KeyObject | undefined;
@@ -82,8 +87,8 @@ export class BatchTokens {
   }
 
   /**
-   * The text of a token. Nothing is written.
-   * @throws `too-large` for one that headers would not have room for.
+   * Creates the text of a token. Writes nothing.
+   * @throws `too-large` for one that would not fit into a header
    */
   async seal(view: View, token: Token): Promise<string> {
     const { epoch } = await endedIn(view);
@@ -103,7 +108,7 @@ export class BatchTokens {
     );
   }
 
-  /** The token that a text is, if it holds. */
+  /** Opens a token; undefined if it is not valid. */
   async find(view: View, text: string, nowMs: number): Promise<LiveToken | undefined> {
     const opened = this.#open(view.key(PURPOSE), text);
     if (opened === undefined) return undefined;
@@ -121,7 +126,7 @@ export class BatchTokens {
     const known = this.#opened.get(name);
     if (known !== undefined) return known;
     const bytes = Buffer.from(text.slice(BATCH_PREFIX.length), 'base64url');
-    // One token has one text, so that a hash of it names it.
+    // A token must have exactly one text, so that a hash of the text identifies it.
     if (bytes[0] !== FORMAT || BATCH_PREFIX + bytes.toString('base64url') !== text) return undefined;
     const plain = openOnce(this.#context(key, bytes.subarray(1, HEAD_BYTES)), bytes.subarray(HEAD_BYTES));
     if (plain === undefined) return undefined;
@@ -149,12 +154,12 @@ export class BatchTokens {
 }
 
 /**
- * Ends every batch token that was made before this change at a path or below it.
- * @param path without slashes at its ends; empty for all.
+ * Revokes every batch token that was created before this change at a path or below it.
+ * @param path without slashes at its ends; empty for all
  */
 export async function endBatchTokens(tx: Transaction, path: string, nowMs: number): Promise<void> {
   const before = await endedIn(tx);
-  // The time makes sure that no epoch comes back when an older state of the store is put in place.
+  // Using the time ensures that no epoch is reused after a rollback of the store.
   const epoch = Math.max(before.epoch + 1, nowMs);
   const prefix = path === '' ? '' : `${path}/`;
   const others = before.paths.filter(

@@ -1,7 +1,7 @@
 import { type Capabilities, DENY } from './capability.ts';
 import { mergeParameterRules, type ParameterRule } from './parameter-rule.ts';
 
-/** What is granted where a path rule applies. */
+/** Permissions of a path rule. */
 export interface Permissions {
   readonly capabilities: Capabilities;
   readonly parameters?: ParameterRule;
@@ -9,28 +9,31 @@ export interface Permissions {
   readonly wrapping?: WrappingBounds;
 }
 
-/** How long a wrapped answer may be kept, in seconds. */
+/** Bounds of the time to live of a wrapped response, in seconds. */
 export interface WrappingBounds {
   readonly least?: number;
   readonly most?: number;
 }
 
-/** @param ttl that a wrapped answer is asked for with; 0 for none. */
+/**
+ * Whether a time to live is within the bounds.
+ * @param ttl requested for the wrapped response; 0 for none
+ */
 export const isWithin = ({ least = 0, most = Number.POSITIVE_INFINITY }: WrappingBounds, ttl: number) =>
   ttl > 0 && ttl >= least && ttl <= most;
 
-/** One `path "…" { … }` of a policy. */
+/** Path rule of a policy: `path "…" { … }`. */
 export interface PathRule {
-  /** As written, without a leading slash; `*` at the end and `+` as a segment are wildcards. */
+  /** Pattern as written, without a leading slash; `*` at the end and `+` as a segment are wildcards. */
   readonly pattern: string;
   readonly permissions: Permissions;
 }
 
 /**
- * How a pattern matches.
+ * Type of a pattern.
  * - `exact`: the path itself;
- * - `prefix`: the pattern ended in `*`, and `text` is what stood before;
- * - `segments`: some segment is `+`; with `open` the pattern ended in `*` as well.
+ * - `prefix`: the pattern ended in `*`, and `text` is the part before it;
+ * - `segments`: some segment is `+`; with `open`, the pattern ended in `*` as well.
  */
 export type Shape =
   | { readonly kind: 'exact'; readonly text: string }
@@ -45,10 +48,10 @@ export function shapeOf(pattern: string): Shape {
   return { kind: open ? 'prefix' : 'exact', text };
 }
 
-/** `+*` has no meaning that all readers would agree on, so peers refuse it. */
+/** Whether a pattern is not allowed: the meaning of `+*` is ambiguous, so Vault refuses it as well. */
 export const isForbiddenPattern = (pattern: string): boolean => pattern.includes('+*');
 
-/** A pattern with wildcards, ready to be matched, with what its rank among others depends on. */
+/** Compiled wildcard pattern, with everything that determines its rank. */
 export interface WildcardRule {
   readonly text: string;
   /** Split at `/`; undefined for a plain prefix. */
@@ -67,9 +70,9 @@ export function wildcardRule(
 }
 
 /**
- * Sorts the rule that wins first. Of two patterns that match the same path, the winner is the one whose first
- * wildcard comes later; else the one that does not end in `*`; else the one with fewer `+` segments; else the longer;
- * else the one that sorts after the other. (The order of Vault's and OpenBao's documentation.)
+ * Sorts the rule that wins first. Of two patterns that match the same path, the winner is the one whose first wildcard
+ * comes later; else the one that does not end in `*`; else the one with fewer `+` segments; else the longer; else the
+ * one that sorts after the other. (The order of Vault's and OpenBao's documentation.)
  */
 export function byPriority(a: WildcardRule, b: WildcardRule): number {
   return (
@@ -87,7 +90,10 @@ const firstWildcard = (rule: WildcardRule): number =>
 const plusCount = (rule: WildcardRule): number =>
   rule.segments?.filter((segment) => segment === '+').length ?? 0;
 
-/** Whether a rule matches a path, given whole and split at `/`. A `+` stands for any one segment, an empty one too. */
+/**
+ * Whether a rule matches a path, given as a whole and split at `/`. A `+` matches any single segment, including an
+ * empty one.
+ */
 export function matches(rule: WildcardRule, path: string, pathSegments: readonly string[]): boolean {
   const { segments } = rule;
   if (segments === undefined) return path.startsWith(rule.text);
@@ -96,14 +102,17 @@ export function matches(rule: WildcardRule, path: string, pathSegments: readonly
   return segments.every((_, index) => takes(rule, index, pathSegments[index] ?? ''));
 }
 
-/** Whether a segment of a rule, if it has so many, takes that of a path. */
+/** Whether a segment of a rule matches that of a path; true beyond the last one. */
 function takes({ segments = [], open }: WildcardRule, index: number, given: string): boolean {
   const segment = segments[index];
   if (segment === undefined || segment === '+' || segment === given) return true;
   return open && index === segments.length - 1 && given.startsWith(segment);
 }
 
-/** Whether a rule is about paths below a mount. @param mount with its final slash. */
+/**
+ * Whether a rule applies to paths below a mount.
+ * @param mount with its final slash
+ */
 export function liesBelow(rule: WildcardRule, mount: string): boolean {
   const { segments } = rule;
   if (segments === undefined) return rule.text.startsWith(mount);
@@ -112,7 +121,7 @@ export function liesBelow(rule: WildcardRule, mount: string): boolean {
   return wanted.every((given, index) => takes(rule, index, given));
 }
 
-/** Unites what several policies of one token say of the very same pattern. A refusal outweighs all else. */
+/** Merges the permissions of several policies for the same pattern. Deny overrides everything else. */
 export function mergePermissions(a: Permissions, b: Permissions): Permissions {
   if (((a.capabilities | b.capabilities) & DENY) !== 0) return { capabilities: DENY };
   const parameters =
@@ -130,7 +139,7 @@ export function mergePermissions(a: Permissions, b: Permissions): Permissions {
   };
 }
 
-/** The smaller of each bound, as peers have it. */
+/** Takes the smaller of each bound, as in Vault. */
 function mergeBounds(a: WrappingBounds, b: WrappingBounds): WrappingBounds {
   const least = smaller(a.least, b.least);
   const most = smaller(a.most, b.most);

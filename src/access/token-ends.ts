@@ -1,4 +1,7 @@
-/** When which token is to be looked at, so that clearing away costs as much as there is to clear away: to open every token would take seconds where there are 100,000. */
+/**
+ * Index of the times at which tokens must be checked, so that the cost of a sweep depends on the number of expired
+ * tokens: opening every token would take seconds with 100,000 of them.
+ */
 
 import type { Transaction, View } from '../store/store.ts';
 import type { Token } from './token.ts';

@@ -6,9 +6,9 @@ import type { Token, TokenRecord } from './token.ts';
 import { erase, listTokens, PAGE_TOKENS, replaceToken, tokenAt } from './token-documents.ts';
 
 /**
- * Ends a token; those that it issued live on without it. All tokens are looked through, while nobody waits for the store: the change
- * itself opens those that were found, and those that were made meanwhile.
- * @throws `invalid` when it is not there.
+ * Revokes a token without its children, which become orphans. All tokens are scanned without holding the write lock:
+ * the transaction itself only reads the children found, and tokens created in the meantime.
+ * @throws `invalid` if it does not exist
  */
 export async function revokeAlone(store: Store, accessor: string): Promise<void> {
   if ((await store.read((view) => tokenAt(view, accessor))) === undefined) throw notThere();
@@ -28,7 +28,10 @@ export async function revokeAlone(store: Store, accessor: string): Promise<void>
 
 const notThere = () => invalid(ownWords('token to revoke not found'), { field: 'token' });
 
-/** All tokens that there are, and which of them a token issued; some are read at a time. */
+/**
+ * Scans all tokens, some at a time.
+ * @returns all accessors, and the children of a token
+ */
 async function lookThrough(store: Store, parent: string) {
   const seen = new Set<string>();
   const issued: string[] = [];

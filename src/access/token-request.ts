@@ -6,7 +6,7 @@ import { checkBatchTerms, kindBy, type TokenKind } from './token-kind.ts';
 import { grantLifetime } from './token-lifetime.ts';
 import { policiesUnder, saysPolicies, type TokenRole } from './token-roles.ts';
 
-/** What is asked of a new token. Times in seconds, 0 for "not given". */
+/** Request for a new token. Times in seconds, 0 for "not given". */
 export interface TokenRequest {
   /** Empty: those of the creator. */
   readonly policies: readonly string[];
@@ -15,15 +15,15 @@ export interface TokenRequest {
   readonly explicitMaxTtl: number;
   readonly period: number;
   readonly renewable: boolean;
-  /** 0: not limited. */
+  /** 0: unlimited. */
   readonly numUses: number;
-  /** Independent of the creator's own end; needs `sudo`, unless the path itself is the permission. */
+  /** Whether the token has no parent; needs `sudo`, unless the path itself is the permission. */
   readonly orphan: 'no' | 'asked' | 'by-path';
   readonly displayName: string;
   readonly meta: Readonly<Record<string, string>> | null;
-  /** A text of the caller's choice for the token; empty for a random one. */
+  /** Token text chosen by the caller; empty for a random one. */
   readonly id: string;
-  /** The API path of the request. */
+  /** API path of the request. */
   readonly path: string;
   /** Absent where whoever asks leaves it to the role. */
   readonly kind?: TokenKind;
@@ -31,28 +31,28 @@ export interface TokenRequest {
   readonly role?: string;
 }
 
-/** A token is read with every request that presents it, so what it carries stays small. */
+/** Maximum length of a display name: every request with a token reads all of its data, so it stays small. */
 const MAX_DISPLAY_NAME_CHARACTERS = 512;
-/** As many as a request could be judged by; each is read when the token is presented. */
+/** Maximum number of policies, because each is read when the token is used. */
 const MAX_POLICIES = 256;
-/** Of all names and values together, in UTF-8. */
+/** Maximum size of the metadata: all names and values together, in UTF-8 bytes. */
 const MAX_META_BYTES = 16 * 1024;
 
-/** Who asks: the owner, who has every right and no token, or a token. */
+/** Creator of a token: the owner, who has all permissions and no token, or a token. */
 export interface TokenCreator {
   readonly record?: TokenRecord;
-  /** Has `sudo` on the request's path. */
+  /** Whether the creator has `sudo` on the request's path. */
   readonly sudo: boolean;
 }
 
-/** The kind of the token that a request comes to. */
+/** Returns the type of the requested token. */
 export const kindOfRequest = ({ kind }: TokenRequest, role: TokenRole | undefined): TokenKind =>
   kindBy(role?.token_type ?? 'default-service', kind);
 
 /**
- * Judges a request for a token and builds the token. Rules, their order and their texts are those of Vault and OpenBao,
- * which have no limits for sizes.
- * @throws `invalid`, or `too-large` for a display name or metadata over its limit.
+ * Checks a request for a token and builds the token. Rules, their order and messages are those of Vault and OpenBao,
+ * which do not limit sizes.
+ * @throws `invalid`, or `too-large` for a display name or metadata over its limit
  */
 export function buildToken(
   asked: TokenRequest,
@@ -116,7 +116,7 @@ const parentage = ({ accessor, token: { serial } }: TokenRecord) => ({
   ...(serial === undefined ? {} : { parentSerial: serial }),
 });
 
-/** A request for a token as a role bounds it: of what both say, the lesser. */
+/** Applies the restrictions of a role to a request: of two limits, the lower one. */
 function underRole(
   request: TokenRequest,
   role: TokenRole,
@@ -146,7 +146,10 @@ function underRole(
   };
 }
 
-/** @throws `too-large`. */
+/**
+ * Checks the sizes.
+ * @throws `too-large`
+ */
 export function checkSizes({ displayName, meta }: Pick<Token, 'displayName' | 'meta'>): void {
   if (displayName.length > MAX_DISPLAY_NAME_CHARACTERS) {
     throw tooLarge(
@@ -173,7 +176,10 @@ function checkId(id: string, sudo: boolean): void {
     throw invalid(ownWords("custom token ID cannot have a '.' in the value"), { field: 'id' });
 }
 
-/** Without sudo only policies that the creator has; `default` comes by itself, `root` only from `root`. */
+/**
+ * Chooses the policies. Without sudo, only those of the creator; `default` is added automatically, `root` is only
+ * granted by `root`.
+ */
 function choosePolicies(
   request: TokenRequest,
   parent: readonly string[],
@@ -209,8 +215,8 @@ function ownPolicies(
 }
 
 /**
- * Policies as tokens have them.
- * @throws `invalid` for too many, and for a name that no policy can have, which somebody mistyped.
+ * Normalizes policies.
+ * @throws `invalid` for too many, and for an impossible name, which is a typing error
  */
 export function checkedPolicies(names: readonly string[]): readonly string[] {
   const asked = normalize(names);
@@ -232,13 +238,13 @@ export function checkedPolicies(names: readonly string[]): readonly string[] {
   );
 }
 
-/** Policies as tokens have them: lower case, each once, sorted; `root` alone. */
+/** Normalizes policies: lower case, unique, sorted; `root` alone. */
 export function normalize(names: readonly string[]): readonly string[] {
   const known = new Set(names.map(policyName).filter((name) => name !== ''));
   return known.has(ROOT) ? [ROOT] : [...known].sort();
 }
 
-/** A root token for which no time was given never expires. */
+/** Chooses the TTL; a root token without a requested TTL never expires. */
 function chooseTtl(
   request: TokenRequest,
   policies: readonly string[],

@@ -9,25 +9,25 @@ import { DEFAULT, policyName } from './policies.ts';
 import { isKindRule, type KindRule } from './token-kind.ts';
 
 /**
- * A token role, in the words of the API: what tokens are like that are created by its name, and with which policies,
- * whatever those of the creator are. Times in seconds, 0 for "not set".
+ * Token role, in API terms: settings and policies of the tokens created with it, independent of the creator's policies.
+ * Times in seconds, 0 for "not set".
  */
 export interface TokenRole {
   readonly allowed_policies: readonly string[];
   readonly allowed_policies_glob: readonly string[];
   readonly disallowed_policies: readonly string[];
   readonly disallowed_policies_glob: readonly string[];
-  /** Kept, and of no effect: there are no entities. */
+  /** Stored for compatibility; has no effect, because there are no entities. */
   readonly allowed_entity_aliases: readonly string[];
   readonly orphan: boolean;
   readonly renewable: boolean;
-  /** Behind the path of the tokens, for whoever looks for them. */
+  /** Suffix of the tokens' path, for finding them. */
   readonly path_suffix: string;
   readonly token_period: number;
   readonly token_explicit_max_ttl: number;
   readonly token_bound_cidrs: readonly string[];
   readonly token_no_default_policy: boolean;
-  /** 0: any number. */
+  /** 0: unlimited. */
   readonly token_num_uses: number;
   readonly token_type: KindRule;
   /** Kept, and of no effect: there are no entities. Absent when there is none. */
@@ -58,18 +58,18 @@ const NEW_ROLE: TokenRole = {
   bound_cidrs: [],
 };
 
-/** The kind as it was given. */
+/** Change of a role, with the token type as given. */
 export type TokenRoleChange = Omit<Partial<TokenRole>, 'token_type'> & { readonly token_type?: string };
 
 const COLLECTION = 'access/token-roles';
 const refOf = (name: string): DocumentRef => ({ collection: COLLECTION, id: name });
 
-/** The role of a name, or undefined. */
+/** Reads a role; undefined if it does not exist. */
 export const roleIn = (view: View, name: string): Promise<TokenRole | undefined> =>
   view.get<TokenRole>(refOf(name));
 
 /**
- * The token roles of a store.
+ * Token roles of a store.
  * @see docs/decisions/0171
  */
 export class TokenRoles {
@@ -87,14 +87,17 @@ export class TokenRoles {
     return this.#store.read((view) => roleIn(view, name));
   }
 
-  /** Makes a role or changes one; what is not mentioned stays. @throws `invalid` in the words of the family. */
+  /**
+   * Creates or changes a role; absent members stay unchanged.
+   * @throws `invalid` with Vault's messages
+   */
   async write(name: string, change: TokenRoleChange): Promise<void> {
     await this.#store.transact(async (tx) => {
       tx.put(refOf(name), changedRole((await roleIn(tx, name)) ?? NEW_ROLE, change));
     });
   }
 
-  /** Tokens that were created by it live on. One that is not there is no error. */
+  /** Deletes a role; its tokens stay valid. Succeeds if it does not exist. */
   async delete(name: string): Promise<void> {
     await this.#store.transact((tx) => deleteIfThere(tx, refOf(name)));
   }
@@ -165,7 +168,7 @@ function kindRule(type: string): KindRule {
   throw invalid(`invalid 'token_type' value ${JSON.stringify(type)}`, { field: 'token_type' });
 }
 
-/** Whether a role says by itself which policies its tokens may have. */
+/** Whether a role itself determines the policies of its tokens. */
 export const saysPolicies = (role: TokenRole): boolean =>
   [
     role.allowed_policies,
@@ -175,9 +178,9 @@ export const saysPolicies = (role: TokenRole): boolean =>
   ].some((names) => names.length > 0);
 
 /**
- * The policies of a token whose role says which it may have. The rules and texts of Vault and OpenBao.
- * @param asked normalized; empty for those that the role gives.
- * @throws `invalid` when the role does not allow them.
+ * Determines the policies of a token whose role restricts them. Rules and messages are those of Vault and OpenBao.
+ * @param asked normalized; empty for those of the role
+ * @throws `invalid` if the role does not allow them
  */
 export function policiesUnder(
   role: TokenRole,
@@ -209,7 +212,7 @@ export function policiesUnder(
 
 const distinct = (names: readonly string[]): readonly string[] => [...new Set(names)].sort();
 
-/** As Go prints lists of texts. */
+/** Prints a list of texts like Go. */
 const printList = (names: readonly string[]): string =>
   `[${names.map((name) => JSON.stringify(name)).join(' ')}]`;
 

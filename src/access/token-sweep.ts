@@ -1,4 +1,4 @@
-/** Clearing away tokens that hold no more. They are dead without it; it keeps the store small. */
+/** Deletes invalid tokens. They are unusable without it; it keeps the store small. */
 
 import type { Store, Transaction, View } from '../store/store.ts';
 import { isUsedUp } from './token.ts';

@@ -4,14 +4,14 @@ import type { Random } from '../ground/random.ts';
 import type { DocumentRef } from '../store/store.ts';
 import { keyedHash } from './access-keys.ts';
 
-/** A token as stored, under its accessor. Its text is nowhere in it. */
+/** Token as stored, under its accessor. The text of the token is not part of it. */
 export interface Token {
-  /** Absent for a service token. A batch token is stored nowhere. */
+  /** Absent for a service token. A batch token is not stored. */
   readonly kind?: 'batch';
   readonly displayName: string;
   /** Lower case, sorted; `root` stands alone. */
   readonly policies: readonly string[];
-  /** The API path that issued it. */
+  /** API path that issued it. */
   readonly path: string;
   readonly meta: Readonly<Record<string, string>> | null;
   /** The accessor of the token that issued it, with which it ends; absent for an orphan. */
@@ -20,17 +20,17 @@ export interface Token {
   readonly parentSerial?: string;
   /** Tells it from an earlier token of the same text; only where somebody chose the text. */
   readonly serial?: string;
-  /** Milliseconds since the epoch, on a whole second. */
+  /** Creation time in milliseconds since the epoch, on a whole second. */
   readonly createdMs: number;
-  /** Seconds; 0 when it never expires. */
+  /** In seconds; 0 if it never expires. */
   readonly creationTtl: number;
   /** Milliseconds since the epoch; absent when it never expires. */
   readonly expiresMs?: number;
   readonly renewedMs?: number;
   readonly renewable: boolean;
-  /** Seconds; 0 when there is none. */
+  /** In seconds; 0 for none. */
   readonly explicitMaxTtl: number;
-  /** Seconds; 0 for a token that is not periodic. */
+  /** In seconds; 0 for a token that is not periodic. */
   readonly period: number;
   /** Requests left; absent when they are not counted. A token at 0 is used up. */
   readonly usesLeft?: number;
@@ -46,13 +46,16 @@ export interface Token {
   readonly isGuarded?: true;
 }
 
-/** What a token goes back to that a login method issued. */
+/** Origin of a token issued by a login method. */
 export interface TokenLogin {
-  /** The `uuid` of the method's mount, without which the token does not hold. @see docs/decisions/0173 */
+  /**
+   * `uuid` of the method's mount; without the mount, the token is invalid.
+   * @see docs/decisions/0173
+   */
   readonly mount: string;
-  /** What the method keeps of the role or user, a `LoginRole`: times of renewals are as it is by then. Absent in batch tokens. */
+  /** `LoginRole` of the role or user: renewals use its current times. Absent in batch tokens. */
   readonly role?: DocumentRef;
-  /** The name that it has for people. */
+  /** Its name for messages. */
   readonly name?: string;
   /** It is renewed only as long as the role's policies are those of the token. */
   readonly keepsPolicies?: true;
@@ -60,19 +63,19 @@ export interface TokenLogin {
   readonly certifiedKey?: string;
 }
 
-/** A token and the handle under which it is stored; empty for a batch token. */
+/** Token with its accessor, under which it is stored; empty for a batch token. */
 export interface TokenRecord {
   readonly accessor: string;
   readonly token: Token;
 }
 
-/** Marks our tokens, for people and for programs that look for leaked secrets. */
+/** Prefix of our tokens, for users and for programs that search for leaked secrets. */
 export const TOKEN_PREFIX = 'cfr.';
 const SECRET_BYTES = 32;
 const MAX_TOKEN_LENGTH = 1024;
 const ACCESSOR_LENGTH = 40;
 
-/** A fresh token text: 256 random bits. */
+/** Generates a token text: 256 random bits. */
 export function freshTokenText(random: Random): string {
   const secret = random.bytes(SECRET_BYTES);
   const text = `${TOKEN_PREFIX}${secret.toString('base64url')}`;
@@ -80,21 +83,25 @@ export function freshTokenText(random: Random): string {
   return text;
 }
 
-/** Whether a text could be a token at all, so that nonsense of any length costs nothing. */
+/** Whether a text could be a token, so that invalid texts of any length cost nothing. */
 export const couldBeToken = (text: string): boolean =>
   (text.length > 0 && text.length <= MAX_TOKEN_LENGTH) || couldBeBatchToken(text);
 
-/** As the family has it. No text that somebody chooses for a token has a point in it. */
+/** Prefix of batch tokens, as in Vault. Token texts chosen by callers cannot contain a dot. */
 export const BATCH_PREFIX = 'b.';
-/** Servers, and what stands before them, take headers of 8 KiB at least; the token is not the only one. */
+/**
+ * Maximum length of a batch token: servers and proxies accept headers of at least 8 KiB, and the token is not the only
+ * one.
+ */
 export const MAX_BATCH_TOKEN_LENGTH = 4096;
 
 export const couldBeBatchToken = (text: string): boolean =>
   text.startsWith(BATCH_PREFIX) && text.length <= MAX_BATCH_TOKEN_LENGTH;
 
 /**
- * The handle of a token: 160 bits of its keyed hash, in hex, which no shell and no command line misreads. It names the
- * token's document and may be shown and logged; only who has both the token and the store's key can compute it.
+ * Computes the accessor of a token: 160 bits of its keyed hash, in hex, which no shell or command line misinterprets.
+ * It is the ID of the token's document and may be shown and logged; computing it requires both the token and the
+ * store's key.
  * @see docs/decisions/0050
  */
 export const accessorOf = (key: KeyObject, text: string): string =>
@@ -104,8 +111,9 @@ export const isExpired = (token: Token, nowMs: number): boolean =>
   token.expiresMs !== undefined && token.expiresMs <= nowMs;
 
 /**
- * When a token was issued, in milliseconds: the first whole one that is not before it, as its end is the last. So the time between them is never more
- * than there is; clients of the family subtract the two. Of one that was renewed, or that is a batch token, no more than the second is known.
+ * Returns the issue time of a token in milliseconds: the first whole one that is not before it, as its expiration time
+ * is the last. So their difference, which Vault clients compute, never exceeds the TTL. For renewed tokens and batch
+ * tokens, only the second is known.
  */
 export function issuedMs({ kind, createdMs, creationTtl, expiresMs, renewedMs }: Token): number {
   if (kind === 'batch' || expiresMs === undefined || renewedMs !== undefined) return createdMs;

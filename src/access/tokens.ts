@@ -53,15 +53,15 @@ import { buildToken, kindOfRequest, type TokenRequest } from './token-request.ts
 import { roleIn, type TokenRole } from './token-roles.ts';
 import { TokenSweep } from './token-sweep.ts';
 
-/** Tokens that issued each other, one above the other; every one is read when the last is presented. */
+/** Maximum depth of token ancestry; every ancestor is read when a token is used. */
 const MAX_GENERATIONS = 32;
 const SERIAL_BYTES = 12;
-/** As many as can be looked at each time that tokens are cleared away. */
+/** Number of tokens that is small enough to check all of them in each cleanup. */
 const FEW_TOKENS = 250;
-/** Tokens that a process keeps opened, as many as it remembers callers. */
+/** Maximum number of cached tokens, the same as that of cached identities. */
 const KEPT_TOKENS = 10_000;
 
-/** Who asks for a token. */
+/** Issuer of a token. */
 export interface Issuer {
   /** Absent for the owner, empty for a batch token. */
   readonly accessor?: string;
@@ -70,15 +70,15 @@ export interface Issuer {
 }
 
 export interface IssuedToken extends TokenRecord {
-  /** The token itself: this is the only time that it is seen. */
+  /** Token text. Returned only once. */
   readonly text: string;
   readonly warnings: readonly string[];
 }
 
 /**
- * The tokens of a store, one document each, under a keyed hash of the token's text. A token lives as long as it is
- * there, has not expired, and the token that issued it lives; so revoking one ends all below it in the same instant.
- * Batch tokens are in no document, and live by the same rules.
+ * Tokens of a store, one document each, under a keyed hash of the token's text. A token is valid as long as it exists,
+ * has not expired, and its parent is valid; so revoking a token revokes all its descendants at the same time. Batch
+ * tokens have no documents, and follow the same rules.
  * @see docs/decisions/0051
  */
 export class Tokens {
@@ -103,8 +103,8 @@ export class Tokens {
   }
 
   /**
-   * Issues a token.
-   * @throws `invalid` when the issuer may not have such a token issued.
+   * Creates a token.
+   * @throws `invalid` if the issuer may not create such a token
    */
   async create(request: TokenRequest, issuer: Issuer): Promise<IssuedToken> {
     const now = this.#clock.now();
@@ -129,7 +129,7 @@ export class Tokens {
     return issuing.catch((error: unknown) => this.#takeBack(accessor, error));
   }
 
-  /** Undefined when the role has it that it is no batch token. */
+  /** Creates a batch token; undefined if the role requires a service token. */
   async #createBatch(
     view: View,
     request: TokenRequest,
@@ -149,7 +149,7 @@ export class Tokens {
     return missing.map((name) => `Policy "${name}" does not exist`);
   }
 
-  /** Tokens of one text are told apart by it. */
+  /** Generates a serial, which distinguishes tokens with the same text. */
   #serial(): string {
     return this.#random.bytes(SERIAL_BYTES).toString('base64url');
   }
@@ -198,7 +198,7 @@ export class Tokens {
     return { text: await this.#batch.seal(view, token), accessor: '', token, warnings };
   }
 
-  /** A token that may have been made, and that nobody will be told, is ended. */
+  /** Revokes a token that may have been created although its text is not returned. */
   async #takeBack(accessor: string, error: unknown): Promise<never> {
     const known = asCofferError(error);
     if (known?.kind !== 'unconfirmed' || accessor === '') throw error;
@@ -226,19 +226,19 @@ export class Tokens {
     return { record, sudo: issuer.sudo };
   }
 
-  /** The accessor of a token's text, whether there is such a token or not; undefined when there can't be one. */
+  /** Returns the accessor of a token's text, whether the token exists or not; undefined if it cannot exist. */
   async accessor(view: View, text: string): Promise<string | undefined> {
     if (!couldBeToken(text)) return undefined;
     const keys = await readAccessKeys(view);
     return keys === undefined ? undefined : accessorOf(keys.tokens, text);
   }
 
-  /** The token that a text is, if it lives and is not used up. */
+  /** Finds a token by its text, if it is valid and not used up. */
   async find(text: string): Promise<LiveToken | undefined> {
     return this.#store.read((view) => this.findIn(view, text));
   }
 
-  /** As `find`, within a view. */
+  /** Like `find`, within a view. */
   async findIn(view: View, text: string): Promise<LiveToken | undefined> {
     const now = this.#clock.now();
     if (text.startsWith(BATCH_PREFIX)) return this.#batch.find(view, text, now);
@@ -247,12 +247,12 @@ export class Tokens {
     return found === undefined || isUsedUp(found.token) ? undefined : found;
   }
 
-  /** The living token of an accessor, one whose last use is the present request included. */
+  /** Finds the valid token of an accessor, including one whose last use is the current request. */
   async get(accessor: string): Promise<LiveToken | undefined> {
     return this.#store.read((view) => liveToken(view, accessor, this.#clock.now()));
   }
 
-  /** Every living token, the oldest first. */
+  /** Lists every valid token, oldest first. */
   async list(): Promise<TokenRecord[]> {
     const now = this.#clock.now();
     const found: LiveToken[] = [];
@@ -261,11 +261,11 @@ export class Tokens {
   }
 
   /**
-   * Lets a token live longer.
+   * Renews a token.
    *
-   * @param increment seconds from now; 0 for the time it was created with.
-   * @param checkKey asked of a token that is bound to a key.
-   * @throws `invalid` when it is not there, not renewable or at its maximum.
+   * @param increment seconds from now; 0 for the TTL that it was created with
+   * @param checkKey called for a token that is bound to a key
+   * @throws `invalid` if it does not exist, is not renewable or has reached its maximum
    */
   async renew(
     accessor: string,
@@ -293,22 +293,25 @@ export class Tokens {
     });
   }
 
-  /** Ends a token and all that it issued. Returns whether there was one. */
+  /**
+   * Revokes a token and its child tokens.
+   * @returns whether it existed
+   */
   async revoke(accessor: string): Promise<boolean> {
     return this.#store.transact((tx) => erase(tx, accessor));
   }
 
   /**
-   * Ends a token; those that it issued live on without it.
-   * @throws `invalid` when it is not there.
+   * Revokes a token without its children, which become orphans.
+   * @throws `invalid` if it does not exist
    */
   revokeAlone(accessor: string): Promise<void> {
     return revokeAlone(this.#store, accessor);
   }
 
   /**
-   * Takes one use from a token whose uses are counted.
-   * @throws `denied` when another request took the last one.
+   * Counts a use of a token with limited uses.
+   * @throws `denied` if another request took the last one
    */
   async consume(accessor: string): Promise<void> {
     await this.#store.transact(async (tx) => {
@@ -318,14 +321,15 @@ export class Tokens {
     });
   }
 
-  /** How many service tokens are kept, those included that hold no more. */
+  /** Counts the stored service tokens, including invalid ones. */
   async count(): Promise<number> {
     return (await this.#store.read((view) => listTokens(view))).length;
   }
 
   /**
-   * Removes tokens that expired and, as long as there are few, those that were used up or lost their parent. Returns how many.
-   * It costs the same whatever the number of living tokens.
+   * Deletes expired tokens and, if there are few tokens, those that are used up or have lost their parent. Its cost
+   * does not depend on the number of valid tokens.
+   * @returns the number of deleted tokens
    */
   async tidy(): Promise<number> {
     const some = await this.#store.read((view) => listTokens(view, { limit: FEW_TOKENS + 1 }));
@@ -333,9 +337,9 @@ export class Tokens {
   }
 
   /**
-   * Removes tokens that expired, and of the others some that were used up or lost their parent. A server calls it now and then.
-   * @param others at how many tokens to look whose time has not come; the next time it goes on behind them.
-   * @returns how many were removed.
+   * Deletes expired tokens, and some others that are used up or have lost their parent. Servers call it periodically.
+   * @param others number of other tokens to check; the next call continues after them
+   * @returns the number of deleted tokens
    */
   sweep(others = FEW_TOKENS): Promise<number> {
     return this.#sweep.run(this.#clock.now(), others);
@@ -348,11 +352,11 @@ async function knownRole(view: View, name: string): Promise<TokenRole> {
   return role;
 }
 
-/** How a token is ended that nobody knows. */
+/** Returns the hint to revoke a token whose text was lost. */
 export const revoking = (accessor: string): string =>
   `nobody knows the token: end it with "coffer token revoke ${accessor}"`;
 
-/** A text chosen by the caller may have been a token before. */
+/** Refuses a text chosen by the caller that is already a token. */
 async function refuseTaken(view: View, accessor: string, nowMs: number): Promise<void> {
   const existing = await tokenAt(view, accessor);
   if (existing === undefined || isExpired(existing, nowMs)) return;

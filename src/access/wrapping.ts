@@ -6,31 +6,31 @@ import { RESPONSE_WRAPPING } from './policies.ts';
 import { accessorOf, couldBeToken, freshTokenText, type Token, type TokenRecord } from './token.ts';
 import { answerRefOf, erase, liveToken, putToken, WRAPPED_ANSWERS } from './token-documents.ts';
 
-/** An answer that somebody else is to fetch. */
+/** Response to wrap. */
 export interface AnswerToWrap {
-  /** What the one gets who opens it. */
+  /** Text returned when it is unwrapped. */
   readonly answer: string;
-  /** Seconds for which it can be opened. */
+  /** Time to live of the wrapped response, in seconds. */
   readonly ttl: number;
-  /** The API path of the request. */
+  /** API path of the request. */
   readonly path: string;
   /** Of the token, or another secret with an accessor, that the answer holds. */
   readonly heldAccessor?: string;
 }
 
-/** A wrapped answer, as the one is told who asked for it. */
+/** Wrapped response, as returned to the requester. */
 export interface WrappedAnswer extends TokenRecord {
-  /** The wrapping token: this is the only time that it is seen. */
+  /** Wrapping token. Returned only once. */
   readonly text: string;
   readonly heldAccessor?: string;
 }
 
-/** Where a wrapped answer can be had: `wrap_info` of the envelope, in the order of peers. */
+/** Wrapping information: `wrap_info` of the response envelope, in Vault's order. */
 export interface WrapInfo {
-  /** The wrapping token. */
+  /** Wrapping token. */
   readonly token: string;
   readonly accessor: string;
-  /** Seconds. */
+  /** Time to live, in seconds. */
   readonly ttl: number;
   readonly creation_time: string;
   readonly creation_path: string;
@@ -44,8 +44,8 @@ interface AnswerDocument {
 }
 
 /**
- * Wrapped answers. Each lies in the sealed store beside a token that is good for one thing, to take it: the
- * transaction that gives the answer out removes both, so among all processes and servers only one gets it.
+ * Wrapped responses. Each is stored with a token that can only be used to unwrap it: the transaction that returns the
+ * response deletes both, so among all processes and servers only one gets it.
  * @see docs/decisions/0170
  */
 export class Wrapping {
@@ -89,12 +89,12 @@ export class Wrapping {
     return { text, accessor, token, ...held };
   }
 
-  /** The token of a wrapped answer that can be opened; undefined for any other. Spends nothing. */
+  /** Finds the token of a wrapped response that can be unwrapped; undefined for any other. Does not count as a use. */
   find(text: string): Promise<TokenRecord | undefined> {
     return this.#store.read((view) => this.#findIn(view, text));
   }
 
-  /** Gives the answer out, once. Undefined when there is none to be had (any more). */
+  /** Unwraps the response, once. Undefined if there is none (any more). */
   take(which: { readonly text: string } | { readonly accessor: string }): Promise<string | undefined> {
     return this.#store.transact(async (tx) => {
       const found =
@@ -105,7 +105,7 @@ export class Wrapping {
     });
   }
 
-  /** Puts the answer below a new token, which lives as long as the old one was to; undefined as for `take`. */
+  /** Moves the response to a new token with the original time to live; undefined as for `take`. */
   rewrap(text: string): Promise<WrappedAnswer | undefined> {
     return this.#store.transact(async (tx) => {
       const found = await this.#findIn(tx, text);

@@ -2,36 +2,36 @@ import type { ResourceKind } from '../operations/resource-kinds.ts';
 import type { Given, OptionValue } from './given.ts';
 import type { Session } from './session.ts';
 
-/** What completion can look up for a value: names in the store, or the shell's own file names. */
+/** Source of completions for a value: names in the store, or file names of the shell. */
 export type Offer = ResourceKind | 'file' | 'directory';
 
-/** An option of a command, as people type it. */
+/** Option of a command, as typed by the user. */
 export interface OptionSpec {
   /** Long form, without dashes. */
   readonly flag: string;
-  /** One letter, without the dash. */
+  /** Single letter, without the dash. */
   readonly short?: string;
   /**
-   * `each`: the option may be repeated. `values`: it may be, and takes all words up to the next option. `maybe`: its value may be
-   * left out.
+   * `each`: the option can be repeated. `values`: it can be repeated, and takes all words up to the next option.
+   * `maybe`: its value is optional.
    */
   readonly takes: 'nothing' | 'value' | 'each' | 'values' | 'maybe';
-  /** The word shown for the value. */
+  /** Placeholder for the value in help. */
   readonly metavar?: string;
   readonly help: string;
-  /** What holds when the option is not given, as help shows it. */
+  /** Default value, as shown in help. */
   readonly fallback?: string;
-  /** Words worth offering; others are refused elsewhere, if at all. */
+  /** Suggested values; others are refused elsewhere, if at all. */
   readonly choices?: readonly string[];
   readonly offers?: Offer;
   /** Flags that can't stand beside this one. Declared on one of the two. */
   readonly excludes?: readonly string[];
 }
 
-/** Whether a word has to follow the option. */
+/** Whether the option requires a value. */
 export const takesWord = ({ takes }: OptionSpec): boolean => takes !== 'nothing' && takes !== 'maybe';
 
-/** An argument taken by position. */
+/** Positional argument. */
 export interface ArgumentSpec {
   readonly metavar: string;
   readonly help: string;
@@ -42,31 +42,34 @@ export interface ArgumentSpec {
   readonly offers?: Offer;
 }
 
-/** The spec of a command line: parsers, help and completions derive from it. */
+/** Specification of a command line, from which parsers, help and completions are derived. */
 export interface CommandSpec {
   readonly arguments: readonly ArgumentSpec[];
   readonly options: readonly OptionSpec[];
-  /** Said below the summary in `--help`, where one sentence is not enough. */
+  /** Text below the summary in `--help`, if one sentence is not enough. */
   readonly details?: string;
-  /** Command lines with a comment each. */
+  /** Example command lines with a comment each. */
   readonly examples: readonly (readonly [command: string, comment: string])[];
-  /** All words from the first argument on are arguments, whatever they look like: they are another program's. */
+  /** Whether all words from the first argument on belong to another program, even if they look like options. */
   readonly passesOn?: true;
-  /** The exit code is an answer: 0 says yes. */
+  /** Whether the exit code is an answer: 0 means yes. */
   readonly isVerdict?: boolean;
-  /** How an error about a field of the API is to be called on the command line. */
+  /** Returns the command-line name of an API field for error messages. */
   labelOf?(field: string): string | undefined;
 }
 
 export interface Command extends CommandSpec {
-  /** @returns the exit code. */
+  /**
+   * Runs the command.
+   * @returns exit code
+   */
   run(session: Session, given: Given): Promise<number>;
 }
 
-/** A place in the command tree: what help needs to list it, and the rest on demand. */
+/** Node of the command tree: the data that help needs to list it, and the rest loaded on demand. */
 export interface Leaf {
   readonly summary: string;
-  /** Left out of help and completions. */
+  /** Whether it is left out of help and completions. */
   readonly hidden?: true;
   readonly load: () => Promise<Command>;
 }
@@ -74,18 +77,18 @@ export interface Leaf {
 /** Commands that help lists together. A command is in one section only. */
 export interface Section {
   readonly title: string;
-  /** The words of the commands that are listed with their summaries, in this order. */
+  /** Words of the commands listed with their summaries, in this order. */
   readonly listed: readonly string[];
-  /** Those that are only named, on a line below the others. */
+  /** Words of the commands that are only named, on a line below the others. */
   readonly named: readonly string[];
 }
 
 export interface Group {
   readonly summary: string;
   readonly children: Readonly<Record<string, Node>>;
-  /** How help divides the children; if undefined, help lists all of them below one title. */
+  /** Sections of the children in help; if undefined, help lists all of them below one title. */
   readonly sections?: readonly Section[];
-  /** The child that is meant where the group's name stands alone; without it, help is. */
+  /** Child that runs if the group's name stands alone; by default, help is printed. */
   readonly bare?: string;
 }
 
@@ -93,7 +96,7 @@ export type Node = Leaf | Group;
 
 export const isGroup = (node: Node): node is Group => 'children' in node;
 
-/** What the words lead to, if anything. */
+/** Returns the node that the words lead to, if there is one. */
 export function nodeAt(tree: Group, words: readonly string[]): Node | undefined {
   let node: Node | undefined = tree;
   for (const word of words) {
@@ -103,9 +106,9 @@ export function nodeAt(tree: Group, words: readonly string[]): Node | undefined 
   return node;
 }
 
-/** A command line, taken apart. */
+/** Parsed command line. */
 export interface Invocation {
-  /** The words that name the command, e.g. `transit keys trim`. */
+  /** Words that name the command, e.g. `transit keys trim`. */
   readonly path: readonly string[];
   readonly command: Command;
   readonly given: Given;

@@ -15,7 +15,7 @@ export const EXISTS = 6;
  * @see docs/decisions/0119
  */
 export const UNCONFIRMED = 7;
-/** What shells report for a process that Ctrl-C ended. */
+/** Exit code of shells for a process ended by Ctrl-C. */
 export const INTERRUPTED = 130;
 
 /** Exit code of each kind of error; a new kind does not compile without one. */

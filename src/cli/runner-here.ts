@@ -2,7 +2,7 @@ import type { Runner } from '../operations/declaration/operation.ts';
 import { givesSecret } from './secrets/secret-variables.ts';
 import type { Session } from './session.ts';
 
-/** The local store, in its agent if it has one, whatever server is named. */
+/** Opens the local store, through its agent if there is one, even if a server is named. */
 export async function openHere(session: Session): Promise<Runner> {
   // A secret in the environment takes precedence over an agent.
   if (givesSecret(session.environment)) return openStore(session);

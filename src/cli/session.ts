@@ -31,7 +31,7 @@ export class Session {
     this.streams = streams;
     this.environment = environment;
     this.settings = resolveSettings(everywhere, environment);
-    // With --no-prompt nothing is asked anywhere. Standard input from /dev/null does not say so: ssh and xargs put it there.
+    // With --no-prompt, nothing is ever asked. Standard input from /dev/null does not mean that: ssh and xargs set it.
     this.prompts = this.settings.mayAsk ? prompts : { ...prompts, available: () => false };
     this.#everywhere = everywhere;
     this.#open = open;

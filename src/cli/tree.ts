@@ -4,7 +4,7 @@ import { AGENT_PROCESS } from './agent/agent-process.ts';
 import type { Command, Group, Leaf, Node, Section } from './command.ts';
 import { commandOf } from './operation-command.ts';
 
-/** What the groups of the catalogue are for. */
+/** Summaries of the groups of the catalogue. */
 const GROUP_SUMMARIES: Readonly<Record<string, string>> = {
   transit: 'Encrypt, decrypt, sign and verify with named, versioned keys',
   'transit keys': 'Named keys and their versions',
@@ -31,7 +31,7 @@ const GROUP_SUMMARIES: Readonly<Record<string, string>> = {
   store: 'Back up the whole store, bring it back, move it',
 };
 
-/** A command of a file that may have several. */
+/** Declares a command of a file that may have several. */
 const own = <Name extends string>(
   summary: string,
   load: () => Promise<Readonly<Record<Name, Command>>>,
@@ -83,7 +83,7 @@ const teamInit = () => import('./commands/team-init.ts');
 const teamChanges = () => import('./commands/team-changes.ts');
 const complete = () => import('./commands/complete.ts');
 
-/** Commands that no operation stands for: they work on the store as a whole, on files, or on the command line itself. */
+/** Commands without an operation: they work on the store as a whole, on files, or on the command line itself. */
 const storeCommands: Readonly<Record<string, Node>> = {
   keygen: own('Print a fresh master key', storeless, 'keygen'),
   init: own('Make a new store', init, 'command'),
@@ -141,7 +141,7 @@ const pathCommands: Readonly<Record<string, Node>> = {
   delete: own('Delete a path of the API', paths, 'remove'),
 };
 
-/** Values in files, and programs that run with them. */
+/** Commands for values in files, and for programs that use them. */
 const secretCommands: Readonly<Record<string, Node>> = {
   edit: own('Edit a file with encrypted values', edit, 'command'),
   exec: own('Run a program with decrypted variables', exec, 'command'),
@@ -200,7 +200,7 @@ const servingCommands: Readonly<Record<string, Node>> = {
   complete: { ...own('Print names for a completion script', complete, 'command'), hidden: true },
 };
 
-/** The first page of help. It has to fit a screen, so that less frequent commands are only named. */
+/** Sections of the first help page. It must fit on a screen, so less frequent commands are only named. */
 const SECTIONS: readonly Section[] = [
   {
     title: 'Start here',
@@ -222,7 +222,7 @@ const SECTIONS: readonly Section[] = [
   { title: 'The store', listed: ['store', 'slots', 'agent', 'doctor'], named: ['keygen', 'rekey'] },
 ];
 
-/** Every command at its place. Nothing is loaded before it is used. */
+/** Tree of all commands. Nothing is loaded before it is used. */
 export const commandTree: Group = {
   summary: 'Transit encryption and an organization tag pool in one command, on a local sealed store.',
   sections: SECTIONS,
@@ -242,7 +242,7 @@ function group(path: string, children: Group['children']): Group {
   return { summary: GROUP_SUMMARIES[path] ?? '', children };
 }
 
-/** Adds the commands below the groups of the catalogue that no operation stands for. */
+/** Adds the commands without an operation to the groups of the catalogue. */
 function withOwnParts(children: Group['children']): Group['children'] {
   return within(withWorkspaceParts(withTransitParts(children)), 'tags', (tags) => ({
     ...tags,

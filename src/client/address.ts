@@ -1,14 +1,17 @@
 import { invalid } from '../ground/errors.ts';
 import { isLoopback } from '../ground/loopback.ts';
 
-/** Where a server is. */
+/** Address of a server. */
 export type Address =
   | { readonly kind: 'tcp'; readonly secure: boolean; readonly host: string; readonly port: number }
   | { readonly kind: 'socket'; readonly path: string };
 
 const UNIX = /^unix:(?:\/\/)?(?<path>\/.+)$/;
 
-/** `http://host:port`, `https://host:port` or `unix:/path/to.sock`. @throws `invalid` for anything else. */
+/**
+ * Parses `http://host:port`, `https://host:port` or `unix:/path/to.sock`.
+ * @throws `invalid` for anything else
+ */
 export function parseAddress(text: string): Address {
   const path = UNIX.exec(text)?.groups?.['path'];
   if (path !== undefined) return { kind: 'socket', path };
@@ -32,7 +35,10 @@ export function parseAddress(text: string): Address {
   return { kind: 'tcp', secure, host, port: url.port === '' ? (secure ? 443 : 80) : Number(url.port) };
 }
 
-/** Whether others on the network can read what goes to and fro: no TLS, and not to this machine. @throws as `parseAddress`. */
+/**
+ * Whether traffic can be read by others on the network: without TLS, and not to this machine.
+ * @throws as `parseAddress`
+ */
 export function isExposed(text: string): boolean {
   const address = parseAddress(text);
   return address.kind === 'tcp' && !address.secure && !isLoopback(address.host);

@@ -18,32 +18,37 @@ import { Rpc, remote } from '../service/rpc.ts';
 import { remoteRunner } from './remote-runner.ts';
 import { ANSWER_WITHIN_MS, perhapsDone, type Transport } from './transport.ts';
 
-/** An agent that was found, over a connection of its own. Everything throws `unavailable` when the agent ends or does not answer. */
+/** Connection to an agent. All methods throw `unavailable` if the agent exits or does not respond. */
 export interface AgentConnection {
   status(): Promise<AgentStatus>;
-  /** Hands over what opens the store: nobody but its agent may listen there. */
+  /**
+   * Transfers the handle of an open store: the caller must have verified that only the user's agent can listen there.
+   */
   unlock(unlocking: Unlocking): Promise<AgentStatus>;
-  /** @throws as all. */
+  /**
+   * Requests a proof.
+   * @throws like all methods
+   */
   prove(nonce: string): Promise<AgentProof | null>;
   extend(times: ProvenTimes): Promise<AgentStatus>;
-  /** Resolves when the agent has ended. */
+  /** Resolves when the agent has exited. */
   lock(): Promise<void>;
-  /** Runs operations in the agent, on behalf of the owner. Closing it closes the connection. */
+  /** Creates a runner in the agent, as the owner. Closing it closes the connection. */
   runner(options: RunnerOptions): Runner;
   close(): void;
 }
 
-/** Says that our own client asks, which is answered in our own dialect; an agent looks at no token. */
+/** Bearer that identifies Coffer's own client, which gets its own dialect; agents ignore the token. */
 const BEARER = { token: 'owner', namespace: undefined };
 /** The message of the error when an agent is there and does not answer. */
 export const UNANSWERED = 'the agent does not answer';
 
-/** For what takes an agent that is not stopped no time. */
+/** Timeout in milliseconds for calls that a running agent answers immediately. */
 const AT_ONCE_MS = 10_000;
 
 /**
- * Connects to the agent that listens on a Unix socket.
- * @returns undefined when nobody listens there, or somebody who does not take us in.
+ * Connects to the agent on a Unix socket.
+ * @returns undefined if nothing listens there, or the connection is refused
  */
 export async function connectToAgent(path: string): Promise<AgentConnection | undefined> {
   const socket = await connected(path);
@@ -106,7 +111,7 @@ export async function connectToAgent(path: string): Promise<AgentConnection | un
 const ATTEMPTS = 50;
 const RETRY_MS = 20;
 
-/** More connections at once than the kernel keeps waiting are turned away, and may come again. */
+/** The kernel refuses connections beyond its queue length, so retry. */
 async function connected(path: string): Promise<Socket | undefined> {
   for (let attempt = 1; ; attempt++) {
     const { promise, resolve } = Promise.withResolvers<Socket | string>();

@@ -10,8 +10,8 @@ export interface ClientOptions extends RunnerOptions, TransportOptions {
 }
 
 /**
- * Runs operations on a server. Nothing is sent before the first operation.
- * @throws `invalid` for an impossible address.
+ * Creates a runner for a server. Nothing is sent before the first operation.
+ * @throws `invalid` for an impossible address
  */
 export const connect = (options: ClientOptions): Runner => {
   const { token, namespace } = options;

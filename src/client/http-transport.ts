@@ -24,9 +24,9 @@ import {
 export interface TransportOptions {
   /** `http://host:port`, `https://host:port` or `unix:/path/to.sock`. */
   readonly address: string;
-  /** Milliseconds to wait for the whole answer; default 90 seconds, as long as servers of the family take. */
+  /** Timeout for the whole response, in milliseconds. Default: 90 seconds, the same as in Vault servers. */
   readonly timeoutMs?: number;
-  /** Longer answers are refused; default 256 MiB. */
+  /** Maximum size of a response. Default: 256 MiB. */
   readonly maxAnswerBytes?: number;
   /** PEM certificates to trust beside those of the platform. */
   readonly certificateAuthorities?: string;
@@ -36,14 +36,20 @@ export interface TransportOptions {
   readonly proxyEnv?: NodeJS.ProcessEnv;
 }
 
-/** The largest signatures, for a batch of a thousand items, come to about 70 MiB. */
+/**
+ * Default maximum size of a response, in bytes: the largest signatures, for a batch of a thousand items, are about 70
+ * MiB.
+ */
 const DEFAULT_MAX_ANSWER_BYTES = 256 * 1024 * 1024;
 
-/** Less than servers keep an idle connection, so that none is used in the moment in which it is closed. */
+/**
+ * Idle timeout of a connection in milliseconds: less than that of servers, so that a connection is not used while it is
+ * being closed.
+ */
 const IDLE_MS = 30_000;
 
 const TOO_MANY = 429;
-/** Where servers that are not ours bound how often they are asked. */
+/** API that foreign servers limit the rate of. */
 const LIMITED = '/api/v2/';
 const MOST_ATTEMPTS = 10;
 const MOST_WAIT_MS = 60_000;
@@ -53,13 +59,13 @@ interface LimitedAnswer extends WireAnswer {
   readonly waitMs?: number;
 }
 
-/** Seconds, with a fraction, until more may be asked. */
+/** Returns the wait from the headers, which contain seconds with a fraction, in milliseconds. */
 function waitOf(headers: IncomingHttpHeaders): number {
   const seconds = Number(headers['x-ratelimit-reset'] ?? headers['retry-after']);
   return Number.isFinite(seconds) && seconds >= 0 ? Math.min(MOST_WAIT_MS, Math.ceil(seconds * 1000)) : 1000;
 }
 
-/** Sends requests to one server over connections that it keeps. */
+/** Sends requests to one server over persistent connections. */
 export class HttpTransport implements Transport {
   readonly #address: string;
   readonly #timeoutMs: number;
@@ -73,7 +79,7 @@ export class HttpTransport implements Transport {
     const { address, certificateAuthorities, clientCertificate, proxyEnv } = options;
     const parsed = parseAddress(address);
     const secure = parsed.kind === 'tcp' && parsed.secure;
-    // What other programs take for their way out; nothing of this machine goes there.
+    // Other programs use these variables as well; loopback addresses do not use the proxy.
     const proxy =
       proxyEnv !== undefined && parsed.kind === 'tcp' && !isLoopback(parsed.host) ? { proxyEnv } : {};
     const pool = { keepAlive: true, timeout: IDLE_MS, ...proxy };
@@ -92,8 +98,8 @@ export class HttpTransport implements Transport {
   }
 
   /**
-   * Who is asked too often answers 429, and has done nothing: it is asked again when it says so.
-   * @throws `unavailable` when no answer comes; `unconfirmed` when what was asked for may be done all the same.
+   * Retries requests that were rejected with 429, after the time the server asks for.
+   * @throws `unavailable` if there is no response; `unconfirmed` if the request may have been carried out
    */
   async send(request: WireRequest): Promise<WireAnswer> {
     for (let attempt = 1; ; attempt++) {
@@ -120,7 +126,7 @@ export class HttpTransport implements Transport {
     const onTimeout = () => sent.destroy(this.#failure('no answer in time'));
     signal.addEventListener('abort', onTimeout);
     sent.once('error', reject);
-    // Without a listener Node closes such a connection without a word, and nothing would ever come of the request.
+    // Without a listener, Node closes such a connection silently, and the request would never settle.
     sent.once('upgrade', (answer, socket) => {
       socket.destroy();
       reject(unavailable(`the answer is not one of Coffer's (status ${answer.statusCode})`, STRANGER_HINT));
@@ -136,7 +142,7 @@ export class HttpTransport implements Transport {
       };
     } catch (error) {
       const known = error instanceof CofferError ? error : this.#failure(reasonOf(error), error);
-      // All of it was on its way: who knows how far it came.
+      // The request was sent completely, so it may have been carried out.
       if (!changes || !sent.writableFinished) throw known;
       throw perhapsDone(known);
     } finally {
@@ -148,7 +154,7 @@ export class HttpTransport implements Transport {
     this.#agent.destroy();
   }
 
-  /** What listens at the address may be anything, so it gets no more memory than an honest answer needs. */
+  /** Reads the response with a size limit, because anything may be listening at the address. */
   async #bodyOf(answer: IncomingMessage): Promise<string> {
     const chunks: Buffer[] = [];
     let bytes = 0;
@@ -181,7 +187,7 @@ export class HttpTransport implements Transport {
   }
 }
 
-/** A host without a name of its own is called localhost, as links then show it. */
+/** Returns the connection options; a Unix socket has the host name localhost, which links then show. */
 const targetOf = (address: Address): RequestOptions =>
   address.kind === 'socket'
     ? { socketPath: address.path, headers: { host: 'localhost' } }
@@ -200,7 +206,7 @@ function trust(certificateAuthorities: string | undefined) {
 const shown = (own: TransportOptions['clientCertificate']) =>
   own === undefined ? {} : { cert: own.certificate, key: own.key };
 
-/** What becomes of `http:` where only TLS is spoken: some answer nothing, some an alert, which is no HTTP. */
+/** Errors of plain HTTP to a TLS port: some servers do not respond, some send an alert, which is not HTTP. */
 const MIXED_UP: ReadonlySet<unknown> = new Set(['ECONNRESET', 'HPE_INVALID_CONSTANT']);
 
 const REASONS: Readonly<Record<string, string>> = {

@@ -26,13 +26,13 @@ function namingRight<T>(capability: string, target: string, read: () => T): T {
 const REFUSED = 'permission denied';
 const DATA_API = '/v1/';
 
-/** Runs operations wherever a transport leads: requests derive from the declarations, errors come back with their kinds. */
+/** Creates a runner over a transport: requests are derived from the declarations, and errors keep their kinds. */
 export function remoteRunner(transport: Transport, bearer: Bearer, options: RunnerOptions): Runner {
   const { mount: ownMount = DEFAULT_MOUNT, organization } = options;
   return {
     async run(operation, raw, mount = ownMount) {
       const declaration = typeof operation === 'string' ? await loadOperation(operation) : operation;
-      // What can't be right is refused here, in the words of a local command.
+      // Refuse invalid values locally, with the same messages as for a local store.
       parseValues(declaration.params, raw);
       const request = printRequest(declaration, raw, mount, bearer);
       const answer = await transport.send(request);

@@ -8,14 +8,14 @@ type Raw = Readonly<Record<string, unknown>>;
 
 const MEDIA_TYPE = 'application/vnd.api+json';
 
-/** On whose behalf requests are sent. */
+/** Credentials of requests. */
 export interface Bearer {
   readonly token: string | undefined;
-  /** Of a server of the Vault family that has such. */
+  /** Namespace, for Vault servers that support it. */
   readonly namespace: string | undefined;
 }
 
-/** The request for a path that nobody here need know. */
+/** Creates the request for an arbitrary path. */
 export function printPathRequest({ method, path, parameters }: PathRequest, bearer: Bearer): WireRequest {
   const query = new URLSearchParams(method === 'LIST' ? [['list', 'true']] : []);
   const isWrite = method === 'POST';
@@ -29,7 +29,7 @@ export function printPathRequest({ method, path, parameters }: PathRequest, bear
   };
 }
 
-/** The request that carries raw values to an operation on a server. */
+/** Creates the request for an operation from raw values. */
 export function printRequest(operation: Operation, raw: Raw, mount: string, bearer: Bearer): WireRequest {
   const route = routeFor(operation, raw);
   const isDocument = operation.api === 'json-api';
@@ -42,7 +42,7 @@ export function printRequest(operation: Operation, raw: Raw, mount: string, bear
       ? []
       : rest;
   return {
-    // Whatever lies between knows GET, but not always LIST.
+    // Proxies know GET, but not always LIST.
     method: route.method === 'LIST' ? 'GET' : route.method,
     target: pathOf(operation, route, raw, mount) + queryOf(route, written(operation, inQuery)),
     headers: headersOf(isDocument, isDocument ? route.method !== 'GET' : body !== undefined, bearer),
@@ -51,7 +51,7 @@ export function printRequest(operation: Operation, raw: Raw, mount: string, bear
   };
 }
 
-/** The first route whose path can be filled. */
+/** Chooses the first route whose path can be filled. */
 function routeFor(operation: Operation, raw: Raw): Route {
   const routes = routesOf(operation);
   const route = routes.find(({ parts }) =>
@@ -72,7 +72,10 @@ function pathOf(operation: Operation, route: Route, raw: Raw, mount: string): st
   return `/v1/${plain('mount', mount).split('/').map(encodeURIComponent).join('/')}/${path}`;
 }
 
-/** What lies between may resolve dots away, and the request would be about something else. @throws `invalid` for those. */
+/**
+ * Refuses dot segments: a proxy may resolve them, so that the request would have another target.
+ * @throws `invalid`
+ */
 function plain(name: string, value: string): string {
   if (!value.split('/').some((segment) => segment === '.' || segment === '..')) return value;
   throw invalid(`${name} ${JSON.stringify(value)} is not allowed`, {
@@ -81,7 +84,7 @@ function plain(name: string, value: string): string {
   });
 }
 
-/** Parameters that a query writes as several. */
+/** Expands parameters that a query writes as several. */
 const written = (
   { params }: Operation,
   entries: readonly (readonly [string, unknown])[],
@@ -116,7 +119,7 @@ function headersOf(
   const type = isDocument ? MEDIA_TYPE : 'application/json';
   return {
     accept: type,
-    // Asks for what a local error has beside its text, so that both read the same.
+    // Requests the details of errors, so that they equal local ones.
     'x-coffer-details': '1',
     ...(hasContent ? { 'content-type': type } : {}),
     ...(isDocument ? documentHeaders(token) : familyHeaders(token, namespace)),

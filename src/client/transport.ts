@@ -1,8 +1,11 @@
 import { type CofferError, unconfirmed } from '../ground/errors.ts';
 
-/** How requests come to where they are answered, and answers back. */
+/** Transport of requests and responses. */
 export interface Transport {
-  /** @throws `unavailable` when no answer comes; `unconfirmed` when what was asked for may be done all the same. */
+  /**
+   * Sends a request.
+   * @throws `unavailable` if there is no response; `unconfirmed` if the request may have been carried out
+   */
   send(request: WireRequest): Promise<WireAnswer>;
   close(): void;
 }
@@ -23,12 +26,12 @@ export interface WireAnswer {
   readonly body: string;
 }
 
-/** As long as servers of the family take. */
+/** Response timeout in milliseconds, the same as in Vault servers. */
 export const ANSWER_WITHIN_MS = 90_000;
 
 export const STRANGER_HINT = { hint: 'see what listens at that address' } as const;
 
-/** Why there is no answer to a request that was on its way, and that changes something: who knows how far it came. */
+/** Converts the error of a modifying request that was sent, because it may have been carried out. */
 export const perhapsDone = (error: CofferError): CofferError =>
   unconfirmed(error.message, {
     hint: 'what was asked for may be done: look before you do it again',

@@ -1,4 +1,4 @@
-/** The table of mounts: which engine or login method answers below which path of the API. */
+/** Mount table: maps paths of the API to engines and login methods. */
 
 import { createHash } from 'node:crypto';
 import { type CofferError, exists, invalid, notFound, unsupported } from '../ground/errors.ts';
@@ -11,30 +11,30 @@ import type { Mount, MountSettings, MountTraits, Options } from './mount.ts';
 import { checkedPath, DEFAULT_MOUNT, LOGIN_PREFIX, overlaps } from './paths.ts';
 import { clearRemoved, noteRemoved } from './removed-mounts.ts';
 
-/** What this room must know of an engine or a login method; the room of the engine or method says it. */
+/** Type of an engine or login method, defined by its own module. */
 export interface MountType {
-  /** As the API calls it, e.g. `transit`. */
+  /** Name in the API, e.g. `transit`. */
   readonly name: string;
-  /** Login methods are mounted below `auth/`, engines anywhere else. */
+  /** Present for login methods, which are mounted below `auth/`; engines are mounted anywhere else. */
   readonly isLogin?: true;
-  /** What a mount keeps its data in, in the words of `collectionOf`; all of it goes with the mount. */
+  /** Collections with a mount's data, as names for `collectionOf`; they are deleted with the mount. */
   readonly collections: readonly string[];
-  /** The name of the type whose operations its mounts have, where it has none of its own. */
+  /** Type whose operations its mounts have, if not its own. */
   readonly operationsOf?: string;
 }
 
 const TRANSIT = 'transit';
 const TOKEN = 'token';
-/** Mounts of transit are written as they were when there were no others, because earlier releases read and change them. */
+/** Table of transit mounts, in its original form, because earlier releases read and change it. */
 const TRANSIT_TABLE = { collection: 'sys', id: 'mounts' } as const;
-/** All others; earlier releases neither see nor lose them. */
+/** Table of all other mounts; earlier releases neither see nor lose it. */
 const TABLE = { collection: 'sys', id: 'typed-mounts' } as const;
 
-/** Where clients ask how far a move is. */
+/** Completed moves, which clients query. */
 const MIGRATIONS = { collection: 'sys', id: 'migrations' } as const;
 const MAX_MIGRATIONS = 100;
 
-/** A mount that was moved. Paths without slashes at their ends. */
+/** Move of a mount. Paths without slashes at the ends. */
 export interface Migration {
   readonly id: string;
   readonly from: string;
@@ -51,10 +51,10 @@ interface Table<M> {
   readonly defaults?: Options;
 }
 
-/** Earlier releases know nothing but `dialect`, which they take for what was set. */
+/** Row that earlier releases can read: they only know `dialect`. */
 type TransitRow = Omit<Mount, 'type' | 'options'> & { readonly dialect: string } & Partial<Mount>;
 
-/** The mounts of a store. A fresh store has `transit` and, as every store, `auth/token`. */
+/** Mounts of a store. A new store has `transit` and, like every store, `auth/token`. */
 export class Mounts {
   readonly #store: Store;
   readonly #random: Random;
@@ -66,7 +66,7 @@ export class Mounts {
     this.#types = types;
   }
 
-  /** Every mount, or those that have the operations of one type, sorted by path. */
+  /** Lists every mount, or those that have the operations of one type, sorted by path. */
   async list(type?: string): Promise<readonly Mount[]> {
     const mounts = await this.#store.read((view) => this.#table(view));
     return type === undefined ? mounts : mounts.filter((mount) => this.#operationsOf(mount) === type);
@@ -76,13 +76,16 @@ export class Mounts {
     return this.#types.find(({ name }) => name === type)?.operationsOf ?? type;
   }
 
-  /** The mount, or that of the type, at `path`; undefined where there is none. */
+  /** Finds the mount at `path`, of the type if given; undefined if there is none. */
   async find(path: string, type?: string): Promise<Mount | undefined> {
     const wanted = trimSlashes(path);
     return (await this.list(type)).find((candidate) => candidate.path === wanted);
   }
 
-  /** @throws `not-found` when nothing, or nothing of that type, is mounted at `path`. */
+  /**
+   * Finds a mount.
+   * @throws `not-found` if nothing, or nothing of that type, is mounted at `path`
+   */
   async get(path: string, type?: string): Promise<Mount> {
     const mount = await this.find(path, type);
     if (mount === undefined) throw noHandler(trimSlashes(path));
@@ -91,8 +94,8 @@ export class Mounts {
 
   /**
    * Adds a mount.
-   * @throws `invalid` for an unknown type or an impossible path, `exists` when the path is taken, or lies above or below a
-   *   taken one.
+   * @throws `invalid` for an unknown type or an impossible path; `exists` if the path is taken, or is above or below a
+   * taken one
    */
   async add(
     type: string,
@@ -129,9 +132,9 @@ export class Mounts {
   }
 
   /**
-   * Changes a mount's description, or those of its options that are given.
-   * @param decide what to change of the mount as it is then; it may run again.
-   * @throws `not-found`, and what `decide` does.
+   * Changes a mount's description, settings, or given options.
+   * @param decide returns the changes for the current mount; may run again
+   * @throws `not-found`, and errors of `decide`
    */
   async tune(path: string, decide: (mount: Mount) => MountSettings): Promise<void> {
     const wanted = trimSlashes(path);
@@ -151,7 +154,7 @@ export class Mounts {
     });
   }
 
-  /** Sets options of all mounts of transit that say nothing of their own, those to come included. */
+  /** Sets the default options of all transit mounts, including future ones. */
   async setDefaults(defaults: Options): Promise<void> {
     await this.#store.transact(async (tx) => {
       const rows = (await this.#table(tx)).filter(({ type }) => type === TRANSIT);
@@ -160,8 +163,8 @@ export class Mounts {
   }
 
   /**
-   * Moves a mount with all its data. Policies stay as they are: they name paths.
-   * @throws `invalid` for a mount that is not there or is built in, and for a path that is impossible or taken.
+   * Moves a mount with all its data. Policies are not changed: they name paths.
+   * @throws `invalid` for a missing or built-in mount, and for a path that is impossible or taken
    */
   async move(from: string, to: string): Promise<Migration> {
     const source = trimSlashes(from);
@@ -194,7 +197,10 @@ export class Mounts {
     });
   }
 
-  /** One of the latest moves. @throws `not-found`. */
+  /**
+   * Finds one of the latest moves.
+   * @throws `not-found`
+   */
   async migration(id: string): Promise<Migration> {
     const known = await this.#store.read((view) => view.get<Migrations>(MIGRATIONS));
     const found = known?.migrations.find((migration) => migration.id === id);
@@ -203,11 +209,12 @@ export class Mounts {
   }
 
   /**
-   * Removes a mount and all its data; the tokens of a login method hold no longer. An engine goes with its data in one
-   * change. A login method is gone in one change as well, and what it kept, which may be much, is cleared away after that:
-   * nobody can reach it any more. A path that is not mounted is no error, as with peers.
-   * @returns whether there was one. The built-in one stays.
-   * @throws `unsupported` for a type that only a later release knows.
+   * Removes a mount and all its data; the tokens of a login method become invalid. An engine is deleted with its data
+   * in one transaction. A login method is removed in one transaction as well, and its data, which may be large, is
+   * deleted afterwards: it is no longer accessible. Succeeds if nothing is mounted there, as in Vault. The built-in
+   * mount stays.
+   * @returns whether there was one
+   * @throws `unsupported` for a type that only a later release knows
    */
   async remove(path: string): Promise<boolean> {
     const wanted = trimSlashes(path);
@@ -235,7 +242,9 @@ export class Mounts {
     return removed !== undefined;
   }
 
-  /** Clears away what removed login methods kept. A server calls it now and then, in case that somebody was killed at it. */
+  /**
+   * Deletes data of removed login methods. Servers call it periodically, in case a process was killed during a removal.
+   */
   sweep(): Promise<void> {
     return clearRemoved(this.#store);
   }
@@ -263,25 +272,28 @@ export class Mounts {
   }
 }
 
-/** The full name of one of a mount's collections. */
+/** Returns the full name of a mount's collection. */
 export const collectionOf = ({ type, uuid }: Mount, name: string): string => `${type}/${uuid}/${name}`;
 
 export const isLoginMount = ({ path }: Mount): boolean => path.startsWith(LOGIN_PREFIX);
 
-/** The path of a login method as `sys/auth` names it. */
+/** Returns the path of a login method as in `sys/auth`. */
 export const relativePath = ({ path }: Mount): string =>
   path.startsWith(LOGIN_PREFIX) ? path.slice(LOGIN_PREFIX.length) : path;
 
 /**
- * The login method of a token; undefined once it was removed, and then its tokens hold no longer.
- * @param uuid of the mount, which stays the same when it is moved.
+ * Finds the login method of a token; undefined once it was removed, which invalidates its tokens.
+ * @param uuid UUID of the mount, which does not change when it is moved
  */
 export async function loginMount(view: View, uuid: string): Promise<Mount | undefined> {
   const table = await view.get<Table<Mount>>(TABLE);
   return table?.mounts.find((mount) => mount.uuid === uuid);
 }
 
-/** @throws `not-found` once a login method was removed. */
+/**
+ * Requires that a login method still exists.
+ * @throws `not-found`
+ */
 export async function requireLoginMount(view: View, { uuid, path }: Mount): Promise<void> {
   if ((await loginMount(view, uuid)) === undefined) throw noHandler(path);
 }
@@ -292,7 +304,7 @@ const noHandler = (path: string): CofferError =>
     hint: 'list the mounts with "coffer mounts list"',
   });
 
-/** A dialect that differs from the usual one was set, if need be by an earlier release. */
+/** Converts the rows of transit; a dialect that differs from the default was set, possibly by an earlier release. */
 function transitMounts({ mounts, defaults }: Table<TransitRow>): readonly Mount[] {
   const usual = usualDialect(defaults);
   return mounts.map(({ dialect, options = {}, ...row }): Mount => {
@@ -318,7 +330,7 @@ const withoutEmpty = (options: Options): Options =>
 
 const usualDialect = (defaults: Options | undefined): string => defaults?.['dialect'] ?? 'service';
 
-/** Writes what changed: the mounts of transit, or all others. */
+/** Writes the changed table: that of the transit mounts, or the other one. */
 async function write(tx: Transaction, changed: string, mounts: readonly Mount[]): Promise<void> {
   const sorted = mounts.toSorted(byPath);
   if (changed === TRANSIT) {
@@ -333,7 +345,7 @@ async function write(tx: Transaction, changed: string, mounts: readonly Mount[])
   } else tx.put(TABLE, { mounts: sorted.filter(({ type }) => type !== TRANSIT && type !== TOKEN) });
 }
 
-/** What a store has before any mount was added: nothing needs to be written for it. */
+/** Returns the mount of a store before any was added: it need not be stored. */
 const firstMount = (storeId: string): Mount => ({
   type: TRANSIT,
   path: DEFAULT_MOUNT,
@@ -342,7 +354,7 @@ const firstMount = (storeId: string): Mount => ({
   ...handles(TRANSIT, createHash('sha256').update(`default mount of ${storeId}`).digest()),
 });
 
-/** Every store has it for good: its operations have paths of their own, and a place in no mount. */
+/** Returns the token mount of every store: its operations have their own paths, outside of all mounts. */
 const tokenMount = (storeId: string): Mount => ({
   type: TOKEN,
   path: `${LOGIN_PREFIX}${TOKEN}`,

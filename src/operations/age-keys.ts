@@ -3,9 +3,12 @@ import type { Stanza } from '../transit/envelope/age/header.ts';
 import { parseRecipient, sealedFor } from '../transit/envelope/age/recipients.ts';
 import { type Runner, resultOf } from './declaration/operation.ts';
 
-/** Named keys as recipients and identities of age, wherever operations run. @see docs/decisions/0162 */
+/**
+ * Named keys as age recipients and identities, wherever operations run.
+ * @see docs/decisions/0162
+ */
 
-/** What runs the operations. */
+/** Runner of the operations. */
 type Place = {
   run(operation: string, raw: Readonly<Record<string, unknown>>, mount: string): ReturnType<Runner['run']>;
 };
@@ -16,7 +19,10 @@ export interface RecipientVersion {
   readonly recipient: string;
 }
 
-/** Whom the usable versions of a named key are for, oldest first. Empty for a key that is no recipient. @throws as `transit keys read` */
+/**
+ * Returns the recipients of the usable versions of a named key, oldest first. Empty for a key that is not a recipient.
+ * @throws as `transit keys read`
+ */
 export async function recipientVersions(
   place: Place,
   name: string,
@@ -37,7 +43,7 @@ export interface RecipientKey {
   readonly versions: readonly RecipientVersion[];
 }
 
-/** So many wrapped file keys are tried in one request. */
+/** Number of wrapped file keys tried per request. */
 const BATCH = 200;
 
 interface Sealed {
@@ -61,8 +67,8 @@ export const sealedForKey = (
   );
 
 /**
- * The file key of one of the stanzas, unwrapped where the key is; undefined when none of them is for the key.
- * @throws as `transit decrypt`; `inauthentic` for a stanza that is not as it should be.
+ * Unwraps the file key of one of the stanzas, where the key is; undefined if none of them is for the key.
+ * @throws as `transit decrypt`; `inauthentic` for a malformed stanza
  */
 export async function unwrapStanzas(
   place: Place,
@@ -78,7 +84,7 @@ export async function unwrapStanzas(
   return undefined;
 }
 
-/** The first item of a batch that opened. */
+/** Returns the first successful item of a batch. */
 function opened(data: unknown): Buffer | undefined {
   const results = isObject(data) && Array.isArray(data['batch_results']) ? data['batch_results'] : [];
   for (const result of results) {

@@ -19,7 +19,7 @@ export interface CoreOptions {
   readonly auditFile?: string;
 }
 
-/** Wires the rooms over one opened store. Each room's module is loaded when it is first asked for. */
+/** Creates a core over one open store. Each module is loaded on first use. */
 export function openCore(store: Store, options: CoreOptions = {}): Core {
   const clock = options.clock ?? systemClock;
   const random = options.random ?? systemRandom;
@@ -28,7 +28,7 @@ export function openCore(store: Store, options: CoreOptions = {}): Core {
   let access: Promise<Access> | undefined;
   const cores = new Map<Dialect, Core>();
 
-  /** What speaks one dialect where nobody set one. */
+  /** Returns the core for a dialect of callers, used if neither mount nor server sets one. */
   function speaking(caller: Dialect): Core {
     const known = cores.get(caller);
     if (known !== undefined) return known;

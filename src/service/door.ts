@@ -1,9 +1,12 @@
 import type { Job } from './frames.ts';
 import type { Service } from './service.ts';
 
-/** A protocol through which the callers of a service come in. The service itself speaks none. */
+/** Protocol of a service's clients. The service itself is independent of protocols. */
 export interface DoorKind<S> {
-  /** Opens it. @param settings plain JSON: it is opened so in each process of a server. */
+  /**
+   * Opens it.
+   * @param settings plain JSON, because each process of a server opens it
+   */
   open(service: Service, settings: S): Promise<Door<S>>;
   /** Does, in a process of its own, what a door has handed to `Service.lanes`. Never throws. */
   work(service: Service, job: Job): Promise<Job>;
@@ -11,12 +14,12 @@ export interface DoorKind<S> {
   describe(): object;
 }
 
-/** One that is open. */
+/** Open protocol frontend. */
 export interface Door<S> {
-  /** Where it is found: `http://127.0.0.1:8200`, `unix:/run/coffer.sock`. */
+  /** Addresses: `http://127.0.0.1:8200`, `unix:/run/coffer.sock`. */
   readonly addresses: readonly string[];
-  /** Takes up what changed in its settings and can change while it is open. */
+  /** Applies changed settings, as far as they can change while it is open. */
   renew(settings: S): void;
-  /** Lets nobody in any more, and finishes what has begun. */
+  /** Refuses new clients, and finishes requests in progress. */
   close(): Promise<void>;
 }

@@ -1,6 +1,6 @@
 /**
- * Numbers for Prometheus. Snapshots of several processes add up, so that any of them can answer for all.
- * Alerts and a dashboard name them: those are held against what is printed here.
+ * Metrics for Prometheus. Snapshots of several processes can be added, so that any of them can answer for all. Alerts
+ * and a dashboard refer to the metrics by name: they are checked against the output of this module.
  * @see docs/decisions/0067
  */
 import type { ErrorKind } from '../ground/errors.ts';
@@ -10,7 +10,7 @@ import type { StoreCondition } from './conditions.ts';
 const BUCKETS = [0.001, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 10] as const;
 
 interface Durations {
-  /** One more than there are bounds: the last one has no bound. */
+  /** One more than there are bounds: the last bucket is unbounded. */
   readonly counts: number[];
   sumSeconds: number;
 }
@@ -23,11 +23,11 @@ export interface Snapshot {
   readonly durations: Readonly<Record<string, Durations>>;
   readonly inFlight: number;
   readonly defects: number;
-  /** Audit records that could not be written, so that no answer was given. */
+  /** Audit records that could not be written, so that the request failed. */
   readonly unrecorded: number;
-  /** Requests that failed for the server's disk or database, by the kind of error. */
+  /** Requests that failed because of the server's disk or database, by kind of error. */
   readonly storeFailures: Readonly<Record<string, number>>;
-  /** Logins that failed through their callers' fault. */
+  /** Logins that failed because of the client. */
   readonly loginFailures: number;
   /** How this process finds its store now; undefined while that is sealed. */
   readonly store?: StoreCondition;
@@ -38,7 +38,7 @@ export interface Snapshot {
   readonly certificateEnds?: number;
   readonly residentBytes: number;
   readonly heapBytes: number;
-  /** Unix seconds. */
+  /** In Unix seconds. */
   readonly startedAt: number;
 }
 
@@ -51,7 +51,7 @@ export class Metrics {
   #unrecorded = 0;
   #loginFailures = 0;
   readonly #storeFailures = new Map<string, number>();
-  /** When the certificate of the door ends, in Unix seconds. */
+  /** Expiration time of the frontend's certificate, in Unix seconds. */
   certificateEnds: number | undefined;
 
   begin(): void {
@@ -86,12 +86,12 @@ export class Metrics {
   }
 
   storeFailure(kind: ErrorKind): void {
-    // What the server misses is not there for it now, and is told so to callers.
+    // Data that the server misses is unavailable to it at the moment, and is reported like that to callers.
     const told = kind === 'corrupt' || kind === 'unconfirmed' ? kind : 'unavailable';
     this.#storeFailures.set(told, (this.#storeFailures.get(told) ?? 0) + 1);
   }
 
-  /** What was counted: the process' store and disks are nothing that it knows of. */
+  /** Returns the counters, without the condition of the store and disks, which this class does not know. */
   snapshot(): Snapshot {
     const { rss, heapUsed } = process.memoryUsage();
     return {
@@ -110,7 +110,7 @@ export class Metrics {
   }
 }
 
-/** Methods come from the caller: without a bound they would fill the memory. */
+/** Methods are chosen by the client: without a bound they would fill the memory. */
 const KNOWN_METHODS = new Set(['GET', 'HEAD', 'LIST', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS']);
 
 const sum = (numbers: readonly number[]): number => numbers.reduce((total, number) => total + number, 0);
@@ -123,16 +123,19 @@ function sumByName(records: readonly Readonly<Record<string, number>>[]): Readon
   return total;
 }
 
-/** What the server knows of itself beside its processes. */
+/** Numbers of the server besides those of its processes. */
 interface ServerNumbers {
   readonly sealed: boolean;
-  /** Processes that ended unasked, and were replaced. */
+  /** Processes that exited unexpectedly, and were replaced. */
   readonly replaced: number;
-  /** When the token ends that asks for the numbers, in Unix seconds; undefined for one that doesn't, and for who needs none. */
+  /** Expiration time of the caller's token, in Unix seconds; undefined if it never expires, or none is needed. */
   readonly tokenEnds?: number | undefined;
 }
 
-/** The text format of Prometheus, version 0.0.4. @param snapshots of every process that answers requests. */
+/**
+ * Prints the metrics in Prometheus's text format, version 0.0.4.
+ * @param snapshots of every process that answers requests
+ */
 export function printMetrics(snapshots: readonly Snapshot[], server: ServerNumbers): string {
   const of = (member: (snapshot: Snapshot) => number) => sum(snapshots.map(member));
   return [
@@ -209,7 +212,7 @@ const metric = (name: string, type: string, help: string, value: number): string
   `${name} ${value}`,
 ];
 
-/** As the worst off of the processes finds it. */
+/** Prints the condition of the store: the worst of all processes. */
 function printStore(snapshots: readonly Snapshot[]): string[] {
   const failures = 'coffer_store_failures_total';
   const byKind = sumByName([
@@ -249,7 +252,7 @@ function printStore(snapshots: readonly Snapshot[]): string[] {
 const printFree = (name: string, help: string, found: readonly number[]): string[] =>
   found.length === 0 ? [] : metric(name, 'gauge', help, Math.min(...found));
 
-/** The first that ends, should a process have missed a renewal. */
+/** Prints the earliest expiration time, in case a process has missed a renewal. */
 function printCertificateEnd(snapshots: readonly Snapshot[]): string[] {
   const ends = snapshots.flatMap(({ certificateEnds }) => certificateEnds ?? []);
   const help = 'When the TLS certificate ends, in Unix time.';

@@ -1,7 +1,7 @@
 import { asCofferError, CofferError, type ErrorKind, unavailable } from '../ground/errors.ts';
 import { ownWords } from '../ground/own-words.ts';
 
-/** The end of a channel between two processes: `process` in a child, the child's handle in its parent. */
+/** End of a channel between two processes: `process` in a child, the child's handle in its parent. */
 export interface Port {
   send(message: object): void;
   onMessage(listener: (message: unknown) => void): void;
@@ -13,7 +13,7 @@ interface MessagingProcess {
   readonly connected: boolean;
 }
 
-/** The channel that Node.js opens between a process and a child. */
+/** Wraps the channel that Node opens between a process and a child. */
 export const portOf = (peer: MessagingProcess): Port => ({
   send(message) {
     if (peer.connected) peer.send?.(message);
@@ -23,24 +23,27 @@ export const portOf = (peer: MessagingProcess): Port => ({
 
 export type Handlers = Readonly<Record<string, (argument: unknown) => Promise<unknown>>>;
 
-/** The methods that another process may call: of one argument at most, and plain JSON both ways. */
+/** Methods that another process may call: at most one argument, and plain JSON both ways. */
 type Callable<T> = {
   [Name in keyof T]: T[Name] extends (argument: never) => Promise<unknown> ? Name : never;
 }[keyof T];
 
-/** What of a `T` in another process can be called. */
+/** Callable part of a `T` in another process. */
 export type Remote<T> = Pick<T, Callable<T>>;
 
-/** The names of all of them, which types alone would not tell a program that runs. */
+/** Names of these methods, which types alone do not provide at run time. */
 export type Calls<T> = Readonly<Record<Callable<T>, true>>;
 
-/** @returns the calls of a `T` that the other side offers. They throw as `Rpc.call` does. */
+/**
+ * Creates a client for a `T` that the other side offers. Its methods throw like `Rpc.call`.
+ * @returns the client
+ */
 export const remote = <T>(rpc: Rpc, calls: Calls<T>): Remote<T> =>
   Object.fromEntries(
     Object.keys(calls).map((name) => [name, (argument?: unknown) => rpc.call(name, argument)]),
   ) as Remote<T>;
 
-/** Lets the other side call a `T`. */
+/** Offers a `T` to the other side. */
 export const offer = <T>(target: Remote<T>, calls: Calls<T>): Handlers =>
   Object.fromEntries(
     Object.keys(calls).map((name) => [name, (argument) => (target as Handlers)[name]?.(argument)]),
@@ -57,7 +60,7 @@ interface SentError {
   readonly field: string | undefined;
 }
 
-/** Calls between the processes of one server, in both directions. Arguments and results are plain JSON. */
+/** RPC between the processes of one server, in both directions. Arguments and results are plain JSON. */
 export class Rpc {
   readonly #port: Port;
   readonly #handlers: Handlers;
@@ -76,7 +79,10 @@ export class Rpc {
     });
   }
 
-  /** @throws the error that the other side raised; `unavailable` when it is gone. */
+  /**
+   * Calls a method.
+   * @throws the error that the other side raised; `unavailable` if it is gone
+   */
   async call(method: string, argument: unknown = null): Promise<unknown> {
     if (this.#closed) throw unavailable(this.#gone);
     const number = ++this.#calls;
@@ -86,7 +92,7 @@ export class Rpc {
     return waiting.promise;
   }
 
-  /** The other side has ended. */
+  /** Called when the other side has exited. */
   close(): void {
     this.#closed = true;
     for (const waiting of this.#waiting.values()) waiting.reject(unavailable(this.#gone));
@@ -125,7 +131,7 @@ function sent(error: unknown): SentError {
 const revive = ({ kind, texts: { message, hint }, field }: SentError): CofferError =>
   new CofferError(kind, message, { field, hint });
 
-/** Whether a message is one that gets an answer. */
+/** Whether a message is a call that expects a response. */
 export const isCall = (message: unknown): boolean => isMessage(message) && 'call' in message;
 
 const isMessage = (message: unknown): message is Message =>

@@ -6,16 +6,16 @@ import type { Core } from '../operations/declaration/operation.ts';
 import type { GuardedCore } from '../operations/pipeline/asked-request.ts';
 import type { Dialect, Engine } from '../transit/engine.ts';
 
-/** What takes the lines of the audit trail. */
+/** Sink for audit log lines. */
 interface AuditAppender {
   append(line: string): Promise<void> | undefined;
 }
 
-/** The core of an unsealed server, with what every request needs of it at hand. */
+/** Core of an unsealed server, with cached data that every request needs. */
 export class ServedCore implements GuardedCore {
   readonly core: Core;
   readonly access: Access;
-  /** Of each dialect of callers, by mount path; as of the revision. */
+  /** Engines by mount path, for each dialect of callers; as of the revision. */
   readonly #engines: Map<string, Promise<Engine>>[] = [];
   readonly #recorder: AuditRecorder | undefined;
   readonly #auditLog: AuditAppender | undefined;
@@ -45,7 +45,10 @@ export class ServedCore implements GuardedCore {
     this.loginFailed = loginFailed;
   }
 
-  /** @param loginFailed called with each login that fails through its caller's fault. */
+  /**
+   * Creates it.
+   * @param loginFailed called for each login that fails because of the client
+   */
   static async over(
     core: Core,
     auditLog: AuditAppender | undefined,
@@ -69,7 +72,7 @@ export class ServedCore implements GuardedCore {
   async #look(): Promise<string> {
     const look = ++this.#looks;
     await new Promise((resolve) => setImmediate(resolve));
-    // Whoever comes from here on may know of changes that this look misses.
+    // Requests that arrive from here on need a new look: they may know of later commits.
     this.#looking = undefined;
     const revision = await this.core.store.revision();
     if (revision !== this.#revision) await this.#moveTo(revision, look);
@@ -78,7 +81,7 @@ export class ServedCore implements GuardedCore {
 
   async #moveTo(revision: string, look: number): Promise<void> {
     const mounts = await this.core.mounts.list();
-    // A later look may have been quicker, and knows better.
+    // A later look may have been faster, and has newer data.
     if (look < this.#takenUp) return;
     this.#takenUp = look;
     this.#mounts = new Map(mounts.map((mount) => [mount.path, mount]));
@@ -86,7 +89,7 @@ export class ServedCore implements GuardedCore {
     this.#revision = revision;
   }
 
-  /** The mount that a path lies under. Mounts never lie in one another, so there is at most one. */
+  /** Finds the mount of a path. Mounts are never nested, so there is at most one. */
   mountOf(path: string): Mount | undefined {
     for (let end = mountEnd(path, 0); end !== -1; end = mountEnd(path, end + 1)) {
       const mount = this.#mounts.get(path.slice(0, end));

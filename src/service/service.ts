@@ -24,7 +24,7 @@ import { sealedStore } from './sealed-store.ts';
 import { ServedCore } from './served-core.ts';
 import { credentialsOf, forget, type UnsealKey } from './unseal-keys.ts';
 
-/** What every process of a server needs to know of its store; plain JSON. */
+/** Store settings for every process of a server; plain JSON. */
 export interface ServiceSettings {
   readonly location: Location;
   readonly dialect?: Dialect;
@@ -37,45 +37,48 @@ export interface ServiceOptions {
   readonly settings: ServiceSettings;
   readonly server: ServerState;
   readonly log: Log;
-  /** What the processes before this one have seen of the store. */
+  /** Last-seen state of the store, from earlier processes. */
   readonly seen?: Sighting | undefined;
 }
 
-/** Expired tokens are cleared away so often. */
+/** Interval between deletions of expired tokens, in milliseconds. */
 const SWEEP_EVERY_MS = 10 * 60 * 1000;
-/** Of those tokens whose time has not come: some may have lost what they depended on. */
+/** Maximum number of unexpired tokens checked per sweep for a lost mount or parent. */
 const SWEPT_BY_THE_WAY = 1000;
-/** Keys whose period has passed are looked for so often, as the shortest period is an hour. */
+/** Interval between checks for due key rotations, in milliseconds; the shortest rotation period is an hour. */
 const ROTATE_EVERY_MS = 60 * 60 * 1000;
 
-/** So many messages of a key version are counted in memory before that is written down; a lane may be killed at any time. */
+/**
+ * Number of messages of a key version that are counted in memory before the count is written; smaller in a
+ * large-request worker, which may be killed at any time.
+ */
 const COUNT_STEP = 2 ** 20;
 const LANE_COUNT_STEP = 2 ** 12;
 const COUNTS_WITHIN_MS = 1000;
 
-/** A store as a process: opened and closed while the doors to it stay open, with its audit trail and its upkeep. */
+/** Store as a process: opened and closed while its protocols stay open, with its audit log and maintenance. */
 export class Service implements Member {
   readonly metrics = new Metrics();
-  /** For the few operations that are answered while the store is sealed. */
+  /** Core for the few operations that are available while the store is sealed. */
   readonly sealedCore: Core;
   readonly #options: ServiceOptions;
   readonly #sweeping: NodeJS.Timeout;
   readonly #rotating: NodeJS.Timeout;
   #auditLog: AuditLog | undefined;
   #store: SealedStore | undefined;
-  /** Of the store, before it was sealed or in a process that this one replaces. */
+  /** Last-seen state, from before the store was sealed or from a process that this one replaces. */
   #seenBefore: Sighting | undefined;
-  /** From where the store was last found to have gone back, which is said once. */
+  /** Last reported rollback, so that it is logged only once. */
   #alarmed: Sighting | undefined;
   #served: ServedCore | undefined;
   #lanes: Lanes | undefined;
   #messages: MessageCounts | undefined;
-  /** What opens the store in further processes. */
+  /** Keys that open the store in further processes. */
   #keys: readonly UnsealKey[] = [];
 
   /**
-   * Notes for those who run the server why a request could not be answered.
-   * @returns the error as callers may see it; undefined for one that nobody foresaw.
+   * Logs why a request could not be answered.
+   * @returns the error for the client; undefined for an internal one
    */
   readonly failed: NoteFailure = (error) => {
     const { log, settings } = this.#options;
@@ -100,7 +103,10 @@ export class Service implements Member {
     this.#rotating = setInterval(() => void this.#rotateDueKeys(), ROTATE_EVERY_MS).unref();
   }
 
-  /** Sealed at first. @throws `unavailable` when the audit file can't be opened. */
+  /**
+   * Creates a sealed service.
+   * @throws `unavailable` if the audit file cannot be opened
+   */
   static async create(options: ServiceOptions): Promise<Service> {
     const { auditFile } = options.settings;
     return new Service(options, auditFile === undefined ? undefined : await AuditLog.open(auditFile));
@@ -111,18 +117,24 @@ export class Service implements Member {
     return this.#served;
   }
 
-  /** Where large requests are worked on; undefined while the store is sealed, and where they already are. */
+  /** Worker pool for large requests; undefined while the store is sealed, and inside such a worker. */
   get lanes(): Lanes | undefined {
     return this.#lanes;
   }
 
-  /** @throws `denied` when no key fits; what was open stays open. */
+  /**
+   * Unseals.
+   * @throws `denied` if no key fits; an open store stays open then
+   */
   async unseal(keys: readonly UnsealKey[]): Promise<void> {
     const { location } = this.#options.settings;
     await this.adopt(await openStore({ location, credentials: credentialsOf(keys), seen: this.#seen }), keys);
   }
 
-  /** Takes over a store that is open already. @param keys what opens it in further processes; without them there are none. */
+  /**
+   * Adopts a store that is already open.
+   * @param keys keys that open it in further processes; without them there are none
+   */
   async adopt(store: SealedStore, keys?: readonly UnsealKey[]): Promise<void> {
     const { settings } = this.#options;
     const before = this.#store;
@@ -138,7 +150,7 @@ export class Service implements Member {
         : new Lanes(() => startLane(settings.workerCommand, { settings, keys, seen: this.#seen }));
   }
 
-  /** Requests that are under way find the store closed. */
+  /** Seals. Requests in progress find the store closed. */
   async seal(): Promise<void> {
     this.#seenBefore = this.#seen;
     this.#served = undefined;
@@ -150,14 +162,14 @@ export class Service implements Member {
     forget(this.#keys);
   }
 
-  /** Starts afresh over the open store, with empty caches. */
+  /** Starts over with empty caches on the open store. */
   async reload(): Promise<void> {
     this.#auditLog?.reopen();
     if (this.#store !== undefined) this.#served = await this.#serve(this.#store);
     this.#lanes?.renew();
   }
 
-  /** What this process has seen of the store, for those that follow it. */
+  /** Returns the last-seen state of the store, for other processes. */
   async seen(): Promise<Sighting | undefined> {
     return this.#seen;
   }
@@ -176,7 +188,7 @@ export class Service implements Member {
     return { ...this.metrics.snapshot(), ...(store === undefined ? {} : { store }), ...disks };
   }
 
-  /** The numbers of all processes of the server. */
+  /** Prints the metrics of all processes of the server. */
   printMetrics(): Promise<string> {
     return this.#options.server.metrics();
   }
@@ -193,7 +205,7 @@ export class Service implements Member {
     this.#auditLog = undefined;
   }
 
-  /** A core over the store, with settings that wait for a reload taken up. */
+  /** Creates a core over the store, and applies settings that take effect on reload. */
   async #serve(store: Store): Promise<ServedCore> {
     const core = this.#core(store);
     for (const mount of await core.mounts.list('transit')) {
@@ -244,7 +256,7 @@ export class Service implements Member {
     });
   }
 
-  /** What is not written down in time is lost: sealing and ending wait for nobody who holds the store. */
+  /** Counts that are not written in time are lost: sealing and exiting do not wait for the write lock. */
   async #writeCounts(): Promise<void> {
     const given = new Promise((resolve) => setTimeout(resolve, COUNTS_WITHIN_MS).unref());
     await Promise.race([this.#messages?.write(), given]);
@@ -268,7 +280,10 @@ export class Service implements Member {
     }
   }
 
-  /** Keys rotate when they are used; this is for those that nobody uses. Each process looks, and one of them rotates. */
+  /**
+   * Rotates due keys. Keys also rotate when they are used; this is for unused ones. Each process checks, and one of
+   * them rotates.
+   */
   async #rotateDueKeys(): Promise<void> {
     const core = this.#served?.core;
     if (core === undefined) return;

@@ -14,7 +14,7 @@ import { type Calls, offer, portOf, Rpc, remote } from './rpc.ts';
 import { Service, type ServiceSettings } from './service.ts';
 import { credentialsOf, forget, parseKeys, type SentUnsealKey } from './unseal-keys.ts';
 
-/** What a further process behind the door is told at its start. */
+/** Start parameters of a worker process. */
 export interface WorkerStart<S> {
   readonly settings: ServiceSettings;
   readonly door: S;
@@ -24,9 +24,12 @@ export interface WorkerStart<S> {
   readonly seen?: Sighting | undefined;
 }
 
-/** What the server asks of a further process behind the door. */
+/** Calls that the server makes to a worker process. */
 export interface WorkerProcess<S> {
-  /** @returns the addresses that it listens on. */
+  /**
+   * Starts it.
+   * @returns the addresses that it listens on
+   */
   start(start: WorkerStart<S>): Promise<readonly string[]>;
   unseal(keys: readonly SentUnsealKey[]): Promise<void>;
   seal(): Promise<void>;
@@ -34,7 +37,7 @@ export interface WorkerProcess<S> {
   renew(door: S): Promise<void>;
   seen(): Promise<Sighting | undefined>;
   snapshot(): Promise<Snapshot>;
-  /** Finishes what has begun. */
+  /** Finishes requests in progress. */
   close(): Promise<void>;
 }
 
@@ -49,7 +52,7 @@ export const WORKER_CALLS: Calls<WorkerProcess<never>> = {
   close: true,
 };
 
-/** What such a process asks of the server. */
+/** Calls that a worker makes to the server. */
 export const SERVER_CALLS: Calls<ServerState> = {
   sealStatus: true,
   unseal: true,
@@ -60,9 +63,9 @@ export const SERVER_CALLS: Calls<ServerState> = {
 };
 
 /**
- * The life of a process that a server started: it is told over Node's channel what to be, and ends with the server.
- * Signals of the terminal are left to the server, which tells its processes when to stop.
- * @param log takes one line of JSON, without a newline.
+ * Runs a process that a server started: it gets its task over Node's channel, and exits with the server. Signals of the
+ * terminal are handled by the server, which tells its processes when to stop.
+ * @param log receives one line of JSON, without a newline
  */
 export async function serveAsWorker<S>(
   door: () => Promise<DoorKind<S>>,
@@ -118,22 +121,22 @@ export async function serveAsWorker<S>(
   await done.promise;
 }
 
-/** Where the system is told how gladly it may end a process when the machine runs out of memory. */
+/** Linux file that sets how likely the kernel is to kill a process when the machine runs out of memory. */
 const OOM_SCORE = '/proc/self/oom_score_adj';
 const MOST_GLADLY = Buffer.from('1000');
 
-/** Else it might be the server that is ended. Other systems than Linux have no such file. */
+/** Prefers this process over the server for the OOM killer. Other systems do not have the file. */
 function offerToGoFirst(): void {
   try {
     const file = openSync(OOM_SCORE, 'r+');
     writeSync(file, MOST_GLADLY);
     closeSync(file);
   } catch {
-    // Then the system chooses by itself.
+    // The kernel chooses on its own.
   }
 }
 
-/** Works on what comes through a pipe. */
+/** Processes jobs from a pipe. */
 async function workOnJobs<S>(
   kind: DoorKind<S>,
   start: LaneStart,
@@ -142,7 +145,7 @@ async function workOnJobs<S>(
 ): Promise<() => Promise<void>> {
   offerToGoFirst();
   const settings = start.settings as ServiceSettings;
-  // Nobody answers what `server` asks: requests about the server itself never come here.
+  // Calls to `server` are never answered: requests about the server itself are not sent here.
   const service = await Service.create({ settings, server, log });
   const unsealKeys = parseKeys(start.keys);
   await service.adopt(

@@ -2,13 +2,13 @@ import type { KeyObject } from 'node:crypto';
 import { sshLine } from './ssh-key.ts';
 
 /*
- * Who may sign: OpenSSH's file of allowed signers (ssh-keygen(1), ALLOWED SIGNERS). A line has the patterns of whoever is
- * meant, options, and a public key.
+ * OpenSSH's allowed_signers file (ssh-keygen(1), ALLOWED SIGNERS). A line has patterns of principals, options, and a
+ * public key.
  */
 
 export interface AllowedSigner {
   readonly principals: string;
-  /** As {@link signerKey} has it: lists may be long, and of their keys one is asked about. */
+  /** In the form of {@link signerKey}, not parsed: lists may be long, and only one key is searched for. */
   readonly key: string;
   /** Patterns of namespaces; absent for all. */
   readonly namespaces?: string;
@@ -17,23 +17,23 @@ export interface AllowedSigner {
   readonly validBefore?: number;
 }
 
-/** What is asked of the file. */
+/** Query for signers. */
 export interface SignerQuestion {
-  /** As {@link signerKey} has it. */
+  /** In the form of {@link signerKey}. */
   readonly key: string;
   readonly namespace: string;
-  /** When it was signed, or is verified; milliseconds since 1970. */
+  /** Time of signing, or of verification, in milliseconds since the epoch. */
   readonly at: number;
 }
 
-/** A key as lines have it, for comparing. */
+/** Returns a key in the form of a line, for comparison. */
 export const signerKey = (key: KeyObject): string => sshLine(key, '').trimEnd();
 
-/** A line that lets nobody sign, because it can't be what it was meant to be. */
+/** Malformed line, which allows no signatures. */
 export interface BrokenLine {
-  /** Absent when not even that can be read. */
+  /** Absent if not even they can be parsed. */
   readonly principals?: string;
-  /** E.g. `line 3 has an unknown option`. */
+  /** Reason, e.g. `line 3 has an unknown option`. */
   readonly why: string;
 }
 
@@ -43,8 +43,8 @@ export interface AllowedSigners {
 }
 
 /**
- * Reads lines as OpenSSH does: what it would not understand lets nobody sign, and says nothing against other lines. Lines
- * with certificate authorities, and with keys of other kinds, are left out: no signature that is read here is theirs.
+ * Parses an allowed_signers file like OpenSSH. Invalid lines are skipped and do not affect other lines. Lines for
+ * certificate authorities and unsupported key types are ignored.
  * @see docs/decisions/0166
  */
 export function parseAllowedSigners(text: string): AllowedSigners {
@@ -61,7 +61,7 @@ export function parseAllowedSigners(text: string): AllowedSigners {
   return { signers, broken };
 }
 
-/** A word, of which the end may be quoted, and what follows it. */
+/** Word, whose end may be quoted, and the text after it. */
 const WORD = /^([^ \t\r"]*)(?:"([^"]*)")?[ \t\r]*(.*)/s;
 const KEY = /^(ssh|ecdsa|sk)-[\w@.-]+[ \t]/;
 const SUPPORTED = /^(ssh-ed25519|ssh-rsa|ecdsa-sha2-nistp\d+)[ \t]/;
@@ -82,7 +82,10 @@ function parseLine(line: string): AllowedSigner | BrokenLine | undefined {
   return { principals, key: `${name} ${blob}`, ...options.limits };
 }
 
-/** Options end at a blank outside of quotes. @returns undefined when a quote does not end. */
+/**
+ * Finds the end of the options: a blank outside of quotes.
+ * @returns undefined for an unterminated quote
+ */
 function endOfOptions(text: string): number | undefined {
   let isQuoted = false;
   let at = 0;
@@ -101,7 +104,10 @@ interface Options {
 const FLAG = /^cert-authority(?=,|$)/i;
 const OPTION = /^(namespaces|valid-after|valid-before)="((?:\\"|[^"\\]|\\(?!"))*)"(?=,|$)/i;
 
-/** @returns why they are none, instead: an option that is not known may have been meant to forbid something. */
+/**
+ * Parses options.
+ * @returns the reason if they are malformed: an unknown option may be a restriction
+ */
 function parseOptions(text: string): Options | string {
   const values = new Map<string, string>();
   let isAuthority = false;
@@ -140,8 +146,8 @@ const TIMES = [
 const TIME = /^(\d{4})(\d\d)(\d\d)(?:(\d\d)(\d\d)(\d\d)?)?(Z|UTC)?$/i;
 
 /**
- * `YYYYMMDD` or `YYYYMMDDHHMM[SS]`, with a `Z` or `UTC` behind it, or else the local time.
- * @returns milliseconds since 1970, or undefined for what is no time, or before that.
+ * Parses `YYYYMMDD` or `YYYYMMDDHHMM[SS]`, followed by `Z` or `UTC`, or else in local time.
+ * @returns milliseconds since the epoch; undefined if it is malformed, or before the epoch
  */
 export function parseSshTime(text: string): number | undefined {
   const [whole, ...parts] = TIME.exec(text) ?? [];
@@ -157,19 +163,19 @@ export function parseSshTime(text: string): number | undefined {
   return time > 0 ? time : undefined;
 }
 
-/** Whether somebody's key may sign what is asked about. */
+/** Whether the key of an identity may sign for the query. */
 export const maySign = (signer: AllowedSigner, identity: string, question: SignerQuestion): boolean =>
   matches(signer.principals, identity) &&
   isOf(signer, question) &&
   (signer.namespaces === undefined || matches(signer.namespaces, question.namespace));
 
-/** What can't be understood of somebody's lines. */
+/** Returns the malformed lines of an identity. */
 export const brokenFor = (broken: readonly BrokenLine[], identity: string): readonly BrokenLine[] =>
   broken.filter(({ principals }) => principals === undefined || matches(principals, identity));
 
 /**
- * Who may have signed, as `ssh-keygen -Y find-principals` has it: the patterns of the first line with the key. For which
- * namespace is a question for whoever verifies then.
+ * Returns the possible signers, like `ssh-keygen -Y find-principals`: the patterns of the first line with the key. The
+ * verification checks the namespace later.
  */
 export const principalsOf = (
   signers: readonly AllowedSigner[],
@@ -180,7 +186,7 @@ export const principalsOf = (
     ?.principals.split(',')
     .filter((pattern) => pattern !== '') ?? [];
 
-/** Times are whole seconds, and the last one counts (ssh-keygen(1): "at or before"). */
+/** Whether key and time match. Times are whole seconds, inclusive (ssh-keygen(1): "at or before"). */
 function isOf(
   { key, validAfter, validBefore }: AllowedSigner,
   asked: Omit<SignerQuestion, 'namespace'>,
@@ -193,7 +199,9 @@ function isOf(
   );
 }
 
-/** OpenSSH's lists of patterns: `*` and `?`, separated by commas; one with `!` in front that fits says no. */
+/**
+ * Matches OpenSSH's pattern lists: `*` and `?`, separated by commas; a matching pattern with a leading `!` excludes.
+ */
 function matches(patterns: string, text: string): boolean {
   let found = false;
   for (const pattern of patterns.split(',')) {
@@ -205,7 +213,7 @@ function matches(patterns: string, text: string): boolean {
   return found;
 }
 
-/** Without a regular expression: a pattern of many stars would let it run for ever. */
+/** Matches without a regular expression, which could take exponential time for many stars. */
 function glob(pattern: string, text: string): boolean {
   let [at, star, from] = [0, -1, 0];
   for (let position = 0; position < text.length; ) {
@@ -225,7 +233,10 @@ function glob(pattern: string, text: string): boolean {
   return at === pattern.length;
 }
 
-/** A line for one key. @param validAfter milliseconds since 1970. */
+/**
+ * Formats a line for one key.
+ * @param validAfter milliseconds since the epoch
+ */
 export function allowedSignerLine(
   identity: string,
   key: KeyObject,

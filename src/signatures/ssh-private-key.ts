@@ -41,8 +41,9 @@ export function parseSshPrivateKey(text: string): KeyObject | undefined {
 }
 
 /**
- * The passphrase goes through bcrypt_pbkdf, which nobody maintains an audited package of. Many releases of ssh-keygen write an Ed25519
- * key in their own format even when told to write PEM, which only an RSA key becomes everywhere.
+ * Returns the hint for an encrypted key. Its KDF is bcrypt_pbkdf, for which there is no maintained and audited package.
+ * Many releases of ssh-keygen write an Ed25519 key in their own format even if told to write PEM, which only works
+ * everywhere for RSA keys.
  */
 const wayOut = (isRsa: boolean): string =>
   isRsa

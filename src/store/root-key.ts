@@ -13,9 +13,9 @@ const HEAD_BYTES = 1 + SALT_BYTES;
 /** Of HMAC-SHA256: 160 bits, beyond any hope of a collision, and short enough for every file system. */
 const NAME_BYTES = 20;
 
-/** What a sealed blob is: its name is derived from this, and this is sealed inside it. */
+/** Identity of a sealed blob: its name is derived from this, and this is sealed inside it. */
 export interface Identity {
-  /** `document`: what the rooms above store. `index`: which ids a collection has. `slots`: the list of key slots. */
+  /** `document`: documents of the layers above. `index`: the IDs of a collection. `slots`: the list of key slots. */
   readonly space: 'document' | 'index' | 'slots';
   readonly collection: string;
   readonly id: string;
@@ -23,14 +23,14 @@ export interface Identity {
 
 export interface OpenedBlob {
   readonly identity: Identity;
-  /** JSON text. */
+  /** Content, as JSON text. */
   readonly json: string;
 }
 
 /**
- * The key that seals a store, for one generation. Blobs are sealed under their own name, the name is a keyed hash of
- * their identity, and the identity is inside: a blob that was renamed, swapped or brought from another store or
- * generation doesn't open.
+ * Root key that seals a store, for one generation. Blobs are sealed under their own name, the name is a keyed hash of
+ * their identity, and the identity is inside: a blob that was renamed, swapped or copied from another store or
+ * generation does not open.
  * @see docs/decisions/0003
  */
 export class RootKey {
@@ -42,7 +42,7 @@ export class RootKey {
   readonly #random: Random;
   readonly #derived = new Map<string, KeyObject>();
 
-  /** @param bytes 32; the caller wipes them. */
+  /** @param bytes 32 bytes, which the caller wipes */
   constructor(bytes: Uint8Array, storeId: string, generation: number, random: Random = systemRandom) {
     this.generation = generation;
     this.storeId = storeId;
@@ -52,12 +52,12 @@ export class RootKey {
     this.#random = random;
   }
 
-  /** A copy of the root key itself, to be wrapped for a slot and then wiped. */
+  /** Exports a copy of the root key, to be wrapped for a slot and then wiped. */
   export(): Buffer {
     return this.#root.export();
   }
 
-  /** A key for a purpose of whoever uses the store; no two purposes have anything in common. */
+  /** Derives a key for a purpose of the store's user; keys of different purposes are independent. */
   derive(purpose: string): KeyObject {
     const known = this.#derived.get(purpose);
     if (known !== undefined) return known;
@@ -83,7 +83,11 @@ export class RootKey {
     return { ref, bytes };
   }
 
-  /** @param place for messages. @throws `corrupt` naming it. */
+  /**
+   * Opens a sealed blob.
+   * @param place location for messages
+   * @throws `corrupt` naming the place
+   */
   open(ref: BlobRef, bytes: Uint8Array, place: Place): OpenedBlob {
     if (bytes.length < HEAD_BYTES + TAG_BYTES) throw damaged(place, 'it is cut short');
     if (bytes[0] !== SEALED_FORMAT) throw damaged(place, 'its format is unknown');
@@ -107,7 +111,7 @@ export class RootKey {
   }
 }
 
-/** Tells two seals apart without opening them: the salt and the tag. */
+/** Returns a fingerprint that distinguishes two seals without opening them: the salt and the tag. */
 export const fingerprint = (bytes: Uint8Array): Buffer =>
   Buffer.concat([bytes.subarray(0, HEAD_BYTES), bytes.subarray(-TAG_BYTES)]);
 

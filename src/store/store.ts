@@ -1,14 +1,14 @@
 import type { KeyObject } from 'node:crypto';
 
 /**
- * The sealed store as the rooms above it see it: JSON documents in named collections, consistent reads,
- * atomic transactions across processes. Nothing here knows of keys, tags, files or HTTP. Documents are plain
- * data that JSON can carry; whoever owns a collection gives them their type.
+ * The sealed store as the layers above see it: JSON documents in named collections, consistent reads, atomic
+ * transactions across processes. It knows nothing of keys, tags, files or HTTP. Documents are plain data that JSON can
+ * represent; the owner of a collection defines their type.
  */
 
-/** Where a document lives. Both parts are hidden on disk; `id` may be any non-empty text. */
+/** Address of a document. Both parts are hidden on disk; `id` may be any non-empty text. */
 export interface DocumentRef {
-  /** A path of the owning room, e.g. `transit/transit/keys`. */
+  /** Path of the owning module, e.g. `transit/transit/keys`. */
   readonly collection: string;
   /** Unique within its collection, e.g. the name of a named key. */
   readonly id: string;
@@ -22,39 +22,38 @@ export interface ListOptions {
 }
 
 /**
- * A consistent view: everything read through one view belongs to one committed state,
- * even while other processes write.
+ * Consistent view: everything read through one view belongs to one committed state, even while other processes write.
  */
 export interface View {
   /**
-   * The document, or undefined when there is none. The value is frozen, and it is the *same object* on every
-   * call for as long as the document is unchanged and cached, so that a caller may hang what it derives
-   * from it (parsed keys) on a WeakMap.
-   * @throws `corrupt` naming the damaged file; other documents stay readable.
+   * Returns a document; undefined if it does not exist. The value is frozen, and it is the *same object* on every call
+   * for as long as the document is unchanged and cached, so that callers can attach derived data (parsed keys) to it in
+   * a WeakMap.
+   * @throws `corrupt` naming the damaged file; other documents stay readable
    */
   get<T>(ref: DocumentRef): Promise<T | undefined>;
-  /** The ids of a collection, sorted by code unit. Costs no opening of the documents themselves. */
+  /** Lists the IDs of a collection, sorted by code unit, without opening the documents. */
   list(collection: string, options?: ListOptions): Promise<string[]>;
   /**
-   * A secret key of 32 bytes for one purpose, the same in every process that has the store open. It is derived from the root key,
-   * so it lies nowhere and a rekey replaces it. The same object for as long as it stays the same.
+   * Returns a 32-byte secret key for one purpose, the same in every process that has the store open. It is derived from
+   * the root key, so it is not stored and a rekey replaces it. The same object for as long as it does not change.
    */
   key(purpose: string): KeyObject;
 }
 
 export interface Transaction extends View {
-  /** Reads see what was put before in the same transaction. */
+  /** Puts a document. Later reads in the same transaction see it. */
   put(ref: DocumentRef, value: object): void;
   delete(ref: DocumentRef): void;
 }
 
 export interface Store {
-  /** Random, made by `init`; part of what every document is authenticated with. */
+  /** Random ID, created by `init`; part of the associated data of every document. */
   readonly id: string;
 
   /**
-   * Runs `read` on a consistent view. `read` may run again from the start when another process commits in
-   * between, so it must have no effects.
+   * Runs `read` on a consistent view. `read` may run again from the start if another process commits in between, so it
+   * must have no side effects.
    */
   read<T>(read: (view: View) => T | Promise<T>): Promise<T>;
 
@@ -66,14 +65,14 @@ export interface Store {
   transact<T>(change: (tx: Transaction) => T | Promise<T>): Promise<T>;
 
   /**
-   * A cheap value (one system call for files) that differs from its earlier value once anything in the store was
-   * committed by any process. Equal revisions mean that nothing derived from the store is out of date.
+   * Returns a cheap value (one system call for files) that changes whenever any process commits to the store. Equal
+   * revisions mean that nothing derived from the store is out of date.
    */
   revision(): Promise<string>;
 
   /**
-   * Bounds how many documents of a collection are kept in memory, least recently used first to go; 0 takes the bound
-   * away. It holds for this process and until it is set anew.
+   * Limits the number of cached documents of a collection, evicting the least recently used first; 0 removes the limit.
+   * It applies to this process until it is set again.
    */
   limitCache(collection: string, documents: number): void;
 

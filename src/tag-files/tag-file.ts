@@ -1,4 +1,4 @@
-/** Files that say which tags an organization has, and which workspace carries which: text in, text out. */
+/** Files that define the tags of an organization and its workspaces: text in, text out. */
 
 import type { CofferError } from '../ground/errors.ts';
 import { invalid } from '../ground/errors.ts';
@@ -6,7 +6,7 @@ import { invalid } from '../ground/errors.ts';
 /** Keys with their values. */
 export type Bindings = ReadonlyMap<string, string>;
 
-/** What one workspace carries. */
+/** Tags of one workspace. */
 export interface Carried {
   readonly tags: readonly string[];
   /** Undefined: the file says nothing of them. */
@@ -15,11 +15,11 @@ export interface Carried {
   readonly project?: string;
 }
 
-/** What a file says, as it was written: no name is checked or folded here. */
+/** Content of a file as written: names are not validated or normalized. */
 export interface TagFile {
-  /** Tags that are there whether a workspace carries them or not. */
+  /** Tags of the pool, whether a workspace has them or not. */
   readonly tags: readonly string[];
-  /** Each name once, in the order of the file. */
+  /** By unique name, in the order of the file. */
   readonly workspaces: ReadonlyMap<string, Carried>;
   /** What is bound to projects, and through them to their workspaces. */
   readonly projects?: ReadonlyMap<string, Bindings>;
@@ -31,8 +31,9 @@ export type FormatName = 'csv' | 'json' | 'yaml';
 
 export interface TagFormat {
   /**
-   * @param file its name, for errors.
-   * @throws `invalid` naming the file and the place in it.
+   * Parses a file.
+   * @param file its name, for errors
+   * @throws `invalid` naming the file and the place in it
    */
   parse(text: string, file: string): TagFile;
   print(content: TagFile): string;

@@ -15,23 +15,23 @@ import { Surroundings } from './surroundings.ts';
 import type { WorkspaceIndexes } from './workspace-index.ts';
 import { type BindingFilter, holdsAny } from './workspace-query.ts';
 
-/** What tags of the form key=value are bound to. */
+/** Kinds of resources that key-value tags are bound to. */
 export const TAGGABLE_KINDS = ['projects', 'workspaces'] as const;
 export type TaggableKind = (typeof TAGGABLE_KINDS)[number];
 
 export interface BoundTagsQuery {
-  /** Only those bound to things of this kind. */
+  /** Only tags bound to resources of this kind. */
   readonly kind?: TaggableKind | undefined;
-  /** Only those for which one of these holds; absent or empty: all. */
+  /** Only tags that match one of these; absent or empty: all. */
   readonly any?: readonly BindingFilter[] | undefined;
-  /** Whether the caller may know of the tags of one project or workspace; those of others are not there. */
+  /** Whether the caller may see the tags of a project or workspace; others do not exist for the caller. */
   sees(kind: TaggableKind, target: { readonly id: string; readonly name: string }): boolean;
-  /** Whether anybody wants to know for how many workspaces each holds: every workspace is looked at for it. */
+  /** Whether to count the workspaces of each tag, which requires reading every workspace. */
   readonly isCounted: boolean;
   readonly page: PageRequest;
 }
 
-/** One tag on one thing. */
+/** Tag bound to one resource. */
 export interface BoundTag extends Binding {
   readonly kind: TaggableKind;
   readonly target: { readonly id: string; readonly name: string; readonly organization: string };
@@ -39,7 +39,7 @@ export interface BoundTag extends Binding {
   readonly counts?: { readonly projects: number; readonly workspaces: number };
 }
 
-/** A tag as it is found, with the record that it is bound to. */
+/** Tag found by a search, with the record that it is bound to. */
 type Found = { readonly binding: Binding } & (
   | { readonly kind: 'projects'; readonly record: ProjectRecord }
   | { readonly kind: 'workspaces'; readonly record: WorkspaceRecord }
@@ -50,7 +50,10 @@ const ID_KINDS = { projects: 'prj', workspaces: 'ws' } as const satisfies Record
   IdentifierKind
 >;
 
-/** The tags of the form key=value of whole organizations, one entry for each thing that has one of its own. @see docs/decisions/0289 */
+/**
+ * Key-value tags of whole organizations, one entry for each resource with a tag of its own.
+ * @see docs/decisions/0289
+ */
 export class BoundTags {
   readonly #ports: Ports;
   readonly #indexes: WorkspaceIndexes;
@@ -61,8 +64,8 @@ export class BoundTags {
   }
 
   /**
-   * Those of projects, then those of workspaces, each in the order of their names.
-   * @throws `not-found` for an unknown organization.
+   * Lists tags: those of projects, then those of workspaces, each sorted by name.
+   * @throws `not-found` for an unknown organization
    */
   async list(organizationName: string, query: BoundTagsQuery): Promise<Page<BoundTag>> {
     const revision = await this.#ports.store.revision();
@@ -105,7 +108,7 @@ async function byName({ projects }: Surroundings): Promise<ProjectRecord[]> {
   return (await projects.all()).sort((a, b) => (a.name < b.name ? -1 : 1));
 }
 
-/** Goes through what may have tags, counts those that are wanted, and keeps those of one page. */
+/** Visits all taggable resources, counts the matching tags, and keeps those of one page. */
 class Search {
   readonly page: Found[] = [];
   total = 0;
@@ -140,7 +143,10 @@ class Search {
   }
 }
 
-/** For how many workspaces each tag of a project holds: those in it that have no value of their own, or may not have one. */
+/**
+ * Counts the workspaces for which each tag of a project is effective: those in it that have no value of their own, or
+ * may not have one.
+ */
 async function holding(
   page: readonly Found[],
   workspaces: readonly WorkspaceRecord[],

@@ -34,9 +34,10 @@ const KINDS = ['tag', 'ws', 'prj', 'rtk'] as const;
 export type IdentifierKind = (typeof KINDS)[number];
 
 /**
- * An identifier is its own address: `tag-`, `ws-` and so on, four letters that name the organization, twelve that name the
- * record. Requests give the identifier alone, so it has to lead to the organization without an index of all of them.
- * All letters are random, and identifiers are no secrets: existing and missing ones get the same answer from who may not see them.
+ * Parsed ID. An ID is its own address: `tag-`, `ws-` and so on, four letters that identify the organization, twelve
+ * that identify the record. Requests contain the ID alone, so it must lead to the organization without an index of all.
+ * All letters are random, and IDs are not secret: existing and missing ones are answered alike to callers who may not
+ * see them.
  */
 export interface Address {
   readonly home: string;

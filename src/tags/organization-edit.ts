@@ -24,7 +24,7 @@ import { RecordTable } from './record-table.ts';
 import { RecordTableEdit } from './record-table-edit.ts';
 import type { ExecutionMode, WorkspaceSettings } from './workspace-settings.ts';
 
-/** Keys of deleted tags are not looked for among fewer. */
+/** Minimum number of tags before keys of deleted tags are searched for. */
 const NOT_WORTH_CLEARING = 32;
 
 /** What a new workspace is to be, all of it checked. */
@@ -37,12 +37,12 @@ export interface WorkspaceContent {
   readonly executionMode?: ExecutionMode;
 }
 
-/** The tags and workspaces of one organization within one transaction; `save` comes last. */
+/** Tags and workspaces of one organization within one transaction; `save` must be called last. */
 export class OrganizationEdit {
   readonly organization: Organization;
   readonly tags: RecordTableEdit<TagRecord>;
   readonly workspaces: RecordTableEdit<WorkspaceRecord>;
-  /** Milliseconds since the Unix epoch. */
+  /** In milliseconds since the Unix epoch. */
   readonly now: number;
   readonly #tx: Transaction;
   readonly #random: Random;
@@ -78,25 +78,28 @@ export class OrganizationEdit {
     await (await this.#taggedKeys)?.save();
   }
 
-  /** The named keys that carry its tags, to be changed: asked for only by who will. */
+  /** Opens the table of named keys with tags, for changes. */
   taggedKeys(): Promise<RecordTableEdit<TaggedKeyRecord>> {
     this.#taggedKeys ??= RecordTableEdit.open(this.#tx, taggedKeysOf(this.organization), this.#random);
     return this.#taggedKeys;
   }
 
-  /** The same, as they are. */
+  /** Reads all named keys with tags. */
   async allTaggedKeys(): Promise<readonly TaggedKeyRecord[]> {
     const table = await RecordTable.open<TaggedKeyRecord>(this.#tx, taggedKeysOf(this.organization));
     return table.all();
   }
 
-  /** Its projects, to be changed: asked for only by who will. */
+  /** Opens the table of projects, for changes. */
   projects(): Promise<RecordTableEdit<ProjectRecord>> {
     this.#projects ??= editProjects(this.#tx, this.organization, this.#random);
     return this.#projects;
   }
 
-  /** @throws `not-found` also for a tag of another organization. */
+  /**
+   * Finds a tag.
+   * @throws `not-found` also for a tag of another organization
+   */
   async tag(id: string): Promise<TagRecord> {
     const address = addressIn(this.organization, 'tag', id);
     const known = address && (await this.tags.get(address.key));
@@ -104,7 +107,10 @@ export class OrganizationEdit {
     return known;
   }
 
-  /** @throws `not-found` also for a workspace of another organization. */
+  /**
+   * Finds a workspace.
+   * @throws `not-found` also for a workspace of another organization
+   */
   async workspace(id: string): Promise<WorkspaceRecord> {
     const address = addressIn(this.organization, 'ws', id);
     const known = address && (await this.workspaces.get(address.key));
@@ -113,8 +119,8 @@ export class OrganizationEdit {
   }
 
   /**
-   * Where a workspace is to be: the key of a project as records of workspaces have it.
-   * @throws `not-found` also for a project of another organization.
+   * Returns the key of a project as stored in workspaces.
+   * @throws `not-found` also for a project of another organization
    */
   async projectKey(id: string): Promise<string | undefined> {
     const address = addressIn(this.organization, 'prj', id);
@@ -128,7 +134,10 @@ export class OrganizationEdit {
     return ProjectTable.open(this.#tx, this.organization);
   }
 
-  /** @param name By the rules, and not in the pool yet. */
+  /**
+   * Adds a tag to the pool.
+   * @param name valid name that is not in the pool yet
+   */
   async addTag(name: string): Promise<TagRecord> {
     const tag: TagRecord = { key: await this.tags.freshKey(), name, createdAt: this.now, instances: 0 };
     await this.tags.add(tag);
@@ -136,8 +145,8 @@ export class OrganizationEdit {
   }
 
   /**
-   * The keys of the tags meant, each once; names that the pool does not have are added to it.
-   * @throws `not-found` for an unknown identifier, `invalid` for a name against the rules.
+   * Returns the unique keys of tags; names that are not in the pool are added to it.
+   * @throws `not-found` for an unknown identifier; `invalid` for an invalid name
    */
   async tagsFor(references: readonly TagReference[]): Promise<string[]> {
     const keys = new Set<string>();
@@ -153,8 +162,8 @@ export class OrganizationEdit {
   }
 
   /**
-   * The keys of those tags meant that exist, each once; a name that nobody has is passed over.
-   * @throws `not-found` for an unknown identifier.
+   * Returns the unique keys of existing tags; unknown names are ignored.
+   * @throws `not-found` for an unknown identifier
    */
   async existingTagsFor(references: readonly TagReference[]): Promise<string[]> {
     const keys = new Set<string>();
@@ -168,7 +177,10 @@ export class OrganizationEdit {
     return [...keys];
   }
 
-  /** @param tagKeys Of existing tags. Those that the workspace carries already stay as they are. */
+  /**
+   * Adds tags to a workspace.
+   * @param tagKeys keys of existing tags; those that the workspace already has are unchanged
+   */
   async attach(workspaceKey: string, tagKeys: readonly string[]): Promise<void> {
     const workspace = await this.#workspaceAt(workspaceKey);
     const carried = new Set(workspace.tags);
@@ -197,15 +209,15 @@ export class OrganizationEdit {
   }
 
   /**
-   * The workspaces and keys that carry the tag are not touched, of which there may be 10,000: its key in them leads nowhere from
-   * now on, is passed over, and is dropped with a later change.
+   * Removes a tag. The workspaces and keys with the tag, of which there may be 10,000, are not modified: its key in
+   * them becomes dangling, is ignored, and is removed by a later change.
    */
   async removeTag(tag: TagRecord): Promise<void> {
     await this.tags.remove(tag);
   }
 
   /**
-   * Every workspace and key that carries `tag` carries `into` from now on, once, and `tag` is gone.
+   * Merges `tag` into `into` in every workspace and key, and deletes `tag`.
    * @see docs/decisions/0196
    */
   async mergeTag(tag: TagRecord, into: TagRecord): Promise<TagRecord> {
@@ -231,7 +243,11 @@ export class OrganizationEdit {
     return merged;
   }
 
-  /** @param field Where the name stands in the request, for errors. @throws `exists` for a name that is taken. */
+  /**
+   * Adds a workspace.
+   * @param field place of the name in the request, for errors
+   * @throws `exists` if the name is taken
+   */
   async addWorkspace(
     name: string,
     content: WorkspaceContent,
@@ -252,7 +268,10 @@ export class OrganizationEdit {
     return workspace;
   }
 
-  /** @param updated The same workspace as it is to be; where its project is another one, it moves there. */
+  /**
+   * Updates a workspace.
+   * @param updated new version of the workspace, which may be in another project
+   */
   async updateWorkspace(
     workspace: WorkspaceRecord,
     updated: WorkspaceRecord,
@@ -277,18 +296,18 @@ export class OrganizationEdit {
     await this.#countIn(workspace.project, -1);
   }
 
-  /** Tags that were deleted since have no count left. */
+  /** Changes the count of a tag; tags deleted in the meantime have none. */
   async #count(tagKey: string, change: 1 | -1): Promise<void> {
     const tag = await this.tags.get(tagKey);
     if (tag !== undefined) await this.tags.replace(tag, { ...tag, instances: tag.instances + change });
   }
 
-  /** How many workspaces a project holds that is not the default one, counted anew. */
+  /** Counts the workspaces of a project other than the default one. */
   async heldBy({ key }: ProjectRecord): Promise<number> {
     return (await this.workspaces.all()).filter(({ project }) => project === key).length;
   }
 
-  /** The default project has what no other one has, so nothing is counted for it. */
+  /** Changes the count of a project. The default one has all other workspaces, so it has no count. */
   async #countIn(projectKey: string | undefined, change: 1 | -1): Promise<void> {
     if (projectKey === undefined) return;
     const projects = await this.projects();
@@ -298,8 +317,8 @@ export class OrganizationEdit {
   }
 
   /**
-   * The workspace without keys of deleted tags, once its keys have doubled since they were last cleared: however many
-   * tags come and go, a workspace keeps at most twice as many keys as it carries tags, at a cost that averages out.
+   * Removes keys of deleted tags from a workspace, once its keys have doubled since the last removal: however many tags
+   * come and go, a workspace has at most twice as many keys as tags, at a constant amortized cost.
    */
   async #cleared(workspace: WorkspaceRecord, adding: number): Promise<WorkspaceRecord> {
     const { tags, tagsWhenCleared } = workspace;

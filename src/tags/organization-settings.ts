@@ -1,6 +1,4 @@
-/**
- * What clients set on an organization and compare with what they read: kept and answered, and nothing acts on it.
- */
+/** Organization settings that are stored and returned for compatibility but have no effect. */
 export interface OrganizationSettings {
   readonly aggregatedCommitStatusEnabled: boolean;
   readonly allowForceDeleteWorkspaces: boolean;

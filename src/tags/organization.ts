@@ -9,7 +9,7 @@ import { RecordTable } from './record-table.ts';
 import type { TableRecord, TableShape } from './record-table-format.ts';
 import type { ExecutionMode, WorkspaceSettings } from './workspace-settings.ts';
 
-/** What the rooms below give to every part of this one. */
+/** Ports that every part of this module uses. */
 export interface Ports {
   readonly store: Store;
   readonly clock: Clock;
@@ -17,14 +17,17 @@ export interface Ports {
 }
 
 export interface Organization {
-  /** Also its identifier in the API. */
+  /** Name, which is also its identifier in the API. */
   readonly name: string;
   readonly email: string | null;
-  /** `org-` and 16 letters and digits: names the organization's tables, so that a later one of this name shares nothing. */
+  /**
+   * `org-` and 16 letters and digits: names the organization's tables, so that a later organization with this name
+   * shares nothing.
+   */
   readonly externalId: string;
-  /** What the identifiers of its tags and workspaces begin with. */
+  /** Prefix of the identifiers of its tags and workspaces. */
   readonly home: string;
-  /** Milliseconds since the Unix epoch. */
+  /** In milliseconds since the Unix epoch. */
   readonly createdAt: number;
   /** Absent: as with everybody. */
   readonly executionMode?: ExecutionMode;
@@ -34,7 +37,7 @@ export interface Organization {
 
 export interface TagRecord extends TableRecord {
   readonly createdAt: number;
-  /** How many workspaces carry it. */
+  /** Number of workspaces with this tag. */
   readonly instances: number;
 }
 
@@ -43,11 +46,11 @@ export interface WorkspaceRecord extends TableRecord {
   readonly createdAt: number;
   readonly updatedAt: number;
   /**
-   * Keys of the tags that it carries, in the order in which they were added. Keys of deleted tags may be among them
-   * for a while: they are never used again, so they only have to be passed over.
+   * Keys of its tags, in insertion order. May contain keys of deleted tags for a while: keys are never reused, so they
+   * are simply ignored.
    */
   readonly tags: readonly string[];
-  /** How many tags were left when keys of deleted ones were last cleared away. */
+  /** Number of tags after keys of deleted tags were last removed. */
   readonly tagsWhenCleared: number;
   /** The key of its project; absent: the default one. */
   readonly project?: string;
@@ -61,7 +64,7 @@ export interface WorkspaceRecord extends TableRecord {
 export interface ProjectRecord extends TableRecord {
   readonly description: string | null;
   readonly createdAt: number;
-  /** How many workspaces it holds; not kept of the default project, which has all that no other one has. */
+  /** Number of its workspaces; not stored for the default project, which has all others. */
   readonly workspaces: number;
   readonly bindings?: readonly Binding[];
   readonly autoDestroyActivityDuration?: string | null;
@@ -69,41 +72,41 @@ export interface ProjectRecord extends TableRecord {
   readonly executionMode?: ExecutionMode;
 }
 
-/** A named key of transit, in the organization whose tags it carries: `name` says where it is. */
+/** Named transit key, in the organization whose tags it has: `name` tells where it is. */
 export interface TaggedKeyRecord extends TableRecord {
   /** Keys of tags, as in a workspace. */
   readonly tags: readonly string[];
   readonly bindings?: readonly Binding[];
 }
 
-/** Its name is the key. */
+/** Reserved key, which is its name. */
 export interface ReservedKeyRecord extends TableRecord {
-  /** What a project binds to it can't be overridden by its workspaces. */
+  /** Whether workspaces cannot override the project's value. */
   readonly disableOverrides: boolean;
   readonly createdAt: number;
   readonly updatedAt: number;
 }
 
-/** A tag by its name, as a request gives it: not folded, not checked. */
+/** Tag by name as given by a request, not normalized or validated. */
 export interface NamedTag {
   readonly name: string;
-  /** Where the name stands in the request, for errors. */
+  /** Place of the name in the request, for errors. */
   readonly field?: string;
 }
 
-/** A tag as a request names it: by identifier, or by a name that the pool need not have yet. */
+/** Reference to a tag: by identifier, or by a name that need not exist in the pool yet. */
 export type TagReference = { readonly id: string } | NamedTag;
 
 export const ORGANIZATIONS = 'tags/organizations';
 
 export const organizationRef = (name: string): DocumentRef => ({ collection: ORGANIZATIONS, id: name });
 
-/** Leads from an identifier of a tag, a workspace and so on to its organization: holds the same as the document by name. */
+/** Maps the prefix of identifiers to their organization: the same content as the document by name. */
 export const homeRef = (home: string): DocumentRef => ({ collection: 'tags/homes', id: home });
 
-/** About 12 kB a slice: what a change of one record rewrites. */
+/** Tags per slice, about 12 kB: the size that is rewritten when one record changes. */
 const TAGS_PER_SLICE = 96;
-/** Workspaces are larger: some fifty tags each make 16 kB. */
+/** Workspaces per slice; they are larger: with some fifty tags each, 16 kB. */
 const WORKSPACES_PER_SLICE = 16;
 const PROJECTS_PER_SLICE = 16;
 
@@ -117,35 +120,40 @@ export const workspacesOf = ({ externalId }: Organization): TableShape => ({
   perSlice: WORKSPACES_PER_SLICE,
 });
 
-/** Written with the first project beside the default one, or the first change of that: older organizations have none. */
+/**
+ * Created with the first project besides the default one, or the first change of that; absent in older organizations.
+ */
 export const projectsOf = ({ externalId }: Organization): TableShape => ({
   collection: `tags/${externalId}/projects`,
   perSlice: PROJECTS_PER_SLICE,
   isLazy: true,
 });
 
-/** Written with the first reserved key. */
+/** Created with the first reserved key. */
 export const reservedKeysOf = ({ externalId }: Organization): TableShape => ({
   collection: `tags/${externalId}/reserved-keys`,
   perSlice: TAGS_PER_SLICE,
   isLazy: true,
 });
 
-/** Written with the first key that carries a tag. */
+/** Created with the first key that has a tag. */
 export const taggedKeysOf = ({ externalId }: Organization): TableShape => ({
   collection: `tags/${externalId}/keys`,
   perSlice: TAGS_PER_SLICE,
   isLazy: true,
 });
 
-/** Every table of an organization, for those who clear it away. */
+/** Returns every table of an organization, for deletion. */
 export const tablesOf = (organization: Organization): readonly TableShape[] =>
   [tagsOf, workspacesOf, projectsOf, reservedKeysOf, taggedKeysOf].map((tableOf) => tableOf(organization));
 
-/** The project that every organization has, and that holds each workspace of which nobody said otherwise. */
+/**
+ * Returns the key of the default project, which every organization has, and which has each workspace without an
+ * explicit one.
+ */
 export const defaultProjectKey = ({ externalId }: Organization): string => keyInExternalId(externalId);
 
-/** As it is until somebody changes it. */
+/** Returns the default project, as it is until it is changed. */
 export const defaultProject = (organization: Organization): ProjectRecord => ({
   key: defaultProjectKey(organization),
   name: 'Default Project',
@@ -154,7 +162,10 @@ export const defaultProject = (organization: Organization): ProjectRecord => ({
   workspaces: 0,
 });
 
-/** @throws `not-found` */
+/**
+ * Finds an organization.
+ * @throws `not-found`
+ */
 export async function organizationCalled(view: View, name: string): Promise<Organization> {
   const organization = name === '' ? undefined : await view.get<Organization>(organizationRef(name));
   if (organization === undefined) throw organizationNotFound(name);
@@ -167,10 +178,13 @@ export const organizationNotFound = (name: string): CofferError =>
 export const organizationAt = (view: View, home: string): Promise<Organization | undefined> =>
   view.get<Organization>(homeRef(home));
 
-/** An existing tag, workspace, project or reserved key as a request names it. */
+/** Reference to an existing tag, workspace, project or reserved key. */
 export type Reference = { readonly id: string } | { readonly organization: string; readonly name: string };
 
-/** What a request names, with its organization; undefined when it is not there. @throws `not-found` for an organization by name. */
+/**
+ * Finds a record with its organization; undefined if it does not exist.
+ * @throws `not-found` for an unknown organization
+ */
 export async function findRecord<R extends TableRecord>(
   view: View,
   kind: IdentifierKind,

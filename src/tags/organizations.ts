@@ -18,7 +18,7 @@ import { RecordTableEdit } from './record-table-edit.ts';
 import type { ExecutionMode } from './workspace-settings.ts';
 
 const DELETED = 'tags/deleted-organizations';
-/** How many documents of a deleted organization go in one transaction, so that nobody waits long for the next. */
+/** Number of documents of a deleted organization deleted per transaction, so that other writers do not wait long. */
 const CLEARED_AT_ONCE = 256;
 
 export interface NewOrganization {
@@ -30,7 +30,7 @@ export interface NewOrganization {
   readonly field?: string;
 }
 
-/** What is absent stays as it is. */
+/** Change of an organization; absent members stay unchanged. */
 export interface OrganizationChange {
   readonly name?: string;
   readonly email?: string | null;
@@ -39,7 +39,7 @@ export interface OrganizationChange {
   readonly executionMode?: ExecutionMode | null;
 }
 
-/** The organizations of a store. */
+/** Organizations of a store. */
 export class Organizations {
   readonly #ports: Ports;
 
@@ -47,7 +47,10 @@ export class Organizations {
     this.#ports = ports;
   }
 
-  /** @throws `invalid` when the name breaks a rule, `exists` when it is taken. */
+  /**
+   * Creates an organization.
+   * @throws `invalid` for an invalid name; `exists` if it is taken
+   */
   create({ name, email, settings, executionMode, field }: NewOrganization): Promise<Organization> {
     plainName(name, field);
     const { store, clock, random } = this.#ports;
@@ -71,9 +74,9 @@ export class Organizations {
   }
 
   /**
-   * Changes what is given. Identifiers of what it has stay as they are under another name; paths that name it do not.
-   * @param field Where the name stands in the request, for errors.
-   * @throws `not-found`; `invalid` for a name that breaks a rule, `exists` for one that is taken.
+   * Changes an organization. After renaming, identifiers stay valid; paths that contain the name do not.
+   * @param field place of the name in the request, for errors
+   * @throws `not-found`; `invalid` for an invalid name; `exists` if it is taken
    */
   update(name: string, change: OrganizationChange, field?: string): Promise<Organization> {
     return this.#ports.store.transact(async (tx) => {
@@ -98,12 +101,15 @@ export class Organizations {
     });
   }
 
-  /** @throws `not-found` */
+  /**
+   * Finds an organization.
+   * @throws `not-found`
+   */
   get(name: string): Promise<Organization> {
     return this.#ports.store.read((view) => organizationCalled(view, name));
   }
 
-  /** All, in the order of names. */
+  /** Lists all organizations, sorted by name. */
   list(): Promise<Organization[]> {
     return this.#ports.store.read(async (view) => {
       const names = await view.list(ORGANIZATIONS);
@@ -112,8 +118,8 @@ export class Organizations {
   }
 
   /**
-   * Deletes an organization with its workspaces and tags. All of them are out of reach at once; what they leave in the
-   * store is cleared away after that, piece by piece, by this call or the next one.
+   * Deletes an organization with its workspaces and tags. All of them are inaccessible at once; their documents are
+   * deleted in pieces, by this call or the next one.
    * @throws `not-found`
    */
   async delete(name: string): Promise<void> {
@@ -126,7 +132,7 @@ export class Organizations {
     try {
       await this.#clearDeleted();
     } catch (error) {
-      // The organization is gone for good already; a full or failing disk must not make that look undone.
+      // The organization is already deleted; a full or failing disk must not be reported as a failure of that.
       if (asCofferError(error) === undefined) throw error;
     }
   }
@@ -149,7 +155,7 @@ export class Organizations {
 const withSettings = (settings: Partial<OrganizationSettings> | undefined) =>
   settings === undefined ? {} : { settings };
 
-/** Under its name, and where identifiers lead. */
+/** Stores an organization by name and by its prefix of identifiers. */
 function putOrganization(tx: Transaction, organization: Organization): void {
   tx.put(organizationRef(organization.name), organization);
   tx.put(homeRef(organization.home), organization);
@@ -157,7 +163,10 @@ function putOrganization(tx: Transaction, organization: Organization): void {
 
 const deletedRef = (externalId: string): DocumentRef => ({ collection: DELETED, id: externalId });
 
-/** @returns whether there is more to clear. */
+/**
+ * Deletes some documents of a deleted organization.
+ * @returns whether more are left
+ */
 async function clearSome(tx: Transaction, externalId: string): Promise<boolean> {
   const organization = await tx.get<Organization>(deletedRef(externalId));
   if (organization === undefined) return false;

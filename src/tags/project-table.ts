@@ -11,7 +11,7 @@ import {
 import { RecordTable } from './record-table.ts';
 import { RecordTableEdit } from './record-table-edit.ts';
 
-/** The projects of an organization, with the default one, which need not be written anywhere. */
+/** Projects of an organization, including the default one, which need not be stored. */
 export class ProjectTable {
   readonly organization: Organization;
   readonly #table: RecordTable<ProjectRecord>;
@@ -46,7 +46,7 @@ export class ProjectTable {
     return usual?.name === name ? usual : undefined;
   }
 
-  /** All: the default one first, as Terraform's provider expects it, then the others in the order of their names. */
+  /** Returns all projects: the default one first, as Terraform's provider expects, then the others sorted by name. */
   async all(): Promise<ProjectRecord[]> {
     const key = defaultProjectKey(this.organization);
     const others = (await this.#table.all()).filter((project) => project.key !== key);
@@ -55,14 +55,14 @@ export class ProjectTable {
     return usual === undefined ? others : [usual, ...others];
   }
 
-  /** Once one project was written, the default one was as well. */
+  /** Returns the default project if it is not stored; it is stored together with the first other one. */
   #unwritten(key: string): ProjectRecord | undefined {
     if (this.#table.total > 0 || key !== defaultProjectKey(this.organization)) return undefined;
     return defaultProject(this.organization);
   }
 }
 
-/** The table within a transaction that will write it. */
+/** Opens the table in a transaction, for changes. */
 export async function editProjects(
   tx: Transaction,
   organization: Organization,
@@ -75,7 +75,7 @@ export async function editProjects(
   return table;
 }
 
-/** The address that an identifier has in this organization; undefined for one of another. */
+/** Parses an identifier of this organization; undefined for one of another. */
 export function addressIn(
   { home }: Organization,
   kind: 'tag' | 'ws' | 'prj' | 'rtk',

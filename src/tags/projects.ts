@@ -35,7 +35,7 @@ const MAX_DESCRIPTION_LENGTH = 256;
 
 export type Project = ReturnType<typeof printProject>;
 
-/** Where the parts of a project stand in a request, for errors. */
+/** Places of a project's parts in a request, for errors. */
 export interface ProjectFields {
   readonly name: string;
   readonly description: string;
@@ -68,7 +68,7 @@ export interface ProjectQuery {
   readonly page: PageRequest;
 }
 
-/** The projects of organizations: each workspace is in one, and has the tags of the form key=value that it has. */
+/** Projects of organizations: each workspace is in one, and inherits its key-value tags. */
 export class Projects {
   readonly #ports: Ports;
 
@@ -76,7 +76,10 @@ export class Projects {
     this.#ports = ports;
   }
 
-  /** @throws `not-found` for an unknown organization. */
+  /**
+   * Lists projects.
+   * @throws `not-found` for an unknown organization
+   */
   list(organizationName: string, query: ProjectQuery): Promise<Page<Project>> {
     return this.#ports.store.read(async (view) => {
       const organization = await organizationCalled(view, organizationName);
@@ -89,7 +92,10 @@ export class Projects {
     });
   }
 
-  /** @throws `not-found` */
+  /**
+   * Finds a project.
+   * @throws `not-found`
+   */
   get(reference: Reference): Promise<Project> {
     return this.#ports.store.read(async (view) => {
       const { organization, project } = await find(view, reference);
@@ -97,7 +103,7 @@ export class Projects {
     });
   }
 
-  /** Whether an identifier is that of the project where workspaces are unless somebody says otherwise. */
+  /** Whether an identifier is that of the default project. */
   async isDefault(organizationName: string, id: string): Promise<boolean> {
     return this.#ports.store.read(async (view) => {
       const organization = await organizationCalled(view, organizationName);
@@ -105,7 +111,10 @@ export class Projects {
     });
   }
 
-  /** @throws `not-found` for an unknown organization, `invalid` for what breaks a rule, `exists` for a name that is taken. */
+  /**
+   * Creates a project.
+   * @throws `not-found` for an unknown organization; `invalid` for a violated rule; `exists` if the name is taken
+   */
   create(
     organizationName: string,
     name: string,
@@ -132,7 +141,10 @@ export class Projects {
     });
   }
 
-  /** Changes what is given. @throws `not-found`; `invalid` for what breaks a rule, `exists` for a name that is taken. */
+  /**
+   * Changes a project.
+   * @throws `not-found`; `invalid` for a violated rule; `exists` if the name is taken
+   */
   update(reference: Reference, change: ProjectChange, fields: ProjectFields): Promise<Project> {
     return this.#change(reference, async (edit, project) => {
       const { name = project.name, ...content } = change;
@@ -145,7 +157,10 @@ export class Projects {
     });
   }
 
-  /** @throws `not-found`; `conflict` for one that holds workspaces, and for the default one. */
+  /**
+   * Deletes a project.
+   * @throws `not-found`; `conflict` for one with workspaces, and for the default one
+   */
   delete(reference: Reference): Promise<void> {
     return this.#ports.store.transact(async (tx) => {
       const { organization, project } = await find(tx, reference);
@@ -155,7 +170,7 @@ export class Projects {
         });
       }
       const edit = await OrganizationEdit.open(tx, organization, this.#ports);
-      // A release that knew no projects counts nothing when it deletes a workspace.
+      // Releases without projects do not update the count when they delete a workspace, so count again.
       const held = project.workspaces === 0 ? 0 : await edit.heldBy(project);
       if (held > 0) {
         throw conflict(ownWords('Project cannot be deleted while it contains workspaces'), {
@@ -168,8 +183,8 @@ export class Projects {
   }
 
   /**
-   * Moves workspaces into a project: all of them, or none.
-   * @throws `not-found` naming the project, or a workspace that its organization does not have.
+   * Moves workspaces into a project, atomically.
+   * @throws `not-found` naming the project, or a workspace that its organization does not have
    */
   move(projectId: string, workspaceIds: readonly string[]): Promise<void> {
     return this.#ports.store.transact(async (tx) => {
@@ -194,17 +209,26 @@ export class Projects {
     });
   }
 
-  /** Adds key=value tags, and gives new values to keys that are there; all or none. @throws `not-found`, `invalid` */
+  /**
+   * Adds key-value tags, or sets new values of existing ones, atomically.
+   * @throws `not-found`, `invalid`
+   */
   bind(reference: Reference, added: readonly NewBinding[]): Promise<Project> {
     return this.#changeBindings(reference, (own, now) => withBindings(own, added, now));
   }
 
-  /** Puts key=value tags in the place of all that it has. @throws as `bind`. */
+  /**
+   * Replaces all key-value tags.
+   * @throws as `bind`
+   */
   rebind(reference: Reference, wanted: readonly NewBinding[]): Promise<Project> {
     return this.#changeBindings(reference, (own, now) => replacedBindings(own, wanted, now));
   }
 
-  /** Takes key=value tags off; a key that it does not have is passed over. @throws `not-found` */
+  /**
+   * Removes key-value tags; unknown keys are ignored.
+   * @throws `not-found`
+   */
   unbind(reference: Reference, keys: readonly string[]): Promise<Project> {
     return this.#changeBindings(reference, (own) => withoutBindings(own, new Set(keys)));
   }
@@ -292,7 +316,7 @@ async function find(
   return { organization, project };
 }
 
-/** What it takes to say how many workspaces the default project holds: what all the others do not. */
+/** Context for formatting projects. The default project has all workspaces that no other one has. */
 class Printing {
   readonly organization: Organization;
   readonly all: ProjectRecord[];
@@ -322,15 +346,15 @@ const printProject = (organization: Organization, project: ProjectRecord, worksp
   id: printIdentifier('prj', { home: organization.home, key: project.key }),
   name: project.name,
   description: project.description,
-  /** Milliseconds since the Unix epoch. */
+  /** In milliseconds since the Unix epoch. */
   createdAt: project.createdAt,
-  /** The name of the organization. */
+  /** Name of the organization. */
   organization: organization.name,
-  /** How many workspaces it holds. */
+  /** Number of its workspaces. */
   workspaces,
   bindings: bindingsOf(project),
   autoDestroyActivityDuration: project.autoDestroyActivityDuration ?? null,
   executionMode: project.executionMode ?? organization.executionMode ?? DEFAULT_EXECUTION_MODE,
-  /** Whether the mode is its own. */
+  /** Whether the mode is its own, not inherited. */
   hasExecutionMode: project.executionMode !== undefined,
 });

@@ -38,15 +38,15 @@ export const printTag = ({ home, name }: Organization, tag: TagRecord) => ({
   /** `tag-` and 16 letters and digits. */
   id: printIdentifier('tag', { home, key: tag.key }),
   name: tag.name,
-  /** Milliseconds since the Unix epoch. */
+  /** In milliseconds since the Unix epoch. */
   createdAt: tag.createdAt,
-  /** How many workspaces carry it. */
+  /** Number of workspaces with this tag. */
   instances: tag.instances,
-  /** The name of the organization. */
+  /** Name of the organization. */
   organization: name,
 });
 
-/** The tags of organizations. */
+/** Tags of organizations. */
 export class TagPool {
   readonly #ports: Ports;
   readonly #searches: NameSearches;
@@ -57,8 +57,8 @@ export class TagPool {
   }
 
   /**
-   * One page of an organization's tags, in the order of names.
-   * @throws `not-found` for an unknown organization.
+   * Lists one page of an organization's tags, sorted by name.
+   * @throws `not-found` for an unknown organization
    */
   list(organizationName: string, query: TagQuery): Promise<Page<Tag>> {
     return this.#ports.store.read(async (view) => {
@@ -82,7 +82,10 @@ export class TagPool {
     return { keys, total: places.length };
   }
 
-  /** @throws `not-found` */
+  /**
+   * Finds a tag.
+   * @throws `not-found`
+   */
   get(which: Reference): Promise<Tag> {
     const folded = 'id' in which ? which : { ...which, name: foldCase(which.name) };
     return this.#ports.store.read(async (view) => {
@@ -93,9 +96,10 @@ export class TagPool {
   }
 
   /**
-   * Adds tags that no workspace carries yet. A name given twice, in whatever case, is one tag.
-   * @throws `not-found` for an unknown organization, `invalid` for a name that breaks a rule, `exists` for one that is taken; nothing is
-   * added then. A tag stays until it is deleted, also when no workspace carries it: users of Terraform Enterprise see both.
+   * Creates tags without workspaces. A name given twice, in any case, is one tag.
+   * @throws `not-found` for an unknown organization; `invalid` for an invalid name; `exists` for a name in use; nothing
+   * is created then. A tag remains until it is deleted, even if no workspace has it: users of Terraform Enterprise see
+   * both kinds
    */
   create(organizationName: string, tags: readonly NamedTag[]): Promise<Tag[]> {
     return this.#edit(organizationName, async (edit) => {
@@ -110,9 +114,9 @@ export class TagPool {
   }
 
   /**
-   * Deletes tags from the pool and from all workspaces that carry them: all of them, or none.
-   * @throws `not-found` for the organization, or naming a tag that it does not have: the document of the API says that tags to
-   * delete must exist.
+   * Deletes tags from the pool and from all workspaces, all of them or none.
+   * @throws `not-found` for the organization, or naming a tag that does not exist: the API documentation requires that
+   * tags to delete exist
    */
   delete(organizationName: string, ids: readonly string[]): Promise<void> {
     return this.#edit(organizationName, async (edit) => {
@@ -127,9 +131,9 @@ export class TagPool {
   }
 
   /**
-   * Deletes those of these tags that no workspace and no key carries at that moment. One that is gone already is passed over.
-   * @returns the tags that were deleted.
-   * @throws `not-found` for the organization.
+   * Deletes those of the tags that no workspace and no key has. Tags that are already gone are ignored.
+   * @returns the deleted tags
+   * @throws `not-found` for an unknown organization
    */
   deleteUnused(organizationName: string, ids: readonly string[]): Promise<Tag[]> {
     return this.#edit(organizationName, async (edit) => {
@@ -149,12 +153,11 @@ export class TagPool {
   }
 
   /**
-   * Gives a tag another name; the workspaces that carry it carry it by that name from then on, at once.
-   * @param merge Where another tag has the name already: whether that one takes its place on every workspace. Otherwise that is
-   * refused.
-   * @param field Where the name stands in the request, for errors.
-   * @returns the tag of that name.
-   * @throws `not-found`, `invalid` for a name that breaks a rule, `exists` for one that is taken.
+   * Renames a tag on all workspaces.
+   * @param merge whether to merge into an existing tag of that name instead of failing
+   * @param field request field to name in errors
+   * @returns the tag with the new name
+   * @throws `not-found`, `invalid` for an invalid name, `exists` if the name is taken
    * @see docs/decisions/0196
    */
   rename(which: Reference, newName: string, merge: boolean, field?: string): Promise<Tag> {
@@ -177,8 +180,8 @@ export class TagPool {
   }
 
   /**
-   * Puts the tag on workspaces: on all of them, or none. Those that carry it already stay as they are.
-   * @throws `not-found` naming the tag, or a workspace that its organization does not have.
+   * Adds the tag to workspaces, atomically. Workspaces that already have it are unchanged.
+   * @throws `not-found` naming the tag, or a workspace that its organization does not have
    */
   attach(tagId: string, workspaceIds: readonly string[]): Promise<void> {
     return this.#onWorkspaces(tagId, workspaceIds, (edit, workspaceKey, tagKey) =>
@@ -187,8 +190,8 @@ export class TagPool {
   }
 
   /**
-   * Takes the tag off workspaces: off all of them, or none. It stays in the pool.
-   * @throws `not-found` naming the tag, or a workspace that its organization does not have.
+   * Removes the tag from workspaces, atomically. It stays in the pool.
+   * @throws `not-found` naming the tag, or a workspace that its organization does not have
    */
   detach(tagId: string, workspaceIds: readonly string[]): Promise<void> {
     return this.#onWorkspaces(tagId, workspaceIds, (edit, workspaceKey, tagKey) =>
@@ -238,7 +241,10 @@ async function inOrder(table: RecordTable<TagRecord>, except: ReadonlySet<string
   return { keys: named.map(({ key }) => key), total: table.total - except.size };
 }
 
-/** A workspace of another organization, or nothing that is a workspace, has no names here: what it carries is not told. */
+/**
+ * Returns the names of a workspace's tags; none for one of another organization, or an unknown one, whose tags must not
+ * be revealed.
+ */
 async function namesOnWorkspace(
   view: View,
   organization: Organization,

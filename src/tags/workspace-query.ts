@@ -12,7 +12,7 @@ import { anyOf, isPattern } from './wildcard.ts';
 import type { WorkspaceIndexes } from './workspace-index.ts';
 import { listOf } from './workspace-lists.ts';
 
-/** A key, with a value or with any or none; or a value of whatever key. */
+/** Filter: a key with a given, any or no value; or a value of any key. */
 export type BindingFilter = { readonly key: string; readonly value?: string } | { readonly value: string };
 
 const isWanted = ({ key, value }: Binding, filter: BindingFilter): boolean =>
@@ -21,20 +21,20 @@ const isWanted = ({ key, value }: Binding, filter: BindingFilter): boolean =>
 const hasKey = (bindings: readonly Binding[], wanted: string): boolean =>
   bindings.some(({ key }) => key === wanted);
 
-/** Whether one of the bindings is as wanted; each key is among them once. */
+/** Whether one of the bindings, whose keys are unique, matches. */
 export const holdsAny = (bindings: readonly Binding[], filter: BindingFilter): boolean =>
   bindings.some((binding) => isWanted(binding, filter));
 
 export interface WorkspaceQuery {
-  /** Only workspaces whose name contains this, whatever its case. */
+  /** Only workspaces whose name contains this text, case-insensitive. */
   readonly search?: string;
-  /** Only names that match as a whole, where `*` at either end stands for anything. */
+  /** Only names that match as a whole, with `*` as a wildcard at either end. */
   readonly wildcard?: string;
-  /** Names of tags that a workspace must all carry, as tags of the pool or as keys; in each `*` stands for anything. */
+  /** Names of tags that a workspace must all have, as pool tags or as keys; `*` is a wildcard. */
   readonly tags?: readonly string[];
-  /** Names of tags of which a workspace must carry one, in the same way; none: it need not. */
+  /** Names of tags of which a workspace must have one, in the same way; empty for no condition. */
   readonly anyTags?: readonly string[];
-  /** Names of tags none of which a workspace may carry, in the same way. */
+  /** Names of tags that a workspace must not have, in the same way. */
   readonly excludeTags?: readonly string[];
   /** What must all hold for a workspace, of its own or by its project. A tag of the pool is a key without a value. */
   readonly bindings?: readonly BindingFilter[];
@@ -53,7 +53,7 @@ export interface WorkspaceQuery {
 interface Searched {
   readonly workspaces: RecordTable<WorkspaceRecord>;
   readonly surroundings: Surroundings;
-  /** Of the store, from before the tables were opened. */
+  /** The store's revision, from before the tables were opened. */
   readonly revision: string;
 }
 
@@ -62,7 +62,7 @@ interface Found {
   readonly total: number;
 }
 
-/** The keys of the page of workspaces that a query asks for. Only a query about more than names looks into every workspace. */
+/** Returns the keys of the requested page. Only a query by more than names reads every workspace. */
 export async function findWorkspaces(
   searched: Searched,
   searches: NameSearches,
@@ -110,8 +110,8 @@ async function containing(
 }
 
 /**
- * What was found at the revision that was seen is good unless somebody changed one of those workspaces since: then they are looked
- * through again, as this view has them.
+ * Searches the cached index; if one of the workspaces was changed since the revision was read, searches again in this
+ * view.
  */
 async function fitting(searched: Searched, indexes: WorkspaceIndexes, query: WorkspaceQuery): Promise<Found> {
   const { workspaces, revision } = searched;
@@ -129,7 +129,10 @@ async function fitting(searched: Searched, indexes: WorkspaceIndexes, query: Wor
   return paged(renewed.find(question, fits, among), query);
 }
 
-/** For each condition the lists in which every workspace is that may fit: its own, and those of projects that give it. */
+/**
+ * Returns, for each condition, the lists that contain every possible match: its own, and those of projects with the
+ * tag.
+ */
 async function listsFor({ surroundings }: Searched, query: WorkspaceQuery): Promise<string[][]> {
   const { organization, projects, tags } = surroundings;
   const all = await projects.all();
@@ -149,7 +152,7 @@ async function listsFor({ surroundings }: Searched, query: WorkspaceQuery): Prom
   return [...(await Promise.all(groups)), ...(project === undefined ? [] : [[listOf.project(project.key)]])];
 }
 
-/** Undefined when nothing can fit. */
+/** Creates the test of a query; undefined if nothing can match. */
 async function testOf(
   { surroundings }: Searched,
   query: WorkspaceQuery,
@@ -186,7 +189,10 @@ const distinct = (names: readonly string[] | undefined): readonly string[] => [
 
 type Test = (workspace: WorkspaceRecord) => boolean;
 
-/** Questions about the tags of workspaces, whichever way they carry them. @see docs/decisions/0193 */
+/**
+ * Tests for tags of workspaces, both pool tags and keys.
+ * @see docs/decisions/0193
+ */
 class Carrying {
   readonly #surroundings: Surroundings;
   readonly #inherited: (workspace: WorkspaceRecord) => readonly Binding[];
@@ -204,12 +210,15 @@ class Carrying {
     this.#viewer = viewer;
   }
 
-  /** As a tag of the pool, or as a key with whatever value. @param wanted in lower case; `*` in it stands for anything. */
+  /**
+   * Tests for a tag, as pool tag or as a key with any value.
+   * @param wanted lower case; `*` is a wildcard
+   */
   tag(wanted: string): Promise<Test> {
     return this.anyTag([wanted]);
   }
 
-  /** The same for one of several, however many they are. */
+  /** Tests for any of several tags. */
   async anyTag(wanted: readonly string[]): Promise<Test> {
     if (wanted.length === 0) return () => false;
     const names = new Set(wanted.filter((name) => !isPattern(name)));
@@ -229,7 +238,7 @@ class Carrying {
       (this.#all(workspace).some(({ key }) => isMeant(key)) && this.#isSeen(workspace));
   }
 
-  /** The keys of the tags of the pool that have one of the names, or one that fits. */
+  /** Returns the keys of the pool tags with one of the names, or a name that matches. */
   async #poolKeys(
     names: ReadonlySet<string>,
     fits: ((name: string) => boolean) | undefined,
@@ -263,7 +272,7 @@ class Carrying {
     return tagKey === undefined ? () => false : ({ tags }) => tags.includes(tagKey);
   }
 
-  /** As `effectiveBindings` has it, without making them for each of ten thousand workspaces. */
+  /** Whether a binding filter matches, without computing `effectiveBindings` for each workspace. */
   #holds(workspace: WorkspaceRecord, filter: BindingFilter): boolean {
     const own = bindingsOf(workspace);
     const inherited = this.#inherited(workspace);

@@ -3,8 +3,7 @@ import { when } from '../ground/objects.ts';
 import { ownWords } from '../ground/own-words.ts';
 
 /**
- * What clients set on a workspace and compare with what they read: kept and answered, and nothing is done with it here, because
- * nothing runs here.
+ * Workspace settings that are stored and returned for compatibility but have no effect, because nothing is run here.
  */
 export interface WorkspaceSettings {
   readonly allowDestroyPlan: boolean;

@@ -41,7 +41,7 @@ import {
 
 export type Workspace = Awaited<ReturnType<typeof printWorkspace>>;
 
-/** Where the parts of a workspace stand in a request, for errors. */
+/** Places of a workspace's parts in a request, for errors. */
 export interface WorkspaceFields {
   readonly name?: string;
   setting(name: keyof WorkspaceSettings): string;
@@ -61,7 +61,7 @@ export interface NewWorkspace {
   readonly fields?: WorkspaceFields;
 }
 
-/** What is absent stays as it is. */
+/** Change of a workspace; absent members stay unchanged. */
 export interface WorkspaceChange {
   readonly name?: string;
   readonly description?: string | null;
@@ -74,7 +74,7 @@ export interface WorkspaceChange {
   readonly executionMode?: ExecutionMode | null;
 }
 
-/** The workspaces of organizations, and the tags on them. */
+/** Workspaces of organizations, and their tags. */
 export class Workspaces {
   readonly #ports: Ports;
   readonly #searches: NameSearches;
@@ -86,7 +86,10 @@ export class Workspaces {
     this.#indexes = indexes;
   }
 
-  /** @throws `not-found` for an unknown organization. */
+  /**
+   * Lists workspaces.
+   * @throws `not-found` for an unknown organization
+   */
   async list(organizationName: string, query: WorkspaceQuery): Promise<Page<Workspace>> {
     const { store } = this.#ports;
     const revision = await store.revision();
@@ -102,7 +105,10 @@ export class Workspaces {
     });
   }
 
-  /** @throws `not-found` */
+  /**
+   * Finds a workspace.
+   * @throws `not-found`
+   */
   get(reference: Reference): Promise<Workspace> {
     return this.#ports.store.read(async (view) => {
       const { organization, workspace } = await find(view, reference);
@@ -111,9 +117,9 @@ export class Workspaces {
   }
 
   /**
-   * Makes a workspace with tags on it; names that the pool does not have are added to it.
-   * @throws `not-found` for an unknown organization, project or tag, `invalid` for what breaks a rule, `exists` for a name that
-   * is taken; nothing is made then.
+   * Creates a workspace with tags; names that are not in the pool are added to it.
+   * @throws `not-found` for an unknown organization, project or tag; `invalid` for a violated rule; `exists` if the
+   * name is taken; nothing is created then
    */
   create(organizationName: string, wanted: NewWorkspace): Promise<Workspace> {
     return this.#ports.store.transact(async (tx) => {
@@ -141,8 +147,8 @@ export class Workspaces {
   }
 
   /**
-   * Changes what is given.
-   * @throws `not-found` also for a project; `invalid` for what breaks a rule, `exists` for a name that is taken.
+   * Changes a workspace.
+   * @throws `not-found` also for a project; `invalid` for a violated rule; `exists` if the name is taken
    */
   update(
     reference: Reference,
@@ -178,7 +184,7 @@ export class Workspaces {
   }
 
   /**
-   * Its tags count one instance less, and stay in the pool.
+   * Deletes a workspace. Its tags stay in the pool.
    * @throws `not-found`
    */
   delete(reference: Reference): Promise<void> {
@@ -186,8 +192,8 @@ export class Workspaces {
   }
 
   /**
-   * One page of the tags that a workspace carries, in the order of names.
-   * @param search Only tags whose name contains this, whatever its case.
+   * Lists one page of the pool tags of a workspace, sorted by name.
+   * @param search only tags whose name contains this text, case-insensitive
    * @throws `not-found`
    */
   tags(reference: Reference, search: string, page: PageRequest): Promise<Page<Tag>> {
@@ -203,8 +209,8 @@ export class Workspaces {
   }
 
   /**
-   * Puts tags on a workspace: all of them, or none. Names that the pool does not have are added to it.
-   * @throws `not-found` naming the workspace or an unknown tag, `invalid` for a name against the rules.
+   * Adds pool tags to a workspace, atomically. Names that are not in the pool are added to it.
+   * @throws `not-found` naming the workspace or an unknown tag; `invalid` for an invalid name
    */
   tag(reference: Reference, tags: readonly TagReference[]): Promise<void> {
     return this.#edit(reference, async (edit, workspace) =>
@@ -213,8 +219,8 @@ export class Workspaces {
   }
 
   /**
-   * Takes tags off a workspace: all of them, or none. They stay in the pool. A name that nobody has is passed over.
-   * @throws `not-found` naming the workspace or an unknown tag.
+   * Removes pool tags from a workspace, atomically. They stay in the pool. Unknown names are ignored.
+   * @throws `not-found` naming the workspace or an unknown tag
    */
   untag(reference: Reference, tags: readonly TagReference[]): Promise<void> {
     return this.#edit(reference, async (edit, workspace) =>
@@ -223,8 +229,8 @@ export class Workspaces {
   }
 
   /**
-   * Makes a workspace carry these tags and no others; names that the pool does not have are added to it.
-   * @throws `not-found`, `invalid` for a name that breaks a rule; nothing is changed then.
+   * Replaces all pool tags of a workspace; names that are not in the pool are added to it.
+   * @throws `not-found`; `invalid` for an invalid name; nothing is changed then
    */
   retag(reference: Reference, tags: readonly TagReference[]): Promise<void> {
     return this.#edit(reference, async (edit, workspace) => {
@@ -239,19 +245,25 @@ export class Workspaces {
   }
 
   /**
-   * Adds key=value tags, and gives new values to keys that are there; all or none.
-   * @throws `not-found`; `invalid` for what breaks a rule.
+   * Adds key-value tags, or sets new values of existing ones, atomically.
+   * @throws `not-found`; `invalid` for a violated rule
    */
   bind(reference: Reference, added: readonly NewBinding[]): Promise<Workspace> {
     return this.#changeBindings(reference, added, (own, now) => withBindings(own, added, now));
   }
 
-  /** Puts key=value tags in the place of all that it has of its own. @throws as `bind`. */
+  /**
+   * Replaces all own key-value tags.
+   * @throws as `bind`
+   */
   rebind(reference: Reference, wanted: readonly NewBinding[]): Promise<Workspace> {
     return this.#changeBindings(reference, wanted, (own, now) => replacedBindings(own, wanted, now));
   }
 
-  /** Takes key=value tags off; a key that it does not have is passed over. @throws `not-found` */
+  /**
+   * Removes key-value tags; unknown keys are ignored.
+   * @throws `not-found`
+   */
   unbind(reference: Reference, keys: readonly string[]): Promise<Workspace> {
     return this.#changeBindings(reference, [], (own) => withoutBindings(own, new Set(keys)));
   }
@@ -296,7 +308,10 @@ async function projectAfter(
   return wanted === null ? undefined : edit.projectKey(wanted);
 }
 
-/** @throws `invalid` for a value that its project alone decides about. */
+/**
+ * Refuses overrides.
+ * @throws `invalid` for a value that only the project determines
+ */
 async function refuseFixed(
   view: View,
   organization: Organization,
@@ -310,7 +325,7 @@ async function refuseFixed(
   refuseOverrides(wanted, bindingsOf(holder), fixedKeys);
 }
 
-/** What is empty is not kept. */
+/** Returns undefined for an empty list, which is not stored. */
 const kept = (bindings: readonly Binding[]): readonly Binding[] | undefined =>
   bindings.length === 0 ? undefined : bindings;
 
@@ -344,22 +359,22 @@ async function printWorkspace(surroundings: Surroundings, workspace: WorkspaceRe
     id: printIdentifier('ws', { home, key: workspace.key }),
     name: workspace.name,
     description: workspace.description,
-    /** Milliseconds since the Unix epoch. */
+    /** In milliseconds since the Unix epoch. */
     createdAt: workspace.createdAt,
     updatedAt: workspace.updatedAt,
-    /** The name of the organization. */
+    /** Name of the organization. */
     organization: name,
     /** `prj-` and 16 letters and digits. */
     project: printIdentifier('prj', { home, key: project.key }),
-    /** In order. */
+    /** Sorted. */
     tagNames: carried.map((tag) => tag.name),
-    /** Its own, in the order in which they came. */
+    /** Its own tags, in insertion order. */
     bindings: bindingsOf(workspace),
-    /** Its own and those of its project. */
+    /** Its own tags and inherited ones. */
     effectiveBindings: effective,
     settings: { ...DEFAULT_SETTINGS, ...workspace.settings },
     executionMode: await surroundings.executionMode(workspace),
-    /** Whether the mode is its own. */
+    /** Whether the mode is its own, not inherited. */
     hasExecutionMode: workspace.executionMode !== undefined,
   };
 }

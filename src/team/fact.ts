@@ -4,25 +4,26 @@ import { ID, idOf, isKeyName, isName } from './names.ts';
 import { isSigner, judgeRecipient } from './recipients.ts';
 
 /*
- * A fact is a file that says one thing: bob is in, bob is out, key app has a version 3. It is never changed, and named by the hash of
- * what it says. Here it is read and printed; whether it is believed is judged elsewhere.
+ * A fact is a file with one statement: bob is a member, bob was removed, key app has a version 3. It is never changed,
+ * and named by the hash of its content. This module parses and prints facts; other modules judge whether they are
+ * valid.
  * @see docs/team-format.md
  */
 
 const KINDS = ['store', 'member', 'removal', 'slot', 'version'] as const;
 export type Kind = (typeof KINDS)[number];
 
-/** A card that a fact names: its id, and the name in it. */
+/** Card that a fact refers to: its ID, and its name. */
 export interface Reference {
   readonly id: string;
   readonly name: string;
 }
 
-/** Who somebody is, in the first fact and in those of members. */
+/** Identity of a member, in the first fact and in those of members. */
 export interface Card {
   readonly name: string;
   readonly role: 'user' | 'admin';
-  /** Public halves of the keys that open what is for this member. */
+  /** Public keys that secrets for this member are encrypted to. */
   readonly keys: readonly string[];
   /** The public half of the key that signs; admins have one, and nobody else. */
   readonly sign?: string;
@@ -30,49 +31,49 @@ export interface Card {
   readonly secret?: string;
 }
 
-/** A version of a key. */
+/** Version of a key. */
 export interface VersionOfKey {
   readonly key: string;
   readonly number: number;
   readonly type: string;
-  /** The epoch whose root key hides the material. */
+  /** Epoch whose root key encrypts the material. */
   readonly under: string;
   readonly material: string;
 }
 
 export interface Fact {
   readonly id: string;
-  /** `newer` says something that is not known here: it stands in the order, and means nothing. */
+  /** Kind of the fact. `newer` is unknown to this version: it has a place in the order, but no effect. */
   readonly kind: Kind | 'newer';
-  /** Why it is `newer`. */
+  /** Reason why it is `newer`. */
   readonly newer?: string;
-  /** Where it lies below the directory of the keyring. */
+  /** Path below the directory of the keyring. */
   readonly path: string;
   readonly message: string;
-  /** Base64 of an SSH signature, as it was read. */
+  /** Base64 of an SSH signature, as read. */
   readonly signature: string;
-  /** Of message and signature: what was verified once is known by it. */
+  /** Digest of message and signature, which identifies a verified fact. */
   readonly digest: string;
-  /** The keyring that it belongs to. */
+  /** Keyring that it belongs to. */
   readonly store: string;
-  /** The facts that it follows. */
+  /** Facts that it follows. */
   readonly after: readonly string[];
-  /** The card of whoever signed it; of the first fact its own id. */
+  /** Card of its author; its own ID for the first fact. */
   readonly by: string;
-  /** When it was made, which is no more than a claim. */
+  /** Creation time as claimed by the author. */
   readonly at: string;
-  /** Every card that it names, the author's included. */
+  /** Every card that it refers to, including the author's. */
   readonly references: readonly Reference[];
   readonly card?: Card;
-  /** Of a removal: who is out. */
+  /** Removal: removed cards. */
   readonly without: readonly Reference[];
-  /** Of a removal and of a slot: who is given its root key. */
+  /** Removal and slot: cards that its root key is encrypted to. */
   readonly for: readonly Reference[];
-  /** Of an epoch: tells its root key from others. */
+  /** Epoch: check value that identifies its root key. */
   readonly check?: string;
-  /** Of a removal: the root keys of before, sealed under its own. */
+  /** Removal: earlier root keys, sealed under its own. */
   readonly older?: string;
-  /** Of a member and of a slot: the epoch whose root key is given. */
+  /** Member and slot: epoch whose root key is granted. */
   readonly root?: string;
   readonly version?: VersionOfKey;
   /** Age files as text, each with a root key; empty for a version. */
@@ -84,15 +85,15 @@ export type VersionFact = Fact & { readonly version: VersionOfKey };
 
 export const isCard = (fact: Fact | undefined): fact is CardFact => fact?.card !== undefined;
 export const isVersion = (fact: Fact): fact is VersionFact => fact.version !== undefined;
-/** Each epoch has a root key of its own: it begins with the first fact, and with each removal. */
+/** Whether a fact begins an epoch, which has a root key of its own: the first fact, and each removal. */
 export const isEpoch = ({ kind }: Fact): boolean => kind === 'store' || kind === 'removal';
-/** A removal of somebody; the others only unite epochs. */
+/** Whether a removal removes a card; others only merge epochs. */
 export const takesOut = ({ without }: Fact): boolean => without.length > 0;
 
 export const MAX_FACT_BYTES = 1 << 20;
-/** The one type of key that versions have here. */
+/** Only key type of versions. */
 export const KEY_TYPE = KEYRING_KEY_TYPE;
-/** Types that other versions of Coffer may have, and this one does not. */
+/** Syntax of key types, which other versions of Coffer may have. */
 const TYPE = /^[a-z0-9][a-z0-9-]{0,31}$/;
 const AT = /^\d{4}-(?:0[1-9]|1[0-2])-(?:0[1-9]|[12]\d|3[01])T(?:[01]\d|2[0-3]):[0-5]\d:[0-5]\dZ$/;
 const BASE64 = /^(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?$/;
@@ -100,12 +101,12 @@ const NUMBER = /^[1-9]\d{0,8}$/;
 const ARMOR_LINE = /^[A-Za-z0-9+/=]{1,64}$/;
 const ARMOR_BEGIN = '-----BEGIN AGE ENCRYPTED FILE-----';
 const ARMOR_END = '-----END AGE ENCRYPTED FILE-----';
-/** All that is control but for the line feed. */
+/** Control characters except the line feed. */
 const CONTROLS = /(?!\n)\p{Cc}/u;
 const FIRST = /^coffer team 1 ([a-z]{1,32})$/;
 const LINE = /^([a-z]{1,32}) (.+)$/;
 
-/** How often a field may come: once, at most once, once or more often, or any number of times. */
+/** Number of occurrences of a field: exactly one, at most one, at least one, or any. */
 type Times = 'one' | 'may' | 'many' | 'any';
 const COMMON = { store: 'one', after: 'one', epoch: 'one', by: 'one', at: 'one' } as const;
 const FIELDS: Readonly<Record<Kind, Readonly<Record<string, Times>>>> = {
@@ -117,7 +118,7 @@ const FIELDS: Readonly<Record<Kind, Readonly<Record<string, Times>>>> = {
 };
 const LARGEST_TITLE = 80;
 
-/** Why a file is no fact; the text goes behind the name of the file. */
+/** Thrown if a file is not a fact; the message follows the file name. */
 export class NoFact extends Error {}
 
 const refuse = (why: string): never => {
@@ -125,8 +126,8 @@ const refuse = (why: string): never => {
 };
 
 /**
- * Reads a file as a fact.
- * @param path where it was found below the directory of the keyring: each fact has one place.
+ * Parses a file as a fact.
+ * @param path path below the directory of the keyring: each fact has exactly one
  * @throws NoFact
  */
 export function parseFact(bytes: Buffer, path: string): Fact {
@@ -149,15 +150,18 @@ export function parseFact(bytes: Buffer, path: string): Fact {
   return fact;
 }
 
-/** The first fact is its own author, in a keyring that has its id. */
+/** The first fact is its own author, in a keyring with its ID. */
 const ownOf = (id: string) => ({ store: id, by: id });
 
 type Said = Omit<Fact, 'id' | 'message' | 'signature' | 'digest' | 'path'> & {
-  /** Where it lies but for its id; undefined where that is not known here. */
+  /** Path without the ID; undefined if it is unknown to this version. */
   readonly title: string | undefined;
 };
 
-/** What a message says. @throws NoFact */
+/**
+ * Parses a message.
+ * @throws NoFact
+ */
 function parseMessage(message: string): Said {
   const begin = message.indexOf('\n-----BEGIN ');
   const [head, armor] = begin < 0 ? [message, ''] : [message.slice(0, begin + 1), message.slice(begin + 1)];
@@ -194,7 +198,7 @@ function parseMessage(message: string): Said {
   return { ...commonOf(fields, kind), ...NOTHING, kind: 'newer', newer, title };
 }
 
-/** Whole age files as text, one after the other. */
+/** Whether a text consists of complete age files, one after another. */
 function isArmor(armor: string): boolean {
   const lines = armor.split('\n');
   let begun = -1;
@@ -208,7 +212,11 @@ function isArmor(armor: string): boolean {
 
 const NOTHING = { without: [], for: [], armor: '' } as const;
 
-/** @returns why the fact is of a newer format, if it is. @throws NoFact for fields that are missing, or come too often. */
+/**
+ * Checks the fields.
+ * @returns reason why the fact is of a newer format, if it is
+ * @throws NoFact for missing fields, or too many occurrences
+ */
 function refuseFields(kind: Kind, fields: ReadonlyMap<string, readonly string[]>): string | undefined {
   for (const [name, times] of Object.entries(FIELDS[kind])) {
     const count = fields.get(name)?.length ?? 0;
@@ -221,7 +229,7 @@ function refuseFields(kind: Kind, fields: ReadonlyMap<string, readonly string[]>
 
 type Fields = ReadonlyMap<string, readonly string[]>;
 
-/** What every fact has. The first one follows nothing, and is its own author. */
+/** Parses the fields that every fact has. The first one follows nothing, and is its own author. */
 function commonOf(fields: Fields, kind?: Kind) {
   const at = one(fields, 'at');
   if (!AT.test(at)) refuse('has a time that is none');
@@ -298,7 +306,7 @@ const idIn = (text: string): string => (ID.test(text) ? text : refuse('has an id
 const base64In = (text: string): string =>
   text.length > 0 && BASE64.test(text) ? text : refuse('has base64 that is none');
 
-/** Sorted, so that the same ids are always the same text. */
+/** Parses IDs, which must be sorted, so that the same IDs always have the same text. */
 function idsOf(text: string): readonly string[] {
   const ids = text.split(' ').map(idIn);
   if (ids.some((id, index) => index > 0 && id <= (ids[index - 1] ?? '')))
@@ -335,7 +343,10 @@ function titleOf(kind: Kind, said: Partial<Said>): string {
   }
 }
 
-/** A message that is to be signed. @param fields in the order in which they stand; a list gives a line for each. */
+/**
+ * Prints a message to be signed.
+ * @param fields in order; a list has a line for each entry
+ */
 export function printMessage(
   kind: Kind,
   fields: readonly (readonly [name: string, value: string | number | readonly string[] | undefined])[],
@@ -347,8 +358,11 @@ export function printMessage(
   return `coffer team 1 ${kind}\n${lines.join('')}${armor}`;
 }
 
-/** A whole file. */
+/** Prints a complete file. */
 export const printFact = (message: string, signature: string): string => `${message}signature ${signature}\n`;
 
-/** Where a fact belongs, below the directory of the keyring. @throws NoFact for a message that is none. */
+/**
+ * Returns the path of a fact, below the directory of the keyring.
+ * @throws NoFact for a malformed message
+ */
 export const pathOf = (message: string): string => `${parseMessage(message).title}.${idOf(message)}`;

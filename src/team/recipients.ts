@@ -10,17 +10,17 @@ import {
 import { sshRecipient } from '../transit/envelope/age/ssh.ts';
 import { isSoundEd25519, isSoundX25519 } from '../transit/key-types/age/sound-point.ts';
 
-/** The public halves that stand in cards: who can be encrypted to, and who can sign. Each has one way to be written. */
+/** Public keys in cards: which can be encrypted to, and which can sign. Each has only one encoding. */
 
-/** What is known of a line in a card. */
+/** Validity of a line in a card. */
 export type Judged = 'good' | 'unknown' | 'bad';
 
 const SSH = /^(ssh-ed25519|ssh-rsa) ([A-Za-z0-9+/]+={0,2})$/;
-/** Longer than that of any key that is in use. */
+/** Maximum length in characters: longer than any key in use. */
 const MAX_CHARACTERS = 4096;
 const MIN_RSA_BITS = 2048;
 const MAX_RSA_BITS = 16384;
-/** Of what SSH writes of an Ed25519 key: a length, the name, a length. */
+/** Length of SSH's encoding of an Ed25519 key before the key: a length, the name, a length. */
 const ED25519_HEAD_BYTES = 19;
 /** Keys of age that this version does not know, such as those of plugins. */
 const OTHERS = /^age1[a-z0-9+.-]+$/;
@@ -31,7 +31,10 @@ interface SshKey {
   readonly blob: Buffer;
 }
 
-/** @returns undefined for what is no key, or not written as it should be. */
+/**
+ * Parses an SSH key.
+ * @returns undefined if it is malformed, or not in its only encoding
+ */
 function sshKeyOf(text: string): SshKey | undefined {
   const [, name, base64 = ''] = SSH.exec(text) ?? [];
   const blob = Buffer.from(base64, 'base64');
@@ -51,7 +54,7 @@ function sshKeyOf(text: string): SshKey | undefined {
   }
 }
 
-/** Whether files can be encrypted to what a line names. */
+/** Checks whether files can be encrypted to a line's key. */
 export function judgeRecipient(text: string): Judged {
   if (text.length > MAX_CHARACTERS) return 'bad';
   if (text.startsWith('ssh-')) return sshKeyOf(text) === undefined ? 'bad' : 'good';
@@ -70,24 +73,30 @@ export function judgeRecipient(text: string): Judged {
   }
 }
 
-/** Whether a line names a key whose signatures mean something. */
+/** Whether a line is a public signing key. */
 export const isSigner = (text: string): boolean =>
   text.startsWith('ssh-ed25519 ') && text.length <= MAX_CHARACTERS && sshKeyOf(text) !== undefined;
 
-/** The key of a line that is one. @throws RangeError */
+/**
+ * Returns the key of a valid signing line.
+ * @throws RangeError
+ */
 export function signerOf(text: string): KeyObject {
   const found = sshKeyOf(text);
   if (found === undefined) throw new RangeError('this is no signing key');
   return found.key;
 }
 
-/** Whoever a good line names. @throws `invalid`, `unsupported` where it is none after all. */
+/**
+ * Returns the recipient of a valid line.
+ * @throws `invalid`, `unsupported` if it is not one
+ */
 export function recipientOf(text: string): Recipient {
   const ssh = sshKeyOf(text);
   return ssh === undefined ? ageRecipient(text) : sshRecipient(ssh.key, ssh.blob);
 }
 
-/** How cards write a public key of SSH. */
+/** Formats an SSH public key for cards. */
 export function sshLineOf(key: KeyObject): string {
   const blob = sshBlob(key.type === 'private' ? createPublicKey(key) : key);
   const name = blob.toString('latin1', 4, 4 + blob.readUInt32BE(0));

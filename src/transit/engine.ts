@@ -1,4 +1,4 @@
-/** Transit: named keys with versions, and what can be done with them. All of it works with what is here. */
+/** Transit: named keys with versions, and the operations on them. This is the context that all of them share. */
 
 import type { Clock } from '../ground/clock.ts';
 import type { Random } from '../ground/random.ts';
@@ -7,25 +7,28 @@ import { collectionOf, type MountType } from '../mounts/mounts.ts';
 import type { Store } from '../store/store.ts';
 import type { MessageCounts } from './message-counts.ts';
 
-/** What the table of mounts must know of this room. */
+/** Mount type of transit. */
 export const transitMounts: MountType = { name: 'transit', collections: ['keys', 'config'] };
 
 export const DIALECTS = ['service', 'vault'] as const;
-/** Which prefix new ciphertexts get, and whether every key type rotates as in Vault. */
+/** Dialect: determines the prefix of new ciphertexts, and whether every key type rotates as in Vault. */
 export type Dialect = (typeof DIALECTS)[number];
 
 export const isDialect = (word: unknown): word is Dialect => DIALECTS.some((dialect) => dialect === word);
 
-/** Who may say which dialect is spoken, from the strongest to the weakest. */
+/** Settings that determine the dialect, from the strongest to the weakest. */
 export interface DialectSources {
   readonly mount: Mount;
-  /** For as long as a server runs. */
+  /** Dialect of a server, for as long as it runs. */
   readonly server: Dialect | undefined;
-  /** What the caller speaks. */
+  /** Dialect of the caller. */
   readonly caller: Dialect;
 }
 
-/** @see docs/decisions/0125 */
+/**
+ * Returns the dialect in effect.
+ * @see docs/decisions/0125
+ */
 export function dialectOf({ mount, server, caller }: DialectSources): Dialect {
   const own = mount.options['dialect'];
   if (isDialect(own)) return own;
@@ -33,23 +36,24 @@ export function dialectOf({ mount, server, caller }: DialectSources): Dialect {
   return server ?? (isDialect(ofStore) ? ofStore : caller);
 }
 
-/** What every operation of one mount works with. */
+/** Context of every operation of one mount. */
 export interface Engine {
   readonly store: Store;
   readonly clock: Clock;
   readonly random: Random;
-  /** The uuid of the mount, which stays the same when it is moved. */
+  /** UUID of the mount, which does not change when it is moved. */
   readonly mount: string;
-  /** The collection of the mount's named keys; the id is the key's name. */
+  /** Collection of the mount's named keys; the ID is the key's name. */
   readonly keys: string;
-  /** The collection of what is configured for the mount as a whole. */
+  /** Collection of the mount's own settings. */
   readonly settings: string;
-  /** What ciphertexts, signatures and HMACs made here start with, the `v` before the version included. */
+  /** Prefix of new ciphertexts, signatures and HMACs, including the `v` before the version. */
   readonly prefix: string;
-  /** Keys of every type rotate, as in Vault; else only those that encrypt, unless forced. */
+  /** Whether keys of every type rotate, as in Vault; otherwise only those that encrypt, unless forced. */
   readonly rotatesEveryType: boolean;
   /**
-   * Some rules are the family's alone: a batch has a context in all of its items or in none, and signing without an input signs nothing.
+   * Whether Vault's own rules apply: a batch has a context in all of its items or in none, and signing without an input
+   * signs an empty one.
    * @see docs/decisions/0294
    */
   readonly keepsFamilyRules: boolean;

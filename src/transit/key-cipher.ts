@@ -22,14 +22,14 @@ import { requireVersion, versionToWriteWith } from './version-choice.ts';
 
 const SHORT_NONCE_BYTES = 12;
 
-/** What a message is encrypted with, beside the key. */
+/** Inputs of an encryption besides the key. */
 interface CipherInputs {
   readonly context?: Context | undefined;
   /** Base64; absent or empty for none. */
   readonly associatedData?: string | undefined;
-  /** Base64 of 12 bytes; for convergent keys of version 1 alone. */
+  /** Base64 of 12 bytes; only for convergent keys of version 1. */
   readonly nonce?: string | undefined;
-  /** For RSA. */
+  /** RSA only. */
   readonly oaepHash?: DigestHashName | undefined;
 }
 
@@ -48,7 +48,7 @@ export interface Encrypted {
   readonly keyVersion: number;
 }
 
-/** Encrypts and decrypts messages with one named key. Formats and refusals are those of the Vault family. */
+/** Encrypts and decrypts messages with one named key. Formats and errors are Vault-compatible. */
 export class KeyCipher {
   readonly #key: NamedKey;
   readonly #format: VersionFormat;
@@ -61,7 +61,8 @@ export class KeyCipher {
   }
 
   /**
-   * @param index the item's in its batch: refusals name the item's `associated_data`.
+   * Encrypts a message.
+   * @param index position of the item in its batch; errors name the item's `associated_data`
    * @throws `invalid` or `unsupported`
    */
   encrypt(request: EncryptRequest, index?: number): MaybePromise<Encrypted> {
@@ -91,7 +92,8 @@ export class KeyCipher {
   }
 
   /**
-   * @param index the item's in its batch: refusals name the item's `associated_data`.
+   * Decrypts a message.
+   * @param index position of the item in its batch; errors name the item's `associated_data`
    * @throws `invalid` or `unsupported`
    */
   decrypt(request: DecryptRequest, index?: number): MaybePromise<Buffer> {
@@ -99,7 +101,7 @@ export class KeyCipher {
     requireNotSoftDeleted(this.#key);
     if (!this.#key.encrypts) throw notSupported('decryption', type.name);
     const { version: written, payload } = parseVersioned(request.ciphertext, this.#format, CIPHERTEXT);
-    // Data from before there were versions says 0.
+    // Data from before versions existed has version 0.
     const number = written === 0 ? 1 : written;
     requireUsableVersion(number, document, CIPHERTEXT);
     const sealed = decodePayload(payload, CIPHERTEXT, 'invalid ciphertext: could not decode base64');
@@ -159,7 +161,7 @@ function requireAead(aead: Aead<unknown> | undefined): Aead<unknown> {
 
 const isGiven = (text: string | undefined): text is string => text !== undefined && text !== '';
 
-/** The nonce that the caller must give for version 1, and must not give for any other. */
+/** Returns the caller's nonce, which is required for version 1 and not allowed for any other. */
 function nonceToEncryptWith(convergent: ConvergentVersion, { nonce }: CipherInputs): Buffer | undefined {
   if (convergent !== 1) {
     if (!isGiven(nonce)) return undefined;
@@ -179,7 +181,7 @@ function nonceToEncryptWith(convergent: ConvergentVersion, { nonce }: CipherInpu
   );
 }
 
-/** Old clients send a nonce to every key; on the way back only version 1 looks at it. */
+/** Returns the caller's nonce for decryption, which only version 1 uses; old clients send one for every key. */
 function nonceToDecryptWith({ nonce }: CipherInputs): Buffer {
   const bytes = isGiven(nonce) ? decodeBase64(nonce, 'nonce') : undefined;
   if (bytes?.length === CALLER_NONCE_BYTES) return bytes;
@@ -203,8 +205,9 @@ function decodeAssociatedData({ associatedData }: CipherInputs): Buffer | undefi
 }
 
 /**
- * With a nonce made of the plaintext alone, two different associated data would give two tags under one nonce, from
- * which GCM's and Poly1305's authentication key can be computed. Reading such ciphertexts of peers does no harm.
+ * Decodes associated data to authenticate. With a nonce computed from the plaintext alone, two different associated
+ * data would yield two tags under one nonce, from which the authentication key of GCM and Poly1305 can be computed.
+ * Decrypting such ciphertexts of Vault is harmless.
  * @see docs/decisions/0011
  */
 function associatedDataToSeal(convergent: ConvergentVersion, inputs: CipherInputs): Buffer | undefined {
@@ -216,7 +219,10 @@ function associatedDataToSeal(convergent: ConvergentVersion, inputs: CipherInput
   });
 }
 
-/** @param index the item's in its batch. */
+/**
+ * Refuses associated data.
+ * @param index position of the item in its batch
+ */
 export function refuseAssociatedData(
   { associatedData }: CipherInputs,
   typeName: string,
@@ -231,11 +237,11 @@ export function refuseAssociatedData(
 }
 
 /**
- * A caller may name the padding of RSA. There is one: that of PKCS #1 v1.5 tells whoever can send ciphertexts, and sees how
- * decryption fails, what is in them.
- * @param member as the caller named the parameter.
- * @param index the item's in its batch.
- * @throws `unsupported` for another padding, or a key that does not pad.
+ * Checks the RSA padding named by the caller. Only OAEP is supported: PKCS #1 v1.5 reveals plaintexts to an attacker
+ * who can submit ciphertexts and observe how decryption fails.
+ * @param member parameter name, for messages
+ * @param index position of the item in its batch
+ * @throws `unsupported` for another padding, or a key that does not pad
  */
 export function requirePaddingScheme(
   { type }: NamedKey,
@@ -258,9 +264,9 @@ export function requirePaddingScheme(
 }
 
 /**
- * A caller may name the hash of RSA's padding; without a name it is SHA-256.
- * @param member as the caller named the parameter.
- * @throws `unsupported` for a key that does not pad; `invalid` for an unknown hash.
+ * Returns the hash of RSA's padding; SHA-256 if the caller names none.
+ * @param member parameter name, for messages
+ * @throws `unsupported` for a key that does not pad; `invalid` for an unknown hash
  */
 export function oaepHashOf(
   { type }: NamedKey,

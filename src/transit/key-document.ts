@@ -2,27 +2,27 @@ import { invalid } from '../ground/errors.ts';
 import { ownWords } from '../ground/own-words.ts';
 import type { Kdf, StoredMaterial } from './key-types/key-type.ts';
 
-/** Named keys as the store holds them. */
+/** Named keys as stored. */
 
-/** A moment at which a backup or restore was made, and the latest version then. */
+/** Time of a backup or restore, and the latest version then. */
 export interface VersionStamp {
   /** RFC 3339, up to nine digits of fraction. */
   readonly time: string;
   readonly version: number;
 }
 
-/** Scalars of a backup that mean nothing here; kept so that the next backup says them again. */
+/** Scalars of a backup that have no meaning in Coffer; stored for the next backup. */
 type Passthrough = Readonly<Record<string, string | number | boolean>>;
 
-/** One version of a named key, as stored. */
+/** Version of a named key, as stored. */
 export interface VersionDocument extends StoredMaterial {
   /** RFC 3339, up to nine digits of fraction; Go's zero time in very old entries. */
   readonly createdAt: string;
-  /** The same in whole seconds since the Unix epoch; all that very old entries have. */
+  /** Creation time in whole seconds since the Unix epoch; the only one in very old entries. */
   readonly createdAtSeconds: number;
-  /** Base64. Independent of the key itself. Absent in some very old versions, which then make no HMACs. */
+  /** Base64. Independent of the key itself. Absent in some very old versions, which cannot compute HMACs. */
   readonly hmacKey?: string;
-  /** 3 for convergent keys of today; 0 says that the named key's own value counts. */
+  /** 3 for today's convergent keys; 0 means that the named key's value applies. */
   readonly convergentVersion: number;
   /** Base64 DER, leaf first. */
   readonly certificateChain?: readonly string[];
@@ -30,8 +30,8 @@ export interface VersionDocument extends StoredMaterial {
 }
 
 /**
- * One named key, as stored: a JSON document with the key's name as its id. Each version that exists is held once;
- * `minDecryptionVersion` only says which of them may be used.
+ * Named key, as stored: a JSON document with the key's name as its ID. Each version that exists is stored once;
+ * `minDecryptionVersion` only determines which of them may be used.
  * @see docs/decisions/0010
  */
 export interface NamedKeyDocument {
@@ -43,10 +43,10 @@ export interface NamedKeyDocument {
   /** Chosen length in bytes, for types whose length is chosen; else 0. */
   readonly keyBytes: number;
   readonly derived: boolean;
-  /** How contexts give keys: 0 counter mode, 1 HKDF. Means nothing when `derived` is false. */
+  /** Key derivation function of contexts: 0 counter mode, 1 HKDF. Meaningless if `derived` is false. */
   readonly kdf: Kdf;
   readonly convergentEncryption: boolean;
-  /** -1: the versions say; 1 or 2: old keys, for versions that say 0; 0: not convergent. */
+  /** -1: see the versions; 1 or 2: old keys, for versions with 0; 0: not convergent. */
   readonly convergentVersion: number;
   readonly exportable: boolean;
   readonly allowPlaintextBackup: boolean;
@@ -54,16 +54,16 @@ export interface NamedKeyDocument {
   readonly softDeleted: boolean;
   /** At least 1. */
   readonly minDecryptionVersion: number;
-  /** 0: no limit of its own. */
+  /** 0: no separate limit. */
   readonly minEncryptionVersion: number;
   /** Oldest version that still exists; 0 until the first trim. */
   readonly minAvailableVersion: number;
   readonly latestVersion: number;
-  /** 0: never by itself. */
+  /** 0: no automatic rotation. */
   readonly autoRotatePeriodSeconds: number;
   readonly imported: boolean;
   readonly allowImportedKeyRotation: boolean;
-  /** Empty for the mount's own prefix; else as in a restored key, with `{{version}}` in it. */
+  /** Empty for the mount's own prefix; else the template of a restored key, with `{{version}}` in it. */
   readonly versionTemplate: string;
   readonly backupInfo?: VersionStamp;
   readonly restoreInfo?: VersionStamp;
@@ -84,13 +84,16 @@ export interface NamedKeyDocument {
   readonly autoTrim?: true;
 }
 
-/** ASCII letters, digits and `_`; inside also `-` and `.`. The rule of peers for names in paths. */
+/** ASCII letters, digits and `_`; inside also `-` and `.`. Vault's rule for names in paths. */
 export const KEY_NAME = /^\w(?:[\w.-]*\w)?$/;
 
-/** Of a new key; those that are there keep the names that they have. */
+/** Maximum length of a new key's name; existing keys keep their names. */
 export const MAX_KEY_NAME_LENGTH = 512;
 
-/** @throws `invalid` naming `field`. */
+/**
+ * Checks the length of a name.
+ * @throws `invalid` naming `field`
+ */
 export function checkNameLength(name: string, field: string): void {
   if (name.length <= MAX_KEY_NAME_LENGTH) return;
   throw invalid(`key names must have at most ${MAX_KEY_NAME_LENGTH} characters, not ${name.length}`, {
@@ -98,7 +101,10 @@ export function checkNameLength(name: string, field: string): void {
   });
 }
 
-/** The name of a key that comes from elsewhere. @throws `invalid` naming `field`. */
+/**
+ * Checks a key name that comes from outside.
+ * @throws `invalid` naming `field`
+ */
 export function requireKeyName(name: string, field: string): string {
   checkNameLength(name, field);
   if (KEY_NAME.test(name)) return name;

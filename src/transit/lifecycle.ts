@@ -11,19 +11,19 @@ import { KDF_COUNTER, KDF_HKDF, type KeyType } from './key-types/key-type.ts';
 import { NamedKey } from './named-key.ts';
 import { freshVersion, withVersion } from './rotation.ts';
 
-/** What is decided when a key is created. */
+/** Settings of a new key. */
 export interface NewKey {
-  /** Name of a key type; as it comes in, also one of the family's. */
+  /** Name of a key type; Vault's name on input is allowed. */
   readonly type: string;
-  /** The family's name for it, where the key is made by that one. */
+  /** Vault's name for the type, if the key is created by that name. */
   readonly familyName?: string | undefined;
   readonly derived: boolean;
   readonly convergentEncryption: boolean;
   readonly exportable: boolean;
   readonly allowPlaintextBackup: boolean;
-  /** 0 for never, else at least an hour. */
+  /** 0 for never, else at least one hour. */
   readonly autoRotatePeriodSeconds: number;
-  /** For types whose length is chosen; else 0. */
+  /** Key length, for types with a variable length; else 0. */
   readonly keyBytes: number;
 }
 
@@ -65,9 +65,10 @@ function requireSettings(settings: NewKey & { readonly parameterSet?: string }):
 }
 
 /**
- * @param parameterSet what `parameter_set` said.
- * @param told what the refusal of an unknown name begins with.
- * @throws `invalid` when there is no such type, or the parameter set is not one of its own.
+ * Finds a key type.
+ * @param parameterSet value of `parameter_set`
+ * @param told beginning of the error for an unknown name
+ * @throws `invalid` if there is no such type, or it does not have the parameter set
  */
 export function requireKeyType(name: string, parameterSet = '', told = 'unknown key type'): CalledType {
   const called = keyTypeCalled(name, parameterSet);
@@ -102,7 +103,10 @@ function requireKeySize({ name, size }: KeyType, keyBytes: number): void {
   }
 }
 
-/** @throws `unsupported` when keys of the type cannot be derived or convergent. */
+/**
+ * Checks the capabilities of a type.
+ * @throws `unsupported` if its keys cannot be derived or convergent
+ */
 export function requireCapabilities(
   type: KeyType,
   { derived, convergentEncryption }: Pick<NewKey, 'derived' | 'convergentEncryption'>,
@@ -124,7 +128,7 @@ export function requireCapabilities(
   }
 }
 
-/** A key at version 1, not stored yet. */
+/** Creates a key at version 1, without storing it. */
 export async function newDocument(
   engine: Engine,
   name: string,
@@ -134,7 +138,10 @@ export async function newDocument(
   return withVersion(emptyDocument(name, settings), await freshVersion(engine, type, settings.keyBytes));
 }
 
-/** A key without any version yet. @throws `invalid` for a name that is too long. */
+/**
+ * Creates a key without any version.
+ * @throws `invalid` for a name that is too long
+ */
 export function emptyDocument(name: string, settings: NewKey): NamedKeyDocument {
   checkNameLength(name, 'name');
   return {
@@ -162,14 +169,14 @@ export function emptyDocument(name: string, settings: NewKey): NamedKeyDocument 
   };
 }
 
-/** Names of the mount's keys, sorted by code unit. */
+/** Lists the names of the mount's keys, sorted by code unit. */
 export const listKeys = (engine: Engine, options: ListOptions): Promise<string[]> =>
   engine.store.read((view) => view.list(engine.keys, options));
 
 /**
- * Deletes a key with all its versions, for good.
- * @param forget called in the same transaction when another room keeps something about the key.
- * @throws `not-found`; `conflict` unless deletion was allowed by configuration.
+ * Permanently deletes a key with all its versions.
+ * @param forget called in the same transaction if another module stores data about the key
+ * @throws `not-found`; `conflict` unless deletion was allowed by configuration
  */
 export function deleteKey(
   engine: Engine,
@@ -192,8 +199,8 @@ export function deleteKey(
 }
 
 /**
- * Marks a key so that it is not used until it is restored, or takes the mark away.
- * @returns the key, and whether that changed anything; undefined where there is no key, which for peers is no error.
+ * Soft-deletes a key, so that it cannot be used until it is restored, or restores it.
+ * @returns the key, and whether anything changed; undefined if there is no key, which is not an error in Vault
  */
 export async function setSoftDeleted(
   engine: Engine,

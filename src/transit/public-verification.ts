@@ -7,7 +7,7 @@ import type { SignatureOptions, Signing } from './key-types/key-type.ts';
 import { type SignatureRequest, signatureOptions } from './signing.ts';
 import { decodeSignature } from './verification.ts';
 
-/** A public key that verifies what the named key of its private half has signed. */
+/** Public key that verifies signatures of a named key. */
 export interface PublicVerifier {
   /** Present: {@link verify} takes the hash of the input, made with what `node:crypto` calls so; else the input itself. */
   readonly hash?: string;
@@ -20,8 +20,8 @@ export interface PublicVerifier {
 }
 
 /**
- * Verifies signatures of the transit engine where no store is.
- * @throws `unsupported` for keys that named keys do not have, `invalid` for the request.
+ * Creates a verifier of transit signatures that needs no store.
+ * @throws `unsupported` for a key type that named keys do not have; `invalid` for the request
  */
 export function publicVerifier(key: KeyObject, request: SignatureRequest): PublicVerifier {
   const { signing, material } = signingOf(key);
@@ -37,7 +37,7 @@ export function publicVerifier(key: KeyObject, request: SignatureRequest): Publi
   };
 }
 
-/** The one type that takes the key is its type. */
+/** Finds the type of a key: the only one that can import it. */
 function signingOf(key: KeyObject): { readonly signing: Signing<unknown>; readonly material: unknown } {
   const pem = key.export({ format: 'pem', type: 'spki' }).toString();
   for (const { signing, importing, open } of keyTypes()) {

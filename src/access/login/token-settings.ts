@@ -4,27 +4,29 @@ import { ownWords } from '../../ground/own-words.ts';
 import type { TokenKind } from '../token-kind.ts';
 import { boundNetworks } from './networks.ts';
 
-/** What a role or user says of the tokens of its logins, in the words of the API. Times in seconds, 0 for "not set". */
+/** Token settings of a role or user, in API terms. Times in seconds, 0 for "not set". */
 interface NewSettings {
-  /** As they were given; a login makes policies of them. */
+  /** Policies as given; a login resolves templates in them. */
   readonly token_policies: readonly string[];
   readonly token_no_default_policy: boolean;
   readonly token_ttl: number;
   readonly token_max_ttl: number;
   readonly token_explicit_max_ttl: number;
-  /** Present: each renewal lets it live so long again. */
+  /** Present: renewals extend the lifetime by this period. */
   readonly token_period: number;
-  /** 0: any number. */
+  /** 0: unlimited. */
   readonly token_num_uses: number;
   readonly token_bound_cidrs: readonly string[];
   readonly token_type: 'default' | TokenKind;
-  /** Each token is bound to the address of its login. */
+  /** Bind each token to the client address of its login. */
   readonly token_strictly_bind_ip: boolean;
   /** Kept, and of no effect: there are no entities. Absent when there is none. */
   readonly alias_metadata?: Readonly<Record<string, string>>;
 }
 
-/** Names that settings had before; clients still send them. Those that a method knows are said by its operations. */
+/**
+ * Older names of settings, which clients still send. The names that a method accepts are declared by its operations.
+ */
 export const OLDER_NAMES = {
   policies: 'token_policies',
   ttl: 'token_ttl',
@@ -36,7 +38,7 @@ export const OLDER_NAMES = {
 
 export type OlderName = keyof typeof OLDER_NAMES;
 
-/** What was set by an older name is shown by both. */
+/** Settings that were set by an older name, which are returned under both. */
 export type OlderSettings = { readonly [N in OlderName]?: NewSettings[(typeof OLDER_NAMES)[N]] };
 
 export interface TokenSettings extends NewSettings, OlderSettings {}
@@ -55,9 +57,9 @@ export const NO_SETTINGS: TokenSettings = {
 };
 
 /**
- * The settings after a change; what is not mentioned stays. An older name in the change says that it was used; the value is
- * that of the newer one.
- * @throws `invalid` in the words of the family.
+ * Applies a change; absent members stay unchanged. An older name in the change only records that it was used; the value
+ * is that of the newer one.
+ * @throws `invalid` with Vault's messages
  */
 export function changedSettings(before: TokenSettings, change: Partial<TokenSettings>): TokenSettings {
   const changed = { ...before, ...change };
@@ -78,7 +80,7 @@ export function changedSettings(before: TokenSettings, change: Partial<TokenSett
   return withOlderNames({ ...kept, token_bound_cidrs: networks }, change);
 }
 
-/** The newer name alone takes back that the older one was used. */
+/** Updates the older names in use: setting only the newer name clears the older one. */
 function withOlderNames(settings: TokenSettings, change: Partial<TokenSettings>): TokenSettings {
   const names = Object.keys(OLDER_NAMES) as OlderName[];
   const shown = names.flatMap((older) => {
@@ -103,6 +105,6 @@ function checkBatchSettings({ token_period: period, token_num_uses: uses }: Toke
   });
 }
 
-/** The settings for a login from an address. */
+/** Returns the settings for a login from an address. */
 export const settingsFrom = (settings: TokenSettings, address: string): TokenSettings =>
   settings.token_strictly_bind_ip ? { ...settings, token_bound_cidrs: [address] } : settings;

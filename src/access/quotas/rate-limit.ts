@@ -1,19 +1,19 @@
 import { trimSlashes } from '../../ground/trim.ts';
 
-/** One limit for the rate of requests, in the words of the API. */
+/** Rate limit, in API terms. */
 export interface RateLimit {
   readonly name: string;
-  /** Requests of one address in an interval. */
+  /** Maximum number of requests of one address per interval. */
   readonly rate: number;
-  /** Seconds. */
+  /** In seconds. */
   readonly interval: number;
-  /** Seconds for which an address gets nothing once it asked too often; 0: until the interval has passed. */
+  /** Time in seconds for which an address is blocked after exceeding the limit; 0: until the interval has passed. */
   readonly block_interval: number;
-  /** Without a slash at its end: a mount, a path below one, or the beginning of one with a `*` behind; empty for all requests. */
+  /** Path without a final slash: a mount, a path below one, or a prefix followed by `*`; empty for all requests. */
   readonly path: string;
-  /** Of logins of that role alone. */
+  /** Limits only logins of this role. */
   readonly role: string;
-  /** Kept for clients that compare; absent where nobody said. */
+  /** Stored for compatibility; absent if not given. */
   readonly inheritable?: boolean;
   /** Whose requests are counted together: those of one address (`ip`, also where nobody said), or all (`none`). */
   readonly group_by?: 'ip' | 'none';
@@ -23,11 +23,11 @@ export interface QuotaConfig {
   readonly enable_rate_limit_response_headers: boolean;
   readonly enable_rate_limit_audit_logging: boolean;
   readonly rate_limit_exempt_paths: readonly string[];
-  /** More of them, with peers for all namespaces; absent where nobody said. */
+  /** Further exempt paths, in Vault Enterprise for all namespaces; absent if not given. */
   readonly absolute_rate_limit_exempt_paths?: readonly string[];
 }
 
-/** As peers have it, though not all of it is there: clients compare. */
+/** Default settings as in Vault, including paths that do not exist here: clients compare them. */
 export const NEW_CONFIG: QuotaConfig = {
   enable_rate_limit_response_headers: false,
   enable_rate_limit_audit_logging: false,
@@ -42,7 +42,7 @@ export const NEW_CONFIG: QuotaConfig = {
   ],
 };
 
-/** All limits, in one document, because every request asks whether there are any. */
+/** All limits in one document, because every request needs to know whether there are any. */
 export interface QuotaDocument {
   readonly limits: readonly RateLimit[];
   readonly config: QuotaConfig;
@@ -50,7 +50,7 @@ export interface QuotaDocument {
 
 export const NO_QUOTAS: QuotaDocument = { limits: [], config: NEW_CONFIG };
 
-/** Limits by path. Of those that fit a request the one with the longest path holds, and no other. */
+/** Limits by path. Of those that match a request only the one with the longest path applies. */
 export class LimitTable {
   readonly config: QuotaConfig;
   readonly #plain = new Map<string, RateLimit>();
@@ -64,7 +64,7 @@ export class LimitTable {
     this.config = config;
     const globs: RateLimit[] = [];
     for (const limit of limits) {
-      // Requests name roles in lower case; earlier releases kept what was sent.
+      // Requests have role names in lower case; earlier releases stored them as sent.
       if (limit.role !== '') this.#byRole.set(`${limit.path} ${limit.role.toLowerCase()}`, limit);
       else if (limit.path.endsWith('*')) globs.push(limit);
       else this.#plain.set(limit.path, limit);
@@ -77,7 +77,7 @@ export class LimitTable {
     this.#exemptGlobs = paths.filter((path) => path.endsWith('*')).map((path) => path.slice(0, -1));
   }
 
-  /** The limit of a request, by all spellings of its path; undefined where there is none. */
+  /** Returns the limit of a request, by all spellings of its path; undefined if there is none. */
   at(paths: readonly string[]): RateLimit | undefined {
     let found: RateLimit | undefined;
     for (const path of paths) {
@@ -94,7 +94,7 @@ export class LimitTable {
     return glob !== undefined && glob.path.length > (plain?.path.length ?? 0) ? glob : plain;
   }
 
-  /** A stranger's path may be long and have many slashes. */
+  /** Finds a limit for a path from the client, which may be long and have many slashes. */
   #plainAt(path: string): RateLimit | undefined {
     let end = path.length <= this.#longest ? path.length : path.lastIndexOf('/', this.#longest);
     while (end > 0) {
@@ -105,7 +105,7 @@ export class LimitTable {
     return this.#plain.get('');
   }
 
-  /** That of a role at a login mount. */
+  /** Returns the limit of a role at a login mount. */
   ofRole(mount: string, role: string): RateLimit | undefined {
     return this.#byRole.get(`${mount} ${role}`);
   }

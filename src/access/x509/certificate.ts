@@ -22,22 +22,22 @@ import {
 } from './names.ts';
 
 /**
- * A certificate (RFC 5280): what OpenSSL knows of it, by which everything is judged that has to do with keys and signatures, and
- * beside that the extensions and names, of which Node shows only some, and those as one text.
+ * Certificate (RFC 5280), as parsed by OpenSSL, which is used for everything about keys and signatures; and in addition
+ * its extensions and names, of which Node returns only some, in a single text.
  * @see docs/decisions/0181
  */
 export interface Certificate extends AlternativeNames {
   readonly x509: X509Certificate;
   /** Decimal. */
   readonly serial: string;
-  /** As `canonicalName` has them. */
+  /** In the form of `canonicalName`. */
   readonly issuer: string;
   readonly subject: string;
   readonly commonName: string;
   readonly organizationalUnits: readonly string[];
-  /** Under their object identifiers. */
+  /** By object identifier. */
   readonly extensions: ReadonlyMap<string, Extension>;
-  /** It may sign others. */
+  /** Whether the certificate may sign other certificates (basicConstraints CA). */
   readonly isAuthority: boolean;
   /** How many authorities may stand between it and a leaf; absent for any number. */
   readonly pathLength?: bigint;
@@ -45,7 +45,7 @@ export interface Certificate extends AlternativeNames {
   readonly purposes?: readonly string[];
   /** Whether it was signed in a way that still counts for something. */
   readonly isSoundlySigned: boolean;
-  /** Hexadecimal with colons; empty when there is none. */
+  /** Hexadecimal with colons; empty if there is none. */
   readonly subjectKeyId: string;
   readonly authorityKeyId: string;
 }
@@ -60,12 +60,15 @@ export const EXTENSION = {
   extendedKeyUsage: '2.5.29.37',
 } as const;
 
-/** In the place of the extensions. */
+/** Tag of the extensions. */
 const EXTENSIONS_TAG = 0xa3;
 const VERSION_TAG = TAG.context0;
 const KEY_ID_TAG = 0x80;
 
-/** @throws `invalid` for bytes that are no certificate, or that OpenSSL and we read differently. */
+/**
+ * Parses a certificate.
+ * @throws `invalid` if it is malformed, or OpenSSL and this parser disagree
+ */
 export function readCertificate(der: Buffer): Certificate {
   const x509 = parsedByOpenSsl(der);
   const [tbs, algorithm] = membersOf(readDer(der), TAG.sequence);
@@ -104,7 +107,7 @@ function parsedByOpenSsl(der: Buffer): X509Certificate {
     const times = [x509.validFromDate, x509.validToDate].map((date) => date.getTime());
     if (x509.raw.equals(der) && !times.some(Number.isNaN)) return x509;
   } catch {
-    // Said below.
+    // Reported below.
   }
   throw invalid(ownWords('it is no certificate'));
 }

@@ -8,9 +8,9 @@ export interface Extension {
 }
 
 /**
- * The extensions of a certificate or a list (RFC 5280, 4.1 and 5.1), under their object identifiers.
- * @param value what holds them, which has `tag`; none where it is undefined.
- * @throws `invalid`.
+ * Parses the extensions of a certificate or CRL (RFC 5280, 4.1 and 5.1), by object identifier.
+ * @param value element that contains them, with the tag `tag`; undefined for none
+ * @throws `invalid`
  */
 export function extensionsOf(value: DerValue | undefined, tag: number): ReadonlyMap<string, Extension> {
   const found = new Map<string, Extension>();

@@ -16,19 +16,19 @@ import type { Certificate } from './certificate.ts';
 import { extensionsOf } from './extensions.ts';
 import { attributesOf, canonicalName } from './names.ts';
 
-/** A list of revoked certificates (RFC 5280, 5). */
+/** Certificate revocation list (RFC 5280, 5). */
 export interface RevocationList {
-  /** As `canonicalName` has it. */
+  /** In the form of `canonicalName`. */
   readonly issuer: string;
   /** Decimal. */
   readonly serials: readonly string[];
-  /** It says only what changed since another one. */
+  /** Whether it only contains changes since another list. */
   readonly isDelta: boolean;
   /** Which certificates of the issuer it is about; absent for all of them. */
   readonly scope?: ListScope;
   /** Critical extensions that are not understood, by their object identifiers: they may say anything of what the list means. */
   readonly notUnderstood: readonly string[];
-  /** Since when it is so; milliseconds since the epoch. */
+  /** Issue time (thisUpdate), in milliseconds since the epoch. */
   readonly sinceMs: number;
   /** When the next one is to be there; milliseconds since the epoch. */
   readonly nextMs?: number;
@@ -36,40 +36,46 @@ export interface RevocationList {
   isSignedBy(authority: Certificate): boolean;
 }
 
-/** RFC 5280, 5.2.5. */
+/** Issuing distribution point (RFC 5280, 5.2.5). */
 export interface ListScope {
-  /** Where the list lies, so that it is told from the other parts; empty where that is not said. */
+  /** URLs of the list, which distinguish it from the other parts; empty if not given. */
   readonly addresses: readonly string[];
-  /** It leaves out reasons, or is about attribute certificates or those of other issuers. */
+  /** Whether it omits reasons, or covers attribute certificates or other issuers. */
   readonly isUnusual: boolean;
 }
 
 const UTC_TIME = 0x17;
 const GENERALIZED_TIME = 0x18;
 const BIT_STRING_UNUSED = 1;
-/** In the place of the extensions of the whole list. */
+/** Tag of the extensions of the whole list. */
 const EXTENSIONS_TAG = TAG.context0;
-/** Says that it is a delta (RFC 5280, 5.2.4). */
+/** Delta CRL indicator (RFC 5280, 5.2.4). */
 const DELTA_INDICATOR = '2.5.29.27';
-/** Says which certificates it is about (RFC 5280, 5.2.5). */
+/** Issuing distribution point (RFC 5280, 5.2.5). */
 const DISTRIBUTION_POINT = '2.5.29.28';
-/** Beside those two, the number of the list and the key of its issuer: neither changes what it means. */
+/**
+ * Supported extensions: these two, the CRL number and the authority key identifier, which do not change the meaning.
+ */
 const UNDERSTOOD = new Set([DELTA_INDICATOR, DISTRIBUTION_POINT, '2.5.29.20', '2.5.29.35']);
-/** Of a distribution point: its full name, and an address in that. */
+/** Tags within a distribution point: its full name, and a URL in that. */
 const FULL_NAME_TAG = TAG.context0;
 const ADDRESS_TAG = 0x86;
-/** For some reasons only, of other issuers as well, and of attribute certificates only. */
+/** Tags for some reasons only, for other issuers (indirect CRL), and for attribute certificates only. */
 const UNUSUAL_TAGS: readonly number[] = [0x83, 0x84, 0x85];
-/** Extension of an entry: it is about a certificate of somebody else than the issuer of the list. */
+/** Extension of an entry for a certificate of another issuer than that of the list. */
 const CERTIFICATE_ISSUER = '2.5.29.29';
 
-/** @param text PEM, or base64 of DER. @throws `invalid` in the words of peers. */
+/**
+ * Parses a list.
+ * @param text PEM, or base64 of DER
+ * @throws `invalid` with Vault's messages
+ */
 export function parseRevocationList(text: string): RevocationList {
   const block = pemBlocks(text).blocks.find(({ label }) => label === 'X509 CRL');
   return readRevocationList(block?.bytes ?? decodedOr(text));
 }
 
-/** What is no base64 is no list either, and is told so by what follows. */
+/** Decodes base64; other text is passed on, and fails as a malformed list. */
 function decodedOr(text: string): Buffer {
   try {
     return decodeBase64(text.trim());
@@ -78,7 +84,11 @@ function decodedOr(text: string): Buffer {
   }
 }
 
-/** @param bytes DER, or PEM. @throws `invalid`. */
+/**
+ * Parses a list.
+ * @param bytes DER, or PEM
+ * @throws `invalid`
+ */
 export function revocationListIn(bytes: Buffer): RevocationList {
   return bytes[0] === TAG.sequence
     ? readRevocationList(bytes)
@@ -147,7 +157,7 @@ const isTime = (value: DerValue | undefined): boolean =>
 
 const TIME = /^(\d{2}|\d{4})(\d{2})(\d{2})(\d{2})(\d{2})(\d{2})Z$/;
 
-/** Milliseconds since the epoch (RFC 5280, 4.1.2.5). */
+/** Parses a time (RFC 5280, 4.1.2.5), in milliseconds since the epoch. */
 function timeOf(value: DerValue | undefined): number {
   const found = isTime(value) ? TIME.exec(value?.content.toString('latin1') ?? '') : null;
   const [year = Number.NaN, ...rest] = (found ?? []).slice(1).map(Number);

@@ -8,9 +8,10 @@ const CLOSES_WITHIN_MS = 1000;
 const LOOK_EVERY_MS = 20;
 
 /**
- * Kills the agent that listens on a socket. Only a process of this user is killed that has that very socket open and was started as an
- * agent: a service manager, which may hold the same socket for it, is not.
- * @returns the process that was killed; undefined where it can't be told which one it is, as without `/proc`, or it has ended by itself.
+ * Kills the agent that listens on a socket. Only a process of this user that has that very socket open and was started
+ * as an agent is killed; a service manager, which may hold the same socket, is not.
+ * @returns process ID of the killed agent; undefined if the process cannot be found, as without `/proc`, or has ended
+ * by itself
  */
 export async function endAgent(socket: string): Promise<number | undefined> {
   const inodes = attempt(() => inodesOf(socket)) ?? [];

@@ -9,7 +9,7 @@ import { unlockSources } from '../secrets/secret-sources.ts';
 import { formats } from '../topics/formats.ts';
 import { MOST_COLUMNS, topicText, wrapped } from '../topics/topic.ts';
 
-/** `coffer help`, on the commands of a tree. */
+/** Returns `coffer help` for a command tree. */
 export function helpOn(tree: Group): Command {
   const commands = Object.entries(tree.children)
     .filter(([, node]) => isGroup(node) || node.hidden !== true)
@@ -35,7 +35,7 @@ export function helpOn(tree: Group): Command {
         streams.out.write(topic(streams.out.columns));
         return DONE;
       }
-      // Where the words lead nowhere, commander knows what was probably meant.
+      // For unknown words, commander suggests similar commands.
       const argv = nodeAt(tree, words) === undefined ? words : [...words, '--help'];
       const outcome = await parseWithCommander(argv, tree, streams);
       if (outcome.kind === 'run') throw invalid(`there is no help on "${words.join(' ')}"`);
@@ -72,7 +72,7 @@ const VARIABLES: readonly (readonly [name: string, meaning: string])[] = [
   ['NO_COLOR', 'when set, no colour (--no-color)'],
 ];
 
-/** Texts for `coffer help TOPIC`, for a terminal of so many columns. */
+/** Texts of `coffer help TOPIC`, for a terminal of the given number of columns. */
 export const topics: ReadonlyMap<string, (columns: number) => string> = new Map([
   ['options', optionsTopic],
   ['environment', environmentTopic],
@@ -80,13 +80,13 @@ export const topics: ReadonlyMap<string, (columns: number) => string> = new Map(
   ...formats.map((topic) => [topic.name, (columns: number) => topicText(topic, columns)] as const),
 ]);
 
-/** Variables that belong together, under the line that says what they have in common. */
+/** Related environment variables, below a title that says what they have in common. */
 export interface VariableGroup {
   readonly title: string;
   readonly variables: readonly (readonly [name: string, meaning: string])[];
 }
 
-/** Every variable that the command reads. */
+/** Returns every environment variable that the command reads. */
 export const variableGroups = (): readonly VariableGroup[] => [
   {
     title:

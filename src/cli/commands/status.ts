@@ -65,7 +65,10 @@ async function localStatus(session: Session) {
   };
 }
 
-/** Undefined when neither an agent nor the environment unlocks the store. */
+/**
+ * Returns the counts of the store.
+ * @returns undefined if neither an agent nor the environment unlocks it
+ */
 async function countsIfUnlocked(session: Session, agent: AgentConnection | undefined) {
   let runner: Runner;
   try {
@@ -84,7 +87,7 @@ async function countsIfUnlocked(session: Session, agent: AgentConnection | undef
   }
 }
 
-/** What only an unlocked store tells. */
+/** Returns the counts, which require an unlocked store. */
 async function countsOf(runner: Runner) {
   const run = async (path: string, mount?: string): Promise<object> => {
     const { data } = await runner.run(path, {}, mount);
@@ -101,7 +104,10 @@ function listLength(answer: object, member: string): number {
   return Array.isArray(list) ? list.length : 0;
 }
 
-/** One line a fact, in words. @param words of a store's location; undefined for a server. */
+/**
+ * Formats one line for each fact.
+ * @param words wording of the store's location; undefined for a server
+ */
 function statusTable(shown: object, words?: ReturnType<typeof placeWords>): Table {
   const { locked, slots, agent, ...all } = shown as Partial<LocalStatus> & { readonly address?: string };
   // What programs find under two names, people need not read twice.

@@ -27,7 +27,7 @@ const FROM = 'from';
 const FROM_ORG = 'from-org';
 const TFE = 'tfe';
 const STANDARD_INPUT = '-';
-/** What every organization has from the start. */
+/** Project that every organization has from the start. */
 const DEFAULT_PROJECT = 'Default Project';
 
 const formatOption = taking(FORMAT, 'FORMAT', 'The format of the file.', {
@@ -42,7 +42,10 @@ const fileArgument = {
   offers: 'file',
 } as const;
 
-/** @throws `invalid` when nothing says it. */
+/**
+ * Returns the format of the tag file.
+ * @throws `invalid` if it cannot be determined
+ */
 function formatFor(options: Given['options'], path: string | undefined, otherwise?: FormatName): FormatName {
   const text = textOption(options, FORMAT);
   const named = FORMAT_NAMES.find((name) => name === text);
@@ -157,7 +160,10 @@ export const importTags: Command = {
   },
 };
 
-/** What another server has; undefined when it could not be had whole. */
+/**
+ * Reads the tags of another server.
+ * @returns undefined if they could not be read completely
+ */
 async function fileFrom(
   session: Session,
   address: string,
@@ -225,7 +231,7 @@ async function readTagFile(session: Session, { options }: Given, path: string): 
 const TO_DO = ['to add', 'to change', 'to remove'] as const;
 const ALL_DONE = ['added', 'changed', 'removed'] as const;
 
-/** Plans, shows the plan, asks where something goes, and does it. */
+/** Plans the changes, shows the plan, asks for confirmation if something is removed, and applies it. */
 async function carryOver(
   session: Session,
   runner: Runner,

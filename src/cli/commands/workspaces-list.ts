@@ -8,7 +8,7 @@ const TAG = 'tag';
 
 const plain = commandOf(['workspaces', 'list'], 'List or find workspaces', list);
 
-/** `--all-tags` is there for `--any-tag` to have an opposite, as with `tags attach`. */
+/** `--all-tags` is the opposite of `--any-tag`, as in `tags attach`. */
 export const command: Command = {
   ...plain,
   options: plain.options.flatMap((option) => (option.flag === TAG ? [option, sameAs(TAG)] : [option])),

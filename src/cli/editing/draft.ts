@@ -5,9 +5,9 @@ import { isObject, when } from '../../ground/objects.ts';
 import type { Environment } from '../given.ts';
 import { leftovers, makeMemoryDirectory } from '../memory/memory-directory.ts';
 
-/** What `edit` calls its directories in memory. */
+/** Purpose in the names of the memory directories of `edit`. */
 const PURPOSE = 'edit';
-/** Beside the plaintext: of which file it is, and what that was when the plaintext was made of it. */
+/** File next to the plaintext, with the path of the edited file and its state when it was decrypted. */
 const ABOUT = '.coffer-edit.json';
 const OWNER_ONLY = 0o600;
 
@@ -19,9 +19,9 @@ interface About {
   readonly shown: string;
 }
 
-/** A file's plaintext in memory, while it is edited, and after that when it could not be taken over. */
+/** Plaintext of a file in memory while it is edited, and after that if it could not be taken over. */
 export class Draft {
-  /** Of the plaintext: with the name of the file, by which editors know what is in it. */
+  /** Path of the plaintext, with the name of the file, from which editors determine its type. */
   readonly path: string;
   readonly directory: string;
   #about: About;
@@ -32,13 +32,19 @@ export class Draft {
     this.#about = about;
   }
 
-  /** @throws as `makeMemoryDirectory`. */
+  /**
+   * Creates a draft.
+   * @throws as `makeMemoryDirectory`
+   */
   static make(environment: Environment, file: string, onDisk: boolean): Draft {
     const { path } = makeMemoryDirectory(environment, PURPOSE, onDisk);
     return new Draft(path, { file, shown: '' });
   }
 
-  /** What an edit of a file left that has ended without taking its text over. What nobody has changed is removed. */
+  /**
+   * Returns the draft of an earlier edit of the file that ended before its text was taken over. Unchanged drafts are
+   * removed.
+   */
   static kept(environment: Environment, file: string): Draft | undefined {
     const drafts = leftovers(environment)
       .filter(({ purpose }) => purpose === PURPOSE)
@@ -47,7 +53,10 @@ export class Draft {
     return drafts.find((draft) => draft.#about.file === file && draft.isChanged());
   }
 
-  /** Undefined, and gone, for one that was ended before anything was shown. */
+  /**
+   * Reads a draft.
+   * @returns undefined, after removing it, if the edit ended before a text was shown
+   */
   static #found(directory: string): Draft | undefined {
     try {
       return new Draft(directory, aboutIn(readFileSync(join(directory, ABOUT), 'utf8')));
@@ -62,8 +71,9 @@ export class Draft {
   }
 
   /**
-   * Puts a plaintext there, for the editor. The first one is nobody's work yet; one after that has in it what was typed.
-   * @param base the encrypted file that it was made of; undefined when there is none.
+   * Writes a plaintext for the editor. The first one contains no work of the user; a later one contains the user's
+   * edits.
+   * @param base encrypted file that it was made from; undefined if there is none
    */
   show(text: string, base: string | undefined): void {
     const shown = this.#about.shown === '' ? digestOf(text) : this.#about.shown;
@@ -72,12 +82,12 @@ export class Draft {
     writeFileSync(join(this.directory, ABOUT), JSON.stringify(this.#about), { mode: OWNER_ONLY });
   }
 
-  /** The plaintext as it is now. An editor may have put another file in its place. */
+  /** Returns the present plaintext. An editor may have replaced the file. */
   read(): Buffer {
     return readFileSync(this.path);
   }
 
-  /** Whether somebody has changed the plaintext since it was shown. */
+  /** Whether the plaintext was changed since it was shown. */
   isChanged(): boolean {
     try {
       return digestOf(this.read()) !== this.#about.shown;
@@ -91,7 +101,7 @@ export class Draft {
   }
 }
 
-/** Not the name of `ABOUT`, which a file may bear, too; on some systems in any case. */
+/** Returns a file name other than `ABOUT`, which the edited file may have as well; some file systems ignore case. */
 const nameBeside = (name: string): string => (name.toLowerCase() === ABOUT ? `edited${name}` : name);
 
 function aboutIn(json: string): About {

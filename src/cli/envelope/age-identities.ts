@@ -17,9 +17,9 @@ import { IDENTITY, PASSPHRASE_FILE } from './age-options.ts';
 import { notForOthers } from './age-recipients.ts';
 
 /**
- * What may open files: the private keys that `--identity` names and the named key, else every key of the store that others can
- * encrypt to; and whoever knows the passphrase, where a file has one.
- * @param name the named key that the user wants.
+ * Returns the identities that may open files: the private keys of `--identity`, the named key or else every key of the
+ * store that can be an age recipient, and the passphrase if a file has one.
+ * @param name key that the user named
  */
 export async function identitiesOf(
   session: Session,

@@ -7,9 +7,9 @@ import type { Session } from '../session.ts';
 const DATA_KEY_BITS = 256;
 
 /**
- * The named keys as envelopes need them, of the local store or of a server: only data keys travel.
- * @param context The derivation context, base64.
- * @param expected Name of the key that the user wants and no other: then a header does not choose the mount either.
+ * Returns the named keys for envelopes, of the local store or of a server; only data keys are transferred.
+ * @param context derivation context, in base64
+ * @param expected name of the only key that the user accepts; then the header does not choose the mount either
  */
 export async function dataKeysOf(
   session: Session,
@@ -44,8 +44,9 @@ export async function dataKeysOf(
 }
 
 /**
- * Nothing of a header is authentic before its key was asked for, and the place where it is asked becomes a path on a server
- * that is written to with all the rights of whoever reads the file.
+ * Checks the mount of a header. A header is not authenticated before its key is used, and its mount becomes part of a
+ * path on a server, which is written to with all permissions of the user.
+ * @throws `denied` if it cannot be a transit mount
  */
 function possibleMount({ mount }: KeyReference): string {
   if (isMountPath(mount)) return mount;

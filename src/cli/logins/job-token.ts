@@ -4,23 +4,23 @@ import { asCofferError, CofferError, denied, invalid, unavailable } from '../../
 import { isObject } from '../../ground/objects.ts';
 import { type Environment, variable } from '../given.ts';
 
-/** A job waits for a login, so for this no longer than for that. */
+/** Timeout of the token request, in milliseconds. The job waits for it. */
 const WITHIN_MS = 30_000;
 const MAX_BYTES = 256 * 1024;
 const OK = 200;
 
-/** How the job's own token is asked for. */
+/** Request for the job's own token. */
 export interface TokenRequest {
-  /** For whom it is: the server refuses one that is meant for another. */
+  /** Intended audience; servers refuse a token for another one. */
   readonly audience: string;
   /** PEM certificates to trust beside those of the platform. */
   readonly certificateAuthorities?: string;
 }
 
 /**
- * The token by which a job of a pipeline shows what it is. GitLab puts it into a variable that the job names (`id_tokens`); GitHub's
- * runner tells where one can be asked for.
- * @throws `invalid` where there is none, and how the job gets one.
+ * Returns the token with which a CI job proves its identity. GitLab sets it in a variable that the job names
+ * (`id_tokens`); GitHub's runner tells the URL to request one from.
+ * @throws `invalid` if there is none, with a hint how the job gets one
  * @see docs/decisions/0190
  * @see https://docs.github.com/en/actions/reference/security/oidc
  * @see https://docs.gitlab.com/ci/secrets/id_token_authentication/
@@ -50,7 +50,7 @@ async function gitHubToken(
 ): Promise<string> {
   if (!URL.canParse(text)) throw invalid('that is no address', { field: 'ACTIONS_ID_TOKEN_REQUEST_URL' });
   const url = new URL(text);
-  // Whoever reads what is sent could ask for tokens of this job.
+  // A network attacker who reads the request could request tokens of this job.
   if (isExposed(url.origin)) {
     throw denied(`${url.origin} is not encrypted`, {
       field: 'ACTIONS_ID_TOKEN_REQUEST_URL',
@@ -91,7 +91,7 @@ function tokenIn(status: number, body: string): string {
       const answer: unknown = JSON.parse(body);
       if (isObject(answer) && typeof answer['value'] === 'string') return answer['value'];
     } catch {
-      // What is no JSON is no token either.
+      // A response that is not JSON has no token.
     }
   }
   throw unavailable(`GitHub answered with status ${status}${status === OK ? ' and without one' : ''}`);

@@ -9,19 +9,19 @@ import { diskError, errorCode } from '../../store/backends/files/disk-errors.ts'
 import type { Environment } from '../given.ts';
 import { makeOwnDirectory, stateDirectory } from '../state-directory.ts';
 
-/** A token that "coffer login" has kept for later commands. */
+/** Token that "coffer login" stores for later commands. */
 export interface KeptToken {
   readonly token: string;
   /** Its end, in milliseconds since 1970; absent when it has none. */
   readonly expiresMs?: number;
   /** Made by the login, not brought along: nobody else uses it. */
   readonly isOwn: boolean;
-  /** The command that gets another one, without what is secret in it. */
+  /** Command that gets another token, without secrets. */
   readonly again: string;
 }
 
 /**
- * The file with the token of one address, which nobody but this user can read. Different spellings of an address are one.
+ * File with the token of one address, which only this user can read. Different spellings of an address are the same.
  * @see docs/decisions/0189
  */
 export class TokenFile {
@@ -33,13 +33,19 @@ export class TokenFile {
     this.path = join(directory, hash('sha256', canonical(address)).slice(0, 32));
   }
 
-  /** Undefined where this user keeps no state. @throws `invalid` for what is no address. */
+  /**
+   * Returns the file; undefined if this user has no state directory.
+   * @throws `invalid` if the address is malformed
+   */
   static of(environment: Environment, address: string): TokenFile | undefined {
     const state = stateDirectory(environment);
     return state === undefined ? undefined : new TokenFile(join(state, 'logins'), address);
   }
 
-  /** @throws `invalid` where there is none. */
+  /**
+   * Returns the file.
+   * @throws `invalid` if there is no state directory
+   */
   static required(environment: Environment, address: string): TokenFile {
     const file = TokenFile.of(environment, address);
     if (file !== undefined) return file;
@@ -48,7 +54,10 @@ export class TokenFile {
     });
   }
 
-  /** @throws `corrupt` when something else is in the file, `unavailable` when others may read it. */
+  /**
+   * Reads the token.
+   * @throws `corrupt` if the file has another content; `unavailable` if other users can read it
+   */
   read(): KeptToken | undefined {
     let text: string;
     try {
@@ -64,7 +73,7 @@ export class TokenFile {
     });
   }
 
-  /** Takes the place of what was kept before; a command at the same time finds the one or the other. */
+  /** Replaces the stored token; a simultaneous command reads either the old or the new one. */
   async write(kept: KeptToken): Promise<void> {
     const { openOutFile } = await import('../files/out-file.ts');
     makeOwnDirectory(this.#directory);

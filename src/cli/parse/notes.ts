@@ -9,7 +9,7 @@ export function withNotes(
   return [help, ...choices, ...fallback].join(' ');
 }
 
-/** What the first page shows: how to begin. */
+/** Examples on the first help page, to get started. */
 export const rootExamples: readonly (readonly [command: string, comment: string])[] = [
   ['export COFFER_MASTER_KEY=$(coffer keygen)\ncoffer init', 'Make a store, sealed with a fresh master key'],
   [

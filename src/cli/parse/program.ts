@@ -188,7 +188,7 @@ class Building {
   }
 }
 
-/** The children of a group as help lists them: by its sections, and those that no section has last. */
+/** Returns the children of a group in the order of help: by its sections, with those of no section last. */
 function inOrderOfSections({ sections = [], children }: Group): [string, Node][] {
   const words = sections.flatMap(({ listed, named }) => [...listed, ...named]);
   const placeOf = (word: string): number => (words.includes(word) ? words.indexOf(word) : words.length);
@@ -209,7 +209,7 @@ function optionOf(spec: OptionSpec): Option {
   return new Option(optionTerm(spec), withNotes(spec.help, spec));
 }
 
-/** An option as help shows it: `-o, --output <FORMAT>`. */
+/** Formats an option for help: `-o, --output <FORMAT>`. */
 export function optionTerm(spec: OptionSpec): string {
   const metavar = spec.metavar ?? spec.flag.toUpperCase();
   const value = {

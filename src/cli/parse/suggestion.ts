@@ -1,6 +1,6 @@
 import { type Group, isGroup, nodeAt } from '../command.ts';
 
-/** Verbs that mean one thing in other programs; a group here knows at most one of a line. */
+/** Verbs with the same meaning in other programs; each group here has at most one of each line. */
 const SAME_MEANING: readonly (readonly string[])[] = [
   ['list', 'ls'],
   ['read', 'get', 'show', 'lookup', 'info', 'inspect', 'describe'],
@@ -9,10 +9,13 @@ const SAME_MEANING: readonly (readonly string[])[] = [
   ['config', 'configure', 'update', 'edit', 'set'],
 ];
 
-/** Typed where it means another verb; where it is a command, it opens an editor, and no other verb means that. */
+/**
+ * Word for another verb in some programs. If there is a command of that name, it opens an editor, and no other verb
+ * means that.
+ */
 const EDITOR = 'edit';
 
-/** Words of other programs, with the commands that do the same; the first that is there is meant. */
+/** Commands of other programs, with the equivalent ones here; the first that exists is suggested. */
 const ELSEWHERE: Readonly<Record<string, readonly string[]>> = {
   run: ['exec'],
   'exec-env': ['exec'],
@@ -33,7 +36,7 @@ const ELSEWHERE: Readonly<Record<string, readonly string[]>> = {
 
 const NOTHING = '';
 
-/** More places than these are no help. */
+/** Maximum number of suggestions that are helpful. */
 const MOST_PLACES = 3;
 
 /**
@@ -61,7 +64,7 @@ export function suggestionFor(tree: Group, path: readonly string[], word: string
   return nearest.map((place) => place.join(' ')).join(' or ');
 }
 
-/** Paths of all commands and groups of that name. */
+/** Returns the paths of all commands and groups of that name. */
 function placesOf(group: Group, word: string, path: readonly string[]): readonly (readonly string[])[] {
   return Object.entries(group.children).flatMap(([name, node]) => {
     if (!isGroup(node) && node.hidden === true) return [];

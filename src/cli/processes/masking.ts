@@ -2,10 +2,10 @@ import { invalid, unsupported } from '../../ground/errors.ts';
 import type { Environment } from '../given.ts';
 
 /**
- * What makes a pipeline hide values in its log. GitHub's runner hides each text that a line `::add-mask::TEXT` names, and shows
- * no such line; a text of several lines has to be named line by line. GitLab's hides only variables that were set as masked
- * before the job began; printing a value there would show it.
- * @throws `unsupported` for GitLab; `invalid` where no runner reads what is printed.
+ * Returns a function that formats the lines that hide values in a CI log. GitHub's runner hides each text in a line
+ * `::add-mask::TEXT`, and does not show that line; a text of several lines must be masked line by line. GitLab hides
+ * only variables set as masked before the job began; printing a value there would reveal it.
+ * @throws `unsupported` for GitLab; `invalid` if no runner reads the output
  */
 export function maskingLines(where: string, environment: Environment): (values: readonly string[]) => string {
   if (where === 'gitlab') {

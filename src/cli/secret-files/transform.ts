@@ -15,20 +15,20 @@ import type { Adoption, CountedVersions } from '../team/team-keys.ts';
 import type { Result } from './found-values.ts';
 import { openValues, rewrapValues, sealValues } from './values.ts';
 
-/** A file as it was read, or a text that is to become one. */
+/** File as read, or a text that will become one. */
 export interface ReadFile {
-  /** What errors call it. */
+  /** Path in error messages. */
   readonly path: string;
   readonly format: Format;
   readonly file: SecretFile;
 }
 
-/** What became of one file, and how many values are others now; or every reason why nothing did. */
+/** Result for one file, with the number of changed values; or all errors. */
 export type FileResult =
   | { readonly file: SecretFile; readonly changed: number }
   | { readonly errors: readonly CofferError[] };
 
-/** Plaintexts whose ciphertexts are known: names, each with what it held. */
+/** Plaintexts with known ciphertexts, by name. */
 export type KnownValues = ReadonlyMap<string, readonly KnownValue[]>;
 
 interface KnownValue {
@@ -36,7 +36,10 @@ interface KnownValue {
   readonly value: SealedValue;
 }
 
-/** What a file shows of plaintexts and their ciphertexts. @param opened the same file, decrypted. */
+/**
+ * Returns the plaintexts of a file with their ciphertexts.
+ * @param opened same file, decrypted
+ */
 export function knownValues(sealed: SecretFile, opened: SecretFile): KnownValues {
   const known = new Map<string, KnownValue[]>();
   for (const [index, { name, sealed: value }] of sealed.places.entries()) {
@@ -49,7 +52,7 @@ export function knownValues(sealed: SecretFile, opened: SecretFile): KnownValues
   return known;
 }
 
-/** What is to be encrypted in one file. */
+/** Values to encrypt in one file. */
 export interface Sealing extends ReadFile {
   readonly key: KeyReference;
   readonly places: readonly Place[];
@@ -58,8 +61,8 @@ export interface Sealing extends ReadFile {
 }
 
 /**
- * Encrypts values of files, one call for each key.
- * @throws as `sealValues`; then no file has a result.
+ * Encrypts values of files, with one call for each key.
+ * @throws as `sealValues`; then no file has a result
  */
 export async function sealFiles(
   session: Session,
@@ -108,7 +111,10 @@ export async function sealFiles(
   });
 }
 
-/** A value that some would read under another name can't be encrypted, which is said before anything is. */
+/**
+ * Returns errors for values that other parsers would read under another name, which cannot be encrypted; reported
+ * before anything is encrypted.
+ */
 const otherNamesOf = ({ path, file, places }: Sealing): readonly CofferError[] =>
   places
     .filter(({ otherNameAt }) => otherNameAt !== undefined)
@@ -118,9 +124,9 @@ const isUnder = (value: SealedValue, { mount, name }: KeyReference): boolean =>
   value.key === name && value.mount === mount;
 
 /**
- * Decrypts values of files, one call for each key. Of the results, the places say what the values mean.
- * @param isMeant which of the encrypted values; without it all.
- * @param which versions of a keyring's keys count.
+ * Decrypts values of files, with one call for each key. In the results, the places contain the parsed values.
+ * @param isMeant filter of the encrypted values; by default all
+ * @param which accepted versions of a keyring's keys
  */
 export function openFiles(
   session: Session,
@@ -131,13 +137,19 @@ export function openFiles(
   return exchangeAll(files, isMeant, async (found) => openValues(session, found, which));
 }
 
-/** The file, or the first of the reasons why there is none. @throws that. */
+/**
+ * Returns the file.
+ * @throws the first error
+ */
 export function requireFile(result: FileResult | undefined): SecretFile {
   if (result !== undefined && 'file' in result) return result.file;
   throw result?.errors[0] ?? new RangeError('there is no result for this file');
 }
 
-/** Moves the values of files to the latest versions of their keys; those that are there already keep their ciphertexts. */
+/**
+ * Re-encrypts the values of files with the latest versions of their keys; those already up to date keep their
+ * ciphertexts.
+ */
 export function rewrapFiles(
   session: Session,
   files: readonly ReadFile[],
@@ -166,7 +178,10 @@ interface Found {
   readonly where: string;
 }
 
-/** @param exchange gives each value what is to stand in its place. */
+/**
+ * Replaces values of files.
+ * @param exchange returns the replacement for each value
+ */
 async function exchangeAll(
   files: readonly ReadFile[],
   isMeant: (place: Place) => boolean,
@@ -187,7 +202,7 @@ async function exchangeAll(
     const errors: CofferError[] = [];
     for (const index of ofFile.get(read.file) ?? []) {
       const [item, result] = [found[index] as Found, results[index]];
-      // One error may be about all values.
+      // One error may apply to all values.
       if (result instanceof CofferError) errors.push(...(errors.includes(result) ? [] : [result]));
       else if (result !== undefined && result !== item.place.source) sources.set(item.place, result);
     }

@@ -11,27 +11,30 @@ import { inputText } from '../files/input.ts';
 import { type Environment, variable } from '../given.ts';
 import { type UNLOCK_VARIABLES, withoutOwnSecrets } from './secret-variables.ts';
 
-/** Where secrets come from: variables of the environment, files, and commands. */
+/** Sources of secrets: environment variables, files and commands. */
 
 const MAX_SECRET_BYTES = 1 << 20;
 
-/** A variable that may unlock a store. */
+/** Environment variable that may unlock a store. */
 interface UnlockSource {
   readonly variable: (typeof UNLOCK_VARIABLES)[number];
-  /** What it holds, as `coffer help environment` says it. */
+  /** Description for `coffer help environment`. */
   readonly meaning: string;
-  /** What its value may be in a store that there is. @param source the variable, for messages. */
+  /**
+   * Returns the possible credentials for an existing store.
+   * @param source name of the variable, for messages
+   */
   credentials(value: string, source: string, environment: Environment): readonly Credential[];
-  /** The slot that its value opens in a new store; recovery shares are made with theirs. */
+  /** Returns the slot of a new store that its value opens. Recovery shares are generated together with their slot. */
   slot?(value: string, source: string, environment: Environment): SlotRequest;
 }
 
-/** In the order in which a new store takes its first slot from them. */
+/** Sources in the order in which a new store takes its first slot from them. */
 export const unlockSources: readonly UnlockSource[] = [
   {
     variable: 'COFFER_MASTER_KEY',
     meaning: 'master key: 32 bytes in base64 or hex, as "coffer keygen" prints it',
-    // The key may also have been a key file's content when the slot was made.
+    // The slot may also have been created with the key as the content of a key file.
     credentials: (text, source) => [
       { source, kind: 'raw', reveal: () => parseMasterKey(text, source) },
       { source, kind: 'key-file', reveal: () => parseMasterKey(text, source) },
@@ -81,14 +84,14 @@ export const unlockSources: readonly UnlockSource[] = [
   },
 ];
 
-/** What the environment gives, without asking anybody. */
+/** Returns the credentials in the environment, without prompts. */
 export const environmentCredentials = (environment: Environment): readonly Credential[] =>
   unlockSources.flatMap(({ variable: name, credentials }) => {
     const value = variable(environment, name);
     return value === undefined ? [] : credentials(value, name, environment);
   });
 
-/** The slot of a new store for the secret that the environment holds already. */
+/** Returns the slot of a new store for the secret already in the environment. */
 export function environmentSlot(environment: Environment): SlotRequest | undefined {
   for (const { variable: name, slot } of unlockSources) {
     const value = variable(environment, name);
@@ -97,24 +100,27 @@ export function environmentSlot(environment: Environment): SlotRequest | undefin
   return undefined;
 }
 
-/** The content of a key file. @throws `invalid` when there is no such file, `unavailable` when others may read or write it. */
+/**
+ * Reads a key file.
+ * @throws `invalid` if it does not exist; `unavailable` if other users can read or write it
+ */
 export const readKeyFile = (path: string, label: string): Buffer =>
   readFileWhole(path, label, MAX_SECRET_BYTES, refuseExposed);
 
-/** The master key that a file's content is, or undefined. The content is overwritten. */
+/** Parses a file as a master key; undefined if it is none. The content is overwritten. */
 function masterKeyIn(content: Buffer): Buffer | undefined {
   const key = tryParseMasterKey(content);
   wipe(content);
   return key;
 }
 
-/** A passphrase kept in a file: where that is possible, as bytes that can be overwritten. */
+/** Reads a passphrase from a file, if possible as bytes, which can be overwritten. */
 export function passphraseIn(path: string, label: string): string | Uint8Array {
   const bytes = readKeyFile(path, label);
   return isAscii(bytes) ? withoutLineBreak(bytes) : inputText(bytes, label);
 }
 
-/** A secret kept in a file, without the newline at its end. */
+/** Reads a secret from a file, without the newline at its end. */
 export const secretText = (path: string, label: string): string => inputText(readKeyFile(path, label), label);
 
 const shareLines = (text: string): readonly string[] =>
@@ -124,12 +130,12 @@ const shareLines = (text: string): readonly string[] =>
     .filter((line) => line !== '');
 
 /**
- * What a command prints. Its standard input stays empty, because ours may carry data; what it says to people is shown.
- * It gets the environment without our other secrets, which are none of its business and would pass on to whatever it starts.
- * @throws `unavailable` when it fails.
+ * Returns the output of a command. Its standard input is empty, because that of this process may contain data; its
+ * standard error is shown. Its environment lacks Coffer's other secrets, which it would pass on to its child processes.
+ * @throws `unavailable` if it fails
  */
 export function outputOf(command: string, environment: Environment): Buffer {
-  // Loading this module costs more than the rest of an unlock.
+  // Loaded on use because it costs more than the rest of unlocking.
   const { execSync } = process.getBuiltinModule('node:child_process');
   const env = withoutOwnSecrets(environment);
   try {

@@ -21,21 +21,27 @@ import {
 } from '../../signatures/ssh-signature.ts';
 import type { SignatureRequest } from '../../transit/signing.ts';
 
-/** The formats of signatures that are verified. */
+/** Signature formats that can be verified. */
 export const VERIFIED_FORMATS = ['ssh', 'minisign', 'transit'] as const;
 export type VerifiedFormat = (typeof VERIFIED_FORMATS)[number];
 
-/** What is verified: a file, or bytes. */
+/** Signed content: a file, or bytes. */
 export interface Content {
-  /** Its first bytes, at most so many. Asked before the others. */
+  /** Returns at most that many first bytes. Called before the other methods. */
   head(bytes: number): Promise<Buffer>;
-  /** @param algorithm as `node:crypto` knows it. */
+  /**
+   * Returns the hash of the content.
+   * @param algorithm name in `node:crypto`
+   */
   hash(algorithm: string): Promise<Buffer>;
-  /** @throws `too-large` */
+  /**
+   * Returns the whole content.
+   * @throws `too-large` if it exceeds the maximum
+   */
   whole(): Promise<Buffer>;
 }
 
-/** How a signature came out: `why` says what does not fit, and is absent for a valid one. */
+/** Result of a verification: `why` is the reason why it is not valid, absent for a valid one. */
 export interface Verdict {
   readonly format: VerifiedFormat;
   readonly why?: string;
@@ -44,29 +50,32 @@ export interface Verdict {
   readonly comment?: string;
 }
 
-/** Whoever is trusted to sign. */
+/** Trusted signers. */
 export interface Trust {
-  /** Each is good for a signature; those of a named key with the number of their version. */
+  /** Keys that may have made the signature; those of a named key with their version number. */
   keys(): readonly (GivenKey & { readonly version?: number })[];
-  /** Present: whether the key in an SSH signature may sign for whoever is meant. @returns what speaks against it. */
+  /**
+   * Present: checks whether the key of an SSH signature may sign for the expected signer.
+   * @returns reason against it
+   */
   judge?(signature: SshSignature): string | undefined;
 }
 
 const ANOTHER_KEY = 'it was made with another key';
 const ALTERED = 'the file is not what was signed, or the signature was altered';
 
-/** What a signature has to be. */
+/** Required properties of a signature. */
 export interface Expected {
-  /** Undefined: what the signature says, as far as the form of the trusted key allows it. */
+  /** Required format; undefined for that of the signature, as far as the form of the trusted key allows it. */
   readonly format: VerifiedFormat | undefined;
   readonly namespace: string;
   readonly request: SignatureRequest;
 }
 
 /**
- * Verifies a signature of any kind that is known: SSH, minisign, or of the transit engine.
- * @param text the signature.
- * @throws `invalid`, `unsupported` when it is none of these.
+ * Verifies a signature of any known format: SSH, minisign, or the transit engine.
+ * @param text text of the signature
+ * @throws `invalid` or `unsupported` if it is not of these formats
  * @see docs/decisions/0285
  */
 export async function verifySignature(
@@ -83,7 +92,10 @@ export async function verifySignature(
   return verifyTransit(text.trim(), content, trust, expected.request);
 }
 
-/** @throws `unsupported` */
+/**
+ * Detects the format.
+ * @throws `unsupported` if it is unknown
+ */
 function formatOf(text: string): VerifiedFormat {
   if (isSshSignature(text)) return 'ssh';
   if (isMinisignSignature(text)) return 'minisign';
@@ -95,8 +107,9 @@ function formatOf(text: string): VerifiedFormat {
 }
 
 /**
- * What speaks against a format. A signature of the transit engine is one over any bytes, those included that its key has signed as a
- * part of another format: so the owner of a key in the form of such a format is not taken to have made it.
+ * Returns the reason against a format. The transit engine signs any bytes, including those that its key has signed as
+ * part of another format; so a transit signature is not attributed to the owner of a key given in the form of such a
+ * format.
  */
 function unexpected(
   format: VerifiedFormat,
@@ -136,7 +149,7 @@ async function verifyMini(signature: MinisignSignature, content: Content, trust:
   const format = 'minisign';
   const { comment } = signature;
   const ed25519 = trust.keys().filter(({ key }) => isEdwardsKey(key));
-  // Whoever gives the key in another form does not know minisign's number for it.
+  // A key given in another form lacks the key ID of minisign.
   const candidates = ed25519.filter(
     ({ minisignId }) => minisignId === undefined || minisignId.equals(signature.keyId),
   );
@@ -172,10 +185,10 @@ async function verifyTransit(
     .keys()
     .filter((trusted) => trusted.version === undefined || trusted.version === version);
   if (candidates.length === 0) return { format, why: `the key has no version ${version}` };
-  // Every type of key comes with it, and signatures of others need none.
+  // Loaded on use because it loads every key type, which other signatures do not need.
   const { publicVerifier } = await import('../../transit/public-verification.ts');
   const verifiers = candidates.map(({ key }) => publicVerifier(key, request));
-  // Standard input is there once, whatever the keys want of it. They hash it alike: the request says how.
+  // Standard input can be read only once, for all keys. They hash it in the same way, which the request determines.
   const hashed = verifiers.find(({ hash }) => hash !== undefined)?.hash;
   const whole = verifiers.some(({ hash }) => hash === undefined) ? await content.whole() : undefined;
   const digest =

@@ -6,7 +6,7 @@ import { type Given, textsOption } from '../given.ts';
 import type { Session } from '../session.ts';
 import { keysIn, withBindings } from './surroundings.ts';
 
-/** Workspaces that are named by what they are called and what they carry. */
+/** Options that select workspaces by name and tags. */
 
 const WHERE_NAME = 'where-name';
 const WHERE_TAG = 'where-tag';
@@ -40,7 +40,7 @@ export interface Choice {
   readonly noTags: readonly string[];
 }
 
-/** Undefined when nothing was said of it. */
+/** Returns the selection; undefined if no option is given. */
 export function choiceOf(options: Given['options']): Choice | undefined {
   if (!whereOptions.some(({ flag }) => options.has(flag))) return undefined;
   const listed = (...flags: readonly string[]): readonly string[] =>
@@ -58,7 +58,10 @@ export interface Chosen {
   readonly isWhole: boolean;
 }
 
-/** The workspaces that fit. What a server understands narrows what it sends; everything is looked at again here. */
+/**
+ * Returns the matching workspaces. The filters that a server supports reduce its response; everything is checked again
+ * here.
+ */
 export async function chosenWorkspaces(
   session: Session,
   runner: Runner,
@@ -79,7 +82,10 @@ export async function chosenWorkspaces(
   return { workspaces: document.data.filter(chooses(choice, keysIn(document))), isWhole };
 }
 
-/** A workspace carries a tag of the pool, and a key whatever its value. @see docs/decisions/0193 */
+/**
+ * Whether a workspace has tags of the pool, or keys with any value.
+ * @see docs/decisions/0193
+ */
 function chooses(
   { names, allTags, anyTags, noTags }: Choice,
   keysOf: (workspace: WorkspaceResource) => readonly string[],

@@ -4,7 +4,10 @@ import { plainName, tagName } from '../../tags/names.ts';
 import { type Owned, ownedBy } from './owned.ts';
 import type { Bound, Whole } from './surroundings.ts';
 
-/** What has to be done so that an organization is as a file says. @see docs/decisions/0201 */
+/**
+ * Changes that bring an organization into the state of a file.
+ * @see docs/decisions/0201
+ */
 
 export interface Plan {
   readonly newTags: readonly string[];
@@ -39,17 +42,17 @@ export interface Binding {
 }
 
 export interface PlanOptions {
-  /** Nothing is taken off and nothing is deleted. */
+  /** Whether nothing is removed or deleted. */
   readonly addsOnly: boolean;
-  /** Tags that the file does not name, and that no workspace carries then, are deleted. */
+  /** Whether tags that the file does not name, and that no workspace has after the changes, are deleted. */
   readonly prunes: boolean;
-  /** Patterns beside those of the file. */
+  /** Patterns in addition to those of the file. */
   readonly owns: readonly string[];
 }
 
 /**
- * Workspaces that the file does not name stay as they are; so do tags that are not the file's business.
- * @throws `invalid` naming what the file says against the rules.
+ * Plans the changes. Workspaces that the file does not name are not changed, nor are tags that it does not manage.
+ * @throws `invalid` naming an invalid value of the file
  */
 export function planOf(file: TagFile, whole: Whole, options: PlanOptions): Plan {
   return new Planning(file, whole, options).plan();
@@ -136,7 +139,10 @@ class Planning {
     }
   }
 
-  /** @throws `invalid` for a name against the rules, and for one that is none of the file's business. */
+  /**
+   * Parses a tag.
+   * @throws `invalid` if the name is invalid, or the file does not manage it
+   */
   #tag(text: string): string {
     const tag = tagName(text, text);
     this.#owned.check(tag);
@@ -159,7 +165,7 @@ export const isEmpty = (plan: Plan): boolean => Object.values(plan).every(({ len
 const owner = ({ on, name }: Binding): string => (on === 'project' ? `project ${name}` : name);
 const pair = (key: string, value: string): string => (value === '' ? key : `${key}=${value}`);
 
-/** One line each, with `+` for what is added, `~` for what changes and `-` for what goes. */
+/** Formats one line for each change: `+` adds, `~` changes, `-` removes. */
 export const planLines = (plan: Plan): readonly string[] => [
   ...plan.newTags.map((tag) => `+ tag ${tag}`),
   ...plan.newProjects.map((project) => `+ project ${project}`),
@@ -178,7 +184,10 @@ export const planLines = (plan: Plan): readonly string[] => [
   ...plan.deletedTags.map(({ attributes }) => `- tag ${attributes.name}`),
 ];
 
-/** How much of each kind: `words` say it of what is to be done, or of what is done. */
+/**
+ * Formats the number of changes of each kind.
+ * @param words verbs for additions, changes and removals
+ */
 export function planSummary(plan: Plan, words: readonly [string, string, string]): string {
   const counts = ['+', '~', '-'].map(
     (sign) => planLines(plan).filter((line) => line.startsWith(sign)).length,

@@ -4,8 +4,9 @@ import { UNUSED_ONLY } from '../../operations/tags/tags.ts';
 import { inCalls, type Piece } from './in-calls.ts';
 
 /**
- * The calls that delete tags which no workspace carried when they were looked at; one that has come to a workspace since then stays.
- * @param onDeleted told the names that went, after each call.
+ * Returns the calls that delete tags that no workspace had when they were read; a tag attached to a workspace since
+ * then is kept.
+ * @param onDeleted called after each call with the deleted names
  */
 export const deletingUnused = (
   runner: Runner,

@@ -11,18 +11,18 @@ import { type Remembered, TeamMemory } from './memory.ts';
 import type { KeyringPlace } from './place.ts';
 import { alterationsOf, witnessOf } from './witness.ts';
 
-/** A keyring as this person, on this machine, sees it. */
+/** Keyring as seen by this person on this machine. */
 
-/** What is about to be done with it. */
+/** Purpose of opening a keyring. */
 export interface Opening {
   readonly place: KeyringPlace;
-  /** Something is about to be added, or encrypted: then nothing may be in doubt. */
+  /** Whether facts or values will be added, which requires a state without doubts. */
   readonly isChange?: boolean;
-  /** Nothing is told but what is refused. */
+  /** Whether only errors are reported. */
   readonly isQuiet?: boolean;
-  /** The id that the person says is right. */
+  /** ID that the user confirms. */
   readonly trusting?: string;
-  /** Who is about to be removed: what they have left unfinished does not stop it. */
+  /** Name of the person to be removed, whose incomplete facts are not an obstacle. */
   readonly removing?: string;
   /** Facts from elsewhere than the tree. */
   readonly loaded?: Loaded;
@@ -37,22 +37,22 @@ export interface Keyring {
   readonly memory: TeamMemory;
   readonly remembered: Remembered;
   readonly identities: Identities;
-  /** The card of this person, who may have several: one that signs goes before others. */
+  /** Card of this person, preferably one that can sign if there are several. */
   readonly card: CardFact | undefined;
 }
 
-/** Whom a removal takes out, for people. */
+/** Formats the names of the persons that a removal removes. */
 export const namesOut = (fact: Fact): string => [...new Set(fact.without.map(({ name }) => name))].join(', ');
 const tell = (state: Judgement, fact: Fact): string => `${nameOf(state, fact.by)} removed ${namesOut(fact)}`;
 
 /**
- * Reads, judges and asks whether it is the keyring that is meant.
- * @throws `denied` for one that nobody here has said to be right, `conflict` where something is missing, in doubt or in the way.
+ * Reads and judges a keyring, and checks that it is the expected one.
+ * @throws `denied` for one that no user here has confirmed; `conflict` if something is missing, doubtful or in the way
  */
 export async function openKeyring(session: Session, opening: Opening): Promise<Keyring> {
   const { place, trusting } = opening;
   const identities = await findIdentities(session, opening.identity);
-  // A pipeline brings what it trusts, and leaves nothing.
+  // A pipeline has a pinned identity, and stores nothing.
   const isPinned = identities.atLeast !== undefined && trusting === undefined;
   const memory = new TeamMemory(isPinned ? { COFFER_STATE: 'none' } : session.environment);
   const known = memory.keyringAt(place.mark);
@@ -127,7 +127,10 @@ function loadedFrom(place: KeyringPlace, known: string | undefined): Loaded {
 const ASK =
   'ask a colleague, in person or by chat, not by the repository, for the id, and say: coffer team trust ID';
 
-/** Which keyring is meant: the one that this clone has, or that the id is of. No id is told here: whoever pushed could have chosen it. */
+/**
+ * Returns the ID of the expected keyring: the one that this clone has, or the one that matches the pin. No ID is
+ * printed here, since an attacker who can push could have chosen it.
+ */
 async function storeOf(
   session: Session,
   { facts }: Loaded,
@@ -156,7 +159,10 @@ async function storeOf(
   throw denied('this is another keyring than the one that this clone had', { hint: ASK });
 }
 
-/** @throws `denied` where a pinned fact is not believed, or not all is here that it follows. */
+/**
+ * Checks a pinned fact.
+ * @throws `denied` if it is not trusted, or if facts before it are missing
+ */
 function requirePast(state: Judgement, pin: string): ReadonlySet<string> {
   const fact = state.facts.get(pin);
   if (!state.good.has(pin)) {
@@ -192,7 +198,9 @@ async function requireConsentToTakeBack(
     throw denied('nothing was changed');
 }
 
-/** A first look at a state from which a removal was taken away would let somebody in again who has left. */
+/**
+ * Refuses to trust, on first use, a state from which a removal was deleted, since that would readmit a removed person.
+ */
 function refuseOlder(session: Session, place: KeyringPlace, isFirst: boolean): void {
   const { isShallow, losses } = witnessOf(place);
   for (const { text } of losses) session.warn(text);
@@ -274,7 +282,10 @@ function refuseDoubts(
   if (odd !== undefined) throw conflict(odd, { hint: 'nothing is changed until that is gone' });
 }
 
-/** Removals are learnt from a tree that has everything that is known, and nothing missing: looking at an old branch teaches nothing. */
+/**
+ * Stores removals from a working tree that contains everything known, with nothing missing: an old branch teaches
+ * nothing.
+ */
 function learn(
   session: Session,
   state: Judgement,
@@ -295,7 +306,10 @@ function learn(
   return { ...remembered, seen: [...remembered.seen, ...fresh.map(({ id }) => id)] };
 }
 
-/** The card of this person, which signs. @throws `denied` */
+/**
+ * Returns the card of this person.
+ * @throws `denied` if there is none that can sign
+ */
 export function requireAdmin({ card, identities }: Keyring): CardFact {
   if (card === undefined) {
     throw denied('none of your keys is in this keyring', {
@@ -309,7 +323,10 @@ export function requireAdmin({ card, identities }: Keyring): CardFact {
   throw denied(`${card.card.name} is a user, who opens and encrypts; an admin changes the team and its keys`);
 }
 
-/** @throws `invalid` for a text that is no id. */
+/**
+ * Checks an ID.
+ * @throws `invalid` if the text is not an ID
+ */
 export function requireId(id: string | undefined): string {
   if (id !== undefined) return id;
   throw invalid('this is no id of a keyring', {

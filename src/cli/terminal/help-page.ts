@@ -3,13 +3,13 @@ import type { Command, Help, Option } from 'commander';
 /** Options under this heading belong to every command; `coffer help options` explains them. */
 export const EVERYWHERE_HEADING = 'Options of every command:';
 
-/** The summary of a command that the page of its group only names. */
+/** Summary of a command that is only named on the page of its group. */
 export const ONLY_NAMED = '';
 
-/** A longer term gets a line of its own. */
+/** Maximum width of a term; a longer one gets a line of its own. */
 const MAX_TERM = 30;
 
-/** Lays out `--help`: what the command takes first, what is the same everywhere last and short. */
+/** Formats `--help`: the command's own arguments and options first, the global ones last and short. */
 export function helpPage(command: Command, helper: Help): string {
   const isEverywhere = (option: Option): boolean => option.helpGroupHeading === EVERYWHERE_HEADING;
   const options = helper.visibleOptions(command);
@@ -50,7 +50,7 @@ export function helpPage(command: Command, helper: Help): string {
   ].join('\n');
 }
 
-/** The commands of a group, a list for each of its sections. */
+/** Formats the commands of a group, with a list for each of its sections. */
 function commandLists(command: Command, helper: Help): string[] {
   const children = helper.visibleCommands(command);
   const sections = Map.groupBy(children, (child) => child.helpGroup() || 'Commands:');
@@ -78,7 +78,7 @@ function listItem(term: string, width: number, text: string, helper: Help): stri
   return `  ${term}\n${helper.formatItem('', width, text, helper)}`;
 }
 
-/** Options by their names alone. */
+/** Formats options by name only. */
 function optionLine(heading: string, options: readonly Option[], helper: Help): string[] {
   const terms = options.map((option) => option.long ?? '').join(' ');
   return [helper.boxWrap(`${heading} ${terms} (see coffer help options)`, helper.helpWidth ?? 80), ''];

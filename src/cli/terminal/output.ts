@@ -44,8 +44,9 @@ export const printDocument = async (session: Session, data: unknown): Promise<bo
   session.settings.format !== 'json' || printResult(session, data, {});
 
 /**
- * What was asked for; else a table for a person, unless there is but one value to show, and lines for a program: what a script
- * can use without parsing it, such as the ciphertext alone, names one a line, or members with a tab before their values.
+ * Returns the requested format; by default a table on a terminal, unless there is only one value, and lines otherwise,
+ * which a script can use without parsing: the ciphertext alone, one name per line, or members with a tab before their
+ * values.
  */
 export function formatFor(session: Session, shape: Shape, destination: Destination): Format {
   const isForPerson = isToTerminal(session, destination);

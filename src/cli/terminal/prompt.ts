@@ -24,9 +24,9 @@ export interface Prompts {
 const TERMINAL_DEVICE = '/dev/tty';
 
 /**
- * Prompts on the terminal. When standard input carries data, the answers come from the terminal device itself;
- * standard output is never written to, because the result goes there. Questions may name what somebody else has written.
- * Where standard error is no terminal, or the command runs in the background of one, nothing is asked and the command fails.
+ * Returns prompts on the terminal. If standard input is redirected, answers are read from the terminal device. Nothing
+ * is written to standard output, which is for the result. Questions may contain untrusted text. If standard error is
+ * not a terminal, or the command runs in its background, nothing is asked and the command fails.
  */
 export function terminalPrompts(streams: Streams): Prompts {
   const available = (): boolean =>

@@ -52,8 +52,8 @@ export interface Streams {
 }
 
 /**
- * The reader of our output has gone, as in `coffer … | head`: it has read what it wanted, so the command ends quietly with 0. Where
- * the exit code is an answer (`verify`, `doctor`) it stays that answer.
+ * Error if the reader of the output is gone, as in `coffer … | head`: it has read what it needs, so the command ends
+ * silently with 0. If the exit code is an answer (`verify`, `doctor`), it remains that answer.
  */
 export class ClosedPipe extends Error {}
 
@@ -81,9 +81,9 @@ const RETRY_MS = 2;
 export const DEFAULT_COLUMNS = 80;
 
 /**
- * The streams of the process, by file descriptor: `process.stdout` and its like cost three to five milliseconds of start.
- * Writes are synchronous: back-pressure needs no code, and an exit loses nothing. A pipe that another program made
- * non-blocking answers EAGAIN, and is tried again after two milliseconds.
+ * Returns the streams of the process, by file descriptor: `process.stdout` and the like take three to five milliseconds
+ * at the start. Writes are synchronous: back-pressure needs no code, and an exit loses nothing. A pipe that another
+ * program made non-blocking returns EAGAIN, and is retried after two milliseconds.
  */
 export function standardStreams(): Streams {
   return { in: inputFrom(0), out: outputTo(1), err: messagesTo(2) };

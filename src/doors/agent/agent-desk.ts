@@ -13,7 +13,7 @@ import { rulesOf } from './offered-rules.ts';
 import { type Known, performAs } from './perform-as.ts';
 import type { UnlockQuestion } from './unlock-question.ts';
 
-/** What is offered through one door, and who comes in through it. */
+/** Offers of one protocol, and the identity of its clients. */
 interface Opening {
   readonly offers: readonly Offer[];
   readonly identity: TokenIdentity;

@@ -10,7 +10,7 @@ import type { NoteFailure } from '../../service/outside-view.ts';
 import type { ServedCore } from '../../service/served-core.ts';
 import { dataStatus } from '../http/status-codes.ts';
 
-/** An operation of a mount that a door wants done. */
+/** Operation of a mount that a protocol requests. */
 export interface Wanted {
   readonly operation: Operation;
   readonly raw: Readonly<Record<string, unknown>>;
@@ -23,13 +23,13 @@ export interface Known {
   readonly revision: string;
 }
 
-/** The operation's answer, or why there is none. */
+/** Result of the operation, or its error. */
 type Answered = { readonly outcome: Outcome<unknown> } | { readonly error: unknown };
 
 /**
- * Runs an operation for somebody whom the door knows without a token, in the pipeline that every request takes.
- * @param failed notes what went wrong for whoever runs the agent.
- * @throws what the operation throws; `denied`; `not-found` for a mount that is not there; `unavailable` when it can't be recorded.
+ * Runs an operation for an identity without a token, in the same pipeline as every request.
+ * @param failed logs errors
+ * @throws errors of the operation; `denied`; `not-found` for an unknown mount; `unavailable` if it cannot be recorded
  */
 export async function performAs(
   served: ServedCore,

@@ -1,10 +1,10 @@
 import type { IncomingHttpHeaders } from 'node:http';
 
-/** One request as the APIs see it, whatever brought it. */
+/** HTTP request, independent of transport and HTTP version. */
 export interface Exchange {
-  /** `GET`, `POST`, `LIST` and so on, in capitals. */
+  /** `GET`, `POST`, `LIST` and so on, in upper case. */
   readonly method: string;
-  /** Path and query as they came over the wire. */
+  /** Path and query as received. */
   readonly target: string;
   readonly headers: IncomingHttpHeaders;
   readonly body: RequestBody;
@@ -14,38 +14,38 @@ export interface Exchange {
   readonly clientCertificates?: readonly string[];
   /** A web page sent it that may; absent for all others, and for what no page sent. */
   readonly isOfAllowedPage?: true;
-  /** Calls the listener when the caller has hung up, or has its answer. */
+  /** Calls the listener when the client has disconnected, or has the response. */
   readonly onGone?: (listener: () => void) => void;
-  /** Scheme, host and port of the listener, for links when the request names no believable host. */
+  /** Scheme, host and port of the listener, for links if the request has no plausible host. */
   readonly origin: string;
 }
 
-/** A body that nobody has read yet: what a caller may send is decided by what was asked for, not before. */
+/** Unread body: the size limit depends on the requested operation, so it is decided only then. */
 export interface RequestBody {
-  /** It is 64 KiB or longer, or nobody knows how long. */
+  /** Whether it is 64 KiB or longer, or of unknown length. */
   readonly isLarge: boolean;
-  /** How long it may be, in bytes: what it is said to be, else what the listener takes. */
+  /** Maximum length in bytes: its declared length, else the listener's limit. */
   readonly mostBytes: number;
-  /** It is said to be longer than `limit` bytes. */
+  /** Whether its declared length exceeds `limit` bytes. */
   exceeds(limit: number): boolean;
   /**
-   * All of it, or undefined when there is none. A second call gives the same.
-   * @throws `too-large` for more than `limit` bytes, and than the listener takes; `invalid` when it does not come whole.
+   * Reads all of it; undefined if there is none. A second call returns the same.
+   * @throws `too-large` if it exceeds `limit` bytes or the listener's limit; `invalid` if it is incomplete
    */
   read(limit?: number): Promise<Buffer | undefined>;
 }
 
-/** What is sent back. */
+/** HTTP response. */
 export interface Answer {
   readonly status: number;
-  /** Undefined sends no `Content-Type`. */
+  /** Undefined omits `Content-Type`. */
   readonly contentType?: string;
   readonly headers?: Readonly<Record<string, string>>;
-  /** Absent means an empty body; a large one may come in pieces. */
+  /** Absent for an empty body; a large one may consist of pieces. */
   readonly body?: string | readonly Buffer[];
 }
 
-/** The same answer with more headers. */
+/** Returns the response with additional headers. */
 export const withHeaders = (answer: Answer, headers: Readonly<Record<string, string>>): Answer => ({
   ...answer,
   headers: { ...answer.headers, ...headers },

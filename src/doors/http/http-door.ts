@@ -17,7 +17,7 @@ import { type PendingRequest, settled } from './pending-request.ts';
 import { errorBody } from './vault/envelope.ts';
 import { VAULT_PREFIX } from './vault/vault-api.ts';
 
-/** HTTP as a door to a service: listeners, and the APIs behind them. */
+/** HTTP frontend of a service: listeners and APIs. */
 
 const METRICS_PATH = `${VAULT_PREFIX}sys/metrics`;
 
@@ -27,7 +27,7 @@ export interface HttpSettings {
   readonly tls?: TlsCertificate;
 }
 
-/** A request on its way to another process, without its body. */
+/** Request for another process, without its body. */
 type SentExchange = Omit<Exchange, 'body' | 'onGone'>;
 type SentAnswer = Omit<Answer, 'body'>;
 
@@ -37,8 +37,8 @@ export interface HttpDoorKind extends DoorKind<HttpSettings> {
 }
 
 /**
- * HTTP over every operation of the catalogue.
- * @param callers who can come in: whoever has a token, or nobody but the owner, who needs none.
+ * Creates the HTTP frontend for every operation of the catalogue.
+ * @param callers clients: bearers of tokens, or only the owner, who needs none
  */
 export async function httpDoor(callers: 'bearers' | 'owner' = 'bearers'): Promise<HttpDoorKind> {
   const routes = await loadRoutes(catalogue);
@@ -97,8 +97,8 @@ async function answer(service: Service, apis: Pick<Apis, 'take'>, exchange: Exch
 }
 
 /**
- * What may take long is worked on by another process, once it is known who asks and that the path may be allowed: nothing
- * of the body is taken in for anybody else.
+ * Answers a request in the large-request worker pool, once the caller is authenticated and the path may be allowed: the
+ * body is not read for anyone else.
  */
 async function answerBeside(service: Service, exchange: Exchange, pending: PendingRequest): Promise<Answer> {
   const caller = await pending.caller().catch(() => undefined);
@@ -121,7 +121,8 @@ async function answerBeside(service: Service, exchange: Exchange, pending: Pendi
 }
 
 /**
- * Metrics for whoever reaches the listener: while nobody can be told apart, because the store is sealed or not to be used, they say so.
+ * Serves metrics without authentication: while the store is sealed or unavailable, so that tokens cannot be checked,
+ * the metrics report that.
  * @see docs/decisions/0241
  */
 const openly = (service: Service): Pick<Apis, 'take'> => ({

@@ -7,8 +7,8 @@ import type { RequestBody } from './exchange.ts';
 export const LARGE_BODY_BYTES = 64 * 1024;
 
 /**
- * Request body of a Node server. Nothing is read from the connection before `read`: for a refused body, only the bytes
- * that have already arrived are lost.
+ * Request body of a Node server. Nothing is read from the connection before `read`: a refused body costs only the bytes
+ * that have already arrived.
  * @see docs/decisions/0061
  */
 export class IncomingBody implements RequestBody {

@@ -2,9 +2,9 @@ import { isIPv6 } from 'node:net';
 import { invalid } from '../../ground/errors.ts';
 import type { ListenPlace } from '../../service/listening.ts';
 
-/** Where to listen, read from text. */
+/** Parsed listen address. */
 export type ListenAddress = {
-  /** Largest body in bytes. */
+  /** Maximum body size, in bytes. */
   readonly maxRequestBytes: number;
   /** Whoever reaches it may read the metrics, without a token. */
   readonly openMetrics?: true;
@@ -17,9 +17,9 @@ const SIZE_PARAMETER = 'max-request-size';
 const METRICS_PARAMETER = 'unauthenticated-metrics-access';
 
 /**
- * `HOST:PORT`, `[IPV6]:PORT` or `unix:/path.sock`, each with `?max-request-size=BYTES` for a limit of its own, and
- * `?unauthenticated-metrics-access=true` (or `&…`) where metrics are read without a token.
- * @throws `invalid` naming what is wrong.
+ * Parses `HOST:PORT`, `[IPV6]:PORT` or `unix:/path.sock`, each with `?max-request-size=BYTES` for a separate limit, and
+ * `?unauthenticated-metrics-access=true` (or `&…`) for metrics without a token.
+ * @throws `invalid` naming the problem
  */
 export function parseListenAddress(text: string, maxRequestBytes: number): ListenAddress {
   const [address = '', query] = text.split('?', 2);
@@ -62,6 +62,6 @@ function parseSettings(text: string, query: string): ListenerSettings {
   };
 }
 
-/** How the address is written for people and clients. */
+/** Formats an address for users and clients. */
 export const printAddress = (host: string, port: number, secure: boolean): string =>
   `${secure ? 'https' : 'http'}://${isIPv6(host) ? `[${host}]` : host}:${port}`;

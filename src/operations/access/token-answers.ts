@@ -4,7 +4,7 @@ import { when } from '../../ground/objects.ts';
 
 export type TokenDetails = ReturnType<typeof tokenDetails>;
 
-/** What `auth/token/lookup` and its kin tell of a token; members in the alphabetical order of peers. */
+/** Formats a token for `auth/token/lookup` and related operations; members are in Vault's alphabetical order. */
 export function tokenDetails({ accessor, token }: TokenRecord, id: string, nowMs: number) {
   const { expiresMs: expires, renewedMs: renewed } = token;
   return {
@@ -12,20 +12,20 @@ export function tokenDetails({ accessor, token }: TokenRecord, id: string, nowMs
     ...when(token.boundCidrs !== undefined, { bound_cidrs: token.boundCidrs }),
     /** Unix seconds. */
     creation_time: token.createdMs / 1000,
-    /** Seconds; 0 when it never expires. */
+    /** In seconds; 0 if it never expires. */
     creation_ttl: boundedSeconds(token.creationTtl),
     display_name: token.displayName,
     entity_id: '',
     expire_time: expires === undefined ? null : printGoTime(expires),
     explicit_max_ttl: boundedSeconds(token.explicitMaxTtl),
-    /** The token itself; empty when it was looked up by its accessor. */
+    /** Token text; empty if it was looked up by its accessor. */
     id,
     ...when(expires !== undefined, { issue_time: printGoTime(issuedMs(token)) }),
     ...(renewed === undefined
       ? {}
       : { last_renewal: printGoTime(renewed), last_renewal_time: Math.floor(renewed / 1000) }),
     meta: token.meta,
-    /** Requests left; 0 when they are not counted, -1 when this was the last. */
+    /** Remaining uses; 0 if unlimited, -1 if this was the last. */
     num_uses: token.usesLeft === 0 ? -1 : (token.usesLeft ?? 0),
     orphan: token.parent === undefined,
     path: token.path,
@@ -51,18 +51,18 @@ const secondsLeft = (
 export type TokenAuth = ReturnType<typeof tokenAuth>;
 
 /**
- * The `auth` object of calls that issue or renew a token, in the order of peers.
- * @param nowMs for one that was there before; one that was just made has all of its time.
+ * Formats the `auth` object of calls that issue or renew a token, in Vault's order.
+ * @param nowMs current time for an existing token; a new one has all of its time
  */
 export function tokenAuth({ accessor, token }: TokenRecord, id: string, nowMs?: number) {
   return {
-    /** Empty when the token was named by its accessor. */
+    /** Empty if the token was named by its accessor. */
     client_token: id,
     accessor,
     policies: token.policies,
     ...when(token.policies.length > 0, { token_policies: token.policies }),
     metadata: token.meta,
-    /** Seconds from now; 0 when it never expires. */
+    /** Seconds from now; 0 if it never expires. */
     lease_duration:
       nowMs === undefined
         ? boundedSeconds(token.creationTtl)

@@ -1,4 +1,4 @@
-/** What an operation is: the types and parsers that declarations are written with. */
+/** Types and functions for declaring operations. */
 
 import type { Access } from '../../access/access.ts';
 import type { Capability } from '../../access/capability.ts';
@@ -13,21 +13,21 @@ import type { Dialect, Engine } from '../../transit/engine.ts';
 import type { Params, ValuesOf } from './params.ts';
 import type { Method } from './route.ts';
 
-/** Which of the two APIs, hence which paths, envelope and errors. */
+/** API, which determines paths, envelope and errors. */
 export type Api = 'vault' | 'json-api';
 
-/** The core as operations see it; each room is loaded when it is first asked for. */
+/** Core as operations see it; each module is loaded on first use. */
 export interface Core {
   readonly store: Store;
   readonly clock: Clock;
   readonly random: Random;
   readonly mounts: Mounts;
   /**
-   * The transit engine of one mount.
-   * @throws `not-found` when nothing is mounted there.
+   * Opens the transit engine of one mount.
+   * @throws `not-found` if nothing is mounted there
    */
   engine(mount: string): Promise<Engine>;
-  /** The same for callers who speak that dialect, on mounts for which nobody set one. */
+  /** Returns the core for callers of that dialect, on mounts that set none. */
   speaking(caller: Dialect): Core;
   tags(): Promise<Tags>;
   access(): Promise<Access>;
@@ -37,42 +37,48 @@ export interface Core {
   readonly server?: ServerState;
 }
 
-/** Whether a server can reach what its store holds, and what it still needs for that. */
+/** Seal status: whether the store is accessible, and what unsealing still requires. */
 export interface SealStatus {
   readonly sealed: boolean;
-  /** Of `shares` recovery shares `threshold` unseal, and `progress` are there; 1, 1 and 0 where one key is enough. */
+  /**
+   * Unsealing requires `threshold` of `shares` recovery shares, of which `progress` have been received; 1, 1 and 0 if a
+   * single key is enough.
+   */
   readonly threshold: number;
   readonly shares: number;
   readonly progress: number;
-  /** The store's id, which stays the same for good. */
+  /** Store ID, which never changes. */
   readonly storeId: string;
 }
 
-/** Of the numbers that a server prints. */
+/** Content type of Prometheus metrics. */
 export const METRICS_CONTENT_TYPE = 'text/plain; version=0.0.4; charset=utf-8';
 
-/** What a running server lets operations under `sys/` see and turn. */
+/** Interface of a running server for operations under `sys/`. */
 export interface ServerState {
   sealStatus(): Promise<SealStatus>;
   /**
-   * Offers a master key, a passphrase, the text of a key file, or one recovery share.
-   * @throws `invalid` when it opens nothing.
+   * Submits a master key, a passphrase, the text of a key file, or one recovery share.
+   * @throws `invalid` if it opens nothing
    */
   unseal(key: string): Promise<SealStatus>;
-  /** Forgets the shares given so far. */
+  /** Discards the shares received so far. */
   resetUnseal(): Promise<SealStatus>;
   seal(): Promise<void>;
-  /** Empties caches and takes up settings that wait for it. */
+  /** Clears caches and applies settings that require it. */
   reload(): Promise<void>;
-  /** Numbers in the Prometheus text format. @param tokenEnds when the token ends that asks for them, in Unix seconds. */
+  /**
+   * Returns metrics in the Prometheus text format.
+   * @param tokenEnds expiration time of the caller's token, in Unix seconds
+   */
   metrics(tokenEnds?: number): Promise<string>;
-  /** The OpenAPI document of everything that is served. */
+  /** Returns the OpenAPI document of the whole API. */
   apiDocument(): object;
 }
 
-/** On whose behalf an operation runs. The command line with the master key in hand is the owner. */
+/** Caller of an operation. The command line with a credential of the store is the owner. */
 export interface Caller {
-  /** Tells it from all others within this process. */
+  /** Identifier that is unique within this process. */
   readonly id: string;
   /** The token's accessor; undefined for the owner, empty for a batch token, which has none. */
   readonly accessor?: string;
@@ -80,10 +86,10 @@ export interface Caller {
   readonly token?: string;
   /**
    * Whether the caller may use `capability` on an API path (without `/v1/`). The owner may do everything.
-   * @param sent parameters that this operation would take as they are, for rules about parameters; left out, those are not applied.
+   * @param sent parameters with the meaning of this operation, for rules about parameters; undefined to ignore those
    */
   may(path: string, capability: Capability, sent?: Readonly<Record<string, unknown>>): boolean;
-  /** Whether the caller may do anything at all on `path` or below it. */
+  /** Whether the caller may do anything on `path` or below it. */
   reaches(path: string): boolean;
   /** The answer that the token stood for, if it was a wrapping token. */
   readonly wrapped?: string;
@@ -91,16 +97,16 @@ export interface Caller {
   readonly isStranger?: true;
 }
 
-// No accessor is so short.
+// Accessors are longer, so this ID is unique.
 export const owner: Caller = { id: 'owner', may: () => true, reaches: () => true };
 
-/** Who calls where no token is asked for. */
+/** Caller of operations that require no token. */
 export const NOBODY: Caller = { id: 'nobody', isStranger: true, may: () => false, reaches: () => false };
 
-/** The field that an error names when the secret of the store is asked for again: no request has it. */
+/** Error field if the secret of the store is required again; no request has a field of that name. */
 export const STORE_SECRET = 'secret of the store';
 
-/** What an operation answers. */
+/** Result of an operation. */
 export interface Outcome<D> {
   /** The `data` object, or the whole JSON:API document; absent when there is nothing to say (204). */
   readonly data?: D;
@@ -121,16 +127,16 @@ export interface Outcome<D> {
   readonly wrapInfo?: WrapInfo;
   /** The whole answer as it was written before, byte for byte, for those who speak the protocol that it was written in. */
   readonly verbatim?: string;
-  /** A status other than the usual one, for probes and others that answer by it, and for work that is not said to be done. */
+  /** Status other than the default, for health checks and similar, and for work that is not reported as done. */
   readonly statusCode?: number;
-  /** Sent in place of JSON. */
+  /** Text response instead of JSON. */
   readonly text?: { readonly contentType: string; readonly body: string };
 }
 
-/** What an operation has to show, wherever the envelope puts it. */
+/** Returns the result, wherever the envelope has it. */
 export const resultOf = <D>({ data, auth }: Outcome<D>): D | undefined => data ?? auth;
 
-/** What a handler is told beside its values. */
+/** Context of a handler, besides its values. */
 export interface Call {
   readonly core: Core;
   readonly caller: Caller;
@@ -151,107 +157,135 @@ export interface Call {
   readonly baseUrl?: string;
 }
 
-/** What handlers of operations of a type of mounts are told. */
+/** Context of handlers of a mount type's operations. */
 export interface MountCall extends Call {
   readonly mount: string;
 }
 
 type CallTo<Mount> = Mount extends string ? MountCall : Call;
 
-/** How an operation shows on the command line; what is left out follows from the parameters. */
+/** Appearance on the command line; defaults are derived from the parameters. */
 export interface CliShape<D> {
-  /** The parameter that VALUE, `--in FILE` or standard input fills. */
+  /** Name of the parameter filled by VALUE, `--in FILE` or standard input. */
   readonly input?: {
     readonly param: string;
-    /** `bytes`: sent as base64. `text`: a ciphertext, blob or document, sent as it is without the final newline. */
+    /** `bytes`: sent as base64. `text`: a ciphertext, blob or document, sent unchanged except for the final newline. */
     readonly as: 'bytes' | 'text';
-    /** What VALUE is, where the parameter is told to be base64. */
+    /** Description of VALUE, if the parameter's says base64. */
     readonly help?: string;
-    /** VALUE is the name of a file. */
+    /** Present if VALUE is a file name. */
     readonly fromFile?: true;
-    /** Nothing is read when none of argument, flag or redirected input is there. */
+    /** Present if nothing is read without an argument, flag or redirected input. */
     readonly optional?: true;
-    /** The same, and redirected input is read only where `-` asks for it: a loop's own input is not the value. */
+    /**
+     * Like `optional`, but redirected input is read only if `-` requests it: the standard input of a shell loop is not
+     * the value.
+     */
     readonly onRequest?: true;
-    /** It is a secret, called so in questions: asked for on a terminal, and never an argument. */
+    /** Name of the secret, for prompts: it is prompted for on a terminal, and never an argument. */
     readonly secret?: string;
   };
-  /** What must not depend on where a command cuts a batch into calls. */
+  /** Constraints on splitting a batch into several calls. */
   readonly batch?: BatchShape;
-  /** Present: the command hashes the main input where it is, whatever its size, and needs neither store nor server. */
+  /** Present if the command hashes the main input locally, whatever its size, and needs neither store nor server. */
   hashesInput?(values: Readonly<Record<string, unknown>>): InputHash<D>;
-  /** Present: what to do with an input that may be too large for one request. */
+  /** Present: handling of an input that may be too large for one request. */
   readonly largeInput?: LargeInput;
-  /** The member of `data` that is printed alone when the output is `raw`: text with a newline, or bytes without. */
+  /** Member of `data` that is printed alone for raw output: text with a newline, or bytes without. */
   readonly result?: { readonly member: string; readonly as: 'text' | 'base64' | 'lines' };
-  /** What is printed when the output is `raw`, one text a line, where that is not one member of `data`. */
+  /** Returns the lines of raw output, if it is not one member of `data`. */
   lines?(data: D): readonly string[];
-  /** The answer is one page of a JSON:API list: `--all` gathers every page with `allPages` (json-api/pages.ts). */
+  /**
+   * Present if the result is one page of a JSON:API list: `--all` collects every page with `allPages`
+   * (json-api/pages.ts).
+   */
   readonly paged?: true;
   /**
-   * Turns what people write (names) into what the API takes (ids), by running other operations in the same place.
-   * Gets and gives raw values, before they are parsed and before anything is asked.
+   * Translates names that users type into IDs of the API, by running other operations. Receives and returns raw values,
+   * before they are parsed and before any confirmation.
    */
   resolve?(
     raw: Readonly<Record<string, unknown>>,
     runner: Runner,
   ): Promise<Readonly<Record<string, unknown>>>;
-  /** Rows of a table for people; default: one row per member of `data`. */
+  /** Formats a table; default: one row per member of `data`. */
   table?(data: D): Table;
-  /** What is asked before it is done; off a terminal `--yes` is demanded. It knows all values but the main input, as `done`. */
+  /**
+   * Returns the confirmation question; without a terminal, `--yes` is required. Receives all values except the main
+   * input, like `done`.
+   */
   confirm?(values: Readonly<Record<string, unknown>>, runner: Runner): Promise<string>;
-  /** Whether these values need to be confirmed; default: all do. */
+  /** Whether these values require confirmation; default: always. */
   asksFor?(values: Readonly<Record<string, unknown>>): boolean;
-  /** False makes the exit code 5 (the signature is not valid); it is an answer, not an error. */
+  /**
+   * Whether the result is positive; false sets exit code 5 (the signature is not valid), which is a result, not an
+   * error.
+   */
   holds?(data: D): boolean;
-  /** What is said on a terminal beside the result or in place of one, e.g. `Deleted key orders.`; of what is `existing`, everywhere. */
+  /**
+   * Returns the message on a terminal besides or instead of a result, e.g. `Deleted key orders.`; for `existing`,
+   * printed everywhere.
+   */
   done?(values: Readonly<Record<string, unknown>>, data?: D, existing?: true): string;
-  /** It makes something with a name: with `--if-missing` nothing is amiss when that is there already. @see docs/decisions/0154 */
+  /**
+   * Present if it creates something with a name: with `--if-missing`, it succeeds if that already exists.
+   * @see docs/decisions/0154
+   */
   readonly makes?: true;
-  /** In what the thing that is there is not as it was asked for; undefined when it is. */
+  /** Returns the difference between the existing object and the requested one; undefined if there is none. */
   misfit?(values: Readonly<Record<string, unknown>>, data: D): string | undefined;
-  /** It is run for what it does: its answer is printed only for `-o` or `--out`, as scripts expect of such a command. */
+  /**
+   * Present if it is run for its effect: its result is only printed for `-o` or `--out`, as scripts expect of such a
+   * command.
+   */
   readonly acts?: true;
-  /** What it will make by the way because nothing of the name is there, e.g. `key ordres`; asked only where a person is watching. */
+  /**
+   * Returns what it would create implicitly because the name does not exist, e.g. `key ordres`; called only on a
+   * terminal.
+   */
   byTheWay?(values: Readonly<Record<string, unknown>>, runner: Runner): Promise<readonly string[]>;
   /**
-   * What undoes it when nobody has read its answer, in which a secret stands that can't be asked for again; undefined when it
-   * left nothing behind.
+   * Returns the operation that reverts it if its result, which contains a secret that cannot be retrieved again, could
+   * not be delivered; undefined if it left nothing behind.
    */
   undo?(data: D): Undoing | undefined;
-  /** Another operation of the same branch to run when this parameter is absent. */
+  /** Other operation of the same branch to run if this parameter is absent. */
   readonly withoutParam?: { readonly param: string; readonly run: string };
-  /** Example command lines with a comment each, for `--help`. */
+  /** Examples for `--help`, with a comment each. */
   readonly examples?: readonly (readonly [command: string, comment: string])[];
 }
 
-/** @see docs/decisions/0294 */
+/**
+ * Constraints on the items of a batch.
+ * @see docs/decisions/0294
+ */
 export interface BatchShape {
-  /** Items that must not come in one call are told apart by this. */
+  /** Items with different results must not be in the same call. */
   apart?(item: Item): boolean;
   /**
-   * Present: not all items go together, and a batch is refused as a whole that mixes them: nothing is printed before its end.
-   * @returns a bare item of the same kind, one object for each kind, to ask with whether it goes together with others.
+   * Present if batches with mixed items are refused as a whole: nothing is printed before the end then.
+   * @returns a minimal item of the same kind, the same object for each kind, to test whether it can be mixed with
+   * others
    */
   bare?(item: Item): Item;
 }
 
 type Item = Readonly<Record<string, unknown>>;
 
-/** How an input of any size is hashed, piece by piece. */
+/** Hash of an input of any size, computed incrementally. */
 export interface InputHash<T> {
-  /** As `node:crypto` knows it. */
+  /** Name in `node:crypto`. */
   readonly algorithm: string;
-  /** What the hash stands for: an answer, or the parameters to run with. */
+  /** Converts the hash to a result, or to the parameters to run with. */
   of(digest: Buffer): T;
 }
 
 export interface LargeInput {
-  /** What to do in place of this when the input is too large. */
+  /** Hint for an input that is too large. */
   readonly hint: string;
   /**
-   * Present: a hash may travel in place of the input.
-   * @returns undefined when it may not: the input is sent as it is then.
+   * Present if a hash may be sent instead of the input.
+   * @returns undefined if it may not: the input itself is sent then
    */
   hash?(
     values: Readonly<Record<string, unknown>>,
@@ -259,46 +293,47 @@ export interface LargeInput {
   ): Promise<InputHash<Readonly<Record<string, unknown>>> | undefined>;
 }
 
-/** A request in the words of the family's API. */
+/** Request of the Vault API. */
 export interface PathRequest {
   readonly method: Method;
-  /** Without `/v1/`, e.g. `transit/keys/orders`. */
+  /** Path without `/v1/`, e.g. `transit/keys/orders`. */
   readonly path: string;
-  /** Body of a write, query of anything else. */
+  /** Body of a write; query of any other request. */
   readonly parameters: Readonly<Record<string, unknown>>;
 }
 
-/** An operation that undoes another. */
+/** Operation that reverts another. */
 export interface Undoing {
   readonly operation: string;
   readonly raw: Readonly<Record<string, unknown>>;
-  /** What is undone: `the token`. */
+  /** Name of the reverted object: `the token`. */
   readonly what: string;
-  /** What a person does in its stead, when it fails. */
+  /** Manual alternative if it fails. */
   readonly hint: string;
 }
 
-/** Where operations run for a command or a program: an opened store, or a server. */
+/** Place where operations run for a command or a program: an open store, or a server. */
 export interface Runner {
   /**
-   * @param operation The declaration, or its words in the catalogue, e.g. `tags list`.
-   * @param raw wire name → JSON value, not yet parsed.
-   * @param mount default: the one that the runner was opened with.
-   * @throws a `CofferError`, the same wherever the operation runs; `unavailable` when a server does not answer.
+   * Runs an operation.
+   * @param operation declaration, or its words in the catalogue, e.g. `tags list`
+   * @param raw wire name → JSON value, not parsed yet
+   * @param mount default: that of the runner
+   * @throws a `CofferError`, the same wherever the operation runs; `unavailable` if a server does not respond
    */
   run(
     operation: Operation | string,
     raw: Readonly<Record<string, unknown>>,
     mount?: string,
   ): Promise<Outcome<unknown>>;
-  /** Runs whatever a path of the family's API names, without `/v1/`; on a server also what only the server knows. */
+  /** Runs the operation of a Vault API path, without `/v1/`; on a server, also those that only servers have. */
   at(asked: PathRequest): Promise<Outcome<unknown>>;
   /**
-   * Runs operations that only read over one state of the store, whatever others write meanwhile. `work` may run again from the
-   * start, so it must have no effects. Absent where operations run elsewhere, one by one.
+   * Runs read-only operations on a single state of the store, regardless of writers. `work` may run again from the
+   * start, so it must have no side effects. Absent if operations run remotely, one by one.
    */
   snapshot?<T>(work: (runner: Runner) => Promise<T>): Promise<T>;
-  /** What `--org` or its environment variable says, for operations whose path has no organization. */
+  /** Value of `--org` or its environment variable, for operations whose path has no organization. */
   readonly organization?: string | undefined;
   /** Forgets keys, closes connections. */
   close(): void;
@@ -314,8 +349,8 @@ export interface Table {
 }
 
 /**
- * One operation, declared once. The command, the HTTP route, the remote request, the OpenAPI document and the completions
- * derive from it; its name and summary stand in the catalogue.
+ * Operation, declared once. The command, the HTTP route, the remote request, the OpenAPI document and the completions
+ * are derived from it; its name and summary are in the catalogue.
  * @see docs/decisions/0071
  */
 export interface Operation<P extends Params = Params, D = unknown, Mount = string | undefined>
@@ -323,73 +358,86 @@ export interface Operation<P extends Params = Params, D = unknown, Mount = strin
   readonly api: Api;
 }
 
-/** All of an operation but its API. @typeParam C what its handlers are told. */
+/**
+ * Operation without its API.
+ * @typeParam C context of its handlers
+ */
 export interface Declaration<P extends Params, D, Mount, C = CallTo<Mount>> {
-  /** The type of the mounts that it is an operation of, e.g. `transit`. */
+  /** Mount type that it belongs to, e.g. `transit`. */
   readonly mount?: Mount;
   /**
-   * Method and path, in the notation of the API's documents: `POST keys/:name/trim`, `POST random(/:bytes)`.
-   * Relative to each mount of the type when it does not start with `/`; else below `/v1` or `/api/v2`.
-   * Several when they mean the same. POST answers PUT too, LIST answers `GET ?list=true` too.
+   * Method and path, in the notation of the API's documentation: `POST keys/:name/trim`, `POST random(/:bytes)`.
+   * Relative to each mount of the type if it does not start with `/`; else below `/v1` or `/api/v2`. Several if they
+   * are equivalent. POST also accepts PUT, LIST also accepts `GET ?list=true`.
    */
   readonly route: string | readonly string[];
-  /** The capability that a policy must grant on the path. */
+  /** Capability that a policy must grant on the path. */
   readonly capability: Capability;
   /**
-   * For operations that may create: whether the target is there. When it is not, the capability demanded is `create`.
+   * Whether the target exists, for operations that may create it. If it does not, the required capability is `create`.
    */
   exists?(call: C, values: ValuesOf<P>): Promise<boolean>;
-  /** Of a login: the name of the role that is asked for, as limits for its rate know it. */
+  /** Returns the name of a login's role, for rate limits. */
   roleOf?(call: C, values: ValuesOf<P>): Promise<string | undefined> | string | undefined;
-  /** Answered without a token (health, seal status, ping, logins). */
+  /** Present if it requires no token (health, seal status, ping, logins). */
   readonly unauthenticated?: true;
   /**
-   * It tells by itself who may ask and how much they are told: it is run without a good token, too, for a stranger, with
-   * the token that was sent.
+   * Present if it decides itself who may call it and what they see: it also runs without a valid token, as an anonymous
+   * caller, with the token that was sent.
    */
   readonly strangers?: true;
-  /** Parameters of any name, which it finds in `Call.sent`. */
+  /** Present if it accepts parameters of any name, which are in `Call.sent`. */
   readonly freeForm?: true;
-  /** Changes nothing (a key made by the way aside), though its method is POST: it computes or looks up. */
+  /**
+   * Present if it changes nothing (except an implicitly created key), although its method is POST: it computes or looks
+   * up.
+   */
   readonly computes?: true;
-  /** A short request may ask for much work (its content is compressed), so a server never does it beside others. */
+  /**
+   * Present if a short request may require much work (its content is compressed), so a server always runs it in a
+   * large-request worker.
+   */
   readonly unfolds?: true;
-  /** Any valid token will do (operations on oneself). */
+  /** Present if any valid token is sufficient (operations on oneself). */
   readonly anyToken?: true;
   /**
-   * It is harmless without the secret of the store, which was given to an agent some time ago: it reads, or works on data or with keys, and
-   * leaves nothing behind by which somebody gets in, or gets at keys, once the store is locked again. Absent where it does; a function where
-   * that depends on what was sent. @param raw as it was sent.
+   * Present if it is harmless without re-entering the secret of the store, which the agent received some time ago: it
+   * reads, or works on data or with keys, and leaves nothing behind that grants access to the store or its keys once
+   * the agent has locked. Absent otherwise; a function if that depends on the request.
+   * @param raw values as sent
    * @see docs/decisions/0143
    */
   readonly withoutSecret?: true | ((raw: Readonly<Record<string, unknown>>) => boolean);
-  /** Answered while the store is sealed. */
+  /** Present if it is available while the store is sealed. */
   readonly whileSealed?: true;
-  /** Answered in plain text in place of JSON (metrics). */
+  /** Present if it responds with plain text instead of JSON (metrics). */
   readonly answersText?: true;
-  /** The data are one object for as long as a server runs, of which the text is made once. */
+  /** Present if the data is the same object for the lifetime of a server, so that it is serialized once. */
   readonly answersTheSame?: true;
-  /** Body and answer are not wrapped in `data` (health, seal status). */
+  /** Present if body and response are not wrapped in `data` (health, seal status). */
   readonly bare?: true;
   readonly params: P;
-  /** JSON:API: the `type` of the one resource in the request body whose attributes and relationships are parameters. */
+  /** JSON:API: `type` of the resource in the request body whose attributes and relationships are parameters. */
   readonly resource?: string;
   readonly cli?: CliShape<D>;
   run(call: C, values: ValuesOf<P>): Promise<Outcome<D>>;
 }
 
-/** Whether an operation finds nothing; false when that can't be told. */
+/** Whether an operation finds nothing; false if that cannot be determined. */
 export const isMissing = (runner: Runner, operation: string, raw: Readonly<Record<string, unknown>>) =>
   runner.run(operation, raw).then(
     () => false,
     (error: unknown) => asCofferError(error)?.kind === 'not-found',
   );
 
-/** Whether an agent does it only for who gives the secret of the store again. @param raw as it was sent. */
+/**
+ * Whether an agent requires the secret of the store again.
+ * @param raw values as sent
+ */
 export const asksAgain = ({ withoutSecret }: Operation, raw: Readonly<Record<string, unknown>>): boolean =>
   withoutSecret !== true && withoutSecret?.(raw) !== true;
 
-/** Whether it is there to change something, so that doing it twice is not the same as doing it once. */
+/** Whether it modifies something, so that running it twice differs from running it once. */
 export const changesSomething = ({ computes }: Operation, capability: Capability): boolean =>
   capability !== 'read' && capability !== 'list' && !computes;
 

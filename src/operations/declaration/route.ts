@@ -1,17 +1,17 @@
 import type { Capability } from '../../access/capability.ts';
 
 /**
- * The route notation of declarations: `POST keys/:name/trim`, `POST random(/:bytes)`, `GET /sys/mounts/:path+/tune`.
+ * Route notation of declarations: `POST keys/:name/trim`, `POST random(/:bytes)`, `GET /sys/mounts/:path+/tune`.
  *
  * - `:name`     one segment
  * - `:name<a|b>` one segment, which is one of these words
- * - `(/:name)`  the same with its slash, or nothing; the last one takes everything up to the end
- * - `:name+`    one segment or more
+ * - `(/:name)`  optional segment with its slash; the last one takes everything up to the end
+ * - `:name+`    one or more segments
  */
 
 export type Method = 'GET' | 'LIST' | 'POST' | 'PATCH' | 'DELETE';
 
-/** What policies are asked for where no operation says otherwise. */
+/** Default capability of each method. */
 export const CAPABILITY_OF: Readonly<Record<Method, Capability>> = {
   GET: 'read',
   LIST: 'list',
@@ -20,14 +20,14 @@ export const CAPABILITY_OF: Readonly<Record<Method, Capability>> = {
   DELETE: 'delete',
 };
 
-/** A part of a path: text as it stands, or a parameter's value. */
+/** Part of a path: literal text, or a parameter's value. */
 export type PathPart =
   | { readonly text: string }
   | {
       readonly param: string;
       readonly optional: boolean;
       readonly many: boolean;
-      /** The only ones that the segment may be. */
+      /** Allowed values of the segment. */
       readonly words?: readonly string[];
     };
 
@@ -43,8 +43,9 @@ const METHODS: readonly Method[] = ['GET', 'LIST', 'POST', 'PATCH', 'DELETE'];
 const PART = /\(\/:(?<optional>\w+)\)|:(?<param>\w+)(?:<(?<words>[\w|-]+)>)?(?<many>\+)?|(?<text>[^:(]+)/gy;
 
 /**
- * @param mount the type of mounts that relative paths lie below.
- * @throws when the notation is broken: a mistake in a declaration.
+ * Parses the notation.
+ * @param mount mount type of relative paths
+ * @throws if the notation is malformed: an error in a declaration
  */
 export function parseRoute(notation: string, mount?: string): Route {
   const space = notation.indexOf(' ');
@@ -77,14 +78,14 @@ export const routesOf = (operation: {
   readonly mount?: string | undefined;
 }): readonly Route[] => [operation.route].flat().map((notation) => parseRoute(notation, operation.mount));
 
-/** The names of the parameters that a route carries in its path. */
+/** Returns the names of the parameters in a route's path. */
 export const pathParams = (route: Route): readonly string[] =>
   route.parts.flatMap((part) => ('param' in part ? [part.param] : []));
 
 /**
- * The path of a route with values in it, percent-encoded, without the slash at the start.
- * An optional parameter is left out, with its slash, when `given` has none for it.
- * @param encode how a segment is written.
+ * Formats a path with values, percent-encoded, without the leading slash. An optional parameter without a value is
+ * omitted, with its slash.
+ * @param encode encodes a segment
  */
 export function printPath(
   route: Route,

@@ -96,8 +96,8 @@ const ALL_OF_THESE =
   'Only those for which all of these tags hold, own or inherited: KEY=VALUE, or KEY for any value.';
 
 /**
- * What tags of the form key=value must hold. A value that is absent or empty is any, or none; a value alone is that
- * of any key.
+ * Filter by key-value tags. An absent or empty value matches any, including none; a value without a key matches any
+ * key.
  */
 export function taggedFilter(cli: CliParam, help = ALL_OF_THESE) {
   const schema: Schema = {

@@ -1,4 +1,4 @@
-/** The documents that JSON:API lists answer with, their pagination and their links. */
+/** Documents of JSON:API lists, with pagination and links. */
 
 import type { Page } from '../../tags/page.ts';
 
@@ -14,8 +14,9 @@ export interface ListDocument<R> {
 }
 
 /**
- * @param address Scheme, host and path of the list; a path alone gives relative links.
- * @param query What the links repeat beside the page, undefined values left out.
+ * Creates the document.
+ * @param address scheme, host and path of the list; only a path yields relative links
+ * @param query query parameters of the links besides the page; undefined values are omitted
  */
 export function listDocument<R>(
   page: Page<R>,
@@ -38,7 +39,7 @@ export function listDocument<R>(
   };
 }
 
-/** An empty list is one empty page; a page past the end leads back to the last one. */
+/** Computes the pagination. An empty list is one empty page; a page after the end links back to the last one. */
 function paginationOf({ total, number, size }: Page<unknown>) {
   const pages = Math.max(1, Math.ceil(total / size));
   return {
@@ -64,22 +65,24 @@ function printLink(
   return `${address}?${new URLSearchParams(pairs)}`;
 }
 
-/** A list that changes this often while it is read is given as it came, and said not to be whole. */
+/** Maximum number of attempts to read a changing list; then it is returned as read, and marked as incomplete. */
 const MOST_ATTEMPTS = 5;
 
-/** Every page of a list in one document, whose pagination says that it is a single page of all. */
+/** All pages of a list in one document, whose pagination describes a single page. */
 export interface Gathered<R> {
   readonly document: ListDocument<R>;
-  /** False when the list changed while it was read, and again whenever it was read anew: something may be missing. */
+  /**
+   * Whether the list is complete; false if it changed during every attempt to read it, so that items may be missing.
+   */
   readonly isWhole: boolean;
 }
 
 /**
- * Gathers every page of a list. Who takes something out of the list between two pages moves what follows to pages that were
- * read already; that shows in the total, and the reading begins anew.
+ * Collects every page of a list. If an item is removed between two pages, later items move to pages that were already
+ * read; the total shows that, and reading restarts.
+ * @param fetch fetches one page of `size` items
+ * @param onProgress receives the number of items so far and in total
  * @see docs/decisions/0200
- * @param fetch Answers one page of `size` items.
- * @param onProgress how many items are there, and how many there will be.
  */
 export async function allPages<R>(
   fetch: (number: number, size: number) => Promise<ListDocument<R>>,
@@ -92,7 +95,7 @@ export async function allPages<R>(
   }
 }
 
-/** Undefined when the list changed, unless that is to be put up with. */
+/** Reads the list once; undefined if it changed, except in the last attempt. */
 async function gatherOnce<R>(
   fetch: (number: number, size: number) => Promise<ListDocument<R>>,
   size: number,

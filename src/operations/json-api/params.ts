@@ -12,7 +12,7 @@ import {
 } from '../declaration/params.ts';
 import { type IdentifiedKind, RESOURCE_KINDS } from '../resource-kinds.ts';
 
-/** Parameters that operations of the tags API share: the organization, pages, attributes of the resource in a request. */
+/** Common parameters of the tags API: organization, pages, attributes of the resource in a request. */
 
 export const DEFAULT_PAGE_SIZE = 20;
 export const MAX_PAGE_SIZE = 100;
@@ -27,14 +27,14 @@ export const organizationFlag = {
 /** The organization in a path, `--org` on the command line. */
 export const organizationName = text({ help: 'The organization.', required: true, cli: organizationFlag });
 
-/** The organization that an operation is about, as the command's own argument. */
+/** Organization that an operation is about, as the command's argument. */
 export const namedOrganization = text({
   help: 'The organization.',
   required: true,
   cli: { positional: true, metavar: 'NAME', refersTo: 'organization' },
 });
 
-/** The organization in a path, for operations that can also be told an identifier alone. */
+/** Organization in a path, for operations that also accept only an identifier. */
 export const optionalOrganizationName = text({
   help: 'The organization, where a name is given in place of an identifier.',
   cli: organizationFlag,
@@ -46,7 +46,7 @@ export const identifierOf = (kind: IdentifiedKind) => ({
   cli: { positional: true, metavar: RESOURCE_KINDS[kind].identifier.metavar, refersTo: kind },
 });
 
-/** The name in a path that an operation knows beside the one with the identifier. */
+/** Name in the path of an operation that also has a path with the identifier. */
 export const nameInsteadOf = (kind: IdentifiedKind) =>
   text({ help: `The name of the ${kind}, in place of its identifier.`, cli: { hidden: true } });
 
@@ -55,7 +55,7 @@ export const tagId = text({ ...identifierOf('tag'), required: true });
 export const projectId = text({ ...identifierOf('project'), required: true });
 
 /**
- * `page[number]` and `page[size]`. Numbers that make no sense count as not given, as real clients expect.
+ * `page[number]` and `page[size]`. Invalid numbers are ignored, as real clients expect.
  * @see docs/decisions/0046
  */
 export const pageParams = {
@@ -71,7 +71,7 @@ export const pageParams = {
   }),
 };
 
-/** The same for a list that is whole when neither is given. */
+/** The same for a list that is complete if neither is given. */
 export const optionalPageParams = {
   'page[number]': withoutDefault(pageParams['page[number]']),
   'page[size]': withoutDefault(pageParams['page[size]']),
@@ -91,7 +91,7 @@ function lenientCount(maximum: number, spec: Spec<number> & { readonly default: 
   });
 }
 
-/** A text attribute of the one resource in the request; null and absent are not the same. */
+/** Text attribute of the resource in the request; null and absent differ. */
 export function attribute<const S extends Spec<string | null>>(name: string, spec: S) {
   const declared = declare<string | null, S>(
     spec,
@@ -105,10 +105,10 @@ export function attribute<const S extends Spec<string | null>>(name: string, spe
   return { ...declared, document: 'attributes' } as const;
 }
 
-/** The place of an attribute in a request. */
+/** Returns the JSON pointer of an attribute in a request. */
 export const attributePointer = (name: string): string => `/data/attributes/${name}`;
 
-/** Yes or no; null is as good as absent. */
+/** Boolean attribute; null means absent. */
 export function booleanAttribute<const S extends Spec<boolean>>(name: string, spec: S) {
   const declared = declare<boolean, S>(spec, { type: 'boolean' }, (value) => {
     if (typeof value === 'boolean') return value;
@@ -118,7 +118,7 @@ export function booleanAttribute<const S extends Spec<boolean>>(name: string, sp
   return { ...declared, document: 'attributes', nullIsAbsent: true } as const;
 }
 
-/** A whole number from 0; null is none. */
+/** Integer attribute of at least 0; null means none. */
 export function countAttribute<const S extends Spec<number | null>>(name: string, spec: S) {
   const schema = { type: 'integer', minimum: 0, maximum: MOST_NUMBER } as const;
   const declared = declare<number | null, S>(spec, schema, (value) => {
@@ -132,7 +132,7 @@ export function countAttribute<const S extends Spec<number | null>>(name: string
   return { ...declared, document: 'attributes' } as const;
 }
 
-/** A list of texts; null is an empty one. */
+/** List of texts; null means empty. */
 export function textsAttribute<const S extends Spec<readonly string[]>>(name: string, spec: S) {
   const schema = { type: 'array', items: { type: 'string' }, maxItems: MOST_LISTED } as const;
   const declared = declare<readonly string[], S>(
@@ -153,7 +153,7 @@ export function textsAttribute<const S extends Spec<readonly string[]>>(name: st
   return { ...declared, document: 'attributes' } as const;
 }
 
-/** One of a few words; null is no word. */
+/** One of a few words; null means none. */
 export function choiceAttribute<const W extends string>(
   name: string,
   words: readonly W[],
@@ -169,10 +169,7 @@ export function choiceAttribute<const W extends string>(
   return { ...declared, document: 'attributes' } as const;
 }
 
-/**
- * `setting-overwrites`: whether it has its own value of `setting`, or that of what it belongs to. Undefined when nothing is said
- * of it.
- */
+/** `setting-overwrites`: whether `setting` has a value of its own, or is inherited. Undefined if not given. */
 export function settingOverwrites(setting: string) {
   const name = 'setting-overwrites';
   const help = `Whether ${setting} is its own (true), or that of what it belongs to (false).`;
@@ -191,7 +188,7 @@ export function settingOverwrites(setting: string) {
   return { ...declared, document: 'attributes' } as const;
 }
 
-/** What nothing here can be done with: taken only where it says that nothing is wanted. */
+/** Attribute of a feature that does not exist: accepted only with an empty value. */
 export function unkeptAttribute(name: string, why: string) {
   const declared = declare<null, Spec<null>>(
     { help: `Can't be set: ${why}.`, cli: { hidden: true } },
@@ -206,13 +203,16 @@ export function unkeptAttribute(name: string, why: string) {
   return { ...declared, document: 'attributes' } as const;
 }
 
-/** A list or object with nothing in it: one client sends an empty repository with every workspace. */
+/** Whether a list or object is empty: one client sends an empty repository with every workspace. */
 const isEmpty = (value: object): boolean => Object.keys(value).length === 0;
 
-/** Entries of a list among the attributes. */
+/** Maximum number of entries of a list attribute. */
 const MOST_LISTED = 1000;
 
-/** `include`: relations whose resources are wanted beside the answer. @param words those that are known. */
+/**
+ * `include`: relationships whose resources are included in the response.
+ * @param words known relationships
+ */
 export function includeParam(words: readonly string[]) {
   const schema = { type: 'array', items: { type: 'string', enum: words } } as const;
   return declare<readonly string[], Spec<never>>(

@@ -5,8 +5,9 @@ import { pathParams, routesOf } from '../declaration/route.ts';
 type Raw = Readonly<Record<string, unknown>>;
 
 /**
- * Parameters that change what is found. One of them that is not known is refused: to leave it out would answer another question, and
- * "every workspace with env=dev" would be every workspace. Others are ignored, as real clients send some.
+ * Query parameters that affect the result. An unknown one of them is refused: ignoring it would answer another
+ * question, and "every workspace with env=dev" would return every workspace. Others are ignored, because real clients
+ * send some.
  */
 const CHANGES_RESULT = /^(?:filter|search|q|page|sort|include)(?:$|\[)/;
 /** Accepted by every list, paged or not. */

@@ -63,8 +63,8 @@ function relationshipsOf(params: Params, data: Raw): Raw {
 }
 
 /**
- * What is to be related and is not would be lost without a word.
- * @throws `invalid` for a relationship that nobody keeps.
+ * Refuses unknown relationships: a requested relation would be lost silently.
+ * @throws `invalid` for a relationship that is not stored
  */
 function refuseUnkept(params: Params, relationships: Raw): void {
   const known = new Set(withDocument(params, 'relationships').map(([name]) => name));

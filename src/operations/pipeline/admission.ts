@@ -4,23 +4,23 @@ import type { AskedRequest, Door, GuardedCore, Result } from './asked-request.ts
 import { loginMountOf } from './login-limits.ts';
 import { Trail } from './trail.ts';
 
-/** A request on its way through the pipeline. */
+/** Request in the pipeline. */
 export interface PipelineRequest<A> {
   readonly guarded: GuardedCore;
   readonly asked: AskedRequest;
   readonly door: Door<A>;
 }
 
-/** One that no limit for its path or address refuses. */
+/** Request that no rate limit for its path or address refuses. */
 export interface AdmittedRequest<A> extends PipelineRequest<A> {
-  /** Refuses logins of a role that come too often. */
+  /** Refuses logins of a role that exceed its rate limit. */
   readonly roleLimit?: (role: string | undefined) => Result<A> | undefined;
 }
 
 /**
- * Has a request answered within the limits that there are for its rate: before anybody looks who asks, so that strangers are
- * counted, and before anything of its body is read.
- * @param answerTo what answers it once it is admitted.
+ * Answers a request within the rate limits. They are checked before authentication, so that unauthenticated requests
+ * count as well, and before the body is read.
+ * @param answerTo answers an admitted request
  * @see docs/decisions/0187
  */
 export async function withinLimits<A>(

@@ -8,25 +8,31 @@ import type { Core, Operation, Outcome } from '../declaration/operation.ts';
 import type { Method } from '../declaration/route.ts';
 import type { Match } from '../routes.ts';
 
-/** What a door hands to the pipeline (`perform`), and what it gets back. */
+/** Input of the pipeline (`perform`) from a frontend, and its results. */
 
 type Raw = Readonly<Record<string, unknown>>;
 
-/** The core of an unsealed store, with what stands between it and callers who bring a token. */
+/** Unsealed store with access control and auditing. */
 export interface GuardedCore {
   readonly core: Core;
   readonly access: Access;
-  /** Written before an operation runs that changes something. @throws `unavailable`: then it must not run. */
+  /**
+   * Writes the audit record of a request before a modifying operation runs.
+   * @throws `unavailable` if it cannot be written; the operation must then not run
+   */
   recordRequest(request: AuditedRequest): Promise<void>;
-  /** Written before the answer is sent. @throws `unavailable`: then it must not be sent. */
+  /**
+   * Writes the audit record of a response before it is sent.
+   * @throws `unavailable` if it cannot be written; the response must then not be sent
+   */
   recordResponse(request: AuditedRequest, response: AuditedResponse): Promise<void>;
-  /** A login failed through its caller's fault: for those who count. */
+  /** Called when a login failed because of the client, for metrics. */
   loginFailed(): void;
 }
 
-/** A request as every door understands it, before anybody looks who asks. */
+/** Protocol-independent request, before authentication. */
 export interface AskedRequest {
-  /** The `request_id` of answer and audit records. */
+  /** `request_id` of the response and the audit records. */
   readonly id: string;
   readonly method: Method;
   /** As the audit trail calls it. */
@@ -36,17 +42,17 @@ export interface AskedRequest {
   /** The mount that the path lies under. */
   readonly mount?: Mount;
   readonly token: string | undefined;
-  /** The door lets in nobody but the owner, who needs no token. */
+  /** Present if the frontend admits only the owner, who needs no token. */
   readonly byOwner?: true;
-  /** Who asks, where the door knows that by itself: policies are judged and uses are recorded as with a token. */
+  /** Identity established by the frontend itself. Policies and auditing apply as for a token. */
   readonly identity?: TokenIdentity;
-  /** What the caller speaks; absent where a door has but one way to speak. */
+  /** Dialect of the caller; absent for a frontend with only one. */
   readonly dialect?: Dialect;
   /** Seconds for which the answer is to be wrapped; absent for an open one. */
   readonly wrapTtl?: number;
   /** Empty on a Unix socket. */
   readonly remoteAddress: string;
-  /** Headers of the request, by names in lower case, for the audit trail alone. */
+  /** Request headers by lower-case name, only for the audit log. */
   readonly headers?: SentHeaders;
   /** The certificates that the caller's connection brought, as `Call` has them. */
   readonly clientCertificates?: readonly string[];
@@ -74,13 +80,13 @@ export interface PolicyPaths {
 }
 
 export interface SentParameters {
-  /** Body or query, by wire name: what policies judge. */
+  /** Body or query by wire name, for policies. */
   readonly sent: Raw;
-  /** What of it goes, hashed, into the audit trail. */
+  /** The part of it that is recorded, hashed, in the audit log. */
   readonly recorded: Raw;
 }
 
-/** An answer, with what the audit trail is to know of it. */
+/** Response, with the data for the audit log. */
 export interface Result<A> {
   readonly answer: A;
   readonly status: number;
@@ -89,36 +95,39 @@ export interface Result<A> {
   readonly wrapInfo?: WrapInfo;
 }
 
-/** How a door answers in the words of its protocol. */
+/** Formats responses in the frontend's protocol. */
 export interface Door<A> {
-  /** There is no good token. */
+  /** Response without a valid token. */
   unauthenticated(): Result<A>;
-  /** What the path alone is refused for whoever asks with a good token; undefined when there is nothing. */
+  /** Error for an authenticated caller that follows from the path alone; undefined if there is none. */
   refused?(): Result<A> | undefined;
   denied(): Result<A>;
-  /** The caller asks too often, or failed to log in too often of late. @param seconds after which to try again. */
+  /**
+   * Response if the rate limit is exceeded, or too many logins have failed recently.
+   * @param seconds time after which to try again
+   */
   tooOften?(seconds: number): Result<A>;
-  /** With headers that tell how often the caller may ask yet. */
+  /** Adds headers with the state of the rate limit. */
   told?(answer: A, headers: Readonly<Record<string, string>>): A;
-  /** There is no such path or method, and the caller may know it. */
+  /** Response if the path or method does not exist, and the caller may know it. */
   missing(match: Extract<Match, string>): Result<A>;
   printed(performed: Performed): Result<A>;
   /**
-   * What of an answer is kept for the one who unwraps it; undefined for one that has nothing in it. Only for doors whose
-   * requests may ask for wrapped answers.
+   * Returns the part of a response that is stored for unwrapping; undefined if it is empty. Only for frontends whose
+   * requests can ask for wrapped responses.
    */
   kept?(answer: A): string | undefined;
   failed(error: unknown, operation: Operation | undefined): Result<A>;
-  /** In place of an answer that the audit trail could not take. */
+  /** Replacement for a response that could not be recorded. */
   unrecorded(error: unknown): A;
 }
 
-/** An operation that was run. */
+/** Operation that was run. */
 export interface Performed {
   readonly operation: Operation;
   readonly outcome: Outcome<unknown>;
   readonly captures: Readonly<Record<string, string>>;
   readonly sent: Raw;
-  /** Names that no parameter has. */
+  /** Parameter names that are unknown. */
   readonly unrecognized: readonly string[];
 }

@@ -17,9 +17,9 @@ export interface Judge {
 }
 
 /**
- * The judge of a request, by its caller.
- * @param identity that of a good token; undefined without one.
- * @returns undefined when the request needs a good token and has none.
+ * Returns the judge of a request, by its caller.
+ * @param identity identity of a valid token; undefined without one
+ * @returns undefined if the request requires a valid token and has none
  */
 export function judgeOf(asked: AskedRequest, identity: TokenIdentity | undefined): Judge | undefined {
   const { match, isOpenPath, byOwner } = asked;
@@ -50,7 +50,7 @@ const anybody = ({ token }: AskedRequest): Judge => ({
   allows: () => true,
 });
 
-/** Anybody who can open the store. */
+/** Judge of the owner, who can open the store. */
 const OWNER: Judge = { caller: owner, allowsPaths: () => true, allows: () => true };
 
 /** The policies of a token. */

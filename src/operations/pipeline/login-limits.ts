@@ -15,13 +15,13 @@ interface Attempt {
 export const loginMountOf = ({ match, mount }: Attempt): Mount | undefined =>
   typeof match !== 'string' && match.served.operation.unauthenticated ? mount : undefined;
 
-/** How a request stands with the limits for logins. */
+/** Login counted by the limits. */
 export interface CountedLogin {
-  /** There are too many from there, or too many failed of late. */
+  /** Whether there are too many logins from that source, or too many failed recently. */
   readonly isBarred: boolean;
-  /** It was ended by an error. */
+  /** Called when it failed with an error. */
   failed(error: unknown): void;
-  /** It has its answer. */
+  /** Called when it has been answered. */
   end(): void;
 }
 
@@ -52,6 +52,6 @@ const CALLERS_FAULTS: ReadonlySet<ErrorKind | undefined> = new Set<ErrorKind>([
   'unsupported',
 ]);
 
-/** Who crowds logins out is one who fails. */
+/** Whether a login failed because of the client; exceeding the queue counts as a failure. */
 const isCallersFault = (error: unknown): boolean =>
   error instanceof Crowded || CALLERS_FAULTS.has(asCofferError(error)?.kind);

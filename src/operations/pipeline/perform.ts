@@ -13,10 +13,10 @@ import { keepWrapped } from './wrapped-answer.ts';
 type Raw = Readonly<Record<string, unknown>>;
 
 /**
- * The way of every request, whatever door it came through: rate limits, authenticate, authorize the path, read and parse what
- * was sent, authorize that, record, run, record, answer. A step that fails ends it: nothing of the body is looked at for a
- * caller who may not use the path.
- * @returns the answer, whatever becomes of the request; what can't be recorded is not given.
+ * Processes a request of any frontend: rate limits, authentication, authorization of the path, reading and parsing the
+ * parameters, authorizing them, auditing the request, running it, auditing the response, and responding. A step that
+ * fails ends it: the body of a caller without access to the path is never read.
+ * @returns the answer, also for a failed request; a response that cannot be audited is not returned
  * @see docs/decisions/0068
  */
 export function perform<A>(guarded: GuardedCore, asked: AskedRequest, door: Door<A>): Promise<A> {
@@ -61,13 +61,16 @@ async function answerTo<A>(request: AdmittedRequest<A>): Promise<A> {
   return result.answer;
 }
 
-/** What was made, or may have been, stays so whatever becomes of its record: nobody may be invited to make it again. */
+/**
+ * Chooses the error if recording fails. A change that was made, or may have been, must not be reported such that the
+ * client repeats it.
+ */
 function whyUnrecorded(error: unknown, failure: unknown, isChange: boolean): unknown {
   if (failure === undefined) return isChange ? afterChange(error) : error;
   return asCofferError(failure)?.kind === 'unconfirmed' ? failure : error;
 }
 
-/** A request of a caller who is known, as far as the operation needs one. */
+/** Request of an authenticated caller, as far as the operation requires one. */
 interface JudgedRequest<A> extends AdmittedRequest<A> {
   readonly judge: Judge;
   readonly trail: Trail;
@@ -110,7 +113,10 @@ async function carryOut<A>(request: JudgedRequest<A>): Promise<Result<A>> {
   return wrapInfo === undefined ? result : door.printed({ ...performed, outcome: { wrapInfo } });
 }
 
-/** @throws `denied`, `invalid` for what is refused to everybody who asks in this way. */
+/**
+ * Refuses requests that no caller may make in this way.
+ * @throws `denied` or `invalid` for such a request
+ */
 function refuseUnfit({ byOwner, wrapTtl }: AskedRequest, operation: Operation, raw: Raw): void {
   if (byOwner && asksAgain(operation, raw)) throw secretNeeded();
   if (wrapTtl !== undefined && operation.answersText) {
@@ -144,9 +150,9 @@ function callOf<A>(
   };
 }
 
-/** What is known of the values before the caller may have them worked on. */
+/** Information about the values before the caller may have them processed. */
 interface LookAhead<A> {
-  /** The refusal by a limit for the role that logs in. */
+  /** Refusal by a limit for the role that logs in. */
   readonly tooOften?: Result<A> | undefined;
   readonly capability?: Capability;
   readonly parsed?: Parsed<Params>;
@@ -154,7 +160,10 @@ interface LookAhead<A> {
 
 const NOTHING_KNOWN: LookAhead<never> = {};
 
-/** Limits for a role need its name, and whether `create` or `update` is asked for depends on whether the target exists. */
+/**
+ * Looks ahead: limits for a role require its name, and whether `create` or `update` is required depends on whether the
+ * target exists.
+ */
 async function lookAhead<A>(
   { roleLimit }: JudgedRequest<A>,
   operation: Operation,

@@ -7,10 +7,10 @@ import type { Performed } from './asked-request.ts';
 import type { Judge } from './judge.ts';
 
 /**
- * Keeps an answer for the one who unwraps it, whatever operation gave it. What strangers can ask for stays open but for a login,
- * so that nobody without a token can have the store filled.
- * @returns where it can be had; undefined for an answer that is given openly.
- * @throws when it can't be kept: it must not be given openly in that case.
+ * Stores the answer of any operation for the caller who unwraps it. Responses to unauthenticated requests are not
+ * wrapped, except for logins, so that they cannot fill the store.
+ * @returns wrapping information; undefined for an answer that is not wrapped
+ * @throws if it cannot be stored; it must not be returned unwrapped in that case
  * @see docs/decisions/0170
  */
 export async function keepWrapped<A>(

@@ -1,4 +1,4 @@
-/** The operations on organizations, workspaces and tags; here the documents that they answer. */
+/** Documents that the operations on organizations, workspaces and tags return. */
 
 import { when } from '../../ground/objects.ts';
 import { type Binding, bindingIdentifier, type EffectiveBinding } from '../../tags/bindings.ts';
@@ -17,23 +17,23 @@ import { type ListDocument, listDocument } from '../json-api/pages.ts';
 import { printOrganizationSettings } from './organization-attributes.ts';
 import { printSettings } from './workspace-attributes.ts';
 
-/** The resources of the tags API as clients of Terraform Enterprise read them; one form for create, show and list. */
+/** Resources of the tags API as Terraform Enterprise clients read them; the same form for create, show and list. */
 
-/** A document with a single resource. */
+/** Document with a single resource. */
 export interface ResourceDocument<R> {
   readonly data: R;
   /** Resources that were asked for beside it. */
   readonly included?: readonly object[];
 }
 
-/** One with several, which may be a page of them. */
+/** Document with several resources, possibly one page. */
 export interface Resources<R> {
   readonly data: readonly R[];
 }
 
 const PREFIX = '/api/v2';
 
-/** Milliseconds, and `Z` for UTC: clients refuse any other way of writing it. */
+/** Formats a time with milliseconds, and `Z` for UTC: clients do not accept any other form. */
 const timestamp = (epochMs: number): string => new Date(epochMs).toISOString();
 
 const linkageTo = (organization: string) => ({
@@ -57,20 +57,23 @@ const projectLinkage = (id: string) => ({ data: { id, type: 'projects' as const 
 
 export type BindingResource = ReturnType<typeof bindingResource>;
 
-/** @param owner the identifier of what the tag is bound to. */
+/**
+ * Formats a tag.
+ * @param owner identifier of the resource that it is bound to
+ */
 export const bindingResource = (owner: string, { key, value, createdAt }: Binding) => ({
   id: `tb-${bindingIdentifier(owner, key)}`,
   type: 'tag-bindings' as const,
   attributes: { key, value, 'created-at': timestamp(createdAt) },
 });
 
-/** What may be asked of a tag in the list of an organization's. */
+/** Fields that can be requested in an organization's list of tags. */
 export const BOUND_TAG_FIELDS = ['key', 'value', 'created-at', 'counts', 'target'] as const;
 export type BoundTagField = (typeof BOUND_TAG_FIELDS)[number];
 
 export type BoundTagResource = ReturnType<typeof boundTagResource>;
 
-/** A tag with those of its fields that were asked for; the name of what it is bound to is an addition of our own. */
+/** Formats a tag with the requested fields; the name of its resource is Coffer's extension. */
 export function boundTagResource(tag: BoundTag, fields: ReadonlySet<BoundTagField>) {
   const { kind, target, key, value, createdAt, counts } = tag;
   return {
@@ -96,7 +99,10 @@ export function boundTagResource(tag: BoundTag, fields: ReadonlySet<BoundTagFiel
 
 export type EffectiveBindingResource = ReturnType<typeof effectiveBindingResource>;
 
-/** @param project the identifier of the project that an inherited tag comes from. */
+/**
+ * Formats an effective tag.
+ * @param project identifier of the project that it is inherited from
+ */
 export const effectiveBindingResource = (
   owner: string,
   project: string,
@@ -115,13 +121,13 @@ export const effectiveBindingResource = (
 export const effectiveBindingsOf = ({ id, project, effectiveBindings }: Workspace) =>
   effectiveBindings.map((binding) => effectiveBindingResource(id, project, binding));
 
-/** A project inherits from nobody. */
+/** Formats the effective tags of a project, which inherits none. */
 export const effectiveBindingsOfProject = ({ id, bindings }: Project) =>
   bindings.map((binding) => effectiveBindingResource(id, id, { ...binding, inherited: false }));
 
 const identify = ({ id, type }: { readonly id: string; readonly type: string }) => ({ id, type });
 
-/** A relationship that always says where it is found, and what it holds where that was asked for. */
+/** Formats a relationship: always its link, and its data if requested. */
 const bindingRelations = <B extends { readonly id: string; readonly type: string }>(
   related: string,
   bindings: readonly B[] | undefined,
@@ -132,7 +138,7 @@ const bindingRelations = <B extends { readonly id: string; readonly type: string
 
 export type WorkspaceResource = ReturnType<typeof workspaceResource>;
 
-/** What of a workspace was asked for beside itself, as far as the caller may see it. */
+/** Requested bindings of a workspace that the caller may see. */
 export interface ShownBindings {
   readonly own?: readonly BindingResource[] | undefined;
   readonly effective?: readonly EffectiveBindingResource[] | undefined;
@@ -175,7 +181,7 @@ export function workspaceResource({ caller }: Call, workspace: Workspace, shown:
           `organizations/${workspace.organization}/workspaces/${workspace.id}/relationships/tags`,
           'update',
         ),
-        // What needs runs, state or variables is not there for anybody.
+        // Features that need runs, state or variables are not available to anyone.
         'can-force-unlock': false,
         'can-lock': false,
         'can-unlock': false,
@@ -196,7 +202,7 @@ export function workspaceResource({ caller }: Call, workspace: Workspace, shown:
     },
     links: {
       self: `${PREFIX}/${path}`,
-      // The page that clients offer to open; nothing is served there.
+      // Page that clients offer to open; nothing is served there.
       'self-html': `/app/${workspace.organization}/workspaces/${workspace.name}`,
     },
   };
@@ -252,7 +258,7 @@ export const reservedKeyResource = (key: ReservedKey) => ({
     'is-registry-tag': false,
     'created-at': timestamp(key.createdAt),
     'updated-at': timestamp(key.updatedAt),
-    // The name that one client reads.
+    // Name that one client reads.
     created_at: timestamp(key.createdAt),
     updated_at: timestamp(key.updatedAt),
   },
@@ -291,10 +297,10 @@ export function organizationResource({ caller }: Call, organization: Organizatio
 }
 
 /**
- * A page of resources with its links.
- * @param path Of the list, below the API's prefix, its segments encoded.
- * @param query What the links repeat beside the page.
- * @param included Resources that were asked for beside the list.
+ * Formats a page of resources with its links.
+ * @param path path of the list, below the API's prefix, with encoded segments
+ * @param query query parameters of the links besides the page
+ * @param included included resources
  */
 export function pageDocument<T, R>(
   call: Call,
@@ -309,23 +315,23 @@ export function pageDocument<T, R>(
   return included === undefined ? document : { ...document, included };
 }
 
-/** A time as a table shows it: UTC, to the second. */
+/** Formats a time for tables: UTC, in seconds. */
 export const shortTime = (time: string): string => time.replace(/\.\d+Z$/, 'Z');
 
-/** `1 tag`, `2 tags`. */
+/** Formats a count: `1 tag`, `2 tags`. */
 export const counted = (count: number, noun: string): string => `${count} ${noun}${count === 1 ? '' : 's'}`;
 
-/** `Page 2 of 5, 87 tags`, for the line below a table. */
+/** Formats the line below a table: `Page 2 of 5, 87 tags`. */
 export function pageSummary({ meta: { pagination } }: ListDocument<unknown>, noun: string): string {
   const { 'current-page': page, 'total-pages': pages, 'total-count': total } = pagination;
   return `Page ${page} of ${pages}, ${counted(total, noun)}`;
 }
 
-/** How many things a parameter that lists some has, as the command line's remarks say it. */
+/** Formats the number of entries of a list parameter, for messages of commands. */
 export const countedIn = (list: unknown, noun: string): string =>
   counted(Array.isArray(list) ? list.length : 0, noun);
 
-/** Tags as people read them. */
+/** Formats a table of tags. */
 export const tagTable = ({ data }: Resources<TagResource>): Table => ({
   head: ['Name', 'Instances', 'Created', 'Id'],
   rows: data.map(({ id, attributes }) => [
@@ -336,7 +342,7 @@ export const tagTable = ({ data }: Resources<TagResource>): Table => ({
   ]),
 });
 
-/** One page of them, and which page it is. */
+/** Formats a table of one page of tags, with the page number. */
 export const tagPageTable = (document: ListDocument<TagResource>): Table => ({
   ...tagTable(document),
   summary: pageSummary(document, 'tag'),

@@ -18,7 +18,7 @@ export async function policyPathsOf(
   if (identifier === undefined) return { paths: [path] };
   const tags = await core.tags();
   const organization = await tags.organizationOf(identifier);
-  // Both spellings of that path are one path to policies.
+  // Both spellings of that path are the same to policies.
   const asked = path.replace(/^reserved-tags\//, 'reserved-tag-keys/');
   return { paths: [`organizations/${organization ?? ''}/${asked}`], leadNowhere: organization === undefined };
 }

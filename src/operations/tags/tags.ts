@@ -164,7 +164,10 @@ export const rename = documentOperation({
   },
 });
 
-/** On a deletion an addition of our own, called a filter because a server that does not know one refuses it and deletes nothing. */
+/**
+ * Extension of the API for deletions, named as a filter because servers that do not know it refuse it and delete
+ * nothing.
+ */
 export const UNUSED_ONLY = 'filter[unused]';
 
 export const remove = documentOperation({

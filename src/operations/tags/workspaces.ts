@@ -179,7 +179,7 @@ export const create = documentOperation({
 });
 
 const PROJECT = 'filter[project][id]';
-/** An addition of our own, as patterns are: no name can have a `*` in it, so that no other search means something else. */
+/** Extension of the API, like patterns: names cannot contain `*`, so no other search changes its meaning. */
 const ANY_TAGS = 'search[any-tags]';
 
 export const list = documentOperation({

@@ -9,7 +9,7 @@ import type { Asking, KeyVersion, NamedKey } from '../../transit/named-key.ts';
 import type { Table } from '../declaration/operation.ts';
 import type { KeyTagsData } from './key-tags.ts';
 
-/** What key read shows of one version: when it was made, and of an asymmetric one the public key. */
+/** Version in the output of key read: its creation time, and the public key of an asymmetric one. */
 type VersionData =
   | number
   | {
@@ -19,7 +19,7 @@ type VersionData =
       readonly creation_time: string;
     };
 
-/** The object that create, read, config, rotate and trim answer. */
+/** Result of create, read, config, rotate and trim. */
 export type KeyData = ReturnType<typeof keyData> & {
   /** On a server: about how many messages a version has encrypted, from a million on. */
   readonly messages?: Readonly<Record<string, number>>;
@@ -29,11 +29,11 @@ const COUNTER_NAME = 'hmac-sha256-counter';
 const HKDF_NAME = 'hkdf_sha256';
 
 /**
- * A named key as the API shows it. Never key material: the public key of a derived key is half of what the keys of its
- * contexts are made from, so that only the public key of a context is shown, when one is given.
- * Callers of the family are shown the name of the type by which the key was made.
- * @param contextText base64.
- * @throws `invalid` for a context that is not base64.
+ * Formats a named key for the API. Contains no key material: the public key of a derived key is half of the input from
+ * which context keys are derived, so that only the public key of a given context is shown. Vault clients see the type's
+ * name with which the key was created.
+ * @param contextText base64
+ * @throws `invalid` for a context that is not base64
  * @see docs/decisions/0016
  */
 export function keyData(asking: Asking, key: NamedKey, contextText?: string) {
@@ -53,7 +53,7 @@ export function keyData(asking: Asking, key: NamedKey, contextText?: string) {
     supports_decryption: key.encrypts,
     supports_signing: type.signing !== undefined,
     supports_derivation: type.derivation !== undefined,
-    /** Seconds. */
+    /** In seconds. */
     auto_rotate_period: boundedSeconds(document.autoRotatePeriodSeconds),
     ...when(document.keepVersions !== undefined, { keep_versions: document.keepVersions }),
     ...when(document.autoTrim !== undefined, { auto_trim: document.autoTrim }),
@@ -69,7 +69,7 @@ export function keyData(asking: Asking, key: NamedKey, contextText?: string) {
   };
 }
 
-/** Which versions may not be used until they are reinstated, and which never again. */
+/** Returns the revoked and the destroyed versions. */
 function revokedData({ revokedVersions = {} }: NamedKeyDocument) {
   const entries = Object.entries(revokedVersions);
   const numbers = (destroyed: boolean): number[] =>
@@ -99,7 +99,7 @@ function derivationData({ document }: NamedKey) {
   });
 }
 
-/** Peers leave those of keys that only make HMACs out. */
+/** Formats the versions; Vault omits those of HMAC-only keys. */
 function versionsData(
   asking: Asking,
   key: NamedKey,
@@ -122,7 +122,7 @@ function versionsData(
   return { keys: Object.fromEntries(versions) };
 }
 
-/** Very old versions have whole seconds alone. */
+/** Returns the creation time; very old versions only have whole seconds. */
 const creationTime = ({ createdAt, createdAtSeconds }: VersionDocument): string =>
   createdAt === GO_ZERO_TIME ? printGoTime(1000 * createdAtSeconds) : createdAt;
 
@@ -137,12 +137,12 @@ function publicKeyText(
       (raw ? type.publicKey?.export(version.material, 'raw') : type.publicKey?.print(version.material)) ?? ''
     );
   }
-  // What a context's key is derived from is there only where the private part is.
+  // Context keys are derived from the private key.
   if (context === undefined || !version.hasSecret) return '';
   return type.publicKey?.print(version.contextKeys.of(context).material) ?? '';
 }
 
-/** The key's settings and versions, for people. */
+/** Formats the key's settings and versions as a table. */
 export function keyTable(data: KeyData): Table {
   const { keys = {}, messages = {}, ...settings } = data;
   const rows = Object.entries(settings).map(([name, value]) => [name, settingText(value)]);

@@ -4,8 +4,8 @@ import { keyTypeNamed } from '../../transit/key-types/index.ts';
 import type { LargeInput, Runner } from '../declaration/operation.ts';
 
 /**
- * For sign and verify: where the key hashes its input first, the hash travels in place of a large input, and the signature is
- * the same. Whoever may use the key but not read it sends the whole input.
+ * Large inputs of sign and verify: if the key hashes its input first, the hash is sent instead, and the signature is
+ * the same. For callers who may use but not read the key, the whole input is sent.
  */
 export const largeSignedInput: LargeInput = {
   hint: 'this takes the input in one piece; "coffer sign" signs files of any size',

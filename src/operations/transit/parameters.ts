@@ -1,4 +1,4 @@
-/** The operations below a transit mount: how they are declared, and parameters that several have. */
+/** Declares the operations below a transit mount, and their common parameters. */
 
 import { invalid } from '../../ground/errors.ts';
 import type { Engine } from '../../transit/engine.ts';
@@ -25,7 +25,7 @@ import {
 } from '../declaration/params.ts';
 import { parseText } from '../declaration/weak-values.ts';
 
-/** What handlers of these operations are told. */
+/** Context of handlers of these operations. */
 interface TransitCall extends MountCall {
   readonly engine: Engine;
 }
@@ -35,7 +35,7 @@ const withEngine = async (call: MountCall): Promise<TransitCall> => ({
   engine: await call.core.engine(call.mount),
 });
 
-/** Declares an operation of transit mounts. Below a mount that is not there nothing is answered. */
+/** Declares an operation of transit mounts. It fails below a mount that does not exist. */
 export const transitOperation = <P extends Params, D>({
   exists,
   run,
@@ -48,7 +48,7 @@ export const transitOperation = <P extends Params, D>({
     run: async (call: MountCall, values) => run(await withEngine(call), values),
   });
 
-/** Declares what a mount offers but has no part in: it works below `sys/tools` as well, wherever there are mounts of transit. */
+/** Declares an operation that does not depend on the mount: it is also available below `sys/tools`. */
 export const transitTool = <P extends Params, D>({
   run,
   ...declaration
@@ -62,7 +62,7 @@ export const transitTool = <P extends Params, D>({
     },
   });
 
-/** The name of a named key: letters, digits, `_`; inside also `-` and `.`. */
+/** Name of a named key: letters, digits, `_`; inside also `-` and `.`. */
 export function keyName<const S extends Spec<string>>(spec: S): Declared<string, S> {
   return declare<string, S>(spec, { type: 'string', pattern: KEY_NAME.source }, (value, field) => {
     const name = parseText(value, field);
@@ -76,14 +76,14 @@ export function keyName<const S extends Spec<string>>(spec: S): Declared<string,
   });
 }
 
-/** For names of key types that Vault has for several types here. */
+/** For Vault's type names that stand for several types. */
 export const parameterSet = text({
   help: "Which type is meant by a name of Vault's: 44, 65 or 87 for ml-dsa; the name of a type here for slh-dsa.",
   default: '',
   cli: { metavar: 'SET' },
 });
 
-/** The named key in the path. */
+/** Named key in the path. */
 export const existingKey = keyName({
   help: 'The named key.',
   required: true,
@@ -95,7 +95,7 @@ export const context = base64({
   cli: { textTwin: true, metavar: 'B64' },
 });
 
-/** A mount of the dialect `vault` takes no batch in which some items have a context and others have none. */
+/** A mount with the dialect `vault` refuses a batch in which only some items have a context. */
 export const contextsApart: BatchShape = { apart: ({ context }) => Boolean(context) };
 
 export const nonce = base64({
@@ -108,11 +108,17 @@ export const associatedData = base64({
   cli: { textTwin: true, metavar: 'B64' },
 });
 
-/** @param what goes on from "Padding", for operations that pad twice. */
+/**
+ * Padding scheme.
+ * @param what rest of a phrase that begins with "Padding", for operations that pad twice
+ */
 export const paddingScheme = (what = '') =>
   text({ help: `Padding${what}, for an RSA key: oaep.`, cli: { suggest: () => ['oaep'] } });
 
-/** @param what goes on from "Hash of the padding", for operations that pad twice. */
+/**
+ * Hash of the padding.
+ * @param what rest of a phrase that begins with "Hash of the padding", for operations that pad twice
+ */
 export const oaepHash = (what = '') =>
   text({
     help: `Hash of the padding${what}, for an RSA key: sha2-256 (default) or another.`,
@@ -125,7 +131,7 @@ export const keyVersion = integer({
   cli: { metavar: 'N' },
 });
 
-/** A ciphertext with what it takes to read it: the same for decrypt and rewrap, for one and in items. */
+/** Ciphertext with the parameters for reading it: the same for decrypt and rewrap, single and in items. */
 export const ciphertextParameters = {
   ciphertext: text({ long: true, help: 'What encrypt answered, of whatever version.' }),
   context,
@@ -144,8 +150,8 @@ export const hashAlgorithm = text({
 });
 
 /**
- * The name that old clients use for `hash_algorithm`. In a body OpenBao looks at the newer name alone; in the path, where that one goes, a
- * policy for `sign/NAME` would not do.
+ * Older name of `hash_algorithm`. OpenBao only reads the newer name in a body; it is not sent in the path, because a
+ * policy for `sign/NAME` would not match.
  */
 export const oldHashAlgorithm = {
   ...text({
@@ -155,7 +161,7 @@ export const oldHashAlgorithm = {
   sentAs: 'hash_algorithm',
 };
 
-/** How a signature is made: the same for sign and verify. */
+/** Signature parameters, common to sign and verify. */
 export const signatureParameters = {
   hash_algorithm: hashAlgorithm,
   algorithm: oldHashAlgorithm,
@@ -182,7 +188,7 @@ export const signatureParameters = {
   }),
 };
 
-/** What the engine is told about the signature. Empty hash names count as none given. */
+/** Converts the signature parameters for the engine. Empty hash names count as absent. */
 export const signatureRequest = (values: ValuesOf<typeof signatureParameters>): SignatureRequest => ({
   hashAlgorithm: values.hash_algorithm || values.algorithm || DEFAULT_HASH,
   prehashed: values.prehashed,
@@ -192,7 +198,10 @@ export const signatureRequest = (values: ValuesOf<typeof signatureParameters>): 
   signatureContext: values.signature_context,
 });
 
-/** One of `input` and `batch_input` must be there. For the family no input is the empty one, but not in an item of a batch. */
+/**
+ * Returns the single input; `input` or `batch_input` is required. For Vault clients, a missing input is empty, but not
+ * in an item of a batch.
+ */
 export const singleInput = (engine: Engine, input: string | undefined): string | undefined =>
   input ?? (engine.keepsFamilyRules ? '' : undefined);
 

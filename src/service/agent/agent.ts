@@ -23,16 +23,19 @@ import { Lifetime } from './lifetime.ts';
 import { agentProof, freshNonce, isProof, ownerProof } from './proof.ts';
 import { Watchdog } from './watchdog.ts';
 
-/** So often the clocks are looked at, at least: one of them stands still while the machine sleeps. */
+/** Maximum interval between checks of the clocks, in milliseconds: one of them stops while the machine sleeps. */
 const TICK_MS = 5000;
-/** So often the store is looked at when nobody uses it. */
+/** Interval between checks of an unused store, in milliseconds. */
 const LOOK_EVERY_MS = 30_000;
-/** It serves one person: 8 MiB less after a crowd of programs are worth more than a few collections. */
+/**
+ * Size of the young generation, in bytes. The agent serves one user: 8 MiB less after many concurrent requests are
+ * worth a few more collections.
+ */
 const MOST_YOUNG_BYTES = 8 * 1024 * 1024;
-/** An agent that nobody unlocks ends after so long. */
+/** Time after which an agent that is not unlocked exits, in milliseconds. */
 const LOCKED_MS = 10 * 60 * 1000;
 
-/** More commands that start its times anew at once than there are. */
+/** Maximum number of pending nonces, more than commands reset the timeouts at the same time. */
 const MOST_NONCES = 16;
 const MOST_NONCE = 100;
 
@@ -40,25 +43,25 @@ export interface AgentOptions {
   readonly location: Location;
   readonly auditFile?: string | undefined;
   readonly log: Log;
-  /** The document that describes what it can be asked for. */
+  /** API description (OpenAPI document). */
   readonly describe: () => object;
-  /** Whether the sockets on which it listens are still there. */
+  /** Whether its sockets still exist. */
   readonly isReachable: () => boolean;
 }
 
-/** What is open. */
+/** Open store. */
 interface Open {
   readonly store: SealedStore;
   readonly handed: Pick<HandedOver, 'slotId' | 'generation'>;
   uses: number;
-  /** When somebody last made sure that it may be open, in milliseconds since 1970. */
+  /** Time of the last check that the agent may stay unlocked, in ms since the epoch. */
   lookedAt: number;
 }
 
 /**
- * A store that one user has unlocked for a while, as a process: a service to which that user's programs come. It locks once and
- * for good, and the process ends with it: when its times are up, when what opened the store does not open it any more, when nobody
- * can reach it, or when it is told to.
+ * Agent process: holds a store that one user has unlocked for a while, as a service for that user's programs. It locks
+ * once, permanently, and the process exits: when a timeout expires, the unlocking slot becomes invalid, it is not
+ * reachable any more, or on request.
  * @see docs/decisions/0140
  */
 export class Agent implements ServerState {
@@ -79,7 +82,10 @@ export class Agent implements ServerState {
     this.#options = options;
   }
 
-  /** Not unlocked yet. @throws `unavailable` when the audit file can't be opened. */
+  /**
+   * Creates a locked agent.
+   * @throws `unavailable` if the audit file cannot be opened
+   */
   static async create(options: AgentOptions): Promise<Agent> {
     const { location, auditFile, log } = options;
     const agent = new Agent(options);
@@ -90,12 +96,12 @@ export class Agent implements ServerState {
     return agent;
   }
 
-  /** Why it has locked for good, once it has. */
+  /** Resolves with the reason once it has locked permanently. */
   get locked(): Promise<string> {
     return this.#locked.promise;
   }
 
-  /** Whether it holds no store yet, and would take one. */
+  /** Whether it has no store yet, and would accept one. */
   get isWaiting(): boolean {
     return this.#open === undefined && !this.#isOver;
   }
@@ -106,8 +112,8 @@ export class Agent implements ServerState {
   }
 
   /**
-   * Takes a store over, in place of one that was open, and starts its times anew.
-   * @throws as `takeOver`; `unsupported` when it has locked, also meanwhile.
+   * Opens a transferred store, replacing one that was open, and resets the timeouts.
+   * @throws as `takeOver`; `unsupported` if it has locked, possibly in the meantime
    */
   async unlockWith({ handed, ...times }: Unlocking): Promise<AgentStatus> {
     const store = await this.#takeOver(handed, times);
@@ -116,7 +122,7 @@ export class Agent implements ServerState {
       await this.service.adopt(store);
       this.#refuseOver();
     } catch (error) {
-      // A service that was closed meanwhile may have taken it up afterwards.
+      // A service that was closed in the meantime may have adopted the store afterwards.
       if (this.#isOver) await this.service.close();
       store.close();
       throw error;
@@ -140,7 +146,10 @@ export class Agent implements ServerState {
     }
   }
 
-  /** Shows that it has the store open. @returns null where it has not. */
+  /**
+   * Proves that it has the store open.
+   * @returns null if it has not
+   */
   async prove(asked: unknown): Promise<AgentProof | null> {
     if (typeof asked !== 'string' || asked.length > MOST_NONCE) throw invalid('that is no nonce');
     const key = await this.#sharedKey();
@@ -153,7 +162,10 @@ export class Agent implements ServerState {
     return { nonce, proof: agentProof(key, asked, nonce) };
   }
 
-  /** Starts its times anew, for who can open the store. @throws `denied` for who can't. */
+  /**
+   * Resets the timeouts for a caller that can open the store.
+   * @throws `denied` without a valid proof
+   */
   async extend({ nonce, proof, ...times }: ProvenTimes): Promise<AgentStatus> {
     if (!areTimes(times)) throw invalid('these are no times');
     const key = await this.#sharedKey();
@@ -167,7 +179,7 @@ export class Agent implements ServerState {
     return this.status();
   }
 
-  /** Looks first whether it may still have the store open. */
+  /** Returns the shared key, after checking whether the store may stay open. */
   async #sharedKey(): Promise<KeyObject | undefined> {
     await this.#look();
     const open = this.#open;
@@ -184,9 +196,9 @@ export class Agent implements ServerState {
   }
 
   /**
-   * Does something with the store, if it still may: looks first whether its times are up and whether what opened it still does.
-   * Where it may not, what is done finds out by itself that the store is sealed.
-   * @param isUse whether what was done puts off the end of the time without use; what was refused does not. Undefined for what never does.
+   * Runs an operation on the store after checking timeouts and the validity of the credential. If the agent has locked,
+   * the operation fails with `sealed`.
+   * @param isUse whether the result resets the idle timer (denied requests do not); undefined to never reset it
    */
   async with<T>(isUse: ((done: T) => boolean) | undefined, work: () => Promise<T>): Promise<T> {
     await this.#look();
@@ -206,7 +218,7 @@ export class Agent implements ServerState {
     this.#lifetime.use();
   }
 
-  /** Forgets the keys, for good. */
+  /** Locks permanently: forgets the keys. */
   async lock(why: string): Promise<void> {
     if (this.#isOver) return;
     this.#isOver = true;
@@ -214,7 +226,7 @@ export class Agent implements ServerState {
     this.#open = undefined;
     this.#options.log.info('locked', { reason: why });
     await this.service.close();
-    // Up to here the keys are in memory.
+    // The keys were in memory until here, so keep the watchdog running until now.
     this.#watchdog.stop();
     this.#locked.resolve(why);
   }
@@ -247,7 +259,7 @@ export class Agent implements ServerState {
     return this.#options.describe();
   }
 
-  /** Has this process killed when it does not end by itself. */
+  /** Starts the watchdog, which kills this process if it does not exit by itself. */
   #guard(): void {
     if (this.#open === undefined || this.#isOver) return;
     this.#watchdog.watch(this.#lifetime.ends, (error) =>
@@ -269,7 +281,7 @@ export class Agent implements ServerState {
     if (!this.#options.isReachable()) await this.lock('its sockets are gone');
     else if (this.#busy > 0) this.#lifetime.use();
     const { lookedAt = Date.now() } = this.#open ?? {};
-    // A clock that was set back must not put off the next look.
+    // A clock that was set back must not delay the next check.
     const sinceMs = Math.abs(Date.now() - lookedAt);
     if (sinceMs > LOOK_EVERY_MS) await this.#look();
     else if (this.#lifetime.leftMs <= 0) await this.lock('its time was up');
@@ -278,7 +290,7 @@ export class Agent implements ServerState {
     this.#guard();
   }
 
-  /** Locks when there is a reason to. */
+  /** Checks the store and the timeouts, and locks if necessary. */
   async #look(): Promise<void> {
     if (this.#lifetime.leftMs <= 0) await this.lock('its time was up');
     const open = this.#open;
@@ -288,7 +300,7 @@ export class Agent implements ServerState {
       open.lookedAt = Date.now();
       if (why !== undefined && open === this.#open) await this.lock(why);
     } catch (error) {
-      // A disk or database that does not answer now: whoever uses the store is told so.
+      // The disk or database does not respond at the moment: the next use of the store reports it.
       if (asCofferError(error)?.kind === 'unavailable') return;
       this.#options.log.defect('looking at the store failed', error);
       await this.lock('the store could not be looked at');

@@ -1,4 +1,4 @@
-/** What is done to a whole store: made, examined, backed up, brought back, copied, and given a new root key. */
+/** Options for a new store. */
 import { wipe } from '../../ground/bytes.ts';
 import { type Clock, systemClock } from '../../ground/clock.ts';
 import { invalid } from '../../ground/errors.ts';
@@ -21,9 +21,11 @@ import { MAX_SLOTS, sealSlotList } from '../slots/slot-list.ts';
 import type { Store } from '../store.ts';
 
 export interface InitOptions {
-  /** A directory is made when it is missing, and else must be empty; the tables of a database are made, too. */
+  /**
+   * Location of the store. A missing directory is created, an existing one must be empty; database tables are created.
+   */
   readonly location: Location;
-  /** At least one. */
+  /** Key slots; at least one. */
   readonly slots: readonly SlotRequest[];
   /** Puts the first documents into it: the store exists with them, or not at all. */
   readonly furnish?: Furnish;
@@ -34,15 +36,15 @@ export interface InitOptions {
 }
 
 export interface InitResult {
-  /** The store's id, a UUID. */
+  /** Store ID, a UUID. */
   readonly id: string;
-  /** In the order of the request. */
+  /** Created slots, in the order of the request. */
   readonly slots: readonly CreatedSlot[];
 }
 
 /**
- * Tells whether a store could be made, as far as that can be seen at once: before anybody is asked for a new passphrase.
- * @throws `exists` when there is one.
+ * Checks early whether a store can be created, before the user is asked for a new passphrase.
+ * @throws `exists` if there is a store
  */
 export async function refuseStoreAt(location: Location): Promise<void> {
   const place = await withBackendAt(location, async (backend) => {
@@ -53,9 +55,10 @@ export async function refuseStoreAt(location: Location): Promise<void> {
 }
 
 /**
- * Makes a new store, empty but for what `furnish` puts into it: a random root key, held in the requested slots.
- * @throws `exists` when the directory holds a store, `conflict` when anything else; `invalid` for an impossible slot;
- * `unavailable` when the disk refuses. Nothing usable is left behind then.
+ * Creates a new store with a random root key in the requested slots, empty except for documents that `furnish` writes.
+ * Leaves nothing usable behind on failure.
+ * @throws `exists` if the directory has a store; `conflict` if it has anything else; `invalid` for an impossible slot;
+ * `unavailable` if the disk fails
  */
 export async function initStore(options: InitOptions): Promise<InitResult> {
   const { location, slots, clock = systemClock, random = systemRandom, furnish, tell } = options;
@@ -66,7 +69,7 @@ export async function initStore(options: InitOptions): Promise<InitResult> {
   return made;
 }
 
-/** What is called when all have been taken was called before the store has its name. */
+/** Calls `tell` after the last blob has been taken, which is before the store gets its final name. */
 async function* afterAll(blobs: AsyncIterable<Blob>, tell: () => Promise<void>): AsyncGenerator<Blob> {
   yield* blobs;
   await tell();
@@ -78,14 +81,14 @@ export interface NewStore {
   readonly content: InitialContent;
 }
 
-/** Puts the first documents into a store. */
+/** Callback that writes the first documents of a store. */
 export type Furnish = (store: Store) => Promise<void>;
 
 const FIRST_GENERATION = 1;
 
 /**
- * Everything that a new store consists of, under a fresh root key: an empty one, or what `furnish` makes of that.
- * @throws `invalid` for impossible slots.
+ * Creates the content of a new store under a fresh root key: empty, or filled by `furnish`.
+ * @throws `invalid` for impossible slots
  */
 export async function newStore(
   requests: readonly SlotRequest[],
@@ -123,7 +126,7 @@ export async function newStore(
   };
 }
 
-/** Done in memory, so that a store never exists without what it is to have from the start. */
+/** Fills the store in memory, so that it never exists without its initial content. */
 async function furnished(empty: InitialContent, keyring: Keyring, furnish: Furnish): Promise<InitialContent> {
   const backend = await MemoryBackend.create(empty);
   const store = new SealedStore(backend, keyring);

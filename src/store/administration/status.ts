@@ -8,11 +8,11 @@ import type { SlotSummary } from '../slots/slot-kind.ts';
 import { readFirstSlotFiles, readSlotFiles, type SlotFile } from '../slots/slot-list.ts';
 import type { DocumentRef } from '../store.ts';
 
-/** Something wrong with one file of a store. */
+/** Problem of one file of a store. */
 export interface Finding {
-  /** The full path. */
+  /** Full path. */
   readonly file: string;
-  /** What is wrong: the rest of a sentence that begins with the path. */
+  /** Description, as the rest of a sentence that begins with the path. */
   readonly reason: string;
   /** What to do about it. */
   readonly hint?: string;
@@ -20,29 +20,35 @@ export interface Finding {
   readonly holds?: DocumentRef;
 }
 
-/** What can be told about a store without unlocking it; so nothing of it is authenticated. */
+/** Description of a store that is available without unlocking it, so nothing in it is authenticated. */
 export interface StoreStatus {
-  /** The directory, or the location of the database without a password. */
+  /** Directory, or the database location without its password. */
   readonly location: string;
   readonly format: number;
   readonly id: string;
-  /** RFC 3339, UTC. */
+  /** Creation time, RFC 3339 in UTC. */
   readonly created: string;
-  /** Labels are sealed, so they are empty here. */
+  /** Slots. Labels are sealed, so they are empty here. */
   readonly slots: readonly SlotSummary[];
-  /** Sealed files: documents, the pages of their indexes, and the list of slots. */
+  /** Number of sealed files: documents, index pages, and the list of slots. */
   readonly files: number;
-  /** Counts the root keys that the store has had: 1 after `init`. */
+  /** Number of root keys that the store has had: 1 after `init`. */
   readonly generation: number;
   readonly revision: number;
-  /** Slots that can't be read. Documents are checked only by `examineStore`. */
+  /** Slots that cannot be read. Documents are checked only by `examineStore`. */
   readonly damaged: readonly Finding[];
 }
 
-/** @throws as `openStore` does for a store that is missing, unreadable or of a newer format. */
+/**
+ * Reads the status of a store.
+ * @throws as `openStore` for a store that is missing, unreadable or of a newer format
+ */
 export const storeStatus = (location: Location): Promise<StoreStatus> => withBackendAt(location, statusOf);
 
-/** What a sealed server tells everybody; it costs the same however much the store holds. @throws as `storeStatus`. */
+/**
+ * Reads the part that a sealed server shows to every client. Its cost does not depend on the size of the store.
+ * @throws as `storeStatus`
+ */
 export const sealedView = (location: Location): Promise<Pick<StoreStatus, 'id' | 'slots'>> =>
   withBackendAt(location, async (backend) => {
     const { id } = await readHeader(backend);
@@ -77,7 +83,7 @@ function summariesOf({ slot }: SlotFile): readonly SlotSummary[] {
   return [{ id, kind, created, label: '', ...(shares === undefined ? {} : { shares }) }];
 }
 
-/** An error about a file as a finding. */
+/** Converts an error about a file into a finding. */
 export function findingOf(place: Place, problem: unknown): Finding {
   const file = printPlace(place);
   const { message, hint } = asCofferError(problem) ?? { message: String(problem), hint: undefined };

@@ -1,6 +1,6 @@
 /**
- * What the sealed store asks of the place where its bytes are kept. A backend sees opaque, sealed blobs under
- * opaque names; it knows no keys and no documents. Files, memory and PostgreSQL implement it.
+ * Storage port of the sealed store. A backend sees opaque, sealed blobs under opaque names; it knows no keys and no
+ * documents. Implemented by files, memory and PostgreSQL.
  */
 import type { Place, Text } from '../../ground/errors.ts';
 import type { Version } from './version.ts';
@@ -8,19 +8,19 @@ import type { Witness } from './witness.ts';
 
 export type { Version } from './version.ts';
 
-/** Slots are readable without a key, documents (and everything else that is sealed) are not. */
+/** Area of a blob. Slots are readable without a key; documents and everything else that is sealed are not. */
 export type Area = 'slots' | 'documents';
 export const areas: readonly Area[] = ['slots', 'documents'];
 
 export interface BlobRef {
   readonly area: Area;
-  /** Lower-case hexadecimal digits, so that a name is safe in any path. */
+  /** Lower-case hexadecimal digits, which are safe in any path. */
   readonly name: string;
 }
 
 export interface Change {
   readonly ref: BlobRef;
-  /** The new content; undefined deletes the blob. */
+  /** New content; undefined deletes the blob. */
   readonly bytes: Uint8Array | undefined;
 }
 
@@ -30,18 +30,21 @@ export interface Blob {
 }
 
 export interface State extends Version {
-  /** False while a commit is being applied, or was cut short: blobs may then be from before or after it. */
+  /** Whether no commit is being applied or was interrupted. If false, blobs may be from before or after the commit. */
   readonly settled: boolean;
 }
 
 export interface CommitOptions {
-  /** Nothing more comes in this session: the right to write may end with the commit, before its answer is there. */
+  /**
+   * Whether this is the last commit of the session: the write lock may be released with the commit, before its result
+   * is known.
+   */
   readonly isLast?: boolean;
 }
 
-/** The right to write, held by one session among all processes. */
+/** Exclusive write access, held by one session among all processes. */
 export interface WriteSession {
-  /** Always settled; moves on with each commit. */
+  /** Current version; always settled, and advanced by each commit. */
   readonly version: Version;
   /**
    * Applies all changes or none; durable once resolved. No changes: nothing is written.
@@ -49,101 +52,120 @@ export interface WriteSession {
    */
   commit(changes: readonly Change[], options?: CommitOptions): Promise<Version>;
   /**
-   * Writes the next generation beside the present one, switches to it in one step, then deletes the old one.
-   * Killed before the switch, the present one stays.
+   * Writes the next generation beside the current one, switches to it in one step, then deletes the old one. If the
+   * process is killed before the switch, the current generation stays.
    */
   replaceGeneration(blobs: AsyncIterable<Blob>): Promise<Version>;
-  /** Goes on from a higher revision, with nothing else changed. */
+  /** Raises the revision and changes nothing else. */
   raise(revision: number): Promise<void>;
 }
 
-/** What is wrong with the place itself, whatever is in the blobs. */
+/** Problem of the storage location itself, regardless of the blobs. */
 export interface Flaw {
   readonly place: Place;
-  /** The rest of a sentence that begins with the place. */
+  /** Description, as the rest of a sentence that begins with the location. */
   readonly reason: string;
   readonly hint: Text;
 }
 
-/** What was put right. */
+/** Problem that was repaired. */
 export interface Mend {
   readonly place: Place;
-  /** The rest of a sentence that begins with the place. */
+  /** What was done, as the rest of a sentence that begins with the location. */
   readonly done: string;
 }
 
-/** Says which of several generations is whole, where nothing else tells which is the present one. @throws `corrupt` when none is. */
+/**
+ * Chooses the complete one of several generations if nothing else identifies the current one.
+ * @throws `corrupt` if none is complete
+ */
 export type ChooseGeneration = (generations: readonly number[]) => Promise<number>;
 
-/** A state that can be read though somebody may be in the midst of a commit. */
+/** State that can be read while another process may be committing. */
 export interface Followed {
   /**
-   * Settled when all of it belongs to this version; else one blob may be of this version or of the one before, as long as
-   * the state stays the same.
+   * Settled if all blobs belong to this version; otherwise one blob may be of this version or of the previous one, for
+   * as long as the state does not change.
    */
   readonly state: State;
-  /** The store as it is in this state. */
+  /** Store at this state. */
   readonly view: Backend;
 }
 
 export interface ExclusiveOptions {
-  /** Milliseconds to wait for the others, where less than usual will do. */
+  /** Time to wait for other writers, in milliseconds, if shorter than usual. */
   readonly waitMs?: number;
 }
 
 export interface Backend {
-  /** For messages: the whole store, its header, a blob. */
+  /** Locations for messages: of the whole store, its header, and a blob. */
   readonly place: Place;
   readonly headerPlace: Place;
   locate(generation: number, ref: BlobRef): Place;
 
-  /** What was seen of the store through this backend: `state` and `exclusive` throw rather than go behind it. */
+  /**
+   * Last-seen revision of the store through this backend: `state` and `exclusive` throw instead of accepting an older
+   * one.
+   */
   readonly witness: Witness;
 
-  /** The unsealed description of the store. @throws `not-found` when there is no store. */
+  /**
+   * Reads the unsealed description of the store.
+   * @throws `not-found` if there is no store
+   */
   header(): Promise<Uint8Array>;
   /**
-   * The present state; cheap when it is settled and unchanged since the last call (the same object is returned).
-   * @throws WentBack
+   * Reads the current state; cheap if it is settled and unchanged since the last call (the same object is returned).
+   * @throws WentBack if the store was rolled back
    */
   state(): Promise<State>;
   /**
-   * The present state, read without the right to write and without waiting for whoever has it. There where a state may be
+   * Reads the current state without the write lock and without waiting for its holder. Only present if states can be
    * unsettled.
    */
   follow?(): Promise<Followed>;
-  /** A blob's bytes, or undefined. Not consistent with other reads unless the state is the same after them. */
+  /**
+   * Reads a blob; undefined if it does not exist. Consistent with other reads only if the state is still the same after
+   * them.
+   */
   read(generation: number, ref: BlobRef): Promise<Uint8Array | undefined>;
   has(generation: number, ref: BlobRef): Promise<boolean>;
-  /** Every name of an area, in no particular order. */
+  /** Lists every name of an area, in no particular order. */
   names(generation: number, area: Area): Promise<string[]>;
-  /** Things found that belong to no store. */
+  /** Lists unexpected files that do not belong to a store. */
   strays(): Promise<Place[]>;
-  /** What keeps the place from being read or written, or others from being kept out; empty when there is no store. */
+  /**
+   * Finds problems that prevent reading or writing the location, or excluding other writers; empty if there is no
+   * store.
+   */
   flaws(): Promise<readonly Flaw[]>;
   /**
-   * Puts right whatever can be without a look into the blobs and with nothing lost, and finishes or clears away what killed
-   * sessions left.
-   * @throws `corrupt` for what it can't put right.
+   * Repairs whatever can be repaired without reading the blobs and without losing data, and finishes or removes
+   * leftovers of killed sessions.
+   * @throws `corrupt` for anything that it cannot repair
    */
   repair(choose: ChooseGeneration): Promise<readonly Mend[]>;
 
   /**
-   * Runs `work` as the only session among all processes, after finishing or discarding what a killed one left.
-   * @throws `unavailable` when the right to write can't be had within a bounded time; WentBack before anything is touched.
+   * Runs `work` as the only session among all processes, after finishing or discarding leftovers of a killed session.
+   * @throws `unavailable` if the write lock cannot be acquired within a bounded time; WentBack before anything is
+   * changed
    */
   exclusive<T>(work: (session: WriteSession) => Promise<T>, options?: ExclusiveOptions): Promise<T>;
 
-  /** Lets go of connections, if there are any. What is under way may fail. */
+  /** Closes connections, if there are any. Operations in progress may fail. */
   close(): void;
 }
 
-/** Milliseconds that a writer waits for the others, where nothing else is said. */
+/** Default time that a writer waits for other writers, in milliseconds. */
 export const LOCK_WAIT_MS = 30_000;
-/** The same for whoever makes a store, with whom only others can be in the way who do so, too. */
+/**
+ * Default time to wait when a store is created, in milliseconds; only other processes that create a store there can be
+ * in the way.
+ */
 export const CREATION_WAIT_MS = 10_000;
 
-/** What a new backend is filled with. */
+/** Initial content of a new backend. */
 export interface InitialContent {
   readonly header: Uint8Array;
   readonly version: Version;

@@ -2,7 +2,8 @@ import { CofferError, type Place, placed } from '../../ground/errors.ts';
 import { isLower, printVersion, type Version } from './version.ts';
 
 /**
- * A version, with what tells it from the same number of another history, where a backend knows such a thing. Plain JSON.
+ * Version of a store, with IDs that distinguish it from the same number of another history, if the backend has such
+ * IDs. Plain JSON.
  * @see docs/decisions/0092
  */
 export interface Sighting extends Version {
@@ -12,7 +13,10 @@ export interface Sighting extends Version {
   readonly id?: string;
 }
 
-/** The store is not the one any more that this process has seen. Nothing is read from it or written to it. */
+/**
+ * Thrown if the store is older than the last-seen revision, or a different copy. Nothing is read from it or written to
+ * it.
+ */
 export class WentBack extends CofferError {
   readonly from: Sighting;
   readonly to: Sighting;
@@ -32,7 +36,7 @@ export class WentBack extends CofferError {
 }
 
 /**
- * The newest that one process has seen of a store. It goes behind that for nobody but the owner.
+ * Rollback protection: the newest state of a store that one process has seen. Only the owner can accept an older one.
  * @see docs/decisions/0110
  */
 export class Witness {
@@ -48,20 +52,20 @@ export class Witness {
     return this.#seen;
   }
 
-  /** Goes on from what another process has seen, or this one before. */
+  /** Continues from what another process, or this one before, has seen. */
   expect(seen: Sighting): void {
     this.#seen = seen;
   }
 
-  /** Notes what this process has made itself. */
+  /** Records a commit of this process. */
   saw(made: Sighting): void {
     if (this.#seen === undefined || made.revision >= this.#seen.revision) this.#seen = made;
   }
 
   /**
-   * Notes what was found.
-   * @param since what had been seen when the look began: who looks far away learns of what was there then.
-   * @throws WentBack, the same one as long as the same is found.
+   * Checks and records a state that was read.
+   * @param since last-seen state when the look began: a remote look returns the state of that time
+   * @throws WentBack; the same object as long as the same state is found
    */
   check(found: Sighting, since = this.#seen): void {
     if (found === this.#seen && this.#refused === undefined) return;
@@ -75,14 +79,14 @@ export class Witness {
     if (this.#seen === undefined || found.revision >= this.#seen.revision) this.#seen = found;
   }
 
-  /** The owner says that what was refused is right. */
+  /** Accepts a state that was refused, on behalf of the owner. */
   takeUp(refused: WentBack): void {
     if (this.#refused !== refused) return;
     this.#refused = undefined;
     this.#seen = refused.to;
   }
 
-  /** After a refusal a higher number alone means nothing: others may have gone on from the older state. */
+  /** After a refusal a higher number alone proves nothing: other processes may have continued from the older state. */
   #isRight(found: Sighting, seen: Sighting): boolean {
     if (this.#refused === undefined) return true;
     return found.history === undefined ? found.id === seen.id : found.history !== this.#refused.to.history;

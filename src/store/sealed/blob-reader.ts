@@ -4,31 +4,31 @@ import { fingerprint, type Identity, type RootKey } from '../root-key.ts';
 import type { IndexReader } from './collection-index.ts';
 import { type CachedBlob, type DocumentCache, identityKey } from './document-cache.ts';
 
-/** Where a reader reads, and how far it may trust what it finds. */
+/** Source of a reader, and the trust in its data. */
 export interface ReaderScope {
   readonly backend: Backend;
   readonly root: RootKey;
   readonly cache: DocumentCache;
-  /** What the reader shows. */
+  /** Version that the reader shows. */
   readonly version: Version;
   /**
-   * `locked`: nobody else can write. `settled`: what is read counts only if the version is the same afterwards.
-   * `unsettled`: a commit on top of this version is being applied, so only what the cache knows can be shown.
-   * `compared`: what is read counts only if it is still the same when it is read again.
+   * `locked`: no other process can write. `settled`: reads count only if the version is the same afterwards.
+   * `unsettled`: a commit on top of this version is being applied, so only cached data can be shown. `compared`: reads
+   * count only if they return the same when they are repeated.
    */
   readonly trust: 'locked' | 'settled' | 'unsettled' | 'compared';
 }
 
-/** Thrown inside a reader when its version can't be shown any more. Never leaves the store. */
+/** Thrown by a reader when its version no longer exists. Internal to the store. */
 export class VersionGone extends Error {}
 
 /** Opens the sealed blobs of one version of the store. */
 export class BlobReader implements IndexReader {
   readonly #scope: ReaderScope;
   #backend: Backend;
-  /** Not yet known to belong to the version; only this reader sees them. */
+  /** Blobs not yet known to belong to the version; visible only to this reader. */
   readonly #unconfirmed = new Map<string, { identity: Identity; blob: CachedBlob }>();
-  /** Set when the result of whoever used this reader is worth nothing. */
+  /** Whether the version is gone, so that results of this reader must be discarded. */
   versionGone = false;
 
   constructor(scope: ReaderScope) {
@@ -49,12 +49,15 @@ export class BlobReader implements IndexReader {
     return this.#unconfirmed.size > 0;
   }
 
-  /** Whether all that it showed was known to belong to its version. */
+  /** Whether everything it showed was known to belong to its version. */
   get isSpotless(): boolean {
     return !this.versionGone && this.#unconfirmed.size === 0;
   }
 
-  /** What to call once all that was read until now is known to belong to this version: it is cached then. */
+  /**
+   * Returns a function to call once everything read until now is known to belong to this version; it adds it to the
+   * cache.
+   */
   confirmation(): (version?: Version) => void {
     const read = [...this.#unconfirmed.values()];
     return (version = this.version) => {
@@ -63,9 +66,9 @@ export class BlobReader implements IndexReader {
   }
 
   /**
-   * Reads everything again that was read. What is not the same any more is taken up, for whoever uses this reader again: then
-   * only little is left to be read.
-   * @param backend the store as it is by now.
+   * Repeats all reads and compares. Changed blobs are updated in the reader, so that the next attempt with this reader
+   * has little left to read.
+   * @param backend current state of the store
    */
   async isStillSo(backend: Backend): Promise<boolean> {
     const { root } = this.#scope;
@@ -109,7 +112,7 @@ export class BlobReader implements IndexReader {
     return value;
   }
 
-  /** The error for a blob that should exist. */
+  /** Creates the error for a blob that should exist. */
   missing(identity: Identity): Error {
     const { backend, root } = this.#scope;
     return missing(backend.locate(root.generation, root.refOf(identity)), REPAIR);

@@ -2,12 +2,12 @@ import type { Identity } from '../root-key.ts';
 import type { ListOptions } from '../store.ts';
 
 /**
- * Which ids a collection has, so that listing opens no documents and an id costs the same to add to 10 others as to
- * 10,000. A small collection has its sorted ids in one blob, the head. A larger one is cut into pages of sorted ids,
- * and the head says which page holds which range. The head is rewritten only when a page is split or dropped.
+ * Index of a collection: lists IDs without opening documents, and adding an ID costs the same with 10 others as with
+ * 10,000. A small collection has its sorted IDs in one blob, the head. A larger one is divided into pages of sorted
+ * IDs, and the head maps ranges to pages. The head is rewritten only when a page is split or dropped.
  *
- * The names of the collections are themselves the ids of a collection, whose name is empty and whose head always
- * exists. So each blob that should be there is known to some other, and one that was deleted is missed.
+ * The names of the collections are themselves the IDs of a collection, whose name is empty and whose head always
+ * exists. So each blob that should exist is known to another one, and the deletion of a blob is detected.
  */
 export type Head =
   | { readonly ids: readonly string[] }
@@ -15,7 +15,7 @@ export type Head =
 
 interface PageEntry {
   readonly page: number;
-  /** The range starts here, by code unit, and ends where the next page's begins. The first starts at ''. */
+  /** Start of the range, by code unit; it ends where the next page's begins. The first starts at ''. */
   readonly from: string;
 }
 
@@ -25,9 +25,12 @@ interface Page {
 
 /** Reads the blobs of an index. */
 export interface IndexReader {
-  /** The content, or undefined when there is no such blob. */
+  /** Loads the content of a blob; undefined if it does not exist. */
   load(identity: Identity): Promise<unknown>;
-  /** The content of a blob that must exist. @throws `corrupt` naming it when it doesn't. */
+  /**
+   * Loads the content of a blob that must exist.
+   * @throws `corrupt` naming the blob if it does not
+   */
   require(identity: Identity): Promise<unknown>;
 }
 
@@ -36,7 +39,10 @@ export interface IndexWriter extends IndexReader {
   save(identity: Identity, value: object | undefined): void;
 }
 
-/** Chosen by measurement: rewriting a page must cost little, and so must reading all of them. @see docs/decisions/0004 */
+/**
+ * IDs per page. Chosen by measurement: rewriting a page must be cheap, and so must reading all of them.
+ * @see docs/decisions/0004
+ */
 export const PAGE_IDS = 512;
 
 export const COLLECTIONS = '';
@@ -48,7 +54,7 @@ export const pageOf = (collection: string, page: number): Identity => ({
   id: String(page),
 });
 
-/** Sorted ids of a collection. */
+/** Lists the sorted IDs of a collection. */
 export async function listIds(
   reader: IndexReader,
   collection: string,
@@ -69,7 +75,7 @@ export async function hasId(reader: IndexReader, collection: string, id: string)
   return false;
 }
 
-/** The ids of the page whose range holds `start`, then of those after it. */
+/** Yields the IDs of the page whose range contains `start`, then of the pages after it. */
 async function* pagesFrom(
   reader: IndexReader,
   collection: string,
@@ -110,7 +116,7 @@ async function forgetCollection(writer: IndexWriter, collection: string): Promis
   await changeIds(writer, COLLECTIONS, { added: none, removed: new Set([collection]) });
 }
 
-/** Writes an index of these sorted ids where there is none yet, or all of its blobs are to go. */
+/** Writes an index of sorted IDs, if none exists yet or all of its blobs are to be replaced. */
 export function writeIndex(
   writer: Pick<IndexWriter, 'save'>,
   collection: string,
@@ -120,7 +126,7 @@ export function writeIndex(
   else writer.save(headOf(collection), ids.length === 0 && collection !== COLLECTIONS ? undefined : { ids });
 }
 
-/** Cuts the ids of a collection into its first pages. */
+/** Divides the IDs of a collection into its first pages. */
 function writePages(writer: Pick<IndexWriter, 'save'>, collection: string, ids: readonly string[]): void {
   const pages = cut(ids).map((chunk, page) => {
     writer.save(pageOf(collection, page), { ids: chunk });
@@ -172,13 +178,13 @@ async function saveHead(
   if (others.length > 0) {
     return writer.save(headOf(collection), { pages: [{ ...first, from: '' }, ...others], next });
   }
-  // One page left: the head holds its ids by itself again.
+  // Only one page is left: move its IDs back into the head.
   const ids = await loadPage(writer, collection, first.page);
   writer.save(pageOf(collection, first.page), undefined);
   writer.save(headOf(collection), { ids });
 }
 
-/** Which changes concern which page, by its position. */
+/** Groups changes by the position of their page. */
 function distribute(pages: readonly PageEntry[], changes: IdChanges): Map<number, IdChanges> {
   const shares = new Map<number, { added: Set<string>; removed: Set<string> }>();
   for (const kind of ['added', 'removed'] as const) {
@@ -192,7 +198,7 @@ function distribute(pages: readonly PageEntry[], changes: IdChanges): Map<number
   return shares;
 }
 
-/** The position of the last page that starts at or before `id`. */
+/** Returns the position of the last page that starts at or before `id`. */
 function positionOf(pages: readonly PageEntry[], id: string): number {
   let low = 0;
   let high = pages.length;

@@ -1,29 +1,29 @@
 import type { Version } from '../backends/backend.ts';
 import type { Identity } from '../root-key.ts';
 
-/** An opened blob, or the knowledge that there is none. */
+/** Opened blob, or the knowledge that it does not exist. */
 export interface CachedBlob {
-  /** Of the sealed bytes; undefined when the blob doesn't exist. */
+  /** Fingerprint of the sealed bytes; undefined if the blob does not exist. */
   readonly fingerprint: Buffer | undefined;
-  /** Parsed and frozen; undefined when the blob doesn't exist. */
+  /** Parsed and frozen content; undefined if the blob does not exist. */
   readonly value: unknown;
-  /** Of the sealed bytes, as a measure of the memory used. */
+  /** Size of the sealed bytes, as a measure of the memory used. */
   readonly size: number;
 }
 
 interface Entry extends CachedBlob {
   readonly identity: Identity;
-  /** The epoch in which it was last seen to be current. */
+  /** Epoch in which the entry was last confirmed as current. */
   epoch: number;
 }
 
-/** What an entry costs beside its content, roughly. */
+/** Approximate overhead of an entry, in bytes. */
 const ENTRY_BYTES = 200;
 
 /**
- * Opened documents of one version of the store. When another process commits, entries are kept but count as stale
- * until their sealed bytes are seen to be the same as before: so an unchanged document stays the same object.
- * The least recently used are dropped beyond a bound.
+ * Cache of opened documents of one version of the store. When another process commits, entries are kept but count as
+ * stale until their sealed bytes are found unchanged: so an unchanged document stays the same object. The least
+ * recently used entries are evicted beyond a bound.
  * @see docs/decisions/0009
  */
 export class DocumentCache {
@@ -39,7 +39,7 @@ export class DocumentCache {
     this.#maxBytes = maxBytes;
   }
 
-  /** From now on at most so many documents of a collection are kept; 0 takes the bound away. */
+  /** Sets the maximum number of cached documents of a collection; 0 removes the bound. */
   limit(collection: string, documents: number): void {
     this.#bounded.delete(collection);
     if (documents === 0) return;
@@ -49,14 +49,14 @@ export class DocumentCache {
     }
   }
 
-  /** Whether entries that count as current belong to this version. */
+  /** Whether current entries belong to this version. */
   isAt(version: Version): boolean {
     return this.#version.revision === version.revision && this.#version.generation === version.generation;
   }
 
   /**
-   * Another process made this version. A reader that comes late doesn't turn the cache back to an older one, but
-   * who holds the lock knows the present version for certain (an older store may have been put in place).
+   * Moves to a version that another process committed. A late reader does not turn the cache back to an older version,
+   * but a lock holder knows the current version for certain (an older store may have been put in place).
    */
   moveTo(version: Version, certain: boolean): void {
     if (this.isAt(version)) return;
@@ -66,7 +66,10 @@ export class DocumentCache {
     this.#epoch++;
   }
 
-  /** We made version `to` out of `from` by changing exactly these blobs (undefined: opened again when needed). */
+  /**
+   * Moves to version `to`, which this process made from `from` by changing exactly these blobs (undefined: reopened on
+   * demand).
+   */
   advance(from: Version, to: Version, changed: Iterable<readonly [Identity, CachedBlob | undefined]>): void {
     if (!this.isAt(from)) return;
     this.#version = to;
@@ -77,7 +80,7 @@ export class DocumentCache {
     }
   }
 
-  /** The blob as it is in the present version, or undefined when that isn't known. */
+  /** Returns the blob as of the current version; undefined if that is not known. */
   current(identity: Identity): CachedBlob | undefined {
     const key = identityKey(identity);
     const entry = this.#entries.get(key);
@@ -88,12 +91,12 @@ export class DocumentCache {
     return entry;
   }
 
-  /** The blob as it was when last seen, current or not. */
+  /** Returns the blob as last seen, current or not. */
   lastSeen(identity: Identity): CachedBlob | undefined {
     return this.#entries.get(identityKey(identity));
   }
 
-  /** Remembers what was found in `version`. */
+  /** Adds a blob that was read in `version`. */
   add(version: Version, identity: Identity, blob: CachedBlob): void {
     if (!this.isAt(version)) return;
     const key = identityKey(identity);
@@ -123,7 +126,7 @@ export class DocumentCache {
     }
   }
 
-  /** Notes a use, and drops what was not used for longest beyond the collection's bound. */
+  /** Records a use, and evicts the least recently used entry beyond the collection's bound. */
   #used(key: string, { space, collection }: Identity): void {
     const bounded = this.#bounded.get(collection);
     if (bounded === undefined || space !== 'document') return;

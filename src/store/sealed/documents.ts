@@ -8,7 +8,7 @@ import { type BlobReader, parseFrozen } from './blob-reader.ts';
 import { changeIds, hasId, type IdChanges, type IndexWriter, listIds } from './collection-index.ts';
 import type { CachedBlob } from './document-cache.ts';
 
-/** The documents of one version of the store. */
+/** Documents of one version of the store. */
 export class DocumentView implements View {
   readonly #reader: BlobReader;
 
@@ -19,7 +19,7 @@ export class DocumentView implements View {
   async get<T>(ref: DocumentRef): Promise<T | undefined> {
     const identity = identityOf(ref);
     const value = await this.#reader.load(identity);
-    // A document that the index knows was deleted by something else than this store.
+    // The index lists the document, so it was deleted by something other than this store.
     if (value === undefined && (await hasId(this.#reader, ref.collection, ref.id))) {
       throw this.#reader.missing(identity);
     }

@@ -7,12 +7,12 @@ import { addAgain } from '../refusals.ts';
 import { isKdf, type Kdf, parseKdf, printKdf } from './key-encryption.ts';
 import type { SlotKind } from './slot-kind.ts';
 
-/** What identifies a slot; authenticated with everything sealed in it. */
+/** Identity of a slot; authenticated with everything sealed in it. */
 export interface SlotIdentity {
   /** 16 hexadecimal digits, random. */
   readonly id: string;
   readonly kind: SlotKind;
-  /** RFC 3339, UTC. */
+  /** Creation time, RFC 3339 in UTC. */
   readonly created: string;
   readonly shares?: { readonly count: number; readonly threshold: number };
   /** X25519, 32 bytes: the root key is wrapped to it. */
@@ -20,16 +20,16 @@ export interface SlotIdentity {
 }
 
 export interface WrappedRootKey {
-  /** X25519, 32 bytes, used once. */
+  /** Ephemeral X25519 public key, 32 bytes. */
   readonly ephemeralKey: Buffer;
-  /** The root key and a tag. */
+  /** Sealed root key, with its tag. */
   readonly sealed: Buffer;
 }
 
-/** A key slot as it is on disk. Format: docs/format.md, "Slots". */
+/** Key slot as stored. Format: docs/format.md, "Slots". */
 export interface Slot extends SlotIdentity {
   readonly kdf: Kdf;
-  /** The slot's own keys, sealed under the key that its secret gives, and a tag. */
+  /** The slot's own keys, sealed under the key derived from its secret, with a tag. */
   readonly sealedKeys: Buffer;
   readonly rootKey: WrappedRootKey;
 }
@@ -58,7 +58,11 @@ export function slotBlob(slot: Slot): Blob {
   return { ref: slotRef(slot.id), bytes };
 }
 
-/** @param place for messages. @throws `corrupt` naming it. */
+/**
+ * Parses a slot file.
+ * @param place location for messages
+ * @throws `corrupt` naming the place
+ */
 export function parseSlot(name: string, bytes: Uint8Array, place: Place): Slot {
   const body = parseChecked(bytes);
   if (body === undefined) throw damaged(place, name);

@@ -1,39 +1,39 @@
 /**
- * The ways to unlock a store.
+ * Unlock methods of a store.
  *
  * - `passphrase`  something a person remembers; stretched with argon2id
  * - `key-file`    the content of a file
  * - `raw`         32 random bytes, as `generateMasterKey` makes them; costs no stretching
- * - `command`     what a command prints (a password manager): a raw key, or else a passphrase
+ * - `command`     the output of a command (a password manager): a raw key, or else a passphrase
  * - `shares`      a threshold of recovery shares
  */
 export type SlotKind = 'passphrase' | 'key-file' | 'raw' | 'command' | 'shares';
 
-/** What a new slot is made from. The label is seen only by those who can unlock the store. */
+/** Request for a new slot. The label is visible only to users who can unlock the store. */
 export type SlotRequest = { readonly label?: string } & (
   | { readonly kind: 'passphrase'; readonly passphrase: string | Uint8Array }
-  /** The whole content of the file: a 32-byte key as text or bytes, or anything else of at least 32 bytes. */
+  /** Whole content of the file: a 32-byte key as text or bytes, or anything else of at least 32 bytes. */
   | { readonly kind: 'key-file'; readonly content: Uint8Array }
   | { readonly kind: 'raw'; readonly key: Uint8Array }
   /** Everything the command wrote to its standard output. */
   | { readonly kind: 'command'; readonly output: Uint8Array }
-  /** Of `count` shares (2 to 255) any `threshold` (2 to `count`) open the slot. */
+  /** Any `threshold` (2 to `count`) of `count` shares (2 to 255) open the slot. */
   | { readonly kind: 'shares'; readonly count: number; readonly threshold: number }
 );
 
-/** A slot as it is shown to people. */
+/** Public description of a slot. */
 export interface SlotSummary {
   /** 16 hexadecimal digits. */
   readonly id: string;
   readonly kind: SlotKind;
-  /** RFC 3339, UTC. */
+  /** Creation time, RFC 3339 in UTC. */
   readonly created: string;
   readonly label: string;
   /** Only of `shares`: how many exist, and how many are needed. */
   readonly shares?: { readonly count: number; readonly threshold: number };
 }
 
-/** A slot just made. The shares exist nowhere else: whoever gets this must hand them out. */
+/** Slot just created. The shares exist nowhere else: the caller must hand them out. */
 export interface CreatedSlot extends SlotSummary {
   readonly shareTexts?: readonly string[];
 }

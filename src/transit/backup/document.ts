@@ -1,4 +1,4 @@
-/** Backups: everything about a key in one text, as Vault and OpenBao write and read it. This is the document inside. */
+/** Reads and writes the document inside a backup, which Vault and OpenBao share. */
 
 import { encodeBase64 } from '../../ground/base64.ts';
 import type { VersionStamp } from '../key-document.ts';
@@ -7,33 +7,33 @@ import { GO_ZERO_TIME, GoFields } from './go-fields.ts';
 import { type GoJsonLimits, type GoWritable, readGoJson, writeGoJson } from './go-json.ts';
 
 /**
- * The document inside a backup, member for member as OpenBao writes it: `{"policy": …, "archived_keys": {"keys": […]}}`.
- * This file reads and prints the layout alone; what the values mean, and whether they fit each other, is for others.
+ * Document inside a backup, member for member as OpenBao writes it: `{"policy": …, "archived_keys": {"keys": […]}}`.
+ * This file handles only the layout; meaning and consistency of the values are checked elsewhere.
  */
 
-/** One version; what a type does not have is undefined. */
+/** One version; members that a type does not have are undefined. */
 export interface BackupEntry extends BackupMaterial {
   readonly hmacKey?: Buffer;
   /** Creation, as Go writes times. */
   readonly time: string;
   readonly convergentVersion: number;
-  /** Creation in Unix seconds, from before `time` existed. */
+  /** Creation time in Unix seconds, from before `time` existed. */
   readonly creationTime: number;
   /** DER, the leaf first. */
   readonly certificateChain?: readonly Buffer[];
   readonly externalKeyRef: string;
-  /** Vault only; the key is held by something else. */
+  /** Vault only: ID of an external key (managed key). */
   readonly managedKeyId: string;
 }
 
-/** The key with its configuration. */
+/** Key with its configuration. */
 export interface BackupPolicy {
   readonly name: string;
   /** A single key from before there were versions. */
   readonly key?: Buffer;
   /** Bytes; type hmac. */
   readonly keySize: number;
-  /** By version, those not below `minDecryptionVersion`. */
+  /** Versions from `minDecryptionVersion` on, by number. */
   readonly keys: ReadonlyMap<string, BackupEntry>;
   readonly derived: boolean;
   readonly kdf: number;
@@ -47,7 +47,7 @@ export interface BackupPolicy {
   readonly minAvailableVersion: number;
   readonly deletionAllowed: boolean;
   readonly convergentVersion: number;
-  /** A number of the peers' register; the name of a type that is in none of their registers. */
+  /** Type number of Vault or OpenBao; a type name for types that neither has a number for. */
   readonly type: number | string;
   readonly backupInfo?: VersionStamp;
   readonly restoreInfo?: VersionStamp;
@@ -58,19 +58,19 @@ export interface BackupPolicy {
   readonly imported: boolean;
   readonly allowImportedKeyRotation: boolean;
   readonly softDeleted: boolean;
-  /** The document has members that only OpenBao writes, so type numbers are OpenBao's. */
+  /** Whether the document has members that only OpenBao writes, so that type numbers are OpenBao's. */
   readonly openBaoLayout: boolean;
-  /** Which of the types that share the number, as Vault says it. */
+  /** Vault's parameter set, which distinguishes types that share a number. */
   readonly parameterSet?: string;
   /** By which name the key is known, as we say it. */
   readonly calledType?: { readonly name: string; readonly parameterSet: string };
 }
 
-/** What a key of this program may have beside; peers overlook it. */
+/** Members that only Coffer writes; Vault and OpenBao ignore them. */
 export interface OwnMembers {
-  /** By version; undefined for one that was destroyed. */
+  /** Revoked versions by number; undefined for one that was destroyed. */
   readonly revokedVersions: ReadonlyMap<string, BackupEntry | undefined>;
-  /** 0 for all. */
+  /** Number of latest versions kept; 0 for all. */
   readonly keepVersions: number;
   readonly autoTrim: boolean;
 }
@@ -83,7 +83,7 @@ export interface BackupDocument {
   readonly archivedKeys?: readonly BackupEntry[];
 }
 
-/** Stands where a version would, in front of version 1 and for versions that the key came without. */
+/** Placeholder for version 0, and for versions that the key came without. */
 export const EMPTY_ENTRY: BackupEntry = {
   time: GO_ZERO_TIME,
   convergentVersion: 0,
@@ -92,21 +92,21 @@ export const EMPTY_ENTRY: BackupEntry = {
   managedKeyId: '',
 };
 
-/** Where those of this program alone are. */
+/** Name of the member with Coffer's own members. */
 const OWN = 'coffer';
 
-/** Members that mean nothing here and are only kept for the next backup. */
+/** Members without a meaning in Coffer, kept only for the next backup. */
 export const KEPT_MEMBERS = { storagePrefix: 'storage_prefix', rsaPublicKey: 'rsa_public_key' } as const;
 
-/** `auto_rotate_period` counts as Go's `time.Duration` does. */
+/** Unit of `auto_rotate_period`, which is a Go `time.Duration`. */
 export const NANOSECONDS_PER_SECOND = 1_000_000_000n;
 
-/** RSA-8192 would need 2467 digits; a version of RSA-4096 takes about 30 values, twice. */
+/** Limits of the parser: RSA-8192 would need 2467 digits; a version of RSA-4096 takes about 30 values, twice. */
 const LIMITS: GoJsonLimits = { depth: 16, values: 1_000_000, digits: 2_500 };
 
 /**
- * Reads the document; members that only Vault writes, and those of older releases that are missing, are understood.
- * @throws `invalid` or `too-large`, naming the path and never the content.
+ * Parses the document, including members that only Vault writes, and documents of older releases that lack members.
+ * @throws `invalid` or `too-large`, naming the path and never the content
  */
 export function readBackupDocument(json: string): BackupDocument {
   const document = GoFields.of(readGoJson(json, LIMITS), '');
@@ -180,7 +180,7 @@ function readParameterSet(
   return { calledType: { name: value.text('name'), parameterSet: value.text('parameter_set') } };
 }
 
-/** Member names of a hostile document are not for terminals. */
+/** Returns a printable version number: member names of a hostile document must not reach terminals. */
 const shownVersion = (name: string): string => (/^\d{1,15}$/.test(name) ? name : '?');
 
 function readEntry(fields: GoFields): BackupEntry {
@@ -281,8 +281,8 @@ function writablePolicy(policy: BackupPolicy): GoWritable {
 }
 
 /**
- * OpenBao passes it over. Vault has a text there, so it refuses the backup whole, where it would take OpenBao's numbers of these
- * types for others.
+ * Prints the type name of the key. OpenBao ignores it. Vault expects text there, so it refuses the backup as a whole,
+ * instead of misinterpreting OpenBao's numbers for these types.
  * @see docs/decisions/0022
  */
 const writableCalledType = ({ name, parameterSet }: NonNullable<BackupPolicy['calledType']>): GoWritable => ({

@@ -2,8 +2,8 @@ import { CofferError, invalid } from '../../ground/errors.ts';
 import { ownWords } from '../../ground/own-words.ts';
 
 /**
- * JSON as Go's `encoding/json` reads and writes it, where that differs from `JSON`: whole numbers of any size stay
- * exact, member names match whatever their case, text after the document is ignored, and `<`, `>`, `&` are escaped.
+ * JSON as Go's `encoding/json` reads and writes it, where that differs from `JSON`: integers of any size stay exact,
+ * member names are case-insensitive, text after the document is ignored, and `<`, `>`, `&` are escaped.
  * @see docs/decisions/0020
  */
 export type GoValue = null | boolean | number | bigint | string | readonly GoValue[] | GoObject;
@@ -11,16 +11,16 @@ export interface GoObject {
   readonly [name: string]: GoValue;
 }
 
-/** Refused before anything is built in memory: more than any honest document has. */
+/** Limits, enforced before anything is built in memory: more than any honest document needs. */
 export interface GoJsonLimits {
   readonly depth: number;
-  /** Values of all kinds, members of objects and elements of arrays. */
+  /** Number of values of all kinds, object members and array elements. */
   readonly values: number;
   /** Digits of one number. */
   readonly digits: number;
 }
 
-/** The part of "JSON.parse source text access" (ECMA-262) that TypeScript's library does not declare yet. */
+/** Part of "JSON.parse source text access" (ECMA-262) that TypeScript's library does not declare yet. */
 interface JsonWithSource {
   parse(
     text: string,
@@ -31,9 +31,9 @@ interface JsonWithSource {
 const { parse } = JSON as JsonWithSource;
 
 /**
- * Reads the first JSON value of `text`. Whole numbers become bigints; numbers with a fraction or an exponent stay
- * numbers, which no reader of a whole number accepts, as in Go.
- * @throws `invalid` or `too-large`; the message never quotes the text, which may hold keys.
+ * Parses the first JSON value of `text`. Integers become bigints; numbers with a fraction or an exponent stay numbers,
+ * which no integer field accepts, as in Go.
+ * @throws `invalid` or `too-large`, without quoting the text, which may contain keys
  * @see docs/decisions/0020
  */
 export function readGoJson(text: string, limits: GoJsonLimits): GoValue {
@@ -57,7 +57,7 @@ const COMMA = 0x2c;
 const opens = (code: number): boolean => code === 0x7b || code === 0x5b;
 const closes = (code: number): boolean => code === 0x7d || code === 0x5d;
 
-/** Where the first value ends if it is an object or an array; the whole text for anything else. */
+/** Returns the end of the first value if it is an object or an array; the whole length for anything else. */
 function endOfFirstValue(text: string, limits: GoJsonLimits): number {
   let depth = 0;
   let values = 0;
@@ -78,7 +78,7 @@ function endOfFirstValue(text: string, limits: GoJsonLimits): number {
   return text.length;
 }
 
-/** The position of the closing quote, or of the last character. */
+/** Returns the position of the closing quote, or of the last character. */
 function endOfString(text: string, start: number): number {
   let i = start + 1;
   while (i < text.length && text.charCodeAt(i) !== QUOTE) i += text.charCodeAt(i) === BACKSLASH ? 2 : 1;
@@ -99,7 +99,7 @@ export type GoWritable =
   | ReadonlyMap<string, GoWritable>
   | { readonly [name: string]: GoWritable };
 
-/** Writes as Go's `json.Marshal` does: no whitespace, bigints as bare digits, HTML's special characters escaped. */
+/** Serializes like Go's `json.Marshal`: no whitespace, bigints as bare digits, HTML's special characters escaped. */
 export function writeGoJson(value: GoWritable): string {
   if (typeof value === 'bigint' || typeof value === 'number') return String(value);
   if (typeof value === 'string') return writeText(value);

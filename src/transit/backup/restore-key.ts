@@ -35,7 +35,7 @@ import {
 } from './document.ts';
 
 interface Restoring {
-  /** The text that a backup printed. */
+  /** Text of the backup. */
   readonly backup: string;
   /** What the key is to be called; absent for its name in the backup. */
   readonly name?: string;
@@ -44,8 +44,8 @@ interface Restoring {
 }
 
 /**
- * Brings a key back from a backup of this program, OpenBao or Vault. One change: on any error, nothing has changed.
- * @throws `invalid`, `unsupported` or `too-large` for a backup that is no good; `exists` when the name is taken.
+ * Restores a key from a backup of Coffer, OpenBao or Vault. Atomic: nothing is changed on an error.
+ * @throws `invalid`, `unsupported` or `too-large` for an unacceptable backup; `exists` if the name is taken
  */
 export async function restoreKey(engine: Engine, { backup, name, force }: Restoring): Promise<NamedKey> {
   if (backup === '') {
@@ -60,7 +60,7 @@ export async function restoreKey(engine: Engine, { backup, name, force }: Restor
     restoreInfo: { time: printGoTime(engine.clock.now()), version: read.latestVersion },
   };
   return engine.store.transact(async (tx) => {
-    // A damaged key can be replaced as well, so with force nobody looks at it.
+    // A damaged key can be replaced as well, so `force` does not read it.
     if (!force && (await keyIn(tx, engine, restored.name)) !== undefined) {
       throw exists(`key "${restored.name}" already exists`, {
         field: 'name',
@@ -75,10 +75,10 @@ export async function restoreKey(engine: Engine, { backup, name, force }: Restor
 const HMAC_KEY_BYTES = 32;
 
 /**
- * The named key that a backup describes, checked to the last number. Nothing is stored.
+ * Parses the named key in a backup, fully checked. Nothing is stored.
+ * @param name new name of the key; undefined to use its name in the backup
+ * @throws `invalid`, `unsupported` or `too-large`, with `field` `backup` or `name`
  * @see docs/decisions/0023
- * @param name what the key is to be called; undefined for its name in the backup.
- * @throws `invalid`, `unsupported` or `too-large`, with `field` `backup` or `name`.
  */
 export async function readBackup(
   backup: string,
@@ -221,7 +221,7 @@ function documentOf(
   };
 }
 
-/** What new versions will have; old documents do not say, so then as long as the latest. */
+/** Returns the length of new versions; old documents lack it, so use the latest version's. */
 function keyBytesOf(policy: BackupPolicy, versions: Readonly<Record<string, VersionDocument>>): number {
   if (policy.keySize > 0) return policy.keySize;
   return Buffer.from(versions[String(policy.latestVersion)]?.secret ?? '', 'base64').length;
@@ -230,14 +230,15 @@ function keyBytesOf(policy: BackupPolicy, versions: Readonly<Record<string, Vers
 const CALLER_NONCES = 1;
 
 /**
- * What peers repair when they load a key that an old release wrote; done before the checks, so that old backups pass them.
+ * Upgrades old backups like Vault and OpenBao do when they load a key; done before the checks, so that old backups pass
+ * them.
  */
 function upgradedBackup(document: BackupDocument, random: Random): BackupDocument {
   const policy = withHmacKey(withVersions(withNumberedKey(document.policy)), random);
   return { ...document, policy };
 }
 
-/** From before there were versions: the only key becomes version 1. */
+/** Converts a key from before versions existed: it becomes version 1. */
 function withNumberedKey(policy: BackupPolicy): BackupPolicy {
   const { key, ...rest } = policy;
   if (key === undefined) return policy;
@@ -255,7 +256,7 @@ function withVersions(policy: BackupPolicy): BackupPolicy {
   };
 }
 
-/** Only the latest version gets one; older ones never made an HMAC. */
+/** Adds the HMAC key of the latest version; older ones never computed an HMAC. */
 function withHmacKey(policy: BackupPolicy, random: Random): BackupPolicy {
   const number = String(policy.latestVersion);
   const latest = policy.keys.get(number);

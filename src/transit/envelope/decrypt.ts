@@ -16,7 +16,9 @@ import { truncated } from './refusals.ts';
 interface Decryption {
   readonly keys: DataKeys;
   readonly source: ByteSource;
-  /** Takes only what is authentic. After a damaged chunk it has the plaintext up to there. */
+  /**
+   * Receives the plaintext, authenticated chunk by chunk. If a chunk is damaged, it has received everything before it.
+   */
   readonly sink: ByteSink;
   /** The named key that the caller expects; any without it. */
   readonly name?: string;
@@ -26,10 +28,10 @@ interface Decryption {
 }
 
 /**
- * Decrypts an envelope from its beginning to its end.
- * @returns its header, which is authentic now.
- * @throws `inauthentic` or `denied` when any byte of it was changed, left out, moved or added, `invalid` when the range begins
- * behind the end, and whatever the named key answers.
+ * Decrypts a whole envelope.
+ * @returns its header, authenticated
+ * @throws `inauthentic` or `denied` if any byte was changed, removed, moved or added; `invalid` if the range begins
+ * after the end; and any error of the named key
  */
 export async function decryptEnvelope(request: Decryption): Promise<EnvelopeDescription> {
   const { keys, source, name, onProgress } = request;
@@ -40,7 +42,10 @@ export async function decryptEnvelope(request: Decryption): Promise<EnvelopeDesc
   return describe(header);
 }
 
-/** Decrypts chunks from the first one to the end. @throws as {@link decryptEnvelope}, of the chunks and the range. */
+/**
+ * Decrypts all chunks.
+ * @throws as {@link decryptEnvelope}, for the chunks and the range
+ */
 export async function decryptPayload({
   source,
   sink,
@@ -61,31 +66,31 @@ interface RangeDecryption extends Omit<Decryption, 'source' | 'range'> {
   readonly range: ByteRange;
 }
 
-/** Where chunks lie and how many there are, from sizes alone. */
+/** Layout of the chunks, computed from sizes alone. */
 type Payload = ReturnType<typeof payloadOf>;
 
 /**
- * What the size of a payload tells.
- * @param bytes From the first chunk to the end.
- * @throws `inauthentic` for a size that no payload has.
+ * Computes the layout of a payload.
+ * @param bytes length from the first chunk to the end
+ * @throws `inauthentic` for an impossible size
  */
 export function payloadOf(bytes: number, chunkBytes: number) {
-  /** From the start of one chunk to the start of the next. */
+  /** Distance between the starts of two chunks, in bytes. */
   const stride = chunkBytes + TAG_BYTES;
   const chunks = Math.max(1, Math.ceil(bytes / stride));
   const lastBytes = bytes - (chunks - 1) * stride;
   if (lastBytes < TAG_BYTES || (lastBytes === TAG_BYTES && chunks > 1)) throw truncated();
-  /** Bytes of plaintext. */
+  /** Plaintext size, in bytes. */
   const size = bytes - chunks * TAG_BYTES;
   return { chunks, size, stride };
 }
 
 /**
  * Decrypts a part of an envelope without reading the rest: the header, the last chunk (which proves the size) and the
- * chunks that the range touches. Whether others were changed stays unknown. A range that reaches behind the end is cut off.
- * @returns the header and the bytes of plaintext in the whole file, both authentic now.
- * @throws `invalid` when the range begins behind the end; `inauthentic` or `denied` when anything that was read is not
- * authentic.
+ * chunks in the range. Changes to other chunks stay undetected. A range that exceeds the end is cut off.
+ * @returns the header and the plaintext size of the whole file, both authenticated
+ * @throws `invalid` if the range begins after the end; `inauthentic` or `denied` if anything that was read is not
+ * authentic
  * @see docs/decisions/0083
  */
 export async function decryptRange(
@@ -95,7 +100,7 @@ export async function decryptRange(
   const header = await readHeader(sequential(file));
   const { chunkBytes } = header.sealed;
   const start = header.payload;
-  // A size that can't be right is told before a key is asked for.
+  // Detect an impossible size before asking for a key.
   payloadOf(file.size - start, chunkBytes);
   const fileKeys = await openHeader(header, keys, name);
   const size = await decryptPayloadRange({
@@ -107,10 +112,10 @@ export async function decryptRange(
 }
 
 /**
- * Decrypts a part of the chunks that lie between a position and the end of a file.
- * @param start Where the first chunk begins.
- * @returns the bytes of plaintext in the whole file, authentic now.
- * @throws as {@link decryptRange}, of the chunks and the range.
+ * Decrypts a part of the chunks between a position and the end of a file.
+ * @param start position of the first chunk
+ * @returns the plaintext size of the whole file, authenticated
+ * @throws as {@link decryptRange}, for the chunks and the range
  */
 export async function decryptPayloadRange({
   file,
@@ -126,7 +131,7 @@ export async function decryptPayloadRange({
   const chunkBytes = stage.outputBytes;
   const payload = payloadOf(file.size - start, chunkBytes);
   const decrypt = chunkDecryptor(file, start, payload, stage);
-  // Only the last chunk tells where the end is, so it is opened before a size is believed or anything is written.
+  // Only the last chunk proves where the end is, so open it before trusting a size or writing anything.
   await decrypt(payload.chunks - 1, payload.chunks, nowhere);
   requireInside(range, payload.size);
   const end = Math.min(payload.size, endOf(range));
@@ -140,7 +145,10 @@ export async function decryptPayloadRange({
 
 const nowhere: ByteSink = { write: () => Promise.resolve() };
 
-/** What decrypts the chunks of a file from `first` up to the one before `after`. @param start Where the first chunk begins. */
+/**
+ * Returns a function that decrypts the chunks from `first` up to, but not including, `after`.
+ * @param start position of the first chunk
+ */
 function chunkDecryptor(
   file: RandomAccessSource,
   start: number,
@@ -161,9 +169,9 @@ function chunkDecryptor(
   };
 }
 
-/** A part of a plaintext. */
+/** Part of a plaintext. */
 export interface ByteRange {
-  /** Bytes before the first one wanted. */
+  /** Number of bytes to skip. */
   readonly offset: number;
   /** Bytes wanted at most; without it, all to the end. */
   readonly length?: number;
@@ -172,14 +180,14 @@ export interface ByteRange {
 const endOf = ({ offset, length }: ByteRange): number =>
   length === undefined ? Number.POSITIVE_INFINITY : offset + length;
 
-/** Hands on the part of a stream that lies in a range. */
+/** Passes on the part of a stream that is in a range. */
 class Window implements ByteSink {
   readonly #sink: ByteSink;
   readonly #range: ByteRange;
-  /** Where the next byte to come lies in the whole plaintext. */
+  /** Position of the next byte in the whole plaintext. */
   #position: number;
 
-  /** @param start Where the stream begins in the whole plaintext. */
+  /** @param start position in the whole plaintext at which the stream begins */
   constructor(sink: ByteSink, range: ByteRange, start: number) {
     this.#sink = sink;
     this.#range = range;
@@ -194,15 +202,18 @@ class Window implements ByteSink {
   }
 
   /**
-   * To be called at the end of the stream.
-   * @throws `invalid` when the range begins behind it.
+   * Called at the end of the stream.
+   * @throws `invalid` if the range begins after it
    */
   requireReached(): void {
     requireInside(this.#range, this.#position);
   }
 }
 
-/** @throws `invalid` when a range begins behind the end. A range that ends there is cut off. */
+/**
+ * Checks that a range begins inside the plaintext or at its end; its end is not checked, but cut off.
+ * @throws `invalid` otherwise
+ */
 function requireInside({ offset }: ByteRange, size: number): void {
   if (offset <= size) return;
   throw invalid(`offset ${offset} is behind the end: the plaintext has ${size} bytes`, { field: 'offset' });

@@ -14,8 +14,8 @@ export interface NewVersionImport extends Incoming {
 }
 
 /**
- * Adds a version from outside to an imported key, or completes one of which only the public key was known.
- * @throws `not-found`; `conflict` when the key or version does not take it; `invalid` or `unsupported` for the material.
+ * Adds an imported version to an imported key, or completes one that has only a public key.
+ * @throws `not-found`; `conflict` if the key or version does not accept it; `invalid` or `unsupported` for the material
  */
 export async function importVersion(
   engine: Engine,
@@ -44,7 +44,11 @@ export async function importVersion(
 
 const ONLY_IMPORTED = 'the import_version endpoint can only be used with an imported key';
 
-/** @throws `conflict` for a key that was made here, is convergent or soft-deleted. @param refusal for the first. */
+/**
+ * Requires an imported key.
+ * @param refusal error for keys that were not imported
+ * @throws `conflict` if the key was not imported, is convergent or is soft-deleted
+ */
 export function requireImported(key: NamedKey, refusal = ONLY_IMPORTED): void {
   requireNotSoftDeleted(key);
   if (!key.document.imported) {
@@ -60,7 +64,7 @@ export function requireImported(key: NamedKey, refusal = ONLY_IMPORTED): void {
   }
 }
 
-/** Peers complete the latest version in place when the private key turns out to be its own. */
+/** Adds the version. As in Vault, the latest version is completed in place if the private key matches it. */
 function withNewest(engine: Engine, key: NamedKey, material: StoredMaterial): NamedKeyDocument {
   const { document } = key;
   const latest = document.versions[String(document.latestVersion)];
@@ -89,7 +93,7 @@ function withCompleted(
   return { ...document, versions: { ...document.versions, [number]: { ...version, ...material } } };
 }
 
-/** A version that waits for its private key. */
+/** Finds a version that lacks its private key. */
 function requireCompletable(key: NamedKey, number: number, { ciphertext }: Incoming): VersionDocument {
   const version = key.version(number)?.document;
   if (version === undefined) throw invalid(ownWords('no such key version'), { field: 'version' });

@@ -3,64 +3,66 @@ import type { Random } from '../../ground/random.ts';
 import type { DigestHashName } from './prehash/digest-hash.ts';
 import type { SaltLength } from './prehash/rsa-digest.ts';
 
-/** Given at once where possible: an extra turn of the event loop costs more than a small encryption. */
+/**
+ * Value that is returned synchronously if possible: an extra turn of the event loop costs more than a small encryption.
+ */
 export type MaybePromise<T> = T | Promise<T>;
 
-/** The key of one version as the store holds it; base64. */
+/** Key of one version as stored; base64. */
 export interface StoredMaterial {
   /**
-   * Raw bytes of a symmetric key and of an identity of age, PKCS#8 DER of any other private key.
-   * Absent when only the public key is known (an imported public key).
+   * Raw bytes of a symmetric key or age identity, PKCS#8 DER of any other private key. Absent if only the public key is
+   * known (an imported public key).
    */
   readonly secret?: string;
-  /** SubjectPublicKeyInfo DER; the raw bytes of a recipient of age. Absent for symmetric keys. */
+  /** SubjectPublicKeyInfo DER; the raw bytes of an age recipient. Absent for symmetric keys. */
   readonly publicKey?: string;
 }
 
 /**
- * Everything that Coffer knows about one type of key. A capability is there or it is not; nobody outside this folder
- * asks which type it is. A new type is one value of this kind and one line in the registry (index.ts).
+ * Key type, with everything that Coffer knows about it. Each capability is an optional member; code outside this folder
+ * never asks for the type itself. To add a type, add a value of this kind and a line in the registry (index.ts).
  *
- * `M` is the opened material, private to the type; callers hand back what `open` gave them.
+ * `M` is the opened material, private to the type; callers pass back the result of `open`.
  */
 export interface KeyType<M = unknown> {
-  /** As on the wire: `aes256-gcm96`. */
+  /** Name in the API: `aes256-gcm96`. */
   readonly name: string;
   /** Present: programs of the Vault family call the type otherwise; these names are taken as well. */
   readonly familyNames?: readonly FamilyName[];
   /** Present: keys of this type encrypt and decrypt with associated data, and may be convergent. */
   readonly aead?: Aead<M>;
-  /** Present: keys of this type encrypt to a public key. */
+  /** Present if keys of this type encrypt to a public key. */
   readonly publicKeyEncryption?: PublicKeyEncryption<M>;
-  /** Present: keys of this type sign and verify. */
+  /** Present if keys of this type sign and verify. */
   readonly signing?: Signing<M>;
-  /** Present: with the public key of somebody else, keys of this type agree on a secret. */
+  /** Present if keys of this type agree on a secret with the public key of a peer. */
   readonly agreement?: KeyAgreement<M>;
-  /** Present: a key may be `derived`: each context has a key of its own. */
+  /** Present if a key may be `derived`: each context has a key of its own. */
   readonly derivation?: Derivation<M>;
-  /** Present: versions have a public key that may be shown. */
+  /** Present if versions have a public key. */
   readonly publicKey?: PublicKey<M>;
-  /** Present: the key's length is chosen at creation (`key_size`). */
+  /** Present if the key's length is chosen at creation (`key_size`). */
   readonly size?: { readonly minimumBytes: number; readonly maximumBytes: number };
-  /** Present: key material may be brought in from outside. */
+  /** Present if key material can be imported. */
   readonly importing?: Importing<M>;
   readonly backup: BackupForm;
 
   /**
-   * Makes the key of a new version. Slow work (RSA) happens off the event loop.
-   * @param keyBytes the length chosen at creation; only types with `size` look at it.
+   * Generates the key of a new version. Slow work (RSA) happens off the event loop.
+   * @param keyBytes length chosen at creation; only used by types with `size`
    */
   generate(random: Random, keyBytes: number): MaybePromise<StoredMaterial>;
-  /** `generate` takes milliseconds to seconds: it is not to be waited for by those who want to write to the store. */
+  /** Whether `generate` takes milliseconds to seconds, so that it must not run while the write lock is held. */
   readonly generatesSlowly?: boolean;
-  /** Parses stored material; work that an operation may not need is put off until it does. */
+  /** Parses stored material; work that an operation may not need is deferred. */
   open(stored: StoredMaterial): M;
-  /** Present: the key itself, base64, answers HMACs, and versions get no HMAC key of their own. */
+  /** Present if the key itself (base64) is used for HMACs, and versions have no separate HMAC key. */
   hmacKeyOf?(stored: StoredMaterial): string;
   /**
-   * The secret half as `export/encryption-key` and `export/signing-key` print it; present where the type encrypts or
-   * signs. The material has a secret half.
-   * @throws `invalid` when the type has no such format.
+   * Exports the private key for `export/encryption-key` and `export/signing-key`; present if the type encrypts or
+   * signs. The material must have a private key.
+   * @throws `invalid` if the type does not have the format
    */
   exportSecret?(material: M, format: ExportFormat): string;
 }
@@ -68,68 +70,83 @@ export interface KeyType<M = unknown> {
 /** A name that a program of the Vault family has for a type. @see docs/decisions/0022 */
 export interface FamilyName {
   readonly name: string;
-  /** What `parameter_set` has to say beside it; absent where the name alone says which type is meant. */
+  /** Required `parameter_set`; absent if the name alone identifies the type. */
   readonly parameterSet?: string;
-  /** Keys with this name are printed raw, in base64, where no format is asked for. */
+  /** Present if keys with this name are exported raw, in base64, by default. */
   readonly raw?: true;
 }
 
-/** How an export is printed; the empty text is the type's usual form. `der` is base64. */
+/** Export format; empty for the type's default. `der` is base64. */
 export type ExportFormat = '' | 'raw' | 'der' | 'pem';
 
 export interface Aead<M> {
   /** 12 or 24. */
   readonly nonceBytes: number;
-  /** Makes the material ready for many messages; the caller keeps the result. A heavy dependency is loaded here. */
+  /** Prepares the material for many messages; the caller caches the result. A large dependency is loaded here. */
   cipher(material: M): MaybePromise<AeadCipher>;
 }
 
-/** One key, ready for use. */
+/** Key that is ready for use. */
 export interface AeadCipher {
-  /** @returns ciphertext and 16-byte tag, in parts that the caller joins. */
+  /**
+   * Encrypts.
+   * @returns ciphertext and 16-byte tag, in parts that the caller concatenates
+   */
   encrypt(nonce: Uint8Array, plaintext: Uint8Array, associatedData?: Uint8Array): readonly Uint8Array[];
   /**
-   * @param sealed ciphertext and tag joined; may be too short to hold a tag.
-   * @throws `invalid` with the type's text when it is not authentic.
+   * Decrypts.
+   * @param sealed ciphertext and tag; may be too short to contain a tag
+   * @throws `invalid` with the type's message if it is not authentic
    */
   decrypt(nonce: Uint8Array, sealed: Uint8Array, associatedData?: Uint8Array): Buffer;
 }
 
 export interface PublicKeyEncryption<M> {
-  /** The one padding there is, as `padding_scheme` names it; absent where nothing is padded. */
+  /** The only `padding_scheme`; absent for types without padding. */
   readonly paddingScheme?: string;
-  /** @param hash of the padding, where there is one. @throws `invalid` when the plaintext is too long for the key. */
+  /**
+   * Encrypts.
+   * @param hash hash of the padding, if the type has one
+   * @throws `invalid` if the plaintext is too long for the key
+   */
   encrypt(material: M, plaintext: Uint8Array, hash?: DigestHashName): Buffer;
-  /** @throws `invalid`, in the same words for every cause, so that nobody learns from them. */
+  /**
+   * Decrypts.
+   * @throws `invalid` with the same message for every cause, so that it reveals nothing to an attacker
+   */
   decrypt(material: M, ciphertext: Uint8Array, hash?: DigestHashName): Buffer;
 }
 
-/** `pkcs1v15` and `none` are for RSA; `marshaling` shapes the signatures of ECDSA. */
+/** Signature options. `pkcs1v15` and `none` are for RSA; `marshaling` is the encoding of ECDSA signatures. */
 export interface SignatureOptions {
   readonly hash: DigestHashName | 'none';
-  /** The input is the digest already. */
+  /** Whether the input is already the digest. */
   readonly prehashed: boolean;
-  /** As given by the caller; empty for the type's default. Each type refuses what it does not know. */
+  /** As given by the caller; empty for the type's default. Each type refuses unknown ones. */
   readonly signatureAlgorithm: string;
   readonly marshaling: Marshaling;
   readonly saltLength: SaltLength;
-  /** Bound into the signature; only types that say `bindsContexts` are given one. At most 255 bytes. */
+  /** Context bound into the signature, only for types with `bindsContexts`. At most 255 bytes. */
   readonly context?: Uint8Array;
 }
 
-/** `asn1`: DER of r and s. `jws`: r and s padded and joined (RFC 7515). */
+/** `asn1`: DER of r and s. `jws`: r and s padded and concatenated (RFC 7515). */
 export type Marshaling = 'asn1' | 'jws';
 
 export interface Signing<M> {
-  /** Present: the input is hashed first, by the hash that the caller names, and the hash may be signed in its place. */
+  /** Present if the input is hashed with the hash that the caller names, and the digest may be signed instead. */
   readonly signsHashes?: true;
-  /** Present: a signature may be bound to a context (RFC 8032, FIPS 204, FIPS 205). */
+  /** Present if a signature may be bound to a context (RFC 8032, FIPS 204, FIPS 205). */
   readonly bindsContexts?: true;
-  /** The material has a secret half. @throws `invalid` when options or input do not fit the key. */
+  /**
+   * Signs. The material must have a private key.
+   * @throws `invalid` if options or input do not fit the key
+   */
   sign(material: M, input: Uint8Array, options: SignatureOptions, random: Random): MaybePromise<Buffer>;
   /**
-   * @returns whether the signature is one of this input; false for bytes that could never be one.
-   * @throws `invalid` when the signature cannot even be parsed, or the options do not fit the key.
+   * Verifies.
+   * @returns whether the signature is valid for this input; false for bytes that could never be one
+   * @throws `invalid` if the signature cannot be parsed, or the options do not fit the key
    */
   verify(
     material: M,
@@ -140,21 +157,21 @@ export interface Signing<M> {
   readonly certification: Certification<M>;
 }
 
-/** What certificates (X.509, RFC 5280) are about: a public key, and one way of signing that is written as they want it. */
+/** Certification for X.509 (RFC 5280): a public key, and a signature scheme in the encoding of certificates. */
 export interface Certification<M> {
   /** The `AlgorithmIdentifier` of the signatures, DER; absent where it is that of the public key. */
   readonly algorithm?: Buffer;
   publicKey(material: M): KeyObject;
-  /** The material has a secret half. */
+  /** Signs. The material must have a private key. */
   sign(material: M, bytes: Uint8Array): MaybePromise<Buffer>;
 }
 
 export interface KeyAgreement<M> {
   /**
-   * The secret that the holders of either private key and the other public key have in common (NIST SP 800-56A, 5.7.1.2).
-   * The material has a secret half; the caller overwrites the result.
-   * @param peer a public key in PEM.
-   * @throws `invalid` when that is no key on the same curve.
+   * Computes the shared secret with a peer's public key (NIST SP 800-56A, 5.7.1.2). The material must have a private
+   * key; the caller overwrites the result.
+   * @param peer public key in PEM
+   * @throws `invalid` if it is not a key on the same curve
    */
   secretWith(material: M, peer: string): MaybePromise<Buffer>;
 }
@@ -165,61 +182,80 @@ export const KDF_HKDF = 1;
 export type Kdf = typeof KDF_COUNTER | typeof KDF_HKDF;
 
 export interface Derivation<M> {
-  /** Those that give a usable key; the counter mode only makes 32 bytes. */
+  /** Functions that yield a usable key; the counter mode only derives 32 bytes. */
   readonly kdfs: readonly Kdf[];
-  /** Length of a derived key. */
+  /** Length of a derived key, in bytes. */
   readonly keyBytes: number;
-  /** The input keying material; a copy that the caller overwrites. The material has a secret half. */
+  /** Returns a copy of the input keying material, which the caller overwrites. The material must have a private key. */
   inputKey(material: M): Buffer;
-  /** The material of the derived key. The bytes are copied; the caller overwrites them. */
+  /** Creates the material of the derived key. The bytes are copied; the caller overwrites them. */
   materialOf(derivedKey: Uint8Array): M;
 }
 
 export interface PublicKey<M> {
-  /** What key read calls the algorithm: `P-256`, `ed25519`, `rsa-2048`. */
+  /** Algorithm name in the key's description: `P-256`, `ed25519`, `rsa-2048`. */
   readonly label: string;
-  /** As key read shows it: PEM (SubjectPublicKeyInfo), or base64 of the raw bytes where peers do so. */
+  /**
+   * Prints the public key for the key's description: PEM (SubjectPublicKeyInfo), or base64 of the raw bytes if Vault
+   * does so.
+   */
   print(material: M): string;
-  /** As `export/public-key` prints it. @throws `invalid` when the type has no such format. */
+  /**
+   * Prints the public key for `export/public-key`.
+   * @throws `invalid` if the type does not have the format
+   */
   export(material: M, format: ExportFormat): string;
 }
 
 export interface Importing<M> {
   /**
-   * @param bytes raw key of a symmetric type, PKCS#8 DER of an asymmetric one.
-   * @throws `invalid` when they are not a key of this type.
+   * Imports a secret.
+   * @param bytes raw key of a symmetric type, PKCS#8 DER of an asymmetric one
+   * @throws `invalid` if they are not a key of this type
    */
   secret(bytes: Uint8Array): MaybePromise<StoredMaterial>;
-  /** Present: a public key alone may be imported. @param text PEM (SubjectPublicKeyInfo), or a recipient of age. @throws `invalid`. */
+  /**
+   * Present if a public key alone may be imported.
+   * @param text PEM (SubjectPublicKeyInfo), or an age recipient
+   * @throws `invalid`
+   */
   publicKey?(text: string): StoredMaterial;
   /**
-   * Present: age writes private keys of this type as a text.
-   * @returns what `secret` takes; undefined for the text of another type. The caller overwrites it.
-   * @throws `invalid` when the text is mistyped.
+   * Present if private keys of this type have an age encoding.
+   * @returns the input of `secret`, which the caller overwrites; undefined for a text of another type
+   * @throws `invalid` if the text is mistyped
    */
   identityBytes?(text: string): Buffer | undefined;
-  /** The inverse of `secret`, for a transfer to another server; a copy that the caller overwrites. */
+  /**
+   * Exports the secret for a transfer to another server, the inverse of `secret`; a copy that the caller overwrites.
+   */
   secretBytes(material: M): Buffer;
 }
 
 /**
- * How keys of the type look in a backup document of the Vault family. A type without a number of OpenBao's is written by its
- * name, which peers refuse instead of misreading it.
+ * Form of a key type in backup documents of Vault and OpenBao. A type without an OpenBao number is written by name,
+ * which they refuse instead of misreading it.
  * @see docs/decisions/0022
  */
 export interface BackupForm {
-  /** The type's number in OpenBao's documents; absent when it does not have the type. */
+  /** Type number in OpenBao's documents; absent if OpenBao does not have the type. */
   readonly openbao?: number;
-  /** The type's number in Vault's documents, where types that differ in `parameterSet` share one; absent when it does not have the type. */
+  /**
+   * Type number in Vault's documents, which types that differ in `parameterSet` share; absent if Vault does not have
+   * the type.
+   */
   readonly vault?: number;
-  /** Earlier releases wrote its name, and such a backup is still read. */
+  /** Present if earlier releases wrote the type's name; such backups can still be read. */
   readonly wasNamed?: true;
   /**
-   * What `read` costs at most, in milliseconds of today's processors: whoever restores many versions has to send as much.
-   * Absent where nothing has to be computed.
+   * Upper bound of the cost of `read`, in milliseconds on today's processors: a backup with many versions must have a
+   * proportional length. Absent if nothing has to be computed.
    */
   readonly readMs?: number;
-  /** @throws `invalid` when the entry is not a key of this type: wrong length, point off the curve, halves that differ. */
+  /**
+   * Parses an entry.
+   * @throws `invalid` if it is not a key of this type: wrong length, point off the curve, halves that do not match
+   */
   read(entry: BackupMaterial): MaybePromise<StoredMaterial>;
   /**
    * Present: what shows that a key works takes too long to be done for every version. It is done for the latest one; signing
@@ -230,7 +266,7 @@ export interface BackupForm {
   write(stored: StoredMaterial): MaybePromise<BackupMaterial>;
 }
 
-/** The part of a backup's entry that holds the key itself. What is null there is absent here. */
+/** Part of a backup's entry that holds the key itself. Members that are null there are absent here. */
 export interface BackupMaterial {
   /** `key` */
   readonly key?: Uint8Array;
@@ -244,12 +280,12 @@ export interface BackupMaterial {
   readonly publicKey?: string;
 }
 
-/** An RSA private key (RFC 8017, 3.2). */
+/** RSA private key (RFC 8017, 3.2). */
 export interface RsaNumbers {
   readonly n: bigint;
   readonly e: bigint;
   readonly d: bigint;
   readonly primes: readonly bigint[];
-  /** Follows from the numbers above: written for peers, never believed when read. */
+  /** Derived from the numbers above: written for Vault and OpenBao, ignored when read. */
   readonly precomputed?: { readonly dp: bigint; readonly dq: bigint; readonly qInv: bigint };
 }

@@ -39,7 +39,7 @@ class RecipientKey {
     wipe(bytes);
   }
 
-  /** A copy that the caller overwrites. Callers have made sure that there is one. */
+  /** Returns a copy, which the caller overwrites. Callers have checked that the secret exists. */
   secretBytes(): Buffer {
     if (this.#secret === undefined) throw new TypeError('only the public half is known');
     return this.#secret.export();
@@ -57,7 +57,10 @@ function stored(kem: AgeKem, secret: Buffer): StoredMaterial {
   return { secret: encodeAndWipe(secret), publicKey };
 }
 
-/** An `age1…` or `AGE-SECRET-KEY-…` of this kind as bytes; undefined for another kind. @throws `invalid` when it is mistyped. */
+/**
+ * Parses an `age1…` or `AGE-SECRET-KEY-…` of this type; undefined for another type.
+ * @throws `invalid` if it is mistyped
+ */
 function parsed(text: string, prefix: string, bytes: number): Buffer | undefined {
   const found = parseBech32(text);
   if (found.prefix !== prefix) return undefined;
@@ -66,8 +69,8 @@ function parsed(text: string, prefix: string, bytes: number): Buffer | undefined
 }
 
 /**
- * A ciphertext is what a stanza of age holds: the encapsulated key and the body, joined. So decrypting one unwraps the stanza
- * where the key is, and nothing but the 16 bytes that it wraps comes back.
+ * Encryption whose ciphertext is the content of an age stanza: the encapsulated key and the body, concatenated. So
+ * decrypting one unwraps the stanza where the key is, and returns only the 16 bytes that it wraps.
  * @see docs/decisions/0162
  */
 const encryption = (kem: AgeKem): PublicKeyEncryption<RecipientKey> => ({

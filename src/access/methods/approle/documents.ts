@@ -1,4 +1,4 @@
-/** What a mount of AppRole keeps. */
+/** Documents of an AppRole mount. */
 
 import { createHmac } from 'node:crypto';
 import type { Clock } from '../../../ground/clock.ts';
@@ -10,7 +10,7 @@ import type { LoginRole } from '../../login/login-token.ts';
 import { RoleTable } from '../../login/role-table.ts';
 import { ACCESSORS, ROLE_IDS, ROLES, SECRETS } from './mount-type.ts';
 
-/** Where a mount's roles and secret IDs are worked on. */
+/** Context for the roles and secret IDs of a mount. */
 export interface Room {
   readonly store: Store;
   readonly clock: Clock;
@@ -18,46 +18,46 @@ export interface Room {
   readonly mount: Mount;
 }
 
-/** A role, but for its tokens in the words of the API. Times in seconds, 0 for none. */
+/** Settings of a role, except those of its tokens, in API terms. Times in seconds, 0 for none. */
 export interface RoleSettings {
-  /** False: the role ID alone lets in. */
+  /** Whether a secret ID is required; if false, the role ID alone is sufficient. */
   readonly bind_secret_id: boolean;
-  /** Networks of logins, each with its mask. */
+  /** Networks that logins are allowed from, each with a mask. */
   readonly secret_id_bound_cidrs: readonly string[];
-  /** Logins by one secret ID; 0 for any number. */
+  /** Maximum number of logins per secret ID; 0 for unlimited. */
   readonly secret_id_num_uses: number;
   readonly secret_id_ttl: number;
-  /** Kept for clients that compare; can be chosen once. */
+  /** Stored for compatibility; can only be set on creation. */
   readonly local_secret_ids: boolean;
 }
 
 export interface Role extends LoginRole {
-  /** Base64. What its secret IDs are hashed with: when the role is made anew, older ones are nobody's. */
+  /** Base64 key that hashes the role's secret IDs: if the role is recreated, older secret IDs are invalid. */
   readonly key: string;
   readonly roleId: string;
   readonly settings: RoleSettings;
 }
 
-/** A secret ID under its hash; itself it is nowhere. */
+/** Secret ID, stored under its hash; its value is not stored. */
 export interface SecretId {
-  /** The name of the role. */
+  /** Name of the role. */
   readonly role: string;
   readonly accessor: string;
   readonly meta: Readonly<Record<string, string>>;
-  /** Milliseconds since the epoch. */
+  /** Creation time, in milliseconds since the epoch. */
   readonly createdMs: number;
   readonly updatedMs: number;
   readonly expiresMs?: number;
   /** Seconds; 0 for one that never ends. */
   readonly ttl: number;
-  /** Logins left; 0 for any number. A used-up one is deleted. */
+  /** Remaining logins; 0 for unlimited. A used-up one is deleted. */
   readonly uses: number;
-  /** In place of the role's, within them; empty for none of its own. */
+  /** Networks that replace the role's, and are within them; empty for none. */
   readonly cidrs: readonly string[];
   readonly tokenCidrs: readonly string[];
 }
 
-/** What an accessor names. */
+/** Entry of an accessor. */
 export interface AccessorEntry {
   readonly role: string;
   readonly secret: string;
@@ -68,7 +68,7 @@ export const roleRef = (mount: Mount, name: string): DocumentRef => ({
   id: name,
 });
 
-/** Of the document that says the name of the role. */
+/** Reference to the document that maps a role ID to its role. */
 export const roleIdRef = (mount: Mount, roleId: string): DocumentRef => ({
   collection: collectionOf(mount, ROLE_IDS),
   id: roleId,
@@ -84,10 +84,10 @@ export const accessorRef = (mount: Mount, accessor: string): DocumentRef => ({
   id: accessor,
 });
 
-/** All secret IDs of a role begin alike, so that they are listed together. */
+/** Prefix shared by all secret IDs of a role, so that they can be listed together. */
 export const secretPrefix = ({ key }: Role): string => `${keyed(key, '')}:`;
 
-/** Under which a secret ID of a role is kept. */
+/** Returns the document ID of a secret ID. */
 export const secretDocument = (role: Role, secretId: string): string =>
   secretPrefix(role) + keyed(role.key, `secret:${secretId}`);
 
@@ -102,7 +102,7 @@ export const rolesOf = (room: Room): RoleTable<Role> => new RoleTable(room, ROLE
 export const findRole = (view: View, mount: Mount, name: string): Promise<Role | undefined> =>
   view.get<Role>(roleRef(mount, name));
 
-/** A secret ID and its accessor go together. */
+/** Deletes a secret ID together with its accessor. */
 export function removeSecret(tx: Transaction, mount: Mount, id: string, { accessor }: SecretId): void {
   tx.delete(secretRef(mount, id));
   tx.delete(accessorRef(mount, accessor));

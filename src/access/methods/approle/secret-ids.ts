@@ -22,7 +22,7 @@ import {
 } from './documents.ts';
 import { SECRETS } from './mount-type.ts';
 
-/** What is asked of a new secret ID; what is absent is as the role says. */
+/** Settings of a new secret ID; the role's apply if absent. */
 export interface SecretRequest {
   /** Of the caller's choice; absent for a random one. */
   readonly secretId?: string;
@@ -30,7 +30,7 @@ export interface SecretRequest {
   readonly cidrs: readonly string[];
   readonly tokenCidrs: readonly string[];
   readonly uses?: number | undefined;
-  /** Seconds. */
+  /** Time to live, in seconds. */
   readonly ttl?: number | undefined;
 }
 
@@ -39,7 +39,7 @@ export interface MadeSecret {
   readonly secret: SecretId;
 }
 
-/** How a secret ID is named: by itself, or by its accessor. */
+/** Reference to a secret ID: its value, or its accessor. */
 export type SecretName = { readonly secretId: string } | { readonly accessor: string };
 
 interface FoundSecret {
@@ -47,7 +47,10 @@ interface FoundSecret {
   readonly secret: SecretId;
 }
 
-/** Makes a secret ID. @throws `invalid` in the words of the family. */
+/**
+ * Creates a secret ID.
+ * @throws `invalid` with Vault's messages
+ */
 export function makeSecret(room: Room, name: string, request: SecretRequest): Promise<MadeSecret> {
   const { mount, clock } = room;
   return changeBelow(room, async (tx) => {
@@ -118,7 +121,10 @@ function checkWithin(inner: readonly string[], outer: readonly string[], field: 
   );
 }
 
-/** The accessors of a role's secret IDs. @throws `invalid` for a role that is not there. */
+/**
+ * Lists the accessors of a role's secret IDs.
+ * @throws `invalid` for an unknown role
+ */
 export function listSecrets(
   { store, mount, clock }: Room,
   name: string,
@@ -145,8 +151,8 @@ async function secretsOf(view: View, mount: Mount, role: Role): Promise<readonly
 }
 
 /**
- * A secret ID of a role; undefined when it is not one, or is one of another role.
- * @throws `not-found` for a role or an accessor that is not there.
+ * Looks up a secret ID of a role; undefined if it is unknown, or of another role.
+ * @throws `not-found` for an unknown role or accessor
  */
 export function lookUpSecret(
   { store, mount, clock }: Room,
@@ -163,8 +169,8 @@ export function lookUpSecret(
 }
 
 /**
- * Ends a secret ID; the tokens that it gave live on. One that is not there is no error.
- * @throws `not-found` for a role or an accessor that is not there; `denied` for an accessor of another role.
+ * Destroys a secret ID; tokens issued for it stay valid. Succeeds if it does not exist.
+ * @throws `not-found` for an unknown role or accessor; `denied` for an accessor of another role
  */
 export async function destroySecret({ store, mount }: Room, name: string, named: SecretName): Promise<void> {
   await store.transact(async (tx) => {
@@ -200,6 +206,8 @@ async function idOf(view: View, mount: Mount, accessor: string): Promise<string>
 
 export const missingRole = (name: string) => invalid(`role "${name}" does not exist`, { field: 'role_name' });
 
-/** Clients that look after a secret ID go on when it is gone with its role. */
+/**
+ * Error for a missing role, marked as gone: clients that manage a secret ID continue if it was deleted with its role.
+ */
 const goneRole = (name: string) =>
   notFound(`role "${name}" does not exist`, { field: 'role_name', isGone: true });

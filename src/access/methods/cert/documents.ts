@@ -1,4 +1,4 @@
-/** What a mount for certificates keeps. */
+/** Documents of a mount of the certificate login method. */
 
 import type { Clock } from '../../../ground/clock.ts';
 import type { Mount } from '../../../mounts/mount.ts';
@@ -8,19 +8,19 @@ import type { LoginRole } from '../../login/login-token.ts';
 import { RoleTable } from '../../login/role-table.ts';
 import { LISTS, ROLES, SETTINGS } from './mount-type.ts';
 
-/** Where a mount's roles and lists are worked on. */
+/** Context for the roles and lists of a mount. */
 export interface Room {
   readonly store: Store;
   readonly clock: Clock;
   readonly mount: Mount;
 }
 
-/** Whom a role lets in, in the words of the API. A list that is empty asks for nothing; of one that is not, one must match. */
+/** Requirements of a role, in API terms. An empty list requires nothing; of a non-empty one, one entry must match. */
 export interface RoleSettings {
-  /** PEM: authorities, or one leaf. */
+  /** PEM: certificate authorities, or one leaf. */
   readonly certificate: string;
   readonly display_name: string;
-  /** Patterns of the common name, and of alternative names for hosts and mail. */
+  /** Patterns for the common name, and for DNS and email alternative names. */
   readonly allowed_names: readonly string[];
   readonly allowed_common_names: readonly string[];
   readonly allowed_dns_sans: readonly string[];
@@ -29,9 +29,9 @@ export interface RoleSettings {
   readonly allowed_organizational_units: readonly string[];
   /** `OID:PATTERN`; all must match. */
   readonly required_extensions: readonly string[];
-  /** Object identifiers of extensions that tokens tell. */
+  /** Object identifiers of extensions that are copied into the token's metadata. */
   readonly allowed_metadata_extensions: readonly string[];
-  /** Kept where they were given, and of no effect: nobody is asked by OCSP. The age in seconds. */
+  /** Stored for compatibility; has no effect, because OCSP is not supported. The age is in seconds. */
   readonly ocsp_max_retries?: number;
   readonly ocsp_this_update_max_age?: number;
 }
@@ -40,25 +40,25 @@ export interface Role extends LoginRole {
   readonly settings: RoleSettings;
 }
 
-/** A list of revoked certificates, as it is kept. */
+/** Certificate revocation list, as stored. */
 export interface KeptList {
-  /** As `canonicalName` has it. */
+  /** Issuer, in the form of `canonicalName`. */
   readonly issuer: string;
-  /** Decimal. */
+  /** Serial numbers, decimal. */
   readonly serials: readonly string[];
-  /** Since when it is so; milliseconds since the epoch. Absent in those that were kept by earlier versions. */
+  /** Time of the list (thisUpdate), in milliseconds since the epoch. Absent in lists stored by earlier versions. */
   readonly sinceMs?: number;
   /** From where it is fetched again when it is out of date. Milliseconds since the epoch. */
   readonly source?: { readonly url: string; readonly nextMs?: number };
 }
 
-/** Settings of the mount, in the words of the API. */
+/** Settings of the mount, in API terms. */
 export interface MountSettings {
-  /** Tokens are renewed without the certificate. */
+  /** Whether tokens can be renewed without the certificate. */
   readonly disable_binding: boolean;
   readonly enable_identity_alias_metadata: boolean;
   readonly ocsp_cache_size: number;
-  /** Kept where it was given, and of no effect. */
+  /** Stored for compatibility; has no effect. */
   readonly role_cache_size?: number;
 }
 
@@ -85,7 +85,7 @@ export const settingsRef = (mount: Mount): DocumentRef => ({
   id: 'config',
 });
 
-/** All documents of a collection, by name, in the order of their names. */
+/** Reads all documents of a collection, sorted by name. */
 export async function allIn<T>(
   view: View,
   mount: Mount,

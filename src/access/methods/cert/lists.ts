@@ -1,4 +1,4 @@
-/** The lists of revoked certificates of a mount. */
+/** Certificate revocation lists of a mount. */
 
 import { asCofferError, type CofferError, invalid } from '../../../ground/errors.ts';
 import { defined } from '../../../ground/objects.ts';
@@ -12,20 +12,26 @@ import { fetchList } from './fetch-list.ts';
 import { LISTS, ROLES } from './mount-type.ts';
 import { certificatesOf } from './roles.ts';
 
-/** Bytes of a list, in the form that it comes in: some 100,000 certificates. */
+/** Maximum size of a list in bytes, as received: some 100,000 certificates. */
 export const MOST_LIST_BYTES = 4 * 1024 * 1024;
 
 export const listLists = ({ store, mount }: Room, options: ListOptions): Promise<readonly string[]> =>
   store.read((view) => view.list(collectionOf(mount, LISTS), options));
 
-/** @throws `invalid`, as peers, for one that is not there. */
+/**
+ * Reads a list.
+ * @throws `invalid` if it does not exist, as in Vault
+ */
 export async function readList({ store, mount }: Room, name: string): Promise<KeptList> {
   const found = await store.read((view) => view.get<KeptList>(listRef(mount, name)));
   if (found === undefined) throw noList(name);
   return found;
 }
 
-/** @throws `invalid`, as peers, for one that is not there. */
+/**
+ * Deletes a list.
+ * @throws `invalid` if it does not exist, as in Vault
+ */
 export async function removeList({ store, mount }: Room, name: string): Promise<void> {
   await store.transact(async (tx) => {
     if ((await tx.get(listRef(mount, name))) === undefined) throw noList(name);
@@ -35,7 +41,11 @@ export async function removeList({ store, mount }: Room, name: string): Promise<
 
 const noList = (name: string): CofferError => invalid(`no such CRL ${name}`, { field: 'name' });
 
-/** Keeps a list that somebody has at hand. @returns warnings. @throws `invalid`. */
+/**
+ * Stores a list given by the caller.
+ * @returns warnings
+ * @throws `invalid`
+ */
 export async function keepList(room: Room, name: string, text: string): Promise<readonly string[]> {
   if (text.length > 2 * MOST_LIST_BYTES) throw unparsed('it is too long');
   const list = parsing(() => parseRevocationList(text));
@@ -44,15 +54,18 @@ export async function keepList(room: Room, name: string, text: string): Promise<
   return why === undefined ? [] : [`the list does not name all that may be revoked: ${why}`];
 }
 
-/** Fetches a list, and from then on whenever it is out of date. @throws `invalid`, `unavailable`. */
+/**
+ * Fetches a list, now and whenever it becomes outdated.
+ * @throws `invalid`, `unavailable`
+ */
 export async function followList(room: Room, name: string, url: string): Promise<void> {
   const list = await fetched(room, url);
   await changeBelow(room, (tx) => tx.put(listRef(room.mount, name), kept(list, url)));
 }
 
 /**
- * Fetches again what is out of date. What can't be had stays as it was: those that it names are still revoked.
- * @returns what could not be had, and why.
+ * Fetches outdated lists again. A list that cannot be fetched stays unchanged: its certificates are still revoked.
+ * @returns failures and their reasons
  */
 export async function refreshLists(
   room: Room,
@@ -66,7 +79,7 @@ export async function refreshLists(
       const list = await fetched(room, source.url);
       await room.store.transact(async (tx) => {
         const now = await tx.get<KeptList>(listRef(room.mount, name));
-        // Somebody may have taken it away, or put another in its place.
+        // The list may have been removed or replaced in the meantime.
         if (now?.source?.url !== source.url) return;
         // A list is signed, but anybody can keep one of last month, and hand that out in place of today's.
         if (list.sinceMs < (now.sinceMs ?? 0)) throw unparsed('it is older than the one that is kept');
@@ -76,18 +89,21 @@ export async function refreshLists(
       const known = asCofferError(error);
       if (known === undefined) throw error;
       const { message, cause } = known;
-      // This goes to the log of the server, where it may be told.
+      // The reason may go to the server's log.
       failures.push({ name, reason: cause instanceof Error ? `${message}: ${cause.message}` : message });
     }
   }
   return failures;
 }
 
-/** Whoever stands between could hand out a list without the one certificate: so who signed it is looked at, where that can be known. */
+/**
+ * Fetches a list and verifies its signature if its issuer is known: an attacker on the network could otherwise serve a
+ * list that lacks a certificate.
+ */
 async function fetched({ store, mount }: Room, url: string): Promise<RevocationList> {
   const list = await fetchList(url, MOST_LIST_BYTES, revocationListIn);
   const why = whyPartial(list, url);
-  // It would take the place of all that was revoked before.
+  // It would replace everything that was revoked before.
   if (why !== undefined)
     throw unparsed(why, 'give the address of a list of all certificates, or of this very part');
   const authorities = (await store.read((view) => authoritiesIn(view, mount))).filter(
@@ -103,9 +119,9 @@ async function fetched({ store, mount }: Room, url: string): Promise<RevocationL
 }
 
 /**
- * Why a list may leave out what is revoked; undefined for one that doesn't. One that says that it is about the certificates which name its
- * own address is whole for who asked there.
- * @param url from where it came, if it was fetched.
+ * Returns why a list may be incomplete; undefined if it is complete. A list whose scope is the certificates that name
+ * its own address is complete for that address.
+ * @param url address it was fetched from, if any
  * @see docs/decisions/0249
  */
 function whyPartial({ isDelta, scope, notUnderstood }: RevocationList, url?: string): string | undefined {
@@ -119,7 +135,7 @@ function whyPartial({ isDelta, scope, notUnderstood }: RevocationList, url?: str
   return isOfAddress && !scope.isUnusual ? undefined : 'it is about some certificates of its authority only';
 }
 
-/** By `http` or `https` it is the same place. */
+/** Normalizes a URL; `http` and `https` are the same location. */
 function placeOf(address: string): string {
   if (!URL.canParse(address)) return address;
   const { host, pathname, search } = new URL(address);

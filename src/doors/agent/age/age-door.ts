@@ -10,19 +10,19 @@ import { hungUpSignal } from '../gone.ts';
 import { Conversation } from './conversation.ts';
 import { type KeyName, parsePluginIdentity, parsePluginRecipient } from './names.ts';
 
-/** The two state machines of plugins, by the names that age starts them with. */
+/** State machines of age plugins, by the names with which age starts them. */
 export const MACHINES = ['recipient-v1', 'identity-v1'] as const;
 
-/** More of one kind than anybody has. */
+/** Maximum number of recipients or identities. */
 const MOST = 4096;
-/** Of identities or recipients, times files: age asks about one file at a time. */
+/** Maximum number of identities or recipients, times files: age asks about one file at a time. */
 const MOST_TRIES = 4096;
 const POST_QUANTUM = 'postquantum';
 
 /**
- * Plugins of age: the program that age starts tells in its first line which of the two it is to be, and passes on what comes.
- * A recipient is the public half of a key of the store, and an identity the key itself: the stanzas are those of age, so that
- * files can be opened and written with and without the plugin.
+ * age plugin protocol: the program that age starts sends the name of the state machine in its first line, and then
+ * passes on all data. A recipient is the public key of a named key, and an identity the key itself: the stanzas are
+ * age's own, so that files can be opened and written with and without the plugin.
  */
 export const openAgeDoor: OpenDoor = (desk) => (connection) => {
   connection.on('error', () => undefined);
@@ -38,7 +38,10 @@ export const openAgeDoor: OpenDoor = (desk) => (connection) => {
   });
 };
 
-/** Speaks as one of the two, to the end. @throws `invalid` when the other side does not keep to the protocol. */
+/**
+ * Runs one of the state machines to its end.
+ * @throws `invalid` if the peer violates the protocol
+ */
 export async function runMachine(
   conversation: Conversation,
   machine: string,
@@ -51,11 +54,11 @@ export async function runMachine(
   conversation.end();
 }
 
-/** Someone whom a file is for, in the words of the other side. */
+/** Recipient or identity of a file, as named by the peer. */
 interface Named {
   readonly what: 'recipient' | 'identity';
   readonly text: string;
-  /** Counted for each of the two by itself. */
+  /** Index, counted separately for the two. */
   readonly index: number;
 }
 
@@ -79,7 +82,7 @@ async function wrapFileKeys(conversation: Conversation, desk: Desk): Promise<voi
     const recipient = await orSay(conversation, one, () => recipientOf(desk, one));
     if (recipient !== undefined) recipients.push(recipient);
   }
-  // With an error nothing is wrapped.
+  // After an error nothing is wrapped.
   if (recipients.length < named.length) return;
   const isQuantum = recipients.length > 0 && recipients.every(({ group }) => group === 'post-quantum');
   if (wantsLabels && isQuantum) await conversation.say('labels', [POST_QUANTUM]);
@@ -97,7 +100,7 @@ const ADDING: Readonly<Record<string, Named['what']>> = {
   'add-identity': 'identity',
 };
 
-/** The latest version of the key that is named. */
+/** Returns the recipient of the key's latest version. */
 async function recipientOf(desk: Desk, { what, text }: Named): Promise<Recipient> {
   const name = what === 'recipient' ? parsePluginRecipient(text) : parsePluginIdentity(text);
   const [offer] = await offersFor(desk, name);
@@ -169,7 +172,7 @@ function requiredOffer(offer: Offer | undefined): Offer {
   throw denied('this key is not offered to age', { hint: 'run "coffer agent offer NAME --age"' });
 }
 
-/** Everything up to `done`; what is not known is passed over, as newer clients say more. */
+/** Reads all stanzas up to `done`; unknown ones of newer clients are ignored. */
 async function told(conversation: Conversation, take: (stanza: Stanza) => void): Promise<void> {
   for (;;) {
     const stanza = await conversation.next();
@@ -191,7 +194,9 @@ function fileKey(body: Buffer): Buffer {
   return body;
 }
 
-/** Says why something can't be done. What is about the store, and not about who is named, is an error of the plugin. */
+/**
+ * Reports an error of a recipient or identity to the peer. Errors of the store are reported as errors of the plugin.
+ */
 async function orSay<T>(
   conversation: Conversation,
   { what, index }: Named,

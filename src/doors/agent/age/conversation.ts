@@ -3,19 +3,23 @@ import { invalid } from '../../../ground/errors.ts';
 import { turn } from '../../../ground/pause.ts';
 import { printStanza, type Stanza, unpadded } from '../../../transit/envelope/age/header.ts';
 
-/** No line of a file's header, and no name, is longer. */
+/** Maximum length of a line in bytes: longer than any line of a header, and any name. */
 const MOST_LINE_BYTES = 16 * 1024;
-/** What one file may have in its header, with room for many files at once. */
+/** Maximum size of a conversation in bytes: a file's header, with space for many files at once. */
 const MOST_BYTES = 8 * 2 ** 20;
 const COLUMNS = 64;
 const NEWLINE = 0x0a;
 
-/** Puts lines together to stanzas, as they stand in the header of a file, too. */
+/** Assembles lines to stanzas, in the same form as in the header of a file. */
 export class StanzaLines {
   #head: { readonly type: string; readonly args: readonly string[] } | undefined;
   #body = '';
 
-  /** @returns the stanza that the line completes. @throws `invalid` for a line that is no part of one, `inauthentic` for its body. */
+  /**
+   * Adds a line.
+   * @returns the stanza that it completes
+   * @throws `invalid` for a malformed line; `inauthentic` for a malformed body
+   */
   add(line: string): Stanza | undefined {
     if (this.#head === undefined) {
       const words = line.split(' ');
@@ -36,7 +40,7 @@ export class StanzaLines {
   }
 }
 
-/** Stanzas one after the other, as age and its plugins exchange them. */
+/** Sequence of stanzas between age and its plugins. */
 export class Conversation {
   readonly #connection: Duplex;
   readonly #stanzas = new StanzaLines();
@@ -49,7 +53,10 @@ export class Conversation {
     this.#come = connection.iterator({ destroyOnReturn: false })[Symbol.asyncIterator]();
   }
 
-  /** @throws `invalid` for what is none, and at the end. */
+  /**
+   * Reads a line.
+   * @throws `invalid` for a malformed one, and at the end
+   */
   async line(): Promise<string> {
     for (;;) {
       const end = this.#held.indexOf(NEWLINE);
@@ -69,7 +76,10 @@ export class Conversation {
     }
   }
 
-  /** The next one. @throws as `line`. */
+  /**
+   * Reads the next stanza.
+   * @throws as `line`
+   */
   async next(): Promise<Stanza> {
     for (;;) {
       const stanza = this.#stanzas.add(await this.line());
@@ -77,18 +87,18 @@ export class Conversation {
     }
   }
 
-  /** Says something, and waits for the answer to it. */
+  /** Sends a stanza, and reads the response. */
   async say(type: string, args: readonly string[] = [], body: string | Uint8Array = ''): Promise<Stanza> {
     this.#write(type, args, body);
     return this.next();
   }
 
   /**
-   * Lets others have their turn, and looks whether somebody still waits for what is worked out meanwhile.
-   * @throws `invalid` when nobody does.
+   * Yields to other tasks, and checks that the peer still waits for the result.
+   * @throws `invalid` if it does not
    */
   async stillThere(): Promise<void> {
-    // A connection tells that its other end is gone only to who reads from it.
+    // The end of a connection is only reported to a pending read.
     this.#connection.read(0);
     await turn();
     const { destroyed, readableEnded } = this.#connection;
@@ -96,7 +106,7 @@ export class Conversation {
     if (destroyed || (readableEnded && this.#held.length === 0)) throw invalid('it ends in the middle');
   }
 
-  /** Says the last thing. */
+  /** Sends the last stanza, and closes the connection. */
   end(): void {
     this.#write('done', [], '');
     this.#connection.end();

@@ -130,7 +130,10 @@ export class Verifying {
   readonly #scheme: Scheme;
   readonly #gathered: Gathered;
 
-  /** @throws `Refused` */
+  /**
+   * Adds a part.
+   * @throws `Refused`
+   */
   constructor(object: TokenObject, mechanism: Mechanism) {
     this.#version = requireKey(object, false);
     this.#scheme = schemeOf(mechanism, this.#version.kind);

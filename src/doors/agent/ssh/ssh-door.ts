@@ -31,7 +31,7 @@ import { type SignedData, signedDataOf } from './signed-data.ts';
 
 type SignRequest = Extract<AgentRequest, { kind: 'sign' }>;
 
-/** ssh-agent: programs list what is offered and have it sign. Nothing is added or removed from outside. */
+/** ssh-agent protocol: programs list the offers and request signatures. Keys cannot be added or removed by clients. */
 export const openSshDoor: OpenDoor = (desk) => {
   const door = new SshDoor(desk);
   return (connection) => door.take(connection);
@@ -41,7 +41,7 @@ class SshDoor {
   readonly #desk: Desk;
   readonly #lock = new DoorLock();
   readonly #keys = new PublicKeys();
-  /** By their blobs; what was listed last. */
+  /** Last listed versions, by their blobs. */
   #listed: ReadonlyMap<string, OfferedVersion> = new Map();
 
   constructor(desk: Desk) {
@@ -53,7 +53,7 @@ class SshDoor {
     answerInTurn(connection, { take: takeMessage, answer: (message) => this.#answer(message, client) });
   }
 
-  /** What goes wrong is a failure for the client, whose protocol has no words for why. */
+  /** Answers a message. Errors become a failure, because the protocol does not transmit reasons. */
   async #answer(message: Buffer, client: Client): Promise<Buffer> {
     try {
       return await this.#carryOut(parseAgentRequest(message), client);
@@ -89,7 +89,7 @@ class SshDoor {
     return versions.filter(({ offer }) => isOfferedTo(client, offer));
   }
 
-  /** Nobody is asked to unlock the store because another machine wants it. */
+  /** Returns the offers for a client. The user is not asked to unlock the store for a request from another machine. */
   #offersTo({ bindings }: Client): Promise<readonly Offer[]> {
     return this.#desk.offers(bindings.isForwarded ? 'quietly' : undefined);
   }
@@ -123,7 +123,10 @@ class SshDoor {
     return printWireSignature(signature);
   }
 
-  /** The key that a client means, as it is offered now. @throws `denied` */
+  /**
+   * Finds the key that a client refers to, with its current offer.
+   * @throws `denied`
+   */
   async #find(blob: Buffer, client: Client): Promise<OfferedVersion> {
     const name = blob.toString('base64');
     const offers = await this.#offersTo(client);
@@ -136,22 +139,25 @@ class SshDoor {
   }
 }
 
-/** One connection. */
+/** Client connection. */
 interface Client {
   readonly bindings: Bindings;
   readonly gone: AbortSignal;
 }
 
-/** What another machine may do is use keys, and nothing else. @throws `denied` */
+/**
+ * Refuses requests from another machine other than using keys.
+ * @throws `denied`
+ */
 function requireHere({ bindings }: Client): void {
   if (bindings.isForwarded) throw denied('the door is not locked from another machine');
 }
 
-/** Whether a key is offered at all to who asks. */
+/** Whether a key is offered to the client at all. */
 const isOfferedTo = ({ bindings }: Client, { uses }: Offer): boolean =>
   !bindings.isForwarded || uses.includes(FORWARDED_USE);
 
-/** Whether a key may sign this, for who asks. */
+/** Whether a key may sign this for the client. */
 function isOffered(offer: Offer, asked: SignedData, blob: Buffer, client: Client): boolean {
   const { uses } = offer;
   const { bindings } = client;

@@ -35,11 +35,11 @@ export interface JsonApiOptions {
   readonly routes: readonly ServedRoute[];
   readonly served: () => ServedCore | undefined;
   readonly failed: NoteFailure;
-  /** Nobody but the owner can come in: whatever token is sent counts for nothing. */
+  /** Present if only the owner can connect: tokens are ignored. */
   readonly byOwner?: boolean;
 }
 
-/** The tags API: `/api/v2`, in the manners of JSON:API. */
+/** Tags API: `/api/v2`, following JSON:API. */
 export class JsonApi {
   readonly #routes: RouteTable;
   readonly #options: JsonApiOptions;
@@ -49,13 +49,13 @@ export class JsonApi {
     this.#options = options;
   }
 
-  /** Reads what is asked for, and nothing of the body. */
+  /** Reads what is requested, without the body. */
   take(exchange: Exchange): PendingRequest {
     const { target } = exchange;
     const mark = target.indexOf('?');
     const path = target.slice(JSON_API_PREFIX.length, mark === -1 ? undefined : mark);
     if (!isEncoded(path)) return settled(MALFORMED_PATH);
-    // The first call of every client, answered whatever its token is.
+    // First call of every client, answered whatever its token is.
     if (path === 'ping') return settled(NO_DOCUMENT);
     const query = mark === -1 ? '' : target.slice(mark + 1);
     return {
@@ -148,7 +148,7 @@ export class JsonApi {
 
 const METHODS: Readonly<Record<string, Method>> = {
   GET: 'GET',
-  // The platform sends no body then.
+  // Node omits the body.
   HEAD: 'GET',
   POST: 'POST',
   PATCH: 'PATCH',

@@ -31,25 +31,25 @@ import { isAnswer, readParameters, readVaultRequest, refusedHeader, type VaultRe
 
 export const VAULT_PREFIX = '/v1/';
 
-/** Nothing about the server itself, or about tokens, has a use for more. */
+/** Maximum body size of operations on the server itself or on tokens, in bytes. */
 const MAX_SYSTEM_BODY_BYTES = 1024 * 1024;
-/** What is read of a caller without a token. */
+/** Maximum body size of a client without a token, in bytes. */
 const MAX_STRANGER_BODY_BYTES = 64 * 1024;
-/** More names that mean nothing to a login are not listed in a warning. */
+/** Maximum number of unknown parameters of a login that are listed in a warning. */
 const MOST_WARNED = 32;
 
 export interface VaultApiOptions {
   readonly routes: readonly ServedRoute[];
-  /** The core while the server is unsealed. */
+  /** Core while the server is unsealed. */
   readonly served: () => ServedCore | undefined;
-  /** For the few operations that are answered while it is not. */
+  /** Core for the few operations that are available while it is sealed. */
   readonly sealedCore: Core;
   readonly failed: NoteFailure;
-  /** Nobody but the owner can come in: whatever token is sent counts for nothing. */
+  /** Present if only the owner can connect: tokens are ignored. */
   readonly byOwner?: boolean;
 }
 
-/** The API of the Vault family: `/v1`. */
+/** Vault-compatible API: `/v1`. */
 export class VaultApi {
   readonly #own: RouteTable;
   /** Below mounts, by their type. */
@@ -72,7 +72,7 @@ export class VaultApi {
     this.#help = { name: 'help', summary: '', operation, route };
   }
 
-  /** Reads what is asked for, and nothing of the body. */
+  /** Reads what is requested, without the body. */
   take(exchange: Exchange): PendingRequest {
     const { origin } = exchange.headers;
     if (origin === undefined) return this.#take(exchange);
@@ -93,10 +93,10 @@ export class VaultApi {
     };
   }
 
-  /** What is about the server itself is never large, and is answered by the server. */
+  /** Returns the weight of a request; operations on the server itself are never large, and run in the server. */
   #weightOf({ body }: Exchange, { method, path, isForHelp }: VaultRequest): PendingRequest['weight'] {
     if (isSystemPath(path) || isForHelp) return 'light';
-    // To know which mounts there are takes a look at the store.
+    // Without looking up the mounts, which would require reading the store.
     for (let end = mountEnd(path, 0); end !== -1; end = mountEnd(path, end + 1)) {
       if (typeof this.#unfolding.match(method, path.slice(end + 1)) === 'object') return 'unfolds';
     }
@@ -131,7 +131,7 @@ export class VaultApi {
     return served === undefined ? undefined : isWelcome(served, await this.#ask(exchange, request, served));
   }
 
-  /** Probes: no token, no audit record. */
+  /** Answers health checks: no token, no audit record. */
   async #answerAnybody(
     exchange: Exchange,
     request: VaultRequest,
@@ -140,7 +140,7 @@ export class VaultApi {
   ): Promise<Answer> {
     const { operation } = match.served;
     if (core === undefined && !operation.whileSealed) return SEALED;
-    // The one thing that a page in somebody's browser could do here: it can send this, though not read the answer.
+    // The only request that a foreign web page could abuse: it can send it, although not read the response.
     if (request.method === 'POST' && isOfStrangePage(exchange)) {
       return OF_WEB_PAGE.answer;
     }
@@ -243,8 +243,9 @@ export class VaultApi {
 }
 
 /**
- * What an operation knows of what a stranger sent: thousands of other names would be copied, sorted and hashed for nothing.
- * @param mostUnknown how many of the others are taken as well, for an answer that warns of them.
+ * Reads the known parameters of an unauthenticated request: thousands of other names would be copied, sorted and hashed
+ * for nothing.
+ * @param mostUnknown maximum number of unknown ones to read, for a warning
  */
 function readKnown(
   { params }: Operation,
@@ -259,7 +260,7 @@ function readKnown(
   return Object.fromEntries([...known, ...unknown.slice(0, mostUnknown)].map((name) => [name, sent[name]]));
 }
 
-/** Nobody said that it may come from there. */
+/** Whether it comes from a web page of an origin that is not allowed. */
 const isOfStrangePage = ({ headers, isOfAllowedPage }: Exchange): boolean =>
   headers.origin !== undefined && !isOfAllowedPage;
 

@@ -19,15 +19,16 @@ import { JOURNAL, type Journal, type JournalEntry, parseJournal, printJournal } 
 import { type Layout, STAGED } from './layout.ts';
 import { type StateDirectory, settled, unsettled } from './state-directory.ts';
 
-/** A directory with a store in it. */
+/** Directory that contains a store. */
 export interface StoreDirectory {
   readonly layout: Layout;
   readonly state: StateDirectory;
 }
 
 /**
- * Applies changes, all or none. Everything new is staged first, so a full disk is noticed while nothing has changed.
- * @param changes at least one.
+ * Applies changes atomically. Everything new is staged first, so that a full disk is noticed before anything has
+ * changed.
+ * @param changes at least one
  * @see docs/decisions/0007
  * @see docs/decisions/0122
  */
@@ -42,7 +43,7 @@ export async function commitChanges(
     : commitSeveral(directory, from, changes);
 }
 
-/** One change needs no journal: the rename that puts it in place is atomic by itself. */
+/** Applies a single change. It needs no journal: the rename that puts the blob in place is atomic. */
 async function commitOne(directory: StoreDirectory, from: Version, { ref, bytes }: Change): Promise<Version> {
   const target = directory.layout.blob(from.generation, ref);
   const staged = join(directory.state.path, SINGLE);
@@ -71,10 +72,10 @@ async function commitSeveral(
     makeDirectory(state.preparing);
     await inParallel(changes, ({ ref, bytes }) => stage(directory, from, ref, bytes));
     const journaling = writeDurably(join(state.preparing, JOURNAL), printJournal(journal));
-    // All entries of the directory exist by now, so both may wait for the disk at the same time.
+    // All entries of the directory exist by now, so both can be synced at the same time.
     await Promise.all([journaling, syncDirectory(state.preparing)]);
     state.change(settled(from), unsettled(from));
-    // Once this is on disk the commit is decided. The sync covers the change of state, too.
+    // Once this is on disk, the commit is decided. The sync covers the change of state as well.
     moveFile(state.preparing, state.decided);
   });
   return afterDecision('the change is made', async () => {
@@ -85,7 +86,8 @@ async function commitSeveral(
 }
 
 /**
- * What fails from here on fails with `made` made: whoever writes next finishes it, and nobody may make it again.
+ * Runs the steps after the decision. If they fail, `made` has still happened: the next writer finishes it, and the
+ * operation must not be repeated.
  * @see docs/decisions/0119
  */
 export async function afterDecision(made: string, finishing: () => Promise<Version>): Promise<Version> {
@@ -107,7 +109,7 @@ async function stage(
   await stageBlobFile(directory.layout.blob(from.generation, ref), staged, bytes);
 }
 
-/** When what leads to the decision fails, nothing of it is left. */
+/** Runs the steps before the decision, and removes all traces if they fail. */
 async function cleaningUp(
   { state }: StoreDirectory,
   from: Version,
@@ -118,24 +120,25 @@ async function cleaningUp(
   } catch (error) {
     try {
       const { state: present, others } = state.list();
-      // First of all, or what is deleted below could pass for a commit that was applied.
+      // First of all: otherwise a deletion below could be mistaken for an applied commit.
       if (present?.settled === false) state.change(unsettled(from), settled(from));
       state.discard(others);
     } catch {
-      // The next writer clears it away; why it failed is worth more.
+      // The next writer removes it; the original error is more useful.
     }
     throw error;
   }
 }
 
-/** Finishes the commit that a killed process was at, or clears away what it had prepared. */
+/** Finishes the commit of a killed process, or removes its preparations. */
 export async function recover(directory: StoreDirectory, from: Version): Promise<Version> {
-  // It may have been killed before that: what is applied below must not reach the disk before the decision does.
+  // The process may have been killed before the sync: the decision must reach the disk before the changes applied
+  // below.
   await syncDirectory(directory.state.path);
   await syncDirectory(directory.layout.directory);
   const journal = readJournal(directory, from);
   if (journal === undefined) {
-    // At most one file had been moved into place; make that durable before anybody builds on it.
+    // At most one file had been moved into place; make it durable before anything is built on it.
     for (const area of areas) await syncDirectory(directory.layout.area(from.generation, area));
     return finishDecided(directory, from);
   }
@@ -144,8 +147,8 @@ export async function recover(directory: StoreDirectory, from: Version): Promise
 }
 
 /**
- * What the commit is going to do that was decided on top of a version; undefined when there is none, or when it is done.
- * @throws `corrupt`
+ * Reads the changes of the commit that was decided on top of a version; undefined if there is none or it is done.
+ * @throws `corrupt` if the journal is damaged or of another state
  */
 export function readJournal({ state }: StoreDirectory, from: Version): Journal | undefined {
   const path = join(state.decided, JOURNAL);
@@ -169,8 +172,8 @@ function finish(directory: StoreDirectory, from: Version): Version {
 async function finishDecided(directory: StoreDirectory, from: Version): Promise<Version> {
   deleteFile(join(directory.state.decided, JOURNAL));
   deleteTree(directory.state.decided);
-  // The journal must be gone from the disk before anybody may begin a later commit, or a crash of the machine
-  // could bring it back and have it undo that commit, or find its blobs replaced.
+  // The journal must be gone from the disk before a later commit begins. Otherwise a machine crash could restore it and
+  // make it undo that commit, or find its blobs replaced.
   await syncDirectory(directory.state.path);
   return finish(directory, from);
 }
@@ -180,7 +183,7 @@ async function apply(directory: StoreDirectory, { from, entries }: Journal): Pro
   for (const area of areasOf(entries)) await syncDirectory(directory.layout.area(from.generation, area));
 }
 
-/** May run again after it was cut short anywhere. */
+/** Applies one entry. Idempotent: it may run again after an interruption at any point. */
 function applyEntry(directory: StoreDirectory, from: Version, { ref, sha256 }: JournalEntry): void {
   const target = directory.layout.blob(from.generation, ref);
   const staged = join(directory.state.decided, stagedName(ref));
@@ -198,9 +201,9 @@ function applyEntry(directory: StoreDirectory, from: Version, { ref, sha256 }: J
   }
 }
 
-/** The staged file of a commit of one change. */
+/** Name of the staged file of a single-change commit. */
 const SINGLE = `blob${STAGED}`;
-/** The name of a new blob in the directory of its commit. */
+/** Name of a new blob in the directory of its commit. */
 export const stagedName = (ref: BlobRef): string => `${ref.area}-${ref.name}`;
 
 const entryOf = ({ ref, bytes }: Change): JournalEntry => ({

@@ -7,28 +7,29 @@ import { REPAIR } from '../../refusals.ts';
 import { diskError, errorCode } from './disk-errors.ts';
 import { FILE_MODE } from './durable-files.ts';
 
-// Result codes of SQLite, https://www.sqlite.org/rescode.html
+// SQLite result codes, https://www.sqlite.org/rescode.html
 const SQLITE_BUSY = 5;
 const SQLITE_NOTADB = 26;
 /**
- * A pause is at most this part of the time waited so far, within bounds: a short hold is noticed soon after its end, and a crowd
- * does not keep the processors from whoever holds the lock with its tries.
+ * Polling pause as a share of the time waited so far, within bounds: a short hold is noticed soon after its end, and
+ * many waiting processes do not take the CPU from the lock's holder.
  */
 const PAUSE_SHARE = 1 / 8;
 const FIRST_PAUSE_MS = 2;
 const LONGEST_PAUSE_MS = 50;
 
 /**
- * Mutual exclusion among all processes that use one file. SQLite does the locking: it is the part of Node that
- * reaches the kernel's file locks, and it handles their traps (POSIX drops all locks of a process when *any*
- * descriptor of the file is closed). The kernel lets go when a process ends, however it ends, so no lock is ever stale.
- * Nothing is written: the file stays empty, and no other file appears. Its time of change says since when it is held. Never open the file by other means than this.
+ * Mutual exclusion among all processes that use one file. SQLite does the locking: it is the part of Node that can use
+ * the kernel's file locks, and it handles their pitfalls (POSIX drops all locks of a process when *any* descriptor of
+ * the file is closed). The kernel releases the lock when a process exits for any reason, so locks are never stale.
+ * Nothing is written: the file stays empty, and no other file is created. Its modification time tells since when the
+ * lock is held. Never open the file by other means than this class.
  * @see docs/decisions/0006
  */
 export class FileLock {
   readonly #path: string;
   readonly #waitMs: number;
-  /** Resolves when everyone who queued in this process is done; undefined when nobody has. */
+  /** Resolves when everyone queued in this process is done; undefined if the queue is empty. */
   #queue: Promise<void> | undefined;
 
   constructor(path: string, waitMs: number) {
@@ -37,10 +38,10 @@ export class FileLock {
   }
 
   /**
-   * Runs `work` while no one else holds the lock, in this process or any other. First come, first served within the
-   * process; between processes by chance.
-   * @param waitMs how long to wait, where it is less than usual.
-   * @throws `unavailable` when the lock is not to be had in time, or the file can't be opened for writing.
+   * Runs `work` while holding the lock exclusively, across all processes. First come, first served within a process;
+   * random between processes.
+   * @param waitMs time to wait, if shorter than usual
+   * @throws `unavailable` if the lock cannot be acquired in time, or the file cannot be opened for writing
    */
   async hold<T>(work: () => Promise<T>, waitMs = this.#waitMs): Promise<T> {
     const wait: Wait = { start: elapsedMs(), waitMs };
@@ -74,7 +75,10 @@ export class FileLock {
     }
   }
 
-  /** @returns how to let go again. */
+  /**
+   * Acquires the lock.
+   * @returns function that releases it
+   */
   async #acquire(wait: Wait): Promise<() => void> {
     const database = this.#open();
     try {
@@ -105,7 +109,7 @@ export class FileLock {
 
   #tryBegin(database: DatabaseSync): boolean {
     try {
-      // The roll-back journal in memory, or else SQLite makes a file for it.
+      // Keep the rollback journal in memory; otherwise SQLite creates a file for it.
       database.exec('PRAGMA journal_mode=MEMORY; BEGIN IMMEDIATE');
       return true;
     } catch (error) {
@@ -115,8 +119,8 @@ export class FileLock {
   }
 
   /**
-   * SQLite would create a missing file with wider permissions than ours, and would take a file that it can't write
-   * as well, but then without locking anything.
+   * Checks that the lock file is writable. SQLite would create a missing file with wider permissions, and would accept
+   * a read-only file without locking anything.
    */
   #ensureWritable(): void {
     try {
@@ -152,22 +156,22 @@ export class FileLock {
 }
 
 interface Wait {
-  /** As `elapsedMs` counts. */
+  /** Start time, on the clock of `elapsedMs`. */
   readonly start: number;
   readonly waitMs: number;
 }
 
-/** Lets those who wait in vain know since when: nothing but the time is written, and not into the file. */
+/** Records since when the lock is held, for processes that wait in vain: only the file's modification time is set. */
 function noteHolder(path: string): void {
   const now = Date.now() / 1000;
   try {
     utimesSync(path, now, now);
   } catch {
-    // It is for a message only.
+    // Only used for a message.
   }
 }
 
-/** SQLite's primary result code of an error, or undefined. */
+/** Returns SQLite's primary result code of an error, or undefined. */
 function resultCode(error: unknown): number | undefined {
   if (typeof error !== 'object' || error === null || !('errcode' in error)) return undefined;
   return typeof error.errcode === 'number' ? error.errcode & 0xff : undefined;

@@ -31,20 +31,20 @@ import { deleteGeneration, deleteNeighbours, listGenerations, writeGeneration } 
 import { HEADER, Layout, parseBlobFileName, parseGeneration, STAGED } from './layout.ts';
 import { DECIDED, StateDirectory, settled, unsettled } from './state-directory.ts';
 
-/** Most commits are done within this. */
+/** Time within which most commits are done, in milliseconds. */
 const PATIENCE_MS = 8;
 
-/** A store in a directory of files, shared by any number of processes. Layout: docs/format.md. */
+/** Store in a directory of files, shared by any number of processes. Layout: docs/format.md. */
 export class FilesBackend implements Backend {
   readonly place: Place;
   readonly headerPlace: Place;
   readonly #directory: StoreDirectory;
   readonly #lock: FileLock;
-  /** The generation whose directories were found to be ours alone. */
+  /** Last generation whose directories were checked to be writable by us only. */
   #checkedGeneration = 0;
-  /** That of the store that was opened. */
+  /** Header of the opened store. */
   #header: Buffer | undefined;
-  /** The revision on top of which there is a commit that is not done soon. */
+  /** Base revision of a commit that has taken longer than `PATIENCE_MS`. */
   #waitedFor: number | undefined;
 
   constructor(directory: string, options: BackendOptions = {}) {
@@ -84,7 +84,10 @@ export class FilesBackend implements Backend {
     return state;
   }
 
-  /** @throws `corrupt` only where there is a store: one that is out of reach is not damaged. */
+  /**
+   * Reads the state.
+   * @throws `corrupt` only if there is a store: an inaccessible store is not damaged
+   */
   async #read(): Promise<State> {
     try {
       return this.#directory.state.read();
@@ -99,7 +102,7 @@ export class FilesBackend implements Backend {
     return followCommit(this, this.#directory, () => this.#stateInAMoment());
   }
 
-  /** The state once whoever is committing is done, for whom a moment is waited, but once. */
+  /** Returns the state after waiting a moment, at most once per commit, for a commit in progress. */
   async #stateInAMoment(): Promise<State> {
     const start = elapsedMs();
     for (;;) {
@@ -141,7 +144,7 @@ export class FilesBackend implements Backend {
   async repair(choose: ChooseGeneration): Promise<readonly Mend[]> {
     const { repairFiles } = await import('./repair-files.ts');
     const mended = await repairFiles(this.#directory, this.#lock, choose);
-    // Whoever gets the right to write finishes what was decided.
+    // Acquiring the write lock finishes decided commits.
     await this.exclusive(async () => undefined);
     return mended;
   }
@@ -156,10 +159,10 @@ export class FilesBackend implements Backend {
     );
   }
 
-  /** Nothing stays open between calls. */
+  /** Does nothing: no files stay open between calls. */
   close(): void {}
 
-  /** Brings the store to a settled state, whatever the last session left. */
+  /** Brings the store to a settled state, whatever the last session left behind. */
   async #prepare(): Promise<Version> {
     const { layout, state } = this.#directory;
     const { state: found, others } = state.list();
@@ -169,7 +172,7 @@ export class FilesBackend implements Backend {
       present = settled(await recover(this.#directory, present));
       state.discard(state.list().others);
     } else if (others.length > 0) {
-      // A commit beside a settled state was not decided, or is done with.
+      // A commit directory next to a settled state was not decided, or is already applied.
       state.discard(others);
       await syncDirectory(state.path);
     }
@@ -190,7 +193,10 @@ export class FilesBackend implements Backend {
     return replacement;
   }
 
-  /** @throws WentBack; another error where it is not even the same store. */
+  /**
+   * Checks a state against the last-seen revision.
+   * @throws WentBack if it is older; another error if it is not even the same store
+   */
   #admit(present: State): void {
     const { layout, state } = this.#directory;
     try {
@@ -270,8 +276,8 @@ function refuseForeignDirectory(path: string, whenMissing: () => CofferError): v
 const OWN_NAMES = new Set([HEADER, 'lock', 'state']);
 
 /**
- * Paths in a store directory that are no part of the store. What a writer is at, or has left when it was killed, is
- * not reported: whoever writes next clears it away.
+ * Finds paths in a store directory that do not belong to the store. Files of a current or killed writer are not
+ * reported: the next writer removes them.
  */
 function findStrays({ layout, state }: StoreDirectory): string[] {
   const { state: present, others } = state.list();
@@ -290,7 +296,7 @@ function findStrays({ layout, state }: StoreDirectory): string[] {
   return strays;
 }
 
-/** The directory of the present generation, or of one that a rekey is making or deleting. */
+/** Whether a name is the directory of the current generation, or of one that a rekey is creating or deleting. */
 function isNear(name: string, present: number | undefined): boolean {
   const generation = parseGeneration(name);
   return generation !== undefined && present !== undefined && Math.abs(generation - present) <= 1;

@@ -16,7 +16,7 @@ const LABEL = 'age-encryption.org/v1/scrypt';
 const BLOCK = 8;
 /** Binary logarithm of the scrypt work factor: 256 MiB and almost a second for each guess, the same as age. */
 const WORK_FACTOR = 18;
-/** As with age: 4 GiB and some seconds; a file can't ask for more. */
+/** Maximum work factor, as in age: 4 GiB and some seconds; a file cannot require more. */
 const MAX_WORK_FACTOR = 22;
 
 const wrapKeyOf = (

@@ -11,18 +11,22 @@ import { TAG_BYTES } from '../chunk-cipher.ts';
 import { damaged } from '../refusals.ts';
 import { FILE_KEY_BYTES, printUnpadded, type Stanza, unpadded } from './header.ts';
 
-/** Somebody who shall open a file. */
+/** Recipient that a file is encrypted to. */
 export interface Recipient {
-  /** What may stand together in one file: the weakest decides, so hybrid recipients stand alone, as passphrases do. */
+  /**
+   * Group of recipients that may share a file: the weakest one determines its security, so hybrid recipients are not
+   * mixed with others, and passphrases stand alone.
+   */
   readonly group: 'classical' | 'post-quantum' | 'passphrase';
   wrap(fileKey: Uint8Array): MaybePromise<Stanza>;
 }
 
-/** Something that opens files. */
+/** Identity that decrypts files. */
 export interface Identity {
   /**
-   * @returns the file key, which the caller overwrites; undefined when none of the stanzas is for this identity.
-   * @throws `inauthentic` for a stanza of its kind that is not as it should be.
+   * Unwraps the file key, which the caller overwrites.
+   * @returns undefined if none of the stanzas matches this identity
+   * @throws `inauthentic` for a malformed stanza of its type
    */
   unwrap(stanzas: readonly Stanza[]): MaybePromise<Buffer | undefined>;
 }
@@ -48,7 +52,10 @@ function parseKey(text: string, prefixOf: (kem: AgeKem) => string, bytes: (kem: 
   return { kem, bytes: parsed.bytes };
 }
 
-/** The public half behind an `age1…`. @throws `invalid` */
+/**
+ * Parses the public key in an `age1…`.
+ * @throws `invalid`
+ */
 export const parseRecipient = (text: string) =>
   parseKey(
     text,
@@ -90,7 +97,7 @@ export function recipientOfIdentity(text: string): string {
   return printBech32(kem.recipientPrefix, publicKey);
 }
 
-/** A fresh `AGE-SECRET-KEY-…` of the usual kind. */
+/** Generates an X25519 identity, `AGE-SECRET-KEY-…`. */
 export function freshIdentity(random: Random): string {
   const secret = random.bytes(SECRET_BYTES);
   const text = printBech32(x25519Kem.identityPrefix, secret).toUpperCase();
@@ -98,12 +105,15 @@ export function freshIdentity(random: Random): string {
   return text;
 }
 
-/** Whoever an `age1…` stands for. @throws `invalid` when it is mistyped, or would let everybody open the file. */
+/**
+ * Parses an `age1…` into a recipient.
+ * @throws `invalid` if it is mistyped, or a weak key that anyone could decrypt with
+ */
 export function ageRecipient(text: string): Recipient {
   const tagged = taggedRecipient(text);
   if (tagged !== undefined) return tagged;
   const { kem, bytes } = parseRecipient(text);
-  // A key that is none is told before a file is begun.
+  // Detect an invalid key before a file is begun.
   kem.seal(bytes, Buffer.alloc(FILE_KEY_BYTES));
   return {
     group: kem.isPostQuantum ? 'post-quantum' : 'classical',
@@ -114,7 +124,10 @@ export function ageRecipient(text: string): Recipient {
   };
 }
 
-/** An `AGE-SECRET-KEY-…`. @throws `invalid`, never with the text in it. */
+/**
+ * Parses an `AGE-SECRET-KEY-…` into an identity.
+ * @throws `invalid`, without the text in it
+ */
 export function ageIdentity(text: string): Identity {
   const { kem, bytes: secret } = parseKey(
     text,
@@ -143,7 +156,8 @@ export const sealedFor = (kem: AgeKem, stanzas: readonly Stanza[]): readonly Sea
     });
 
 /**
- * A body of another length than that of a file key is never tried: somebody could learn from it which of many keys opens it.
+ * Checks the shape of a stanza. A body with another length than a wrapped file key is never tried: an attacker could
+ * learn from it which of many keys opens it.
  * @throws `inauthentic`
  */
 export function requireShape(args: readonly string[], count: number, body: Buffer): readonly string[] {

@@ -6,14 +6,14 @@ import { TAG_BYTES } from '../node-aead.ts';
  * stanza of one argument, and a body that is the secret and a tag.
  */
 export interface AgeKem {
-  /** The first word of its stanzas. */
+  /** Stanza type. */
   readonly stanza: string;
-  /** What recipients begin with, before the last `1`. */
+  /** Prefix of recipients, before the last `1`. */
   readonly recipientPrefix: string;
   /** What identities begin with, in small letters. */
   readonly identityPrefix: string;
   readonly isPostQuantum: boolean;
-  /** Length of a public key. */
+  /** Length of a public key, in bytes. */
   readonly publicBytes: number;
   /** Length of the encapsulated key, a stanza's one argument. */
   readonly encapsulatedBytes: number;
@@ -22,8 +22,9 @@ export interface AgeKem {
   /** @throws `invalid` when the public key is none, or one for which everybody would get the same secret. */
   seal(publicKey: Uint8Array, plaintext: Uint8Array): SealedSecret;
   /**
-   * @returns undefined when it was not wrapped for this key, or was altered.
-   * @throws `inauthentic` for an encapsulated key that no honest sender makes.
+   * Unwraps a secret.
+   * @returns undefined if it was not wrapped for this key, or was altered
+   * @throws `inauthentic` for an encapsulated key that no honest sender creates
    */
   open(secret: Uint8Array, publicKey: Uint8Array, sealed: SealedSecret): Buffer | undefined;
 }
@@ -38,13 +39,13 @@ export const SECRET_BYTES = 32;
 export const AGE_CIPHER = 'chacha20-poly1305';
 const OPTIONS = { authTagLength: TAG_BYTES } as const;
 
-/** ChaCha20-Poly1305 (RFC 8439) with a key for this one message. */
+/** Encrypts with ChaCha20-Poly1305 (RFC 8439) under a single-use key. */
 export function sealOnce(key: Uint8Array, nonce: Uint8Array, plaintext: Uint8Array): Buffer {
   const cipher = createCipheriv(AGE_CIPHER, key, nonce, OPTIONS);
   return Buffer.concat([cipher.update(plaintext), cipher.final(), cipher.getAuthTag()]);
 }
 
-/** The inverse of {@link sealOnce}; undefined for what is not authentic. */
+/** Decrypts, the inverse of {@link sealOnce}; undefined if it is not authentic. */
 export function openOnce(key: Uint8Array, nonce: Uint8Array, body: Uint8Array): Buffer | undefined {
   if (body.length < TAG_BYTES) return undefined;
   const decipher = createDecipheriv(AGE_CIPHER, key, nonce, OPTIONS);
@@ -60,10 +61,10 @@ export function openOnce(key: Uint8Array, nonce: Uint8Array, body: Uint8Array): 
   }
 }
 
-/** The nonce of a key that encrypts once. */
+/** Nonce of single-use keys. */
 export const ZERO_NONCE = Buffer.alloc(12);
 
-/** HKDF-SHA256 (RFC 5869) in its two steps; the second gives 32 bytes at most. */
+/** HKDF-SHA256 (RFC 5869) in its two steps; the second one returns at most 32 bytes. */
 export const extract = (salt: Uint8Array, inputKey: Uint8Array): Buffer =>
   createHmac('sha256', salt).update(inputKey).digest();
 export const expand = (key: Uint8Array, info: string | Uint8Array, bytes = 32): Buffer =>

@@ -30,7 +30,7 @@ const HYBRID_LABEL = 'MLKEM768-P256';
 const TAG_BYTES = 4;
 const NONE = Buffer.alloc(0);
 
-/** Of the suite of the key encapsulation alone (RFC 9180, 4.1). */
+/** Labeled functions of the KEM's own suite (RFC 9180, 4.1). */
 const dhKem = labelledBy(Buffer.from('KEM\0\x10', 'latin1'));
 
 /** @returns the same point in the other form. @throws `invalid` when it is none of the curve. */

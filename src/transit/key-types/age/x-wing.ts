@@ -7,14 +7,15 @@ import { encapsulated, ML_KEM, ML_KEM_CIPHERTEXT_BYTES, ML_KEM_PUBLIC_BYTES } fr
 import { ephemeralX25519, lowOrderRecipient, lowOrderShare, x25519, x25519PublicOf } from './x25519.ts';
 
 /**
- * The hybrid of ML-KEM-768 (FIPS 203) and X25519 called X-Wing (draft-connolly-cfrg-xwing-kem, 5), and with it one message of
- * HPKE in base mode (RFC 9180, 5 and 6.1): HKDF-SHA256, ChaCha20-Poly1305, no associated data. It holds as long as either half does.
+ * X-Wing, the hybrid of ML-KEM-768 (FIPS 203) and X25519 (draft-connolly-cfrg-xwing-kem, 5), and with it one message of
+ * HPKE in base mode (RFC 9180, 5 and 6.1): HKDF-SHA256, ChaCha20-Poly1305, no associated data. It is secure as long as
+ * either half is.
  */
 
 const ML_KEM_SEED_BYTES = 64;
 /** Draws a little picture: `\.//^\`. */
 const LABEL = Buffer.from('5c2e2f2f5e5c', 'hex');
-/** The number of the key encapsulation, from the draft. */
+/** KEM ID, from the draft. */
 const KEM = 0x647a;
 const INFO = 'age-encryption.org/mlkem768x25519';
 
@@ -23,7 +24,10 @@ interface Halves {
   readonly x25519: Buffer;
 }
 
-/** @param secret the seed of both halves. */
+/**
+ * Derives both private keys.
+ * @param secret seed of both halves
+ */
 function halvesOf(secret: Uint8Array): Halves {
   const seeds = createHash('shake256', { outputLength: ML_KEM_SEED_BYTES + SECRET_BYTES })
     .update(secret)
@@ -37,7 +41,7 @@ function halvesOf(secret: Uint8Array): Halves {
   return { mlKem, x25519: seeds.subarray(ML_KEM_SEED_BYTES) };
 }
 
-/** The secret of both halves; it depends on what was sent, and to whom. */
+/** Combines the secrets of both halves, bound to the encapsulated key and the recipient. */
 function combined(mlKem: Buffer, x: Buffer, share: Uint8Array, publicShare: Uint8Array): Buffer {
   const hash = createHash('sha3-256').update(mlKem).update(x).update(share).update(publicShare);
   const secret = hash.update(LABEL).digest();

@@ -8,22 +8,25 @@ import { type AgeKem, expand, extract, openOnce, SECRET_BYTES, sealOnce, ZERO_NO
 const ALGORITHM = 'x25519';
 const INFO = 'age-encryption.org/v1/X25519';
 
-/** @param secret 32 bytes, which are copied. */
+/**
+ * Creates a private key.
+ * @param secret 32 bytes, which are copied
+ */
 const privateKeyOf = (secret: Uint8Array): KeyObject =>
   rawKeys.createPrivateKey({ key: secret, format: 'raw-private', asymmetricKeyType: ALGORITHM });
 
 export const x25519PublicOf = (secret: Uint8Array): Buffer =>
   rawPublic(createPublicKey(privateKeyOf(secret)));
 
-/** A key pair for one message. */
+/** Creates an ephemeral key pair. */
 export function ephemeralX25519(): { readonly secret: Buffer; readonly share: Buffer } {
   const { privateKey, publicKey } = generateKeyPairSync(ALGORITHM);
   return { secret: raw(privateKey, 'raw-private'), share: rawPublic(publicKey) };
 }
 
 /**
- * The Diffie-Hellman function X25519 (RFC 7748).
- * @returns undefined where the secret would be zero: the point is of low order, and everybody could say the secret.
+ * X25519 (RFC 7748).
+ * @returns undefined if the secret would be zero: the point is of low order, and anyone could compute the secret
  */
 export function x25519(secret: Uint8Array, point: Uint8Array): Buffer | undefined {
   const publicKey = rawKeys.createPublicKey({
@@ -35,7 +38,7 @@ export function x25519(secret: Uint8Array, point: Uint8Array): Buffer | undefine
     const shared = diffieHellman({ privateKey: privateKeyOf(secret), publicKey });
     return shared.every((byte) => byte === 0) ? undefined : shared;
   } catch {
-    // OpenSSL refuses such points by itself.
+    // OpenSSL itself refuses such points.
     return undefined;
   }
 }
