@@ -1,8 +1,9 @@
 /**
- * The same jobs done by Coffer and by the programs that people use for them, in turn and in one run: the column of the floor is the
- * peer. Needs `npm run build`; a peer that is not there is named in its rows (`peer-programs.ts` says where they are looked for).
+ * Compares Coffer with the programs that users run for the same tasks, in alternating turns of one run: the column of
+ * the floor is the peer. Needs `npm run build`; a missing peer is named in its rows (`peer-programs.ts` describes where
+ * they are searched).
  *
- * - COFFER_BENCH_QUICK=1: few and short turns, to try the benchmark itself
+ * - COFFER_BENCH_QUICK=1: few and short turns, to test the benchmark itself
  */
 import type { Row } from './measure.ts';
 import { localRows } from './peers-local.ts';

@@ -1,9 +1,9 @@
 /**
- * Signatures through the agent's doors, as the programs have them that come there, against a millisecond, and against what these programs
- * use for the like today: OpenSSH's own agent and SoftHSM.
+ * Signatures through the agent's protocols, as client programs request them, against one millisecond, and against the
+ * usual programs for this: OpenSSH's own agent and SoftHSM.
  *
- * The row of PKCS #11 needs a C compiler, the headers of p11-kit and its module (of Debian: gcc, libp11-kit-dev, p11-kit-modules), and
- * for the peers softhsm2 and p11-kit.
+ * The PKCS #11 row needs a C compiler, the headers of p11-kit and its module (Debian: gcc, libp11-kit-dev,
+ * p11-kit-modules), and for the peers softhsm2 and p11-kit.
  */
 import { execFileSync, spawn, spawnSync } from 'node:child_process';
 import { existsSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
@@ -21,7 +21,7 @@ const PKCS11_SIGNATURES = 2000;
 /** Half of SoftHSM's speed. */
 const SOFTHSM_LIMIT = 2;
 const PIN = '1234';
-/** What a signature may take, in milliseconds: the floor of these rows. */
+/** Promised time of a signature, in milliseconds: the floor of these rows. */
 const FLOOR = 1;
 
 const here = (path: string): string => fileURLToPath(new URL(path, import.meta.url));
@@ -42,7 +42,7 @@ export async function run(): Promise<readonly Row[]> {
   }
 }
 
-/** Milliseconds of one signature by ours, and by the peer where there is one. */
+/** Milliseconds of one signature by Coffer, and by the peer if there is one. */
 type Turn = readonly [ours: number, peer: number | undefined];
 
 const rowOf = (operation: string, turns: readonly Turn[], peer: string, limit?: number): Row => {
@@ -105,7 +105,7 @@ class Bench {
     }
   }
 
-  /** Undefined where the programs are missing. */
+  /** Starts OpenSSH's agent; undefined if its programs are missing. */
   async #opensshAgent() {
     if (!hasPeer('ssh-agent', 'openssh-client')) return undefined;
     const [key, socket] = [this.#path('id'), this.#path('openssh.sock')];
@@ -124,8 +124,8 @@ class Bench {
   }
 
   /**
-   * None where there is no module to come by. SoftHSM is measured as a library inside the program, and behind p11-kit's own server, to
-   * which a program comes as to ours.
+   * Returns the PKCS #11 rows; none without the module. SoftHSM is measured as a library inside the program, and behind
+   * p11-kit's own server, which is reached in the same way as Coffer.
    */
   async pkcs11(): Promise<readonly Row[]> {
     if (!existsSync(P11_KIT_CLIENT) || !hasPeer('cc', 'gcc')) return [];
@@ -157,7 +157,7 @@ class Bench {
     }
   }
 
-  /** Undefined where p11-kit's server is not installed. */
+  /** Starts p11-kit's server; undefined if it is not installed. */
   async #softhsmServer(env: NodeJS.ProcessEnv) {
     if (!existsSync(P11_KIT_SERVER)) return undefined;
     const socket = this.#path('softhsm.sock');
@@ -167,7 +167,7 @@ class Bench {
     return { socket, stop: () => server.kill() };
   }
 
-  /** The environment of a token with one key; undefined where it is not installed. */
+  /** Returns the environment of a token with one key; undefined if SoftHSM is not installed. */
   #softhsm(): NodeJS.ProcessEnv | undefined {
     if (!hasPeer('softhsm2-util', 'softhsm2') || !existsSync(SOFTHSM) || !hasPeer('openssl'))
       return undefined;
@@ -205,7 +205,7 @@ class Bench {
   }
 }
 
-/** The median of one after the other: what a person's `ssh` waits for. */
+/** Returns the median of sequential signatures, which is the wait of a user's `ssh`. */
 async function signatureTime(client: SshAgentClient): Promise<number> {
   const [key] = await client.list();
   if (key === undefined) throw new Error('the agent offers nothing');

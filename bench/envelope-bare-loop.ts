@@ -1,6 +1,6 @@
 /**
- * The least that a Node program can do to encrypt or decrypt standard input in chunks of 64 KiB with AES-256-GCM: no header,
- * no key management, no care for what comes out of order. `bench/envelope.ts` measures the command against it.
+ * Minimal Node program that encrypts or decrypts standard input in chunks of 64 KiB with AES-256-GCM: no header, no key
+ * management, no protection against reordering. `bench/envelope.ts` compares the command with it.
  */
 import { createCipheriv, createDecipheriv } from 'node:crypto';
 import { readSync, writevSync } from 'node:fs';

@@ -1,6 +1,6 @@
 /**
- * Files and pipes through `coffer transit envelope`, whole processes, against the `age` program (Debian's package, installed
- * when that is possible) and against a bare loop over node:crypto with the same cipher and the same reads and writes.
+ * Files and pipes through `coffer transit envelope`, as whole processes, against the `age` program (Debian's package,
+ * installed if possible) and against a bare loop over node:crypto with the same cipher, reads and writes.
  */
 import { execFileSync, spawnSync } from 'node:child_process';
 import { randomFillSync } from 'node:crypto';
@@ -28,11 +28,11 @@ const ways: readonly Way[] = ['to nowhere', 'over a file', 'from pipe to pipe'];
 type Verb = 'encrypt' | 'decrypt';
 type CommandFor = (verb: Verb) => readonly string[];
 
-/** What a shell does with the program: `$0` is the input, `$@` the program. */
+/** Shell commands that run the program: `$0` is the input, `$@` the program. */
 const scripts: Readonly<Record<Way, string>> = {
   'to nowhere': 'exec "$@" < "$0" > /dev/null',
-  // Over what is there: to find memory for a new file takes longer than either program when a virtual machine, which gives
-  // what is free back to its host, has to ask for it again.
+  // Overwrites an existing file: allocating memory for a new file takes longer than either program if a virtual
+  // machine, which returns free memory to its host, has to request it again.
   'over a file': 'exec "$@" < "$0" 1<> "$0.out"',
   'from pipe to pipe': 'cat "$0" | "$@" | cat > /dev/null',
 };
@@ -82,7 +82,10 @@ class Bench {
     return hasAge ? [...own, ...this.#ageFormat()] : own;
   }
 
-  /** Files that both programs read and write, for one and for twenty recipients; each opens what the other one wrote. */
+  /**
+   * Returns rows for files that both programs read and write, for one and for twenty recipients; each opens the other's
+   * files.
+   */
   #ageFormat(): readonly Row[] {
     const identity = this.#path('identity');
     const others = Array.from({ length: RECIPIENTS - 1 }, (_, index) => {
@@ -154,7 +157,7 @@ class Bench {
     return {
       command: ['sh', '-c', scripts[way], this.#path(input), ...words],
       env: this.#env,
-      // A turn starts with an idle disk: what the one before has left to be written would be on its bill.
+      // A turn starts with an idle disk: pending writes of the previous one would be counted otherwise.
       prepare: () => execFileSync('sync'),
     };
   }

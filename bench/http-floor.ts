@@ -1,7 +1,6 @@
 /**
- * What a served encryption is compared with: a route of node:http alone that encrypts with AES-256-GCM under one fixed key,
- * with nonces from a pool as ours, and does nothing else: no tokens, policies, audit trail, named keys or store.
- * Prints its port.
+ * Floor of served encryption: a node:http route that encrypts with AES-256-GCM under one fixed key, with nonces from a
+ * pool as in Coffer, without tokens, policies, audit log, named keys or store. Prints its port.
  */
 import { createCipheriv, randomFillSync } from 'node:crypto';
 import { createServer } from 'node:http';

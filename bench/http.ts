@@ -1,4 +1,4 @@
-/** Served encryption, with token, policy and audit trail, against a route that does nothing but the encryption. */
+/** Served encryption, with token, policy and audit log, against a route that only encrypts. */
 import { createCipheriv } from 'node:crypto';
 import { once } from 'node:events';
 import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
@@ -27,7 +27,7 @@ const bundle = here('../dist/coffer.cjs');
 export interface Server {
   readonly port: number;
   readonly pid: number;
-  /** What loads it. */
+  /** Request that loads it. */
   readonly request: Request;
   close(): Promise<void>;
 }
@@ -56,7 +56,7 @@ export interface TestStore {
   readonly token: string;
 }
 
-/** A store with a key, and a token whose policy allows to encrypt. */
+/** Creates a store with a key, and a token whose policy allows encryption. */
 export async function newStore(parent: string, location = join(parent, 'store')): Promise<TestStore> {
   const masterKey = generateMasterKey();
   await initStore({ location, slots: [{ kind: 'raw', key: parseMasterKey(masterKey) }] });
@@ -87,7 +87,10 @@ async function oneWorker(store: TestStore): Promise<readonly Row[]> {
   }
 }
 
-/** What a server takes up while it encrypts at full speed. The columns are in MiB, and the first floor is what we promise. */
+/**
+ * Measures the memory of a server while it encrypts at full speed. The columns are in MiB, and the first floor is the
+ * promised maximum.
+ */
 export async function memory(store: TestStore): Promise<readonly Row[]> {
   const server = await startCoffer(store, 1);
   const shape = { connections: 32, depth: 1 };
@@ -108,7 +111,7 @@ export async function memory(store: TestStore): Promise<readonly Row[]> {
 const REFUSALS = 200;
 const MIB = 1024 * 1024;
 
-/** Processor time of the server for requests whose token is bad, each on a connection of its own. */
+/** Measures the server's processor time for requests with an invalid token, each on a connection of its own. */
 export async function refused(store: TestStore): Promise<Row> {
   const server = await startCoffer(store, 1);
   const cpuMs = async (bytes: number): Promise<number> => {
@@ -127,7 +130,7 @@ export async function refused(store: TestStore): Promise<Row> {
   }
 }
 
-/** Goes on sending until the answer is there, as most clients do. */
+/** Continues sending until the response arrives, as most clients do. */
 async function sendRefused(port: number, bytes: number): Promise<void> {
   const body = Buffer.alloc(bytes, 'A');
   const socket = connect({ port, host: '127.0.0.1', noDelay: true });
@@ -143,7 +146,10 @@ async function sendRefused(port: number, bytes: number): Promise<void> {
   socket.destroy();
 }
 
-/** In hundredths of a second, as the kernel counts it for user and system. */
+/**
+ * Returns the processor time of a process in milliseconds. The kernel counts user and system time in hundredths of a
+ * second.
+ */
 export function processorMs(pid: number): number {
   const [, fields = ''] = readFileSync(`/proc/${pid}/stat`, 'latin1').split(') ');
   const [user = '', system = ''] = fields.split(' ').slice(11, 13);
@@ -153,7 +159,7 @@ export function processorMs(pid: number): number {
 export const residentMiB = (pid: number): number =>
   Number(/VmRSS:\s+(\d+)/.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1]) / 1024;
 
-/** Requests are pipelined, or else the generator would take most of the second core for itself. */
+/** Requests are pipelined, because the load generator would otherwise take most of the second core. */
 async function twoWorkers(store: TestStore): Promise<Row> {
   const [two, one] = [await startCoffer(store, 2), await startCoffer(store, 1)];
   try {
@@ -230,12 +236,15 @@ export function row<T>(
 
 export const perRequestMs = ({ requests, seconds }: Measured): number => (seconds * 1000) / requests;
 
-/** What a server does under load: with its processor time for each request, in milliseconds, which waiting for the generator does not change. */
+/**
+ * Result under load, with the server's processor time per request, in milliseconds, which is independent of the load
+ * generator.
+ */
 export interface Loaded extends Measured {
   readonly processorMs: number;
 }
 
-/** The two under load one after the other, so that noise meets both alike. */
+/** Loads both servers alternately, so that noise affects both alike. */
 export async function takeTurns(
   ours: Server,
   floor: Server,

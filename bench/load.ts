@@ -1,6 +1,7 @@
 /**
- * Loads a server: one request over and over on several kept connections, by `wrk`, which is written in C. A generator in Node is slower
- * than the servers that are measured, so that each of them waits for it, and their ratio drifts to 1.
+ * Loads a server with one repeated request on several kept connections, by `wrk`, which is written in C. A load
+ * generator in Node is slower than the measured servers, so that each would wait for it, and their ratio would approach
+ * 1.
  */
 import { execFile, execFileSync } from 'node:child_process';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
@@ -19,7 +20,7 @@ export interface Load {
   readonly port: number;
   readonly request: Request;
   readonly connections: number;
-  /** Requests under way on each connection; above 1 they are pipelined, which spares the generator most of its work. */
+  /** Concurrent requests per connection; above 1 they are pipelined, which saves the generator most of its work. */
   readonly depth: number;
   readonly measureMs: number;
 }
@@ -31,7 +32,7 @@ export interface Measured {
   readonly p99Ms: number;
 }
 
-/** Answers with an error end the measurement: what refuses quickly would seem fast. */
+/** Error responses end the measurement: fast refusals would look like speed. */
 const DONE = `
 function done(summary, latency)
   local errors = summary.errors
@@ -41,7 +42,10 @@ function done(summary, latency)
 end
 `;
 
-/** @throws Error when an answer was not of the class 2xx, or a connection failed. */
+/**
+ * Measures a server under load.
+ * @throws Error if a response was not 2xx, or a connection failed
+ */
 export async function underLoad({ port, request, connections, depth, measureMs }: Load): Promise<Measured> {
   const directory = mkdtempSync(join(tmpdir(), 'coffer-load-'));
   try {
@@ -49,7 +53,7 @@ export async function underLoad({ port, request, connections, depth, measureMs }
     writeFileSync(script, scriptOf(request, depth));
     const { stdout } = await promisify(execFile)(wrk(), [
       ...['--threads', '1', '--timeout', '30s', '--connections', String(connections), '--script', script],
-      // It counts in whole seconds.
+      // wrk counts in whole seconds.
       ...['--duration', String(Math.max(1, Math.round(measureMs / 1000)))],
       `http://127.0.0.1:${port}${request.path}`,
     ]);
@@ -83,12 +87,12 @@ function scriptOf({ headers, body }: Request, depth: number): string {
 const luaText = (text: string): string =>
   `"${[...Buffer.from(text)].map((byte) => (isPlain(byte) ? String.fromCharCode(byte) : `\\${String(byte).padStart(3, '0')}`)).join('')}"`;
 
-/** Neither a control character, nor a quotation mark or backslash, nor beyond ASCII. */
+/** Whether a byte is printable ASCII other than a quotation mark or backslash. */
 const isPlain = (byte: number): boolean => byte >= 0x20 && byte < 0x7f && byte !== 0x22 && byte !== 0x5c;
 
 let found: string | undefined;
 
-/** The program, which is installed where that is allowed and needed. */
+/** Returns the program, after installing it if that is allowed and needed. */
 function wrk(): string {
   if (found !== undefined) return found;
   const has = (): boolean => {

@@ -1,6 +1,6 @@
 /**
- * Measuring on a noisy machine: ours and the floor take turns in the same run, each turn is one pair, and what is quoted is
- * the median of the pairs' ratios. Absolute times are medians too, and only for orientation.
+ * Measurements on a noisy machine: Coffer and the floor alternate in the same run, each turn is one pair, and the
+ * reported value is the median of the pairs' ratios. Absolute times are medians as well, for orientation only.
  */
 import { spawnSync } from 'node:child_process';
 import { existsSync } from 'node:fs';
@@ -9,22 +9,22 @@ import type { Peer } from './peers.ts';
 
 const built = (path: string): string => fileURLToPath(new URL(path, import.meta.url));
 
-/** The command as it is installed: the executable, if `npm run package` has made it. */
+/** Returns the installed command: the executable, if `npm run package` has built it. */
 export const installedCommand = (): readonly string[] =>
   existsSync(built('../dist/coffer'))
     ? [built('../dist/coffer')]
     : [process.execPath, built('../bin/coffer')];
 
-/** One line of the table. Times in milliseconds. */
+/** Row of the table. Times in milliseconds. */
 export interface Row {
   readonly operation: string;
   readonly ours: number;
-  /** What the floor is, in words. */
+  /** Description of the floor. */
   readonly floorName: string;
   readonly floor: number;
-  /** Median of ours / floor, pair by pair. */
+  /** Median of ours / floor, by pair. */
   readonly ratio: number;
-  /** What we promise; a ratio above it is marked. */
+  /** Promised maximum; a ratio above it is marked. */
   readonly limit: number;
   readonly peer?: Peer;
 }
@@ -38,7 +38,7 @@ export function median(values: readonly number[]): number {
   return sorted.length % 2 === 1 ? upper : ((sorted[middle - 1] ?? Number.NaN) + upper) / 2;
 }
 
-/** How long a program takes whose peer is not there. */
+/** Measures a program whose peer is missing. */
 export function timeAlone(program: Program, turns: number): number {
   timeProgram(program);
   return median(Array.from({ length: turns }, () => timeProgram(program)));
@@ -50,7 +50,7 @@ export const fromPairs = (pairs: readonly (readonly [number, number])[]): Measur
   ratio: median(pairs.map(([ours, floor]) => ours / floor)),
 });
 
-/** A program to start: the command line, its environment and what it reads. */
+/** Program to start: the command line, its environment and its input. */
 export interface Program {
   readonly command: readonly string[];
   readonly env?: NodeJS.ProcessEnv;
@@ -75,7 +75,7 @@ function timeProgram(program: Program): number {
   return elapsed;
 }
 
-/** Whole processes, from spawn to exit. */
+/** Compares whole processes, from spawn to exit. */
 export function comparePrograms(ours: Program, floor: Program, pairs = 41, warmUps = 3): Measured {
   for (let warmUp = 0; warmUp < warmUps; warmUp++) {
     timeProgram(ours);
@@ -84,12 +84,12 @@ export function comparePrograms(ours: Program, floor: Program, pairs = 41, warmU
   return fromPairs(Array.from({ length: pairs }, () => [timeProgram(ours), timeProgram(floor)] as const));
 }
 
-/** Rounds that are not counted; with five, the first row of a run was still half in the interpreter. */
+/** Number of rounds that are not counted; with five, the first row of a run was still partly interpreted. */
 const WARM_UP_ROUNDS = 20;
-/** Of calls that alone take longer than a turn (a slow signature), one suffices, and so do a few turns. */
+/** For calls that alone take longer than a turn (a slow signature), one warm-up round and a few turns suffice. */
 const SLOW_WARM_UP_ROUNDS = 1;
 const SLOW_ROUNDS = 7;
-/** So many times a turn is slow. */
+/** Number of turns from which a call is slow. */
 const SLOW_TURNS = 2;
 
 export type Work = () => unknown;
@@ -104,8 +104,9 @@ async function timeLoop(work: Work, times: number): Promise<number> {
 }
 
 /**
- * Two functions in this process, each called in a loop for about `roundMs` a turn, or once if that takes longer.
- * @returns milliseconds for one call of each.
+ * Compares two functions in this process, each called in a loop for about `roundMs` per turn, or once if that takes
+ * longer.
+ * @returns milliseconds for one call of each
  */
 export async function compareLoops(ours: Work, floor: Work, rounds = 31, roundMs = 40): Promise<Measured> {
   const timesOf = async (work: Work): Promise<number> => {
@@ -116,7 +117,7 @@ export async function compareLoops(ours: Work, floor: Work, rounds = 31, roundMs
   };
   const oursTimes = await timesOf(ours);
   const floorTimes = await timesOf(floor);
-  // Until the compiler has settled; the first function measured would pay for all.
+  // Warms up until the compiler has settled; otherwise the first function measured would be slower.
   const isSlow = floorTimes * (await timeLoop(floor, floorTimes)) > SLOW_TURNS * roundMs;
   const warmUps = isSlow ? SLOW_WARM_UP_ROUNDS : WARM_UP_ROUNDS;
   const turns = isSlow ? Math.min(rounds, SLOW_ROUNDS) : rounds;

@@ -1,8 +1,8 @@
 /**
- * One operation of the engine against a bare loop of the same `node:crypto` call, item by item in batches as a busy program sends
- * them. Inputs are 64 bytes; a hash, which takes no batch, is of 96 KiB. The bare loop has its keys ready. It gets bytes where the
- * call takes nothing else (signatures); ciphers, HMACs and hashes start from base64 in both, and ciphertext and HMACs end in it, for
- * Node's own calls take and give it.
+ * One operation of the engine against a bare loop of the same `node:crypto` call, per item in batches as a busy program
+ * sends them. Inputs are 64 bytes; a hash, which has no batch, is of 96 KiB. The bare loop has its keys ready. It gets
+ * bytes if the call accepts nothing else (signatures); ciphers, HMACs and hashes start from base64 in both, and
+ * ciphertexts and HMACs end in it, since Node's own calls accept and return it.
  */
 import {
   constants,
@@ -32,7 +32,7 @@ const input = plaintext.toString('base64');
 
 type Coffer = Awaited<ReturnType<typeof openStore>>;
 
-/** How many items one batch has: slow signatures get few. */
+/** Number of items per batch, lower for slow signatures. */
 const FAST = 1000;
 const SLOW = 20;
 
@@ -40,7 +40,7 @@ interface SigningCase {
   readonly type: string;
   readonly items: number;
   pair(): KeyPairKeyObjectResult;
-  /** What `node:crypto` takes beside the key. */
+  /** Digest argument of `node:crypto`. */
   readonly digest: string | null;
   readonly options?: { readonly padding: number; readonly saltLength: number };
 }

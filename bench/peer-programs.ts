@@ -1,6 +1,6 @@
 /**
- * Programs of others that do what Coffer does, for `npm run bench -- peers`. Each is where COFFER_PEER_NAME says (COFFER_PEER_BAO),
- * on PATH, or where `npm run test:clients` has built it; nothing is installed.
+ * Other programs with the same functions as Coffer, for `npm run bench -- peers`. Each is at the path in
+ * COFFER_PEER_NAME (e.g. COFFER_PEER_BAO), on PATH, or built by `npm run test:clients`; nothing is installed.
  */
 import { existsSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -16,7 +16,7 @@ const built = join(
   'bin',
 );
 
-/** The path of a program, or undefined. */
+/** Returns the path of a program; undefined if it is missing. */
 export function peerProgram(name: PeerName): string | undefined {
   const given = process.env[`COFFER_PEER_${name.toUpperCase().replaceAll('-', '_')}`];
   if (given !== undefined) return given;
@@ -24,7 +24,7 @@ export function peerProgram(name: PeerName): string | undefined {
   return folders.map((folder) => join(folder, name)).find((path) => existsSync(path));
 }
 
-/** A row that has nothing to be compared with, and says so. Times in milliseconds. */
+/** Returns a row that says that its peer is missing. Times in milliseconds. */
 export const without = (operation: string, ours: number, name: PeerName): Row => ({
   operation,
   ours,

@@ -1,4 +1,6 @@
-/** An OpenBao of the benchmark's own beside a Coffer of its own: both durable, with a token of one policy and an audit file. */
+/**
+ * Separate OpenBao and Coffer servers for the benchmark: both durable, with a token of one policy and an audit file.
+ */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
@@ -14,18 +16,21 @@ import { startServerProcess } from '../test/servers/server-process.ts';
 const READY_WITHIN_MS = 30_000;
 const POLICY = 'path "transit/*" { capabilities = ["create", "read", "update", "delete", "list"] }';
 
-/** A server with a transit mount at `transit/`. */
+/** Server with a transit mount at `transit/`. */
 export interface PeerServer {
   readonly port: number;
   readonly token: string;
-  /** Of every process of it. */
+  /** Returns the IDs of all its processes. */
   pids(): readonly number[];
   stop(): Promise<void>;
 }
 
 const bundle = fileURLToPath(new URL('../dist/coffer.cjs', import.meta.url));
 
-/** @param workers processes that answer; as many as there are cores is what a server in Go takes by itself. */
+/**
+ * Starts Coffer.
+ * @param workers number of server processes; a Go server by itself uses all cores
+ */
 export async function startOurs(directory: string, workers: number): Promise<PeerServer> {
   const location = join(directory, 'coffer');
   const masterKey = generateMasterKey();
@@ -46,7 +51,9 @@ export async function startOurs(directory: string, workers: number): Promise<Pee
   return { port: Number(new URL(address).port), token, pids: () => withChildren(pid), stop: () => stop() };
 }
 
-/** With storage that survives a power cut: of those that OpenBao has, raft is the one for a single machine. */
+/**
+ * Starts OpenBao with storage that survives a power failure: among its backends, raft is the one for a single machine.
+ */
 export async function startBao(program: string, directory: string): Promise<PeerServer> {
   const data = join(directory, 'bao');
   mkdirSync(data);
@@ -101,7 +108,10 @@ async function ended(child: ChildProcess): Promise<void> {
   await gone;
 }
 
-/** Initialized, unsealed, mounted. @returns a token with the policy */
+/**
+ * Initializes, unseals and mounts.
+ * @returns token with the policy
+ */
 async function prepare(port: number): Promise<string> {
   await until(() => ask(port, 'GET', 'sys/seal-status').then(({ status }) => status === 200));
   const init = await must(port, 'PUT', 'sys/init', { secret_shares: 1, secret_threshold: 1 });
@@ -127,7 +137,10 @@ interface Reply {
   readonly json: unknown;
 }
 
-/** @param body sent as JSON. */
+/**
+ * Sends a request.
+ * @param body sent as JSON
+ */
 export async function ask(
   port: number,
   method: string,
@@ -144,7 +157,11 @@ export async function ask(
   return { status: answer.status, json: text === '' ? undefined : JSON.parse(text) };
 }
 
-/** @throws when it is refused. @returns the answer */
+/**
+ * Sends a request.
+ * @throws if it is refused
+ * @returns response
+ */
 export async function must(...asked: Parameters<typeof ask>): Promise<unknown> {
   const { status, json } = await ask(...asked);
   if (status >= 300) throw new Error(`${asked[1]} ${asked[2]}: ${status} ${JSON.stringify(json)}`);

@@ -10,7 +10,7 @@ import { type PeerName, peerProgram, without } from './peer-programs.ts';
 const isQuick = process.env['COFFER_BENCH_QUICK'] !== undefined;
 const MEBIBYTES = isQuick ? 30 : 300;
 const PAIRS = isQuick ? 1 : 5;
-/** Of what starts and ends at once. */
+/** Number of pairs for short commands. */
 const SMALL_PAIRS = isQuick ? 3 : 15;
 const NO_SLOWER = 1;
 
@@ -18,7 +18,7 @@ const coffer = installedCommand();
 
 type Words = readonly string[];
 
-/** Reads `$0`, writes over what is there: finding memory for a new file would be most of the time. */
+/** Reads `$0` and overwrites an existing file: allocating memory for a new file would take most of the time. */
 const OVER_A_FILE = 'exec "$@" < "$0" 1<> "$0.out"';
 
 export function localRows(): readonly Row[] {
@@ -42,7 +42,7 @@ class LocalBench {
       COFFER_STORE: this.#path('store'),
       COFFER_MASTER_KEY: Buffer.alloc(32, 7).toString('base64'),
       SOPS_AGE_KEY_FILE: this.#path('identity'),
-      // sops asks its publisher otherwise, at some of its starts.
+      // sops would otherwise sometimes contact its publisher at the start.
       SOPS_DISABLE_VERSION_CHECK: '1',
     };
     this.#coffer('init');
@@ -67,7 +67,7 @@ class LocalBench {
     const inbox = this.#run([...coffer, 'transit', 'keys', 'public', 'inbox', '--format', 'age']).trim();
     const envelope: Words = [...coffer, 'transit', 'envelope'];
     writeFileSync(this.#path('pass'), 'a passphrase\n', { mode: 0o600 });
-    // The cipher alone: it authenticates nothing, so a changed file opens without an error.
+    // Only the cipher: it authenticates nothing, so a modified file decrypts without an error.
     const enc = ['enc', '-aes-256-ctr', '-pbkdf2', '-pass', `file:${this.#path('pass')}`];
     this.#pipe('plain', 'ours.in', [...envelope, 'encrypt', 'data']);
     this.#pipe('plain', 'ours-age.in', [...envelope, 'encrypt', '--recipient', inbox]);
@@ -177,7 +177,7 @@ class LocalBench {
             program,
             copy,
           ]);
-    // The signature has to be there again after the turns that remove it.
+    // The signature must exist again after the turns that remove it.
     const again = check && {
       ...check,
       prepare: () => {
@@ -191,7 +191,10 @@ class LocalBench {
     ];
   }
 
-  /** openssl signs whole messages with Ed25519 and takes 300 MiB into memory for it; ECDSA over a hash is what its users take for files. */
+  /**
+   * Returns the rows for openssl, which signs whole messages with Ed25519 and needs 300 MiB of memory for it; ECDSA
+   * over a hash is the usual choice for files.
+   */
   #withOpenssl(size: string, sign: Program, verify: Program): readonly Row[] {
     const file = this.#path('plain');
     const [key, open, signature] = ['ec.pem', 'ec.pub', 'ec.sig'].map((name) => this.#path(name));

@@ -1,6 +1,6 @@
 /**
- * Every served operation against OpenBao's server, in time and in processor time for each request. Both speak plain HTTP on loopback,
- * check a token and its policy, write an audit file, and use as many cores as there are.
+ * Every served operation against OpenBao's server, in time and in processor time per request. Both use plain HTTP on
+ * loopback, check a token and its policy, write an audit file, and use all cores.
  */
 import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { availableParallelism, tmpdir } from 'node:os';
@@ -27,7 +27,7 @@ const PLAINTEXT = Buffer.alloc(64, 7).toString('base64');
 const BATCH = 100;
 const SIGNING = ['ed25519', 'ecdsa-p256', 'rsa-2048', 'rsa-4096'];
 
-/** A request that is sent over and over: what has to be there first is made by `prepare`. */
+/** Repeated request; `prepare` creates what it needs. */
 interface Case {
   readonly operation: string;
   readonly path: string;
@@ -112,7 +112,7 @@ async function makeKeys(server: PeerServer): Promise<void> {
   for (const type of SIGNING) await must(server.port, 'POST', `transit/keys/${type}`, { type }, server.token);
 }
 
-/** One turn: time and processor time for each request. */
+/** One turn: time and processor time per request. */
 interface Turn {
   readonly ms: number;
   readonly processorMs: number;
@@ -214,7 +214,7 @@ async function changed(server: PeerServer, change: Change, callers: number): Pro
   };
 }
 
-/** After encryption at full speed, in MiB. */
+/** Measures memory after encryption at full speed, in MiB. */
 async function memory(
   directory: string,
   ours: PeerServer,
@@ -250,7 +250,7 @@ async function memory(
 const processorOf = (server: PeerServer): number =>
   server.pids().reduce((sum, pid) => sum + processorMs(pid), 0);
 
-/** What each process has for itself, and once what all of them have mapped from the same files. */
+/** Returns the private memory of all processes, plus once the files mapped by all of them. */
 function takenMiB(server: PeerServer): number {
   const parts = server.pids().map((pid) => {
     const status = readFileSync(`/proc/${pid}/status`, 'utf8');

@@ -1,24 +1,24 @@
-/** Programs that people use today for what an operation does; the benchmarks install them where that is possible. */
+/** Common programs for the same purpose as an operation; the benchmarks install them if possible. */
 import { spawnSync } from 'node:child_process';
 import { existsSync } from 'node:fs';
 
-/** What a row shows beside its floor: the same job done by another program. Times in milliseconds. */
+/** Result of another program for the same task, shown next to the floor. Times in milliseconds. */
 export interface Peer {
   readonly name: string;
   readonly time: number;
-  /** Median of ours / peer, pair by pair. */
+  /** Median of ours / peer, by pair. */
   readonly ratio: number;
   /** What we promise, if anything. */
   readonly limit?: number;
 }
 
-/** Whether a program is there, perhaps since now. */
+/** Whether a program is installed, possibly by this call. */
 export function hasPeer(program: string, debianPackage = program): boolean {
   const isThere = (): boolean => spawnSync(program, ['--version'], { stdio: 'ignore' }).error === undefined;
   if (isThere()) return true;
   const mayInstall = process.getuid?.() === 0 && existsSync('/usr/bin/apt-get');
   if (mayInstall) {
-    // A fresh container has no lists of packages yet.
+    // A new container has no package lists yet.
     spawnSync('apt-get', ['update', '-qq'], { stdio: 'ignore' });
     spawnSync('apt-get', ['install', '-y', '-qq', debianPackage], { stdio: 'ignore' });
   }

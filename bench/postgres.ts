@@ -1,4 +1,4 @@
-/** A store in PostgreSQL against the same store in files, and a change of a key against a bare change of a row. */
+/** A store in PostgreSQL against the same store in files, and a change of a key against a bare update of a row. */
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -15,9 +15,9 @@ import { whyNoDatabase } from '../test/store/postgres/installed.ts';
 import { newStore, perRequestMs, row, startCoffer, takeTurns } from './http.ts';
 import { compareLoops, type Row } from './measure.ts';
 
-/** About as many bytes as a sealed key with three versions has, which is what the keys have here on average. */
+/** Size of a row, in bytes: about that of a sealed key with three versions, the average here. */
 const ROW_BYTES = 1024;
-/** Keys, and rows, changed one after the other, so that no key gets so many versions that its size tells. */
+/** Number of keys and rows that are changed in turn, so that no key has so many versions that its size matters. */
 const KEYS = 1500;
 const SETTINGS: NewKey = {
   type: 'aes256-gcm96',
@@ -28,7 +28,7 @@ const SETTINGS: NewKey = {
   autoRotatePeriodSeconds: 0,
   keyBytes: 0,
 };
-/** As many as a server has soon behind it: code that is not yet compiled would be measured otherwise. */
+/** Number of warm-up calls, which a server soon reaches: uncompiled code would give other results. */
 const WARM_UP = 2000;
 
 export async function run(): Promise<readonly Row[]> {
@@ -63,7 +63,7 @@ async function rotate(location: string): Promise<Row> {
     location: location,
     credentials: [{ kind: 'raw', source: 'bench', reveal }],
   });
-  // As a server has it at hand; the library looks up the mount each time.
+  // Already loaded as in a server; the library looks up the mount each time.
   const engine = await openCore(store).engine(DEFAULT_MOUNT);
   const client = new pg.Client({ connectionString: location.replace(/\?.*$/, '') });
   await client.connect();

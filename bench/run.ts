@@ -1,5 +1,6 @@
 /**
- * `npm run bench [-- NAME…]`: every benchmark, or those named, in one table. Needs `npm run package` for the commands' start.
+ * `npm run bench [-- NAME…]`: every benchmark, or the named ones, in one table. Needs `npm run package` for the start
+ * of commands.
  */
 import type { Row } from './measure.ts';
 
@@ -26,7 +27,7 @@ if (unknown.length > 0) {
   process.exit(2);
 }
 
-/** What was not measured has no number. */
+/** Formats a time; values that were not measured have no number. */
 const milliseconds = (value: number): string =>
   Number.isNaN(value)
     ? '-'

@@ -1,6 +1,6 @@
 /**
- * The whole process of a command, from spawn to exit, against a bare start of the same Node, and against programs that people
- * start for the like.
+ * Whole process of a command, from spawn to exit, against a bare start of the same Node, and against other programs for
+ * the same purpose.
  */
 import { execFileSync, spawnSync } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
@@ -14,7 +14,7 @@ import { comparePrograms, type Program, type Row } from './measure.ts';
 import { hasPeer, type Peer } from './peers.ts';
 
 const MANY = 10_000;
-/** Opening the store and the first cipher take what they take: such rows are told, not promised. */
+/** Limit of rows without a promise: opening the store and the first cipher have fixed costs. */
 const STATED = Number.POSITIVE_INFINITY;
 const PLAINTEXT = 'attack at dawn';
 const binary = fileURLToPath(new URL('../dist/coffer', import.meta.url));
@@ -53,7 +53,7 @@ const move = (env: NodeJS.ProcessEnv): Program => ({
   prepare: () => spawnSync(binary, ['mounts', 'move', 'moved', 'transit'], { env, stdio: 'ignore' }),
 });
 
-/** Of a small file, with neither a store nor a server. */
+/** Returns the verification of a small file, with neither a store nor a server. */
 function verify(env: NodeJS.ProcessEnv, directory: string): Program {
   const [file, key] = [join(directory, 'plain'), join(directory, 'signing.pub')];
   execFileSync(binary, ['-q', 'sign', file, '--key', 'signing'], { env });
@@ -63,7 +63,7 @@ function verify(env: NodeJS.ProcessEnv, directory: string): Program {
   return { command: [binary, 'verify', file, '--public-key', key] };
 }
 
-/** A bare start loads no cryptography; that alone is 1.1 to 1.2 of it. */
+/** A bare start loads no cryptography, which alone takes a tenth to a fifth longer. */
 async function againstNode(directory: string): Promise<Row[]> {
   const env = await storeWith(1, join(directory, 'one'));
   execFileSync(binary, ['-q', 'transit', 'keys', 'create', 'signing', '--type', 'ed25519'], { env });
@@ -88,7 +88,7 @@ async function againstNode(directory: string): Promise<Row[]> {
   ];
 }
 
-/** A single executable as ours is, so that what is left is what the command does. */
+/** The floor is a single executable as well, so that the difference is the work of the command. */
 async function againstOneCipher(directory: string): Promise<Row> {
   const env = await storeWith(1, join(directory, 'cipher'));
   const floor = join(directory, 'one-cipher');
@@ -101,7 +101,10 @@ async function againstOneCipher(directory: string): Promise<Row> {
   };
 }
 
-/** Who has unlocked the store waits no longer than a script with its key, and runs programs and looks at changes all day. */
+/**
+ * With an agent, a command must not take longer than a script with the key, since users run programs and look at
+ * changes all day.
+ */
 async function throughAgent(directory: string): Promise<Row[]> {
   const home = join(directory, 'unlocked');
   const owner = await storeWith(1, home);
@@ -142,10 +145,10 @@ async function throughAgent(directory: string): Promise<Row[]> {
   }
 }
 
-/** Git has both sides of each file shown. */
+/** Git shows both sides of each file. */
 const FORTY_STARTS = 'for start in $(seq 40); do "$0" -e 0; done';
 
-/** Files of encrypted values in a repository of git. */
+/** Files of encrypted values in a git repository. */
 class Secrets {
   readonly #directory: string;
   readonly #env: NodeJS.ProcessEnv;
@@ -213,7 +216,7 @@ const peer = (name: string, ours: Program, command: readonly string[]): Peer => 
   return { name, time, ratio };
 };
 
-/** To a public key in a keyring, which is the nearest thing to a named key. */
+/** Returns encryption to a public key in a keyring, the closest equivalent of a named key. */
 function gpg(directory: string, ours: Program): Peer | undefined {
   if (!hasPeer('gpg', 'gnupg')) return undefined;
   const options = ['--homedir', join(directory, 'keyring'), '--batch', '--quiet'];

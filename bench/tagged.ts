@@ -1,4 +1,6 @@
-/** Workspaces by their KEY=VALUE tags: 10,000 of them against 100, in processor time, which a busy machine does not change. */
+/**
+ * Workspaces by their KEY=VALUE tags: 10,000 of them against 100, in processor time, which other load does not change.
+ */
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -13,7 +15,7 @@ import { median, type Row } from './measure.ts';
 
 const ORGANIZATION = 'acme';
 const KEYS = ['env', 'team', 'zone', 'tier', 'cost'];
-/** So few that a page is full with the small number, too. */
+/** Number of values, low enough that a page is full with the small number as well. */
 const VALUES = 5;
 const SMALL = 100;
 const LARGE = 10_000;
@@ -43,7 +45,8 @@ export async function run(): Promise<readonly Row[]> {
     };
     const rows = [
       await row('the same question again', 3, async () => {}),
-      // Each slice is looked at, and each workspace in the shortest list: some 2 ms, which is what a request over HTTP costs beside it.
+      // Each slice is checked, and each workspace in the shortest list: about 2 ms, which equals the cost of an HTTP
+      // request.
       await row('after a change of another one', 10, changed),
     ];
     small.close();
@@ -66,7 +69,7 @@ async function loaded(location: string, workspaces: number): Promise<Coffer> {
   return coffer;
 }
 
-/** In one transaction: one by one would take minutes, most of them for the disk. */
+/** Creates the workspaces in one transaction: one by one would take minutes, mostly for the disk. */
 async function load(location: string, masterKey: string, workspaces: number): Promise<void> {
   const reveal = () => Buffer.from(masterKey, 'base64');
   const store = await openStore({ location, credentials: [{ kind: 'raw', source: 'the key', reveal }] });
@@ -94,7 +97,7 @@ const changed = async (coffer: Coffer, at: number): Promise<void> => {
   await coffer.workspaces.bind({ workspace_id: data.id, data: [{ key: 'env', value: `v${at % VALUES}` }] });
 };
 
-/** Milliseconds of processor time for the first page, the median. */
+/** Returns the median processor time for the first page, in milliseconds. */
 async function askedAfter(
   coffer: Coffer,
   change: (coffer: Coffer, at: number) => Promise<void>,

@@ -1,4 +1,4 @@
-/** A large organization's tag pool against one of 100 tags: what grows with the pool, and what must not. */
+/** A large organization's tag pool against one of 100 tags: costs that grow with the pool, and those that must not. */
 import { existsSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -60,7 +60,7 @@ async function inProcess(large: Pool, small: Pool): Promise<Row[]> {
     row('delete by id', await comparePairs(deleting(large), deleting(small))),
     row('first page', await compareLoops(searching(large, ['']), searching(small, ['']))),
     row('first page with q', await compareLoops(searching(large, ['env-1']), searching(small, ['env-1']))),
-    // Some 10 µs in the index, and a document that the processor has not looked at for long, against next to nothing.
+    // About 10 µs in the index, and a document no longer in the processor's cache, against almost nothing.
     row(
       'first page with a q not asked before',
       await compareLoops(await searchingAnew(large), await searchingAnew(small)),
@@ -95,7 +95,7 @@ function* entries({ tags, workspaces }: typeof SMALL): Generator<LoadEntry> {
   }
 }
 
-/** One timed call, in milliseconds; what it needs before and after is not in the time. */
+/** Timed call, in milliseconds, without the time for preparation and cleanup. */
 type Timed = () => Promise<number>;
 
 async function comparePairs(ours: Timed, floor: Timed, pairs = 61): Promise<Measured> {
@@ -121,7 +121,7 @@ interface Pool {
   readonly masterKey: string;
   readonly coffer: Coffer;
   readonly msPerThousand: number;
-  /** Of up to a hundred tags and workspaces. */
+  /** IDs of up to a hundred tags and workspaces. */
   readonly tagIds: readonly string[];
   readonly workspaceIds: readonly string[];
 }
@@ -143,7 +143,10 @@ async function loadPool(directory: string, size: typeof SMALL): Promise<Pool> {
   return { size, directory, masterKey, coffer, msPerThousand, tagIds, workspaceIds };
 }
 
-/** @returns milliseconds for a thousand attachments. */
+/**
+ * Creates the pool.
+ * @returns milliseconds for a thousand attachments
+ */
 async function load(directory: string, masterKey: string, size: typeof SMALL): Promise<number> {
   const store = await openStore({
     location: directory,
@@ -157,14 +160,14 @@ async function load(directory: string, masterKey: string, size: typeof SMALL): P
   return (elapsed * 1000) / attachments;
 }
 
-/** A process that has been running for a while has every document in memory. */
+/** Opens every document, as in a process that has been running for a while. */
 async function openEverything({ coffer, size }: Pool): Promise<void> {
   for (let number = 1; number * 100 <= size.tags; number++) {
     await coffer.tags.list({ organization_name: ORGANIZATION, 'page[number]': number, 'page[size]': 100 });
   }
 }
 
-/** Another tag on another workspace each time, which does not carry it. */
+/** Attaches another tag to another workspace each time, which does not have it yet. */
 function attaching({ coffer, tagIds, workspaceIds }: Pool): Timed {
   let i = 0;
   return async () => {
@@ -189,7 +192,7 @@ function searching({ coffer }: Pool, queries: readonly string[]): () => Promise<
   return () => coffer.tags.list({ organization_name: ORGANIZATION, q: queries[i++ % queries.length] ?? '' });
 }
 
-/** Texts that each find one tag or a few, in a process that has answered so many before that it has an index by now. */
+/** Searches for texts that each match one or a few tags, in a process that has an index after so many searches. */
 async function searchingAnew(pool: Pool): Promise<() => Promise<unknown>> {
   const { tags } = pool.size;
   const search = searching(

@@ -1,4 +1,4 @@
-/** What batch tokens cost, how many callers log in, and what a hundred thousand living tokens change. */
+/** Costs of batch tokens, rate of logins, and effects of a hundred thousand valid tokens. */
 import { generateKeyPairSync, randomUUID, sign } from 'node:crypto';
 import { existsSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -34,7 +34,7 @@ const MEASURE_MS = 1_000;
 
 const FEW = 100;
 const MANY = 100_000;
-/** Tokens of one change while the store is filled. */
+/** Number of tokens per change while the store is filled. */
 const AT_ONCE = 1_000;
 const MONTH_MS = 32 * 24 * 3_600_000;
 
@@ -108,7 +108,7 @@ async function batchRequests(server: Server, root: string): Promise<Row> {
   return row('request with a batch token, processor time', pairs, (ms) => ms, 'a service token', 1.1);
 }
 
-/** On the clock. The floor is what is promised. */
+/** Measures logins in wall-clock time. The floor is the promised value. */
 async function logins(server: Server, root: string): Promise<readonly Row[]> {
   await ask(server, root, 'POST', 'sys/auth/approle', { type: 'approle' });
   const byRole = async (token_type: string): Promise<Request> => {
@@ -156,12 +156,12 @@ async function byJwt(server: Server, root: string): Promise<Request> {
   return post('auth/jwt/login', { role: 'job', jwt: `${signed}.${signature}` });
 }
 
-/** A store with so many living tokens. */
+/** Store with that many valid tokens. */
 interface Filled {
   readonly store: TestStore;
   readonly opened: SealedStore;
   readonly access: Access;
-  /** The texts of some. */
+  /** Texts of some tokens. */
   readonly texts: readonly string[];
 }
 
@@ -251,7 +251,7 @@ const makeToken = (access: Access) =>
     { sudo: true },
   );
 
-/** In milliseconds, for user and system. */
+/** Measures processor time for user and system, in milliseconds. */
 async function processorOf(work: () => Promise<unknown>): Promise<number> {
   const before = process.cpuUsage();
   await work();
@@ -259,7 +259,10 @@ async function processorOf(work: () => Promise<unknown>): Promise<number> {
   return (user + system) / 1000;
 }
 
-/** What a server takes up among them once tokens were made, looked up and tidied. In MiB; the floor is what is promised. */
+/**
+ * Measures the memory of a server after tokens were created, looked up and tidied, in MiB; the floor is the promised
+ * maximum.
+ */
 async function memory({ store, texts }: Filled): Promise<Row> {
   const root = await rootToken(store);
   const server = await startCoffer(store, 1);

@@ -1,7 +1,7 @@
 /**
- * Builds what is shipped: `dist/coffer.cjs` with its parts, the command, and the licenses of what others made of it; `dist/library.js` for
- * `import … from 'coffer'`, with its declarations in `dist/types`. Neither wants any package beside it. With `--untyped`, without the
- * declarations, which take longest and which no test needs.
+ * Builds the published files: `dist/coffer.cjs` with its parts, the command, and the third-party licenses;
+ * `dist/library.js` for `import … from 'coffer'`, with its declarations in `dist/types`. Neither needs any other
+ * package. With `--untyped` it omits the declarations, which take longest and which no test needs.
  * @see docs/decisions/0310
  */
 import { execFileSync } from 'node:child_process';

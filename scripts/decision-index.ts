@@ -18,7 +18,7 @@ export interface Note {
   readonly file: string;
   /** Undefined if the first line is not `# NUMBER Title` with the number of the file name. */
   readonly title: string | undefined;
-  /** Whether a paragraph says what shows that the choice is right. */
+  /** Whether a paragraph gives the evidence for the choice. */
   readonly hasEvidence: boolean;
 }
 

@@ -1,4 +1,4 @@
-/** Draws docs/environment.md from what `coffer help environment` and `coffer help exit-codes` say. */
+/** Generates docs/environment.md from the texts of `coffer help environment` and `coffer help exit-codes`. */
 import { EMPTY_VARIABLES, variableGroups } from '../src/cli/commands/help.ts';
 import { exitCodeMeanings } from '../src/cli/exit-codes.ts';
 
@@ -9,7 +9,7 @@ const INTRODUCTION = `# Environment variables and exit codes
 Written by \`npm run generate\`. The same texts are in \`coffer help environment\`, \`coffer help exit-codes\` and
 \`man coffer\`. Options of the command line take precedence over variables.`;
 
-/** The whole page. */
+/** Returns the whole page. */
 export function environmentPage(): string {
   const groups = variableGroups().map(({ title, variables }) =>
     [title, '', ...table(['variable', 'meaning'], variables.map(variableRow))].join('\n'),

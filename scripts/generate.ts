@@ -1,6 +1,7 @@
 /**
- * Writes what is generated and committed: the completion scripts, the linter's rules of who may import what, the index of
- * decisions, the page with the rows of the specifications, that of the environment variables, and the picture of a terminal. With `--check` it writes nothing, and fails when a file is not what would be written.
+ * Writes the generated files that are committed: the completion scripts, the import rules of the linter, the index of
+ * decisions, the page with the rows of the specifications, that of the environment variables, and the picture of a
+ * terminal. With `--check` it writes nothing, and fails if a file is out of date.
  */
 import { execFileSync } from 'node:child_process';
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';

@@ -1,7 +1,7 @@
 /**
- * Draws docs/terminal.svg: a terminal in which a few commands were typed. They are run each time the picture is drawn, on a temporary
- * store. Ciphertexts, which differ from run to run, are replaced by fixed ones of the same length, so that the picture only
- * changes when what is printed does.
+ * Generates docs/terminal.svg: a terminal with a few commands. They are run each time on a temporary store.
+ * Ciphertexts, which differ in each run, are replaced by fixed ones of the same length, so that the picture changes
+ * only if the output does.
  */
 import { createHash } from 'node:crypto';
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
@@ -14,7 +14,7 @@ import { streamsDouble } from '../test/cli/streams.double.ts';
 
 export const TERMINAL_PICTURE = 'docs/terminal.svg';
 
-/** What is typed: commands of Coffer, and `cat` for the files that they write. */
+/** Command lines: commands of Coffer, and `cat` for the files that they write. */
 const TYPED = [
   'coffer transit keys create orders',
   "coffer transit encrypt orders 'credit card 4242' --out card.txt",
@@ -29,7 +29,7 @@ const FILES = {
   '.env': '# the shop\nDB_USER=shop\nDB_PASSWORD=s3cret\n',
   '.coffer.yaml': 'rules:\n  - files: .env\n    key: orders\n    except: "*_USER"\n',
 };
-/** The body of a ciphertext, behind its version. */
+/** Body of a ciphertext, after its version. */
 const CIPHERTEXT = /(?<=:v\d+:)[A-Za-z0-9+/]{20,}={0,2}/g;
 
 const COLUMNS = 80;
@@ -38,7 +38,10 @@ const LINE_PX = 20;
 const MARGIN_PX = 20;
 const TITLE_PX = 32;
 
-/** @throws if a command fails. */
+/**
+ * Returns the picture as SVG.
+ * @throws if a command fails
+ */
 export async function terminalPicture(): Promise<string> {
   const directory = mkdtempSync(join(tmpdir(), 'coffer-picture-'));
   const usual = process.cwd();
@@ -87,7 +90,7 @@ async function played(directory: string): Promise<readonly Line[]> {
   return lines;
 }
 
-/** Each line gets other ciphertexts, as what stands before them differs. */
+/** Replaces ciphertexts, each by another one, derived from the text before it. */
 const withFixedCiphertexts = (text: string): string =>
   text.replace(CIPHERTEXT, (found, at: number) => {
     const seed = text.slice(0, at);
@@ -95,7 +98,7 @@ const withFixedCiphertexts = (text: string): string =>
     return fixed.replaceAll('=', '').slice(0, found.length);
   });
 
-/** Breaks a line at its words, or, where one word is too long, at the width of the terminal. */
+/** Wraps a line at its words or, if a word is too long, at the width of the terminal. */
 const inColumns = (text: string): string[] =>
   text.length <= COLUMNS
     ? [text]

@@ -1,6 +1,6 @@
 'use strict';
-// Run before a script in TypeScript: an older Node would stop at the first type, and say nothing that helps.
-// The Node of a checkout is an optional dependency, because there is none for some machines.
+// Runs before a script in TypeScript, since an older Node would fail at the first type with an unhelpful message. The
+// Node of a checkout is an optional dependency, because some platforms have none.
 const { engines } = require('../../package.json');
 
 const needed = engines.node.slice(2);

@@ -14,8 +14,8 @@ const ALWAYS = ['README.md', 'LICENSE', 'CHANGELOG.md'] as const;
 const IMPORTED = /(?:\bfrom |\bimport\()\s*["'](\.[^"']+)["']/g;
 
 /**
- * The package as npm would pack it, `coffer-VERSION.tgz`, but for what only a checkout needs: scripts, and packages that are in the
- * bundles already. Who installs it runs nothing of ours and fetches nothing else.
+ * Builds the package as npm would, `coffer-VERSION.tgz`, without the parts that only a checkout needs: scripts, and
+ * packages already in the bundles. Installing it runs no scripts and fetches no other packages.
  */
 export const npmPackage: Part = async (release) => {
   execFileSync(process.execPath, [join(release.root, 'scripts/build.ts')], { stdio: 'inherit' });
