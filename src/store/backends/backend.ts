@@ -49,6 +49,7 @@ export interface WriteSession {
   /**
    * Applies all changes or none; durable once resolved. No changes: nothing is written.
    * @throws `unavailable`; nothing is changed then, or the change is finished by whoever comes next.
+   * @see docs/decisions/0272
    */
   commit(changes: readonly Change[], options?: CommitOptions): Promise<Version>;
   /**

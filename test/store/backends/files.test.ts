@@ -1,21 +1,66 @@
 import { createHash } from 'node:crypto';
-import { mkdirSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { cpSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
+import { printPlace } from '../../../src/ground/errors.ts';
 import type { Blob, BlobRef, Change } from '../../../src/store/backends/backend.ts';
 import { createFiles } from '../../../src/store/backends/files/create-files.ts';
+import { files } from '../../../src/store/backends/files/files.ts';
 import { FilesBackend } from '../../../src/store/backends/files/files-backend.ts';
 import { printJournal } from '../../../src/store/backends/files/journal.ts';
 import { describeBackend } from '../../contracts/store-backend.ts';
+import { wrapFileSystem } from '../../faults/layer/functions.ts';
+import { arm, disarm, install } from '../../faults/layer/layer.ts';
+import type { Call } from '../../faults/layer/plan.ts';
 import { temporaryDirectory } from '../temporary-store.ts';
 
 async function* none(): AsyncGenerator<Blob> {}
 
-describeBackend('a directory of files', async (content) => {
-  const directory = join(temporaryDirectory(), 'store');
-  await createFiles(directory, content);
-  return { backend: new FilesBackend(directory), reopen: () => new FilesBackend(directory) };
+describeBackend('a directory of files', {
+  kind: files,
+  location: () => ({ text: join(temporaryDirectory(), 'store'), defaults: {} }),
+  exported: {
+    module: new URL('../../../src/store/backends/files/files.ts', import.meta.url).href,
+    name: 'files',
+  },
+  places: 'told apart',
+  waits: 'bounded',
+  async copy({ text }) {
+    const past = join(temporaryDirectory(), 'past');
+    cpSync(text, past, { recursive: true });
+    return async () => {
+      rmSync(text, { recursive: true });
+      cpSync(past, text, { recursive: true });
+    };
+  },
+  // Every file that was written was synced before the answer. In which order all else gets to the disk is for test/faults/crash.
+  async reachesDisk({ place }, commit) {
+    install(wrapFileSystem);
+    arm({ root: printPlace(place), watch: 'changes' });
+    let calls: readonly Call[] = [];
+    try {
+      await commit();
+    } finally {
+      ({ calls } = disarm());
+    }
+    return calls.some(({ kind }) => kind === 'sync') && unsyncedOf(calls).length === 0;
+  },
+  files: ({ text }) => [
+    text,
+    ...readdirSync(text, { recursive: true, encoding: 'utf8' }).map((name) => join(text, name)),
+  ],
+  patienceMs: 20_000,
 });
+
+/** Paths of the files that were written last and not synced after that. */
+function unsyncedOf(calls: readonly Call[]): readonly string[] {
+  const unsynced = new Set<string>();
+  for (const { kind, path } of calls) {
+    if (kind === 'write') unsynced.add(path);
+    if (kind === 'sync') unsynced.delete(path);
+  }
+  return [...unsynced];
+}
 
 const document = (name: string): BlobRef => ({ area: 'documents', name });
 const put = (name: string, text: string): Change => ({ ref: document(name), bytes: Buffer.from(text) });
@@ -31,23 +76,6 @@ async function newBackend(options = {}): Promise<{ directory: string; backend: F
 }
 
 describe('a store directory', () => {
-  it('is private: directories 0700, files 0600, whatever the umask', async () => {
-    const umask = process.umask(0);
-    try {
-      const { directory, backend } = await newBackend();
-      await backend.exclusive((session) => session.commit([put('aa', 'one'), put('bb', 'two')]));
-      await backend.exclusive((session) => session.commit([put('cc', 'three')]));
-      const entries = readdirSync(directory, { recursive: true, withFileTypes: true });
-      for (const entry of entries) {
-        const mode = statSync(join(entry.parentPath, entry.name)).mode & 0o777;
-        expect([entry.name, mode]).toEqual([entry.name, entry.isDirectory() ? 0o700 : 0o600]);
-      }
-      expect(statSync(directory).mode & 0o777).toBe(0o700);
-    } finally {
-      process.umask(umask);
-    }
-  });
-
   it('holds no other files than the format names, and the lock stays empty', async () => {
     const { directory, backend } = await newBackend();
     await backend.exclusive(async (session) => {

@@ -7,7 +7,8 @@ import { isLong, rounds } from '../../long.ts';
 import { seeded } from '../../seeded.ts';
 import { newStoreDirectory, openImpatiently, openWithKey, rawCredential } from '../temporary-store.ts';
 import type { Counter } from './child.ts';
-import { type Child, childProcesses } from './child-process.ts';
+import { childProcesses } from './child-process.ts';
+import type { Child } from './started.ts';
 
 const KILLS = rounds(200);
 const REKEYS = isLong ? 40 : 8;

@@ -5,6 +5,7 @@ import {
   type Area,
   type Backend,
   type BlobRef,
+  type ExclusiveOptions,
   type Flaw,
   LOCK_WAIT_MS,
   type Mend,
@@ -156,8 +157,11 @@ export class PostgresBackend implements Backend {
     return [];
   }
 
-  async exclusive<T>(work: (session: WriteSession) => Promise<T>): Promise<T> {
-    const { lent, session } = await this.#begin();
+  async exclusive<T>(
+    work: (session: WriteSession) => Promise<T>,
+    { waitMs = this.#lockWaitMs }: ExclusiveOptions = {},
+  ): Promise<T> {
+    const { lent, session } = await this.#begin(Math.min(waitMs, this.#lockWaitMs));
     const outcome = await Promise.allSettled([work(session)]);
     this.witness.saw(session.at);
     const released = session.release(outcome[0].status === 'rejected' ? FAREWELL_MS : PATIENCE.answerMs);
@@ -181,11 +185,11 @@ export class PostgresBackend implements Backend {
     this.#writing.close();
   }
 
-  async #begin(): Promise<{ readonly lent: Lent; readonly session: PostgresSession }> {
+  async #begin(waitMs: number): Promise<{ readonly lent: Lent; readonly session: PostgresSession }> {
     const since = this.witness.seen;
     let session: PostgresSession | undefined;
     const lent = await this.#writing.lend(async (client) => {
-      const limits = { waitMs: this.#lockWaitMs, silenceMs: PATIENCE.holderSilenceMs };
+      const limits = { waitMs, silenceMs: PATIENCE.holderSilenceMs };
       const lock = new StoreLock(client, this.#address, limits);
       const at = await lock.take();
       session = at === undefined ? undefined : new PostgresSession(client, this.#address, lock, at);
