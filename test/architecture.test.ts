@@ -3,6 +3,7 @@ import { dirname, join, relative, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, it } from 'vitest';
 import { keyTypeNames } from '../src/transit/key-types/index.ts';
+import { expressionsIn, literalsIn } from './costs/found.ts';
 import { isBelow, mayImport, roomOf } from './floors.ts';
 
 const source = fileURLToPath(new URL('../src', import.meta.url));
@@ -70,17 +71,29 @@ describe('the architecture', () => {
     expect(wrong).toEqual([]);
   });
 
-  it('names key types only in the room of key types', () => {
-    // `hmac` is also an operation, and a member of requests and answers.
-    const names = keyTypeNames().filter((name) => name !== 'hmac');
-    const literal = new RegExp(`['"\`](?:${names.join('|')})['"\`]`);
+  it('names key types, or parts of their names, only in the room of key types', () => {
     const wrong = files
       .filter((file) => !file.path.startsWith('transit/key-types/'))
       // X25519 is also how slots agree on keys; a store knows no named keys.
       .filter((file) => file.path !== 'store/slots/slot-keys.ts')
-      .filter((file) => literal.test(withoutComments(file.text)))
-      .map((file) => file.path);
+      .flatMap((file) => namingsIn(file).map((naming) => `${file.path}: ${naming}`));
     expect(wrong).toEqual([]);
+  });
+
+  it.each([
+    ["type === 'rsa-2048'", ['rsa-2048']],
+    ["/^(?:ecdsa-p\\d+|rsa-\\d+)$/.test(type)", ['/^(?:ecdsa-p\\d+|rsa-\\d+)$/']],
+    ['/^(?:aes|chacha20)/.exec(type)', ['/^(?:aes|chacha20)/']],
+    ["type.startsWith('rsa')", ['rsa']],
+    ["const prefix = 'ml-dsa-'", ['ml-dsa-']],
+    ['`ecdsa-${curve}`', ['ecdsa-']],
+    ["type.endsWith('-gcm96')", ['-gcm96']],
+    ["key.asymmetricKeyType?.startsWith('rsa')", []],
+    ['/^[a-z0-9]+$/.test(word)', []],
+    ["const example = 'coffer transit keys create web --type rsa-2048'", []],
+    ["const algorithm = 'rsa-sha2-512'", []],
+  ])('sees which key types are named by %s', (text, named) => {
+    expect(namingsIn({ path: 'made-up.ts', text })).toEqual(named);
   });
 
   it('has no drawer for what found no place', () => {
@@ -90,6 +103,36 @@ describe('the architecture', () => {
     expect(drawers).toEqual([]);
   });
 });
+
+/** `hmac` is also an operation, and a member of requests and answers. */
+const TYPE_NAMES = keyTypeNames().filter((name) => name !== 'hmac');
+/** What is shorter is part of anything. */
+const LEAST_PART = 3;
+
+/** The texts and expressions of a source that name key types, begin or end as some of them do, or tell some from others. */
+function namingsIn({ path, text }: Pick<SourceFile, 'path' | 'text'>): string[] {
+  if (!HINT_OF_TYPE.test(text)) return [];
+  const { texts, ends } = literalsIn(path, text);
+  const isPart = (part: string): boolean =>
+    part.length >= LEAST_PART && TYPE_NAMES.some((name) => name.startsWith(part) || name.endsWith(part));
+  const partial = texts.filter((each) => /^-|-$/.test(each) && isPart(each));
+  const whole = texts.filter((each) => TYPE_NAMES.includes(each));
+  const telling = expressionsIn(path, text)
+    .written.filter(({ source }) => HINT_OF_TYPE.test(source) && tellsApart(new RegExp(source)))
+    .map(({ source }) => `/${source}/`);
+  return [...new Set([...whole, ...partial, ...ends.filter(isPart), ...telling])];
+}
+
+/** The words of which the names of key types are made. */
+const HINT_OF_TYPE = new RegExp(
+  [...new Set(TYPE_NAMES.flatMap((name) => name.match(/[a-z]{3,}|[a-z]+\d+/g) ?? []))].join('|'),
+  'i',
+);
+
+const tellsApart = (expression: RegExp): boolean => {
+  const matched = TYPE_NAMES.filter((name) => expression.test(name)).length;
+  return matched > 0 && matched < TYPE_NAMES.length;
+};
 
 const withoutComments = (text: string): string =>
   text.replace(/\/\*[\s\S]*?\*\//g, '').replace(/(^|[^:'"`])\/\/.*$/gm, '$1');

@@ -1,10 +1,13 @@
 import { createHash, createPublicKey, type JsonWebKey, type KeyObject } from 'node:crypto';
+import { CURVES, type Curve, curveOf } from '../ground/curves.ts';
 import { asCofferError, invalid, unsupported } from '../ground/errors.ts';
 import { withoutLast } from '../ground/trim.ts';
 import { mpint, SshReader, string } from './ssh-wire.ts';
 
 /** SSH key type. */
 interface SshKind {
+  /** Name of the type in the output of `ssh-keygen`. */
+  readonly title: string;
   /** Name at the start of a key. */
   readonly key: string;
   /** Name at the start of a signature. */
@@ -16,6 +19,7 @@ interface SshKind {
 }
 
 const EDWARDS: SshKind = {
+  title: 'ED25519',
   key: 'ssh-ed25519',
   signature: 'ssh-ed25519',
   write: (jwk) => string(decoded(jwk.x)),
@@ -24,6 +28,7 @@ const EDWARDS: SshKind = {
 
 /** RSA keys. Signatures with SHA-1 (`ssh-rsa`) are neither created nor accepted. */
 const RSA: SshKind = {
+  title: 'RSA',
   key: 'ssh-rsa',
   signature: 'rsa-sha2-512',
   write: (jwk) => Buffer.concat([mpint(decoded(jwk.e)), mpint(decoded(jwk.n))]),
@@ -34,9 +39,10 @@ const RSA: SshKind = {
 };
 
 /** RFC 5656 */
-function nist(name: string, jwkName: string, coordinateBytes: number): SshKind {
+function ecdsa(name: string, { jwkName, coordinateBytes }: Curve): SshKind {
   const algorithm = `ecdsa-sha2-${name}`;
   return {
+    title: 'ECDSA',
     key: algorithm,
     signature: algorithm,
     write: ({ x, y }) =>
@@ -60,20 +66,19 @@ const UNCOMPRESSED = 4;
 
 const decoded = (text: string | undefined): Buffer => Buffer.from(text ?? '', 'base64url');
 
-const NIST = [
-  { openssl: 'prime256v1', kind: nist('nistp256', 'P-256', 32) },
-  { openssl: 'secp384r1', kind: nist('nistp384', 'P-384', 48) },
-  { openssl: 'secp521r1', kind: nist('nistp521', 'P-521', 66) },
-];
+const ON_CURVES: ReadonlyMap<Curve | undefined, SshKind> = new Map(
+  CURVES.flatMap((curve) =>
+    curve.sshName === undefined ? [] : [[curve, ecdsa(curve.sshName, curve)] as const],
+  ),
+);
 
-const KINDS: readonly SshKind[] = [EDWARDS, RSA, ...NIST.map(({ kind }) => kind)];
+const KINDS: readonly SshKind[] = [EDWARDS, RSA, ...ON_CURVES.values()];
 
 /** Key types by Node's names. */
 const BY_NODE_TYPE: Readonly<Record<string, (key: KeyObject) => SshKind | undefined>> = {
   ed25519: () => EDWARDS,
   rsa: () => RSA,
-  ec: ({ asymmetricKeyDetails }) =>
-    NIST.find(({ openssl }) => openssl === asymmetricKeyDetails?.namedCurve)?.kind,
+  ec: (key) => ON_CURVES.get(curveOf(key)),
 };
 
 /** Whether it is an Ed25519 key, the only type of minisign. */
@@ -89,6 +94,18 @@ function kindOf(key: KeyObject): SshKind {
   if (kind !== undefined) return kind;
   throw unsupported('SSH has no keys of this type', { hint: 'use an ed25519, ECDSA or RSA key' });
 }
+
+/**
+ * Checks that SSH has keys of this type.
+ * @throws `unsupported`
+ */
+export const requireSshKey = (key: KeyObject): void => void kindOf(key);
+
+/**
+ * Returns the name of the key's type in the output of `ssh-keygen`.
+ * @throws `unsupported`
+ */
+export const sshKeyTitle = (key: KeyObject): string => kindOf(key).title;
 
 /**
  * Returns the name of a key's signature algorithm.

@@ -1,6 +1,7 @@
 import { type KeyObject, verify } from 'node:crypto';
+import { curveOf } from '../ground/curves.ts';
 import { invalid, unsupported } from '../ground/errors.ts';
-import { isEdwardsKey, keyOfSshBlob, sshBlob, sshSignatureName } from './ssh-key.ts';
+import { isEdwardsKey, keyOfSshBlob, requireSshKey, sshBlob, sshSignatureName } from './ssh-key.ts';
 import { mpint, SshReader, string, uint32 } from './ssh-wire.ts';
 
 /*
@@ -153,12 +154,6 @@ export function parseSshSignature(text: string): SshSignature {
 /** Hashes of signature algorithms by name, without SHA-1. */
 const RSA_HASHES: Readonly<Record<string, string>> = { 'rsa-sha2-256': 'sha256', 'rsa-sha2-512': 'sha512' };
 const RSA_NAMES: Readonly<Record<SshHash, string>> = { sha256: 'rsa-sha2-256', sha512: 'rsa-sha2-512' };
-/** Hash of a curve (RFC 5656, section 6.2.1), by the length of a coordinate. */
-const CURVES: Readonly<Record<string, { readonly hash: string; readonly bytes: number }>> = {
-  'ecdsa-sha2-nistp256': { hash: 'sha256', bytes: 32 },
-  'ecdsa-sha2-nistp384': { hash: 'sha384', bytes: 48 },
-  'ecdsa-sha2-nistp521': { hash: 'sha512', bytes: 66 },
-};
 
 /**
  * Verifies a signature of this hash by the key that it contains; the caller judges whether that key is the right one.
@@ -187,9 +182,9 @@ export function verifyWireSignature(
       hint: 'it does not belong to the key in it, or uses SHA-1',
     });
   }
-  const curve = CURVES[algorithm];
+  const curve = curveOf(key);
   if (curve === undefined) return verify(null, data, key, signature);
-  const raw = rawEcdsa(signature, curve.bytes);
+  const raw = rawEcdsa(signature, curve.coordinateBytes);
   return raw !== undefined && verify(curve.hash, data, { key, dsaEncoding: 'ieee-p1363' }, raw);
 }
 
@@ -214,7 +209,8 @@ function rawEcdsa(signature: Buffer, bytes: number): Buffer | undefined {
  */
 export function sshSigning(key: KeyObject, rsaHash: SshHash = 'sha512'): Readonly<Record<string, string>> {
   if (isEdwardsKey(key)) return {};
-  const hash = CURVES[sshSignatureName(key)]?.hash;
+  requireSshKey(key);
+  const hash = curveOf(key)?.hash;
   if (hash !== undefined) return { algorithm: hash.replace('sha', 'sha2-'), marshaling_algorithm: 'jws' };
   return { algorithm: rsaHash.replace('sha', 'sha2-'), signature_algorithm: 'pkcs1v15' };
 }

@@ -1,4 +1,5 @@
 import type { JsonWebKey } from 'node:crypto';
+import { JWS_ALGORITHMS } from '../ground/curves.ts';
 import { unsupported } from '../ground/errors.ts';
 import { ownWords } from '../ground/own-words.ts';
 import { requireCertifiableKey } from './certificates/certifiable.ts';
@@ -10,15 +11,6 @@ export type PublishedKey = Readonly<JsonWebKey> & { readonly kid: string; readon
 /** Returns the key ID of a version, for JSON Web Keys and the headers of tokens that it signs. */
 export const keyIdOf = (name: string, version: number): string => `${name}-v${version}`;
 
-/** Algorithms of curves that have only one (RFC 7518, RFC 8037, RFC 8812). With RSA, the signer chooses. */
-const ALGORITHMS: ReadonlyMap<string | undefined, string> = new Map([
-  ['P-256', 'ES256'],
-  ['P-384', 'ES384'],
-  ['P-521', 'ES512'],
-  ['secp256k1', 'ES256K'],
-  ['Ed25519', 'EdDSA'],
-]);
-
 /**
  * Returns the public keys of all versions whose signatures can still be verified, oldest first.
  * @throws `not-found`; `conflict` for a soft-deleted key; `unsupported` for one that does not sign, is derived, or has
@@ -28,7 +20,7 @@ export async function jsonWebKeySet(engine: Engine, name: string): Promise<reado
   const { key, certification } = await requireCertifiableKey(engine, name);
   return [...key.usableVersions()].map(({ number, material }) => {
     const jwk = jwkOf(() => certification.publicKey(material).export({ format: 'jwk' }));
-    const alg = ALGORITHMS.get(jwk.crv);
+    const alg = JWS_ALGORITHMS.get(jwk.crv);
     return {
       ...jwk,
       kid: keyIdOf(key.document.name, number),

@@ -1,4 +1,4 @@
-import type { AgentDoorKind } from '../../doors/agent/agent-door.ts';
+import type { AgentDoorKind, OfferedKeyData } from '../../doors/agent/agent-door.ts';
 import { unsupported } from '../../ground/errors.ts';
 import { isObject } from '../../ground/objects.ts';
 import { type Runner, resultOf } from '../../operations/declaration/operation.ts';
@@ -10,7 +10,15 @@ import { type Runner, resultOf } from '../../operations/declaration/operation.ts
 export async function checkKey(runner: Runner, kinds: readonly AgentDoorKind[], key: string): Promise<void> {
   const data = resultOf(await runner.run('transit keys read', { name: key }));
   const told = isObject(data) ? data : {};
-  const facts = { type: String(told['type']), derived: told['derived'] === true };
+  const name = String(told['type']);
+  const { encryptsData, keyTypeNamed, keyTypesIn } = await import('../../transit/key-types/index.ts');
+  const type = keyTypeNamed(name);
+  const facts: OfferedKeyData = {
+    type: name,
+    derived: told['derived'] === true,
+    encryptsData: type !== undefined && encryptsData(type),
+    typesIn: keyTypesIn,
+  };
   for (const kind of kinds) {
     const why = kind.refusal(facts);
     if (why !== undefined)

@@ -8,7 +8,7 @@ import {
   principalsOf,
   signerKey,
 } from '../../signatures/allowed-signers.ts';
-import { parseRevokedKeys, parseSshLine, sshFingerprint } from '../../signatures/ssh-key.ts';
+import { parseRevokedKeys, parseSshLine, sshFingerprint, sshKeyTitle } from '../../signatures/ssh-key.ts';
 import { parseSshSignature, type SshSignature, verifySshSignature } from '../../signatures/ssh-signature.ts';
 import type { Command, OptionSpec } from '../command.ts';
 import { DONE } from '../exit-codes.ts';
@@ -185,10 +185,7 @@ function holds(session: Session, given: Given, signature: SshSignature): boolean
 }
 
 /** Formats a key as ssh-keygen does: `ED25519 key SHA256:…`. */
-function kindOf({ key, algorithm }: SshSignature): string {
-  const kind = algorithm.startsWith('rsa-') ? 'RSA' : algorithm.startsWith('ecdsa-') ? 'ECDSA' : 'ED25519';
-  return `${kind} key ${sshFingerprint(key)}`;
-}
+const kindOf = ({ key }: SshSignature): string => `${sshKeyTitle(key)} key ${sshFingerprint(key)}`;
 
 const say = (session: Session, line: string): void => session.streams.out.write(`${line}\n`);
 

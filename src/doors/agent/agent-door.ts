@@ -1,4 +1,5 @@
 import type { Duplex } from 'node:stream';
+import type { KeyProtocol } from '../../transit/key-types/key-type.ts';
 import type { Desk } from './desk.ts';
 
 /** Use that keys can be offered for. */
@@ -10,10 +11,15 @@ export interface DoorUse {
   readonly isExtra?: true;
 }
 
-/** Part of `transit keys read` that is checked before a key is offered. */
+/** Facts about a key that are checked before it is offered. */
 export interface OfferedKeyData {
+  /** Name of its key type. */
   readonly type: string;
   readonly derived: boolean;
+  /** Whether keys of its type encrypt arbitrary data. */
+  readonly encryptsData: boolean;
+  /** Returns the names of the types whose keys have a form in a protocol. */
+  typesIn(protocol: KeyProtocol): readonly string[];
 }
 
 /**

@@ -4,8 +4,10 @@ import type { OfferedKeyData } from './agent-door.ts';
  * Returns why a key cannot encrypt for a program that only supplies data; undefined if it can.
  * @param who name of the program
  */
-export function sealingRefusal(who: string, { type, derived }: OfferedKeyData): string | undefined {
+export function sealingRefusal(
+  who: string,
+  { type, derived, encryptsData }: OfferedKeyData,
+): string | undefined {
   if (derived) return `it is derived, and ${who} has no context to give`;
-  const encrypts = /^(?:aes|chacha20|xchacha20|rsa)/.test(type);
-  return encrypts ? undefined : `it does not encrypt (${type})`;
+  return encryptsData ? undefined : `it does not encrypt (${type})`;
 }

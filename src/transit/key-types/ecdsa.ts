@@ -1,6 +1,6 @@
 import { generateKeyPairSync, type KeyObject, sign as nodeSign, verify as nodeVerify } from 'node:crypto';
 import { invalid } from '../../ground/errors.ts';
-import { CURVES, curveNamed, type EcdsaCurve } from './curves.ts';
+import { curveNamed, ECDSA_CURVES, type EcdsaCurve } from './curves.ts';
 import { ecdsaBackup, ecdsaFromBackup, ecdsaToBackup } from './ecdsa-backup.ts';
 import { joinedNumbers } from './ecdsa-signature.ts';
 import {
@@ -31,9 +31,16 @@ const hashesInput = ({ hash, prehashed }: SignatureOptions): boolean => !prehash
 const nodeHashOf = ({ hash }: SignatureOptions): string =>
   hash === 'none' ? '' : DIGEST_HASHES[hash].nodeName;
 
-const signingOn = ({ coordinateBytes, certificates }: EcdsaCurve): Signing<KeyPair> => ({
+/** `AlgorithmIdentifier` of ECDSA signatures in certificates by their hash, DER in hexadecimal (RFC 5758, 3.2). */
+const CERTIFIED: Readonly<Record<EcdsaCurve['hash'], string>> = {
+  sha256: '300a06082a8648ce3d040302',
+  sha384: '300a06082a8648ce3d040303',
+  sha512: '300a06082a8648ce3d040304',
+};
+
+const signingOn = ({ coordinateBytes, hash }: EcdsaCurve): Signing<KeyPair> => ({
   signsHashes: true,
-  certification: certifiedBy(certificates.hash, certificates.algorithm),
+  certification: certifiedBy(hash, CERTIFIED[hash]),
   sign(pair, input, options) {
     const key = pair.privateKey;
     const dsaEncoding = ENCODINGS[options.marshaling];
@@ -67,6 +74,7 @@ function ecdsaType(curve: EcdsaCurve): KeyType<KeyPair> {
   const type = `ecdsa-${curve.jwkName.replace('-', '').toLowerCase()}`;
   return {
     name: type,
+    protocols: curve.sshName === undefined ? [] : ['ssh', 'pkcs11'],
     signing: signingOn(curve),
     importing: importingPairs(
       (key) => requireCurve(key, curve),
@@ -97,4 +105,4 @@ function ecdsaType(curve: EcdsaCurve): KeyType<KeyPair> {
   };
 }
 
-export const ecdsa = CURVES.map(ecdsaType);
+export const ecdsa = ECDSA_CURVES.map(ecdsaType);

@@ -110,6 +110,7 @@ function readBackup({ key, publicKey }: BackupMaterial) {
 /** Ed25519 (RFC 8032). In a derived key, each context has a pair of its own. */
 export const ed25519: KeyType<KeyPair> = {
   name: NAME,
+  protocols: ['ssh'],
   signing,
   derivation,
   importing: importingPairs(

@@ -3,7 +3,7 @@
 import { ecdsa } from './ecdsa.ts';
 import { ed25519 } from './ed25519.ts';
 import { hmac } from './hmac.ts';
-import type { FamilyName, KeyType } from './key-type.ts';
+import type { FamilyName, KeyProtocol, KeyType } from './key-type.ts';
 import { nodeAeads } from './node-aead-types.ts';
 import { mlDsa, slhDsa } from './post-quantum.ts';
 import { recipientTypes } from './recipients.ts';
@@ -68,6 +68,14 @@ const setsOf = ({ familyNames = [] }: KeyType): string[] =>
   familyNames.flatMap(({ parameterSet }) => parameterSet ?? []);
 
 export const keyTypeNames = (): string[] => [...byName.keys()];
+
+/** Returns the names of the types whose keys have a form in another program's protocol. */
+export const keyTypesIn = (protocol: KeyProtocol): readonly string[] =>
+  KEY_TYPES.filter(({ protocols }) => protocols?.includes(protocol)).map(({ name }) => name);
+
+/** Whether keys of a type encrypt arbitrary data; age recipients only encrypt file keys. */
+export const encryptsData = ({ aead, protocols, publicKeyEncryption }: KeyType): boolean =>
+  aead !== undefined || (publicKeyEncryption !== undefined && protocols?.includes('age') !== true);
 
 /**
  * Whether encrypting may create a key of this type: only symmetric ones, which are generated instantly and need no

@@ -30,6 +30,8 @@ export interface KeyType<M = unknown> {
   readonly name: string;
   /** Present: programs of the Vault family call the type otherwise; these names are taken as well. */
   readonly familyNames?: readonly FamilyName[];
+  /** Protocols of other programs in which keys of this type have a form; absent for none. */
+  readonly protocols?: readonly KeyProtocol[];
   /** Present: keys of this type encrypt and decrypt with associated data, and may be convergent. */
   readonly aead?: Aead<M>;
   /** Present if keys of this type encrypt to a public key. */
@@ -66,6 +68,9 @@ export interface KeyType<M = unknown> {
    */
   exportSecret?(material: M, format: ExportFormat): string;
 }
+
+/** Protocol of programs that do not know Coffer, which has forms for some key types. */
+export type KeyProtocol = 'ssh' | 'pkcs11' | 'age';
 
 /** A name that a program of the Vault family has for a type. @see docs/decisions/0022 */
 export interface FamilyName {

@@ -138,6 +138,7 @@ const backup = (name: string, kem: AgeKem): BackupForm => ({
 
 const recipientType = (name: string, kem: AgeKem, form: SecretForm): KeyType<RecipientKey> => ({
   name,
+  protocols: ['age'],
   publicKeyEncryption: encryption(kem),
   importing: importing(name, kem, form),
   backup: backup(name, kem),

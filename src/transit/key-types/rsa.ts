@@ -185,6 +185,7 @@ function rsaType(modulusBits: number, backupNumber: number): KeyType<KeyPair> {
   const name = `rsa-${modulusBits}`;
   return {
     name,
+    protocols: ['ssh', 'pkcs11'],
     publicKeyEncryption: encryption,
     signing,
     importing: importingPairs(

@@ -1,6 +1,6 @@
 import { generateKeyPairSync } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
-import { CURVES } from '../../../src/transit/key-types/curves.ts';
+import { ECDSA_CURVES } from '../../../src/transit/key-types/curves.ts';
 import { ecdsaFromBackup, ecdsaToBackup } from '../../../src/transit/key-types/ecdsa-backup.ts';
 import type { BackupMaterial } from '../../../src/transit/key-types/key-type.ts';
 import { orderOf } from '../../reference/curve-orders.ts';
@@ -9,7 +9,7 @@ import { thrownBy } from '../../reference/thrown.ts';
 const bigEndian = (base64url: string | undefined): bigint =>
   BigInt(`0x${Buffer.from(base64url ?? '', 'base64url').toString('hex')}`);
 
-describe.each(CURVES)('a key on $jwkName in a backup', (curve) => {
+describe.each(ECDSA_CURVES)('a key on $jwkName in a backup', (curve) => {
   const pair = generateKeyPairSync('ec', { namedCurve: curve.opensslName });
   const other = generateKeyPairSync('ec', { namedCurve: curve.opensslName });
   const material = ecdsaToBackup(pair.privateKey);

@@ -1,7 +1,7 @@
 import { createPublicKey, generateKeyPairSync, sign, verify } from 'node:crypto';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { CURVES } from '../../../src/transit/key-types/curves.ts';
+import { CURVES } from '../../../src/ground/curves.ts';
 import { joinedNumbers } from '../../../src/transit/key-types/ecdsa-signature.ts';
 import { thrownBy } from '../../reference/thrown.ts';
 

@@ -1,13 +1,12 @@
 import { createPublicKey, type KeyObject } from 'node:crypto';
+import { JWS_ALGORITHMS } from '../../../ground/curves.ts';
 import { invalid } from '../../../ground/errors.ts';
 import { ownWords } from '../../../ground/own-words.ts';
 import { MOST_KEYS } from './key-set.ts';
-import type { VerificationKeys } from './signed-token.ts';
+import { ALGORITHMS, type VerificationKeys } from './signed-token.ts';
 
 const FIELD = 'jwt_validation_pubkeys';
 const PUBLIC = /-----BEGIN (PUBLIC KEY|RSA PUBLIC KEY|CERTIFICATE)-----[^-]+-----END \1-----/;
-/** RSA, and the curves for token signatures (RFC 7518, RFC 8037), by their names in JSON Web Keys. */
-const KINDS: ReadonlySet<string | undefined> = new Set(['RSA', 'P-256', 'P-384', 'P-521', 'Ed25519']);
 /** Minimum RSA key size in bits; signatures of shorter keys can be forged, and `jose` refuses them. */
 const LEAST_BITS = 2048;
 
@@ -28,7 +27,7 @@ export function givenKeys(pems: readonly string[]): VerificationKeys {
 
 function parseKey(pem: string): KeyObject {
   const key = publicKeyIn(pem);
-  if (key === undefined || !KINDS.has(kindOf(key))) {
+  if (key === undefined || !mayVerify(key)) {
     throw invalid(ownWords('error parsing public key: data does not contain any valid public keys'), {
       field: FIELD,
     });
@@ -43,12 +42,13 @@ function parseKey(pem: string): KeyObject {
   return key;
 }
 
-function kindOf(key: KeyObject): string | undefined {
+/** Whether a key can verify one of the supported signature algorithms. */
+function mayVerify(key: KeyObject): boolean {
   try {
     const { kty, crv } = key.export({ format: 'jwk' });
-    return crv ?? kty;
+    return kty === 'RSA' || ALGORITHMS.includes(JWS_ALGORITHMS.get(crv) ?? '');
   } catch {
-    return undefined;
+    return false;
   }
 }
 

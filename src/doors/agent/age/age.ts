@@ -7,10 +7,12 @@ export const age: AgentDoorKind = {
   help: 'To age, through age-plugin-coffer.',
   uses: { open: { help: 'open files', operations: ['transit decrypt'] } },
   needs: ['transit keys read'],
-  refusal: ({ type }) =>
-    /^(?:x25519|mlkem768-x25519)$/.test(type)
+  refusal({ type, typesIn }) {
+    const types = typesIn('age');
+    return types.includes(type)
       ? undefined
-      : `age has no keys of the type ${type}; use x25519 or mlkem768-x25519`,
+      : `age has no keys of the type ${type}; use ${types.join(' or ')}`;
+  },
   named: (key) => [
     ['identity', pluginIdentity(key)],
     ['recipient', pluginRecipient(key)],

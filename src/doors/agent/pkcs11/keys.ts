@@ -1,5 +1,6 @@
 import { constants, createHash, type KeyObject, publicEncrypt } from 'node:crypto';
 import type { Offer } from '../../../access/doors.ts';
+import { curveOf } from '../../../ground/curves.ts';
 import { asCofferError, denied, unavailable } from '../../../ground/errors.ts';
 import { isObject } from '../../../ground/objects.ts';
 import { resultOf } from '../../../operations/declaration/operation.ts';
@@ -27,17 +28,10 @@ export interface KeyVersion {
 export const SIGN = 'sign';
 export const DECRYPT = 'decrypt';
 
-const COORDINATE_BYTES: Readonly<Record<string, number>> = {
-  prime256v1: 32,
-  secp384r1: 48,
-  secp521r1: 66,
-  secp256k1: 32,
-};
-
 /** Returns the length of the key's signatures in bytes, which is constant. */
 export function signatureBytes({ kind, publicKey }: Pick<KeyVersion, 'kind' | 'publicKey'>): number {
-  const { modulusLength = 0, namedCurve = '' } = publicKey.asymmetricKeyDetails ?? {};
-  return kind === 'rsa' ? modulusLength / 8 : 2 * (COORDINATE_BYTES[namedCurve] ?? 0);
+  const { modulusLength = 0 } = publicKey.asymmetricKeyDetails ?? {};
+  return kind === 'rsa' ? modulusLength / 8 : 2 * (curveOf(publicKey)?.coordinateBytes ?? 0);
 }
 
 /** Data to sign: a digest, or data that the store hashes. */

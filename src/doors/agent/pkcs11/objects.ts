@@ -1,4 +1,5 @@
 import type { KeyObject } from 'node:crypto';
+import { curveOf } from '../../../ground/curves.ts';
 import { der } from '../../../ground/der.ts';
 import { keyNameOf } from '../key-name.ts';
 import { certificateAttributes, certificatesIn, type Naming, namingOfAuthority } from './certificates.ts';
@@ -25,13 +26,6 @@ const GENERATION: Readonly<Record<KeyKind, number>> = {
 
 const OCTET_STRING = 0x04;
 const UNCOMPRESSED = 0x04;
-/** Object identifiers of the curves in DER (RFC 5480, 2.1.1.1; SEC 2, A.2). */
-const CURVES: Readonly<Record<string, string>> = {
-  'P-256': '06082a8648ce3d030107',
-  'P-384': '06052b81040022',
-  'P-521': '06052b81040023',
-  secp256k1: '06052b8104000a',
-};
 
 /**
  * Returns the label and ID of a version: the label is `web` for the latest and `web@v1` for older ones, so that it
@@ -112,7 +106,7 @@ function keyObjects(version: KeyVersion): readonly TokenObject[] {
 }
 
 function publicNumbers(key: KeyObject): readonly (readonly [number, AttributeValue])[] {
-  const { n, e, crv = '', x = '', y = '' } = key.export({ format: 'jwk' });
+  const { n, e, x = '', y = '' } = key.export({ format: 'jwk' });
   if (n !== undefined && e !== undefined) {
     return [
       [A.modulus, Buffer.from(n, 'base64url')],
@@ -122,7 +116,7 @@ function publicNumbers(key: KeyObject): readonly (readonly [number, AttributeVal
   }
   const point = [Buffer.from([UNCOMPRESSED]), Buffer.from(x, 'base64url'), Buffer.from(y, 'base64url')];
   return [
-    [A.ecParams, Buffer.from(CURVES[crv] ?? '', 'hex')],
+    [A.ecParams, Buffer.from(curveOf(key)?.identifier ?? '', 'hex')],
     [A.ecPoint, der(OCTET_STRING, ...point)],
   ];
 }

@@ -12,9 +12,9 @@ export const pkcs11: AgentDoorKind = {
     decrypt: { help: 'decrypt with RSA', operations: ['transit decrypt'] },
   },
   needs: ['transit keys read'],
-  refusal({ type, derived }) {
+  refusal({ type, derived, typesIn }) {
     if (derived) return 'it is derived, so it has no one public key';
-    return /^(?:ecdsa-p\d+|rsa-\d+)$/.test(type)
+    return typesIn('pkcs11').includes(type)
       ? undefined
       : `p11-kit forwards nothing that keys of the type ${type} do`;
   },

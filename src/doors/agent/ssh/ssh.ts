@@ -18,9 +18,9 @@ export const ssh: AgentDoorKind = {
     any: { help: 'sign whatever a program sends, certificates too', operations: SIGN, isExtra: true },
   },
   needs: ['transit keys read'],
-  refusal({ type, derived }) {
+  refusal({ type, derived, typesIn }) {
     if (derived) return 'it is derived, so it has no one public key';
-    return /^(?:ed25519|ecdsa-p\d+|rsa-\d+)$/.test(type) ? undefined : `SSH has no keys of the type ${type}`;
+    return typesIn('ssh').includes(type) ? undefined : `SSH has no keys of the type ${type}`;
   },
   variables: (socket) => ({ SSH_AUTH_SOCK: socket }),
   endsItself: true,

@@ -3,7 +3,7 @@ import { expect, it } from 'vitest';
 import { signatureBytes } from '../../../../src/doors/agent/pkcs11/keys.ts';
 import { objectsOf } from '../../../../src/doors/agent/pkcs11/objects.ts';
 import { ATTRIBUTE as A } from '../../../../src/doors/agent/pkcs11/rpc/attributes.ts';
-import { CURVES } from '../../../../src/transit/key-types/curves.ts';
+import { CURVES } from '../../../../src/ground/curves.ts';
 
 it.each(CURVES)(
   'an object of a key on $jwkName names the curve as its certificates would',

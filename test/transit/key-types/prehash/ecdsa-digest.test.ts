@@ -7,7 +7,7 @@ import {
   verify,
 } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
-import { CURVES } from '../../../../src/transit/key-types/curves.ts';
+import { CURVES } from '../../../../src/ground/curves.ts';
 import { joinedNumbers } from '../../../../src/transit/key-types/ecdsa-signature.ts';
 import {
   signEcdsaDigest,
