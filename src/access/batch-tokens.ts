@@ -8,7 +8,7 @@ import { lengthPrefixed, utf8 } from '../ground/bytes.ts';
 import { CofferError } from '../ground/errors.ts';
 import { when } from '../ground/objects.ts';
 import type { Random } from '../ground/random.ts';
-import { openOnce, sealOnce } from '../store/sealed/single-use-seal.ts';
+import { openOnce, sealOnce } from '../store/single-use-seal.ts';
 import type { Transaction, View } from '../store/store.ts';
 import { BATCH_PREFIX, couldBeBatchToken, MAX_BATCH_TOKEN_LENGTH, type Token } from './token.ts';
 import { holds, type LiveToken } from './token-documents.ts';

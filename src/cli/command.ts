@@ -1,4 +1,4 @@
-import type { ResourceKind } from '../operations/resource-kinds.ts';
+import type { ResourceKind } from '../operations/declaration/resource-kinds.ts';
 import type { Given, OptionValue } from './given.ts';
 import type { Session } from './session.ts';
 

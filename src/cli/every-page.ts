@@ -1,7 +1,7 @@
 import { CofferError } from '../ground/errors.ts';
 import type { Operation, Runner } from '../operations/declaration/operation.ts';
 import { allPages, type Gathered, type ListDocument } from '../operations/json-api/pages.ts';
-import type { RawValues } from './parse/operation-values.ts';
+import type { RawValues } from './files/operation-values.ts';
 import type { Session } from './session.ts';
 import { Progress } from './terminal/progress.ts';
 

@@ -22,7 +22,9 @@ import { loadOperation } from '../operations/runner.ts';
 import type { Command } from './command.ts';
 import { DONE, FAILED, NOT_VALID } from './exit-codes.ts';
 import { hashedMainInput, mainInput, type TypedInput } from './files/main-input.ts';
+import { checkTyped, type RawValues, rawValues } from './files/operation-values.ts';
 import { type OutPlace, outPlaceOf, refuseSameFile } from './files/out-file.ts';
+import { type Destination, formatFor, printResult } from './files/output.ts';
 import { type Given, textOption } from './given.ts';
 import {
   ALL,
@@ -38,10 +40,8 @@ import {
   plainExamples,
   specOf,
 } from './parse/operation-spec.ts';
-import { checkTyped, type RawValues, rawValues } from './parse/operation-values.ts';
 import type { Session } from './session.ts';
 import type { Format } from './settings.ts';
-import { type Destination, formatFor, printResult } from './terminal/output.ts';
 import { foreseen } from './terminal/report.ts';
 
 /** Returns the command of an operation, derived completely from its declaration. */

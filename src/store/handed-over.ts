@@ -9,8 +9,8 @@ import type { Sighting } from './backends/witness.ts';
 import { readHeader } from './header.ts';
 import { RESTORE } from './refusals.ts';
 import { RootKey } from './root-key.ts';
-import { Keyring } from './sealed/keyring.ts';
 import { SealedStore } from './sealed/sealed-store.ts';
+import { Keyring } from './slots/keyring.ts';
 import { slotRef } from './slots/slot-file.ts';
 import { openSlotList } from './slots/slot-list.ts';
 

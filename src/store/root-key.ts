@@ -4,7 +4,7 @@ import { corrupt, type Place, placed } from '../ground/errors.ts';
 import { type Random, systemRandom } from '../ground/random.ts';
 import type { Blob, BlobRef } from './backends/backend.ts';
 import { REPAIR } from './refusals.ts';
-import { openOnce, type SealContext, sealOnce, TAG_BYTES } from './sealed/single-use-seal.ts';
+import { openOnce, type SealContext, sealOnce, TAG_BYTES } from './single-use-seal.ts';
 
 export const ROOT_KEY_BYTES = 32;
 const SEALED_FORMAT = 1;

@@ -1,7 +1,7 @@
 import { lengthPrefixed, utf8, wipe } from '../ground/bytes.ts';
 import { isObject } from '../ground/objects.ts';
 import type { Random } from '../ground/random.ts';
-import { openOnce, sealOnce } from '../store/sealed/single-use-seal.ts';
+import { openOnce, sealOnce } from '../store/single-use-seal.ts';
 import type { Identity } from '../transit/envelope/age/recipients.ts';
 import { openArmor, SECRET_BYTES } from './armor.ts';
 import { type Fact, isCard, KEY_TYPE, type VersionOfKey } from './fact.ts';

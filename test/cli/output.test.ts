@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
+import { printResult, type Shape } from '../../src/cli/files/output.ts';
 import type { OptionValue } from '../../src/cli/given.ts';
 import { Session } from '../../src/cli/session.ts';
-import { printResult, type Shape } from '../../src/cli/terminal/output.ts';
 import { promptsDouble, type StreamsSetup, streamsDouble } from './streams.double.ts';
 
 /** Sets the title of a terminal, in both spellings of the control sequence, and turns the direction of writing. */

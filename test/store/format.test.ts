@@ -17,7 +17,7 @@ import { join } from 'node:path';
 import { expect, it } from 'vitest';
 import { backupStore } from '../../src/store/administration/backup.ts';
 import { rekey } from '../../src/store/administration/rekey.ts';
-import { addSlot } from '../../src/store/slots/slots.ts';
+import { addSlot } from '../../src/store/administration/slots.ts';
 import { KEY, newStoreDirectory, openWithKey, temporaryDirectory } from './temporary-store.ts';
 
 function LP(...fields: (string | Buffer)[]): Buffer {

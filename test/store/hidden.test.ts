@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
-import { addSlot } from '../../src/store/slots/slots.ts';
+import { addSlot } from '../../src/store/administration/slots.ts';
 import { newStoreDirectory, openWithKey } from './temporary-store.ts';
 
 const words = [

@@ -4,10 +4,10 @@ import { dirname, join } from 'node:path';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { initStore } from '../../src/store/administration/init.ts';
 import { rekey } from '../../src/store/administration/rekey.ts';
+import { addSlot, listSlots } from '../../src/store/administration/slots.ts';
 import type { Identity } from '../../src/store/root-key.ts';
 import { COLLECTIONS, headOf, PAGE_IDS, pageOf } from '../../src/store/sealed/collection-index.ts';
 import { SLOT_LIST } from '../../src/store/slots/slot-list.ts';
-import { addSlot, listSlots } from '../../src/store/slots/slots.ts';
 import { seeded } from '../seeded.ts';
 import {
   at,

@@ -5,9 +5,10 @@ import type { AgentDirectory } from '../../service/agent/directory.ts';
 import { agentProof, freshNonce, isProof, ownerProof } from '../../service/agent/proof.ts';
 import { handOver, sharedKey } from '../../store/handed-over.ts';
 import type { SealedStore } from '../../store/sealed/sealed-store.ts';
+import { agentDirectory } from '../secrets/agent-directory.ts';
 import { givesSecret } from '../secrets/secret-variables.ts';
 import type { Session } from '../session.ts';
-import { agentDirectory, findAgent, requireDirectory } from './find.ts';
+import { findAgent, requireDirectory } from './find.ts';
 import { startAgent } from './start.ts';
 import { DEFAULT_TIMES, durationText, untilText } from './times.ts';
 

@@ -6,8 +6,8 @@ import { CONFIRM, chosenDoors, doorOptions, useOptions, usesFor, usesText } from
 import { listedOffers } from '../agent/listed-offers.ts';
 import type { Command } from '../command.ts';
 import { DONE } from '../exit-codes.ts';
+import { printResult } from '../files/output.ts';
 import type { Given } from '../given.ts';
-import { printResult } from '../terminal/output.ts';
 
 const keyArgument = { metavar: 'NAME', help: 'The named key.', required: true, offers: 'key' } as const;
 

@@ -7,9 +7,9 @@ import { doorOptions } from '../agent/door-options.ts';
 import { findAgent, requireDirectory } from '../agent/find.ts';
 import type { Command } from '../command.ts';
 import { DONE, exitCodeOf } from '../exit-codes.ts';
+import { printResult } from '../files/output.ts';
 import { type Given, variable } from '../given.ts';
 import type { Session } from '../session.ts';
-import { printResult } from '../terminal/output.ts';
 
 export const status: Command = {
   arguments: [],

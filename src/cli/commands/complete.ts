@@ -1,15 +1,15 @@
 import type { Runner } from '../../operations/declaration/operation.ts';
-import { type KindFacts, kindNamed, RESOURCE_KINDS } from '../../operations/resource-kinds.ts';
+import { type KindFacts, kindNamed, RESOURCE_KINDS } from '../../operations/declaration/resource-kinds.ts';
 import { loadOperation } from '../../operations/runner.ts';
 import { agentInPlaceOfSecret } from '../agent/find.ts';
 import type { Command } from '../command.ts';
 import { DONE } from '../exit-codes.ts';
+import { rawLines } from '../files/output.ts';
 import type { OptionValue } from '../given.ts';
 import { everywhereOptions } from '../parse/everywhere.ts';
 import { openUnlocked } from '../runner-local.ts';
 import { silentCredentials } from '../secrets/unlock.ts';
 import { Session } from '../session.ts';
-import { rawLines } from '../terminal/output.ts';
 import { visible } from '../terminal/visible.ts';
 
 export const command: Command = {

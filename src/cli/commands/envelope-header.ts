@@ -21,11 +21,11 @@ import { DONE } from '../exit-codes.ts';
 import { type InFile, openInFile } from '../files/in-file.ts';
 import { announceStandardInput } from '../files/input.ts';
 import { outPlaceOf } from '../files/out-file.ts';
+import { printResult } from '../files/output.ts';
 import type { Given } from '../given.ts';
 import { switching } from '../parse/everywhere.ts';
 import { IN, outOptions } from '../parse/operation-spec.ts';
 import type { Session } from '../session.ts';
-import { printResult } from '../terminal/output.ts';
 
 const VERIFY = 'verify';
 

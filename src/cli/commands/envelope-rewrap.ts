@@ -13,10 +13,10 @@ import { decryptedNames, forEachFile, inputsOf } from '../envelope/jobs.ts';
 import { contextOf, contextOptions, expectedKey, inOption, namedKey, once } from '../envelope/options.ts';
 import { openInFile, readFully } from '../files/in-file.ts';
 import { flush, openOutFile, writeFailure } from '../files/out-file.ts';
+import { jsonText } from '../files/output.ts';
 import { type Given, textsOption } from '../given.ts';
 import { IN } from '../parse/operation-spec.ts';
 import type { Session } from '../session.ts';
-import { jsonText } from '../terminal/output.ts';
 
 export const command: Command = {
   arguments: [expectedKey],

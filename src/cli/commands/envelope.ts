@@ -25,9 +25,9 @@ import {
   severalOptions,
 } from '../envelope/options.ts';
 import { transferAll } from '../envelope/transfer.ts';
+import { namedPairs } from '../files/operation-values.ts';
 import { type Given, textsOption } from '../given.ts';
 import { outOption } from '../parse/operation-spec.ts';
-import { namedPairs } from '../parse/operation-values.ts';
 import type { Session } from '../session.ts';
 
 export const encrypt: Command = {

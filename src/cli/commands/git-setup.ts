@@ -6,8 +6,8 @@ import { RULES_NAME, type Rule } from '../../secret-files/rules.ts';
 import type { Command } from '../command.ts';
 import { DONE } from '../exit-codes.ts';
 import { findProgram } from '../processes/program.ts';
-import { liesBelow } from '../secret-files/files-of-others.ts';
-import { filesBelow, git, workingTree } from '../secret-files/git.ts';
+import { liesBelow } from '../repository/files-of-others.ts';
+import { filesBelow, git, workingTree } from '../repository/git.ts';
 import { Rulebook } from '../secret-files/rulebook.ts';
 import type { Session } from '../session.ts';
 

@@ -7,11 +7,11 @@ import { keyIdOf } from '../../transit/jwks.ts';
 import type { Command } from '../command.ts';
 import { DONE } from '../exit-codes.ts';
 import { outPlaceOf } from '../files/out-file.ts';
+import { printResult } from '../files/output.ts';
 import { numberOption, textOption } from '../given.ts';
 import { taking } from '../parse/everywhere.ts';
 import { outOptions } from '../parse/operation-spec.ts';
 import { type PublicVersion, publicVersions, versionOf } from '../signatures/named-keys.ts';
-import { printResult } from '../terminal/output.ts';
 
 const FORMAT = 'format';
 const VERSION = 'version';

@@ -5,6 +5,7 @@ import { LOGIN_PREFIX } from '../../mounts/paths.ts';
 import type { Runner } from '../../operations/declaration/operation.ts';
 import type { Command } from '../command.ts';
 import { DONE } from '../exit-codes.ts';
+import { printResult } from '../files/output.ts';
 import { PAIR } from '../files/pairs.ts';
 import { type Given, textOption, variable } from '../given.ts';
 import { type KeptToken, TokenFile } from '../logins/kept-token.ts';
@@ -28,7 +29,6 @@ import {
   warnOfReaders,
 } from '../runner-remote.ts';
 import type { Session } from '../session.ts';
-import { printResult } from '../terminal/output.ts';
 
 const METHOD = 'method';
 const PATH = 'path';

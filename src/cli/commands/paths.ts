@@ -5,11 +5,11 @@ import { type PathRequest, resultOf } from '../../operations/declaration/operati
 import type { ArgumentSpec, Command, OptionSpec } from '../command.ts';
 import { DONE, FAILED } from '../exit-codes.ts';
 import { outPlaceOf } from '../files/out-file.ts';
+import { printResult, type Shape } from '../files/output.ts';
 import { PAIR, parametersOf } from '../files/pairs.ts';
 import { type Given, textOption } from '../given.ts';
 import { outOptions } from '../parse/operation-spec.ts';
 import type { Session } from '../session.ts';
-import { printResult, type Shape } from '../terminal/output.ts';
 
 /*
  * Commands for API paths of Vault, such as `vault read`: on the local store, on a Coffer server, or on any other

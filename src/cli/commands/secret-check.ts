@@ -6,15 +6,15 @@ import type { Rule } from '../../secret-files/rules.ts';
 import { isSecret, RULES_NAME } from '../../secret-files/rules.ts';
 import type { Command } from '../command.ts';
 import { FAILED } from '../exit-codes.ts';
+import { printResult } from '../files/output.ts';
 import { switching } from '../parse/everywhere.ts';
+import { liesBelow } from '../repository/files-of-others.ts';
+import { contentsOf, filesBelow, indexedFilesNamed, stagedFiles, workingTree } from '../repository/git.ts';
 import { Files, formatIn, formatOption, manyFiles, Outcomes } from '../secret-files/files.ts';
-import { liesBelow } from '../secret-files/files-of-others.ts';
-import { contentsOf, filesBelow, indexedFilesNamed, stagedFiles, workingTree } from '../secret-files/git.ts';
 import { Rulebook } from '../secret-files/rulebook.ts';
 import { parsedFile } from '../secret-files/secret-file.ts';
 import type { ReadFile } from '../secret-files/transform.ts';
 import type { Session } from '../session.ts';
-import { printResult } from '../terminal/output.ts';
 import { visible } from '../terminal/visible.ts';
 
 const STAGED = 'staged';

@@ -7,6 +7,7 @@ import type { ArgumentSpec, Command } from '../command.ts';
 import { DONE } from '../exit-codes.ts';
 import { inputText, MAX_INPUT_BYTES, openInput } from '../files/input.ts';
 import { outPlaceOf } from '../files/out-file.ts';
+import { printDocument } from '../files/output.ts';
 import { type Given, textOption } from '../given.ts';
 import { takingFile } from '../parse/everywhere.ts';
 import { IN, outOptions } from '../parse/operation-spec.ts';
@@ -22,7 +23,6 @@ import { replaceSecretFile } from '../secret-files/secret-file.ts';
 import { openFiles, type ReadFile, sealFiles } from '../secret-files/transform.ts';
 import type { Session } from '../session.ts';
 import type { CountedVersions } from '../team/team-keys.ts';
-import { printDocument } from '../terminal/output.ts';
 
 const nameArgument: ArgumentSpec = {
   metavar: 'NAME',

@@ -3,11 +3,11 @@ import type { Command } from '../command.ts';
 import { DONE, exitCodeOf, FAILED } from '../exit-codes.ts';
 import { readFileWhole } from '../files/in-file.ts';
 import { inputText, readStandardInput } from '../files/input.ts';
+import { printResult } from '../files/output.ts';
 import { textOption } from '../given.ts';
 import { switching, takingFile } from '../parse/everywhere.ts';
 import { IN } from '../parse/operation-spec.ts';
 import type { Session } from '../session.ts';
-import { printResult } from '../terminal/output.ts';
 
 /* Commands for a running server; a local store has no seal status. */
 

@@ -7,6 +7,7 @@ import type { Command } from '../command.ts';
 import { DONE } from '../exit-codes.ts';
 import { FileHasher, STANDARD } from '../files/hashed-files.ts';
 import { mayReplace, openOutFile } from '../files/out-file.ts';
+import { printDocument } from '../files/output.ts';
 import { type Given, numberOption, textOption } from '../given.ts';
 import { taking } from '../parse/everywhere.ts';
 import { FORCE, forceOption } from '../parse/operation-spec.ts';
@@ -14,7 +15,6 @@ import type { Session } from '../session.ts';
 import { FORMATS, type SignatureFormat } from '../signatures/formats.ts';
 import { type Signer, signerOf } from '../signatures/named-keys.ts';
 import { namespaceIn, namespaceOption } from '../signatures/namespace.ts';
-import { printDocument } from '../terminal/output.ts';
 
 const FILES = 'FILE';
 const KEY = 'key';

@@ -1,11 +1,12 @@
 import { asCofferError, invalid } from '../../ground/errors.ts';
 import { rekey as sealAgain } from '../../store/administration/rekey.ts';
+import { addSlot, listSlots, removeSlot } from '../../store/administration/slots.ts';
 import type { SealedStore } from '../../store/sealed/sealed-store.ts';
 import type { SlotSummary } from '../../store/slots/slot-kind.ts';
-import { addSlot, listSlots, removeSlot } from '../../store/slots/slots.ts';
 import { findAgent } from '../agent/find.ts';
 import type { Command } from '../command.ts';
 import { DONE, FAILED } from '../exit-codes.ts';
+import { printDocument, printResult } from '../files/output.ts';
 import {
   newsOfSlots,
   type PlannedSlot,
@@ -15,7 +16,6 @@ import {
 } from '../secrets/new-slots.ts';
 import { unlockStore } from '../secrets/unlock.ts';
 import type { Session } from '../session.ts';
-import { printDocument, printResult } from '../terminal/output.ts';
 import { watched } from '../terminal/progress.ts';
 import { namingDamage, sayLeftOut, WITHOUT_DAMAGED } from './damage.ts';
 

@@ -8,10 +8,10 @@ import { placeWords } from '../../store/backends/registry.ts';
 import { agentInPlaceOfSecret } from '../agent/find.ts';
 import type { Command } from '../command.ts';
 import { DONE } from '../exit-codes.ts';
+import { printResult } from '../files/output.ts';
 import { openUnlocked } from '../runner-local.ts';
 import { environmentCredentials } from '../secrets/secret-sources.ts';
 import type { Session } from '../session.ts';
-import { printResult } from '../terminal/output.ts';
 
 export const command: Command = {
   arguments: [],

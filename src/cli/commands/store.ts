@@ -17,12 +17,12 @@ import { printVersion } from '../../store/backends/version.ts';
 import type { Command, OptionSpec } from '../command.ts';
 import { DONE, FAILED } from '../exit-codes.ts';
 import { mayReplace } from '../files/out-file.ts';
+import { printDocument, printResult } from '../files/output.ts';
 import { type Given, variable } from '../given.ts';
 import { LastSeen } from '../last-seen.ts';
 import { FORCE, forceOption } from '../parse/operation-spec.ts';
 import { credentialsFor, unlockStore } from '../secrets/unlock.ts';
 import type { Session } from '../session.ts';
-import { printDocument, printResult } from '../terminal/output.ts';
 import { watched } from '../terminal/progress.ts';
 import { findingText, namingDamage, sayLeftOut, WITHOUT_DAMAGED } from './damage.ts';
 

@@ -6,8 +6,8 @@ import { generateMasterKey } from '../../store/master-key.ts';
 import type { Command } from '../command.ts';
 import { DONE } from '../exit-codes.ts';
 import { outPlaceOf } from '../files/out-file.ts';
+import { jsonText, printResult } from '../files/output.ts';
 import { outOptions } from '../parse/operation-spec.ts';
-import { jsonText, printResult } from '../terminal/output.ts';
 
 export const keygen: Command = {
   arguments: [],

@@ -6,6 +6,7 @@ import { tag as tagKey, untag as untagKey } from '../../operations/transit/key-t
 import { parseAnyIdentifier } from '../../tags/identifiers.ts';
 import type { Command } from '../command.ts';
 import { DONE, FAILED } from '../exit-codes.ts';
+import { printResult } from '../files/output.ts';
 import { type Given, textsOption } from '../given.ts';
 import { commandOf } from '../operation-command.ts';
 import { switching } from '../parse/everywhere.ts';
@@ -13,7 +14,6 @@ import type { Session } from '../session.ts';
 import { type Choice, choiceOf, chosenWorkspaces, whereOptions } from '../tags/chosen.ts';
 import { carryOut, inCalls } from '../tags/in-calls.ts';
 import { organizationOf } from '../tags/surroundings.ts';
-import { printResult } from '../terminal/output.ts';
 
 /** `tags attach` and `tags detach`, for the named workspaces, for all that match a filter, or for keys. */
 

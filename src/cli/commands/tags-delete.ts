@@ -6,11 +6,11 @@ import { tagNotFound } from '../../tags/organization.ts';
 import type { Command } from '../command.ts';
 import { everyPage } from '../every-page.ts';
 import { DONE, FAILED } from '../exit-codes.ts';
+import { printResult } from '../files/output.ts';
 import { commandOf } from '../operation-command.ts';
 import type { Session } from '../session.ts';
 import { carryOut, inCalls } from '../tags/in-calls.ts';
 import { organizationOf } from '../tags/surroundings.ts';
-import { printResult } from '../terminal/output.ts';
 
 const plain = commandOf(
   ['tags', 'delete'],

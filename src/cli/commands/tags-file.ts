@@ -8,6 +8,7 @@ import { DONE, FAILED } from '../exit-codes.ts';
 import { readFileWhole } from '../files/in-file.ts';
 import { announceStandardInput, inputText } from '../files/input.ts';
 import { outPlaceOf } from '../files/out-file.ts';
+import { printResult } from '../files/output.ts';
 import { type Given, textOption, textsOption, variable } from '../given.ts';
 import { switching, taking } from '../parse/everywhere.ts';
 import { OUT, outOptions } from '../parse/operation-spec.ts';
@@ -15,7 +16,6 @@ import type { Session } from '../session.ts';
 import { carryOutPlan } from '../tags/carry-out.ts';
 import { isEmpty, type Plan, type PlanOptions, planLines, planOf, planSummary } from '../tags/plan.ts';
 import { type Bound, organizationOf, readWhole, type Whole } from '../tags/surroundings.ts';
-import { printResult } from '../terminal/output.ts';
 
 /** `tags export`, `tags import` and `tags apply`: an organization's tags as a file. */
 

@@ -4,12 +4,12 @@ import { anyOf } from '../../tags/wildcard.ts';
 import type { Command } from '../command.ts';
 import { everyPage } from '../every-page.ts';
 import { DONE, FAILED } from '../exit-codes.ts';
+import { printResult } from '../files/output.ts';
 import { textsOption } from '../given.ts';
 import { switching } from '../parse/everywhere.ts';
 import { carryOut } from '../tags/in-calls.ts';
 import { organizationOf } from '../tags/surroundings.ts';
 import { deletingUnused } from '../tags/unused.ts';
-import { printResult } from '../terminal/output.ts';
 
 const UNUSED = 'unused';
 const MATCHING = 'matching';

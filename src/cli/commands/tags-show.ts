@@ -10,11 +10,11 @@ import { show } from '../../operations/tags/tags.ts';
 import type { Command } from '../command.ts';
 import { everyPage } from '../every-page.ts';
 import { DONE, FAILED } from '../exit-codes.ts';
+import { rawValues } from '../files/operation-values.ts';
 import { outPlaceOf } from '../files/out-file.ts';
+import { formatFor, printResult } from '../files/output.ts';
 import { commandOf } from '../operation-command.ts';
 import { specOf } from '../parse/operation-spec.ts';
-import { rawValues } from '../parse/operation-values.ts';
-import { formatFor, printResult } from '../terminal/output.ts';
 
 /** Tag, and the workspaces that use it. */
 interface Shown extends ResourceDocument<TagResource> {

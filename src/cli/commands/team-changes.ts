@@ -10,17 +10,17 @@ import type { ArgumentSpec, Command } from '../command.ts';
 import { DONE, FAILED } from '../exit-codes.ts';
 import { readFileWhole } from '../files/in-file.ts';
 import { inputText } from '../files/input.ts';
+import { printDocument } from '../files/output.ts';
 import { type Given, textOption } from '../given.ts';
 import { switching, taking } from '../parse/everywhere.ts';
+import { otherKeyringsOf, rewrapRuled } from '../secret-files/ruled-files.ts';
 import type { Session } from '../session.ts';
 import { grant, newEpoch, newVersion, settleKeys } from '../team/acts.ts';
 import { Changes, sayOnlyWay } from '../team/changes.ts';
 import { type Keyring, openKeyring } from '../team/keyring.ts';
 import { TeamMemory } from '../team/memory.ts';
 import type { KeyringPlace } from '../team/place.ts';
-import { otherKeyringsOf, rewrapRuled } from '../team/ruled-files.ts';
 import { factsElsewhere } from '../team/witness.ts';
-import { printDocument } from '../terminal/output.ts';
 import { identityIn, identityOption, keyringHere } from './team.ts';
 
 /* Commands that change a keyring. */

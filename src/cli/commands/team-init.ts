@@ -15,9 +15,10 @@ import { signed } from '../../team/signing.ts';
 import { ed25519FromSeed } from '../../transit/key-types/pkcs8.ts';
 import type { Command } from '../command.ts';
 import { DONE } from '../exit-codes.ts';
+import { printDocument } from '../files/output.ts';
 import { textOption } from '../given.ts';
 import { taking } from '../parse/everywhere.ts';
-import { workingTree } from '../secret-files/git.ts';
+import { workingTree } from '../repository/git.ts';
 import type { Session } from '../session.ts';
 import { newVersion } from '../team/acts.ts';
 import { Changes, freshRoot, sayOnlyWay, timeNow } from '../team/changes.ts';
@@ -25,7 +26,6 @@ import { findIdentities, type PersonalKey } from '../team/identities.ts';
 import { openKeyring } from '../team/keyring.ts';
 import { TeamMemory } from '../team/memory.ts';
 import { type KeyringPlace, placeIn } from '../team/place.ts';
-import { printDocument } from '../terminal/output.ts';
 import { identityIn, identityOption } from './team.ts';
 
 /* Command that creates a keyring. */

@@ -5,6 +5,7 @@ import { bestVersion, givenTo, type Judgement, keyNames, nameOf } from '../../te
 import { short, unspelled } from '../../team/names.ts';
 import type { ArgumentSpec, Command } from '../command.ts';
 import { DONE, FAILED } from '../exit-codes.ts';
+import { printResult } from '../files/output.ts';
 import type { Given } from '../given.ts';
 import { textOption } from '../given.ts';
 import { takingFile } from '../parse/everywhere.ts';
@@ -13,7 +14,6 @@ import { type Keyring, openKeyring, requireId } from '../team/keyring.ts';
 import { TeamMemory } from '../team/memory.ts';
 import { type KeyringPlace, keyringAbove } from '../team/place.ts';
 import { alterationsOf, witnessOf } from '../team/witness.ts';
-import { printResult } from '../terminal/output.ts';
 
 /* Commands that show a keyring. */
 

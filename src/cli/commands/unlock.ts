@@ -5,11 +5,11 @@ import { areTimesGiven, timeOptions, timesOf } from '../agent/times.ts';
 import { keepUnlocked, requireNoTrailYet, sayUntil } from '../agent/unlock.ts';
 import type { Command } from '../command.ts';
 import { DONE } from '../exit-codes.ts';
+import { printDocument } from '../files/output.ts';
 import { textOption } from '../given.ts';
 import { AUDIT_LOG, auditOption } from '../parse/audit-option.ts';
 import { unlockStore } from '../secrets/unlock.ts';
 import type { Session } from '../session.ts';
-import { printDocument } from '../terminal/output.ts';
 
 export const unlock: Command = {
   arguments: [],

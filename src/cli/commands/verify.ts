@@ -21,6 +21,7 @@ import {
   readStandardInput,
 } from '../files/input.ts';
 import { readRest } from '../files/large-input.ts';
+import { printResult } from '../files/output.ts';
 import { OR_FILE, takingTextOrFile, textOrFile } from '../files/text-or-file.ts';
 import { type Given, textOption } from '../given.ts';
 import { switching, taking } from '../parse/everywhere.ts';
@@ -37,7 +38,6 @@ import {
   type VerifiedFormat,
   verifySignature,
 } from '../signatures/signatures.ts';
-import { printResult } from '../terminal/output.ts';
 import type { Input } from '../terminal/streams.ts';
 
 const FILE = 'FILE';

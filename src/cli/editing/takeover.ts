@@ -2,8 +2,8 @@ import type { Format, SecretFile } from '../../secret-files/format.ts';
 import { isSecret } from '../../secret-files/rules.ts';
 import { align } from '../../secret-files/three-way.ts';
 import type { KeyReference } from '../../transit/envelope/ports.ts';
+import { unmergedSides } from '../repository/git.ts';
 import { Files } from '../secret-files/files.ts';
-import { unmergedSides } from '../secret-files/git.ts';
 import { mergeFile } from '../secret-files/merge-file.ts';
 import { textOf } from '../secret-files/secret-file.ts';
 import {

@@ -4,7 +4,7 @@ import type { Format } from '../../secret-files/format.ts';
 import { MAX_FILE_BYTES } from '../../secret-files/formats.ts';
 import type { Rule } from '../../secret-files/rules.ts';
 import { readFileWhole } from '../files/in-file.ts';
-import { refuseWayOut } from '../secret-files/files-of-others.ts';
+import { refuseWayOut } from '../repository/files-of-others.ts';
 import { Rulebook } from '../secret-files/rulebook.ts';
 import { FILE, formatFor, replaceSecretFile, textOf } from '../secret-files/secret-file.ts';
 import type { Session } from '../session.ts';

@@ -6,10 +6,10 @@ import type { ByteSink, ByteSource, OnProgress } from '../../transit/envelope/po
 import { type InFile, openInFile } from '../files/in-file.ts';
 import { announceStandardInput } from '../files/input.ts';
 import { openOutFile, writeFailure } from '../files/out-file.ts';
+import { binaryRefused, jsonText } from '../files/output.ts';
 import { type Given, textOption } from '../given.ts';
 import { IN, OUT } from '../parse/operation-spec.ts';
 import type { Session } from '../session.ts';
-import { binaryRefused, jsonText } from '../terminal/output.ts';
 import { sizeText, TransferProgress } from '../terminal/progress.ts';
 import type { Input, Output } from '../terminal/streams.ts';
 import { isPlainText } from '../terminal/visible.ts';

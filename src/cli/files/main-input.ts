@@ -1,10 +1,10 @@
 import { createHash } from 'node:crypto';
 import { decodeBase64 } from '../../ground/base64.ts';
 import type { InputHash, Operation } from '../../operations/declaration/operation.ts';
-import type { RawValues } from '../parse/operation-values.ts';
 import type { Session } from '../session.ts';
 import type { Input } from '../terminal/streams.ts';
 import { inputText, MAX_INPUT_BYTES, type OpenedInput, openInput } from './input.ts';
+import type { RawValues } from './operation-values.ts';
 
 /** Typed source of the input that fills a parameter of an operation. */
 export interface TypedInput {

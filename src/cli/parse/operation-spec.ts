@@ -1,10 +1,10 @@
 import type { Operation } from '../../operations/declaration/operation.ts';
 import { type CliParam, flagOf, type Param, type Params } from '../../operations/declaration/params.ts';
+import { RESOURCE_KINDS } from '../../operations/declaration/resource-kinds.ts';
 import { routesOf } from '../../operations/declaration/route.ts';
-import { RESOURCE_KINDS } from '../../operations/resource-kinds.ts';
 import type { ArgumentSpec, CommandSpec, OptionSpec } from '../command.ts';
+import { inFlags } from '../terminal/flag-names.ts';
 import { switching, taking, takingFile } from './everywhere.ts';
-import { inFlags } from './flag-names.ts';
 
 /** Command-line syntax of an operation, derived completely from its declaration. */
 export interface OperationSpec extends CommandSpec {

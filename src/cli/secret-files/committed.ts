@@ -1,8 +1,8 @@
 import { realpathSync } from 'node:fs';
 import { asCofferError } from '../../ground/errors.ts';
 import type { Place, SecretFile } from '../../secret-files/format.ts';
+import { committed } from '../repository/git.ts';
 import type { Session } from '../session.ts';
-import { committed } from './git.ts';
 import { parsedFile } from './secret-file.ts';
 import { type KnownValues, knownValues, openFiles, type ReadFile } from './transform.ts';
 

@@ -4,9 +4,9 @@ import { lineCounter, type Place, type SecretFile } from '../../secret-files/for
 import { isSecret, RULES_NAME } from '../../secret-files/rules.ts';
 import type { KeyReference } from '../../transit/envelope/ports.ts';
 import { quoted } from '../completions/model.ts';
+import { git } from '../repository/git.ts';
 import type { Session } from '../session.ts';
 import { isBelowKeyring, mayHaveKeyring, teamKeysFor } from '../team/nearest.ts';
-import { git } from './git.ts';
 import type { Rulebook } from './rulebook.ts';
 import type { ReadFile } from './transform.ts';
 

@@ -2,8 +2,8 @@ import { existsSync } from 'node:fs';
 import { dirname, join, relative, resolve, sep } from 'node:path';
 import { loadFormat, MAX_FILE_BYTES } from '../../secret-files/formats.ts';
 import { RULES_NAME, type Rule, ruleFor, rulesIn } from '../../secret-files/rules.ts';
+import { readInstructions } from '../repository/files-of-others.ts';
 import type { Session } from '../session.ts';
-import { readInstructions } from './files-of-others.ts';
 import { textOf } from './secret-file.ts';
 
 /** Parsed file of rules. */

@@ -6,7 +6,7 @@ import { FORMAT_NAMES, type Format, type FormatName, type SecretFile } from '../
 import { formatOf, loadFormat, MAX_FILE_BYTES } from '../../secret-files/formats.ts';
 import { readFileWhole } from '../files/in-file.ts';
 import { openOutFile } from '../files/out-file.ts';
-import { refuseWayOut } from './files-of-others.ts';
+import { refuseWayOut } from '../repository/files-of-others.ts';
 
 /** File whose values are encrypted one by one, as read. */
 export interface OpenFile {

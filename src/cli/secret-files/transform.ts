@@ -10,9 +10,9 @@ import { respliced } from '../../secret-files/splice.ts';
 import { formatValue, type SealedValue } from '../../secret-files/value.ts';
 import type { KeyReference } from '../../transit/envelope/ports.ts';
 import type { Session } from '../session.ts';
+import type { Result } from '../team/found-values.ts';
 import { teamKeysFor } from '../team/nearest.ts';
 import type { Adoption, CountedVersions } from '../team/team-keys.ts';
-import type { Result } from './found-values.ts';
 import { openValues, rewrapValues, sealValues } from './values.ts';
 
 /** File as read, or a text that will become one. */

@@ -9,7 +9,7 @@ import type { KeyReference } from '../../transit/envelope/ports.ts';
 import type { Session } from '../session.ts';
 import { teamKeysFor } from '../team/nearest.ts';
 import type { Adoption, CountedVersions, TeamKeys } from '../team/team-keys.ts';
-import type { FoundValue, OpenValue, Result } from './found-values.ts';
+import type { FoundValue, OpenValue, Result } from '../team/found-values.ts';
 
 /** Maximum size of one call of an operation: small enough for one request to a server. */
 const MAX_BATCH_ITEMS = 1000;

@@ -3,10 +3,10 @@ import { systemRandom } from '../../ground/random.ts';
 import { generateMasterKey, parseMasterKey } from '../../store/master-key.ts';
 import type { CreatedSlot, SlotRequest } from '../../store/slots/slot-kind.ts';
 import type { OptionSpec } from '../command.ts';
+import { printResult } from '../files/output.ts';
 import { type Given, numberOption, textOption, variable } from '../given.ts';
 import { switching, taking, takingFile } from '../parse/everywhere.ts';
 import type { Session } from '../session.ts';
-import { printResult } from '../terminal/output.ts';
 import { isRead } from '../terminal/streams.ts';
 import { outputOf, passphraseIn, readKeyFile } from './secret-sources.ts';
 

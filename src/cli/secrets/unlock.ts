@@ -49,7 +49,7 @@ async function withAdvice(session: Session, error: unknown): Promise<unknown> {
   if (!(error instanceof CofferError) || error.kind !== 'sealed') return error;
   const { kind, message, hint, cause } = error;
   const list = 'see "coffer help environment"';
-  const { agentDirectory } = await import('../agent/find.ts');
+  const { agentDirectory } = await import('./agent-directory.ts');
   const isAskedFor = OF_PEOPLE.test(hint ?? '') && agentDirectory(session) !== undefined;
   const advice = isAskedFor ? `run "coffer unlock" on a terminal, or ${list}` : list;
   return new CofferError(kind, message, { hint: hint === undefined ? advice : `${hint}: ${advice}`, cause });

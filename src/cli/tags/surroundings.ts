@@ -5,7 +5,7 @@ import type { Gathered, ListDocument } from '../../operations/json-api/pages.ts'
 import type { ProjectResource, TagResource, WorkspaceResource } from '../../operations/tags/documents.ts';
 import type { Bindings } from '../../tag-files/tag-file.ts';
 import { everyPage } from '../every-page.ts';
-import type { RawValues } from '../parse/operation-values.ts';
+import type { RawValues } from '../files/operation-values.ts';
 import type { Session } from '../session.ts';
 
 /**

@@ -2,7 +2,7 @@ import { lstatSync, readFileSync, realpathSync, statSync } from 'node:fs';
 import { dirname, join, relative, resolve, sep } from 'node:path';
 import { isOfTrustedOwner } from '../../ground/private-files.ts';
 import { isKeyring, KEYRING } from '../../team/directory.ts';
-import { topOf } from '../secret-files/files-of-others.ts';
+import { topOf } from '../repository/files-of-others.ts';
 
 /** Location of a keyring. */
 export interface KeyringPlace {

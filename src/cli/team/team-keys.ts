@@ -16,9 +16,9 @@ import {
   nameOf,
 } from '../../team/judge/judge.ts';
 import { openMaterial } from '../../team/roots.ts';
-import type { FoundValue, OpenValue, Result } from '../secret-files/found-values.ts';
 import type { Session } from '../session.ts';
 import { usableRoot } from './acts.ts';
+import type { FoundValue, OpenValue, Result } from './found-values.ts';
 import { type Keyring, openKeyring } from './keyring.ts';
 import { TeamMemory } from './memory.ts';
 import { type KeyringPlace, keyringAbove } from './place.ts';

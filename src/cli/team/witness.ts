@@ -2,7 +2,7 @@ import { readdirSync } from 'node:fs';
 import { join, relative, sep } from 'node:path';
 import { KEYRING } from '../../team/directory.ts';
 import type { MoreFile } from '../../team/files.ts';
-import { contentsOf, git } from '../secret-files/git.ts';
+import { contentsOf, git } from '../repository/git.ts';
 import type { KeyringPlace } from './place.ts';
 
 /** History of a keyring according to git: everything it ever contained, and how git would change its files. */

@@ -2,7 +2,7 @@ import { asCofferError, type CofferError, unavailable } from '../../ground/error
 import type { Invocation } from '../command.ts';
 import { DONE, exitCodeOf, FAILED, INTERRUPTED } from '../exit-codes.ts';
 import type { Environment } from '../given.ts';
-import { inFlags } from '../parse/flag-names.ts';
+import { inFlags } from './flag-names.ts';
 import { ClosedPipe, Interrupted, type Streams } from './streams.ts';
 import { visible, visibleLines } from './visible.ts';
 

@@ -2,6 +2,7 @@
 
 import { revoking } from '../../access/tokens.ts';
 import { invalid } from '../../ground/errors.ts';
+import { type TokenAuth, tokenAuth } from '../auth/token-answers.ts';
 import { type Call, type Outcome, operation, type Undoing } from '../declaration/operation.ts';
 import {
   choice,
@@ -13,7 +14,6 @@ import {
   texts,
   type ValuesOf,
 } from '../declaration/params.ts';
-import { type TokenAuth, tokenAuth } from './token-answers.ts';
 import { roleName } from './token-role-name.ts';
 
 /** Settings of a new token, shared by the paths that issue tokens. */

@@ -1,8 +1,8 @@
 import type { TokenRecord } from '../../access/token.ts';
 import { denied } from '../../ground/errors.ts';
 import { ownWords } from '../../ground/own-words.ts';
+import { type TokenDetails, tokenDetails } from '../auth/token-answers.ts';
 import { operation } from '../declaration/operation.ts';
-import { type TokenDetails, tokenDetails } from './token-answers.ts';
 import { accessorParam, findByAccessor, findOwn, findToken, tokenId } from './token-target.ts';
 
 export interface TokenList {

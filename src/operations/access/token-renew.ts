@@ -1,9 +1,9 @@
 import type { KeyCheck } from '../../access/login/login-token.ts';
 import { invalid } from '../../ground/errors.ts';
 import { ownWords } from '../../ground/own-words.ts';
+import { type TokenAuth, tokenAuth } from '../auth/token-answers.ts';
 import { type Call, type Outcome, operation } from '../declaration/operation.ts';
 import { duration } from '../declaration/params.ts';
-import { type TokenAuth, tokenAuth } from './token-answers.ts';
 import {
   accessorParam,
   findByAccessor,

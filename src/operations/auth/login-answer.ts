@@ -1,6 +1,6 @@
 import type { IssuedToken } from '../../access/tokens.ts';
-import { type TokenAuth, tokenAuth } from '../access/token-answers.ts';
 import type { Outcome } from '../declaration/operation.ts';
+import { type TokenAuth, tokenAuth } from './token-answers.ts';
 
 /** Formats the response of every login. */
 export const loginAnswer = (issued: IssuedToken): Outcome<TokenAuth> => ({

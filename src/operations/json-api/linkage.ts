@@ -4,7 +4,7 @@ import { ownWords } from '../../ground/own-words.ts';
 import { parseIdentifier } from '../../tags/identifiers.ts';
 import type { NamedTag, TagReference } from '../../tags/organization.ts';
 import { declare, type Schema, type Spec } from '../declaration/params.ts';
-import { type IdentifiedKind, RESOURCE_KINDS } from '../resource-kinds.ts';
+import { type IdentifiedKind, RESOURCE_KINDS } from '../declaration/resource-kinds.ts';
 
 /** Parameters for lists of resource identifiers: in documents typed objects, on the command line plain texts. */
 

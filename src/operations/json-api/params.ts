@@ -10,7 +10,7 @@ import {
   type Spec,
   text,
 } from '../declaration/params.ts';
-import { type IdentifiedKind, RESOURCE_KINDS } from '../resource-kinds.ts';
+import { type IdentifiedKind, RESOURCE_KINDS } from '../declaration/resource-kinds.ts';
 
 /** Common parameters of the tags API: organization, pages, attributes of the resource in a request. */
 

@@ -5,9 +5,9 @@ import { printGoTime } from '../../ground/clock.ts';
 import { type CofferError, invalid } from '../../ground/errors.ts';
 import { ownWords } from '../../ground/own-words.ts';
 import { trimSlashes } from '../../ground/trim.ts';
-import { tokenDetails } from '../access/token-answers.ts';
 import { TIDY_STARTED } from '../access/token-roles.ts';
 import { listAnswer } from '../auth/lists.ts';
+import { tokenDetails } from '../auth/token-answers.ts';
 import { type Call, operation } from '../declaration/operation.ts';
 import { duration, flag, text } from '../declaration/params.ts';
 

@@ -2,7 +2,7 @@ import { CofferError, invalid } from '../../ground/errors.ts';
 import { isObject } from '../../ground/objects.ts';
 import { parseAnyIdentifier } from '../../tags/identifiers.ts';
 import { isMissing, type Runner } from '../declaration/operation.ts';
-import { type IdentifiedKind, RESOURCE_KINDS } from '../resource-kinds.ts';
+import { type IdentifiedKind, RESOURCE_KINDS } from '../declaration/resource-kinds.ts';
 
 type Raw = Readonly<Record<string, unknown>>;
 type Resolve = (raw: Raw, runner: Runner) => Promise<Raw>;

@@ -1,6 +1,6 @@
 import type { Core } from '../declaration/operation.ts';
+import { IDENTIFIER_PARAMS } from '../declaration/resource-kinds.ts';
 import type { PolicyPaths } from '../pipeline/asked-request.ts';
-import { IDENTIFIER_PARAMS } from '../resource-kinds.ts';
 
 /**
  * What policies are asked about: the path with its escapes undone. Where an identifier stands alone, the path below its

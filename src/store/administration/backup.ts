@@ -12,8 +12,8 @@ import { everyRef, readConsistently, readEvery } from '../backends/whole-store.t
 import { parseChecked, printChecked } from '../checked-json.ts';
 import { parseHeader, readHeader } from '../header.ts';
 import type { RootKey } from '../root-key.ts';
-import type { Keyring } from '../sealed/keyring.ts';
 import type { Credential } from '../slots/credential.ts';
+import type { Keyring } from '../slots/keyring.ts';
 import { unlock } from '../slots/unlock.ts';
 import { type BackupRecord, BackupWriter, damagedBackup, readBackupFile } from './backup-file.ts';
 import type { Finding } from './status.ts';

@@ -1,6 +1,6 @@
 import { printPlace } from '../../ground/errors.ts';
 import { LIST_LOST } from '../refusals.ts';
-import type { Keyring } from '../sealed/keyring.ts';
+import type { Keyring } from '../slots/keyring.ts';
 import type { Slot } from '../slots/slot-file.ts';
 import { compareSlotFiles, type ListedSlot, SLOT_LIST, type SlotFile } from '../slots/slot-list.ts';
 import { type Finding, findingOf } from './status.ts';

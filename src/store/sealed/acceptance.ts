@@ -3,8 +3,8 @@ import { isObject } from '../../ground/objects.ts';
 import type { Backend } from '../backends/backend.ts';
 import type { WentBack } from '../backends/witness.ts';
 import type { RootKey } from '../root-key.ts';
+import type { Keyring } from '../slots/keyring.ts';
 import type { Transaction } from '../store.ts';
-import type { Keyring } from './keyring.ts';
 
 /**
  * Record by which the owner accepts a state older than what others have seen. It is sealed, so only the owner can

@@ -4,11 +4,11 @@ import { pause } from '../../ground/pause.ts';
 import type { Backend, State, Version, WriteSession } from '../backends/backend.ts';
 import { besideOrBetween, steady } from '../backends/whole-store.ts';
 import { type Sighting, WentBack } from '../backends/witness.ts';
+import type { Keyring } from '../slots/keyring.ts';
 import type { Store, Transaction, View } from '../store.ts';
 import { BlobReader, type ReaderScope } from './blob-reader.ts';
 import { DocumentCache } from './document-cache.ts';
 import { DocumentTransaction, DocumentView } from './documents.ts';
-import type { Keyring } from './keyring.ts';
 
 /**
  * Number of attempts to read without the write lock before writers have to wait.

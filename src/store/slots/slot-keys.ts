@@ -8,7 +8,7 @@ import {
 } from 'node:crypto';
 import { lengthPrefixed, wipe } from '../../ground/bytes.ts';
 import type { Random } from '../../ground/random.ts';
-import { openOnce, type SealContext, sealOnce } from '../sealed/single-use-seal.ts';
+import { openOnce, type SealContext, sealOnce } from '../single-use-seal.ts';
 import type { Kdf } from './key-encryption.ts';
 import type { SlotIdentity, WrappedRootKey } from './slot-file.ts';
 

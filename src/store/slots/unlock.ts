@@ -3,9 +3,9 @@ import { asCofferError, type CofferError, corrupt, denied, placed, sealed } from
 import type { Backend, Followed } from '../backends/backend.ts';
 import { steady } from '../backends/whole-store.ts';
 import { RESTORE } from '../refusals.ts';
-import { Keyring, unwrapRoot } from '../sealed/keyring.ts';
 import type { Credential } from './credential.ts';
 import { accepts, keyEncryptionSecret, type SlotSecret, workForSlots, workOf } from './key-encryption.ts';
+import { Keyring, unwrapRoot } from './keyring.ts';
 import { parseShares } from './shares.ts';
 import type { Slot } from './slot-file.ts';
 import { openSlotKeys } from './slot-keys.ts';

@@ -3,11 +3,11 @@ import { utf8 } from '../../ground/bytes.ts';
 import { CofferError, invalid } from '../../ground/errors.ts';
 import type { Operation } from '../../operations/declaration/operation.ts';
 import type { Param } from '../../operations/declaration/params.ts';
-import { readFileWhole } from '../files/in-file.ts';
-import { inputText, MAX_INPUT_BYTES } from '../files/input.ts';
 import { type Given, type OptionValue, variable } from '../given.ts';
+import { type FlagMeaning, type OperationSpec, TWIN_SUFFIX, takesMany } from '../parse/operation-spec.ts';
 import type { Session } from '../session.ts';
-import { type FlagMeaning, type OperationSpec, TWIN_SUFFIX, takesMany } from './operation-spec.ts';
+import { readFileWhole } from './in-file.ts';
+import { inputText, MAX_INPUT_BYTES } from './input.ts';
 
 export type RawValues = Readonly<Record<string, unknown>>;
 

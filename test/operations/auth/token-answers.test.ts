@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { tokenAuth, tokenDetails } from '../../../src/operations/access/token-answers.ts';
+import { tokenAuth, tokenDetails } from '../../../src/operations/auth/token-answers.ts';
 import { openRoom, tokenRequest } from '../../access/room.ts';
 
 describe('the time that a token has left', () => {

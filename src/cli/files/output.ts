@@ -1,11 +1,11 @@
 import { decodeBase64 } from '../../ground/base64.ts';
 import { CofferError } from '../../ground/errors.ts';
 import type { CliShape, Table } from '../../operations/declaration/operation.ts';
-import { type OutPlace, openOutFile } from '../files/out-file.ts';
 import type { Session } from '../session.ts';
 import type { Format } from '../settings.ts';
-import { isRead } from './streams.ts';
-import { isPlainText, visible, visibleLines } from './visible.ts';
+import { isRead } from '../terminal/streams.ts';
+import { isPlainText, visible, visibleLines } from '../terminal/visible.ts';
+import { type OutPlace, openOutFile } from './out-file.ts';
 
 /** Output format of an operation's result, as declared. */
 export type Shape = Pick<CliShape<unknown>, 'result' | 'lines' | 'table'>;
@@ -133,7 +133,7 @@ const cellText = (value: unknown): string => {
 };
 
 export async function tableText(session: Session, table: Table, terminal: boolean): Promise<string> {
-  const { drawTable } = await import('./table.ts');
+  const { drawTable } = await import('../terminal/table.ts');
   const shown: Table = {
     head: table.head.map(visible),
     rows: table.rows.map((row) => row.map(visible)),

@@ -1,15 +1,15 @@
 import { join, relative } from 'node:path';
 import { asCofferError } from '../../ground/errors.ts';
 import { KEYRING } from '../../team/directory.ts';
-import { Files } from '../secret-files/files.ts';
-import { filesBelow } from '../secret-files/git.ts';
-import { Rulebook } from '../secret-files/rulebook.ts';
-import { replaceSecretFile } from '../secret-files/secret-file.ts';
-import { rewrapFiles } from '../secret-files/transform.ts';
+import { filesBelow } from '../repository/git.ts';
 import type { Session } from '../session.ts';
-import { forgetTeamKeys, teamKeysFor } from './nearest.ts';
-import type { KeyringPlace } from './place.ts';
-import type { Adoption } from './team-keys.ts';
+import { forgetTeamKeys, teamKeysFor } from '../team/nearest.ts';
+import type { KeyringPlace } from '../team/place.ts';
+import type { Adoption } from '../team/team-keys.ts';
+import { Files } from './files.ts';
+import { Rulebook } from './rulebook.ts';
+import { replaceSecretFile } from './secret-file.ts';
+import { rewrapFiles } from './transform.ts';
 
 /** Encrypted values of one file. */
 export interface ValuesOfFile {

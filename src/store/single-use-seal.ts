@@ -1,5 +1,5 @@
 import { createCipheriv, createDecipheriv, createSecretKey, hkdfSync, type KeyObject } from 'node:crypto';
-import { wipe } from '../../ground/bytes.ts';
+import { wipe } from '../ground/bytes.ts';
 
 /**
  * The store's only encryption: AES-256-GCM under a key *and* nonce that HKDF-SHA256 (RFC 5869) derives from a secret

@@ -2,9 +2,9 @@ import { wipe } from '../../ground/bytes.ts';
 import { corrupt, type Place, placed, sealed } from '../../ground/errors.ts';
 import type { Backend } from '../backends/backend.ts';
 import { RootKey } from '../root-key.ts';
-import { parseSlot, type Slot, slotRef } from '../slots/slot-file.ts';
-import { type SlotKeys, unwrapRootKey } from '../slots/slot-keys.ts';
-import type { ListedSlot } from '../slots/slot-list.ts';
+import { parseSlot, type Slot, slotRef } from './slot-file.ts';
+import { type SlotKeys, unwrapRootKey } from './slot-keys.ts';
+import type { ListedSlot } from './slot-list.ts';
 
 /** Keys of an unlocked store: those of the slot that opened it, and the current root key. */
 export class Keyring {

@@ -1,6 +1,6 @@
 import { tmpdir } from 'node:os';
 import { afterEach, expect, it, vi } from 'vitest';
-import { git } from '../../../src/cli/secret-files/git.ts';
+import { git } from '../../../src/cli/repository/git.ts';
 
 afterEach(() => vi.unstubAllEnvs());
 

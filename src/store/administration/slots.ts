@@ -6,10 +6,10 @@ import { type Random, systemRandom } from '../../ground/random.ts';
 import type { Change } from '../backends/backend.ts';
 import { readConsistently } from '../backends/whole-store.ts';
 import type { SealedStore } from '../sealed/sealed-store.ts';
-import { prepareSlot } from './new-slot.ts';
-import { slotBlob, slotRef } from './slot-file.ts';
-import type { CreatedSlot, SlotRequest, SlotSummary } from './slot-kind.ts';
-import { compareSlots, MAX_SLOTS, openSlotList, sealSlotList, summaryOf } from './slot-list.ts';
+import { prepareSlot } from '../slots/new-slot.ts';
+import { slotBlob, slotRef } from '../slots/slot-file.ts';
+import type { CreatedSlot, SlotRequest, SlotSummary } from '../slots/slot-kind.ts';
+import { compareSlots, MAX_SLOTS, openSlotList, sealSlotList, summaryOf } from '../slots/slot-list.ts';
 
 /**
  * Lists every slot, in the order in which they were added.
