@@ -1,4 +1,5 @@
 import type { Duplex } from 'node:stream';
+import { ByteQueue } from '../ground/byte-queue.ts';
 import { isObject } from '../ground/objects.ts';
 
 /** Job for another process, or its result: plain JSON, and the bytes that belong to it. */
@@ -35,14 +36,14 @@ export function readFrames(
   take: (job: Job) => void,
   mostBytes = Number.POSITIVE_INFINITY,
 ): void {
-  const waiting = new Chunks();
+  const waiting = new ByteQueue();
   let lengths: readonly [head: number, body: number] | undefined;
   pipe.on('data', (chunk: Buffer) => {
-    waiting.push(chunk);
+    waiting.add(chunk);
     for (;;) {
       if (lengths === undefined) {
-        if (waiting.length < LENGTHS_BYTES) return;
-        const bytes = Buffer.concat(waiting.take(LENGTHS_BYTES));
+        const bytes = waiting.take(LENGTHS_BYTES);
+        if (bytes === undefined) return;
         lengths = [bytes.readUInt32BE(0), bytes.readUInt32BE(4)];
       }
       const [headBytes, bodyBytes] = lengths;
@@ -52,51 +53,22 @@ export function readFrames(
       }
       if (waiting.length < headBytes + bodyBytes) return;
       lengths = undefined;
-      const head = parseHead(Buffer.concat(waiting.take(headBytes)));
-      if (head === undefined) {
+      const head = parseHead(waiting.take(headBytes));
+      const body = waiting.takePieces(bodyBytes);
+      if (head === undefined || body === undefined) {
         pipe.destroy();
         return;
       }
-      take({ head, body: waiting.take(bodyBytes) });
+      take({ head, body });
     }
   });
 }
 
-function parseHead(bytes: Buffer): object | undefined {
+function parseHead(bytes: Buffer | undefined): object | undefined {
   try {
-    const head: unknown = JSON.parse(bytes.toString());
+    const head: unknown = JSON.parse(String(bytes));
     return isObject(head) ? head : undefined;
   } catch {
     return undefined;
-  }
-}
-
-/** Received bytes, split without copying. */
-class Chunks {
-  #chunks: Buffer[] = [];
-  length = 0;
-
-  push(chunk: Buffer): void {
-    this.#chunks.push(chunk);
-    this.length += chunk.length;
-  }
-
-  take(bytes: number): Buffer[] {
-    const taken: Buffer[] = [];
-    let missing = bytes;
-    let used = 0;
-    for (const chunk of this.#chunks) {
-      if (missing === 0) break;
-      taken.push(chunk.subarray(0, missing));
-      if (chunk.length > missing) {
-        this.#chunks[used] = chunk.subarray(missing);
-        break;
-      }
-      missing -= chunk.length;
-      used += 1;
-    }
-    this.#chunks = this.#chunks.slice(used);
-    this.length -= bytes;
-    return taken;
   }
 }

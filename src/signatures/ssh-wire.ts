@@ -1,3 +1,4 @@
+import { ByteReader } from '../ground/byte-reader.ts';
 import { utf8 } from '../ground/bytes.ts';
 import { invalid } from '../ground/errors.ts';
 
@@ -26,26 +27,14 @@ export function mpint(bytes: Uint8Array): Buffer {
   return string((digits[0] ?? 0) < 0x80 ? digits : Buffer.concat([Buffer.alloc(1), digits]));
 }
 
-/** Reads encoded data sequentially. All methods except `rest` throw `invalid` for truncated data. */
-export class SshReader {
-  readonly #bytes: Buffer;
+/** Reads encoded data sequentially. All methods throw `invalid` for truncated data. */
+export class SshReader extends ByteReader {
   readonly #what: string;
-  #at = 0;
 
   /** @param what name of the data in messages: `this signature` */
   constructor(bytes: Buffer, what: string) {
-    this.#bytes = bytes;
+    super(bytes, () => invalid(`${what} is cut short`));
     this.#what = what;
-  }
-
-  bytes(length: number): Buffer {
-    if (length > this.#bytes.length - this.#at) throw this.#broken('is cut short');
-    this.#at += length;
-    return this.#bytes.subarray(this.#at - length, this.#at);
-  }
-
-  uint32(): number {
-    return this.bytes(4).readUInt32BE();
   }
 
   string(): Buffer {
@@ -71,7 +60,7 @@ export class SshReader {
    * @throws `invalid` if there is more
    */
   end(): void {
-    if (this.#at !== this.#bytes.length) throw this.#broken('has more than belongs to it');
+    if (!this.isAtEnd) throw this.#broken('has more than belongs to it');
   }
 
   #broken(why: string) {

@@ -5,15 +5,12 @@ import { DONE, FAILED, NOT_VALID } from '../exit-codes.ts';
 import type { Session } from '../session.ts';
 import { Progress } from '../terminal/progress.ts';
 import { ClosedPipe, chunksOf } from '../terminal/streams.ts';
+import { inBoundedCalls, MOST_ITEMS, MOST_SIZE, warnOnce } from './bounded-calls.ts';
 import { HeldOutput } from './held-output.ts';
 import { type InFile, openInFile } from './in-file.ts';
 import { announceStandardInput } from './input.ts';
 import { type Item, jsonItems } from './json-items.ts';
 import { type OutPlace, openOutFile, refuseSameFile } from './out-file.ts';
-
-/** Maximum size of one call of the operation: small enough for constant memory and for one request to a server. */
-const MAX_SLICE_ITEMS = 1000;
-const MAX_SLICE_BYTES = 1 << 20;
 
 export interface BatchRequest {
   readonly operation: Operation;
@@ -114,24 +111,9 @@ function count(tally: Tally, result: unknown, operation: Operation): void {
 }
 
 async function* slicesOf(arrivals: AsyncIterable<readonly Item[]>): AsyncGenerator<readonly Element[]> {
-  for await (const items of arrivals) yield* slices(items);
-}
-
-function* slices(items: readonly Item[]): Generator<readonly Element[]> {
-  let slice: Element[] = [];
-  let bytes = 0;
-  for (const item of items) {
-    const element = elementOf(item);
-    const size = 'bytes' in element ? element.bytes : 0;
-    if (slice.length === MAX_SLICE_ITEMS || (slice.length > 0 && bytes + size > MAX_SLICE_BYTES)) {
-      yield slice;
-      slice = [];
-      bytes = 0;
-    }
-    slice.push(element);
-    bytes += size;
-  }
-  if (slice.length > 0) yield slice;
+  const of = (element: Element): number => ('bytes' in element ? element.bytes : 0);
+  const bounds = { items: MOST_ITEMS, size: { most: MOST_SIZE, of } };
+  for await (const items of arrivals) yield* inBoundedCalls(items.map(elementOf), bounds);
 }
 
 const decoder = new TextDecoder('utf-8', { fatal: true });
@@ -156,12 +138,11 @@ function resultsOf(data: unknown, expected: number): readonly unknown[] {
 /** Calls that a batch is divided into. The result of an item does not depend on the division. */
 class Calls {
   readonly operation: Operation;
-  readonly #session: Session;
   readonly #runner: Runner;
   readonly #param: string;
   readonly #raw: Readonly<Record<string, unknown>>;
   readonly #shape: BatchShape;
-  readonly #said = new Set<string>();
+  readonly #warn: ReturnType<typeof warnOnce>;
   /** One minimal item of each kind seen so far. */
   readonly #kinds = new Set<object>();
   #isAsked = false;
@@ -169,7 +150,7 @@ class Calls {
   #isSettled = false;
 
   constructor(session: Session, runner: Runner, { operation, param, raw }: BatchRequest) {
-    this.#session = session;
+    this.#warn = warnOnce(session);
     this.#runner = runner;
     this.operation = operation;
     this.#param = param;
@@ -249,10 +230,7 @@ class Calls {
   async #call(values: readonly object[]): Promise<readonly unknown[]> {
     this.#isAsked = true;
     const outcome = await this.#runner.run(this.operation, { ...this.#raw, [this.#param]: values });
-    for (const warning of outcome.warnings ?? []) {
-      if (!this.#said.has(warning)) this.#session.warn(warning);
-      this.#said.add(warning);
-    }
+    this.#warn(outcome.warnings);
     return resultsOf(outcome.data, values.length);
   }
 }

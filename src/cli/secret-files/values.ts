@@ -6,14 +6,12 @@ import { isObject } from '../../ground/objects.ts';
 import type { Runner } from '../../operations/declaration/operation.ts';
 import type { SealedValue } from '../../secret-files/value.ts';
 import type { KeyReference } from '../../transit/envelope/ports.ts';
+import { inBoundedCalls, MOST_ITEMS, MOST_SIZE, warnOnce } from '../files/bounded-calls.ts';
 import type { Session } from '../session.ts';
+import type { FoundValue, OpenValue, Result } from '../team/found-values.ts';
 import { teamKeysFor } from '../team/nearest.ts';
 import type { Adoption, CountedVersions, TeamKeys } from '../team/team-keys.ts';
-import type { FoundValue, OpenValue, Result } from '../team/found-values.ts';
 
-/** Maximum size of one call of an operation: small enough for one request to a server. */
-const MAX_BATCH_ITEMS = 1000;
-const MAX_BATCH_CHARACTERS = 1 << 20;
 /** Maximum number of failed values whose cause is examined. */
 const MOST_EXPLAINED = 5;
 
@@ -209,14 +207,14 @@ async function runBatches(
   more: object = {},
 ): Promise<readonly Answer[]> {
   const answers: Answer[] = [];
-  const said = new Set<string>();
-  for (const batch of batchesOf(items)) {
+  const warn = warnOnce(session);
+  for (const batch of inBoundedCalls(items, {
+    items: MOST_ITEMS,
+    size: { most: MOST_SIZE, of: charactersOf },
+  })) {
     const outcome = await runner.run(`transit ${operation}`, { name, ...more, batch_input: batch }, mount);
-    const { data, warnings = [] } = outcome;
-    for (const warning of warnings) {
-      if (!said.has(warning)) session.warn(warning);
-      said.add(warning);
-    }
+    const { data, warnings } = outcome;
+    warn(warnings);
     const results = isObject(data) ? data['batch_results'] : undefined;
     if (!Array.isArray(results) || results.length !== batch.length || !results.every(isObject)) {
       throw unavailable('the answer does not have one result for each item');
@@ -226,23 +224,8 @@ async function runBatches(
   return answers;
 }
 
-function* batchesOf<I extends Readonly<Record<string, string>>>(
-  items: readonly I[],
-): Generator<readonly I[]> {
-  let batch: I[] = [];
-  let characters = 0;
-  for (const item of items) {
-    const size = Object.values(item).reduce((sum, text) => sum + text.length, 0);
-    if (batch.length === MAX_BATCH_ITEMS || (batch.length > 0 && characters + size > MAX_BATCH_CHARACTERS)) {
-      yield batch;
-      batch = [];
-      characters = 0;
-    }
-    batch.push(item);
-    characters += size;
-  }
-  if (batch.length > 0) yield batch;
-}
+const charactersOf = (item: Readonly<Record<string, string>>): number =>
+  Object.values(item).reduce((sum, text) => sum + text.length, 0);
 
 /** Hint if creating a store or a key, which other hints suggest, would not help. */
 const OTHER_STORE =
@@ -318,7 +301,7 @@ async function otherPlace(
 ): Promise<Reason | undefined> {
   const names = [...new Set([...values.map((other) => other.name), ...neighbours(name)])]
     .filter((other) => other !== name)
-    .slice(0, MAX_BATCH_ITEMS);
+    .slice(0, MOST_ITEMS);
   const runner = await session.runner();
   const items = names.map((other) => ({ ciphertext: ciphertextOf(value), ...bindingTo(other) }));
   const answers = await runBatches(session, runner, 'decrypt', keyOf(value), items).catch(() => []);

@@ -1,14 +1,13 @@
 import { asCofferError, failedAfter } from '../../ground/errors.ts';
 import { MOST_LINKED } from '../../operations/json-api/linkage.ts';
+import { inBoundedCalls } from '../files/bounded-calls.ts';
 import type { Session } from '../session.ts';
 import { Progress } from '../terminal/progress.ts';
 
 /** Splits items into calls of the maximum size. */
-export function inCalls<T>(items: readonly T[]): readonly (readonly T[])[] {
-  const calls: T[][] = [];
-  for (let at = 0; at < items.length; at += MOST_LINKED) calls.push(items.slice(at, at + MOST_LINKED));
-  return calls;
-}
+export const inCalls = <T>(items: readonly T[]): readonly (readonly T[])[] => [
+  ...inBoundedCalls(items, { items: MOST_LINKED }),
+];
 
 /** One call, and the number of objects that it changes. */
 export interface Piece {

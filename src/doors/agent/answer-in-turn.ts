@@ -1,5 +1,5 @@
 import type { Duplex } from 'node:stream';
-import { ByteQueue } from './byte-queue.ts';
+import { ByteQueue } from '../../ground/byte-queue.ts';
 
 /** Protocol whose requests are answered in order. */
 export interface TurnProtocol {

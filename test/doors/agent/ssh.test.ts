@@ -1,7 +1,6 @@
 import { createPublicKey, sign } from 'node:crypto';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { ByteQueue } from '../../../src/doors/agent/byte-queue.ts';
 import { Bindings } from '../../../src/doors/agent/ssh/bindings.ts';
 import {
   failure,
@@ -12,6 +11,7 @@ import {
 } from '../../../src/doors/agent/ssh/messages.ts';
 import { signedDataOf } from '../../../src/doors/agent/ssh/signed-data.ts';
 import { openSshDoor } from '../../../src/doors/agent/ssh/ssh-door.ts';
+import { ByteQueue } from '../../../src/ground/byte-queue.ts';
 import { sshBlob } from '../../../src/signatures/ssh-key.ts';
 import { mpint, string, uint32 } from '../../../src/signatures/ssh-wire.ts';
 import { processorMs } from '../../processor-time.ts';

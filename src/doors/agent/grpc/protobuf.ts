@@ -1,3 +1,4 @@
+import { ByteReader } from '../../../ground/byte-reader.ts';
 import { invalid } from '../../../ground/errors.ts';
 
 /*
@@ -24,13 +25,12 @@ export type Fields = ReadonlyMap<number, Buffer>;
  */
 export function parseFields(message: Buffer): Fields {
   const extents = new Map<number, Extent>();
-  let at = 0;
+  const reader = new ByteReader(message, () => invalid('this message is cut short'));
   const varint = (): number => {
     let value = 0;
     let scale = 1;
     for (let count = 0; count < MOST_VARINT_BYTES; count++) {
-      const byte = message[at++];
-      if (byte === undefined) throw cutShort();
+      const byte = reader.byte();
       // Numbers beyond 2^53 lose their last digits here, and are too large for any use then.
       value += (byte & 0x7f) * scale;
       if (byte < 0x80) return value;
@@ -39,11 +39,10 @@ export function parseFields(message: Buffer): Fields {
     throw invalid('a number of this message has no end');
   };
   const pass = (length: number): Extent => {
-    if (length > message.length - at) throw cutShort();
-    at += length;
-    return { from: at - length, to: at };
+    reader.skip(length);
+    return { from: reader.position - length, to: reader.position };
   };
-  while (at < message.length) {
+  while (!reader.isAtEnd) {
     const key = varint();
     const number = Math.floor(key / 2 ** FIELD_BITS);
     if (number < 1 || number > MOST_FIELD) throw invalid(`this message has a field of the number ${number}`);
@@ -72,8 +71,6 @@ interface Extent {
   readonly from: number;
   readonly to: number;
 }
-
-const cutShort = () => invalid('this message is cut short');
 
 /** Returns a field's bytes; empty if it is absent. */
 export const bytesIn = (fields: Fields, number: number): Buffer => fields.get(number) ?? Buffer.alloc(0);

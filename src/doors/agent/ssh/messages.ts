@@ -1,6 +1,6 @@
+import type { ByteQueue } from '../../../ground/byte-queue.ts';
 import { invalid } from '../../../ground/errors.ts';
 import { SshReader, string, uint32 } from '../../../signatures/ssh-wire.ts';
-import type { ByteQueue } from '../byte-queue.ts';
 
 /*
  * Messages of the SSH agent protocol (draft-ietf-sshm-ssh-agent, and OpenSSH's PROTOCOL.agent): a type byte, and its

@@ -1,3 +1,5 @@
+import { ByteQueue } from '../../../../ground/byte-queue.ts';
+
 /**
  * Framing of p11-kit's remote protocol: first one byte from each side, its version, then in both directions a number
  * that the client chose for the call, the lengths of options and of a body, and both.
@@ -24,69 +26,45 @@ export const writeFrame = (code: number, body: Buffer): Buffer => {
   return Buffer.concat([head, body]);
 };
 
+/** Header of a frame. */
+interface Head {
+  readonly code: number;
+  /** Bytes still to be skipped: options, and a body that is not buffered. */
+  skip: number;
+  /** Length of a body that is buffered. */
+  readonly wanted: number | undefined;
+}
+
+function readHead(bytes: Buffer): Head {
+  const options = bytes.readUInt32BE(OPTIONS_AT);
+  const body = bytes.readUInt32BE(BODY_AT);
+  const isKept = body <= MOST_BODY_BYTES;
+  return {
+    code: bytes.readUInt32BE(0),
+    skip: isKept ? options : options + body,
+    wanted: isKept ? body : undefined,
+  };
+}
+
 /** Splits a stream into frames. Buffers at most one body, in no more than twice the bytes received for it. */
 export class FrameReader {
-  readonly #head = Buffer.alloc(HEAD_BYTES);
-  #headBytes = 0;
-  /** State of the current frame: bytes to skip, and the received part of its body. */
-  #skip = 0;
-  #body: Buffer = NOTHING;
-  #bodyBytes = 0;
+  readonly #come = new ByteQueue();
+  #head: Head | undefined;
 
   /** Yields the frames that end in this piece; all of them must be consumed before the next piece. */
   *push(piece: Buffer): Generator<Frame, void> {
-    let rest = piece;
-    while (rest.length > 0) {
-      rest = this.#readHead(rest);
-      if (this.#headBytes < HEAD_BYTES) break;
-      const skipped = Math.min(this.#skip, rest.length);
-      this.#skip -= skipped;
-      rest = this.#readBody(rest.subarray(skipped));
-      if (this.#skip > 0 || this.#bodyBytes < this.#wanted) break;
-      const frame = { code: this.#head.readUInt32BE(0), body: this.#isKept ? this.#taken() : undefined };
-      this.#headBytes = 0;
-      yield frame;
-    }
+    this.#come.add(piece);
+    for (let frame = this.#next(); frame !== undefined; frame = this.#next()) yield frame;
   }
 
-  get #isKept(): boolean {
-    return this.#head.readUInt32BE(BODY_AT) <= MOST_BODY_BYTES;
-  }
-
-  get #wanted(): number {
-    return this.#isKept ? this.#head.readUInt32BE(BODY_AT) : 0;
-  }
-
-  #readHead(piece: Buffer): Buffer {
-    if (this.#headBytes === HEAD_BYTES) return piece;
-    const copied = piece.copy(this.#head, this.#headBytes);
-    this.#headBytes += copied;
-    if (this.#headBytes === HEAD_BYTES) {
-      const options = this.#head.readUInt32BE(OPTIONS_AT);
-      this.#skip = this.#isKept ? options : options + this.#head.readUInt32BE(BODY_AT);
-    }
-    return piece.subarray(copied);
-  }
-
-  #readBody(piece: Buffer): Buffer {
-    const part = piece.subarray(0, this.#skip > 0 ? 0 : this.#wanted - this.#bodyBytes);
-    const end = this.#bodyBytes + part.length;
-    if (end > this.#body.length) {
-      const larger = Buffer.allocUnsafeSlow(Math.min(this.#wanted, Math.max(end, 2 * this.#body.length)));
-      this.#body.copy(larger, 0, 0, this.#bodyBytes);
-      this.#body = larger;
-    }
-    part.copy(this.#body, this.#bodyBytes);
-    this.#bodyBytes = end;
-    return piece.subarray(part.length);
-  }
-
-  #taken(): Buffer {
-    const body = this.#body.subarray(0, this.#bodyBytes);
-    this.#body = NOTHING;
-    this.#bodyBytes = 0;
-    return body;
+  #next(): Frame | undefined {
+    const bytes = this.#head === undefined ? this.#come.take(HEAD_BYTES) : undefined;
+    if (bytes !== undefined) this.#head = readHead(bytes);
+    const head = this.#head;
+    if (head === undefined) return undefined;
+    head.skip -= this.#come.drop(head.skip);
+    if (head.skip > 0 || this.#come.length < (head.wanted ?? 0)) return undefined;
+    this.#head = undefined;
+    return { code: head.code, body: head.wanted === undefined ? undefined : this.#come.take(head.wanted) };
   }
 }
-
-const NOTHING = Buffer.alloc(0);

@@ -1,3 +1,4 @@
+import { ByteReader } from '../../../../ground/byte-reader.ts';
 import { Refused } from '../return-values.ts';
 
 /**
@@ -15,45 +16,24 @@ const ULONG_BITS = 64;
 export type MechanismLayout = 'marked' | 'flagged';
 
 /** Reads one message. All methods throw `Refused` for truncated or invalid input. */
-export class WireReader {
+export class WireReader extends ByteReader {
   /** Encoding of mechanisms in this message. */
   readonly mechanisms: MechanismLayout;
-  readonly #bytes: Buffer;
-  #at = 0;
 
   constructor(bytes: Buffer, mechanisms: MechanismLayout = 'flagged') {
-    this.#bytes = bytes;
+    super(bytes, malformed);
     this.mechanisms = mechanisms;
-  }
-
-  get isAtEnd(): boolean {
-    return this.#at === this.#bytes.length;
-  }
-
-  /** Returns a view, not a copy. */
-  take(length: number): Buffer {
-    if (length > this.#bytes.length - this.#at) throw malformed();
-    this.#at += length;
-    return this.#bytes.subarray(this.#at - length, this.#at);
-  }
-
-  byte(): number {
-    return this.take(1).readUInt8();
-  }
-
-  uint32(): number {
-    return this.take(UINT32_BYTES).readUInt32BE();
   }
 
   /** `CK_ULONG`: all ones are -1; numbers that JavaScript cannot represent exactly are never valid for this token. */
   ulong(): number {
-    return Number(this.take(ULONG_BYTES).readBigInt64BE());
+    return Number(this.bytes(ULONG_BYTES).readBigInt64BE());
   }
 
   /** Reads a byte array; undefined for a null pointer. */
   array(): Buffer | undefined {
     const length = this.uint32();
-    return length === NO_ARRAY ? undefined : this.take(length);
+    return length === NO_ARRAY ? undefined : this.bytes(length);
   }
 
   /**
