@@ -236,5 +236,4 @@ function examplesText({ examples }: Pick<CommandSpec, 'examples'>): string {
 
 const MORE = `
 More: coffer COMMAND --help, coffer help options, environment, exit-codes,
-  ${formats.map(({ name }) => name).join(', ')}
-`;
+  ${formats.map(({ name }) => name).join(', ')}`;
