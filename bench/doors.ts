@@ -53,9 +53,7 @@ const rowOf = (operation: string, turns: readonly Turn[], peer: string, limit?: 
     floorName: 'a millisecond',
     limit: 1,
     ...fromPairs(turns.map(([ours]) => [ours, FLOOR])),
-    ...(pairs.length === 0
-      ? {}
-      : { peer: { name: peer, time, ratio, ...(limit === undefined ? {} : { limit }) } }),
+    peer: pairs.length === 0 ? undefined : { name: peer, time, ratio, limit },
   };
 };
 

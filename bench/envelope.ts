@@ -74,9 +74,10 @@ class Bench {
         floorName: 'bare node:crypto loop',
         limit: BARE_LIMIT,
         ...measured,
-        ...(other === undefined
-          ? {}
-          : { peer: { name: 'age', time: other.floor, ratio: other.ratio, limit: AGE_LIMIT } }),
+        peer:
+          other === undefined
+            ? undefined
+            : { name: 'age', time: other.floor, ratio: other.ratio, limit: AGE_LIMIT },
       };
     });
     return hasAge ? [...own, ...this.#ageFormat()] : own;

@@ -26,7 +26,7 @@ export interface Row {
   readonly ratio: number;
   /** Promised maximum; a ratio above it is marked. */
   readonly limit: number;
-  readonly peer?: Peer;
+  readonly peer?: Peer | undefined;
 }
 
 export type Measured = Pick<Row, 'ours' | 'floor' | 'ratio'>;
@@ -54,7 +54,7 @@ export const fromPairs = (pairs: readonly (readonly [number, number])[]): Measur
 export interface Program {
   readonly command: readonly string[];
   readonly env?: NodeJS.ProcessEnv;
-  readonly input?: string | Buffer;
+  readonly input?: string | Buffer | undefined;
   /** Done before each turn, outside the time that counts. */
   readonly prepare?: () => void;
 }

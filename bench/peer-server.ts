@@ -150,7 +150,7 @@ export async function ask(
 ): Promise<Reply> {
   const answer = await fetch(`http://127.0.0.1:${port}/v1/${path}`, {
     method,
-    ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+    body: body === undefined ? null : JSON.stringify(body),
     headers: token === undefined ? {} : { 'x-vault-token': token },
   });
   const text = await answer.text();

@@ -9,7 +9,7 @@ export interface Peer {
   /** Median of ours / peer, by pair. */
   readonly ratio: number;
   /** What we promise, if anything. */
-  readonly limit?: number;
+  readonly limit?: number | undefined;
 }
 
 /** Whether a program is installed, possibly by this call. */

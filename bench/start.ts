@@ -39,7 +39,7 @@ const coffer =
   (env: NodeJS.ProcessEnv): Program => ({
     command: [binary, ...words.split(' ')],
     env,
-    ...(input === undefined ? {} : { input }),
+    input,
   });
 
 const encrypt = coffer('transit encrypt key-0', PLAINTEXT);
@@ -74,7 +74,7 @@ async function againstNode(directory: string): Promise<Row[]> {
     floorName: 'node -e 0',
     limit,
     ...comparePrograms(ours, bare),
-    ...(peer === undefined ? {} : { peer }),
+    peer,
   });
   return [
     row('--version', coffer('--version')(env), 1.25, undefined),

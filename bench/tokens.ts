@@ -78,7 +78,7 @@ async function ask(
   const reply = await fetch(`http://127.0.0.1:${port}/v1/${path}`, {
     method,
     headers: { 'x-service-token': token },
-    ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+    body: body === undefined ? null : JSON.stringify(body),
   });
   const answer = await reply.text();
   if (!reply.ok) throw new Error(`${path}: ${reply.status} ${answer}`);

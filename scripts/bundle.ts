@@ -135,7 +135,7 @@ const toCommonJs = async (options: BuildOptions, code: string): Promise<string> 
   const converted = await transform(code, {
     format: 'cjs',
     platform: 'node',
-    ...(options.target === undefined ? {} : { target: options.target }),
+    target: options.target ?? 'esnext',
     minifyWhitespace: true,
     supported: { 'dynamic-import': false },
   });

@@ -28,7 +28,7 @@ try {
     LONG: '1',
     [SEED_VARIABLE]: SEED,
     [SUMS_VARIABLE]: sums,
-    ...(process.argv.includes('--only-longer') ? { ONLY_LONGER: '1' } : {}),
+    ONLY_LONGER: process.argv.includes('--only-longer') ? '1' : process.env['ONLY_LONGER'],
   };
   const failed = PARTS.filter((part) => {
     const { status } = spawnSync(process.execPath, part, { cwd: root, env: environment, stdio: 'inherit' });

@@ -97,10 +97,10 @@ describe('policies on the page about tags', () => {
   const call = async (token: string, method: string, path: string, body?: object) => {
     const target = path.replace(/[A-Z]+/g, (name) => ids[name] ?? name);
     const { status, json } = await send(server.address, method, `/api/v2/${target}`, {
-      ...(body === undefined ? {} : { body }),
+      body,
       headers: {
         authorization: `Bearer ${token}`,
-        ...(method === 'GET' ? {} : { 'content-type': MEDIA_TYPE }),
+        'content-type': method === 'GET' ? undefined : MEDIA_TYPE,
       },
     });
     return { status, json };

@@ -162,7 +162,7 @@ function nodesOf({ systems }: Release): Inventory {
       name: part.name,
       version: part.version,
       ...licensed(part.license),
-      ...(part.cpe === undefined ? {} : { cpe: `cpe:2.3:a:${part.cpe}:${part.version}:*:*:*:*:*:*:*` }),
+      cpe: part.cpe === undefined ? undefined : `cpe:2.3:a:${part.cpe}:${part.version}:*:*:*:*:*:*:*`,
       purl: `pkg:generic/${part.name}@${part.version}`,
     }),
   );

@@ -26,13 +26,13 @@ export interface TokenIdentity {
   /** Accessor, which refers to the token without revealing it; empty for a batch token. */
   readonly accessor: string;
   /** Tells a batch token from others within this process. */
-  readonly batch?: string;
+  readonly batch?: string | undefined;
   readonly displayName: string;
   /** Sorted; `root` stands alone. */
   readonly policies: readonly string[];
   readonly acl: Acl;
   /** Addresses and networks that it is good for; absent for any. */
-  readonly boundCidrs?: readonly string[];
+  readonly boundCidrs?: readonly string[] | undefined;
   /** What the token stood for, if it was a wrapping token. Nobody else gets it: the token ended when it was presented. */
   readonly wrapped?: string;
 }
@@ -146,8 +146,8 @@ export class Access {
       displayName,
       policies,
       acl,
-      ...(boundCidrs === undefined ? {} : { boundCidrs }),
-      ...(token.kind === undefined ? {} : { [token.kind]: name }),
+      boundCidrs,
+      batch: token.kind === undefined ? undefined : name,
     };
   }
 

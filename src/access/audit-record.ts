@@ -15,13 +15,13 @@ export interface AuditedRequest {
   /** Path as in policies, e.g. `transit/encrypt/orders`. */
   readonly path: string;
   /** The transit mount, with its final slash, e.g. `transit/`; absent for `sys/` and the like. */
-  readonly mountPoint?: string;
+  readonly mountPoint?: string | undefined;
   /** The caller's address; empty on a Unix socket. */
   readonly remoteAddress: string;
   /** The token as it was sent, whether it is good or not. */
-  readonly token?: string;
+  readonly token?: string | undefined;
   /** Present once the token was found good, and where none is needed to know who calls. */
-  readonly identity?: AuditedIdentity;
+  readonly identity?: AuditedIdentity | undefined;
   /** Body or query. */
   readonly parameters?: Readonly<Record<string, unknown>>;
   /** Names of parameters, also within lists and objects, whose values are recorded in the clear. */
@@ -29,7 +29,7 @@ export interface AuditedRequest {
   /** Request headers to record. */
   readonly headers?: readonly RecordedHeader[];
   /** Seconds for which the answer is to be wrapped. */
-  readonly wrapTtl?: number;
+  readonly wrapTtl?: number | undefined;
   /** Whether a number or truth value is what the parameter is declared to be, and so no secret in the wrong place. */
   isPlain?(name: string, value: unknown): boolean;
   /** Whether the operation uses the parameter; errors do not repeat unknown ones. */
@@ -42,20 +42,20 @@ export interface AuditedIdentity {
   readonly displayName: string;
   readonly policies: readonly string[];
   /** Present for a batch token. */
-  readonly batch?: string;
+  readonly batch?: string | undefined;
 }
 
 /** Response to be recorded. */
 export interface AuditedResponse {
   readonly status: number;
   /** The `data` object or the document of the answer. */
-  readonly data?: Readonly<Record<string, unknown>>;
+  readonly data?: Readonly<Record<string, unknown>> | undefined;
   /** As those of a request. */
   readonly shown?: readonly string[] | undefined;
   /** The error text of the answer. */
-  readonly error?: string;
+  readonly error?: string | undefined;
   /** Given in place of the data. */
-  readonly wrapInfo?: WrapInfo;
+  readonly wrapInfo?: WrapInfo | undefined;
 }
 
 /** Pattern of tokens: a segment of a path, also where an error quotes the path. */
@@ -262,7 +262,7 @@ function toldOf(names: readonly string[], { isKnown }: Rules): readonly string[]
 /** Whether any part of the value has one of the names; items of a list have the name of the list. */
 function holdsShown(name: string, value: unknown, shown: readonly string[]): boolean {
   if (Array.isArray(value)) return value.some((item) => holdsShown(name, item, shown));
-  if (typeof value !== 'object' || value === null) return shown.includes(name);
+  if (typeof value !== 'object' || value === null) return value !== undefined && shown.includes(name);
   return Object.entries(value).some(([member, inner]) => holdsShown(member, inner, shown));
 }
 

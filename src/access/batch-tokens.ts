@@ -6,7 +6,6 @@
 import { hash, type KeyObject } from 'node:crypto';
 import { lengthPrefixed, utf8 } from '../ground/bytes.ts';
 import { CofferError } from '../ground/errors.ts';
-import { when } from '../ground/objects.ts';
 import type { Random } from '../ground/random.ts';
 import { openOnce, sealOnce } from '../store/single-use-seal.ts';
 import type { Transaction, View } from '../store/store.ts';
@@ -56,15 +55,15 @@ interface SealedToken {
   readonly ttl: number;
   /** Epoch. */
   readonly e: number;
-  readonly meta?: Token['meta'];
+  readonly meta?: Token['meta'] | undefined;
   /** The token that issued it, and what tells that from others of its text. */
-  readonly by?: string;
-  readonly bys?: string;
-  readonly cidrs?: readonly string[];
+  readonly by?: string | undefined;
+  readonly bys?: string | undefined;
+  readonly cidrs?: readonly string[] | undefined;
   /** The role of `auth/token`. */
-  readonly r?: string;
+  readonly r?: string | undefined;
   /** The mount of the method that somebody logged in by. */
-  readonly m?: string;
+  readonly m?: string | undefined;
 }
 
 interface Opened {
@@ -185,12 +184,12 @@ function packed(token: Token, epoch: number): SealedToken {
     c: createdMs / 1000,
     ttl: creationTtl,
     e: epoch,
-    ...when(meta !== null, { meta }),
-    ...when(parent !== undefined, { by: parent }),
-    ...when(parentSerial !== undefined, { bys: parentSerial }),
-    ...when(token.boundCidrs !== undefined, { cidrs: token.boundCidrs }),
-    ...when(token.role !== undefined, { r: token.role }),
-    ...when(token.login !== undefined, { m: token.login?.mount }),
+    meta: meta ?? undefined,
+    by: parent,
+    bys: parentSerial,
+    cidrs: token.boundCidrs,
+    r: token.role,
+    m: token.login?.mount,
   };
 }
 
@@ -209,11 +208,11 @@ function unpacked(sealed: SealedToken): Opened {
     renewable: false,
     explicitMaxTtl: 0,
     period: 0,
-    ...when(by !== undefined, { parent: by }),
-    ...when(bys !== undefined, { parentSerial: bys }),
-    ...when(cidrs !== undefined, { boundCidrs: cidrs }),
-    ...when(r !== undefined, { role: r }),
-    ...(m === undefined ? {} : { login: { mount: m } }),
+    parent: by,
+    parentSerial: bys,
+    boundCidrs: cidrs,
+    role: r,
+    login: m === undefined ? undefined : { mount: m },
   };
   return { token, epoch: e };
 }

@@ -4,15 +4,15 @@ import { mergeParameterRules, type ParameterRule } from './parameter-rule.ts';
 /** Permissions of a path rule. */
 export interface Permissions {
   readonly capabilities: Capabilities;
-  readonly parameters?: ParameterRule;
+  readonly parameters?: ParameterRule | undefined;
   /** Present: only requests for a wrapped answer are granted. */
-  readonly wrapping?: WrappingBounds;
+  readonly wrapping?: WrappingBounds | undefined;
 }
 
 /** Bounds of the time to live of a wrapped response, in seconds. */
 export interface WrappingBounds {
-  readonly least?: number;
-  readonly most?: number;
+  readonly least?: number | undefined;
+  readonly most?: number | undefined;
 }
 
 /**
@@ -134,8 +134,8 @@ export function mergePermissions(a: Permissions, b: Permissions): Permissions {
       : (a.wrapping ?? b.wrapping);
   return {
     capabilities: a.capabilities | b.capabilities,
-    ...(parameters === undefined ? {} : { parameters }),
-    ...(wrapping === undefined ? {} : { wrapping }),
+    parameters,
+    wrapping,
   };
 }
 
@@ -143,7 +143,7 @@ export function mergePermissions(a: Permissions, b: Permissions): Permissions {
 function mergeBounds(a: WrappingBounds, b: WrappingBounds): WrappingBounds {
   const least = smaller(a.least, b.least);
   const most = smaller(a.most, b.most);
-  return { ...(least === undefined ? {} : { least }), ...(most === undefined ? {} : { most }) };
+  return { least, most };
 }
 
 const smaller = (a: number | undefined, b: number | undefined): number | undefined =>

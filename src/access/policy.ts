@@ -118,8 +118,8 @@ function permissionsOf(path: string, members: Members): PathRule['permissions'] 
   const wrapping = wrappingBounds(path, members);
   return {
     capabilities,
-    ...(restricts ? { parameters } : {}),
-    ...(wrapping === undefined ? {} : { wrapping }),
+    parameters: restricts ? parameters : undefined,
+    wrapping,
   };
 }
 
@@ -199,7 +199,7 @@ function wrappingBounds(path: string, members: Members): WrappingBounds | undefi
   if (most !== 0 && most < least) {
     throw policyMistake(`path "${path}": max_wrapping_ttl cannot be less than min_wrapping_ttl`);
   }
-  return { ...(least === 0 ? {} : { least }), ...(most === 0 ? {} : { most }) };
+  return { least: least === 0 ? undefined : least, most: most === 0 ? undefined : most };
 }
 
 /** Returns seconds; 0 if not set. */

@@ -26,9 +26,9 @@ export interface TokenRequest {
   /** API path of the request. */
   readonly path: string;
   /** Absent where whoever asks leaves it to the role. */
-  readonly kind?: TokenKind;
+  readonly kind?: TokenKind | undefined;
   /** The name of a token role that it is to be created by. */
-  readonly role?: string;
+  readonly role?: string | undefined;
 }
 
 /** Maximum length of a display name: every request with a token reads all of its data, so it stays small. */
@@ -103,17 +103,17 @@ export function buildToken(
         }),
     ...(orphan ? {} : parentage(creator.record)),
     // A batch token says in whole seconds when it was made, and lives from there.
-    ...(never ? {} : { expiresMs: (isBatch ? createdMs : nowMs) + ttl * 1000 }),
-    ...(request.numUses === 0 ? {} : { usesLeft: request.numUses }),
-    ...(boundCidrs.length === 0 ? {} : { boundCidrs }),
-    ...(request.role === undefined ? {} : { role: request.role }),
+    expiresMs: never ? undefined : (isBatch ? createdMs : nowMs) + ttl * 1000,
+    usesLeft: request.numUses === 0 ? undefined : request.numUses,
+    boundCidrs: boundCidrs.length === 0 ? undefined : boundCidrs,
+    role: request.role,
   };
   return { token, warnings: [...ofRole, ...warnings] };
 }
 
 const parentage = ({ accessor, token: { serial } }: TokenRecord) => ({
   parent: accessor,
-  ...(serial === undefined ? {} : { parentSerial: serial }),
+  parentSerial: serial,
 });
 
 /** Applies the restrictions of a role to a request: of two limits, the lower one. */

@@ -1,6 +1,5 @@
 import { invalid } from '../ground/errors.ts';
 import { glob } from '../ground/glob.ts';
-import { when } from '../ground/objects.ts';
 import { ownWords } from '../ground/own-words.ts';
 import { deleteIfThere } from '../store/delete-if-there.ts';
 import type { DocumentRef, ListOptions, Store, View } from '../store/store.ts';
@@ -31,7 +30,7 @@ export interface TokenRole {
   readonly token_num_uses: number;
   readonly token_type: KindRule;
   /** Kept, and of no effect: there are no entities. Absent when there is none. */
-  readonly alias_metadata?: Readonly<Record<string, string>>;
+  readonly alias_metadata?: Readonly<Record<string, string>> | undefined;
   /** The older names of three, which are shown to who used them. */
   readonly period: number;
   readonly explicit_max_ttl: number;
@@ -106,7 +105,7 @@ export class TokenRoles {
 const PATH_SUFFIX = /^\w[\w.-]+\w$/;
 
 function changedRole(before: TokenRole, { token_type: type, ...change }: TokenRoleChange): TokenRole {
-  const role = { ...before, ...withOlderNames(change), token_type: kindRule(type ?? before.token_type) };
+  const role = { ...changedNames(before, change), token_type: kindRule(type ?? before.token_type) };
   const suffix = role.path_suffix;
   if (suffix !== '' && !PATH_SUFFIX.test(suffix)) {
     throw invalid(ownWords('given role path suffix contains invalid characters; must match \\w[\\w-.]+\\w'), {
@@ -124,7 +123,7 @@ function changedRole(before: TokenRole, { token_type: type, ...change }: TokenRo
   const lower = (names: readonly string[]) => distinct(names.map(policyName).filter((name) => name !== ''));
   return {
     ...rest,
-    ...when(Object.keys(metadata).length > 0, { alias_metadata: metadata }),
+    alias_metadata: Object.keys(metadata).length > 0 ? metadata : undefined,
     allowed_policies: lower(role.allowed_policies),
     allowed_policies_glob: lower(role.allowed_policies_glob),
     disallowed_policies: lower(role.disallowed_policies),
@@ -134,16 +133,17 @@ function changedRole(before: TokenRole, { token_type: type, ...change }: TokenRo
 }
 
 /** An older name sets the newer one as well, unless that is given, too. */
-function withOlderNames(change: Partial<TokenRole>): Partial<TokenRole> {
-  const { period, explicit_max_ttl: explicitMaxTtl, bound_cidrs: boundCidrs } = change;
+function changedNames(before: TokenRole, change: Partial<Omit<TokenRole, 'token_type'>>): TokenRole {
+  const older = { ...before, ...change };
   return {
-    ...(period === undefined ? {} : { token_period: period }),
-    ...(explicitMaxTtl === undefined ? {} : { token_explicit_max_ttl: explicitMaxTtl }),
-    ...(boundCidrs === undefined ? {} : { token_bound_cidrs: boundCidrs }),
-    ...change,
-    ...(change.token_period === undefined ? {} : { period: 0 }),
-    ...(change.token_explicit_max_ttl === undefined ? {} : { explicit_max_ttl: 0 }),
-    ...(change.token_bound_cidrs === undefined ? {} : { bound_cidrs: [] }),
+    ...older,
+    token_period: change.token_period ?? change.period ?? before.token_period,
+    token_explicit_max_ttl:
+      change.token_explicit_max_ttl ?? change.explicit_max_ttl ?? before.token_explicit_max_ttl,
+    token_bound_cidrs: change.token_bound_cidrs ?? change.bound_cidrs ?? before.token_bound_cidrs,
+    period: change.token_period === undefined ? older.period : 0,
+    explicit_max_ttl: change.token_explicit_max_ttl === undefined ? older.explicit_max_ttl : 0,
+    bound_cidrs: change.token_bound_cidrs === undefined ? older.bound_cidrs : [],
   };
 }
 

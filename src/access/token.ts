@@ -15,9 +15,9 @@ export interface Token {
   readonly path: string;
   readonly meta: Readonly<Record<string, string>> | null;
   /** The accessor of the token that issued it, with which it ends; absent for an orphan. */
-  readonly parent?: string;
+  readonly parent?: string | undefined;
   /** The `serial` of that token, if it has one. */
-  readonly parentSerial?: string;
+  readonly parentSerial?: string | undefined;
   /** Tells it from an earlier token of the same text; only where somebody chose the text. */
   readonly serial?: string;
   /** Creation time in milliseconds since the epoch, on a whole second. */
@@ -25,7 +25,7 @@ export interface Token {
   /** In seconds; 0 if it never expires. */
   readonly creationTtl: number;
   /** Milliseconds since the epoch; absent when it never expires. */
-  readonly expiresMs?: number;
+  readonly expiresMs?: number | undefined;
   readonly renewedMs?: number;
   readonly renewable: boolean;
   /** In seconds; 0 for none. */
@@ -33,15 +33,15 @@ export interface Token {
   /** In seconds; 0 for a token that is not periodic. */
   readonly period: number;
   /** Requests left; absent when they are not counted. A token at 0 is used up. */
-  readonly usesLeft?: number;
+  readonly usesLeft?: number | undefined;
   /** Addresses and networks from which it is good; absent for any. Those that it issues are bound alike. */
-  readonly boundCidrs?: readonly string[];
+  readonly boundCidrs?: readonly string[] | undefined;
   /** The token role by whose name it was created. */
-  readonly role?: string;
+  readonly role?: string | undefined;
   /** It stands for a wrapped answer, and is good for nothing but that. */
   readonly wraps?: true;
   /** Of whoever logged in. */
-  readonly login?: TokenLogin;
+  readonly login?: TokenLogin | undefined;
   /** Earlier releases must not take it for good: they would not know what it depends on, or not what that one does that issued it. */
   readonly isGuarded?: true;
 }
@@ -58,9 +58,9 @@ export interface TokenLogin {
   /** Its name for messages. */
   readonly name?: string;
   /** It is renewed only as long as the role's policies are those of the token. */
-  readonly keepsPolicies?: true;
+  readonly keepsPolicies?: true | undefined;
   /** The key that somebody showed a certificate for, which is asked for again at each renewal. Base64 of its SHA-256. */
-  readonly certifiedKey?: string;
+  readonly certifiedKey?: string | undefined;
 }
 
 /** Token with its accessor, under which it is stored; empty for a batch token. */

@@ -64,7 +64,7 @@ const KEPT_TOKENS = 10_000;
 /** Issuer of a token. */
 export interface Issuer {
   /** Absent for the owner, empty for a batch token. */
-  readonly accessor?: string;
+  readonly accessor?: string | undefined;
   /** May use `sudo` on the request's path. */
   readonly sudo: boolean;
 }

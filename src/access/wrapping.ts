@@ -15,7 +15,7 @@ export interface AnswerToWrap {
   /** API path of the request. */
   readonly path: string;
   /** Of the token, or another secret with an accessor, that the answer holds. */
-  readonly heldAccessor?: string;
+  readonly heldAccessor?: string | undefined;
 }
 
 /** Wrapped response, as returned to the requester. */
@@ -35,7 +35,7 @@ export interface WrapInfo {
   readonly creation_time: string;
   readonly creation_path: string;
   /** Of the token, or another secret with an accessor, in the wrapped answer. */
-  readonly wrapped_accessor?: string;
+  readonly wrapped_accessor?: string | undefined;
 }
 
 interface AnswerDocument {

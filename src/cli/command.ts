@@ -25,7 +25,7 @@ export interface OptionSpec {
   readonly choices?: readonly string[];
   readonly offers?: Offer;
   /** Flags that can't stand beside this one. Declared on one of the two. */
-  readonly excludes?: readonly string[];
+  readonly excludes?: readonly string[] | undefined;
 }
 
 /** Whether the option requires a value. */
@@ -37,9 +37,9 @@ export interface ArgumentSpec {
   readonly help: string;
   readonly required: boolean;
   /** Takes all words that follow; only the last one may. */
-  readonly many?: true;
+  readonly many?: true | undefined;
   readonly choices?: readonly string[];
-  readonly offers?: Offer;
+  readonly offers?: Offer | undefined;
 }
 
 /** Specification of a command line, from which parsers, help and completions are derived. */

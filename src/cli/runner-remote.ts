@@ -77,10 +77,10 @@ export function connectTo(
     mount,
     organization,
     proxyEnv: session.environment,
-    ...(token === undefined ? {} : { token }),
-    ...(namespace === undefined ? {} : { namespace }),
-    ...(authorities === undefined ? {} : { certificateAuthorities: authorities }),
-    ...(own === undefined ? {} : { clientCertificate: contentOf(own) }),
+    token,
+    namespace,
+    certificateAuthorities: authorities,
+    clientCertificate: own === undefined ? undefined : contentOf(own),
   });
 }
 

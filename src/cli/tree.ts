@@ -239,7 +239,9 @@ export const commandTree: Group = {
 };
 
 function group(path: string, children: Group['children']): Group {
-  return { summary: GROUP_SUMMARIES[path] ?? '', children };
+  const summary = GROUP_SUMMARIES[path];
+  if (summary === undefined) throw new Error(`the group "${path}" has no summary`);
+  return { summary, children };
 }
 
 /** Adds the commands without an operation to the groups of the catalogue. */

@@ -104,12 +104,12 @@ function dataOutcome(
   { data, warnings, auth, wrap_info: wrapInfo, coffer }: Members,
 ): Outcome<unknown> {
   return {
-    ...(data === undefined || data === null ? {} : { data }),
-    ...(Array.isArray(warnings) ? { warnings: warnings.map(String) } : {}),
-    ...(isObject(auth) ? { auth } : {}),
-    ...(isObject(wrapInfo) ? { wrapInfo: wrapInfo as unknown as WrapInfo } : {}),
-    ...(isObject(coffer) && coffer['existing'] === true ? { existing: true } : {}),
-    ...(status >= 300 ? { failedItems: { statusCode: status } } : {}),
+    data: data ?? undefined,
+    warnings: Array.isArray(warnings) ? warnings.map(String) : undefined,
+    auth: isObject(auth) ? auth : undefined,
+    wrapInfo: isObject(wrapInfo) ? (wrapInfo as unknown as WrapInfo) : undefined,
+    existing: isObject(coffer) && coffer['existing'] === true ? true : undefined,
+    failedItems: status >= 300 ? { statusCode: status } : undefined,
   };
 }
 

@@ -4,9 +4,9 @@ import { HttpTransport, type TransportOptions } from './http-transport.ts';
 import { remoteRunner } from './remote-runner.ts';
 
 export interface ClientOptions extends RunnerOptions, TransportOptions {
-  readonly token?: string;
+  readonly token?: string | undefined;
   /** Of a server of the Vault family that has namespaces. */
-  readonly namespace?: string;
+  readonly namespace?: string | undefined;
 }
 
 /**

@@ -29,9 +29,9 @@ export interface TransportOptions {
   /** Maximum size of a response. Default: 256 MiB. */
   readonly maxAnswerBytes?: number;
   /** PEM certificates to trust beside those of the platform. */
-  readonly certificateAuthorities?: string;
+  readonly certificateAuthorities?: string | undefined;
   /** PEM of what we show a server that asks who we are, with the key for it. */
-  readonly clientCertificate?: { readonly certificate: string; readonly key: string };
+  readonly clientCertificate?: { readonly certificate: string; readonly key: string } | undefined;
   /** Variables that name a proxy: `HTTPS_PROXY`, `HTTP_PROXY`, `NO_PROXY`. Nothing for this machine goes there. */
   readonly proxyEnv?: NodeJS.ProcessEnv;
 }
@@ -56,7 +56,7 @@ const MOST_WAIT_MS = 60_000;
 
 interface LimitedAnswer extends WireAnswer {
   /** The server wants to be asked again, so much later. */
-  readonly waitMs?: number;
+  readonly waitMs?: number | undefined;
 }
 
 /** Returns the wait from the headers, which contain seconds with a fraction, in milliseconds. */
@@ -138,7 +138,7 @@ export class HttpTransport implements Transport {
         status: answer.statusCode ?? 0,
         contentType: answer.headers['content-type'] ?? '',
         body: await this.#bodyOf(answer),
-        ...(answer.statusCode === TOO_MANY ? { waitMs: waitOf(answer.headers) } : {}),
+        waitMs: answer.statusCode === TOO_MANY ? waitOf(answer.headers) : undefined,
       };
     } catch (error) {
       const known = error instanceof CofferError ? error : this.#failure(reasonOf(error), error);
@@ -197,9 +197,10 @@ function trust(certificateAuthorities: string | undefined) {
   keepOwnAuthorities();
   return {
     rejectUnauthorized: true,
-    ...(certificateAuthorities === undefined
-      ? {}
-      : { ca: [...getCACertificates('default'), certificateAuthorities] }),
+    ca:
+      certificateAuthorities === undefined
+        ? undefined
+        : [...getCACertificates('default'), certificateAuthorities],
   };
 }
 

@@ -25,7 +25,7 @@ export function printPathRequest({ method, path, parameters }: PathRequest, bear
     method: method === 'LIST' ? 'GET' : method,
     target: query.size === 0 ? target : `${target}?${query}`,
     headers: headersOf(false, isWrite, bearer),
-    ...(isWrite ? { body: JSON.stringify(parameters) } : {}),
+    body: isWrite ? JSON.stringify(parameters) : undefined,
   };
 }
 
@@ -46,7 +46,7 @@ export function printRequest(operation: Operation, raw: Raw, mount: string, bear
     method: route.method === 'LIST' ? 'GET' : route.method,
     target: pathOf(operation, route, raw, mount) + queryOf(route, written(operation, inQuery)),
     headers: headersOf(isDocument, isDocument ? route.method !== 'GET' : body !== undefined, bearer),
-    ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+    body: body === undefined ? undefined : JSON.stringify(body),
     changes: changesSomething(operation, operation.capability),
   };
 }
@@ -117,21 +117,23 @@ function headersOf(
   { token, namespace }: Bearer,
 ): Readonly<Record<string, string>> {
   const type = isDocument ? MEDIA_TYPE : 'application/json';
-  return {
+  const headers: Record<string, string> = {
     accept: type,
     // Requests the details of errors, so that they equal local ones.
     'x-coffer-details': '1',
-    ...(hasContent ? { 'content-type': type } : {}),
-    ...(isDocument ? documentHeaders(token) : familyHeaders(token, namespace)),
   };
+  if (hasContent) headers['content-type'] = type;
+  return { ...headers, ...(isDocument ? documentHeaders(token) : familyHeaders(token, namespace)) };
 }
 
 const documentHeaders = (token: string | undefined) =>
   token === undefined ? {} : { authorization: `Bearer ${token}` };
 
 /** The second token header is for servers that are not ours; ours take the first one, and answer in our own dialect. */
-const familyHeaders = (token: string | undefined, namespace: string | undefined) => ({
-  ...(token === undefined ? {} : { 'x-service-token': token, 'x-vault-token': token }),
-  'x-vault-request': 'true',
-  ...(namespace === undefined ? {} : { 'x-vault-namespace': namespace }),
-});
+function familyHeaders(token: string | undefined, namespace: string | undefined) {
+  const headers: Record<string, string> =
+    token === undefined ? {} : { 'x-service-token': token, 'x-vault-token': token };
+  headers['x-vault-request'] = 'true';
+  if (namespace !== undefined) headers['x-vault-namespace'] = namespace;
+  return headers;
+}

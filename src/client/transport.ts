@@ -15,7 +15,7 @@ export interface WireRequest {
   /** Path and query, encoded. */
   readonly target: string;
   readonly headers: Readonly<Record<string, string>>;
-  readonly body?: string;
+  readonly body?: string | undefined;
   /** What it asks for must not be done twice by whoever gets no answer. */
   readonly changes?: boolean;
 }

@@ -83,6 +83,10 @@ const insideName = (part: Place | Aside): string => ('inside' in part ? part.ins
 
 const isPlace = (part: Part): part is Place => typeof part === 'object' && !('inside' in part);
 
+/**
+ * What an error says beside its message. Members may be undefined, so that callers pass on what they have.
+ * @see docs/decisions/0279
+ */
 export interface ErrorDetails {
   /** Parameter (wire name, e.g. `key_version`) that the error is about. */
   readonly field?: string | undefined;

@@ -2,20 +2,28 @@
 export const isObject = (value: unknown): value is Readonly<Record<string, unknown>> =>
   typeof value === 'object' && value !== null && !Array.isArray(value);
 
-/** Members to spread into an object where a condition holds, which must see to it that none is undefined. */
-export const when = <T extends object>(
-  condition: boolean,
-  members: T,
-): { readonly [K in keyof T]?: Exclude<T[K], undefined> } =>
-  (condition ? members : {}) as { readonly [K in keyof T]?: Exclude<T[K], undefined> };
+/** A value as JSON would bring it: its objects have no members that are undefined. What has none of these is not copied. */
+export function withoutUndefined<T>(value: T): T {
+  if (Array.isArray(value)) {
+    const items: readonly unknown[] = value.map(withoutUndefined);
+    return items.every((item, index) => item === value[index]) ? value : (items as T);
+  }
+  if (!isPlain(value)) return value;
+  const members = Object.entries(value);
+  const kept = members.flatMap(([name, member]) =>
+    member === undefined ? [] : [[name, withoutUndefined(member)] as const],
+  );
+  const isSame =
+    kept.length === members.length && kept.every(([, member], at) => member === members[at]?.[1]);
+  return isSame ? value : (Object.fromEntries(kept) as T);
+}
 
-type Defined<T> = { readonly [K in keyof T as undefined extends T[K] ? never : K]: T[K] } & {
-  readonly [K in keyof T as undefined extends T[K] ? K : never]?: Exclude<T[K], undefined>;
+/** Buffers, keys and the like are left as they are. */
+const isPlain = (value: unknown): value is object => {
+  if (!isObject(value)) return false;
+  const prototype: unknown = Object.getPrototypeOf(value);
+  return prototype === Object.prototype || prototype === null;
 };
-
-/** An object without its members that are undefined. */
-export const defined = <T extends object>(members: T): Defined<T> =>
-  Object.fromEntries(Object.entries(members).filter(([, value]) => value !== undefined)) as Defined<T>;
 
 /**
  * JSON of whatever was sent, with long whole numbers as texts; empty for undefined. A replacer would make it slow for every value, and hardly

@@ -14,9 +14,9 @@ export interface Mount {
   /** Options, e.g. the dialect of transit; unknown ones as well. */
   readonly options: Options;
   /** What was set for all mounts of its type, where `options` say nothing; absent when there is nothing. */
-  readonly defaults?: Options;
-  readonly config?: MountConfig;
-  readonly traits?: MountTraits;
+  readonly defaults?: Options | undefined;
+  readonly config?: MountConfig | undefined;
+  readonly traits?: MountTraits | undefined;
 }
 
 /**
@@ -60,9 +60,9 @@ export type Options = Readonly<Record<string, string>>;
 
 /** Settings of a mount that can be changed. */
 export interface MountSettings {
-  readonly description?: string;
+  readonly description?: string | undefined;
   /** An empty text takes an option back. */
-  readonly options?: Options;
+  readonly options?: Options | undefined;
   /** Taken as a whole. */
-  readonly config?: MountConfig;
+  readonly config?: MountConfig | undefined;
 }

@@ -48,7 +48,7 @@ interface Migrations {
 interface Table<M> {
   readonly mounts: readonly M[];
   /** For every mount of it. */
-  readonly defaults?: Options;
+  readonly defaults?: Options | undefined;
 }
 
 /** Row that earlier releases can read: they only know `dialect`. */
@@ -105,7 +105,7 @@ export class Mounts {
       options = {},
       config,
       traits,
-    }: MountSettings & { readonly traits?: MountTraits } = {},
+    }: MountSettings & { readonly traits?: MountTraits | undefined } = {},
   ): Promise<Mount> {
     const { isLogin } = this.#typeFor(type, path);
     const mount: Mount = {
@@ -113,8 +113,8 @@ export class Mounts {
       path: checkedPath(path, isLogin === true),
       description,
       options: withoutEmpty(options),
-      ...(config === undefined ? {} : { config }),
-      ...(traits === undefined ? {} : { traits }),
+      config,
+      traits,
       ...handles(isLogin ? `auth_${type}` : type, this.#random.bytes(SEED_BYTES)),
     };
     await this.#store.transact(async (tx) => {
@@ -143,9 +143,13 @@ export class Mounts {
       const mount = mounts.find((candidate) => candidate.path === wanted);
       if (mount === undefined) throw noMount(wanted);
       if (mount.type === TOKEN) throw unsupported(ownWords('the token method has no settings'));
-      const change = decide(mount);
-      const options = withoutEmpty({ ...mount.options, ...change.options });
-      const changed = { ...mount, ...change, options };
+      const { description = mount.description, config = mount.config, options } = decide(mount);
+      const changed: Mount = {
+        ...mount,
+        description,
+        config,
+        options: withoutEmpty({ ...mount.options, ...options }),
+      };
       await write(
         tx,
         mount.type,
@@ -313,7 +317,7 @@ function transitMounts({ mounts, defaults }: Table<TransitRow>): readonly Mount[
       ...row,
       type: TRANSIT,
       options: isSet ? { ...options, dialect } : options,
-      ...(defaults === undefined ? {} : { defaults }),
+      defaults,
     };
   });
 }
@@ -322,7 +326,7 @@ const transitTable = (mounts: readonly Mount[], defaults: Options | undefined): 
   mounts: mounts.map(({ defaults: _defaults, ...mount }) => {
     return { ...mount, dialect: mount.options['dialect'] ?? usualDialect(defaults) };
   }),
-  ...(defaults === undefined ? {} : { defaults }),
+  defaults,
 });
 
 const withoutEmpty = (options: Options): Options =>

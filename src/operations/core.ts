@@ -14,9 +14,9 @@ export interface CoreOptions {
   readonly random?: Random;
   readonly server?: ServerState;
   /** Spoken to all callers, on mounts of which nobody said otherwise, for as long as this core lives (`serve --dialect`). */
-  readonly dialect?: Dialect;
-  readonly messages?: MessageCounts;
-  readonly auditFile?: string;
+  readonly dialect?: Dialect | undefined;
+  readonly messages?: MessageCounts | undefined;
+  readonly auditFile?: string | undefined;
 }
 
 /** Creates a core over one open store. Each module is loaded on first use. */
@@ -51,8 +51,8 @@ export function openCore(store: Store, options: CoreOptions = {}): Core {
       tags: () => (tags ??= import('../tags/tags.ts').then(({ Tags }) => new Tags({ store, clock, random }))),
       access: () =>
         (access ??= import('../access/access.ts').then(({ Access }) => new Access({ store, clock, random }))),
-      ...(options.server === undefined ? {} : { server: options.server }),
-      ...(options.auditFile === undefined ? {} : { auditFile: options.auditFile }),
+      server: options.server,
+      auditFile: options.auditFile,
     };
     cores.set(caller, core);
     return core;

@@ -1,3 +1,4 @@
+import { withoutUndefined } from '../ground/objects.ts';
 import { DEFAULT_MOUNT } from '../mounts/paths.ts';
 import type { Store, View } from '../store/store.ts';
 import { type Branch, catalogue, isEntry } from './catalogue.ts';
@@ -12,7 +13,8 @@ import {
 import { type Params, parseValues } from './declaration/params.ts';
 
 /**
- * Runs an operation: parses the values, then calls the handler. Used by all frontends.
+ * Runs an operation: parses the values, then calls the handler. Used by all frontends. The outcome has no members that are
+ * undefined, as none come over HTTP.
  * @param raw wire name → JSON value, or text from a URL or a flag
  * @throws `invalid` naming the first parameter that is missing or of the wrong type; and errors of the operation
  */
@@ -20,7 +22,8 @@ export const run = async <P extends Params, D>(
   call: Call,
   operation: Operation<P, D>,
   raw: Readonly<Record<string, unknown>>,
-): Promise<Outcome<D>> => operation.run({ ...call, sent: raw }, parseValues(operation.params, raw).values);
+): Promise<Outcome<D>> =>
+  withoutUndefined(await operation.run({ ...call, sent: raw }, parseValues(operation.params, raw).values));
 
 export interface RunnerOptions {
   /** Default transit mount, without slashes at the ends; default `transit`. */
@@ -45,7 +48,7 @@ export function ownerRunner(core: Core, options: RunnerOptions = {}): Runner {
   const callOf = (operation: Operation, mount: string): Call => ({
     core,
     caller: owner,
-    ...(operation.mount === undefined ? {} : { mount }),
+    mount: operation.mount === undefined ? undefined : mount,
   });
   return {
     async run(operation, raw, mount = ownMount) {

@@ -8,5 +8,5 @@ export const printWrapped = ({ text, accessor, token, heldAccessor }: WrappedAns
   ttl: token.creationTtl,
   creation_time: printGoTime(token.createdMs),
   creation_path: token.path,
-  ...(heldAccessor === undefined ? {} : { wrapped_accessor: heldAccessor }),
+  wrapped_accessor: heldAccessor,
 });

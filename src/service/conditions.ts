@@ -25,8 +25,8 @@ export function conditionOf(store: Store): Promise<StoreCondition> {
 }
 
 export interface FreeBytes {
-  readonly storeFreeBytes?: number;
-  readonly auditFreeBytes?: number;
+  readonly storeFreeBytes?: number | undefined;
+  readonly auditFreeBytes?: number | undefined;
 }
 
 /** Free bytes on the disks of the store and the audit log; unknown values are omitted. */
@@ -36,8 +36,8 @@ export async function freeBytes(location: Location, auditFile: string | undefine
     freeIn(auditFile && dirname(auditFile)),
   ]);
   return {
-    ...(store === undefined ? {} : { storeFreeBytes: store }),
-    ...(audit === undefined ? {} : { auditFreeBytes: audit }),
+    storeFreeBytes: store,
+    auditFreeBytes: audit,
   };
 }
 

@@ -26,7 +26,7 @@ export class Log {
     const { code } = known as { code?: unknown };
     this.#line('error', message, {
       error: known.name,
-      ...(typeof code === 'string' ? { code } : {}),
+      code: typeof code === 'string' ? code : undefined,
       stack: frames.map((line) => line.trim()),
     });
   }

@@ -30,12 +30,12 @@ export interface Snapshot {
   /** Logins that failed because of the client. */
   readonly loginFailures: number;
   /** How this process finds its store now; undefined while that is sealed. */
-  readonly store?: StoreCondition;
+  readonly store?: StoreCondition | undefined;
   /** Bytes that are left on the disk of the store, and on that of the audit log; undefined where there is none. */
-  readonly storeFreeBytes?: number;
-  readonly auditFreeBytes?: number;
+  readonly storeFreeBytes?: number | undefined;
+  readonly auditFreeBytes?: number | undefined;
   /** When the certificate ends, in Unix seconds; undefined without TLS. */
-  readonly certificateEnds?: number;
+  readonly certificateEnds?: number | undefined;
   readonly residentBytes: number;
   readonly heapBytes: number;
   /** In Unix seconds. */
@@ -102,7 +102,7 @@ export class Metrics {
       unrecorded: this.#unrecorded,
       storeFailures: Object.fromEntries(this.#storeFailures),
       loginFailures: this.#loginFailures,
-      ...(this.certificateEnds === undefined ? {} : { certificateEnds: this.certificateEnds }),
+      certificateEnds: this.certificateEnds,
       residentBytes: rss,
       heapBytes: heapUsed,
       startedAt: this.#startedAt,

@@ -27,8 +27,8 @@ import { credentialsOf, forget, type UnsealKey } from './unseal-keys.ts';
 /** Store settings for every process of a server; plain JSON. */
 export interface ServiceSettings {
   readonly location: Location;
-  readonly dialect?: Dialect;
-  readonly auditFile?: string;
+  readonly dialect?: Dialect | undefined;
+  readonly auditFile?: string | undefined;
   /** What follows Node itself on the command line of a process that calls `serveAsWorker`. */
   readonly workerCommand: readonly string[];
 }
@@ -185,7 +185,7 @@ export class Service implements Member {
       open === undefined ? undefined : conditionOf(open),
       freeBytes(location, auditFile),
     ]);
-    return { ...this.metrics.snapshot(), ...(store === undefined ? {} : { store }), ...disks };
+    return { ...this.metrics.snapshot(), store, ...disks };
   }
 
   /** Prints the metrics of all processes of the server. */
@@ -224,9 +224,9 @@ export class Service implements Member {
     const { server, settings } = this.#options;
     return openCore(store, {
       server,
-      ...(settings.dialect === undefined ? {} : { dialect: settings.dialect }),
-      ...(settings.auditFile === undefined ? {} : { auditFile: settings.auditFile }),
-      ...(this.#messages === undefined ? {} : { messages: this.#messages }),
+      dialect: settings.dialect,
+      auditFile: settings.auditFile,
+      messages: this.#messages,
     });
   }
 

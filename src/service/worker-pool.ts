@@ -65,7 +65,7 @@ export class WorkerPool<S> {
         settings: this.#settings,
         door: this.#door,
         seen,
-        ...(keys === undefined ? {} : { keys: printKeys(keys) }),
+        keys: keys === undefined ? undefined : printKeys(keys),
       }),
     );
     return member;

@@ -19,7 +19,7 @@ export interface WorkerStart<S> {
   readonly settings: ServiceSettings;
   readonly door: S;
   /** Absent while the server is sealed. */
-  readonly keys?: readonly SentUnsealKey[];
+  readonly keys?: readonly SentUnsealKey[] | undefined;
   /** By the processes before it. */
   readonly seen?: Sighting | undefined;
 }

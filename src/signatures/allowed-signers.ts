@@ -11,7 +11,7 @@ export interface AllowedSigner {
   /** In the form of {@link signerKey}, not parsed: lists may be long, and only one key is searched for. */
   readonly key: string;
   /** Patterns of namespaces; absent for all. */
-  readonly namespaces?: string;
+  readonly namespaces?: string | undefined;
   /** In milliseconds since 1970; absent for no limit. */
   readonly validAfter?: number;
   readonly validBefore?: number;
@@ -135,7 +135,7 @@ function parseOptions(text: string): Options | string {
   const { validAfter = 0, validBefore = Number.POSITIVE_INFINITY } = times;
   if (validBefore <= validAfter) return 'ends before it begins';
   const namespaces = values.get('namespaces');
-  return { isAuthority, limits: { ...(namespaces !== undefined && { namespaces }), ...times } };
+  return { isAuthority, limits: { namespaces, ...times } };
 }
 
 const TIMES = [

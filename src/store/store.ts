@@ -16,9 +16,9 @@ export interface DocumentRef {
 
 export interface ListOptions {
   /** Only ids that sort (by code unit) after this one, which need not exist. */
-  readonly after?: string;
+  readonly after?: string | undefined;
   /** At most so many ids. */
-  readonly limit?: number;
+  readonly limit?: number | undefined;
 }
 
 /**

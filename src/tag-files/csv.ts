@@ -1,4 +1,4 @@
-import { refusedAt, type TagFile, type TagFormat } from './tag-file.ts';
+import { type Carried, refusedAt, type TagFile, type TagFormat } from './tag-file.ts';
 
 /**
  * Comma-separated values as in RFC 4180, with a header line in any order: `workspace` and `tag`, and optionally `key`,
@@ -93,13 +93,17 @@ class Reader {
 
   content(): TagFile {
     const workspaces = [...this.#workspaces].map(([name, { tags, bindings, project }]) => {
-      const isIn = project === '' ? {} : { project };
-      return [name, { tags, ...(this.#hasKeys ? { bindings } : {}), ...isIn }] as const;
+      const carried: Carried = {
+        tags,
+        bindings: this.#hasKeys ? bindings : undefined,
+        project: project || undefined,
+      };
+      return [name, carried] as const;
     });
     return {
       tags: this.#tags,
       workspaces: new Map(workspaces),
-      ...(this.#hasProjects && this.#hasKeys ? { projects: this.#projects } : {}),
+      projects: this.#hasProjects && this.#hasKeys ? this.#projects : undefined,
     };
   }
 }

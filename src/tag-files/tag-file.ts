@@ -10,9 +10,9 @@ export type Bindings = ReadonlyMap<string, string>;
 export interface Carried {
   readonly tags: readonly string[];
   /** Undefined: the file says nothing of them. */
-  readonly bindings?: Bindings;
+  readonly bindings?: Bindings | undefined;
   /** The name of its project; undefined: the file says nothing of it. */
-  readonly project?: string;
+  readonly project?: string | undefined;
 }
 
 /** Content of a file as written: names are not validated or normalized. */
@@ -22,9 +22,9 @@ export interface TagFile {
   /** By unique name, in the order of the file. */
   readonly workspaces: ReadonlyMap<string, Carried>;
   /** What is bound to projects, and through them to their workspaces. */
-  readonly projects?: ReadonlyMap<string, Bindings>;
+  readonly projects?: ReadonlyMap<string, Bindings> | undefined;
   /** Patterns of the tags and keys that are this file's business; undefined: all are. */
-  readonly owns?: readonly string[];
+  readonly owns?: readonly string[] | undefined;
 }
 
 export type FormatName = 'csv' | 'json' | 'yaml';

@@ -1,4 +1,4 @@
-import { isObject, when } from '../ground/objects.ts';
+import { isObject } from '../ground/objects.ts';
 import { type Bindings, type Carried, refusedAt, type TagFile } from './tag-file.ts';
 
 /*
@@ -29,12 +29,11 @@ export function fromTree(tree: unknown, file: string): TagFile {
   return {
     tags: textsAt(tags ?? [], file, 'tags'),
     workspaces: mapAt(workspaces ?? {}, file, 'workspaces', (value, place) => carriedAt(value, file, place)),
-    ...(projects === undefined
-      ? {}
-      : {
-          projects: mapAt(projects, file, 'projects', (value, place) => bindingsAt(value ?? {}, file, place)),
-        }),
-    ...(owns === undefined ? {} : { owns: textsAt(owns, file, 'owns') }),
+    projects:
+      projects === undefined
+        ? undefined
+        : mapAt(projects, file, 'projects', (value, place) => bindingsAt(value ?? {}, file, place)),
+    owns: owns === undefined ? undefined : textsAt(owns, file, 'owns'),
   };
 }
 
@@ -45,8 +44,8 @@ function carriedAt(value: unknown, file: string, place: string): Carried {
   const { tags, bindings, project } = value;
   return {
     tags: textsAt(tags ?? [], file, `${place}.tags`),
-    ...(bindings === undefined ? {} : { bindings: bindingsAt(bindings ?? {}, file, `${place}.bindings`) }),
-    ...(project === undefined ? {} : { project: textAt(project, file, `${place}.project`) }),
+    bindings: bindings === undefined ? undefined : bindingsAt(bindings ?? {}, file, `${place}.bindings`),
+    project: project === undefined ? undefined : textAt(project, file, `${place}.project`),
   };
 }
 
@@ -82,8 +81,8 @@ function refuseStrangers(members: Members, known: readonly string[], file: strin
 export const toTree = ({ tags, workspaces, projects, owns }: TagFile): Members => ({
   tags,
   workspaces: Object.fromEntries([...workspaces].map(([name, carried]) => [name, shortest(carried)])),
-  ...when(projects !== undefined, { projects: Object.fromEntries([...(projects ?? [])].map(named)) }),
-  ...when(owns !== undefined, { owns }),
+  projects: projects === undefined ? undefined : Object.fromEntries([...projects].map(named)),
+  owns,
 });
 
 const named = ([name, bindings]: readonly [string, Bindings]) =>
@@ -94,9 +93,7 @@ const shortest = ({ tags, bindings, project }: Carried): unknown =>
   (bindings === undefined || bindings.size === 0) && project === undefined
     ? tags
     : {
-        ...when(tags.length > 0, { tags }),
-        ...when(bindings !== undefined && bindings.size > 0, {
-          bindings: Object.fromEntries(bindings ?? []),
-        }),
-        ...when(project !== undefined, { project }),
+        tags: tags.length > 0 ? tags : undefined,
+        bindings: bindings !== undefined && bindings.size > 0 ? Object.fromEntries(bindings) : undefined,
+        project,
       };

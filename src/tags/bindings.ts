@@ -40,8 +40,9 @@ export interface EffectiveBinding extends Binding {
 
 const NONE: readonly Binding[] = [];
 
-export const bindingsOf = (record: { readonly bindings?: readonly Binding[] }): readonly Binding[] =>
-  record.bindings ?? NONE;
+export const bindingsOf = (record: {
+  readonly bindings?: readonly Binding[] | undefined;
+}): readonly Binding[] => record.bindings ?? NONE;
 
 /**
  * Validates the key of a tag.

@@ -36,7 +36,7 @@ export interface BoundTag extends Binding {
   readonly kind: TaggableKind;
   readonly target: { readonly id: string; readonly name: string; readonly organization: string };
   /** For how many it holds by being bound here; undefined where nobody wanted to know. */
-  readonly counts?: { readonly projects: number; readonly workspaces: number };
+  readonly counts?: { readonly projects: number; readonly workspaces: number } | undefined;
 }
 
 /** Tag found by a search, with the record that it is bound to. */
@@ -91,12 +91,11 @@ export class BoundTags {
             name: found.record.name,
             organization: organization.name,
           },
-          ...(counts && {
-            counts:
-              found.kind === 'projects'
-                ? { projects: 1, workspaces: counts.get(found) ?? 0 }
-                : { projects: 0, workspaces: 1 },
-          }),
+          counts:
+            counts &&
+            (found.kind === 'projects'
+              ? { projects: 1, workspaces: counts.get(found) ?? 0 }
+              : { projects: 0, workspaces: 1 }),
         }),
       );
       return { ...query.page, items, total: search.total };

@@ -31,10 +31,10 @@ const NOT_WORTH_CLEARING = 32;
 export interface WorkspaceContent {
   readonly description: string | null;
   /** The key of an existing project; absent: the default one. */
-  readonly project?: string;
-  readonly bindings?: readonly Binding[];
-  readonly settings?: Partial<WorkspaceSettings>;
-  readonly executionMode?: ExecutionMode;
+  readonly project?: string | undefined;
+  readonly bindings?: readonly Binding[] | undefined;
+  readonly settings?: Partial<WorkspaceSettings> | undefined;
+  readonly executionMode?: ExecutionMode | undefined;
 }
 
 /** Tags and workspaces of one organization within one transaction; `save` must be called last. */

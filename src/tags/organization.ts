@@ -30,9 +30,9 @@ export interface Organization {
   /** In milliseconds since the Unix epoch. */
   readonly createdAt: number;
   /** Absent: as with everybody. */
-  readonly executionMode?: ExecutionMode;
+  readonly executionMode?: ExecutionMode | undefined;
   /** Those that are not as they were from the start. */
-  readonly settings?: Partial<OrganizationSettings>;
+  readonly settings?: Partial<OrganizationSettings> | undefined;
 }
 
 export interface TagRecord extends TableRecord {
@@ -53,12 +53,12 @@ export interface WorkspaceRecord extends TableRecord {
   /** Number of tags after keys of deleted tags were last removed. */
   readonly tagsWhenCleared: number;
   /** The key of its project; absent: the default one. */
-  readonly project?: string;
-  readonly bindings?: readonly Binding[];
+  readonly project?: string | undefined;
+  readonly bindings?: readonly Binding[] | undefined;
   /** Those that are not as they were from the start. */
-  readonly settings?: Partial<WorkspaceSettings>;
+  readonly settings?: Partial<WorkspaceSettings> | undefined;
   /** Absent: that of the project. */
-  readonly executionMode?: ExecutionMode;
+  readonly executionMode?: ExecutionMode | undefined;
 }
 
 export interface ProjectRecord extends TableRecord {
@@ -66,10 +66,10 @@ export interface ProjectRecord extends TableRecord {
   readonly createdAt: number;
   /** Number of its workspaces; not stored for the default project, which has all others. */
   readonly workspaces: number;
-  readonly bindings?: readonly Binding[];
-  readonly autoDestroyActivityDuration?: string | null;
+  readonly bindings?: readonly Binding[] | undefined;
+  readonly autoDestroyActivityDuration?: string | null | undefined;
   /** Absent: that of the organization. */
-  readonly executionMode?: ExecutionMode;
+  readonly executionMode?: ExecutionMode | undefined;
 }
 
 /** Named transit key, in the organization whose tags it has: `name` tells where it is. */

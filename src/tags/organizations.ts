@@ -25,18 +25,18 @@ export interface NewOrganization {
   readonly name: string;
   readonly email: string | null;
   readonly settings?: Partial<OrganizationSettings>;
-  readonly executionMode?: ExecutionMode;
+  readonly executionMode?: ExecutionMode | undefined;
   /** Where the name stands in the request, for errors. */
   readonly field?: string;
 }
 
 /** Change of an organization; absent members stay unchanged. */
 export interface OrganizationChange {
-  readonly name?: string;
-  readonly email?: string | null;
+  readonly name?: string | undefined;
+  readonly email?: string | null | undefined;
   readonly settings?: Partial<OrganizationSettings>;
   /** Null: as with everybody. */
-  readonly executionMode?: ExecutionMode | null;
+  readonly executionMode?: ExecutionMode | null | undefined;
 }
 
 /** Organizations of a store. */
@@ -64,7 +64,7 @@ export class Organizations {
         home: await this.#freeHome(tx),
         createdAt: clock.now(),
         ...withSettings(changedOrganizationSettings(undefined, settings ?? {})),
-        ...(executionMode === undefined ? {} : { executionMode }),
+        executionMode,
       };
       putOrganization(tx, organization);
       RecordTableEdit.create(tx, tagsOf(organization), random);
@@ -94,7 +94,7 @@ export class Organizations {
         name: after,
         email,
         ...withSettings(changedOrganizationSettings(settings, change.settings ?? {})),
-        ...(executionMode === undefined || executionMode === null ? {} : { executionMode }),
+        executionMode: executionMode ?? undefined,
       };
       putOrganization(tx, updated);
       return updated;

@@ -33,7 +33,7 @@ export class ProjectTable {
   }
 
   /** The one that a workspace is in. */
-  async of({ project }: { readonly project?: string }): Promise<ProjectRecord> {
+  async of({ project }: { readonly project?: string | undefined }): Promise<ProjectRecord> {
     const { organization } = this;
     const found = project === undefined ? undefined : await this.get(project);
     return found ?? (await this.get(defaultProjectKey(organization))) ?? defaultProject(organization);

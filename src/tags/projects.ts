@@ -43,28 +43,28 @@ export interface ProjectFields {
 }
 
 export interface ProjectContent {
-  readonly description?: string | null;
+  readonly description?: string | null | undefined;
   /** All that it is to have. */
-  readonly bindings?: readonly NewBinding[];
-  readonly autoDestroyActivityDuration?: string | null;
+  readonly bindings?: readonly NewBinding[] | undefined;
+  readonly autoDestroyActivityDuration?: string | null | undefined;
   /** Null: that of the organization. */
-  readonly executionMode?: ExecutionMode | null;
+  readonly executionMode?: ExecutionMode | null | undefined;
 }
 
 export interface ProjectChange extends ProjectContent {
-  readonly name?: string;
+  readonly name?: string | undefined;
 }
 
 export interface ProjectQuery {
   /** Only projects whose name contains this, whatever its case. */
-  readonly search?: string;
+  readonly search?: string | undefined;
   /** Only projects of those names, whatever their case; then what was searched for does not count. */
-  readonly names?: readonly string[];
-  readonly bindings?: readonly BindingFilter[];
+  readonly names?: readonly string[] | undefined;
+  readonly bindings?: readonly BindingFilter[] | undefined;
   /** Whether the caller may know of the tags of one: of others no filter tells. */
   readonly sees?: (project: { readonly id: string; readonly name: string }) => boolean;
   /** By name, from the first to the last or the other way round; absent: the default project first. */
-  readonly order?: 'ascending' | 'descending';
+  readonly order?: 'ascending' | 'descending' | undefined;
   readonly page: PageRequest;
 }
 
@@ -276,10 +276,14 @@ function changed(
   const mode = executionMode === undefined ? before : executionMode;
   return {
     ...rest,
-    ...(description === undefined ? {} : { description }),
-    ...(autoDestroyActivityDuration === undefined ? {} : { autoDestroyActivityDuration }),
-    ...(bindings === undefined ? {} : { bindings: replacedBindings(bindingsOf(project), bindings, now) }),
-    ...(mode === undefined || mode === null ? {} : { executionMode: mode }),
+    description: description === undefined ? project.description : description,
+    autoDestroyActivityDuration:
+      autoDestroyActivityDuration === undefined
+        ? project.autoDestroyActivityDuration
+        : autoDestroyActivityDuration,
+    bindings:
+      bindings === undefined ? project.bindings : replacedBindings(bindingsOf(project), bindings, now),
+    executionMode: mode ?? undefined,
   };
 }
 

@@ -18,8 +18,8 @@ import { RecordTableEdit } from './record-table-edit.ts';
 export type ReservedKey = ReturnType<typeof printReservedKey>;
 
 export interface ReservedKeyChange {
-  readonly key?: string;
-  readonly disableOverrides?: boolean;
+  readonly key?: string | undefined;
+  readonly disableOverrides?: boolean | undefined;
 }
 
 /** Reserved tag keys of an organization, which may prevent workspaces from overriding their project's value. */

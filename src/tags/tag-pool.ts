@@ -26,9 +26,9 @@ export type Tag = ReturnType<typeof printTag>;
 
 export interface TagQuery {
   /** Only tags whose name contains this, whatever its case; nothing in it is a wildcard. */
-  readonly search?: string;
+  readonly search?: string | undefined;
   /** The identifier of a workspace whose tags are left out; anything else leaves out nothing. */
-  readonly notOnWorkspace?: string;
+  readonly notOnWorkspace?: string | undefined;
   /** Whether the caller may know of the tags of that workspace: of another one nothing is left out. */
   readonly sees?: (workspace: { readonly id: string; readonly name: string }) => boolean;
   readonly page: PageRequest;

@@ -37,14 +37,14 @@ export interface WorkspaceQuery {
   /** Names of tags that a workspace must not have, in the same way. */
   readonly excludeTags?: readonly string[];
   /** What must all hold for a workspace, of its own or by its project. A tag of the pool is a key without a value. */
-  readonly bindings?: readonly BindingFilter[];
+  readonly bindings?: readonly BindingFilter[] | undefined;
   /** Who asks, and whether they may know of the tags of the form key=value of one workspace: of others no filter tells. */
   readonly viewer?: {
     readonly id: string;
     sees(workspace: { readonly id: string; readonly name: string }): boolean;
   };
   /** The identifier of the project that a workspace must be in. */
-  readonly project?: string;
+  readonly project?: string | undefined;
   /** From the last name to the first. */
   readonly descending?: boolean;
   readonly page: PageRequest;

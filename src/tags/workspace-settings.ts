@@ -1,5 +1,4 @@
 import { type CofferError, invalid } from '../ground/errors.ts';
-import { when } from '../ground/objects.ts';
 import { ownWords } from '../ground/own-words.ts';
 
 /**
@@ -93,13 +92,12 @@ export function changedSettings(
  */
 function withoutOthers(change: Partial<WorkspaceSettings>): Partial<WorkspaceSettings> {
   const { triggerPatterns, triggerPrefixes, autoDestroyAt, autoDestroyActivityDuration } = change;
-  return {
-    ...when(triggerPrefixes !== undefined, { triggerPatterns: [] }),
-    ...when(triggerPatterns !== undefined, { triggerPrefixes: [] }),
-    ...when(autoDestroyAt !== undefined, { autoDestroyActivityDuration: null }),
-    ...when(typeof autoDestroyActivityDuration === 'string', { autoDestroyAt: null }),
-    ...change,
-  };
+  const others: { -readonly [K in keyof WorkspaceSettings]?: WorkspaceSettings[K] } = {};
+  if (triggerPrefixes !== undefined) others.triggerPatterns = [];
+  if (triggerPatterns !== undefined) others.triggerPrefixes = [];
+  if (autoDestroyAt !== undefined) others.autoDestroyActivityDuration = null;
+  if (typeof autoDestroyActivityDuration === 'string') others.autoDestroyAt = null;
+  return { ...others, ...change };
 }
 
 /**

@@ -1,4 +1,3 @@
-import { defined } from '../ground/objects.ts';
 import type { Transaction, View } from '../store/store.ts';
 import {
   type Binding,
@@ -55,23 +54,23 @@ export interface NewWorkspace {
   readonly tags: readonly TagReference[];
   readonly bindings?: readonly NewBinding[];
   /** The identifier of its project; absent: the default one. */
-  readonly project?: string;
+  readonly project?: string | undefined;
   readonly settings?: Partial<WorkspaceSettings>;
-  readonly executionMode?: ExecutionMode;
+  readonly executionMode?: ExecutionMode | undefined;
   readonly fields?: WorkspaceFields;
 }
 
 /** Change of a workspace; absent members stay unchanged. */
 export interface WorkspaceChange {
-  readonly name?: string;
-  readonly description?: string | null;
+  readonly name?: string | undefined;
+  readonly description?: string | null | undefined;
   /** All that it is to have of its own. */
-  readonly bindings?: readonly NewBinding[];
+  readonly bindings?: readonly NewBinding[] | undefined;
   /** Null: the default one. */
-  readonly project?: string | null;
+  readonly project?: string | null | undefined;
   readonly settings?: Partial<WorkspaceSettings>;
   /** Null: that of the project. */
-  readonly executionMode?: ExecutionMode | null;
+  readonly executionMode?: ExecutionMode | null | undefined;
 }
 
 /** Workspaces of organizations, and their tags. */
@@ -132,13 +131,7 @@ export class Workspaces {
       await refuseFixed(tx, organization, project, wanted.bindings ?? []);
       const settings = changedSettings(undefined, wanted.settings ?? {}, fields.setting);
       const { description, executionMode } = wanted;
-      const content = defined({
-        description,
-        project,
-        bindings: kept(bindings),
-        settings,
-        executionMode,
-      });
+      const content = { description, project, bindings: kept(bindings), settings, executionMode };
       const { key } = await edit.addWorkspace(wanted.name, content, fields.name);
       await edit.attach(key, await edit.tagsFor(wanted.tags));
       await edit.save();
@@ -167,16 +160,16 @@ export class Workspaces {
         bindings === undefined
           ? workspace.bindings
           : kept(replacedBindings(bindingsOf(workspace), bindings, edit.now));
-      const updated = defined({
+      const updated = {
         ...rest,
-        ...(name === undefined ? {} : { name }),
-        ...(description === undefined ? {} : { description }),
+        name: name ?? rest.name,
+        description: description === undefined ? rest.description : description,
         project,
         bindings: bound,
         settings: changedSettings(settings, change.settings ?? {}, fields.setting),
         executionMode:
           change.executionMode === undefined ? executionMode : (change.executionMode ?? undefined),
-      });
+      };
       await edit.updateWorkspace(workspace, updated, fields.name);
       await edit.save();
       return getAt(tx, organization, workspace.key);
@@ -277,9 +270,8 @@ export class Workspaces {
       const { organization, workspace } = await find(tx, reference);
       await refuseFixed(tx, organization, workspace.project, given);
       const edit = await OrganizationEdit.open(tx, organization, this.#ports);
-      const { bindings: _before, ...rest } = workspace;
       const bindings = kept(change(bindingsOf(workspace), edit.now));
-      await edit.updateWorkspace(workspace, defined({ ...rest, bindings }), undefined);
+      await edit.updateWorkspace(workspace, { ...workspace, bindings }, undefined);
       await edit.save();
       return getAt(tx, organization, workspace.key);
     });

@@ -26,9 +26,9 @@ export interface Card {
   /** Public keys that secrets for this member are encrypted to. */
   readonly keys: readonly string[];
   /** The public half of the key that signs; admins have one, and nobody else. */
-  readonly sign?: string;
+  readonly sign?: string | undefined;
   /** The secret half of it, as an age file for `keys`, in base64; absent where one of these signs. */
-  readonly secret?: string;
+  readonly secret?: string | undefined;
 }
 
 /** Version of a key. */
@@ -296,8 +296,8 @@ function cardOf(fields: Fields, role: Card['role']): Card {
     name,
     role,
     keys,
-    ...(sign !== undefined && { sign }),
-    ...(secret !== undefined && { secret: base64In(secret) }),
+    sign,
+    secret: secret === undefined ? undefined : base64In(secret),
   };
 }
 

@@ -104,7 +104,7 @@ function withKept(
       'say with keep_versions how many versions to keep',
     );
   }
-  return { ...key, keepVersions, ...((autoTrim ?? trimmedBefore) && { autoTrim: true }) };
+  return { ...key, keepVersions, autoTrim: (autoTrim ?? trimmedBefore) || undefined };
 }
 
 function newMinDecryption(key: NamedKeyDocument, wanted: number | undefined): number {

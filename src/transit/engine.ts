@@ -58,7 +58,7 @@ export interface Engine {
    */
   readonly keepsFamilyRules: boolean;
   /** A server counts what it encrypts; a command does not. */
-  readonly messages?: MessageCounts;
+  readonly messages?: MessageCounts | undefined;
 }
 
 export function engineOf({
@@ -79,6 +79,6 @@ export function engineOf({
     prefix: `${dialect}:v`,
     rotatesEveryType: dialect === 'vault',
     keepsFamilyRules: dialect === 'vault',
-    ...(messages === undefined ? {} : { messages }),
+    messages,
   };
 }

@@ -25,7 +25,7 @@ export async function jsonWebKeySet(engine: Engine, name: string): Promise<reado
       ...jwk,
       kid: keyIdOf(key.document.name, number),
       use: 'sig',
-      ...(alg !== undefined && { alg }),
+      alg,
     };
   });
 }

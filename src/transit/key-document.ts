@@ -25,8 +25,8 @@ export interface VersionDocument extends StoredMaterial {
   /** 3 for today's convergent keys; 0 means that the named key's value applies. */
   readonly convergentVersion: number;
   /** Base64 DER, leaf first. */
-  readonly certificateChain?: readonly string[];
-  readonly passthrough?: Passthrough;
+  readonly certificateChain?: readonly string[] | undefined;
+  readonly passthrough?: Passthrough | undefined;
 }
 
 /**
@@ -39,7 +39,7 @@ export interface NamedKeyDocument {
   /** Name of the key type. */
   readonly type: string;
   /** The family's name for the type, where the key was made by that one; callers of the family are shown it. */
-  readonly familyName?: string;
+  readonly familyName?: string | undefined;
   /** Chosen length in bytes, for types whose length is chosen; else 0. */
   readonly keyBytes: number;
   readonly derived: boolean;
@@ -65,9 +65,9 @@ export interface NamedKeyDocument {
   readonly allowImportedKeyRotation: boolean;
   /** Empty for the mount's own prefix; else the template of a restored key, with `{{version}}` in it. */
   readonly versionTemplate: string;
-  readonly backupInfo?: VersionStamp;
-  readonly restoreInfo?: VersionStamp;
-  readonly passthrough?: Passthrough;
+  readonly backupInfo?: VersionStamp | undefined;
+  readonly restoreInfo?: VersionStamp | undefined;
+  readonly passthrough?: Passthrough | undefined;
   /** By decimal version number, from 1. */
   readonly versions: Readonly<Record<string, VersionDocument>>;
   /**
@@ -75,13 +75,13 @@ export interface NamedKeyDocument {
    * releases as well. null for one that was destroyed. Absent when there is none.
    * @see docs/decisions/0300
    */
-  readonly revokedVersions?: Readonly<Record<string, VersionDocument | null>>;
+  readonly revokedVersions?: Readonly<Record<string, VersionDocument | null>> | undefined;
   /** By what another room knows it that keeps something about it; absent as long as none does. Nothing here looks at it. */
   readonly knownAs?: string;
   /** So many of the latest versions may be used; absent for all. */
-  readonly keepVersions?: number;
+  readonly keepVersions?: number | undefined;
   /** Present: rotation deletes the versions that may not be used any more. */
-  readonly autoTrim?: true;
+  readonly autoTrim?: true | undefined;
 }
 
 /** ASCII letters, digits and `_`; inside also `-` and `.`. Vault's rule for names in paths. */

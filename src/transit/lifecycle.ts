@@ -147,7 +147,7 @@ export function emptyDocument(name: string, settings: NewKey): NamedKeyDocument 
   return {
     name,
     type: settings.type,
-    ...(settings.familyName === undefined ? {} : { familyName: settings.familyName }),
+    familyName: settings.familyName,
     keyBytes: settings.keyBytes,
     derived: settings.derived,
     kdf: settings.derived ? KDF_HKDF : KDF_COUNTER,

@@ -10,7 +10,7 @@ import { decodeSignature } from './verification.ts';
 /** Public key that verifies signatures of a named key. */
 export interface PublicVerifier {
   /** Present: {@link verify} takes the hash of the input, made with what `node:crypto` calls so; else the input itself. */
-  readonly hash?: string;
+  readonly hash?: string | undefined;
   /**
    * @param input the input, or its hash.
    * @param payload what stands behind the version in a signature.
@@ -29,7 +29,7 @@ export function publicVerifier(key: KeyObject, request: SignatureRequest): Publi
   const hash = signing.signsHashes && !asked.prehashed ? hashNamed(asked.hash)?.nodeName : undefined;
   const options: SignatureOptions = hash === undefined ? asked : { ...asked, prehashed: true };
   return {
-    ...(hash !== undefined && { hash }),
+    hash,
     async verify(input, payload) {
       const signature = decodeSignature(payload, options);
       return signature !== undefined && signing.verify(material, input, signature, options);

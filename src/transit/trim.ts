@@ -25,7 +25,7 @@ export const trimmed = (key: NamedKeyDocument, oldest: number): NamedKeyDocument
   ...key,
   minAvailableVersion: oldest,
   versions: notBelow(oldest, key.versions),
-  ...(key.revokedVersions && { revokedVersions: notBelow(oldest, key.revokedVersions) }),
+  revokedVersions: key.revokedVersions && notBelow(oldest, key.revokedVersions),
 });
 
 const notBelow = <T>(oldest: number, versions: Readonly<Record<string, T>>): Readonly<Record<string, T>> =>

@@ -131,7 +131,7 @@ class Routes {
   #answer({ body, contentType, ...asked }: Asked, token: string | undefined) {
     const exchange: Exchange = {
       ...asked,
-      headers: { 'content-type': contentType, ...(token === undefined ? {} : { 'x-service-token': token }) },
+      headers: { 'content-type': contentType, 'x-service-token': token },
       body: heldBody(body === undefined ? undefined : Buffer.from(body)),
       remoteAddress: '127.0.0.1',
       origin: 'http://127.0.0.1:8200',

@@ -57,7 +57,7 @@ describe.each(EARLIER_RELEASES)('a store of $commit, $about', ({ commit }) => {
       (await ask(path, body, token)).json?.data;
 
     for (const { key, plaintext, ciphertext, context, mount = 'transit' } of store.encrypted) {
-      const about = { ...(context === undefined ? {} : { context: base64(context) }) };
+      const about = { context: context === undefined ? undefined : base64(context) };
       const token = mount === 'transit' ? store.token : store.rootToken;
       const rewrapped = (await answer(`${mount}/rewrap/${key}`, { ciphertext, ...about }, token))?.ciphertext;
       for (const text of [ciphertext, rewrapped]) {

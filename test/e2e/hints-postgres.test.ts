@@ -36,6 +36,7 @@ describe.skipIf(missing !== undefined)(
       expect(status).toMatch(/^database\s+postgres:/m);
       expect(status).toMatch(/^records\s+\d+$/m);
       expect(status).not.toMatch(/^(directory|files)/m);
+      expect(await there.json('status')).not.toHaveProperty('directory');
     });
 
     it('grants the right to use what a migration makes', async () => {

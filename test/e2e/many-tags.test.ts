@@ -31,7 +31,7 @@ const forwarder = createServer(async (request, response) => {
       'x-vault-token': String(headers['x-vault-token'] ?? ''),
       'content-type': headers['content-type'] ?? 'application/json',
     },
-    ...(body.length === 0 ? {} : { body }),
+    body: body.length === 0 ? null : body,
   });
   response.writeHead(answer.status, { 'content-type': answer.headers.get('content-type') ?? 'text/plain' });
   response.end(Buffer.from(await answer.arrayBuffer()));

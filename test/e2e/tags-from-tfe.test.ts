@@ -51,11 +51,8 @@ function answerOf({ url = '', headers }: IncomingMessage): { status: number; bod
 
 const server = createServer((request, response) => {
   const { status, body, wait } = answerOf(request);
-  const headers = {
-    'content-type': 'application/vnd.api+json',
-    ...(wait ? { 'x-ratelimit-reset': wait } : {}),
-  };
-  response.writeHead(status, headers).end(JSON.stringify(body));
+  if (wait) response.setHeader('x-ratelimit-reset', wait);
+  response.writeHead(status, { 'content-type': 'application/vnd.api+json' }).end(JSON.stringify(body));
 });
 
 beforeAll(async () => {

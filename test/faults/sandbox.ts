@@ -69,7 +69,7 @@ export class Sandbox {
   /** Runs a command line in this process, in a world where chance and time are fixed: a world of its own by default. */
   async run(
     words: readonly string[],
-    options: { readonly input?: string; readonly world?: World } = {},
+    options: { readonly input?: string | undefined; readonly world?: World } = {},
   ): Promise<Answer> {
     const leave = enterEvenly(options.world ?? { ...usualWorld, seed: ++Sandbox.#worlds });
     try {

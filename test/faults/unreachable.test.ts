@@ -34,7 +34,7 @@ async function serveLetters(): Promise<TestServer> {
 }
 
 const ask = (server: TestServer, [method, path, body]: (typeof REQUESTS)[number] | Asked): Promise<Reply> =>
-  send(server.address, method, path, { token: server.token, ...(body === undefined ? {} : { body }) });
+  send(server.address, method, path, { token: server.token, body });
 type Asked = readonly [string, string, object];
 
 /** A change by somebody else, so that what the server knows does not count any more. */

@@ -14,8 +14,8 @@ export interface Sample {
   /** Base64. */
   readonly message: string;
   readonly context?: string;
-  readonly nonce?: string;
-  readonly associated_data?: string;
+  readonly nonce?: string | undefined;
+  readonly associated_data?: string | undefined;
   readonly hash_algorithm?: string;
   readonly signature_algorithm?: string;
   readonly marshaling_algorithm?: string;

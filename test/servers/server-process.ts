@@ -35,7 +35,7 @@ export async function startServerProcess(
   const child = spawn(program, parameters, {
     stdio: ['ignore', 'pipe', 'pipe'],
     env: environment,
-    ...(directory === undefined ? {} : { cwd: directory }),
+    cwd: directory,
   });
   let log = '';
   child.stderr.on('data', (chunk: Buffer) => {

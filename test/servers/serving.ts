@@ -129,14 +129,15 @@ export interface Reply {
 }
 
 export interface SendOptions {
-  readonly token?: string;
-  readonly headers?: Readonly<Record<string, string>>;
+  readonly token?: string | undefined;
+  /** Those that are undefined are not sent. */
+  readonly headers?: Readonly<Record<string, string | undefined>> | undefined;
   /** An object is sent as JSON, a text or bytes as they are. */
   readonly body?: unknown;
-  readonly ca?: string;
+  readonly ca?: string | undefined;
   /** The certificate of the client with what signed it, and its key; PEM. */
-  readonly client?: { readonly cert: string; readonly key: string };
-  readonly agent?: Agent;
+  readonly client?: { readonly cert: string; readonly key: string } | undefined;
+  readonly agent?: Agent | undefined;
 }
 
 /** Sends one request; the address may be that of a Unix socket. */
@@ -155,18 +156,12 @@ export function send(
   const isSecure = address.startsWith('https:');
   const target = address.startsWith('unix:')
     ? { socketPath: address.slice('unix:'.length), path }
-    : { ...urlParts(address), path, ...(ca === undefined ? {} : { ca }), ...client };
+    : { ...urlParts(address), path, ca, ...client };
   const sent = (isSecure ? secureRequest : request)(
     {
       ...target,
       method,
-      headers: {
-        ...(token === undefined ? {} : { 'x-service-token': token }),
-        // Node sends a body with DELETE, but not its length.
-        ...(bytes === undefined ? {} : { 'content-length': String(Buffer.byteLength(bytes)) }),
-        ...headers,
-      },
-      ...(agent === undefined ? {} : { agent }),
+      agent,
     },
     (answer) => {
       const chunks: Buffer[] = [];
@@ -184,6 +179,13 @@ export function send(
       });
     },
   );
+  const all = {
+    'x-service-token': token,
+    // Node sends a body with DELETE, but not its length.
+    'content-length': bytes === undefined ? undefined : String(Buffer.byteLength(bytes)),
+    ...headers,
+  };
+  for (const [name, value] of Object.entries(all)) if (value !== undefined) sent.setHeader(name, value);
   sent.on('error', reject);
   sent.end(bytes);
   return promise;

@@ -78,7 +78,7 @@ describe('a running server whose store is brought back to an older generation', 
     const { revoked, since } = await bringBack(server);
     const before = traceOf(server.directory);
     for (const token of [revoked, since, server.token, 'nonsense', undefined]) {
-      const asked = { ...(token === undefined ? {} : { token }) };
+      const asked = { token };
       for (const [method, path, body] of [
         ['POST', '/v1/transit/encrypt/orders', { plaintext: PLAINTEXT }],
         ['POST', '/v1/transit/encrypt/orders', { plaintext: LARGE }],

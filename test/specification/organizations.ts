@@ -48,6 +48,6 @@ export function document(
   const usual = { authorization: `Bearer ${token}`, 'content-type': 'application/vnd.api+json' };
   return send(address, method, `/api/v2/${path}`, {
     headers: { ...usual, ...headers } as Record<string, string>,
-    ...(data === undefined ? {} : { body: { data } }),
+    body: data === undefined ? undefined : { data },
   });
 }

@@ -14,8 +14,8 @@ const plainly = ({ tags, workspaces, ...others }: TagFile) => ({
         ? tags
         : {
             tags,
-            ...(bindings === undefined ? {} : { bindings: Object.fromEntries(bindings) }),
-            ...(project === undefined ? {} : { project }),
+            bindings: bindings === undefined ? undefined : Object.fromEntries(bindings),
+            project,
           },
     ]),
   ),

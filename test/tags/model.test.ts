@@ -274,7 +274,7 @@ async function comparePages(tags: Tags, model: Model, all: readonly Tag[]): Prom
       for (const number of [1, 2, 3]) {
         const page = await tags.pool.list(ORGANIZATION, {
           search,
-          ...(notOnWorkspace === undefined ? {} : { notOnWorkspace }),
+          notOnWorkspace,
           page: { number, size: 2 },
         });
         expect(page.total).toBe(expected.length);

@@ -59,7 +59,7 @@ beforeAll(async () => {
       }));
       const id = projects[index % 3];
       const project = id === undefined ? undefined : await edit.projectKey(id);
-      const content = { description: null, bindings, ...(project === undefined ? {} : { project }) };
+      const content = { description: null, bindings, project };
       const { key } = await edit.addWorkspace(`w${(index * 37) % WORKSPACES}`, content, undefined);
       if (index % 5 === 0) await edit.attach(key, await edit.tagsFor([{ name: KEYS[index % 4] ?? '' }]));
     }
@@ -79,7 +79,7 @@ describe('a query about the tags of many workspaces', () => {
         return chance.below(4) === 0 ? { value } : { key, value };
       });
       const project = chance.pick([undefined, undefined, ...projects]);
-      const query = { bindings, ...(project === undefined ? {} : { project }), page: everything };
+      const query = { bindings, project, page: everything };
       const found = await tags.workspaces.list('acme', query);
       const expected = all.filter(
         (workspace) =>

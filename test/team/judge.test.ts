@@ -298,7 +298,7 @@ function randomFact(chance: Chance, world: World, by: Fact, among: readonly Fact
     case 0:
     case 1: {
       const name = chance.pick(['bob', 'carol', 'dave', 'erin']);
-      return [world.member(by, name, { after, root, ...(chance.below(2) === 0 && { key: sshKey(name) }) })];
+      return [world.member(by, name, { after, root, key: chance.below(2) === 0 ? sshKey(name) : undefined })];
     }
     case 2: {
       const out = shuffled(chance, cards).slice(0, 1 + chance.below(2));

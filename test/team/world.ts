@@ -69,7 +69,12 @@ export class World {
   member(
     by: Fact,
     name: string,
-    options: { after?: readonly Fact[]; root?: Fact | string; admin?: boolean; key?: string } = {},
+    options: {
+      after?: readonly Fact[];
+      root?: Fact | string;
+      admin?: boolean;
+      key?: string | undefined;
+    } = {},
   ): Fact {
     const key = options.key ?? sshKey(`${name} ${this.#count}`);
     return this.#fact('member', by, options.after, [

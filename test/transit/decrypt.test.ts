@@ -112,7 +112,7 @@ describe('decryption', () => {
       convergentEncryption: true,
       convergentVersion: 1,
     });
-    const item = { ciphertext: FOX, context: MY_CONTEXT, ...(nonce === undefined ? {} : { nonce }) };
+    const item = { ciphertext: FOX, context: MY_CONTEXT, nonce };
     expect(await rejectionOf(decryptOne(key, item))).toMatchObject({
       kind: 'invalid',
       field: 'nonce',

@@ -24,7 +24,7 @@ describe('decrypting ciphertexts of another implementation', () => {
   ])('works %s', async (_, associatedData, payload) => {
     const engine = await engineWith(knownKey('aes256-gcm96', [knownVersion(KEY_32)]));
     for (const prefix of ['vault', 'service']) {
-      const item = { ciphertext: `${prefix}:v1:${payload}`, ...(associatedData && { associatedData }) };
+      const item = { ciphertext: `${prefix}:v1:${payload}`, associatedData };
       expect(onlyValue(await decrypt(engine, 'known', [item])).toString()).toBe(QUICK_FOX.toString());
     }
   });
@@ -143,7 +143,7 @@ describe('encryption', () => {
     const engine = await engineWith(
       knownKey('aes256-gcm96', [knownVersion(KEY_32)], { derived: true, kdf: 1 }),
     );
-    const item = { plaintext: '', ...(context === undefined ? {} : { context }) };
+    const item = { plaintext: '', context };
     expect(await rejectionOf(encryptOne(engine, item))).toMatchObject({
       kind: 'invalid',
       field: 'context',
@@ -161,7 +161,7 @@ describe('encryption', () => {
         convergentVersion: 1,
       });
       const engine = await engineWith(document);
-      const item = { plaintext: '', context: MY_CONTEXT, ...(nonce === undefined ? {} : { nonce }) };
+      const item = { plaintext: '', context: MY_CONTEXT, nonce };
       expect(await rejectionOf(encryptOne(engine, item))).toMatchObject({
         kind: 'invalid',
         field: 'nonce',

@@ -61,8 +61,8 @@ describe('whatever key, context, version and message', () => {
           await keyOf(engine, shape);
           const keyVersion = (pick % shape.versions) + 1;
           const beside = {
-            ...(shape.derived ? { context } : {}),
-            ...(associated === undefined || shape.convergentEncryption ? {} : { associatedData: associated }),
+            context: shape.derived ? context : undefined,
+            associatedData: associated === undefined || shape.convergentEncryption ? undefined : associated,
           };
           const item = { plaintext, keyVersion, ...beside };
           const first = onlyValue(await encrypt(engine, 'known', [item], UPDATE));
@@ -108,7 +108,7 @@ describe('whatever key, context, version and message', () => {
         }),
         async (name, input, context, options) => {
           const request = { ...options, prehashed: false };
-          const item = { input, ...(name === 'derived' ? { context } : {}) };
+          const item = { input, context: name === 'derived' ? context : undefined };
           const made = onlyValue(await sign(engine, name, [item], { ...request, keyVersion: 0 }));
           const checked = [{ ...item, signature: made.signature }];
           expect(onlyValue(await verify(engine, name, checked, request, true))).toBe(true);

@@ -48,16 +48,17 @@ export class Release {
 
   async ask(method: string, path: string, body?: object, token = this.#token): Promise<Answer> {
     const isTags = path.startsWith('api/');
+    const headers = new Headers({
+      authorization: `Bearer ${token}`,
+      'x-service-token': token,
+      // Commands run in between, in which nobody notices that an idle connection was closed.
+      connection: 'close',
+    });
+    if (isTags) headers.set('content-type', 'application/vnd.api+json');
     const response = await fetch(`${this.address}/${isTags ? '' : 'v1/'}${path}`, {
       method,
-      headers: {
-        authorization: `Bearer ${token}`,
-        'x-service-token': token,
-        // Commands run in between, in which nobody notices that an idle connection was closed.
-        connection: 'close',
-        ...(isTags ? { 'content-type': 'application/vnd.api+json' } : {}),
-      },
-      ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+      headers,
+      body: body === undefined ? null : JSON.stringify(body),
     });
     const text = await response.text();
     return { status: response.status, json: text === '' ? undefined : JSON.parse(text) };

@@ -27,7 +27,7 @@ export async function fetchOutside(url: URL, { withinMs, mostBytes, accept, tls 
   const options = {
     agent: false,
     lookup: lookupOutside,
-    ...(accept === undefined ? {} : { headers: { accept } }),
+    headers: accept === undefined ? undefined : { accept },
   } as const;
   if (url.protocol === 'https:') keepOwnAuthorities();
   const sent =

@@ -56,7 +56,7 @@ export function buildLoginToken(
   const terms = termsOf(mount, settings);
   const { ttl, warnings } = grantLifetime({
     ...terms,
-    ...(isBatch ? { maxTtl: Math.min(terms.maxTtl, MAX_TTL_SECONDS) } : {}),
+    maxTtl: isBatch ? Math.min(terms.maxTtl, MAX_TTL_SECONDS) : terms.maxTtl,
     explicitMaxTtl,
     age: 0,
     wanted: 0,
@@ -72,7 +72,7 @@ export function buildLoginToken(
     creationTtl: ttl,
     // The creation time in a batch token has whole seconds, and its lifetime starts there.
     expiresMs: (isBatch ? createdMs : nowMs) + ttl * 1000,
-    ...(boundCidrs.length === 0 ? {} : { boundCidrs }),
+    boundCidrs: boundCidrs.length === 0 ? undefined : boundCidrs,
   };
   checkSizes(common);
   if (isBatch) {
@@ -84,13 +84,13 @@ export function buildLoginToken(
     renewable: true,
     explicitMaxTtl,
     period: settings.token_period,
-    ...(uses === 0 ? {} : { usesLeft: uses }),
+    usesLeft: uses === 0 ? undefined : uses,
     login: {
       mount: mount.uuid,
       role: login.role,
       name: login.name,
-      ...(login.keepsPolicies ? { keepsPolicies: true } : {}),
-      ...(login.certifiedKey === undefined ? {} : { certifiedKey: login.certifiedKey }),
+      keepsPolicies: login.keepsPolicies ? true : undefined,
+      certifiedKey: login.certifiedKey,
     },
   };
   return { token, warnings };

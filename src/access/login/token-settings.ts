@@ -1,5 +1,4 @@
 import { invalid } from '../../ground/errors.ts';
-import { when } from '../../ground/objects.ts';
 import { ownWords } from '../../ground/own-words.ts';
 import type { TokenKind } from '../token-kind.ts';
 import { boundNetworks } from './networks.ts';
@@ -21,7 +20,7 @@ interface NewSettings {
   /** Bind each token to the client address of its login. */
   readonly token_strictly_bind_ip: boolean;
   /** Kept, and of no effect: there are no entities. Absent when there is none. */
-  readonly alias_metadata?: Readonly<Record<string, string>>;
+  readonly alias_metadata?: Readonly<Record<string, string>> | undefined;
 }
 
 /**
@@ -76,7 +75,7 @@ export function changedSettings(before: TokenSettings, change: Partial<TokenSett
     });
   }
   const { alias_metadata: metadata = {}, ...rest } = changed;
-  const kept = { ...rest, ...when(Object.keys(metadata).length > 0, { alias_metadata: metadata }) };
+  const kept = { ...rest, alias_metadata: Object.keys(metadata).length > 0 ? metadata : undefined };
   return withOlderNames({ ...kept, token_bound_cidrs: networks }, change);
 }
 

@@ -96,7 +96,8 @@ export class Quotas {
     await this.#change((before) => {
       const others = before.limits.filter((limit) => limit.name !== name);
       const known = before.limits.find((limit) => limit.name === name) ?? NEW_LIMIT;
-      const limit: RateLimit = { ...known, ...change, name };
+      const { group_by = known.group_by, ...settings } = change;
+      const limit: RateLimit = { ...known, ...settings, group_by, name };
       if (!(limit.rate > 0)) throw invalid(ownWords("'rate' is invalid"), { field: 'rate' });
       const same = others.find(({ path, role }) => path === limit.path && role === limit.role);
       if (same !== undefined) {

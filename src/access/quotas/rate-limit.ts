@@ -16,7 +16,7 @@ export interface RateLimit {
   /** Stored for compatibility; absent if not given. */
   readonly inheritable?: boolean;
   /** Whose requests are counted together: those of one address (`ip`, also where nobody said), or all (`none`). */
-  readonly group_by?: 'ip' | 'none';
+  readonly group_by?: 'ip' | 'none' | undefined;
 }
 
 export interface QuotaConfig {

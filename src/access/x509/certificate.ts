@@ -40,9 +40,9 @@ export interface Certificate extends AlternativeNames {
   /** Whether the certificate may sign other certificates (basicConstraints CA). */
   readonly isAuthority: boolean;
   /** How many authorities may stand between it and a leaf; absent for any number. */
-  readonly pathLength?: bigint;
+  readonly pathLength?: bigint | undefined;
   /** What it is good for; absent for anything. */
-  readonly purposes?: readonly string[];
+  readonly purposes?: readonly string[] | undefined;
   /** Whether it was signed in a way that still counts for something. */
   readonly isSoundlySigned: boolean;
   /** Hexadecimal with colons; empty if there is none. */
@@ -93,8 +93,8 @@ export function readCertificate(der: Buffer): Certificate {
     ...alternativeNamesOf(extensionIn(extensions, EXTENSION.alternativeNames)),
     extensions,
     isAuthority: isAuthority && x509.ca,
-    ...(pathLength === undefined ? {} : { pathLength }),
-    ...(purposes === undefined ? {} : { purposes: membersOf(purposes, TAG.sequence).map(identifierOf) }),
+    pathLength,
+    purposes: purposes === undefined ? undefined : membersOf(purposes, TAG.sequence).map(identifierOf),
     isSoundlySigned: isSound(algorithm),
     subjectKeyId: hexOf(extensionIn(extensions, EXTENSION.subjectKeyId)?.content),
     authorityKeyId: hexOf(authorityKeyOf(extensionIn(extensions, EXTENSION.authorityKeyId))),
@@ -117,12 +117,15 @@ function extensionIn(extensions: ReadonlyMap<string, Extension>, type: string): 
   return found === undefined ? undefined : readDer(found.value);
 }
 
-function readConstraints(value: DerValue | undefined): { isAuthority: boolean; pathLength?: bigint } {
+function readConstraints(value: DerValue | undefined): {
+  isAuthority: boolean;
+  pathLength?: bigint | undefined;
+} {
   if (value === undefined) return { isAuthority: false };
   const members = membersOf(value, TAG.sequence);
   const isAuthority = members[0]?.tag === TAG.boolean && booleanOf(members[0]);
   const length = members.find(({ tag }) => tag === TAG.integer);
-  return { isAuthority, ...(length === undefined ? {} : { pathLength: integerOf(length) }) };
+  return { isAuthority, pathLength: length === undefined ? undefined : integerOf(length) };
 }
 
 const authorityKeyOf = (value: DerValue | undefined): Buffer | undefined =>

@@ -25,13 +25,13 @@ export interface RevocationList {
   /** Whether it only contains changes since another list. */
   readonly isDelta: boolean;
   /** Which certificates of the issuer it is about; absent for all of them. */
-  readonly scope?: ListScope;
+  readonly scope?: ListScope | undefined;
   /** Critical extensions that are not understood, by their object identifiers: they may say anything of what the list means. */
   readonly notUnderstood: readonly string[];
   /** Issue time (thisUpdate), in milliseconds since the epoch. */
   readonly sinceMs: number;
   /** When the next one is to be there; milliseconds since the epoch. */
-  readonly nextMs?: number;
+  readonly nextMs?: number | undefined;
   /** Whether it is that authority's. */
   isSignedBy(authority: Certificate): boolean;
 }
@@ -119,12 +119,12 @@ function readRevocationList(bytes: Buffer): RevocationList {
     issuer: canonicalName(attributesOf(issuer)),
     serials: entries.map(serialOf),
     isDelta: extensions.has(DELTA_INDICATOR),
-    ...(point === undefined ? {} : { scope: scopeOf(readDer(point.value)) }),
+    scope: point === undefined ? undefined : scopeOf(readDer(point.value)),
     notUnderstood: [...extensions].flatMap(([type, { isCritical }]) =>
       isCritical && !UNDERSTOOD.has(type) ? [type] : [],
     ),
     sinceMs: timeOf(since),
-    ...(next === undefined ? {} : { nextMs: timeOf(next) }),
+    nextMs: next === undefined ? undefined : timeOf(next),
     isSignedBy: (authority) => isSignedBy(authority, signed),
   };
 }

@@ -150,7 +150,7 @@ const verifiedFile = (file: RandomAccessSource, name: string | undefined, keys: 
     keys,
     range: NOTHING,
     sink: nowhere,
-    ...(name === undefined ? {} : { name }),
+    name,
   });
 
 async function readFrom(

@@ -168,7 +168,7 @@ export const decrypt: Command = {
         const header =
           range !== undefined && file !== undefined
             ? await decryptRange({ ...common, file, range })
-            : await decryptEnvelope({ ...common, source, ...(range === undefined ? {} : { range }) });
+            : await decryptEnvelope({ ...common, source, range });
         const { mount, keyVersion, metadata } = header;
         return { mount, name: header.name, key_version: keyVersion, metadata };
       },

@@ -73,7 +73,7 @@ async function make(
       return news.tell(told.slots);
     },
     slots: planned.map(({ request }) => request),
-    ...(dialect === undefined ? {} : { furnish: (store) => setDialect(store, dialect) }),
+    furnish: dialect === undefined ? undefined : (store) => setDialect(store, dialect),
   });
   await news.done(made.slots, saying(directory, made));
   return DONE;

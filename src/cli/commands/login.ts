@@ -154,7 +154,7 @@ async function requested(
   const authorities = authoritiesOf(session.environment);
   return requestOf(session, asked, {
     audience: textOption(options, AUDIENCE) ?? address,
-    ...(authorities === undefined ? {} : { certificateAuthorities: authorities }),
+    certificateAuthorities: authorities,
   });
 }
 
@@ -260,7 +260,7 @@ function keptFrom(
   const path = textOption(options, PATH);
   return {
     token,
-    ...(expiresMs === undefined ? {} : { expiresMs }),
+    expiresMs,
     isOwn: 'path' in request,
     again: againOf(asked, path === undefined ? [] : [`--${PATH}`, path]),
   };

@@ -104,7 +104,7 @@ async function run(session: Session, method: PathRequest['method'], given: Given
  * @throws `not-found` if the result has no such member
  */
 function memberShape(result: unknown, member: string): Shape {
-  if (isObject(result) && Object.hasOwn(result, member)) {
+  if (isObject(result) && Object.hasOwn(result, member) && result[member] !== undefined) {
     return { result: { member, as: Array.isArray(result[member]) ? 'lines' : 'text' } };
   }
   throw new CofferError('not-found', `the result has no member ${JSON.stringify(member)}`, { field: FIELD });

@@ -44,7 +44,7 @@ export const encrypt: Command = {
     const sealings: ((typeof plans)[number] & Sealing)[] = [];
     for (const plan of plans) {
       const known = plan.committed && (await committedValues(session, plan, plan.places, plan.committed));
-      sealings.push({ ...plan, ...(known && { known }) });
+      sealings.push({ ...plan, known });
     }
     await outcomes.write(sealings, await sealFiles(session, sealings), 'Encrypted');
     if (options.has(KEY)) for (const sealing of sealings) sayReadable(session, sealing);

@@ -125,7 +125,7 @@ export const rekey: Command = {
       const { files, leftOut } = await namingDamage(session, () =>
         watched(session, (onProgress) => sealAgain(store, { onProgress, withoutDamaged })),
       );
-      await printDocument(session, { files, ...(leftOut === undefined ? {} : { leftOut }) });
+      await printDocument(session, { files, leftOut });
       sayLeftOut(session, leftOut);
       session.say(`Sealed ${files} ${files === 1 ? 'file' : 'files'} again under a new root key.`);
       await lockAgent(session);

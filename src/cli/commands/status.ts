@@ -4,7 +4,7 @@ import { trimSlashes } from '../../ground/trim.ts';
 import type { Runner, Table } from '../../operations/declaration/operation.ts';
 import type { AgentStatus } from '../../service/agent/calls.ts';
 import { storeStatus } from '../../store/administration/status.ts';
-import { placeWords } from '../../store/backends/registry.ts';
+import { directoryOf, placeWords } from '../../store/backends/registry.ts';
 import { agentInPlaceOfSecret } from '../agent/find.ts';
 import type { Command } from '../command.ts';
 import { DONE } from '../exit-codes.ts';
@@ -49,19 +49,19 @@ async function localStatus(session: Session) {
   connection?.close();
   return {
     location: status.location,
-    directory: status.location,
+    directory: directoryOf(session.settings.storeLocation) && status.location,
     format: status.format,
     id: status.id,
     created: status.created,
     locked: counts === undefined,
     sealed: counts === undefined,
     slots: status.slots.map(({ id, kind }) => ({ id, kind })),
-    ...(agent === undefined ? {} : { agent }),
+    agent,
     ...counts,
     files: status.files,
     generation: status.generation,
     revision: status.revision,
-    ...(status.damaged.length === 0 ? {} : { damaged: status.damaged }),
+    damaged: status.damaged.length === 0 ? undefined : status.damaged,
   };
 }
 
@@ -111,9 +111,9 @@ function listLength(answer: object, member: string): number {
 function statusTable(shown: object, words?: ReturnType<typeof placeWords>): Table {
   const { locked, slots, agent, ...all } = shown as Partial<LocalStatus> & { readonly address?: string };
   // What programs find under two names, people need not read twice.
-  const { sealed: _, location: __, ...others } = all;
+  const { sealed: _, directory: __, location, ...others } = all;
   const names: Readonly<Record<string, string | undefined>> = {
-    directory: words?.place,
+    location: words?.place,
     files: words?.parts,
   };
   const facts: [string, unknown][] = [
@@ -122,7 +122,9 @@ function statusTable(shown: object, words?: ReturnType<typeof placeWords>): Tabl
       ? []
       : [['opens with', slots.map(({ kind }) => kind).join(', ')] as [string, unknown]]),
     ...(agent === undefined ? [] : [['agent', agentText(agent)] as [string, unknown]]),
-    ...Object.entries(others),
+    ...Object.entries(words === undefined ? others : { location, ...others }).filter(
+      ([, value]) => value !== undefined,
+    ),
   ];
   return {
     head: ['Field', 'Value'],

@@ -98,15 +98,16 @@ function fileOf({ tags, workspaces, projects }: Whole): TagFile {
         name,
         {
           tags: carried,
-          ...(bindings?.size ? { bindings } : {}),
+          bindings: bindings?.size ? bindings : undefined,
           // Where there is no other one, nobody need hear of projects.
-          ...(told.length === 0 || project === undefined ? {} : { project }),
+          project: told.length === 0 || project === undefined ? undefined : project,
         },
       ]),
     ),
-    ...(told.length === 0
-      ? {}
-      : { projects: new Map(told.map(({ name, bindings }) => [name, bindings ?? new Map()])) }),
+    projects:
+      told.length === 0
+        ? undefined
+        : new Map(told.map(({ name, bindings }) => [name, bindings ?? new Map()])),
   };
 }
 

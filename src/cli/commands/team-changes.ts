@@ -95,7 +95,12 @@ export const add: Command = {
       return FAILED;
     const changes = await Changes.begin(session, keyring);
     const role = isAdmin ? 'admin' : 'user';
-    const fact = await grant(changes, { name, role, keys: [recipient], ...(isAdmin && { sign: recipient }) });
+    const fact = await grant(changes, {
+      name,
+      role,
+      keys: [recipient],
+      sign: isAdmin ? recipient : undefined,
+    });
     const id = spelled(changes.newestId);
     session.say(
       `${name} can open the secrets${isAdmin ? ' and change the team' : ''}: all that ever were in this repository.`,

@@ -308,7 +308,7 @@ async function listVerdict(session: Session, manifest: string, text: string) {
       if (why !== undefined) wrong.push(`${name} ${why}`);
     }
     const more = wrong.length > 1 ? `, and ${wrong.length - 1} more` : '';
-    return { files, ...(wrong[0] !== undefined && { why: `${wrong[0]}${more}` }) };
+    return { files, why: wrong[0] === undefined ? undefined : `${wrong[0]}${more}` };
   } finally {
     hasher.end();
   }
@@ -347,7 +347,7 @@ async function answer(
   { why, ...verdict }: Verdict & { readonly files?: readonly CheckedFile[] },
 ): Promise<number> {
   const valid = why === undefined;
-  const data = { file, valid, ...verdict, ...(!valid && { why }) };
+  const data = { file, valid, ...verdict, why };
   const line = valid ? `${file}: valid (${verdict.format}, ${verdict.key})` : `${file}: not valid: ${why}`;
   await printResult(session, data, {
     lines: () => [line],

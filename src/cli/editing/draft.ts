@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { basename, join } from 'node:path';
-import { isObject, when } from '../../ground/objects.ts';
+import { isObject } from '../../ground/objects.ts';
 import type { Environment } from '../given.ts';
 import { leftovers, makeMemoryDirectory } from '../memory/memory-directory.ts';
 
@@ -14,7 +14,7 @@ const OWNER_ONLY = 0o600;
 interface About {
   readonly file: string;
   /** The file as it was, encrypted; undefined when there was none. */
-  readonly base?: string;
+  readonly base?: string | undefined;
   /** Digest of the plaintext that was shown: what still has it was not edited. */
   readonly shown: string;
 }
@@ -77,7 +77,7 @@ export class Draft {
    */
   show(text: string, base: string | undefined): void {
     const shown = this.#about.shown === '' ? digestOf(text) : this.#about.shown;
-    this.#about = { file: this.#about.file, shown, ...when(base !== undefined, { base }) };
+    this.#about = { file: this.#about.file, shown, base };
     writeFileSync(this.path, text, { mode: OWNER_ONLY });
     writeFileSync(join(this.directory, ABOUT), JSON.stringify(this.#about), { mode: OWNER_ONLY });
   }
@@ -109,7 +109,7 @@ function aboutIn(json: string): About {
   if (!isObject(about)) throw new TypeError('no object');
   const { file, base, shown } = about;
   if (typeof file !== 'string' || typeof shown !== 'string') throw new TypeError('not what is written there');
-  return { file, shown, ...when(typeof base === 'string', { base: String(base) }) };
+  return { file, shown, base: typeof base === 'string' ? String(base) : undefined };
 }
 
 const digestOf = (text: string | Buffer): string => createHash('sha256').update(text).digest('base64');

@@ -87,7 +87,7 @@ async function pemKey(session: Session, path: string, pem: string): Promise<KeyO
   }
   const passphrase = isEncrypted ? await session.prompts.secret(`Passphrase of ${path}`) : undefined;
   try {
-    return createPrivateKey({ key: pem, ...(passphrase !== undefined && { passphrase }) });
+    return createPrivateKey({ key: pem, passphrase });
   } catch {
     throw invalid(`the private key in ${path} can't be read`, {
       field: `--${IDENTITY}`,

@@ -19,7 +19,7 @@ export async function dataKeysOf(
   const runner = await session.runner();
   const { mount, mountNamed } = session.settings;
   const run = async (path: string, key: KeyReference, values: object): Promise<Answer> => {
-    const raw = { name: key.name, ...values, ...(context === undefined ? {} : { context }) };
+    const raw = { name: key.name, ...values, context };
     // A mount is only a place: one that was named on purpose is where the key lies now.
     const place = mountNamed ? mount : possibleMount(key);
     if (expected !== undefined && place !== mount) throw otherMount(key, mount);

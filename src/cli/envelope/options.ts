@@ -72,7 +72,7 @@ export function rangeOf(options: Options): ByteRange | undefined {
   const offset = byteCount(options, 'offset');
   const length = byteCount(options, 'length');
   if (offset === undefined && length === undefined) return undefined;
-  return { offset: offset ?? 0, ...(length === undefined ? {} : { length }) };
+  return { offset: offset ?? 0, length };
 }
 
 const byteCount = (options: Options, flag: string): number | undefined =>

@@ -286,6 +286,6 @@ export function writeFailure(path: string, error: unknown, field?: string): unkn
   return new CofferError(
     IMPOSSIBLE.has(code) ? 'invalid' : 'unavailable',
     `can't write ${path}: ${reasonOf(error)}`,
-    { ...(field !== undefined && { field }), cause: error },
+    { field, cause: error },
   );
 }

@@ -122,7 +122,9 @@ const memberTable = (data: unknown): Table => ({
   head: ['Field', 'Value'],
   rows:
     typeof data === 'object' && data !== null
-      ? Object.entries(data).map(([name, value]) => [name, cellText(value)])
+      ? Object.entries(data).flatMap(([name, value]) =>
+          value === undefined ? [] : [[name, cellText(value)]],
+        )
       : [[cellText(data)]],
 });
 
@@ -137,8 +139,8 @@ export async function tableText(session: Session, table: Table, terminal: boolea
   const shown: Table = {
     head: table.head.map(visible),
     rows: table.rows.map((row) => row.map(visible)),
-    ...(table.whole === undefined ? {} : { whole: table.whole }),
-    ...(table.summary === undefined ? {} : { summary: visible(table.summary) }),
+    whole: table.whole,
+    summary: table.summary === undefined ? undefined : visible(table.summary),
   };
   return drawTable(shown, {
     boxed: terminal,

@@ -14,7 +14,7 @@ export interface TokenRequest {
   /** Intended audience; servers refuse a token for another one. */
   readonly audience: string;
   /** PEM certificates to trust beside those of the platform. */
-  readonly certificateAuthorities?: string;
+  readonly certificateAuthorities?: string | undefined;
 }
 
 /**
@@ -63,7 +63,7 @@ async function gitHubToken(
     timeoutMs: WITHIN_MS,
     maxAnswerBytes: MAX_BYTES,
     proxyEnv: environment,
-    ...(certificateAuthorities === undefined ? {} : { certificateAuthorities }),
+    certificateAuthorities,
   });
   try {
     const { status, body } = await transport.send({

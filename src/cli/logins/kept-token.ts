@@ -13,7 +13,7 @@ import { makeOwnDirectory, stateDirectory } from '../state-directory.ts';
 export interface KeptToken {
   readonly token: string;
   /** Its end, in milliseconds since 1970; absent when it has none. */
-  readonly expiresMs?: number;
+  readonly expiresMs?: number | undefined;
   /** Made by the login, not brought along: nobody else uses it. */
   readonly isOwn: boolean;
   /** Command that gets another token, without secrets. */
@@ -115,5 +115,5 @@ function parse(text: string): KeptToken | undefined {
     typeof again === 'string' &&
     typeof isOwn === 'boolean' &&
     (expiresMs === undefined || typeof expiresMs === 'number');
-  return isRight ? { token, isOwn, again, ...(expiresMs === undefined ? {} : { expiresMs }) } : undefined;
+  return isRight ? { token, isOwn, again, expiresMs } : undefined;
 }

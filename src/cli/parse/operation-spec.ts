@@ -148,7 +148,7 @@ function argumentOf(name: string, param: Param<unknown>, required: boolean): Arg
     metavar: metavarOf(name, param),
     help: param.help,
     required,
-    ...(takesMany(param) ? { many: true } : {}),
+    many: takesMany(param) ? true : undefined,
     ...choicesOf(param),
     ...offersOf(param),
   };
@@ -166,7 +166,7 @@ function inputArgument(params: Params, shape: Shape): readonly ArgumentSpec[] {
       metavar: param?.cli.metavar ?? (shape.input.fromFile ? 'FILE' : 'VALUE'),
       help: `${meaning ?? ''} ${source}${otherwise} reads standard input.`.trim(),
       required: false,
-      ...(shape.input.fromFile ? { offers: 'file' } : {}),
+      offers: shape.input.fromFile ? 'file' : undefined,
     },
   ];
 }
@@ -204,7 +204,7 @@ export function optionsOf(name: string, param: Param<unknown>): readonly OptionS
     metavar: isPairs(param) ? 'NAME=VALUE' : metavar,
     help: param.help,
     ...fallbackOf(param),
-    ...(param.cli.excludes === undefined ? {} : { excludes: param.cli.excludes }),
+    excludes: param.cli.excludes,
     ...choicesOf(param),
     ...offersOf(param),
   };
@@ -256,7 +256,7 @@ const batchOption = (besideInput: boolean): OptionSpec => ({
   metavar: 'FILE',
   help: 'Many at once: one JSON object a line (or one JSON array) from a file, or "-" for standard input; one result line each.',
   offers: 'file',
-  ...(besideInput ? { excludes: [IN] } : {}),
+  excludes: besideInput ? [IN] : undefined,
 });
 
 /** Returns the examples of an operation without declared ones: the command with its required parameters. */

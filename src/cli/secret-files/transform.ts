@@ -57,7 +57,7 @@ export interface Sealing extends ReadFile {
   readonly key: KeyReference;
   readonly places: readonly Place[];
   /** A value that is here with the same name and key keeps this ciphertext. */
-  readonly known?: KnownValues;
+  readonly known?: KnownValues | undefined;
 }
 
 /**

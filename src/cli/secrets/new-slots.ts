@@ -184,7 +184,7 @@ const secretsOf = (planned: readonly PlannedSlot[], created: readonly CreatedSlo
 function slotJson(planned: PlannedSlot | undefined, { shareTexts, ...slot }: CreatedSlot): object {
   return {
     ...slot,
-    ...(planned?.freshKey === undefined ? {} : { master_key: planned.freshKey }),
-    ...(shareTexts === undefined ? {} : { share_texts: shareTexts }),
+    master_key: planned?.freshKey,
+    share_texts: shareTexts,
   };
 }

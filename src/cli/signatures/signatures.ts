@@ -44,7 +44,7 @@ export interface Content {
 /** Result of a verification: `why` is the reason why it is not valid, absent for a valid one. */
 export interface Verdict {
   readonly format: VerifiedFormat;
-  readonly why?: string;
+  readonly why?: string | undefined;
   /** The key that fits, for people. */
   readonly key?: string;
   readonly comment?: string;
@@ -142,7 +142,7 @@ async function verifySsh(
   const judgement = trust.judge?.(signature);
   if (judgement !== undefined) return { format, key, why: judgement };
   const holds = verifySshSignature(signature, await content.hash(signature.hash));
-  return { format, key, ...(!holds && { why: ALTERED }) };
+  return { format, key, why: holds ? undefined : ALTERED };
 }
 
 async function verifyMini(signature: MinisignSignature, content: Content, trust: Trust): Promise<Verdict> {

@@ -73,8 +73,8 @@ export async function chosenWorkspaces(
   const none = plain(choice.noTags);
   const query = {
     organization_name,
-    ...(all === '' ? {} : { 'search[tags]': all }),
-    ...(none === '' ? {} : { 'search[exclude-tags]': none }),
+    'search[tags]': all === '' ? undefined : all,
+    'search[exclude-tags]': none === '' ? undefined : none,
   };
   const gathered = await withBindings<WorkspaceResource>(session, runner, 'workspaces list', query);
   if (gathered === undefined) return { workspaces: [], isWhole: false };

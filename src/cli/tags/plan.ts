@@ -38,7 +38,7 @@ export interface Binding {
   readonly key: string;
   readonly value: string;
   /** Absent for a key that is not there yet. */
-  readonly before?: string;
+  readonly before?: string | undefined;
 }
 
 export interface PlanOptions {
@@ -131,7 +131,7 @@ class Planning {
       this.#owned.check(key);
       const before = has.get(key);
       if (before === value) continue;
-      this.#bound.push({ on, name, key, value, ...(before === undefined ? {} : { before }) });
+      this.#bound.push({ on, name, key, value, before });
     }
     if (this.#options.addsOnly) return;
     for (const [key, value] of has) {

@@ -137,7 +137,7 @@ export function keysIn(
 }
 
 interface Relations {
-  readonly 'effective-tag-bindings'?: { readonly data?: readonly { readonly id: string }[] };
+  readonly 'effective-tag-bindings'?: { readonly data?: readonly { readonly id: string }[] | undefined };
 }
 
 function linkedBindings(

@@ -25,7 +25,7 @@ export interface Opening {
   /** Name of the person to be removed, whose incomplete facts are not an obstacle. */
   readonly removing?: string;
   /** Facts from elsewhere than the tree. */
-  readonly loaded?: Loaded;
+  readonly loaded?: Loaded | undefined;
   /** What `--identity` named. */
   readonly identity?: string | undefined;
 }
@@ -88,7 +88,8 @@ export async function openKeyring(session: Session, opening: Opening): Promise<K
           .filter(({ id }) => id === pin || past.has(id))
           .map(({ id }) => id),
       );
-      remembered = { ...memory.of(store), seen, ...(isPinned && { cards: new Set([pin, ...past]) }) };
+      const noted = memory.of(store);
+      remembered = { ...noted, seen, cards: isPinned ? new Set([pin, ...past]) : noted.cards };
     }
   }
   if (known !== store) memory.setKeyringAt(place.mark, store);

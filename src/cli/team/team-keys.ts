@@ -135,7 +135,7 @@ export class TeamKeys {
       place,
       isChange: how === 'change',
       isQuiet,
-      ...(how === 'merge' && { loaded: loadFacts(place.directory, factsElsewhere(place)) }),
+      loaded: how === 'merge' ? loadFacts(place.directory, factsElsewhere(place)) : undefined,
     });
     this.#opened.set(how, opened);
     return opened;

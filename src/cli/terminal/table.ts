@@ -82,7 +82,7 @@ function gridLines(
       compact: true,
       ...(boxed ? {} : { 'padding-left': 0, 'padding-right': 0 }),
     },
-    ...(boxed && !plain ? {} : { chars: boxed ? PLAIN_LINES : NO_LINES }),
+    chars: !boxed ? NO_LINES : plain ? PLAIN_LINES : {},
   });
   for (const row of rows) drawn.push(row.map(fitted));
   return rows.length === 0 && !boxed ? [] : drawn.toString().split('\n');

@@ -67,7 +67,7 @@ function askedOf(
       mount === undefined
         ? 'unsupported-path'
         : { served: { name: '', summary: '', operation, route }, captures },
-    ...(mount === undefined ? {} : { mount }),
+    mount,
     token: undefined,
     identity,
     remoteAddress: '',

@@ -11,7 +11,7 @@ export interface Exchange {
   /** Empty on a Unix socket. */
   readonly remoteAddress: string;
   /** What the connection brought in its handshake, as `Call` has it; never from a header. Absent where there was none. */
-  readonly clientCertificates?: readonly string[];
+  readonly clientCertificates?: readonly string[] | undefined;
   /** A web page sent it that may; absent for all others, and for what no page sent. */
   readonly isOfAllowedPage?: true;
   /** Calls the listener when the client has disconnected, or has the response. */

@@ -24,7 +24,7 @@ const METRICS_PATH = `${VAULT_PREFIX}sys/metrics`;
 /** Plain JSON. */
 export interface HttpSettings {
   readonly listen: readonly ListenAddress[];
-  readonly tls?: TlsCertificate;
+  readonly tls?: TlsCertificate | undefined;
 }
 
 /** Request for another process, without its body. */

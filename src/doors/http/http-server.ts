@@ -11,7 +11,7 @@ import { answerAndHangUp, sendAnswer } from './send-answer.ts';
 
 export interface HttpServerOptions {
   /** PEM texts. */
-  readonly tls?: TlsCertificate;
+  readonly tls?: TlsCertificate | undefined;
   readonly maxRequestBytes: number;
   /** Answers a request. Never throws. */
   readonly answer: (exchange: Exchange) => Promise<Answer>;
@@ -90,7 +90,7 @@ export class HttpServer {
       body,
       onGone: (listener) => void response.once('close', listener),
       remoteAddress: request.socket.remoteAddress ?? '',
-      ...(clientCertificates === undefined ? {} : { clientCertificates }),
+      clientCertificates,
       origin: this.origin,
     });
     if (body.isLeftBehind) answerAndHangUp(response, answer);
@@ -144,5 +144,5 @@ export const secureContext = ({ certificate, key, clients }: TlsCertificate): Se
   cert: certificate,
   key,
   minVersion: 'TLSv1.2',
-  ...(typeof clients === 'object' ? { ca: clients.authorities } : {}),
+  ca: typeof clients === 'object' ? clients.authorities : undefined,
 });

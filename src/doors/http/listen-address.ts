@@ -7,7 +7,7 @@ export type ListenAddress = {
   /** Maximum body size, in bytes. */
   readonly maxRequestBytes: number;
   /** Whoever reaches it may read the metrics, without a token. */
-  readonly openMetrics?: true;
+  readonly openMetrics?: true | undefined;
 } & ListenPlace;
 
 export const DEFAULT_MAX_REQUEST_BYTES = 32 * 1024 * 1024;
@@ -23,7 +23,7 @@ const METRICS_PARAMETER = 'unauthenticated-metrics-access';
  */
 export function parseListenAddress(text: string, maxRequestBytes: number): ListenAddress {
   const [address = '', query] = text.split('?', 2);
-  const settings = { maxRequestBytes, ...(query === undefined ? {} : parseSettings(text, query)) };
+  const settings = query === undefined ? { maxRequestBytes } : parseSettings(text, query, maxRequestBytes);
   if (address.startsWith('unix:')) return { socket: address.slice('unix:'.length), ...settings };
   const { ipv6, host, port } = HOST_AND_PORT.exec(address)?.groups ?? {};
   const name = ipv6 ?? host;
@@ -36,9 +36,9 @@ export function parseListenAddress(text: string, maxRequestBytes: number): Liste
   return { host: name, port: Number(port), ...settings };
 }
 
-type ListenerSettings = Partial<Pick<ListenAddress, 'maxRequestBytes' | 'openMetrics'>>;
+type ListenerSettings = Pick<ListenAddress, 'maxRequestBytes' | 'openMetrics'>;
 
-function parseSettings(text: string, query: string): ListenerSettings {
+function parseSettings(text: string, query: string, usualBytes: number): ListenerSettings {
   const parameters = [...new URLSearchParams(query)];
   const given = new Map(parameters);
   const { [SIZE_PARAMETER]: size, [METRICS_PARAMETER]: metrics, ...others } = Object.fromEntries(given);
@@ -57,8 +57,8 @@ function parseSettings(text: string, query: string): ListenerSettings {
     });
   }
   return {
-    ...(size === undefined ? {} : { maxRequestBytes: bytes }),
-    ...(metrics === 'true' ? { openMetrics: true } : {}),
+    maxRequestBytes: size === undefined ? usualBytes : bytes,
+    openMetrics: metrics === 'true' ? true : undefined,
   };
 }
 

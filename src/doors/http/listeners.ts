@@ -43,7 +43,7 @@ export class Listeners {
       maxRequestBytes: address.maxRequestBytes,
       answer: (exchange) => answer(exchange, address),
       connections: this.#connections,
-      ...(secure ? { tls } : {}),
+      tls: secure ? tls : undefined,
     });
     await listening(http.server, address);
     this.#servers.push(http);

@@ -1,4 +1,3 @@
-import { when } from '../../ground/objects.ts';
 import { version } from '../../ground/version.ts';
 import type { Operation } from '../../operations/declaration/operation.ts';
 import type { Param, Params, Schema } from '../../operations/declaration/params.ts';
@@ -92,10 +91,10 @@ function describe(served: ServedRoute, parts: readonly PathPart[], ids: Set<stri
     operationId: uniqueId(name, ids),
     summary,
     tags: [groupOf(served)],
-    ...when(parameters.length > 0, { parameters }),
-    ...when(hasBody, { requestBody: describeBody(operation, others) }),
+    parameters: parameters.length > 0 ? parameters : undefined,
+    requestBody: hasBody ? describeBody(operation, others) : undefined,
     responses: describeResponses(operation),
-    ...when(operation.unauthenticated === true, { security: [] }),
+    security: operation.unauthenticated === true ? [] : undefined,
   };
 }
 
@@ -150,7 +149,7 @@ function membersSchema(entries: readonly (readonly [string, Param<unknown>])[]):
   return {
     type: 'object',
     properties: Object.fromEntries(entries.map(([name, { schema }]) => [name, schema])),
-    ...(required.length === 0 ? {} : { required }),
+    required: required.length === 0 ? undefined : required,
   };
 }
 
@@ -164,17 +163,13 @@ function documentSchema(operation: Operation, params: Params): Schema {
   const relationships = place('relationships').map(
     ([name, { schema }]) => [name, { type: 'object', properties: { data: schema } }] as const,
   );
-  const data: Schema = {
-    type: 'object',
-    properties: {
-      type: { type: 'string', enum: [operation.resource] },
-      attributes: membersSchema(place('attributes')),
-      ...(relationships.length === 0
-        ? {}
-        : { relationships: { type: 'object', properties: Object.fromEntries(relationships) } }),
-    },
-    required: ['type'],
+  const properties: Record<string, Schema> = {
+    type: { type: 'string', enum: [operation.resource] },
+    attributes: membersSchema(place('attributes')),
   };
+  if (relationships.length > 0)
+    properties['relationships'] = { type: 'object', properties: Object.fromEntries(relationships) };
+  const data: Schema = { type: 'object', properties, required: ['type'] };
   return { type: 'object', properties: { data }, required: ['data'] };
 }
 

@@ -69,11 +69,8 @@ export function answerAndHangUp(response: ServerResponse, answer: Answer): void 
 function printWhole(answer: Answer): Buffer {
   const { status, body = '' } = answer;
   const bytes = typeof body === 'string' ? Buffer.from(body) : Buffer.concat(body);
-  const head = {
-    ...headOf(answer),
-    connection: 'close',
-    ...(answer.body === undefined && status === 204 ? {} : { 'content-length': bytes.length }),
-  };
+  const head: OutgoingHttpHeaders = { ...headOf(answer), connection: 'close' };
+  if (answer.body !== undefined || status !== 204) head['content-length'] = bytes.length;
   const lines = Object.entries(head).map(([name, value]) => `${name}: ${value}\r\n`);
   const date = new Date().toUTCString();
   return Buffer.concat([

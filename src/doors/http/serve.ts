@@ -83,8 +83,8 @@ export async function serve(options: ServeOptions): Promise<Serving> {
 const serviceSettings = ({ location, workerCommand, dialect, auditFile }: ServeOptions): ServiceSettings => ({
   location,
   workerCommand,
-  ...(dialect === undefined ? {} : { dialect }),
-  ...(auditFile === undefined ? {} : { auditFile }),
+  dialect,
+  auditFile,
 });
 
 function doorSettings(options: ServeOptions): HttpSettings {
@@ -98,7 +98,7 @@ function doorSettings(options: ServeOptions): HttpSettings {
   if (options.socket !== undefined) listen.push({ socket: options.socket, maxRequestBytes: limit });
   const tls = options.tls === undefined ? undefined : readTlsFiles(options.tls);
   if (tls === undefined && options.allowInsecureListen !== true) refuseExposed(listen);
-  return { listen, ...(tls === undefined ? {} : { tls }) };
+  return { listen, tls };
 }
 
 /**

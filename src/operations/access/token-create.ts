@@ -81,18 +81,18 @@ async function issueToken(
       meta: values.meta ?? null,
       id: values.id,
       path,
-      ...(values.type === '' ? {} : { kind: values.type }),
-      ...(role === undefined ? {} : { role }),
+      kind: values.type === '' ? undefined : values.type,
+      role,
     },
     {
       sudo: caller.may(path, 'sudo'),
-      ...(caller.accessor === undefined ? {} : { accessor: caller.accessor }),
+      accessor: caller.accessor,
     },
   );
   return {
     // As of its creation: clients compare the time with what they requested.
     auth: tokenAuth(issued, issued.text),
-    ...(issued.warnings.length === 0 ? {} : { warnings: issued.warnings }),
+    warnings: issued.warnings.length === 0 ? undefined : issued.warnings,
   };
 }
 

@@ -28,7 +28,7 @@ async function renewToken(call: Call, target: Target, increment = 0): Promise<Ou
   const renewed = await tokens.renew(target.record.accessor, increment, checkOf(call));
   return {
     auth: tokenAuth(renewed, target.id, call.core.clock.now()),
-    ...(renewed.warnings.length === 0 ? {} : { warnings: renewed.warnings }),
+    warnings: renewed.warnings.length === 0 ? undefined : renewed.warnings,
   };
 }
 

@@ -2,7 +2,6 @@
 
 import type { TokenRole } from '../../access/token-roles.ts';
 import { notFound } from '../../ground/errors.ts';
-import { when } from '../../ground/objects.ts';
 import { listAnswer } from '../auth/lists.ts';
 import { lacking } from '../declaration/lacking.ts';
 import { operation } from '../declaration/operation.ts';
@@ -98,9 +97,9 @@ export const read = operation({
         ...rest,
         name,
         allowed_entity_aliases: aliases.length === 0 ? null : aliases,
-        ...when(networks.length > 0, { token_bound_cidrs: networks }),
-        ...when(older.length > 0, { bound_cidrs: older }),
-        ...when(uses !== 0, { token_num_uses: uses }),
+        token_bound_cidrs: networks.length > 0 ? networks : undefined,
+        bound_cidrs: older.length > 0 ? older : undefined,
+        token_num_uses: uses === 0 ? undefined : uses,
       },
     };
   },

@@ -5,7 +5,6 @@ import { NO_SETTINGS } from '../../access/login/token-settings.ts';
 import { type Role, type RoleSettings, type Room, rolesOf } from '../../access/methods/approle/documents.ts';
 import { NEW_ROLE, removeRole, writeRole } from '../../access/methods/approle/roles.ts';
 import { type CofferError, invalid, notFound } from '../../ground/errors.ts';
-import { defined } from '../../ground/objects.ts';
 import { ownWords } from '../../ground/own-words.ts';
 import { type MountCall, operation } from '../declaration/operation.ts';
 import { duration, flag, integer, text, texts, type ValuesOf } from '../declaration/params.ts';
@@ -120,7 +119,7 @@ export const write = operation({
     await writeRole(await roomOf(call), name, {
       settings: settingsIn(values),
       token: givenSettings(values),
-      ...defined({ roleId: values.role_id }),
+      roleId: values.role_id,
     });
     return {};
   },
@@ -202,12 +201,8 @@ export const readField = operation({
     const role = printRole(await existing(call, values.role_name));
     // Settings that were set by an older name are returned under both.
     const older = values.field === 'policies' || values.field === 'period' ? values.field : undefined;
-    return {
-      data: {
-        ...(older === undefined ? {} : defined({ [older]: role[older] })),
-        [member]: role[member],
-      },
-    };
+    const data = { [member]: role[member] };
+    return { data: older === undefined ? data : { [older]: role[older], ...data } };
   },
 });
 

@@ -12,7 +12,7 @@ import {
 import { tidySecrets } from '../../access/methods/approle/tidy.ts';
 import { printGoTime } from '../../ground/clock.ts';
 import { asCofferError, invalid } from '../../ground/errors.ts';
-import { defined, isObject } from '../../ground/objects.ts';
+import { isObject } from '../../ground/objects.ts';
 import { ownWords } from '../../ground/own-words.ts';
 import { type MountCall, type Outcome, operation } from '../declaration/operation.ts';
 import { duration, integer, text, texts, type ValuesOf } from '../declaration/params.ts';
@@ -45,7 +45,7 @@ const secret_id_accessor = text({
 
 async function make(call: MountCall, values: ValuesOf<typeof secretParams>, own?: string) {
   const { secretId, secret } = await makeSecret(await roomOf(call), values.role_name, {
-    ...defined({ secretId: own }),
+    secretId: own,
     meta: metadataIn(values.metadata ?? ''),
     cidrs: values.cidr_list ?? [],
     tokenCidrs: values.token_bound_cidrs ?? [],

@@ -22,7 +22,6 @@ import { login as logIn, roleThatFits } from '../../access/methods/cert/login.ts
 import { refuseOnlineChecks, writeRole } from '../../access/methods/cert/roles.ts';
 import { printGoTime } from '../../ground/clock.ts';
 import { invalid, notFound } from '../../ground/errors.ts';
-import { when } from '../../ground/objects.ts';
 import { ownWords } from '../../ground/own-words.ts';
 import { lacking } from '../declaration/lacking.ts';
 import { type MountCall, operation } from '../declaration/operation.ts';
@@ -166,7 +165,7 @@ export const write = operation({
     const ttl = values.ttl ?? lease;
     const warnings = await writeRole(await roomOf(call), role, {
       settings: settingsIn(values),
-      token: givenSettings({ ...values, ...when(ttl !== undefined, { ttl }) }),
+      token: givenSettings(ttl === undefined ? values : { ...values, ttl }),
     });
     return warnings.length === 0 ? {} : { warnings };
   },
@@ -233,7 +232,7 @@ export const writeRevocations = operation({
     const room = await roomOf(call);
     if (values.crl !== undefined) {
       const warnings = await keepList(room, values.name, values.crl);
-      return when(warnings.length > 0, { warnings });
+      return { warnings: warnings.length > 0 ? warnings : undefined };
     }
     if (values.url === undefined) {
       throw invalid(ownWords("one of 'crl' or 'url' must be provided"), { field: 'crl' });

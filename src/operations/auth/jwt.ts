@@ -5,7 +5,6 @@ import { type JwtRole, type Room, rolesOf } from '../../access/methods/jwt/docum
 import { login as logIn } from '../../access/methods/jwt/login.ts';
 import { type JwtRoleChange, writeRole } from '../../access/methods/jwt/roles.ts';
 import { notFound } from '../../ground/errors.ts';
-import { when } from '../../ground/objects.ts';
 import { ownWords } from '../../ground/own-words.ts';
 import { type MountCall, type Outcome, operation } from '../declaration/operation.ts';
 import { text, type ValuesOf } from '../declaration/params.ts';
@@ -23,7 +22,9 @@ const roomOf = async ({ core, mount }: MountCall): Promise<Room> => ({
   mount: await core.mounts.get(mount, 'jwt'),
 });
 
-const warned = (warnings: readonly string[]): Outcome<never> => when(warnings.length > 0, { warnings });
+const warned = (warnings: readonly string[]): Outcome<never> => ({
+  warnings: warnings.length > 0 ? warnings : undefined,
+});
 
 export const config = operation({
   mount: 'jwt',

@@ -13,8 +13,8 @@ export const listParams = {
 } as const;
 
 export const pageOf = ({ after, limit }: ValuesOf<typeof listParams>): ListOptions => ({
-  ...(after === '' ? {} : { after }),
-  ...(limit > 0 ? { limit } : {}),
+  after: after === '' ? undefined : after,
+  limit: limit > 0 ? limit : undefined,
 });
 
 /** Prints names, one per line. */
@@ -22,5 +22,5 @@ export const listCli = { result: { member: 'keys', as: 'lines' } } as const;
 
 export const listAnswer = (keys: readonly string[]): Outcome<{ readonly keys: readonly string[] }> => ({
   data: { keys },
-  ...(keys.length === 0 ? { nothingListed: true } : {}),
+  nothingListed: keys.length === 0 ? true : undefined,
 });

@@ -6,5 +6,5 @@ import { type TokenAuth, tokenAuth } from './token-answers.ts';
 export const loginAnswer = (issued: IssuedToken): Outcome<TokenAuth> => ({
   // As of its creation: clients compare the time with that of the role.
   auth: tokenAuth(issued, issued.text),
-  ...(issued.warnings.length === 0 ? {} : { warnings: issued.warnings }),
+  warnings: issued.warnings.length === 0 ? undefined : issued.warnings,
 });

@@ -1,6 +1,5 @@
 import { issuedMs, type TokenRecord } from '../../access/token.ts';
 import { boundedSeconds, printGoTime } from '../../ground/clock.ts';
-import { when } from '../../ground/objects.ts';
 
 export type TokenDetails = ReturnType<typeof tokenDetails>;
 
@@ -9,7 +8,7 @@ export function tokenDetails({ accessor, token }: TokenRecord, id: string, nowMs
   const { expiresMs: expires, renewedMs: renewed } = token;
   return {
     accessor,
-    ...when(token.boundCidrs !== undefined, { bound_cidrs: token.boundCidrs }),
+    bound_cidrs: token.boundCidrs,
     /** Unix seconds. */
     creation_time: token.createdMs / 1000,
     /** In seconds; 0 if it never expires. */
@@ -20,19 +19,18 @@ export function tokenDetails({ accessor, token }: TokenRecord, id: string, nowMs
     explicit_max_ttl: boundedSeconds(token.explicitMaxTtl),
     /** Token text; empty if it was looked up by its accessor. */
     id,
-    ...when(expires !== undefined, { issue_time: printGoTime(issuedMs(token)) }),
-    ...(renewed === undefined
-      ? {}
-      : { last_renewal: printGoTime(renewed), last_renewal_time: Math.floor(renewed / 1000) }),
+    issue_time: expires === undefined ? undefined : printGoTime(issuedMs(token)),
+    last_renewal: renewed === undefined ? undefined : printGoTime(renewed),
+    last_renewal_time: renewed === undefined ? undefined : Math.floor(renewed / 1000),
     meta: token.meta,
     /** Remaining uses; 0 if unlimited, -1 if this was the last. */
     num_uses: token.usesLeft === 0 ? -1 : (token.usesLeft ?? 0),
     orphan: token.parent === undefined,
     path: token.path,
-    ...when(token.period !== 0, { period: boundedSeconds(token.period) }),
+    period: token.period === 0 ? undefined : boundedSeconds(token.period),
     policies: token.policies,
-    ...when(expires !== undefined, { renewable: token.renewable }),
-    ...when(token.role !== undefined, { role: token.role }),
+    renewable: expires === undefined ? undefined : token.renewable,
+    role: token.role,
     /** Whole seconds left, as peers count them; 0 when it never expires. */
     ttl: secondsLeft(expires, nowMs, Math.floor),
     type: token.kind ?? 'service',
@@ -60,7 +58,7 @@ export function tokenAuth({ accessor, token }: TokenRecord, id: string, nowMs?: 
     client_token: id,
     accessor,
     policies: token.policies,
-    ...when(token.policies.length > 0, { token_policies: token.policies }),
+    token_policies: token.policies.length > 0 ? token.policies : undefined,
     metadata: token.meta,
     /** Seconds from now; 0 if it never expires. */
     lease_duration:

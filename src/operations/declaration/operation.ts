@@ -32,9 +32,9 @@ export interface Core {
   tags(): Promise<Tags>;
   access(): Promise<Access>;
   /** Where a server writes its audit trail; undefined where there is none. */
-  readonly auditFile?: string;
+  readonly auditFile?: string | undefined;
   /** What a served process knows and a command does not; undefined outside `serve`. */
-  readonly server?: ServerState;
+  readonly server?: ServerState | undefined;
 }
 
 /** Seal status: whether the store is accessible, and what unsealing still requires. */
@@ -92,7 +92,7 @@ export interface Caller {
   /** Whether the caller may do anything on `path` or below it. */
   reaches(path: string): boolean;
   /** The answer that the token stood for, if it was a wrapping token. */
-  readonly wrapped?: string;
+  readonly wrapped?: string | undefined;
   /** There is no good token. */
   readonly isStranger?: true;
 }
@@ -109,22 +109,22 @@ export const STORE_SECRET = 'secret of the store';
 /** Result of an operation. */
 export interface Outcome<D> {
   /** The `data` object, or the whole JSON:API document; absent when there is nothing to say (204). */
-  readonly data?: D;
-  readonly warnings?: readonly string[];
+  readonly data?: D | undefined;
+  readonly warnings?: readonly string[] | undefined;
   /** A new resource was made (201 in the JSON:API). */
   readonly created?: true;
   /** What was to be made was there already, and was left as it is; only our own client is told. */
-  readonly existing?: true;
+  readonly existing?: true | undefined;
   /** A list of nothing. Peers answer it as a thing that is not there; commands and programs get the empty list. */
-  readonly nothingListed?: true;
+  readonly nothingListed?: true | undefined;
   /** Items of a batch failed: answer with this status, and with the whole result in the body. */
-  readonly failedItems?: { readonly statusCode: number };
+  readonly failedItems?: { readonly statusCode: number } | undefined;
   /** The result of operations that issue tokens: the `auth` object of the envelope, where `data` is null. */
-  readonly auth?: D;
+  readonly auth?: D | undefined;
   /** Members repeated at the top level of the envelope, as some calls of the family do. */
   readonly topLevel?: object;
   /** How the answer can be had, in place of the answer itself. */
-  readonly wrapInfo?: WrapInfo;
+  readonly wrapInfo?: WrapInfo | undefined;
   /** The whole answer as it was written before, byte for byte, for those who speak the protocol that it was written in. */
   readonly verbatim?: string;
   /** Status other than the default, for health checks and similar, and for work that is not reported as done. */
@@ -144,17 +144,17 @@ export interface Call {
    * The mount that the request is for, without slashes at the ends; only for operations of a type of mounts.
    * Empty where the path names none, as below `sys/tools`.
    */
-  readonly mount?: string;
+  readonly mount?: string | undefined;
   /** From where the request came: an address, empty on a Unix socket; absent for the owner. */
   readonly remoteAddress?: string;
   /** Of the caller's connection, its own first; that the caller has the key of that one is known, and nothing else. Base64 of DER. */
-  readonly clientCertificates?: readonly string[];
+  readonly clientCertificates?: readonly string[] | undefined;
   /** What was sent, whatever its names. */
   readonly sent?: Readonly<Record<string, unknown>>;
   /** Seconds for which the answer is to be wrapped; absent for an open one. */
-  readonly wrapTtl?: number;
+  readonly wrapTtl?: number | undefined;
   /** Scheme and host as the request named them, for links (`https://host:port`); without it links are relative. */
-  readonly baseUrl?: string;
+  readonly baseUrl?: string | undefined;
 }
 
 /** Context of handlers of a mount type's operations. */
@@ -343,9 +343,9 @@ export interface Table {
   readonly head: readonly string[];
   readonly rows: readonly (readonly string[])[];
   /** The column that is copied into other commands, counted from 0: it is never cut to fit a terminal. */
-  readonly whole?: number;
+  readonly whole?: number | undefined;
   /** A line below the table, e.g. page and total. */
-  readonly summary?: string;
+  readonly summary?: string | undefined;
 }
 
 /**

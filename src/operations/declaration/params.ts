@@ -29,12 +29,12 @@ export interface Schema {
   readonly items?: Schema;
   readonly properties?: Readonly<Record<string, Schema>>;
   readonly additionalProperties?: boolean | Schema;
-  readonly required?: readonly string[];
+  readonly required?: readonly string[] | undefined;
   readonly pattern?: string;
   readonly maxLength?: number;
   readonly maxItems?: number;
   readonly description?: string;
-  readonly default?: unknown;
+  readonly default?: unknown | undefined;
 }
 
 /** Appearance on the command line; defaults are derived from the wire name and the type. */
@@ -80,7 +80,7 @@ export interface Param<T> {
   readonly help: string;
   readonly schema: Schema;
   readonly presence: 'required' | 'optional' | 'default';
-  readonly defaultValue?: T;
+  readonly defaultValue?: T | undefined;
   readonly cli: CliParam;
   /** Place in a JSON:API request document: `data` as a whole, or a member of the resource in `data`. */
   readonly document?: 'data' | 'attributes' | 'relationships';
@@ -165,10 +165,10 @@ export function declare<T, S extends Spec<T>>(
     schema: {
       ...schema,
       description: spec.help,
-      ...(spec.default === undefined ? {} : { default: spec.default }),
+      default: spec.default,
     },
     presence: presence as Presence<S>,
-    ...(spec.default === undefined ? {} : { defaultValue: spec.default }),
+    defaultValue: spec.default,
     cli: spec.cli ?? {},
     repeated,
     parse,

@@ -34,7 +34,7 @@ export type PathPart =
 export interface Route {
   readonly method: Method;
   /** The type of the mounts below which it lies; undefined below the API's own prefix. */
-  readonly mount?: string;
+  readonly mount?: string | undefined;
   /** Without the slash at the start. An optional parameter brings its slash along. */
   readonly parts: readonly PathPart[];
 }
@@ -60,7 +60,7 @@ export function parseRoute(notation: string, mount?: string): Route {
     end = match.index + match[0].length;
   }
   if (method === undefined || end !== relative.length) throw new Error(`broken route notation "${notation}"`);
-  return { method, parts, ...(isRelative && mount !== undefined ? { mount } : {}) };
+  return { method, parts, mount: isRelative && mount !== undefined ? mount : undefined };
 }
 
 function partOf(groups: Readonly<Record<string, string | undefined>>): PathPart {

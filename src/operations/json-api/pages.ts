@@ -8,7 +8,7 @@ type PageLinks = Readonly<Record<'self' | 'first' | 'last', string> & Record<'pr
 export interface ListDocument<R> {
   readonly data: readonly R[];
   /** Resources that were asked for beside them. */
-  readonly included?: readonly object[];
+  readonly included?: readonly object[] | undefined;
   readonly links: PageLinks;
   readonly meta: { readonly pagination: ReturnType<typeof paginationOf> };
 }
@@ -122,7 +122,7 @@ async function gatherOnce<R>(
     ? {
         document: {
           ...single(first.links.self, data),
-          ...(first.included === undefined ? {} : { included }),
+          included: first.included === undefined ? undefined : included,
         },
         isWhole,
       }

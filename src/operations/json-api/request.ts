@@ -121,7 +121,7 @@ export function printDocument(operation: Declared, raw: Raw): object | undefined
     data: {
       type: operation.resource,
       attributes: Object.fromEntries(printed('attributes')),
-      ...(relationships.length === 0 ? {} : { relationships: Object.fromEntries(relationships) }),
+      relationships: relationships.length === 0 ? undefined : Object.fromEntries(relationships),
     },
   };
 }

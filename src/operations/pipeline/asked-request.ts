@@ -40,7 +40,7 @@ export interface AskedRequest {
   /** The operation, or why there is none. */
   readonly match: Match;
   /** The mount that the path lies under. */
-  readonly mount?: Mount;
+  readonly mount?: Mount | undefined;
   readonly token: string | undefined;
   /** Present if the frontend admits only the owner, who needs no token. */
   readonly byOwner?: true;
@@ -49,13 +49,13 @@ export interface AskedRequest {
   /** Dialect of the caller; absent for a frontend with only one. */
   readonly dialect?: Dialect;
   /** Seconds for which the answer is to be wrapped; absent for an open one. */
-  readonly wrapTtl?: number;
+  readonly wrapTtl?: number | undefined;
   /** Empty on a Unix socket. */
   readonly remoteAddress: string;
   /** Request headers by lower-case name, only for the audit log. */
   readonly headers?: SentHeaders;
   /** The certificates that the caller's connection brought, as `Call` has them. */
-  readonly clientCertificates?: readonly string[];
+  readonly clientCertificates?: readonly string[] | undefined;
   /** Scheme, host and port for links. */
   readonly baseUrl?: string;
   /** The store's revision, asked for since the request came in: what it was then is what it is answered from. */
@@ -91,7 +91,7 @@ export interface Result<A> {
   readonly answer: A;
   readonly status: number;
   readonly data?: unknown;
-  readonly error?: string;
+  readonly error?: string | undefined;
   readonly wrapInfo?: WrapInfo;
 }
 

@@ -72,7 +72,7 @@ class PolicyJudge implements Judge {
       may: (path, capability, sent) =>
         identity.acl.allows(policyPrefix + path, capability, sent, () => meaning(sent), wrapTtl),
       reaches: (path) => identity.acl.reaches(`${policyPrefix}${path}/`),
-      ...(identity.wrapped === undefined ? {} : { wrapped: identity.wrapped }),
+      wrapped: identity.wrapped,
     };
   }
 

@@ -7,7 +7,7 @@ import type { GuardedCore } from './asked-request.ts';
 /** As much of a request as says whether it is a login, and from where. */
 interface Attempt {
   readonly match: Match;
-  readonly mount?: Mount;
+  readonly mount?: Mount | undefined;
   readonly remoteAddress: string;
 }
 

@@ -142,10 +142,10 @@ function callOf<A>(
     core: dialect === undefined ? core : core.speaking(dialect),
     caller: judge.caller,
     remoteAddress,
-    ...(operation.mount === undefined ? {} : { mount: mount?.path ?? '' }),
-    ...(clientCertificates === undefined ? {} : { clientCertificates }),
-    ...(baseUrl === undefined ? {} : { baseUrl }),
-    ...(wrapTtl === undefined ? {} : { wrapTtl }),
+    mount: operation.mount === undefined ? undefined : (mount?.path ?? ''),
+    clientCertificates,
+    baseUrl,
+    wrapTtl,
     sent,
   };
 }

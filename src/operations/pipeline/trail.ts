@@ -39,11 +39,11 @@ export class Trail {
       operation: CAPABILITY_OF[method],
       path,
       remoteAddress,
-      ...(mount === undefined ? {} : { mountPoint: `${mount.path}/` }),
+      mountPoint: mount === undefined ? undefined : `${mount.path}/`,
       shown: mount?.config?.audit_non_hmac_request_keys,
-      ...(token === undefined ? {} : { token }),
-      ...(wrapTtl === undefined ? {} : { wrapTtl }),
-      ...(identity === undefined ? {} : { identity }),
+      token,
+      wrapTtl,
+      identity,
       headers: guarded.access.headersInTrail.of(asked.headers),
     };
   }
@@ -78,10 +78,10 @@ export class Trail {
   respond({ status, data, error, wrapInfo }: Result<unknown>): Promise<void> {
     return this.#guarded.recordResponse(this.#request, {
       status,
-      ...(isObject(data) ? { data } : {}),
+      data: isObject(data) ? data : undefined,
       shown: this.#shownOfAnswers,
-      ...(error === undefined ? {} : { error }),
-      ...(wrapInfo === undefined ? {} : { wrapInfo }),
+      error,
+      wrapInfo,
     });
   }
 }

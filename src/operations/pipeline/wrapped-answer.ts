@@ -29,7 +29,7 @@ export async function keepWrapped<A>(
       answer: kept,
       ttl: wrapTtl,
       path: method === 'LIST' ? `${path}/` : path,
-      ...(held === '' ? {} : { heldAccessor: held }),
+      heldAccessor: held === '' ? undefined : held,
     }),
   );
 }

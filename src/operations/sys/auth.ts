@@ -114,9 +114,9 @@ export const enable = operation({
     const traits = traitsIn(rest);
     await core.mounts.add(type, fullPath(path), {
       description,
-      ...(traits === undefined ? {} : { traits }),
+      traits,
       options,
-      ...(config === undefined ? {} : { config: changedConfig(type, undefined, config) }),
+      config: config === undefined ? undefined : changedConfig(type, undefined, config),
     });
     return {};
   },
@@ -174,8 +174,8 @@ export const tune = operation({
     const missing = (wanted: string) => `tune of path "auth/${wanted}/" failed: no mount entry found`;
     const { path: mounted } = await methodAt(core, path, missing);
     await core.mounts.tune(mounted, (mount) => ({
-      ...(description === undefined ? {} : { description }),
-      ...(options === undefined ? {} : { options }),
+      description,
+      options,
       config: changedConfig(mount.type, mount.config, config),
     }));
     return {};

@@ -1,4 +1,3 @@
-import { when } from '../../ground/objects.ts';
 import { familyVersion } from '../../ground/version.ts';
 import type { Mount } from '../../mounts/mount.ts';
 import { isLoginMount, relativePath } from '../../mounts/mounts.ts';
@@ -21,8 +20,8 @@ export const printMount = (mount: Mount) => ({
   plugin_version: '',
   running_plugin_version: `v${familyVersion}`,
   running_sha256: '',
-  ...when(!isToken(mount), { deprecation_status: 'supported' }),
-  config: { ...printConfig(mount.config), ...tokenTypeOf(mount) },
+  deprecation_status: isToken(mount) ? undefined : 'supported',
+  config: { ...printConfig(mount.config), token_type: tokenTypeOf(mount) },
 });
 
 export type MountsByPath = Readonly<Record<string, ReturnType<typeof printMount>>>;
@@ -37,9 +36,9 @@ export const printForStrangers = (mounts: readonly Mount[]) =>
 /** Formats the settings of one mount, with the effective TTLs. */
 export const printMountTuning = (mount: Mount) => ({
   ...printTuning(mount.config),
-  ...tokenTypeOf(mount),
+  token_type: tokenTypeOf(mount),
   description: mount.description,
-  ...when(hasOptions(mount), { options: mount.options }),
+  options: hasOptions(mount) ? mount.options : undefined,
 });
 
 const byPath = <T>(mounts: readonly Mount[], print: (mount: Mount) => T): Readonly<Record<string, T>> =>
@@ -47,5 +46,6 @@ const byPath = <T>(mounts: readonly Mount[], print: (mount: Mount) => T): Readon
 
 const hasOptions = ({ options }: Mount): boolean => Object.keys(options).length > 0;
 
-const tokenTypeOf = (mount: Mount) =>
-  when(isLoginMount(mount), { token_type: mount.config?.token_type ?? 'default-service' });
+/** Only login methods issue tokens. */
+const tokenTypeOf = (mount: Mount): string | undefined =>
+  isLoginMount(mount) ? (mount.config?.token_type ?? 'default-service') : undefined;

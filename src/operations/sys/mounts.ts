@@ -105,9 +105,9 @@ export const add = operation({
     const traits = traitsIn(rest);
     await core.mounts.add(type, path, {
       description,
-      ...(traits === undefined ? {} : { traits }),
-      ...(config === undefined ? {} : { config: changedConfig(type, undefined, config) }),
-      options: { ...(dialect === undefined ? {} : { dialect }), ...checkedOptions(options) },
+      traits,
+      config: config === undefined ? undefined : changedConfig(type, undefined, config),
+      options: dialect === undefined ? checkedOptions(options) : { dialect, ...checkedOptions(options) },
     });
     return {};
   },
@@ -147,8 +147,8 @@ export const tune = operation({
         throw invalid(ownWords("'token_type' can only be modified on auth mounts"), { field: 'token_type' });
       }
       return {
-        ...(description === undefined ? {} : { description }),
-        ...(options === undefined ? {} : { options: checkedOptions(options) }),
+        description,
+        options: options === undefined ? undefined : checkedOptions(options),
         config: changedConfig(mount.type, mount.config, config),
       };
     });

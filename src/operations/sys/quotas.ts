@@ -1,7 +1,6 @@
 /** Rate limits: `sys/quotas`. */
 
 import { invalid, notFound } from '../../ground/errors.ts';
-import { defined } from '../../ground/objects.ts';
 import { ownWords } from '../../ground/own-words.ts';
 import { trimSlashes } from '../../ground/trim.ts';
 import type { Mount } from '../../mounts/mount.ts';
@@ -77,7 +76,7 @@ export const read = operation({
     return {
       data: {
         block_interval: limit.block_interval,
-        ...defined({ group_by: limit.group_by }),
+        group_by: limit.group_by,
         inheritable,
         interval: limit.interval,
         name,
@@ -106,12 +105,8 @@ export const write = operation({
     const before = (await quotas.read()).limits.find((limit) => limit.name === name);
     const wanted = trimSlashes(path ?? before?.path ?? '');
     const counted = pathOf(wanted, role ?? before?.role ?? '', await core.mounts.list());
-    await quotas.write(name, {
-      ...change,
-      ...defined({ group_by: group_by === '' ? 'ip' : group_by }),
-      path: counted,
-      ...(role === undefined ? {} : { role: role.toLowerCase() }),
-    });
+    const limit = { ...change, group_by: group_by === '' ? 'ip' : group_by, path: counted } as const;
+    await quotas.write(name, role === undefined ? limit : { ...limit, role: role.toLowerCase() });
     return {};
   },
 });

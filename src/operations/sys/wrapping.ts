@@ -35,9 +35,9 @@ function opened(verbatim: string): Outcome<unknown> {
   const { data, auth, warnings }: Readonly<Record<string, unknown>> = JSON.parse(verbatim);
   return {
     verbatim,
-    ...(data === null || data === undefined ? {} : { data }),
-    ...(isObject(auth) ? { auth } : {}),
-    ...(Array.isArray(warnings) ? { warnings: warnings.map(String) } : {}),
+    data: data ?? undefined,
+    auth: isObject(auth) ? auth : undefined,
+    warnings: Array.isArray(warnings) ? warnings.map(String) : undefined,
   };
 }
 

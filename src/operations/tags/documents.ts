@@ -1,6 +1,5 @@
 /** Documents that the operations on organizations, workspaces and tags return. */
 
-import { when } from '../../ground/objects.ts';
 import { type Binding, bindingIdentifier, type EffectiveBinding } from '../../tags/bindings.ts';
 import type { BoundTag } from '../../tags/bound-tags.ts';
 import { printIdentifier } from '../../tags/identifiers.ts';
@@ -23,7 +22,7 @@ import { printSettings } from './workspace-attributes.ts';
 export interface ResourceDocument<R> {
   readonly data: R;
   /** Resources that were asked for beside it. */
-  readonly included?: readonly object[];
+  readonly included?: readonly object[] | undefined;
 }
 
 /** Document with several resources, possibly one page. */
@@ -80,20 +79,20 @@ export function boundTagResource(tag: BoundTag, fields: ReadonlySet<BoundTagFiel
     id: `tb-${bindingIdentifier(target.id, key)}`,
     type: 'tag-bindings' as const,
     attributes: {
-      ...when(fields.has('key'), { key }),
-      ...when(fields.has('value'), { value }),
-      ...when(fields.has('created-at'), { 'created-at': timestamp(createdAt) }),
-      ...when(fields.has('counts'), { counts }),
+      key: fields.has('key') ? key : undefined,
+      value: fields.has('value') ? value : undefined,
+      'created-at': fields.has('created-at') ? timestamp(createdAt) : undefined,
+      counts: fields.has('counts') ? counts : undefined,
     },
-    ...when(fields.has('target'), {
-      relationships: {
-        target: {
-          data: { id: target.id, type: kind },
-          links: { self: `${PREFIX}/${kind}/${target.id}` },
-          meta: { name: target.name },
-        },
-      },
-    }),
+    relationships: fields.has('target')
+      ? {
+          target: {
+            data: { id: target.id, type: kind },
+            links: { self: `${PREFIX}/${kind}/${target.id}` },
+            meta: { name: target.name },
+          },
+        }
+      : undefined,
   };
 }
 
@@ -112,10 +111,8 @@ export const effectiveBindingResource = (
   type: 'effective-tag-bindings' as const,
   attributes: { key, value, 'created-at': timestamp(createdAt) },
   // Clients of the first API read the link, later ones (go-tfe v2) the relationship.
-  ...when(inherited, {
-    links: { 'inherited-from': `${PREFIX}/projects/${project}` },
-    relationships: { 'inherited-from': projectLinkage(project) },
-  }),
+  links: inherited ? { 'inherited-from': `${PREFIX}/projects/${project}` } : undefined,
+  relationships: inherited ? { 'inherited-from': projectLinkage(project) } : undefined,
 });
 
 export const effectiveBindingsOf = ({ id, project, effectiveBindings }: Workspace) =>
@@ -132,7 +129,7 @@ const bindingRelations = <B extends { readonly id: string; readonly type: string
   related: string,
   bindings: readonly B[] | undefined,
 ) => ({
-  ...(bindings === undefined ? {} : { data: bindings.map(identify) }),
+  data: bindings?.map(identify),
   links: { related: `${PREFIX}/${related}` },
 });
 

@@ -45,10 +45,10 @@ export function shownOf(call: Call, workspace: Workspace, include: Words): Shown
   if (!has(include, OWN) && !has(include, EFFECTIVE)) return {};
   if (!seesBindings(call, 'workspaces', workspace)) return {};
   return {
-    ...(has(include, OWN)
-      ? { own: workspace.bindings.map((binding) => bindingResource(workspace.id, binding)) }
-      : {}),
-    ...(has(include, EFFECTIVE) ? { effective: effectiveBindingsOf(workspace) } : {}),
+    own: has(include, OWN)
+      ? workspace.bindings.map((binding) => bindingResource(workspace.id, binding))
+      : undefined,
+    effective: has(include, EFFECTIVE) ? effectiveBindingsOf(workspace) : undefined,
   };
 }
 
@@ -58,8 +58,8 @@ export function shownOfProject(call: Call, project: Project, include: Words): Sh
   if (!seesBindings(call, 'projects', project)) return {};
   const { id, bindings } = project;
   return {
-    ...(has(include, OWN) ? { own: bindings.map((binding) => bindingResource(id, binding)) } : {}),
-    ...(has(include, EFFECTIVE) ? { effective: effectiveBindingsOfProject(project) } : {}),
+    own: has(include, OWN) ? bindings.map((binding) => bindingResource(id, binding)) : undefined,
+    effective: has(include, EFFECTIVE) ? effectiveBindingsOfProject(project) : undefined,
   };
 }
 

@@ -71,7 +71,7 @@ export const create = documentOperation({
       name: name ?? '',
       email: email || null,
       settings: organizationSettingsIn(values),
-      ...(executionMode === undefined || executionMode === null ? {} : { executionMode }),
+      executionMode: executionMode ?? undefined,
       field: attributePointer('name'),
     });
     return { created: true, data: { data: organizationResource(call, organization) } };
@@ -173,9 +173,9 @@ export const update = documentOperation({
     }
     const executionMode = values['default-execution-mode'];
     const change = {
-      ...(name === undefined ? {} : { name: name ?? '' }),
-      ...(email === undefined ? {} : { email: email || null }),
-      ...(executionMode === undefined ? {} : { executionMode }),
+      name: name === undefined ? undefined : (name ?? ''),
+      email: email === undefined ? undefined : email || null,
+      executionMode,
       settings: organizationSettingsIn(values),
     };
     const organization = await organizations.update(organization_name, change, attributePointer('name'));

@@ -111,10 +111,10 @@ function contentIn(values: Partial<ValuesOf<typeof contentParams>>): ProjectCont
   const duration = values['auto-destroy-activity-duration'];
   const executionMode = values['setting-overwrites'] === false ? null : mode;
   return {
-    ...(description === undefined ? {} : { description: description || null }),
-    ...(bindings === undefined ? {} : { bindings }),
-    ...(duration === undefined ? {} : { autoDestroyActivityDuration: duration || null }),
-    ...(executionMode === undefined ? {} : { executionMode }),
+    description: description === undefined ? undefined : description || null,
+    bindings,
+    autoDestroyActivityDuration: duration === undefined ? undefined : duration || null,
+    executionMode,
   };
 }
 
@@ -180,10 +180,10 @@ export const list = documentOperation({
     const { organization_name, q, 'filter[names]': names, [TAGGED]: bindings, sort, include } = values;
     const order = orderOf(sort);
     const page = await projects.list(organization_name, {
-      ...(q === undefined ? {} : { search: q }),
-      ...(names === undefined ? {} : { names: names.filter((name) => name !== '') }),
-      ...(bindings === undefined ? {} : { bindings }),
-      ...(order === undefined ? {} : { order }),
+      search: q,
+      names: names === undefined ? undefined : names.filter((name) => name !== ''),
+      bindings,
+      order,
       sees: (project) => seesBindings(call, 'projects', { organization: organization_name, ...project }),
       page: { number: values['page[number]'], size: values['page[size]'] },
     });
@@ -219,7 +219,7 @@ export const show = documentOperation({
     const project = await projects.get(projectMeant(which));
     const included = await besideProjects(call, [project], include);
     const data = projectResource(call, project, shownOfProject(call, project, include));
-    return { data: { data, ...(included === undefined ? {} : { included }) } };
+    return { data: { data, included } };
   },
 });
 
@@ -241,15 +241,10 @@ export const update = documentOperation({
       ['coffer projects update platform --name infrastructure --org acme', 'its workspaces stay in it'],
     ],
   },
-  async run(call, { project_id, organization_name, project_name, name, ...content }) {
+  async run(call, { name, ...values }) {
     const { projects } = await call.core.tags();
-    const which = {
-      ...(project_id === undefined ? {} : { project_id }),
-      ...(organization_name === undefined ? {} : { organization_name }),
-      ...(project_name === undefined ? {} : { project_name }),
-    };
-    const change = { ...contentIn(content), ...(name === undefined ? {} : { name: name ?? '' }) };
-    const project = await projects.update(projectMeant(which), change, FIELDS);
+    const change = { ...contentIn(values), name: name === undefined ? undefined : (name ?? '') };
+    const project = await projects.update(projectMeant(values), change, FIELDS);
     return { data: { data: projectResource(call, project) } };
   },
 });

@@ -159,8 +159,8 @@ export const update = documentOperation({
   async run({ core }, { key, 'disable-overrides': isFixed, ...which }) {
     const { reservedKeys } = await core.tags();
     const change = {
-      ...(key === undefined ? {} : { key: key ?? '' }),
-      ...(isFixed === undefined ? {} : { disableOverrides: isFixed }),
+      key: key === undefined ? undefined : (key ?? ''),
+      disableOverrides: isFixed,
     };
     const updated = await reservedKeys.update(keyMeant(which), change, attributePointer('key'));
     return { data: { data: reservedKeyResource(updated) } };

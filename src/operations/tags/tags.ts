@@ -88,8 +88,8 @@ export const list = documentOperation({
     const { organization_name, q, [EXCLUDE]: excluded } = values;
     const page = await pool.list(organization_name, {
       sees: (workspace) => seesTags(call, { organization: organization_name, ...workspace }),
-      ...(q === undefined ? {} : { search: q }),
-      ...(excluded === undefined ? {} : { notOnWorkspace: excluded }),
+      search: q,
+      notOnWorkspace: excluded,
       page: { number: values['page[number]'], size: values['page[size]'] },
     });
     const path = `organizations/${encodeURIComponent(organization_name)}/tags`;

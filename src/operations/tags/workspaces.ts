@@ -170,8 +170,8 @@ export const create = documentOperation({
       tags: tags ?? [],
       bindings: values['tag-bindings'] ?? [],
       settings: settingsIn(values),
-      ...(project === undefined || project === null ? {} : { project }),
-      ...(executionMode === undefined || executionMode === null ? {} : { executionMode }),
+      project: project ?? undefined,
+      executionMode: executionMode ?? undefined,
       fields: FIELDS,
     });
     return { created: true, data: { data: workspaceResource(call, workspace) } };
@@ -241,8 +241,8 @@ export const list = documentOperation({
       tags,
       anyTags,
       excludeTags,
-      ...(bindings === undefined ? {} : { bindings }),
-      ...(project ? { project } : {}),
+      bindings,
+      project: project ?? undefined,
       viewer: {
         id: call.caller.id,
         sees: (workspace) =>
@@ -300,7 +300,7 @@ export const show = documentOperation({
     const workspace = await workspaces.get(workspaceMeant(which));
     const data = workspaceResource(call, workspace, shownOf(call, workspace, include));
     const included = await besideWorkspaces(call, [workspace], include);
-    return { data: { data, ...(included === undefined ? {} : { included }) } };
+    return { data: { data, included } };
   },
 });
 
@@ -333,11 +333,11 @@ export const update = documentOperation({
     const project = await placeIn(call, organization ?? '', values.project);
     const executionMode = executionModeIn(values);
     const change = {
-      ...(name === undefined ? {} : { name: name ?? '' }),
-      ...(description === undefined ? {} : { description: description || null }),
-      ...(bindings === undefined ? {} : { bindings }),
-      ...(project === undefined ? {} : { project }),
-      ...(executionMode === undefined ? {} : { executionMode }),
+      name: name === undefined ? undefined : (name ?? ''),
+      description: description === undefined ? undefined : description || null,
+      bindings,
+      project,
+      executionMode,
       settings: settingsIn(values),
     };
     const workspace = await tags.workspaces.update(which, change, FIELDS);

@@ -57,7 +57,7 @@ export const restore = transitOperation({
     const { document } = await restoreKey(engine, {
       backup: values.backup,
       force: values.force,
-      ...(values.name ? { name: values.name } : {}),
+      name: values.name || undefined,
     });
     return { warnings: lostVersionsWarning(document) };
   },

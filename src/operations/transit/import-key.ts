@@ -116,7 +116,7 @@ export const addVersion = transitOperation({
       ciphertext: values.ciphertext,
       publicKey: values.public_key,
       hashFunction: values.hash_function,
-      ...(values.version === undefined ? {} : { version: values.version }),
+      version: values.version,
     });
     return {};
   },

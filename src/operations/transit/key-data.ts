@@ -1,5 +1,4 @@
 import { boundedSeconds, printGoTime, printTime } from '../../ground/clock.ts';
-import { when } from '../../ground/objects.ts';
 import { GO_ZERO_TIME } from '../../transit/backup/go-fields.ts';
 import { decodeContextOrRefuse } from '../../transit/data-key.ts';
 import { certificatesPem } from '../../transit/export.ts';
@@ -22,7 +21,7 @@ type VersionData =
 /** Result of create, read, config, rotate and trim. */
 export type KeyData = ReturnType<typeof keyData> & {
   /** On a server: about how many messages a version has encrypted, from a million on. */
-  readonly messages?: Readonly<Record<string, number>>;
+  readonly messages?: Readonly<Record<string, number>> | undefined;
 } & KeyTagsData;
 
 const COUNTER_NAME = 'hmac-sha256-counter';
@@ -55,14 +54,14 @@ export function keyData(asking: Asking, key: NamedKey, contextText?: string) {
     supports_derivation: type.derivation !== undefined,
     /** In seconds. */
     auto_rotate_period: boundedSeconds(document.autoRotatePeriodSeconds),
-    ...when(document.keepVersions !== undefined, { keep_versions: document.keepVersions }),
-    ...when(document.autoTrim !== undefined, { auto_trim: document.autoTrim }),
+    keep_versions: document.keepVersions,
+    auto_trim: document.autoTrim,
     imported_key: document.imported,
-    ...when(document.imported, { imported_key_allow_rotation: document.allowImportedKeyRotation }),
+    imported_key_allow_rotation: document.imported ? document.allowImportedKeyRotation : undefined,
     soft_deleted: document.softDeleted,
-    ...when(document.keyBytes !== 0, { key_size: document.keyBytes }),
-    ...when(document.backupInfo !== undefined, { backup_info: document.backupInfo }),
-    ...when(document.restoreInfo !== undefined, { restore_info: document.restoreInfo }),
+    key_size: document.keyBytes === 0 ? undefined : document.keyBytes,
+    backup_info: document.backupInfo,
+    restore_info: document.restoreInfo,
     ...derivationData(key),
     ...versionsData(asking, key, contextText),
     ...revokedData(document),
@@ -76,8 +75,8 @@ function revokedData({ revokedVersions = {} }: NamedKeyDocument) {
     entries.filter(([, version]) => (version === null) === destroyed).map(([number]) => Number(number));
   const [revoked, destroyed] = [numbers(false), numbers(true)];
   return {
-    ...when(revoked.length > 0, { revoked_versions: revoked }),
-    ...when(destroyed.length > 0, { destroyed_versions: destroyed }),
+    revoked_versions: revoked.length > 0 ? revoked : undefined,
+    destroyed_versions: destroyed.length > 0 ? destroyed : undefined,
   };
 }
 
@@ -85,18 +84,27 @@ function typeData(asking: Asking, key: NamedKey) {
   const parameterSet = key.familyNameFor(asking)?.parameterSet;
   return {
     type: key.typeNameFor(asking),
-    ...when(parameterSet !== undefined, { parameter_set: parameterSet }),
+    parameter_set: parameterSet,
   };
 }
 
-function derivationData({ document }: NamedKey) {
+/** What only derived keys have. */
+interface DerivationData {
+  readonly kdf?: string;
+  readonly kdf_mode?: string | undefined;
+  readonly convergent_encryption?: boolean;
+  readonly convergent_encryption_version?: number | undefined;
+}
+
+function derivationData({ document }: NamedKey): DerivationData {
+  if (!document.derived) return {};
   const isCounter = document.kdf === KDF_COUNTER;
-  return when(document.derived, {
+  return {
     kdf: isCounter ? COUNTER_NAME : HKDF_NAME,
-    ...when(isCounter, { kdf_mode: COUNTER_NAME }),
+    kdf_mode: isCounter ? COUNTER_NAME : undefined,
     convergent_encryption: document.convergentEncryption,
-    ...when(document.convergentEncryption, { convergent_encryption_version: document.convergentVersion }),
-  });
+    convergent_encryption_version: document.convergentEncryption ? document.convergentVersion : undefined,
+  };
 }
 
 /** Formats the versions; Vault omits those of HMAC-only keys. */
@@ -145,7 +153,9 @@ function publicKeyText(
 /** Formats the key's settings and versions as a table. */
 export function keyTable(data: KeyData): Table {
   const { keys = {}, messages = {}, ...settings } = data;
-  const rows = Object.entries(settings).map(([name, value]) => [name, settingText(value)]);
+  const rows = Object.entries(settings).flatMap(([name, value]) =>
+    value === undefined ? [] : [[name, settingText(value)]],
+  );
   const versions = Object.entries(keys).flatMap(([version, made]) => versionRows(`version ${version}`, made));
   const counts = Object.entries(messages).map(([version, count]) => [
     `version ${version} messages`,

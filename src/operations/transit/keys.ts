@@ -1,6 +1,5 @@
 /** Operations on named keys themselves. */
 
-import { when } from '../../ground/objects.ts';
 import { configureKey } from '../../transit/configuration.ts';
 import type { Engine } from '../../transit/engine.ts';
 import { findKey, noSuchKey, requireKey } from '../../transit/key-collection.ts';
@@ -90,7 +89,7 @@ export const create = transitOperation({
       autoRotatePeriodSeconds: values.auto_rotate_period,
       keyBytes: values.key_size,
     });
-    return { data: keyData(engine, key), ...when(existing, { existing: true }) };
+    return { data: keyData(engine, key), existing: existing || undefined };
   },
 });
 
@@ -167,10 +166,10 @@ export const read = transitOperation({
     return {
       data: {
         ...keyData(engine, key, values.context),
-        ...when(Object.keys(messages).length > 0, { messages }),
+        messages: Object.keys(messages).length > 0 ? messages : undefined,
         ...(await tagsOfKey(call, key)),
       },
-      ...when(warnings.length > 0, { warnings }),
+      warnings: warnings.length > 0 ? warnings : undefined,
     };
   },
 });
@@ -201,8 +200,8 @@ export const list = transitOperation({
             .filter((name) => name > after)
             .slice(0, limit || undefined)
         : await listKeys(call.engine, {
-            ...when(values.after !== undefined, { after }),
-            ...when(limit > 0, { limit }),
+            after: values.after === undefined ? undefined : after,
+            limit: limit > 0 ? limit : undefined,
           });
     return keys.length === 0 ? { data: { keys }, nothingListed: true } : { data: { keys } };
   },

@@ -40,13 +40,15 @@ export const transitOperation = <P extends Params, D>({
   exists,
   run,
   ...declaration
-}: Declaration<P, D, 'transit', TransitCall>): Operation<P, D, 'transit'> =>
-  operation({
+}: Declaration<P, D, 'transit', TransitCall>): Operation<P, D, 'transit'> => {
+  const ran: Declaration<P, D, 'transit', MountCall> = {
     ...declaration,
     mount: 'transit',
-    ...(exists && { exists: async (call: MountCall, values) => exists(await withEngine(call), values) }),
-    run: async (call: MountCall, values) => run(await withEngine(call), values),
-  });
+    run: async (call, values) => run(await withEngine(call), values),
+  };
+  if (exists === undefined) return operation(ran);
+  return operation({ ...ran, exists: async (call, values) => exists(await withEngine(call), values) });
+};
 
 /** Declares an operation that does not depend on the mount: it is also available below `sys/tools`. */
 export const transitTool = <P extends Params, D>({

@@ -51,12 +51,12 @@ export const declaration = transitOperation({
       const item = { ...signItem(values), input: singleInput(engine, values.input) };
       const signed = onlyValue(await sign(engine, values.name, [item], request));
       const { publicKey } = signed;
-      return { data: { ...answer(signed), ...(publicKey && { public_key: publicKey }) } };
+      return { data: { ...answer(signed), public_key: publicKey || undefined } };
     }
     const results = await sign(engine, values.name, engineItems(values.batch_input, signItem), request);
     const line = (signed: Signed): SignedLine => ({
       ...answer(signed),
-      ...(signed.publicKey && { publickey: signed.publicKey }),
+      publickey: signed.publicKey || undefined,
     });
     return { data: { batch_results: resultLines(values.batch_input, results, line, { key_version: 0 }) } };
   },
@@ -73,7 +73,7 @@ export interface Signature {
 }
 
 /** The two names of the public key are those of peers: one for a single signature, another in a batch. */
-export type SignedData = Signature & { readonly public_key?: string };
-export type SignedLine = Signature & { readonly publickey?: string };
+export type SignedData = Signature & { readonly public_key?: string | undefined };
+export type SignedLine = Signature & { readonly publickey?: string | undefined };
 
 const answer = ({ signature, keyVersion }: Signed): Signature => ({ signature, key_version: keyVersion });

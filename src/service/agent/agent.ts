@@ -89,7 +89,7 @@ export class Agent implements ServerState {
   static async create(options: AgentOptions): Promise<Agent> {
     const { location, auditFile, log } = options;
     const agent = new Agent(options);
-    const settings = { location, workerCommand: [], ...(auditFile === undefined ? {} : { auditFile }) };
+    const settings = { location, workerCommand: [], auditFile };
     agent.#made = await Service.create({ settings, server: agent, log });
     boundHeap(MOST_YOUNG_BYTES);
     agent.#wait();

@@ -13,7 +13,7 @@ export interface SentRequest {
   readonly method: string;
   readonly target: string;
   readonly headers: Readonly<Record<string, string>>;
-  readonly body?: string;
+  readonly body?: string | undefined;
 }
 
 export interface SentAnswer {

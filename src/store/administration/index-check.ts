@@ -191,7 +191,7 @@ export class IndexCheck {
         this.findings.push({
           ...finding,
           hint: finding.hint === REPAIR || finding.hint === undefined ? GIVE_UP_OR_RESTORE : finding.hint,
-          ...(held === undefined ? {} : { holds: { collection: held.collection, id: held.id } }),
+          holds: held === undefined ? undefined : { collection: held.collection, id: held.id },
         });
     }
   }

@@ -28,7 +28,7 @@ export interface InitOptions {
   /** Key slots; at least one. */
   readonly slots: readonly SlotRequest[];
   /** Puts the first documents into it: the store exists with them, or not at all. */
-  readonly furnish?: Furnish;
+  readonly furnish?: Furnish | undefined;
   /** Told before the store is there, so that no secret is lost with whoever made it. When it throws, there is none. */
   readonly tell?: (made: InitResult) => Promise<void>;
   readonly clock?: Clock;

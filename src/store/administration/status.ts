@@ -15,9 +15,9 @@ export interface Finding {
   /** Description, as the rest of a sentence that begins with the path. */
   readonly reason: string;
   /** What to do about it. */
-  readonly hint?: string;
+  readonly hint?: string | undefined;
   /** The document that was in the file, as far as its collection's index still tells. */
-  readonly holds?: DocumentRef;
+  readonly holds?: DocumentRef | undefined;
 }
 
 /** Description of a store that is available without unlocking it, so nothing in it is authenticated. */
@@ -80,7 +80,7 @@ async function statusOf(backend: Backend): Promise<StoreStatus> {
 function summariesOf({ slot }: SlotFile): readonly SlotSummary[] {
   if (slot === undefined) return [];
   const { id, kind, created, shares } = slot;
-  return [{ id, kind, created, label: '', ...(shares === undefined ? {} : { shares }) }];
+  return [{ id, kind, created, label: '', shares }];
 }
 
 /** Converts an error about a file into a finding. */
@@ -89,5 +89,5 @@ export function findingOf(place: Place, problem: unknown): Finding {
   const { message, hint } = asCofferError(problem) ?? { message: String(problem), hint: undefined };
   const prefix = `${file} `;
   const reason = message.startsWith(prefix) ? message.slice(prefix.length) : message;
-  return { file, reason, ...(hint === undefined ? {} : { hint }) };
+  return { file, reason, hint };
 }

@@ -8,7 +8,7 @@ import { isLower, printVersion, type Version } from './version.ts';
  */
 export interface Sighting extends Version {
   /** The same through all commits, and no copy of the store has it. */
-  readonly history?: string;
+  readonly history?: string | undefined;
   /** Of this commit alone. */
   readonly id?: string;
 }

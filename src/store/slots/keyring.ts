@@ -73,7 +73,7 @@ export class Keyring {
       kind,
       created,
       label: '',
-      ...(shares === undefined ? {} : { shares }),
+      shares,
       publicKey,
       pairingKey,
     };

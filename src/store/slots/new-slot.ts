@@ -45,7 +45,7 @@ export async function prepareSlot(request: SlotRequest, context: SlotContext): P
     id,
     kind: request.kind,
     created: printGoTime(context.clock.now()),
-    ...(request.kind === 'shares' ? { shares: { count: request.count, threshold: request.threshold } } : {}),
+    shares: request.kind === 'shares' ? { count: request.count, threshold: request.threshold } : undefined,
     publicKey,
   };
   const kdf = newKdf(secret.kind, context.random);
@@ -55,7 +55,7 @@ export async function prepareSlot(request: SlotRequest, context: SlotContext): P
   const { publicKey: _, ...summary } = { ...identity, label: request.label ?? '' };
   return {
     listed: { ...identity, label: request.label ?? '', pairingKey: keys.pairingKey },
-    created: { ...summary, ...(shareTexts === undefined ? {} : { shareTexts }) },
+    created: { ...summary, shareTexts },
     wrap: (rootKey, generation) => ({
       ...identity,
       kdf,

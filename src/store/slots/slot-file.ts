@@ -14,7 +14,7 @@ export interface SlotIdentity {
   readonly kind: SlotKind;
   /** Creation time, RFC 3339 in UTC. */
   readonly created: string;
-  readonly shares?: { readonly count: number; readonly threshold: number };
+  readonly shares?: { readonly count: number; readonly threshold: number } | undefined;
   /** X25519, 32 bytes: the root key is wrapped to it. */
   readonly publicKey: Buffer;
 }
@@ -46,7 +46,7 @@ export function slotBlob(slot: Slot): Blob {
     id: slot.id,
     kind: slot.kind,
     created: slot.created,
-    ...(slot.shares === undefined ? {} : { shares: slot.shares }),
+    shares: slot.shares,
     kdf: printKdf(slot.kdf),
     publicKey: slot.publicKey.toString('base64'),
     sealedKeys: slot.sealedKeys.toString('base64'),
@@ -82,7 +82,7 @@ export function parseSlot(name: string, bytes: Uint8Array, place: Place): Slot {
     id,
     kind,
     created,
-    ...(isShares(shares) ? { shares: { count: shares.count, threshold: shares.threshold } } : {}),
+    shares: isShares(shares) ? { count: shares.count, threshold: shares.threshold } : undefined,
     kdf: parseKdf(kdf),
     publicKey: Buffer.from(publicKey, 'base64'),
     sealedKeys: Buffer.from(sealedKeys, 'base64'),

@@ -30,10 +30,10 @@ export interface SlotSummary {
   readonly created: string;
   readonly label: string;
   /** Only of `shares`: how many exist, and how many are needed. */
-  readonly shares?: { readonly count: number; readonly threshold: number };
+  readonly shares?: { readonly count: number; readonly threshold: number } | undefined;
 }
 
 /** Slot just created. The shares exist nowhere else: the caller must hand them out. */
 export interface CreatedSlot extends SlotSummary {
-  readonly shareTexts?: readonly string[];
+  readonly shareTexts?: readonly string[] | undefined;
 }

@@ -70,7 +70,7 @@ export const summaryOf = ({ id, kind, created, label, shares }: ListedSlot): Slo
   kind,
   created,
   label,
-  ...(shares === undefined ? {} : { shares }),
+  shares,
 });
 
 /** Slot file, or the reason why it cannot be used. */

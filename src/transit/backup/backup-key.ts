@@ -1,6 +1,5 @@
 import { boundedSeconds, printGoTime } from '../../ground/clock.ts';
 import { conflict } from '../../ground/errors.ts';
-import { when } from '../../ground/objects.ts';
 import { ownWords } from '../../ground/own-words.ts';
 import { turn } from '../../ground/pause.ts';
 import type { Engine } from '../engine.ts';
@@ -114,8 +113,8 @@ function policyOf(
     deletionAllowed: document.deletionAllowed,
     convergentVersion: document.convergentVersion,
     type: type.backup.openbao ?? type.name,
-    ...(backupInfo === undefined ? {} : { backupInfo }),
-    ...(restoreInfo === undefined ? {} : { restoreInfo }),
+    backupInfo,
+    restoreInfo,
     allowPlaintextBackup: document.allowPlaintextBackup,
     versionTemplate: document.versionTemplate,
     storagePrefix: isRelative(storagePrefix) ? '' : storagePrefix,
@@ -125,9 +124,10 @@ function policyOf(
     allowImportedKeyRotation: document.allowImportedKeyRotation,
     softDeleted: document.softDeleted,
     openBaoLayout: true,
-    ...when(type.familyNames !== undefined, {
-      calledType: { name: familyName?.name ?? type.name, parameterSet: familyName?.parameterSet ?? '' },
-    }),
+    calledType:
+      type.familyNames === undefined
+        ? undefined
+        : { name: familyName?.name ?? type.name, parameterSet: familyName?.parameterSet ?? '' },
   };
 }
 
@@ -137,14 +137,12 @@ async function entryOf(version: VersionDocument, type: KeyType): Promise<BackupE
   const showsPublicRsa = version.passthrough?.[KEPT_MEMBERS.rsaPublicKey] === true;
   return {
     ...material,
-    ...(showsPublicRsa && material.rsa ? { rsaPublic: material.rsa } : {}),
-    ...(hmacKey === undefined ? {} : { hmacKey: Buffer.from(hmacKey, 'base64') }),
+    rsaPublic: showsPublicRsa && material.rsa ? material.rsa : material.rsaPublic,
+    hmacKey: hmacKey === undefined ? undefined : Buffer.from(hmacKey, 'base64'),
     time: version.createdAt,
     convergentVersion: version.convergentVersion,
     creationTime: version.createdAtSeconds,
-    ...(version.certificateChain === undefined
-      ? {}
-      : { certificateChain: version.certificateChain.map((der) => Buffer.from(der, 'base64')) }),
+    certificateChain: version.certificateChain?.map((der) => Buffer.from(der, 'base64')),
     externalKeyRef: '',
     managedKeyId: '',
   };

@@ -45,7 +45,7 @@ export const kdfOf = (policy: BackupPolicy): Kdf => (policy.kdf === KDF_HKDF ? K
 export function checkSettings({ policy, archivedKeys = [], own }: BackupDocument, type: KeyType): void {
   checkVersionNumbers(policy);
   checkDerivation(policy, type);
-  checkConvergentVersions(policy, entriesOf({ policy, archivedKeys, ...(own && { own }) }), type);
+  checkConvergentVersions(policy, entriesOf({ policy, archivedKeys, own }), type);
   if (policy.keySize < 0 || (type.size && policy.keySize > type.size.maximumBytes)) {
     throw inconsistentBackup(policy.name, `key size of ${policy.keySize} is out of range`);
   }

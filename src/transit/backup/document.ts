@@ -13,14 +13,14 @@ import { type GoJsonLimits, type GoWritable, readGoJson, writeGoJson } from './g
 
 /** One version; members that a type does not have are undefined. */
 export interface BackupEntry extends BackupMaterial {
-  readonly hmacKey?: Buffer;
+  readonly hmacKey?: Buffer | undefined;
   /** Creation, as Go writes times. */
   readonly time: string;
   readonly convergentVersion: number;
   /** Creation time in Unix seconds, from before `time` existed. */
   readonly creationTime: number;
   /** DER, the leaf first. */
-  readonly certificateChain?: readonly Buffer[];
+  readonly certificateChain?: readonly Buffer[] | undefined;
   readonly externalKeyRef: string;
   /** Vault only: ID of an external key (managed key). */
   readonly managedKeyId: string;
@@ -30,7 +30,7 @@ export interface BackupEntry extends BackupMaterial {
 export interface BackupPolicy {
   readonly name: string;
   /** A single key from before there were versions. */
-  readonly key?: Buffer;
+  readonly key?: Buffer | undefined;
   /** Bytes; type hmac. */
   readonly keySize: number;
   /** Versions from `minDecryptionVersion` on, by number. */
@@ -49,8 +49,8 @@ export interface BackupPolicy {
   readonly convergentVersion: number;
   /** Type number of Vault or OpenBao; a type name for types that neither has a number for. */
   readonly type: number | string;
-  readonly backupInfo?: VersionStamp;
-  readonly restoreInfo?: VersionStamp;
+  readonly backupInfo?: VersionStamp | undefined;
+  readonly restoreInfo?: VersionStamp | undefined;
   readonly allowPlaintextBackup: boolean;
   readonly versionTemplate: string;
   readonly storagePrefix: string;
@@ -63,7 +63,7 @@ export interface BackupPolicy {
   /** Vault's parameter set, which distinguishes types that share a number. */
   readonly parameterSet?: string;
   /** By which name the key is known, as we say it. */
-  readonly calledType?: { readonly name: string; readonly parameterSet: string };
+  readonly calledType?: { readonly name: string; readonly parameterSet: string } | undefined;
 }
 
 /** Members that only Coffer writes; Vault and OpenBao ignore them. */
@@ -78,9 +78,9 @@ export interface OwnMembers {
 export interface BackupDocument {
   readonly policy: BackupPolicy;
   /** Absent where there is nothing to say, so that such a backup is as a peer would write it. */
-  readonly own?: OwnMembers;
+  readonly own?: OwnMembers | undefined;
   /** Every available version, and before version 1 an empty entry; absent when no archive was written. */
-  readonly archivedKeys?: readonly BackupEntry[];
+  readonly archivedKeys?: readonly BackupEntry[] | undefined;
 }
 
 /** Placeholder for version 0, and for versions that the key came without. */
@@ -117,8 +117,8 @@ export function readBackupDocument(json: string): BackupDocument {
   const policy = readPolicy(document.object('policy') ?? GoFields.of(undefined, 'policy'));
   return {
     policy,
-    ...optional('archivedKeys', entries),
-    ...optional('own', readOwn(document.object(OWN))),
+    archivedKeys: entries,
+    own: readOwn(document.object(OWN)),
   };
 }
 
@@ -143,7 +143,7 @@ function readPolicy(fields: GoFields): BackupPolicy {
   });
   return {
     name: fields.text('name'),
-    ...optional('key', fields.bytes('key')),
+    key: fields.bytes('key'),
     keySize: fields.integer('key_size'),
     keys: new Map(entries.map(([version, entry]) => [version, readEntry(entry)])),
     derived: fields.flag('derived'),
@@ -159,8 +159,8 @@ function readPolicy(fields: GoFields): BackupPolicy {
     deletionAllowed: fields.flag('deletion_allowed'),
     convergentVersion: fields.integer('convergent_version'),
     type: fields.integerOrText('type'),
-    ...optional('backupInfo', readRecord(fields.object('backup_info'))),
-    ...optional('restoreInfo', readRecord(fields.object('restore_info'))),
+    backupInfo: readRecord(fields.object('backup_info')),
+    restoreInfo: readRecord(fields.object('restore_info')),
     allowPlaintextBackup: fields.flag('allow_plaintext_backup'),
     versionTemplate: fields.text('version_template'),
     storagePrefix: fields.text('storage_prefix'),
@@ -185,16 +185,16 @@ const shownVersion = (name: string): string => (/^\d{1,15}$/.test(name) ? name :
 
 function readEntry(fields: GoFields): BackupEntry {
   return {
-    ...optional('key', fields.bytes('key')),
-    ...optional('hmacKey', fields.bytes('hmac_key')),
+    key: fields.bytes('key'),
+    hmacKey: fields.bytes('hmac_key'),
     time: fields.time('time'),
-    ...optional('ec', readPoint(fields)),
-    ...optional('rsa', readRsa(fields.object('rsa_key'))),
-    ...optional('rsaPublic', readRsaPublic(fields.object('rsa_public_key'))),
-    ...optional('publicKey', fields.text('public_key') || undefined),
+    ec: readPoint(fields),
+    rsa: readRsa(fields.object('rsa_key')),
+    rsaPublic: readRsaPublic(fields.object('rsa_public_key')),
+    publicKey: fields.text('public_key') || undefined,
     convergentVersion: fields.integer('convergent_version'),
     creationTime: fields.integer('creation_time'),
-    ...optional('certificateChain', fields.bytesList('certificate_chain')),
+    certificateChain: fields.bytesList('certificate_chain'),
     externalKeyRef: fields.text('external_key_ref'),
     managedKeyId: fields.text('managed_key_id'),
   };
@@ -208,7 +208,7 @@ function readPoint(fields: GoFields): BackupMaterial['ec'] {
   const x = fields.big('ec_x');
   const y = fields.big('ec_y');
   if (x === undefined && y === undefined) return undefined;
-  return { x: x ?? 0n, y: y ?? 0n, ...optional('d', fields.big('ec_d')) };
+  return { x: x ?? 0n, y: y ?? 0n, d: fields.big('ec_d') };
 }
 
 function readRsaPublic(fields: GoFields | undefined): BackupMaterial['rsaPublic'] {
@@ -225,10 +225,6 @@ function readRsa(fields: GoFields | undefined): RsaNumbers | undefined {
     }
   );
 }
-
-const optional = <N extends string, T>(name: N, value: T | undefined): { readonly [K in N]?: T } =>
-  (value === undefined ? {} : { [name]: value }) as { readonly [K in N]?: T };
-
 /** The document as OpenBao writes it, with the newline that ends it. */
 export function printBackupDocument({ policy, archivedKeys, own }: BackupDocument): string {
   const archive = archivedKeys === undefined ? null : { keys: archivedKeys.map(writableEntry) };
@@ -251,8 +247,8 @@ function writablePolicy(policy: BackupPolicy): GoWritable {
   const versions = [...policy.keys].sort(([a], [b]) => (a < b ? -1 : 1));
   return {
     name: policy.name,
-    ...(policy.key === undefined ? {} : { key: base64(policy.key) }),
-    ...(policy.keySize === 0 ? {} : { key_size: policy.keySize }),
+    key: policy.key === undefined ? undefined : base64(policy.key),
+    key_size: policy.keySize === 0 ? undefined : policy.keySize,
     keys: new Map(versions.map(([version, entry]) => [version, writableEntry(entry)])),
     derived: policy.derived,
     kdf: policy.kdf,
@@ -276,7 +272,7 @@ function writablePolicy(policy: BackupPolicy): GoWritable {
     Imported: policy.imported,
     AllowImportedKeyRotation: policy.allowImportedKeyRotation,
     soft_deleted: policy.softDeleted,
-    ...(policy.calledType && { ParameterSet: writableCalledType(policy.calledType) }),
+    ParameterSet: policy.calledType && writableCalledType(policy.calledType),
   };
 }
 
@@ -287,7 +283,7 @@ function writablePolicy(policy: BackupPolicy): GoWritable {
  */
 const writableCalledType = ({ name, parameterSet }: NonNullable<BackupPolicy['calledType']>): GoWritable => ({
   name,
-  ...(parameterSet === '' ? {} : { parameter_set: parameterSet }),
+  parameter_set: parameterSet === '' ? undefined : parameterSet,
 });
 
 function writableEntry(entry: BackupEntry): GoWritable {

@@ -88,7 +88,7 @@ function endOfString(text: string, start: number): number {
 const tooLarge = (what: string): CofferError =>
   new CofferError('too-large', `JSON is refused: ${what}`, { field: 'backup' });
 
-/** What can be written: members in the order given; a Map where names look like numbers, which objects would sort. */
+/** What can be written: members in the order given, without those that are undefined; a Map where names look like numbers, which objects would sort. */
 export type GoWritable =
   | null
   | boolean
@@ -97,7 +97,7 @@ export type GoWritable =
   | string
   | readonly GoWritable[]
   | ReadonlyMap<string, GoWritable>
-  | { readonly [name: string]: GoWritable };
+  | { readonly [name: string]: GoWritable | undefined };
 
 /** Serializes like Go's `json.Marshal`: no whitespace, bigints as bare digits, HTML's special characters escaped. */
 export function writeGoJson(value: GoWritable): string {
@@ -105,8 +105,12 @@ export function writeGoJson(value: GoWritable): string {
   if (typeof value === 'string') return writeText(value);
   if (value === null || typeof value === 'boolean') return String(value);
   if (Array.isArray(value)) return `[${value.map(writeGoJson).join(',')}]`;
-  const members = value instanceof Map ? [...value.entries()] : Object.entries(value);
-  return `{${members.map(([name, member]) => `${writeText(name)}:${writeGoJson(member as GoWritable)}`).join(',')}}`;
+  const all: [string, GoWritable | undefined][] =
+    value instanceof Map ? [...value.entries()] : Object.entries(value);
+  const members = all.flatMap(([name, member]) =>
+    member === undefined ? [] : [`${writeText(name)}:${writeGoJson(member)}`],
+  );
+  return `{${members.join(',')}}`;
 }
 
 const writeText = (text: string): string =>

@@ -2,7 +2,6 @@ import { encodeBase64 } from '../../ground/base64.ts';
 import { wipe } from '../../ground/bytes.ts';
 import { boundedSeconds, printGoTime } from '../../ground/clock.ts';
 import { exists, invalid, unsupported } from '../../ground/errors.ts';
-import { when } from '../../ground/objects.ts';
 import { ownWords } from '../../ground/own-words.ts';
 import { turn } from '../../ground/pause.ts';
 import type { Random } from '../../ground/random.ts';
@@ -38,7 +37,7 @@ interface Restoring {
   /** Text of the backup. */
   readonly backup: string;
   /** What the key is to be called; absent for its name in the backup. */
-  readonly name?: string;
+  readonly name?: string | undefined;
   /** Replaces a key of that name, whole. */
   readonly force: boolean;
 }
@@ -123,9 +122,9 @@ async function checkedKey(
   const { keepVersions = 0, autoTrim = false } = document.own ?? {};
   return {
     ...documentOf(policy, finalName, called, versions),
-    ...(revoked.length > 0 && { revokedVersions: stopped }),
-    ...(keepVersions > 0 && { keepVersions }),
-    ...(autoTrim && { autoTrim }),
+    revokedVersions: revoked.length > 0 ? stopped : undefined,
+    keepVersions: keepVersions > 0 ? keepVersions : undefined,
+    autoTrim: autoTrim || undefined,
   };
 }
 
@@ -164,8 +163,8 @@ async function versionOf(entry: BackupEntry, type: KeyType, number: number): Pro
     createdAtSeconds: entry.creationTime,
     ...hmacKeyOf(entry, type.hmacKeyOf?.(material)),
     convergentVersion: entry.convergentVersion,
-    ...(certificateChain === undefined ? {} : { certificateChain: certificateChain.map(encodeBase64) }),
-    ...(keepsPublicRsa ? { passthrough: { [KEPT_MEMBERS.rsaPublicKey]: true } } : {}),
+    certificateChain: certificateChain?.map(encodeBase64),
+    passthrough: keepsPublicRsa ? { [KEPT_MEMBERS.rsaPublicKey]: true } : undefined,
   };
 }
 
@@ -192,7 +191,7 @@ function documentOf(
   return {
     name,
     type: type.name,
-    ...when(familyName !== undefined, { familyName: familyName?.name }),
+    familyName: familyName?.name,
     keyBytes: type.size === undefined ? 0 : keyBytesOf(policy, versions),
     derived: policy.derived,
     kdf: kdfOf(policy),
@@ -212,11 +211,10 @@ function documentOf(
     imported: policy.imported,
     allowImportedKeyRotation: policy.allowImportedKeyRotation,
     versionTemplate: policy.versionTemplate,
-    ...(policy.backupInfo === undefined ? {} : { backupInfo: policy.backupInfo }),
-    ...(policy.restoreInfo === undefined ? {} : { restoreInfo: policy.restoreInfo }),
-    ...(policy.storagePrefix === ''
-      ? {}
-      : { passthrough: { [KEPT_MEMBERS.storagePrefix]: policy.storagePrefix } }),
+    backupInfo: policy.backupInfo,
+    restoreInfo: policy.restoreInfo,
+    passthrough:
+      policy.storagePrefix === '' ? undefined : { [KEPT_MEMBERS.storagePrefix]: policy.storagePrefix },
     versions,
   };
 }

@@ -21,10 +21,10 @@ interface Decryption {
    */
   readonly sink: ByteSink;
   /** The named key that the caller expects; any without it. */
-  readonly name?: string;
+  readonly name?: string | undefined;
   /** The part that is wanted. All is read and authenticated all the same; `decryptRange` reads less of a file. */
-  readonly range?: ByteRange;
-  readonly onProgress?: OnProgress;
+  readonly range?: ByteRange | undefined;
+  readonly onProgress?: OnProgress | undefined;
 }
 
 /**
@@ -174,7 +174,7 @@ export interface ByteRange {
   /** Number of bytes to skip. */
   readonly offset: number;
   /** Bytes wanted at most; without it, all to the end. */
-  readonly length?: number;
+  readonly length?: number | undefined;
 }
 
 const endOf = ({ offset, length }: ByteRange): number =>

@@ -10,7 +10,7 @@ import { type Incoming, importedMaterial } from './import-key.ts';
 
 export interface NewVersionImport extends Incoming {
   /** The public-only version whose private key this is; absent to add a version, or to complete the latest if it fits. */
-  readonly version?: number;
+  readonly version?: number | undefined;
 }
 
 /**

@@ -173,7 +173,7 @@ export function unknownFormat(family: 'rsa' | 'ec', format: ExportFormat): Error
  * @param algorithm DER in hexadecimal; absent if it is that of the public key
  */
 export const certifiedBy = (hash: string | null, algorithm?: string): Certification<KeyPair> => ({
-  ...(algorithm === undefined ? {} : { algorithm: Buffer.from(algorithm, 'hex') }),
+  algorithm: algorithm === undefined ? undefined : Buffer.from(algorithm, 'hex'),
   publicKey: (pair) => pair.publicKey,
   sign: (pair, bytes) => nodeSign(hash, bytes, pair.privateKey),
 });

@@ -165,7 +165,7 @@ export interface Signing<M> {
 /** Certification for X.509 (RFC 5280): a public key, and a signature scheme in the encoding of certificates. */
 export interface Certification<M> {
   /** The `AlgorithmIdentifier` of the signatures, DER; absent where it is that of the public key. */
-  readonly algorithm?: Buffer;
+  readonly algorithm?: Buffer | undefined;
   publicKey(material: M): KeyObject;
   /** Signs. The material must have a private key. */
   sign(material: M, bytes: Uint8Array): MaybePromise<Buffer>;
@@ -267,22 +267,22 @@ export interface BackupForm {
    * with another one finds out.
    * @throws `invalid` when it does not.
    */
-  probe?(stored: StoredMaterial): Promise<void>;
+  readonly probe?: ((stored: StoredMaterial) => Promise<void>) | undefined;
   write(stored: StoredMaterial): MaybePromise<BackupMaterial>;
 }
 
 /** Part of a backup's entry that holds the key itself. Members that are null there are absent here. */
 export interface BackupMaterial {
   /** `key` */
-  readonly key?: Uint8Array;
+  readonly key?: Uint8Array | undefined;
   /** `ec_x`, `ec_y`, `ec_d`; without `d` only the public key is held. */
-  readonly ec?: { readonly x: bigint; readonly y: bigint; readonly d?: bigint };
+  readonly ec?: { readonly x: bigint; readonly y: bigint; readonly d?: bigint | undefined } | undefined;
   /** `rsa_key` */
-  readonly rsa?: RsaNumbers;
+  readonly rsa?: RsaNumbers | undefined;
   /** `rsa_public_key` */
-  readonly rsaPublic?: { readonly n: bigint; readonly e: bigint };
+  readonly rsaPublic?: { readonly n: bigint; readonly e: bigint } | undefined;
   /** `public_key` as it stands there. */
-  readonly publicKey?: string;
+  readonly publicKey?: string | undefined;
 }
 
 /** RSA private key (RFC 8017, 3.2). */

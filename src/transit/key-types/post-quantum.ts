@@ -150,7 +150,7 @@ function backup(set: ParameterSet): BackupForm {
     ...set.numbers,
     readMs: set.slowSigning ? 1 : 4,
     read: async (entry) => storedKey(await keyFromBackup(entry, set)),
-    ...(set.slowSigning ? { probe: (stored) => probe(stored, set) } : {}),
+    probe: set.slowSigning ? (stored) => probe(stored, set) : undefined,
     write(stored) {
       const pair = openKeyPair(stored);
       const shown = encodeBase64(rawPublic(pair.publicKey));

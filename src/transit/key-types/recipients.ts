@@ -131,7 +131,7 @@ const backup = (name: string, kem: AgeKem): BackupForm => ({
     throw refusedBackup(`has a ${name} private key that does not match its public key`);
   },
   write: ({ secret, publicKey }) => ({
-    ...(secret === undefined ? {} : { key: Buffer.from(secret, 'base64') }),
+    key: secret === undefined ? undefined : Buffer.from(secret, 'base64'),
     publicKey: publicKey ?? '',
   }),
 });

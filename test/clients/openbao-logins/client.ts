@@ -43,12 +43,14 @@ class Side {
     const [method = '', path = ''] = line.split(' ');
     const token = this.#kept.get(as) ?? as;
     const content = body === undefined ? undefined : this.#filled(JSON.stringify(body));
+    const all: Record<string, string> = { 'x-vault-request': 'true' };
+    if (token !== '') all['x-vault-token'] = token;
+    if (content !== undefined) {
+      all['content-type'] = 'application/json';
+      all['content-length'] = String(Buffer.byteLength(content));
+    }
     const { status, text } = await this.#ask(method, this.#filled(path), content, showing, {
-      'x-vault-request': 'true',
-      ...(token === '' ? {} : { 'x-vault-token': token }),
-      ...(content === undefined
-        ? {}
-        : { 'content-type': 'application/json', 'content-length': String(Buffer.byteLength(content)) }),
+      ...all,
       ...headers,
     });
     const parsed = parse(text);

@@ -28,7 +28,7 @@ describe('the error of a refusal in the audit trail', () => {
     const poor = await issueToken(directory, { policies: ['default'] });
     let lines = 0;
     const ask = async (path: string, body: object, as: string | undefined) => {
-      const answer = await send(address, 'POST', path, { body, ...(as === undefined ? {} : { token: as }) });
+      const answer = await send(address, 'POST', path, { body, token: as });
       const all = readFileSync(auditFile, 'utf8').trimEnd().split('\n');
       const record = all.length > lines ? (JSON.parse(all.at(-1) ?? '') as Recorded) : undefined;
       lines = all.length;

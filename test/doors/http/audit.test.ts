@@ -92,7 +92,7 @@ describe('the audit trail of a server', () => {
     ];
     for (const [method, path, as, body, expected] of requests) {
       const before = recordsIn(auditFile).length;
-      await send(address, method, path, { body, ...(as === undefined ? {} : { token: as }) });
+      await send(address, method, path, { body, token: as });
       expect(recordsIn(auditFile).slice(before).map(brief)).toEqual(expected);
     }
   });
@@ -115,7 +115,7 @@ describe('the audit trail of a server', () => {
   it('shows in clear what a mount is tuned to show, of its requests and of its answers, and of no other mount', async () => {
     const { address, token, auditFile } = await audited();
     const ask = (method: string, path: string, body?: object) =>
-      send(address, method, `/v1/${path}`, { token, ...(body && { body }) });
+      send(address, method, `/v1/${path}`, { token, body });
     await ask('POST', 'sys/mounts/open', {
       type: 'transit',
       config: { audit_non_hmac_request_keys: ['context'] },

@@ -25,7 +25,7 @@ const root = (method: string, path: string, body?: unknown, headers: Record<stri
   send(server.address, method, `/v1/${path}`, {
     token: server.token,
     headers,
-    ...(body === undefined ? {} : { body }),
+    body,
   });
 const recorded = (): { type: string; request: { headers?: unknown; path: string } }[] =>
   readFileSync(auditFile, 'utf8')

@@ -47,7 +47,7 @@ const document = async (method: string, path: string, resource?: object) =>
     await send(server.address, method, `/api/v2/${path}`, {
       token,
       headers: { 'content-type': 'application/vnd.api+json' },
-      ...(resource === undefined ? {} : { body: { data: resource } }),
+      body: resource === undefined ? undefined : { data: resource },
     })
   ).status;
 

@@ -74,7 +74,7 @@ export function checkOnce(
   cut: PowerCut,
   first?: Case['first'],
 ): Promise<void> {
-  const one: Case = { write: scenario.write.name, ...(first === undefined ? {} : { first }), cut };
+  const one: Case = { write: scenario.write.name, first, cut };
   return tally.after(`CRASH='${JSON.stringify(one)}'`, () => checkAfter(scenario, cut));
 }
 

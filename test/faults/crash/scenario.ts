@@ -24,7 +24,7 @@ export type Follower = (typeof followers)[number];
 /** What led to a state: enough to make it again. */
 export interface Case {
   readonly write: string;
-  readonly first?: { readonly fault: Fault; readonly follower: Follower };
+  readonly first?: { readonly fault: Fault; readonly follower: Follower } | undefined;
   readonly cut: PowerCut;
 }
 
@@ -56,7 +56,7 @@ async function record(
   install(wrapFileSystem);
   arm({ root: box.root, watch: 'changes' }, new Recorder(box.root, history));
   try {
-    return await box.run(words, { world, ...(input === undefined ? {} : { input }) });
+    return await box.run(words, { world, input });
   } finally {
     disarm();
   }

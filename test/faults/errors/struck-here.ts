@@ -23,7 +23,7 @@ export async function runStruckHere(
 ): Promise<StruckAnswer> {
   install(wrapFileSystem);
   const words = command.words(box);
-  const options = { world: usualWorld, ...(command.input === undefined ? {} : { input: command.input }) };
+  const options = { world: usualWorld, input: command.input };
   arm({ root: box.root, watch, ...strike });
   const answer = await box.run(words, options);
   const { calls, fired } = disarm();

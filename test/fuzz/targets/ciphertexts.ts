@@ -57,9 +57,9 @@ async function open(_chance: Chance, secrets: Secrets): Promise<World<Call>> {
   const run = async ({ operation, sample }: Call): Promise<readonly ItemResult<unknown>[]> => {
     const { key, text, message, context, nonce, associated_data } = sample;
     const beside = {
-      ...(context === undefined ? {} : { context }),
-      ...(nonce === undefined ? {} : { nonce }),
-      ...(associated_data === undefined ? {} : { associatedData: associated_data }),
+      context,
+      nonce,
+      associatedData: associated_data,
     };
     if (operation === 'decrypt') return decrypt(engine, key, [{ ciphertext: text, ...beside }]);
     if (operation === 'rewrap') return rewrap(engine, key, [{ ciphertext: text, ...beside }]);
@@ -121,8 +121,8 @@ function generate(chance: Chance): Call {
       ...spoiled,
       kind: chance.pick(['decrypt', 'verify', 'hmac']),
       context: chance.oneIn(2) ? chance.pick(contexts) : anyText(chance),
-      ...(chance.oneIn(2) ? { nonce: anyText(chance) } : {}),
-      ...(chance.oneIn(3) ? { associated_data: anyText(chance) } : {}),
+      nonce: chance.oneIn(2) ? anyText(chance) : undefined,
+      associated_data: chance.oneIn(3) ? anyText(chance) : undefined,
       hash_algorithm: chance.oneIn(4) ? anyText(chance) : chance.pick(hashes),
       signature_algorithm: chance.oneIn(4) ? anyText(chance) : chance.pick(['', 'pss', 'pkcs1v15']),
       marshaling_algorithm: chance.oneIn(4) ? anyText(chance) : chance.pick(['asn1', 'jws']),

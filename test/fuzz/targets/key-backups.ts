@@ -73,9 +73,7 @@ async function open(_chance: Chance, secrets: Secrets): Promise<World<Restoring>
   return {
     generate,
     async check({ backup, name }) {
-      const outcome = await secrets.outcome(() =>
-        restoreKey(engine, { backup, force: false, ...(name === undefined ? {} : { name }) }),
-      );
+      const outcome = await secrets.outcome(() => restoreKey(engine, { backup, force: false, name }));
       if ('refused' in outcome) {
         if ((await store.revision()) !== revision) throw new Defect('a refused backup has changed the store');
         return;

@@ -157,8 +157,8 @@ function exchangeOf(request: Request, { tokens }: Content): Exchange {
     target: request.target,
     headers: {
       ...request.headers,
-      ...(contentType === undefined ? {} : { 'content-type': contentType }),
-      ...(text === undefined ? {} : { 'x-service-token': text }),
+      'content-type': contentType ?? request.headers['content-type'],
+      'x-service-token': text ?? request.headers['x-service-token'],
     },
     body: heldBody(body === undefined ? undefined : Buffer.from(body)),
     remoteAddress: '127.0.0.1',

@@ -123,7 +123,7 @@ describe('auth/token/lookup-self', () => {
       orphan: true,
       policies: ['root'],
     });
-    expect(details).not.toHaveProperty('renewable');
+    expect(details.renewable).toBeUndefined();
   });
 
   it('works in the request that takes the last use', async () => {

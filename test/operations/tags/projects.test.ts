@@ -247,7 +247,7 @@ describe('renaming a tag', () => {
       'tags rename',
       { ...acme, tag_name },
       {
-        data: { type: 'tags', attributes: { name, ...(merge === undefined ? {} : { merge }) } },
+        data: { type: 'tags', attributes: { name, merge } },
       },
     );
   const tagsOn = async (workspace_id: string) =>

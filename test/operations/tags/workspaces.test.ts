@@ -30,7 +30,7 @@ const create = (attributes: object, tags?: readonly object[]) =>
     data: {
       type: 'workspaces',
       attributes,
-      ...(tags === undefined ? {} : { relationships: { tags: { data: tags } } }),
+      relationships: tags === undefined ? undefined : { tags: { data: tags } },
     },
   });
 const names = ({ data }: Many): string[] => data.map(({ attributes }) => attributes.name);

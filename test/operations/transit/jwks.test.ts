@@ -21,8 +21,8 @@ async function token(name: string, alg: string, version: number): Promise<string
     key_version: version,
     input: Buffer.from(signed).toString('base64'),
     marshaling_algorithm: 'jws',
-    ...(alg === 'EdDSA' ? {} : { hash_algorithm: `sha2-${alg.slice(2)}` }),
-    ...(alg.startsWith('RS') ? { signature_algorithm: 'pkcs1v15' } : {}),
+    hash_algorithm: alg === 'EdDSA' ? undefined : `sha2-${alg.slice(2)}`,
+    signature_algorithm: alg.startsWith('RS') ? 'pkcs1v15' : undefined,
     ...(alg.startsWith('PS') ? { signature_algorithm: 'pss', salt_length: 'hash' } : {}),
   };
   const signature = await operations.text('sign', raw, 'signature');

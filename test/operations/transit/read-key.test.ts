@@ -46,8 +46,7 @@ describe('keys read', () => {
   it('shows the public key of a context, and that of a derived key only so', async () => {
     const { ask, restore } = await freshOperations();
     await restore('derived', [goEntry({ key: ED25519_KEY })], ED25519);
-    const read = (context?: string) =>
-      ask('keys read', { name: 'derived', ...(context === undefined ? {} : { context }) });
+    const read = (context?: string) => ask('keys read', { name: 'derived', context });
     expect(await read()).toMatchObject({ keys: { 1: { public_key: '' } } });
     expect(await read(CONTEXT)).toMatchObject({ keys: { 1: { public_key: DERIVED_PUBLIC_KEY } } });
     expect(await rejectionOf(read('n!t base64'))).toMatchObject({

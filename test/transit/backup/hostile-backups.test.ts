@@ -88,10 +88,8 @@ describe('a backup whose versions do not fit each other', () => {
   it('is accepted without an archive; versions below the minimum are then gone', async () => {
     const whole = goDocument([aes(), aes(), aes()], { min_decryption_version: 2 });
     for (const archived_keys of [null, undefined, { keys: null }, { keys: [] }]) {
-      const key = await read({
-        policy: whole['policy'],
-        ...(archived_keys === undefined ? {} : { archived_keys }),
-      });
+      const { policy } = whole;
+      const key = await read(archived_keys === undefined ? { policy } : { policy, archived_keys });
       expect(Object.keys(key.versions)).toEqual(['2', '3']);
     }
   });

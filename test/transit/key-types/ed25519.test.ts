@@ -47,11 +47,7 @@ describe('ed25519', () => {
     const seed = hex(first?.seed ?? '');
     const wrongPublic = hex(second?.publicKey ?? '');
     const read = (key: Buffer, publicKey?: string) =>
-      rejectionOf(
-        Promise.resolve().then(() =>
-          ed25519.backup.read({ key, ...(publicKey === undefined ? {} : { publicKey }) }),
-        ),
-      );
+      rejectionOf(Promise.resolve().then(() => ed25519.backup.read({ key, publicKey })));
     const mismatch = {
       kind: 'invalid',
       field: 'backup',

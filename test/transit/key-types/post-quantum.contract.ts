@@ -75,7 +75,7 @@ export function postQuantumContract(type: KeyType): void {
       [`has a ${type.name} public key of the wrong length`, { publicKey: 'AAAA' }],
       [
         `has a ${type.name} private key that does not match its public key`,
-        { key, ...(other.publicKey === undefined ? {} : { publicKey: other.publicKey }) },
+        { key, publicKey: other.publicKey },
       ],
     ];
     for (const [what, hostile] of refusals) {

@@ -47,7 +47,7 @@ export interface SecretId {
   /** Creation time, in milliseconds since the epoch. */
   readonly createdMs: number;
   readonly updatedMs: number;
-  readonly expiresMs?: number;
+  readonly expiresMs?: number | undefined;
   /** Seconds; 0 for one that never ends. */
   readonly ttl: number;
   /** Remaining logins; 0 for unlimited. A used-up one is deleted. */

@@ -27,7 +27,7 @@ export const NEW_ROLE: RoleSettings = {
 export interface RoleChange {
   readonly settings: Partial<RoleSettings>;
   readonly token: Partial<TokenSettings>;
-  readonly roleId?: string;
+  readonly roleId?: string | undefined;
 }
 
 const KEY_BYTES = 32;

@@ -25,7 +25,7 @@ import { SECRETS } from './mount-type.ts';
 /** Settings of a new secret ID; the role's apply if absent. */
 export interface SecretRequest {
   /** Of the caller's choice; absent for a random one. */
-  readonly secretId?: string;
+  readonly secretId?: string | undefined;
   readonly meta: Readonly<Record<string, string>>;
   readonly cidrs: readonly string[];
   readonly tokenCidrs: readonly string[];
@@ -74,7 +74,7 @@ export function makeSecret(room: Room, name: string, request: SecretRequest): Pr
       createdMs: now,
       updatedMs: now,
       ttl,
-      ...(ttl === 0 ? {} : { expiresMs: now + ttl * 1000 }),
+      expiresMs: ttl === 0 ? undefined : now + ttl * 1000,
       uses: usesOf(role, request.uses),
       ...networksOf(role, request),
     };

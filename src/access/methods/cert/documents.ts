@@ -49,7 +49,7 @@ export interface KeptList {
   /** Time of the list (thisUpdate), in milliseconds since the epoch. Absent in lists stored by earlier versions. */
   readonly sinceMs?: number;
   /** From where it is fetched again when it is out of date. Milliseconds since the epoch. */
-  readonly source?: { readonly url: string; readonly nextMs?: number };
+  readonly source?: { readonly url: string; readonly nextMs?: number | undefined } | undefined;
 }
 
 /** Settings of the mount, in API terms. */

@@ -1,7 +1,6 @@
 /** Certificate revocation lists of a mount. */
 
 import { asCofferError, type CofferError, invalid } from '../../../ground/errors.ts';
-import { defined } from '../../../ground/objects.ts';
 import { collectionOf } from '../../../mounts/mounts.ts';
 import type { ListOptions, View } from '../../../store/store.ts';
 import { changeBelow } from '../../login/role-table.ts';
@@ -151,7 +150,7 @@ const kept = ({ issuer, serials, sinceMs, nextMs }: RevocationList, url?: string
   issuer,
   serials,
   sinceMs,
-  ...(url === undefined ? {} : { source: { url, ...defined({ nextMs }) } }),
+  source: url === undefined ? undefined : { url, nextMs },
 });
 
 function parsing<T>(parse: () => T): T {

@@ -26,10 +26,10 @@ export function documentAnswer({ data, created }: Outcome<unknown>): Answer {
 }
 
 interface ErrorMembers {
-  readonly title?: string;
+  readonly title?: string | undefined;
   readonly detail?: string;
-  readonly source?: object;
-  readonly meta?: object;
+  readonly source?: object | undefined;
+  readonly meta?: object | undefined;
 }
 
 export function errorDocument(status: number, members: ErrorMembers = {}): Answer {
@@ -68,11 +68,14 @@ export function coreErrorDocument(
   const family = source !== undefined && 'parameter' in source ? queryFamily(source.parameter) : undefined;
   const isBadQuery = error.kind === 'invalid' && family !== undefined;
   return errorDocument(isBadQuery ? 400 : status, {
-    ...(isBadQuery ? { title: `invalid ${family} parameter` } : {}),
-    ...(error.kind === 'unsupported' ? { title: 'not supported' } : {}),
+    title: isBadQuery
+      ? `invalid ${family} parameter`
+      : error.kind === 'unsupported'
+        ? 'not supported'
+        : undefined,
     detail: error.message,
-    ...(source === undefined ? {} : { source }),
-    ...(details === undefined ? {} : { meta: details }),
+    source,
+    meta: details,
   });
 }
 

@@ -158,7 +158,7 @@ const METHODS: Readonly<Record<string, Method>> = {
 const resultOf = (answer: Answer, error?: string): Result<Answer> => ({
   answer,
   status: answer.status,
-  ...(error === undefined ? {} : { error }),
+  error,
 });
 
 const SEALED = errorDocument(503, { detail: 'The store is sealed.' });

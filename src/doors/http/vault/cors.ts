@@ -48,11 +48,8 @@ async function answerPage(
   take: (exchange: Exchange) => PendingRequest,
 ): Promise<Answer> {
   if (!allowsOrigin(settings, origin)) return NOT_ALLOWED;
-  const headers = {
-    'access-control-allow-origin': origin,
-    vary: 'Origin',
-    ...(settings.allowsCredentials ? { 'access-control-allow-credentials': 'true' } : {}),
-  };
+  const headers: Record<string, string> = { 'access-control-allow-origin': origin, vary: 'Origin' };
+  if (settings.allowsCredentials) headers['access-control-allow-credentials'] = 'true';
   if (exchange.method === 'OPTIONS') return preflight(exchange, settings, headers);
   const answer = await take({ ...exchange, isOfAllowedPage: true }).answer();
   return { ...answer, headers: { ...answer.headers, ...headers } };

@@ -139,6 +139,7 @@ function printMembers(members: object | undefined): string {
   if (members === undefined) return '';
   let printed = '';
   for (const [name, value] of Object.entries(members)) {
+    if (value === undefined) continue;
     printed += `,${JSON.stringify(name)}:${sortedJson(value)}`;
   }
   return escapeHtml(printed);

@@ -1,6 +1,5 @@
 import { randomUUID } from 'node:crypto';
 import type { TokenIdentity } from '../../../access/access.ts';
-import { when } from '../../../ground/objects.ts';
 import { ownWords } from '../../../ground/own-words.ts';
 import type { Mount } from '../../../mounts/mount.ts';
 import { isSystemPath, LOGIN_PREFIX } from '../../../mounts/paths.ts';
@@ -184,15 +183,13 @@ export class VaultApi {
       method,
       path,
       match,
-      ...(mount === undefined ? {} : { mount }),
+      mount,
       ...(this.#options.byOwner ? { token: undefined, byOwner: true } : { token: tokenOf(exchange) }),
       dialect: dialectOf(exchange),
-      ...(wrapTtl === undefined ? {} : { wrapTtl }),
+      wrapTtl,
       remoteAddress: exchange.remoteAddress,
       headers: exchange.headers,
-      ...when(exchange.clientCertificates !== undefined, {
-        clientCertificates: exchange.clientCertificates,
-      }),
+      clientCertificates: exchange.clientCertificates,
       revision,
       isOpenPath,
       policyPrefix: '',
@@ -211,7 +208,7 @@ export class VaultApi {
     const isOfWebPage = isOpen(match) && mount !== undefined && isOfStrangePage(exchange);
     return {
       unauthenticated: () => UNAUTHENTICATED,
-      ...(isOfWebPage ? { refused: () => OF_WEB_PAGE } : {}),
+      refused: () => (isOfWebPage ? OF_WEB_PAGE : undefined),
       denied: () => PERMISSION_DENIED,
       tooOften: (seconds) => tooOften(path, seconds),
       told: withHeaders,

@@ -39,6 +39,6 @@ export function diskError(
   const known = reasons[errorCode(error) ?? ''];
   return unavailable(placed`cannot ${action} ${{ file }}: ${diskReason(error)}`, {
     cause: error,
-    ...(known === undefined ? {} : { hint: known.hint }),
+    hint: known?.hint,
   });
 }

@@ -128,7 +128,7 @@ export class StateDirectory {
     this.#known = state;
     this.#file = file ?? this.#file;
     const history = this.#file && `${this.#file.dev}.${this.#file.ino}.${this.#file.birthtimeMs}`;
-    this.#sighting = { generation, revision, ...(history === undefined ? {} : { history }) };
+    this.#sighting = { generation, revision, history };
     return this.#sighting;
   }
 

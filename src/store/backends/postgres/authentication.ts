@@ -1,7 +1,7 @@
 /** Authenticates a connection to the server, and the server to us. */
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import type { ConnectionOptions } from 'node:tls';
+import { type ConnectionOptions, checkServerIdentity } from 'node:tls';
 import { invalid } from '../../../ground/errors.ts';
 import { readPrivateFile } from '../../../ground/private-files.ts';
 import { keepOwnAuthorities } from '../../../ground/tls-trust.ts';
@@ -19,8 +19,8 @@ export function tlsOptions({ ssl, hosts }: PostgresAddress): ConnectionOptions |
   const local = hosts.every(({ host }) => host.startsWith('/'));
   if (ssl.mode === 'disable' || local) return false;
   const own = {
-    ...(ssl.certificateFile === undefined ? {} : { cert: readPem(ssl.certificateFile) }),
-    ...(ssl.keyFile === undefined ? {} : { key: readSecretFile(ssl.keyFile) }),
+    cert: ssl.certificateFile === undefined ? undefined : readPem(ssl.certificateFile),
+    key: ssl.keyFile === undefined ? undefined : readSecretFile(ssl.keyFile),
   };
   requireUsable(own);
   const authority = ssl.rootCertificateFile ?? defaultAuthority();
@@ -37,8 +37,8 @@ export function tlsOptions({ ssl, hosts }: PostgresAddress): ConnectionOptions |
   return {
     ...own,
     rejectUnauthorized: true,
-    ...(authority === undefined || authority === SYSTEM ? {} : { ca: readPem(authority) }),
-    ...(ssl.mode === 'verify-full' ? {} : { checkServerIdentity: () => undefined }),
+    ca: authority === undefined || authority === SYSTEM ? undefined : readPem(authority),
+    checkServerIdentity: ssl.mode === 'verify-full' ? checkServerIdentity : () => undefined,
   };
 }
 

@@ -78,10 +78,10 @@ function configFor(
   const password = passwordFor(address, { host, port });
   return {
     host,
-    ...(port === undefined ? {} : { port }),
-    ...(user === undefined ? {} : { user }),
-    ...(database === undefined ? {} : { database }),
-    ...(password === undefined ? {} : { password: password as () => string }),
+    port,
+    user,
+    database,
+    password: password === undefined ? undefined : (password as () => string),
     connectionTimeoutMillis: address.connectTimeoutMs,
     pipeline: true,
     keepAlive: true,

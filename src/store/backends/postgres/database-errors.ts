@@ -145,7 +145,7 @@ export function databaseError(error: unknown, place: DatabasePlace): unknown {
   const { reason, hint } = tlsReason(code, message) ?? REASONS[code] ?? ownReason(error, message);
   return unavailable(placed`cannot use ${place}: ${reason}`, {
     cause: error,
-    ...(hint === undefined ? {} : { hint }),
+    hint,
   });
 }
 

@@ -178,8 +178,8 @@ export async function decryptAge(file: AgeFile, request: AgeDecryption): Promise
     source: file.rest,
     sink,
     stage,
-    ...(range && { range }),
-    ...(onProgress && { onProgress }),
+    range,
+    onProgress,
   });
 }
 

@@ -17,8 +17,8 @@ export const callerOf =
       ...options,
       headers: {
         accept: MEDIA_TYPE,
-        ...(as === null ? {} : { authorization: `Bearer ${as}` }),
-        ...(method === 'GET' || method === 'HEAD' ? {} : { 'content-type': MEDIA_TYPE }),
+        authorization: as === null ? undefined : `Bearer ${as}`,
+        'content-type': method === 'GET' || method === 'HEAD' ? undefined : MEDIA_TYPE,
         ...options.headers,
       },
     });

@@ -40,7 +40,7 @@ beforeAll(async () => {
         relationships: {
           tags: { data: named(tag) },
           'tag-bindings': { data: bound({ env }) },
-          ...(name === 'one' ? { project: { data: { type: 'projects', id: project } } } : {}),
+          project: name === 'one' ? { data: { type: 'projects', id: project } } : undefined,
         },
       },
     });

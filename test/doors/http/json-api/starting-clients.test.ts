@@ -31,11 +31,11 @@ beforeAll(async () => {
 
 const call = (method: string, path: string, token: string, body?: unknown) =>
   send(server.address, method, `/api/v2/${path}`, {
-    ...(body === undefined ? {} : { body }),
+    body,
     headers: {
       authorization: `Bearer ${token}`,
       accept: MEDIA_TYPE,
-      ...(method === 'GET' ? {} : { 'content-type': MEDIA_TYPE }),
+      'content-type': method === 'GET' ? undefined : MEDIA_TYPE,
     },
   });
 

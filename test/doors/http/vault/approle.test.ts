@@ -332,7 +332,7 @@ describe('a login', () => {
     const root = (method: string, path: string, body?: object) =>
       send(server.address, method, `/v1/${path}`, {
         token: server.token,
-        ...(body === undefined ? {} : { body }),
+        body,
       });
     await root('POST', 'sys/auth/approle', { type: 'approle' });
     await root('POST', `${ROLE}/once`, { role_id: 'once', secret_id_num_uses: 3 });

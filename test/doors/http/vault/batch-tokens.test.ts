@@ -29,8 +29,8 @@ beforeAll(async () => {
 
 const ask = (address: string, method: string, path: string, token: string | undefined, body?: unknown) =>
   send(address, method, `/v1/${path}`, {
-    ...(token === undefined ? {} : { token }),
-    ...(body === undefined ? {} : { body }),
+    token,
+    body,
   });
 const root = (method: string, path: string, body?: unknown) =>
   ask(first.address, method, path, first.token, body);

@@ -11,7 +11,7 @@ describe('a server', () => {
   it('asks for certificates, and changes nothing for those who have none, or some of nobody', async () => {
     const odd = made.make('odd', PAST);
     for (const client of [undefined, web, odd]) {
-      const seen = await ask('GET', 'sys/health', { ...(client && { client }) });
+      const seen = await ask('GET', 'sys/health', { client });
       expect(seen.status).toBe(200);
     }
   });
@@ -76,7 +76,7 @@ describe('a server', () => {
       send(strict.address, 'GET', '/v1/sys/health', {
         ca: tls.pem,
         agent,
-        ...(client && { client: { cert: client.cert, key: client.key } }),
+        client: client ? { cert: client.cert, key: client.key } : undefined,
       }).then(
         ({ status }) => status,
         () => 'refused',

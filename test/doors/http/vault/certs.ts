@@ -38,7 +38,7 @@ export function certificateWorld() {
 
   /** As root. */
   const root = (method: string, path: string, body?: unknown): Promise<Reply> =>
-    ask(method, path, { token: server.token, ...(body === undefined ? {} : { body }) });
+    ask(method, path, { token: server.token, body });
 
   async function enable(path: string): Promise<void> {
     expect((await root('POST', `sys/auth/${path}`, { type: 'cert' })).status).toBe(204);
@@ -53,8 +53,8 @@ export function certificateWorld() {
   ): Promise<Reply> =>
     ask('POST', path, {
       body,
-      ...(client === undefined ? {} : { client: { cert: client.cert, key: client.key } }),
-      ...(token === undefined ? {} : { token }),
+      client: client === undefined ? undefined : { cert: client.cert, key: client.key },
+      token,
     });
 
   let mounts = 0;

@@ -10,7 +10,7 @@ const HELLO = 'aGVsbG8=';
 const asFamily = (server: TestServer, method: string, path: string, body?: object) =>
   send(server.address, method, path, {
     headers: { 'x-vault-token': server.token, 'x-vault-request': 'true' },
-    ...(body === undefined ? {} : { body }),
+    body,
   });
 
 const asOurs = (server: TestServer, method: string, path: string, options: SendOptions = {}) =>

@@ -174,7 +174,7 @@ describe('audit logs over HTTP', () => {
     const ask = (method: string, path: string, body?: object) =>
       send(audited.address, method, `/v1/${path}`, {
         token: audited.token,
-        ...(body === undefined ? {} : { body }),
+        body,
       });
     const { json } = await ask('GET', 'sys/audit');
     const device = {

@@ -26,7 +26,7 @@ export async function loginServer(finished: CleanLater = cleanUpAfterAll()): Pro
   const anybody = (method: string, path: string, options: SendOptions = {}) =>
     send(server.address, method, `/v1/${path}`, options);
   const root = (method: string, path: string, body?: unknown) =>
-    anybody(method, path, { token: server.token, ...(body === undefined ? {} : { body }) });
+    anybody(method, path, { token: server.token, body });
   return {
     server,
     root,

@@ -40,7 +40,7 @@ function ask({ line, body }: Asked): Promise<Reply> {
   const [method = '', path = ''] = line.split(' ');
   return send(server.address, method, `/v1/${path}`, {
     headers: { 'x-vault-token': server.token, 'x-vault-request': 'true' },
-    ...(body === undefined ? {} : { body }),
+    body,
   });
 }
 

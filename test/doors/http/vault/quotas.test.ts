@@ -27,7 +27,7 @@ beforeAll(async () => {
 const ask = (method: string, path: string, options: SendOptions = {}) =>
   send(server.address, method, path.startsWith('/') ? path : `/v1/${path}`, options);
 const root = (method: string, path: string, body?: unknown) =>
-  ask(method, path, { token: server.token, ...(body === undefined ? {} : { body }) });
+  ask(method, path, { token: server.token, body });
 const problem = ({ status, json }: Reply) => [status, ...(json?.errors ?? [])];
 
 const LIMITS = 'sys/quotas/rate-limit';
@@ -143,7 +143,7 @@ describe('a rate limit', () => {
     const api = (method: string, path: string, type?: string, attributes: object = {}) =>
       ask(method, `/api/v2/${path}`, {
         headers,
-        ...(type === undefined ? {} : { body: { data: { type, attributes } } }),
+        body: type === undefined ? undefined : { data: { type, attributes } },
       });
     await api('POST', 'organizations', 'organizations', { name: 'limited', email: 'a@b.example' });
     const made = await api('POST', 'organizations/limited/workspaces', 'workspaces', { name: 'web' });

@@ -1,0 +1,31 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { withoutUndefined } from '../../src/ground/objects.ts';
+
+describe('a value without what is undefined', () => {
+  it('is what JSON makes of it', () => {
+    const value = fc.anything({
+      values: [fc.string(), fc.integer(), fc.boolean(), fc.constant(undefined), fc.constant(null)],
+      maxDepth: 4,
+    });
+    fc.assert(
+      fc.property(fc.dictionary(fc.string(), value), (object) => {
+        const kept = withoutUndefined(object);
+        expect(JSON.stringify(kept)).toBe(JSON.stringify(object));
+      }),
+    );
+  });
+
+  it('has none of the members that are undefined, however deep they are', () => {
+    const kept = withoutUndefined({ a: undefined, b: [{ c: undefined, d: 1 }], e: null });
+    expect(Object.keys(kept)).toEqual(['b', 'e']);
+    expect(Object.keys(kept.b[0] ?? {})).toEqual(['d']);
+  });
+
+  it('is the same object where nothing is undefined, and bytes are left as they are', () => {
+    const bytes = Buffer.from('bytes');
+    const whole = { a: [1, { b: bytes }] };
+    expect(withoutUndefined(whole)).toBe(whole);
+    expect(withoutUndefined({ a: undefined, bytes }).bytes).toBe(bytes);
+  });
+});
