@@ -1,4 +1,5 @@
 import { isObject } from '../ground/objects.ts';
+import { turn } from '../ground/pause.ts';
 import type { Stanza } from '../transit/envelope/age/header.ts';
 import { parseRecipient, sealedFor } from '../transit/envelope/age/recipients.ts';
 import { type Runner, resultOf } from './declaration/operation.ts';
@@ -51,20 +52,25 @@ interface Sealed {
 }
 
 /**
- * What of the stanzas may be for a key, as the store decrypts it; nothing where all are for keys of other kinds.
+ * What of the stanzas may be for a key, as the store decrypts it; nothing where all are for other keys. Stanzas may be thousands,
+ * and each costs a hash or two, so others have their turn after each version.
  * @throws `inauthentic` for a stanza that is not as it should be.
  */
-export const sealedForKey = (
+export async function sealedForKey(
   versions: readonly RecipientVersion[],
   stanzas: readonly Stanza[],
-): readonly Sealed[] =>
+): Promise<readonly Sealed[]> {
+  const found: Sealed[] = [];
   // The latest first: most files are young.
-  [...versions].reverse().flatMap(({ version, recipient }) =>
-    sealedFor(parseRecipient(recipient).kem, stanzas).map(({ encapsulated, body }) => {
+  for (const { version, recipient } of [...versions].reverse()) {
+    for (const { encapsulated, body } of sealedFor(parseRecipient(recipient), stanzas)) {
       const bytes = Buffer.concat([encapsulated, body]);
-      return { ciphertext: `service:v${version}:${bytes.toString('base64')}` };
-    }),
-  );
+      found.push({ ciphertext: `service:v${version}:${bytes.toString('base64')}` });
+    }
+    await turn();
+  }
+  return found;
+}
 
 /**
  * Unwraps the file key of one of the stanzas, where the key is; undefined if none of them is for the key.
@@ -75,7 +81,7 @@ export async function unwrapStanzas(
   { name, mount, versions }: RecipientKey,
   stanzas: readonly Stanza[],
 ): Promise<Buffer | undefined> {
-  const ciphertexts = sealedForKey(versions, stanzas);
+  const ciphertexts = await sealedForKey(versions, stanzas);
   for (let from = 0; from < ciphertexts.length; from += BATCH) {
     const raw = { name, batch_input: ciphertexts.slice(from, from + BATCH) };
     const fileKey = opened(resultOf(await place.run('transit decrypt', raw, mount)));

@@ -23,6 +23,7 @@ beforeAll(async () => {
   for (const [name, type] of [
     ['inbox', 'x25519'],
     ['hybrid', 'mlkem768-x25519'],
+    ['tagged', 'p256'],
     ['app', 'aes256-gcm96'],
   ]) {
     await place.ok(`transit keys create ${name} --type ${type}`);
@@ -83,6 +84,15 @@ describe('the plugin of age', () => {
     expect(made).toMatch(/^-> labels postquantum\n\n-> recipient-stanza 0 mlkem768x25519 /);
     const one = made.slice(made.indexOf('-> recipient-stanza'));
     expect(await opened(place, offered.identity, inFile(one))).toBe(FOUND);
+  });
+
+  it('opens what was written to a key on P-256, and only that', async () => {
+    const offered = (await place.json('agent offer tagged --age')) as { recipient: string; identity: string };
+    const made = await wrapped(place, offered.recipient);
+    expect(made).toMatch(/^-> recipient-stanza 0 p256tag [\w+/]{6} [\w+/]{87}\n[\w+/]{43}\n-> done\n\n$/);
+    expect(await opened(place, offered.identity, inFile(made))).toBe(FOUND);
+    const forAnother = inFile(made).replace(/p256tag [\w+/]{6}/, 'p256tag AAAAAA');
+    expect(await opened(place, offered.identity, forAnother)).toBe(DONE);
   });
 
   it('works without an agent where the store opens with a secret', async () => {

@@ -52,6 +52,12 @@ function recipientOf({ recipient }: PublicVersion): string {
   });
 }
 
+/** SSH would take a recipient on P-256 for a key that signs. @throws `unsupported` */
+function signingKeyOf({ key, recipient }: PublicVersion): KeyObject {
+  if (recipient === undefined) return key;
+  throw unsupported('SSH has no keys of this type', { hint: 'use an ed25519, ECDSA or RSA key' });
+}
+
 const FORMS: Readonly<Record<string, Form>> = {
   pem: { print: ({ key }) => spki(key, 'pem').toString() },
   der: { binary: true, print: ({ key }) => Buffer.from(spki(key, 'der')).toString('base64') },
@@ -59,11 +65,11 @@ const FORMS: Readonly<Record<string, Form>> = {
     print: (version, { name }) =>
       `${JSON.stringify({ ...version.key.export({ format: 'jwk' }), kid: keyIdOf(name, version.number) })}\n`,
   },
-  ssh: { print: (version, named) => `${sshLine(version.key, commentOf(version, named))}\n` },
+  ssh: { print: (version, named) => `${sshLine(signingKeyOf(version), commentOf(version, named))}\n` },
   'allowed-signers': {
     all: true,
     print: (version, named) =>
-      `${allowedSignerLine(named.identity, version.key, version.createdAt, commentOf(version, named))}\n`,
+      `${allowedSignerLine(named.identity, signingKeyOf(version), version.createdAt, commentOf(version, named))}\n`,
   },
   minisign: { print: ({ key }) => printMinisignKey(key) },
   age: { print: (version) => `${recipientOf(version)}\n` },

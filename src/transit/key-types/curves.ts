@@ -35,3 +35,12 @@ export const ECDSA_CURVES: readonly EcdsaCurve[] = CURVES.map((curve) => ({
  */
 export const curveNamed = (name: string | undefined): EcdsaCurve | undefined =>
   ECDSA_CURVES.find(({ opensslName }) => opensslName === name);
+
+/** Curve of age's tagged recipients. */
+export const P256: EcdsaCurve = curveCalled('P-256');
+
+function curveCalled(name: CurveName): EcdsaCurve {
+  const found = ECDSA_CURVES.find(({ jwkName }) => jwkName === name);
+  if (found === undefined) throw new RangeError(`there is no curve ${name}`);
+  return found;
+}

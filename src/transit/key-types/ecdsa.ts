@@ -58,7 +58,8 @@ const signingOn = ({ coordinateBytes, hash }: EcdsaCurve): Signing<KeyPair> => (
   },
 });
 
-function requireCurve(key: KeyObject, curve: EcdsaCurve): void {
+/** @throws `invalid` in the words of peers. */
+export function requireCurve(key: KeyObject, curve: EcdsaCurve): void {
   requireKeyKind(key, 'ec', 'ecdsa');
   const given = key.asymmetricKeyDetails?.namedCurve ?? 'unknown';
   if (given === curve.opensslName) return;

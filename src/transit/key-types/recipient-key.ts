@@ -1,8 +1,11 @@
-import type { KeyObject } from 'node:crypto';
+import { createPublicKey, type KeyObject } from 'node:crypto';
 import { unsupported } from '../../ground/errors.ts';
 import { ownWords } from '../../ground/own-words.ts';
 import { parseBech32 } from './age/bech32.ts';
+import { convertedPoint } from './age/p256.ts';
+import { p256Kem } from './age/tagged.ts';
 import { x25519Kem } from './age/x25519.ts';
+import { P256 } from './curves.ts';
 import { rawKeys } from './raw-keys.ts';
 
 /**
@@ -14,8 +17,19 @@ export function recipientKey(recipient: string): KeyObject {
   if (prefix === x25519Kem.recipientPrefix) {
     return rawKeys.createPublicKey({ key: bytes, format: 'raw-public', asymmetricKeyType: 'x25519' });
   }
+  if (prefix === p256Kem.recipientPrefix) {
+    return createPublicKey({ key: p256Jwk(convertedPoint(bytes, 'uncompressed')), format: 'jwk' });
+  }
   throw unsupported(ownWords('a hybrid public key has no form but that of age'), {
     field: 'format',
     hint: 'say --format age',
   });
 }
+
+/** A point as a JSON Web Key (RFC 7518, 6.2.1). @param point uncompressed. */
+export const p256Jwk = (point: Buffer) => ({
+  kty: 'EC',
+  crv: P256.jwkName,
+  x: point.subarray(1, 1 + P256.coordinateBytes).toString('base64url'),
+  y: point.subarray(1 + P256.coordinateBytes).toString('base64url'),
+});

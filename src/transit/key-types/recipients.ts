@@ -1,30 +1,39 @@
-import { createSecretKey, type KeyObject } from 'node:crypto';
+import { createPrivateKey, createSecretKey, type KeyObject } from 'node:crypto';
 import { encodeBase64 } from '../../ground/base64.ts';
 import { wipe } from '../../ground/bytes.ts';
 import { asCofferError, type CofferError, invalid } from '../../ground/errors.ts';
 import { ownWords } from '../../ground/own-words.ts';
+import type { Random } from '../../ground/random.ts';
 import { parseBech32, printBech32 } from './age/bech32.ts';
-import { type AgeKem, SECRET_BYTES } from './age/kem.ts';
+import { type AgeKem, SECRET_BYTES, type WrittenKem } from './age/kem.ts';
+import { pointOf } from './age/p256.ts';
+import { mlKemP256Kem, p256Kem } from './age/tagged.ts';
 import { xWingKem } from './age/x-wing.ts';
 import { x25519Kem } from './age/x25519.ts';
-import { pkcs8BytesOf, refusedBackup, requireKeyKind } from './key-pair.ts';
+import { P256 } from './curves.ts';
+import { requireCurve } from './ecdsa.ts';
+import { ecdsaFromBackup, ecdsaToBackup } from './ecdsa-backup.ts';
+import { pkcs8BytesOf, pkcs8Of, refusedBackup, requireKeyKind, requireRestorable } from './key-pair.ts';
 import type {
   BackupForm,
   BackupMaterial,
   ExportFormat,
   Importing,
   KeyType,
+  MaybePromise,
   PublicKeyEncryption,
   StoredMaterial,
 } from './key-type.ts';
 import { notAuthentic } from './node-aead.ts';
 import { privateKeyFromPkcs8 } from './pkcs8.ts';
 import { raw, rawKeys } from './raw-keys.ts';
+import { p256Jwk } from './recipient-key.ts';
 import { encodeAndWipe } from './secret-key.ts';
 
 /**
  * Key types that are recipients of the age format: everybody encrypts to the public half, `age1…`, with or without Coffer.
- * Both halves are stored as the bytes that age writes in Bech32.
+ * Both halves are stored as the bytes that age writes in Bech32; where it has no text for the private one, as its scalar or seed.
+ * @see docs/decisions/0296
  */
 
 class RecipientKey {
@@ -46,10 +55,22 @@ class RecipientKey {
   }
 }
 
-/** How private keys of one type travel between servers; the two differ, so that none is taken for one of the other type. */
+/** How private keys of one type travel between servers, and how they are printed. */
 interface SecretForm {
-  read(bytes: Uint8Array): Buffer;
+  /** @throws `invalid` for what is no private key of the type. */
+  read(bytes: Uint8Array): MaybePromise<Buffer>;
+  /** @param secret overwritten where it is not the result. */
   write(secret: Buffer): Buffer;
+  /** @param secret overwritten. @throws `invalid` for a format that the type does not have; `raw` is never asked for. */
+  print(secret: Buffer, format: ExportFormat): string;
+}
+
+/** A fresh private key of a kind. */
+function freshSecret({ isSecret }: AgeKem, random: Random): Buffer {
+  for (;;) {
+    const bytes = random.bytes(SECRET_BYTES);
+    if (isSecret?.(bytes) ?? true) return bytes;
+  }
 }
 
 function stored(kem: AgeKem, secret: Buffer): StoredMaterial {
@@ -96,9 +117,15 @@ const encryption = (kem: AgeKem): PublicKeyEncryption<RecipientKey> => ({
   },
 });
 
+/** @throws `invalid` for bytes that nobody can encrypt to, or that everybody could open. */
+function requireUsable(kem: AgeKem, publicKey: Uint8Array): void {
+  kem.seal(publicKey, Buffer.alloc(0));
+}
+
 function importing(name: string, kem: AgeKem, form: SecretForm): Importing<RecipientKey> {
+  const { identityPrefix } = kem;
   return {
-    secret: (bytes) => stored(kem, form.read(bytes)),
+    secret: async (bytes) => stored(kem, await form.read(bytes)),
     publicKey(text) {
       const publicKey = parsed(text.trim(), kem.recipientPrefix, kem.publicBytes);
       if (publicKey === undefined) {
@@ -107,13 +134,16 @@ function importing(name: string, kem: AgeKem, form: SecretForm): Importing<Recip
           hint: `it begins with ${kem.recipientPrefix}1`,
         });
       }
+      requireUsable(kem, publicKey);
       return { publicKey: encodeBase64(publicKey) };
     },
     secretBytes: (key) => form.write(key.secretBytes()),
-    identityBytes(text) {
-      const secret = parsed(text, kem.identityPrefix, SECRET_BYTES);
-      return secret && form.write(secret);
-    },
+    ...(identityPrefix !== undefined && {
+      identityBytes(text: string) {
+        const secret = parsed(text, identityPrefix, SECRET_BYTES);
+        return secret && form.write(secret);
+      },
+    }),
   };
 }
 
@@ -123,9 +153,15 @@ const backup = (name: string, kem: AgeKem): BackupForm => ({
     const shown = publicKey === undefined ? undefined : Buffer.from(publicKey, 'base64');
     if (key === undefined) {
       if (shown?.length !== kem.publicBytes) throw refusedBackup(`has no ${name} key`);
+      try {
+        requireUsable(kem, shown);
+      } catch {
+        throw refusedBackup(`has a public half that is no ${name} key`);
+      }
       return { publicKey: encodeBase64(shown) };
     }
     if (key.length !== SECRET_BYTES) throw refusedBackup(`has a ${name} key of the wrong length`);
+    if (kem.isSecret?.(key) === false) throw refusedBackup(`has a number that is out of range for ${name}`);
     const material = stored(kem, Buffer.from(key));
     if (publicKey === undefined || publicKey === material.publicKey) return material;
     throw refusedBackup(`has a ${name} private key that does not match its public key`);
@@ -143,14 +179,10 @@ const recipientType = (name: string, kem: AgeKem, form: SecretForm): KeyType<Rec
   importing: importing(name, kem, form),
   backup: backup(name, kem),
   open: (material) => new RecipientKey(material),
-  generate: (random) => stored(kem, random.bytes(SECRET_BYTES)),
+  generate: (random) => stored(kem, freshSecret(kem, random)),
   exportSecret(key, format) {
     const secret = key.secretBytes();
-    if (format === 'raw') return encodeAndWipe(secret);
-    requireAge(format);
-    const text = printBech32(kem.identityPrefix, secret).toUpperCase();
-    wipe(secret);
-    return text;
+    return format === 'raw' ? encodeAndWipe(secret) : form.print(secret, format);
   },
   publicKey: {
     label: name,
@@ -171,10 +203,22 @@ function requireAge(format: ExportFormat): void {
   });
 }
 
+/** An `AGE-SECRET-KEY-…`. */
+const asAgeWritesIt =
+  ({ identityPrefix }: WrittenKem): SecretForm['print'] =>
+  (secret, format) => {
+    requireAge(format);
+    const text = printBech32(identityPrefix, secret).toUpperCase();
+    wipe(secret);
+    return text;
+  };
+
 const X25519 = 'x25519';
+const MLKEM768_X25519 = 'mlkem768-x25519';
+const MLKEM768_P256 = 'mlkem768-p256';
 
 /** PKCS#8 (RFC 8410), as every asymmetric key travels for which there is such a form. */
-const pkcs8: SecretForm = {
+const x25519InPkcs8: SecretForm = {
   read(bytes) {
     const key = privateKeyFromPkcs8(bytes);
     requireKeyKind(key, X25519);
@@ -185,23 +229,53 @@ const pkcs8: SecretForm = {
     wipe(secret);
     return pkcs8BytesOf(key);
   },
+  print: asAgeWritesIt(x25519Kem),
 };
 
+/** PKCS#8 (RFC 5915), which it is printed in as well: age has no text for private keys whose place is a device. */
+const scalarInPkcs8: SecretForm = {
+  async read(bytes) {
+    const key = privateKeyFromPkcs8(bytes);
+    requireCurve(key, P256);
+    await requireRestorable(() => ecdsaFromBackup(ecdsaToBackup(key), P256));
+    return Buffer.from(key.export({ format: 'jwk' }).d ?? '', 'base64url');
+  },
+  write: (secret) => pkcs8BytesOf(p256PrivateKey(secret)),
+  print(secret, format) {
+    const key = p256PrivateKey(secret);
+    return format === 'der' ? pkcs8Of(key) : key.export({ format: 'pem', type: 'pkcs8' }).toString().trim();
+  },
+};
+
+/** @param scalar overwritten. */
+function p256PrivateKey(scalar: Buffer): KeyObject {
+  const d = scalar.toString('base64url');
+  const point = pointOf(scalar);
+  wipe(scalar);
+  return createPrivateKey({ key: { ...p256Jwk(point), d }, format: 'jwk' });
+}
+
 /** The seed alone. */
-const seed = (name: string): SecretForm => ({
+const seed = (name: string, print: SecretForm['print']): SecretForm => ({
   read(bytes) {
     if (bytes.length === SECRET_BYTES) return Buffer.from(bytes);
     throw wrongSize(bytes.length, name);
   },
   write: (secret) => secret,
+  print,
 });
+
+function inBase64(secret: Buffer, format: ExportFormat): string {
+  requireAge(format);
+  return encodeAndWipe(secret);
+}
 
 const wrongSize = (bytes: number, name: string): CofferError =>
   invalid(`invalid key size ${bytes} bytes for key type ${name}`, { field: 'ciphertext' });
 
-const HYBRID = 'mlkem768-x25519';
-
 export const recipientTypes = [
-  recipientType(X25519, x25519Kem, pkcs8),
-  recipientType(HYBRID, xWingKem, seed(HYBRID)),
+  recipientType(X25519, x25519Kem, x25519InPkcs8),
+  recipientType(MLKEM768_X25519, xWingKem, seed(MLKEM768_X25519, asAgeWritesIt(xWingKem))),
+  recipientType('p256', p256Kem, scalarInPkcs8),
+  recipientType(MLKEM768_P256, mlKemP256Kem, seed(MLKEM768_P256, inBase64)),
 ];

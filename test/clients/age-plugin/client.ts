@@ -9,7 +9,7 @@ import { goInstall } from '../go.ts';
 /** Of today; beside it, that of the distribution is tried. */
 const today = '1.3.1';
 
-const KEYS = { inbox: 'x25519', hybrid: 'mlkem768-x25519' };
+const KEYS = { inbox: 'x25519', hybrid: 'mlkem768-x25519', tagged: 'p256' };
 
 /** Lines with \`age\` as it is called here, the plugin, and the identities of the two keys in files. */
 async function typed(
@@ -48,6 +48,9 @@ const ofToday = `
 age -R hybrid.pub -o hybrid.age report
 age -d -i hybrid.txt hybrid.age
 grep -c mlkem768x25519 hybrid.age
+age -r $(coffer transit keys public tagged --format age) -o tagged.age report
+age -d -i tagged.txt tagged.age
+age -R tagged.pub report | age -d -i tagged.txt
 `;
 
 export const client: Client = {
@@ -66,7 +69,7 @@ export const client: Client = {
       await withAgent(bench, KEYS, async (agent) => {
         equal(await typed(bench, agent, both), 'a report\n'.repeat(3));
         equal(await typed(bench, agent, both, false), 'a report\n'.repeat(3));
-        equal(await typed(bench, agent, ofToday), 'a report\n1\n');
+        equal(await typed(bench, agent, ofToday), 'a report\n1\na report\na report\n');
         await bench.refused('age', ['-R', 'inbox.pub', '-R', 'hybrid.pub', 'report'], {
           environment: agent.environment,
         });

@@ -23,6 +23,8 @@ async function start(bench: Bench): Promise<void> {
   );
   await bench.coffer(['transit', 'keys', 'create', 'inbox', '--type', 'x25519']);
   await bench.coffer(['transit', 'keys', 'create', 'hybrid', '--type', 'mlkem768-x25519']);
+  await bench.coffer(['transit', 'keys', 'create', 'tagged', '--type', 'p256']);
+  await bench.coffer(['transit', 'keys', 'create', 'tagged-pq', '--type', 'mlkem768-p256']);
 }
 
 const withCoffer = (bench: Bench, typed: string): Promise<string> =>
@@ -44,6 +46,17 @@ export const client: Client = {
         age -R hybrid.pub -R quantum.pub --armor -o hybrid.age report
         coffer transit envelope decrypt --in hybrid.age`;
       equal(await withCoffer(bench, hybrid), 'for others\n');
+    },
+    async 'sends files to keys on P-256 as to keys in devices'(bench) {
+      await start(bench);
+      const typed = `age -r $(coffer transit keys public tagged --format age) -R friend.pub -o tagged.age report
+        coffer transit envelope decrypt --in tagged.age
+        age -d -i friend.txt tagged.age
+        coffer transit keys public tagged-pq --format age > tagged-pq.pub
+        age -R tagged-pq.pub -R quantum.pub -o tagged-pq.age report
+        coffer transit envelope decrypt tagged-pq --in tagged-pq.age
+        age -d -i quantum.txt tagged-pq.age`;
+      equal(await withCoffer(bench, typed), 'for others\n'.repeat(4));
     },
     async 'opens files for both kinds of its recipients'(bench) {
       await start(bench);

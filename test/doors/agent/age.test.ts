@@ -13,6 +13,7 @@ import { denied } from '../../../src/ground/errors.ts';
 import { printStanza } from '../../../src/transit/envelope/age/header.ts';
 import { ageRecipient } from '../../../src/transit/envelope/age/recipients.ts';
 import { printBech32 } from '../../../src/transit/key-types/age/bech32.ts';
+import { p256Kem } from '../../../src/transit/key-types/age/tagged.ts';
 import { xWingKem } from '../../../src/transit/key-types/age/x-wing.ts';
 import { x25519Kem } from '../../../src/transit/key-types/age/x25519.ts';
 import { Connected } from './connected.ts';
@@ -83,6 +84,37 @@ describe('a key that is confirmed', () => {
     const text = `identity-v1\n${said.map(printStanza).join('')}`;
     await new Connected(openAgeDoor(desk)).send(Buffer.from(text));
     expect(asked).toEqual(['inbox']);
+  });
+});
+
+describe('a key on P-256 that is confirmed', () => {
+  it('is asked about only where the tag of a stanza is its own', async () => {
+    const [mine = '', other = ''] = [9, 8].map((fill) =>
+      printBech32(p256Kem.recipientPrefix, p256Kem.publicOf(Buffer.alloc(32, fill))),
+    );
+    const asked: string[] = [];
+    const desk: Desk = {
+      offers: async () =>
+        ['other', 'mine'].map((key) => ({ mount: 'transit', key, uses: ['open'], confirm: true })),
+      run: async (_, { name }) => ({ data: { keys: { 1: { public_key: name === 'mine' ? mine : other } } } }),
+      async consent({ key }) {
+        asked.push(key);
+        throw denied('it was not allowed');
+      },
+      defect: (error) => {
+        throw error;
+      },
+    };
+    const { type, args, body } = await ageRecipient(mine).wrap(Buffer.alloc(16));
+    const said = [
+      { type: 'add-identity', args: ['AGE-PLUGIN-COFFER-1VVM9ZD'], body: Buffer.alloc(0) },
+      { type: 'recipient-stanza', args: ['0', type, ...args], body: Buffer.from(body) },
+      { type: 'done', args: [], body: Buffer.alloc(0) },
+      { type: 'ok', args: [], body: Buffer.alloc(0) },
+    ];
+    const text = `identity-v1\n${said.map(printStanza).join('')}`;
+    await new Connected(openAgeDoor(desk)).send(Buffer.from(text));
+    expect(asked).toEqual(['mine']);
   });
 });
 

@@ -1,4 +1,4 @@
-import { randomBytes } from 'node:crypto';
+import { createPublicKey, generateKeyPairSync, randomBytes } from 'node:crypto';
 import { chmodSync, existsSync, readFileSync, writeFileSync } from 'node:fs';
 import {
   armor,
@@ -17,6 +17,8 @@ const TAG = 16;
 const KINDS = [
   { type: 'x25519', makeIdentity: generateX25519Identity },
   { type: 'mlkem768-x25519', makeIdentity: generateHybridIdentity },
+  { type: 'p256', makeIdentity: generateX25519Identity },
+  { type: 'mlkem768-p256', makeIdentity: generateHybridIdentity },
 ];
 
 /** What an implementation of age that is not ours reads. */
@@ -158,6 +160,35 @@ export const recipientsSuite: Suite = (here) => {
     file('plain', 'a name for a friend');
     await here().ok('transit envelope encrypt --recipient friend --in plain --out friend.age');
     expect((await openedByAge(identity, read('friend.age'))).toString()).toBe('a name for a friend');
+  });
+
+  it('go to keys on P-256 that were made elsewhere, and are handed out as they came', async () => {
+    const pair = generateKeyPairSync('ec', { namedCurve: 'prime256v1' });
+    const pem = pair.privateKey.export({ format: 'pem', type: 'pkcs8' }).toString();
+    file('p256.pem', pem);
+    await here().ok('transit import tagged --type p256 --exportable --in p256.pem');
+    const recipient = await publicOf('tagged');
+    expect(recipient).toMatch(/^age1tag1/);
+    file('tagged.age', await sealedByAge(Buffer.from('for a device'), recipient));
+    expect(read('tagged.age').toString('latin1')).toMatch(/\n-> p256tag [\w+/]{6} [\w+/]{87}\n/);
+    expect(await here().ok('transit envelope decrypt --in tagged.age')).toBe('for a device');
+    expect(createPublicKey(await here().ok('transit keys public tagged')).equals(pair.publicKey)).toBe(true);
+    for (const format of ['ssh', 'allowed-signers']) {
+      expect(await here().refused(`transit keys public tagged --format ${format}`, 2)).toContain(
+        'SSH has no keys of this type',
+      );
+    }
+    const exported = await here().ok('transit keys export tagged --key-type encryption-key -o json');
+    expect(JSON.parse(exported)).toMatchObject({ keys: { 1: pem.trim() } });
+    await here().ok(`transit import gadget --type p256 --public-key ${recipient}`);
+    file('plain', 'a name for a device');
+    await here().ok('transit envelope encrypt --recipient gadget --in plain --out gadget.age');
+    expect(await here().ok('transit envelope decrypt tagged --in gadget.age')).toBe('a name for a device');
+    await here().ok('transit keys create elsewhere --type p256');
+    expect(await here().run('transit envelope decrypt elsewhere --in gadget.age')).toMatchObject({
+      exitCode: 4,
+      stderr: expect.stringContaining('no key that was tried opens this file') as string,
+    });
   });
 
   it('show the kinds of their recipients', async () => {

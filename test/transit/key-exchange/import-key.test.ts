@@ -237,7 +237,9 @@ describe('importing a key', () => {
       'hmac',
     ]);
     const others = keyTypeNames().filter((name) => !taken.has(name));
-    expect(others.every((name) => /^(rsa|ml-dsa|slh-dsa)-|^(mlkem768-)?x25519$/.test(name))).toBe(true);
+    expect(others.every((name) => /^(rsa|ml-dsa|slh-dsa)-|^(mlkem768-)?(x25519|p256)$/.test(name))).toBe(
+      true,
+    );
   });
 });
 

@@ -154,7 +154,7 @@ async function unwrapped(
     await conversation.stillThere();
     const versions = await recipientVersions(desk, key, mount);
     // Nobody is asked about a key that could not open the file anyway.
-    if (sealedForKey(versions, stanzas).length === 0) continue;
+    if ((await sealedForKey(versions, stanzas)).length === 0) continue;
     await desk.consent(offer, 'open a file', gone);
     const found = await unwrapStanzas(desk, { name: key, mount, versions }, stanzas);
     if (found !== undefined) return found;

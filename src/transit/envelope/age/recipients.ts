@@ -2,8 +2,8 @@ import { wipe } from '../../../ground/bytes.ts';
 import { invalid } from '../../../ground/errors.ts';
 import type { Random } from '../../../ground/random.ts';
 import { parseBech32, printBech32 } from '../../key-types/age/bech32.ts';
-import { type AgeKem, SECRET_BYTES, type SealedSecret } from '../../key-types/age/kem.ts';
-import { taggedKems } from '../../key-types/age/tagged.ts';
+import { type AgeKem, SECRET_BYTES, type SealedSecret, STANZA_TAG_BYTES } from '../../key-types/age/kem.ts';
+import { mlKemP256Kem, p256Kem } from '../../key-types/age/tagged.ts';
 import { xWingKem } from '../../key-types/age/x-wing.ts';
 import { x25519Kem } from '../../key-types/age/x25519.ts';
 import type { MaybePromise } from '../../key-types/key-type.ts';
@@ -31,17 +31,22 @@ export interface Identity {
   unwrap(stanzas: readonly Stanza[]): MaybePromise<Buffer | undefined>;
 }
 
-const KEMS: readonly AgeKem[] = [x25519Kem, xWingKem];
+const KEMS: readonly AgeKem[] = [x25519Kem, xWingKem, p256Kem, mlKemP256Kem];
 
 export const BODY_BYTES = FILE_KEY_BYTES + TAG_BYTES;
 
 /** A recipient or an identity as age writes it. @throws `invalid` when it is mistyped, or of a kind that is not known. */
-function parseKey(text: string, prefixOf: (kem: AgeKem) => string, bytes: (kem: AgeKem) => number) {
+function parseKey(
+  text: string,
+  prefixOf: (kem: AgeKem) => string | undefined,
+  bytes: (kem: AgeKem) => number,
+) {
   const parsed = parseBech32(text);
   const kem = KEMS.find((known) => prefixOf(known) === parsed.prefix);
   if (kem === undefined) {
+    const prefixes = KEMS.flatMap((known) => prefixOf(known) ?? []);
     throw invalid(`keys of age that begin with ${parsed.prefix.slice(0, 40)}1 are not known`, {
-      hint: `known are those that begin with ${KEMS.map((known) => `${prefixOf(known)}1`).join(' or ')}`,
+      hint: `known are those that begin with ${prefixes.map((prefix) => `${prefix}1`).join(' or ')}`,
     });
   }
   if (parsed.bytes.length !== bytes(kem)) {
@@ -62,28 +67,6 @@ export const parseRecipient = (text: string) =>
     (kem) => kem.recipientPrefix,
     (kem) => kem.publicBytes,
   );
-
-/** One whose private key is in hardware; undefined for a recipient of another kind. @throws `invalid` when it is mistyped. */
-function taggedRecipient(text: string): Recipient | undefined {
-  const { prefix, bytes } = parseBech32(text);
-  const kem = taggedKems.find(({ recipientPrefix }) => recipientPrefix === prefix);
-  if (kem === undefined) return undefined;
-  if (bytes.length !== kem.publicBytes) {
-    throw invalid(`a key that begins with ${prefix}1 has ${kem.publicBytes} bytes, not ${bytes.length}`);
-  }
-  kem.seal(bytes, Buffer.alloc(FILE_KEY_BYTES));
-  return {
-    group: kem.isPostQuantum ? 'post-quantum' : 'classical',
-    wrap(fileKey) {
-      const { tag, encapsulated, body } = kem.seal(bytes, fileKey);
-      return { type: kem.stanza, args: [tag, encapsulated].map(printUnpadded), body: Buffer.from(body) };
-    },
-  };
-}
-
-/** Whether a text begins as a recipient of a kind that is known here, whatever follows. */
-export const isKnownRecipient = (text: string): boolean =>
-  KEMS.some(({ recipientPrefix }) => text.slice(0, text.lastIndexOf('1')) === recipientPrefix);
 
 /** The public half of an `AGE-SECRET-KEY-…`, as age writes it. @throws `invalid`, never with the text in it. */
 export function recipientOfIdentity(text: string): string {
@@ -110,8 +93,6 @@ export function freshIdentity(random: Random): string {
  * @throws `invalid` if it is mistyped, or a weak key that anyone could decrypt with
  */
 export function ageRecipient(text: string): Recipient {
-  const tagged = taggedRecipient(text);
-  if (tagged !== undefined) return tagged;
   const { kem, bytes } = parseRecipient(text);
   // Detect an invalid key before a file is begun.
   kem.seal(bytes, Buffer.alloc(FILE_KEY_BYTES));
@@ -119,7 +100,9 @@ export function ageRecipient(text: string): Recipient {
     group: kem.isPostQuantum ? 'post-quantum' : 'classical',
     wrap(fileKey) {
       const { encapsulated, body } = kem.seal(bytes, fileKey);
-      return { type: kem.stanza, args: [printUnpadded(encapsulated)], body: Buffer.from(body) };
+      const tag = kem.tag?.(bytes, encapsulated);
+      const args = [...(tag === undefined ? [] : [tag]), encapsulated].map(printUnpadded);
+      return { type: kem.stanza, args, body: Buffer.from(body) };
     },
   };
 }
@@ -137,7 +120,7 @@ export function ageIdentity(text: string): Identity {
   const publicKey = kem.publicOf(secret);
   return {
     unwrap(stanzas) {
-      for (const sealed of sealedFor(kem, stanzas)) {
+      for (const sealed of sealedFor({ kem, bytes: publicKey }, stanzas)) {
         const fileKey = kem.open(secret, publicKey, sealed);
         if (fileKey !== undefined) return fileKey;
       }
@@ -146,13 +129,23 @@ export function ageIdentity(text: string): Identity {
   };
 }
 
-/** What the stanzas of one kind hold. @throws `inauthentic` for one that is not as it should be. */
-export const sealedFor = (kem: AgeKem, stanzas: readonly Stanza[]): readonly SealedSecret[] =>
+/**
+ * What those stanzas hold that may be for a public key: of a kind without tags, all.
+ * @throws `inauthentic` for one of its kind that is not as it should be.
+ */
+export const sealedFor = (
+  { kem, bytes }: ReturnType<typeof parseRecipient>,
+  stanzas: readonly Stanza[],
+): readonly SealedSecret[] =>
   stanzas
     .filter(({ type }) => type === kem.stanza)
-    .map(({ args, body }) => {
-      const [encapsulated] = requireShape(args, 1, body);
-      return { encapsulated: unpadded(encapsulated ?? '', kem.encapsulatedBytes), body };
+    .flatMap(({ args, body }) => {
+      const values = requireShape(args, kem.tag === undefined ? 1 : 2, body);
+      const encapsulated = unpadded(values.at(-1) ?? '', kem.encapsulatedBytes);
+      const isItsOwn =
+        kem.tag === undefined ||
+        unpadded(values[0] ?? '', STANZA_TAG_BYTES).equals(kem.tag(bytes, encapsulated));
+      return isItsOwn ? [{ encapsulated, body }] : [];
     });
 
 /**

@@ -2,23 +2,27 @@ import { createCipheriv, createDecipheriv, createHmac } from 'node:crypto';
 import { TAG_BYTES } from '../node-aead.ts';
 
 /**
- * A way of wrapping a short secret for the holder of a private key, as the age format has it (C2SP, age.md). Both give a
- * stanza of one argument, and a body that is the secret and a tag.
+ * A way of wrapping a short secret for the holder of a private key, as the age format has it (C2SP, age.md). Each gives a
+ * stanza with the encapsulated key as its last argument, and a body that is the secret and a tag.
  */
 export interface AgeKem {
   /** Stanza type. */
   readonly stanza: string;
   /** Prefix of recipients, before the last `1`. */
   readonly recipientPrefix: string;
-  /** What identities begin with, in small letters. */
-  readonly identityPrefix: string;
+  /** What identities begin with, in small letters; absent where age has no text for private keys. */
+  readonly identityPrefix?: string;
   readonly isPostQuantum: boolean;
   /** Length of a public key, in bytes. */
   readonly publicBytes: number;
-  /** Length of the encapsulated key, a stanza's one argument. */
+  /** Length of the encapsulated key, a stanza's last argument. */
   readonly encapsulatedBytes: number;
-  /** @param secret 32 bytes, which may be any. */
+  /** Present: not all of 32 bytes are a private key. */
+  isSecret?(bytes: Uint8Array): boolean;
+  /** @param secret 32 bytes, a private key. */
   publicOf(secret: Uint8Array): Buffer;
+  /** Present: stanzas begin with this tag of 4 bytes, by which whoever knows the public key finds those that are for it. */
+  tag?(publicKey: Uint8Array, encapsulated: Uint8Array): Buffer;
   /** @throws `invalid` when the public key is none, or one for which everybody would get the same secret. */
   seal(publicKey: Uint8Array, plaintext: Uint8Array): SealedSecret;
   /**
@@ -29,12 +33,16 @@ export interface AgeKem {
   open(secret: Uint8Array, publicKey: Uint8Array, sealed: SealedSecret): Buffer | undefined;
 }
 
+/** One whose private keys age has a text for. */
+export type WrittenKem = AgeKem & { readonly identityPrefix: string };
+
 export interface SealedSecret {
   readonly encapsulated: Uint8Array;
   readonly body: Uint8Array;
 }
 
 export const SECRET_BYTES = 32;
+export const STANZA_TAG_BYTES = 4;
 /** Node's name of the one cipher that age has, for keys and for bodies. */
 export const AGE_CIPHER = 'chacha20-poly1305';
 const OPTIONS = { authTagLength: TAG_BYTES } as const;

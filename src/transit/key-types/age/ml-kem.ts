@@ -1,13 +1,22 @@
 import { encapsulate, type KeyObject } from 'node:crypto';
+import { wipe } from '../../../ground/bytes.ts';
 import { invalid } from '../../../ground/errors.ts';
 import { ownWords } from '../../../ground/own-words.ts';
 import { rawKeys } from '../raw-keys.ts';
 
 /** ML-KEM-768 (FIPS 203), the post-quantum half of hybrid recipients. */
 
-export const ML_KEM = 'ml-kem-768';
+const ML_KEM = 'ml-kem-768';
 export const ML_KEM_PUBLIC_BYTES = 1184;
 export const ML_KEM_CIPHERTEXT_BYTES = 1088;
+export const ML_KEM_SEED_BYTES = 64;
+
+/** The private key of a seed, which is overwritten. */
+export function mlKemOf(seed: Buffer): KeyObject {
+  const key = rawKeys.createPrivateKey({ key: seed, format: 'raw-seed', asymmetricKeyType: ML_KEM });
+  wipe(seed);
+  return key;
+}
 
 function publicMlKem(publicKey: Uint8Array): KeyObject {
   try {

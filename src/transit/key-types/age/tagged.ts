@@ -1,59 +1,70 @@
-import { createECDH, createHash, ECDH } from 'node:crypto';
+import { createHash, createPublicKey, decapsulate, type KeyObject } from 'node:crypto';
 import { wipe } from '../../../ground/bytes.ts';
-import { invalid } from '../../../ground/errors.ts';
+import { inauthentic } from '../../../ground/errors.ts';
 import { ownWords } from '../../../ground/own-words.ts';
+import { rawPublic } from '../raw-keys.ts';
 import { keyOfOneMessage, labelledBy } from './hpke.ts';
-import { extract, type SealedSecret, sealOnce } from './kem.ts';
-import { encapsulated, ML_KEM_PUBLIC_BYTES } from './ml-kem.ts';
+import { type AgeKem, extract, openOnce, STANZA_TAG_BYTES, sealOnce } from './kem.ts';
+import {
+  encapsulated,
+  ML_KEM_CIPHERTEXT_BYTES,
+  ML_KEM_PUBLIC_BYTES,
+  ML_KEM_SEED_BYTES,
+  mlKemOf,
+} from './ml-kem.ts';
+import {
+  agreed,
+  agreedWith,
+  COMPRESSED_BYTES,
+  convertedPoint,
+  isScalar,
+  POINT_BYTES,
+  pointOf,
+  requirePoint,
+} from './p256.ts';
 
 /**
- * Recipients whose private key is in hardware (C2SP age.md, "tag"): P-256, alone or with ML-KEM-768. Their stanzas have a short tag
- * first, by which a device is asked about its own alone. They are only written to: no device hands out its key.
+ * Recipients on P-256, alone or with ML-KEM-768 (C2SP age.md, "tag"). Their stanzas have a short tag first, by which whoever holds
+ * the private key finds those that are its own: a device, for which they were made, is asked about no others.
  */
-export interface TaggedKem {
-  readonly stanza: string;
-  /** What recipients begin with, before the last `1`. */
-  readonly recipientPrefix: string;
-  readonly isPostQuantum: boolean;
-  readonly publicBytes: number;
-  /** @throws `invalid` when the public key is none. */
-  seal(publicKey: Uint8Array, plaintext: Uint8Array): SealedSecret & { readonly tag: Buffer };
-}
 
-const CURVE = 'prime256v1';
-const COMPRESSED_BYTES = 33;
-const UNCOMPRESSED_BYTES = 65;
 /** Numbers of key encapsulations (RFC 9180, 7.1, and draft-ietf-hpke-pq). */
 const DHKEM_P256 = 0x0010;
 const MLKEM768_P256 = 0x0050;
 const HYBRID_LABEL = 'MLKEM768-P256';
-const TAG_BYTES = 4;
+const SCALAR_BYTES = 32;
+/** So many scalars are made of a seed; the first that is one counts. */
+const SCALARS = 4;
 const NONE = Buffer.alloc(0);
 
 /** Labeled functions of the KEM's own suite (RFC 9180, 4.1). */
 const dhKem = labelledBy(Buffer.from('KEM\0\x10', 'latin1'));
 
-/** @returns the same point in the other form. @throws `invalid` when it is none of the curve. */
-function converted(point: Uint8Array, form: 'compressed' | 'uncompressed'): Buffer {
-  try {
-    const other: string | Buffer = ECDH.convertKey(Buffer.from(point), CURVE, undefined, undefined, form);
-    return Buffer.from(other as unknown as Uint8Array);
-  } catch (error) {
-    throw invalid(ownWords('this recipient is no public key of P-256'), { cause: error });
-  }
-}
-
-/** A key pair for one message, and the secret that it has in common with a point. */
-function agreed(point: Buffer): { readonly secret: Buffer; readonly share: Buffer } {
-  const ephemeral = createECDH(CURVE);
-  const share = ephemeral.generateKeys();
-  return { secret: ephemeral.computeSecret(point), share };
-}
-
 /** The hint by which a recipient knows its stanzas: of what was sent, and of its own point. */
-function tagOf(info: string, sent: Buffer, point: Uint8Array): Buffer {
-  const hash = createHash('sha256').update(point).digest().subarray(0, TAG_BYTES);
-  return extract(Buffer.from(info), Buffer.concat([sent, hash])).subarray(0, TAG_BYTES);
+function tagOf(info: string, sent: Uint8Array, point: Uint8Array): Buffer {
+  const hash = createHash('sha256').update(point).digest().subarray(0, STANZA_TAG_BYTES);
+  return extract(Buffer.from(info), Buffer.concat([sent, hash])).subarray(0, STANZA_TAG_BYTES);
+}
+
+const noPointSent = () =>
+  inauthentic(ownWords('the envelope is damaged: a recipient stanza has a point that is not on its curve'), {
+    hint: 'bring it back from where it came from',
+  });
+
+/** DHKEM(P-256, HKDF-SHA256) of RFC 9180, 4.1, after the agreement. @param secret overwritten. */
+function dhKemSecret(secret: Buffer, share: Uint8Array, point: Uint8Array): Buffer {
+  const pseudorandom = dhKem.extract(NONE, 'eae_prk', secret);
+  wipe(secret);
+  const shared = dhKem.expand(pseudorandom, 'shared_secret', Buffer.concat([share, point]), 32);
+  wipe(pseudorandom);
+  return shared;
+}
+
+/** What DHKEM(P-256, HKDF-SHA256) decapsulates. @throws `inauthentic` for what is no point of the curve. */
+export function decapsulatedP256(scalar: Uint8Array, share: Uint8Array): Buffer {
+  const common = agreedWith(scalar, share);
+  if (common === undefined) throw noPointSent();
+  return dhKemSecret(common.secret, share, common.point);
 }
 
 const CLASSICAL = 'p256tag';
@@ -61,48 +72,103 @@ const CLASSICAL_INFO = `age-encryption.org/${CLASSICAL}`;
 const HYBRID = 'mlkem768p256tag';
 const HYBRID_INFO = `age-encryption.org/${HYBRID}`;
 
-/** The stanza `p256tag`. */
-const classical: TaggedKem = {
+/** The stanza `p256tag`. Private keys are scalars. */
+export const p256Kem: AgeKem = {
   stanza: CLASSICAL,
   recipientPrefix: 'age1tag',
   isPostQuantum: false,
   publicBytes: COMPRESSED_BYTES,
+  encapsulatedBytes: POINT_BYTES,
+  isSecret: isScalar,
+  publicOf: (secret) => convertedPoint(pointOf(secret), 'compressed'),
+  tag: (publicKey, share) => tagOf(CLASSICAL_INFO, share, publicKey),
   seal(publicKey, plaintext) {
-    const point = converted(publicKey, 'uncompressed');
+    const point = convertedPoint(publicKey, 'uncompressed');
     const { secret, share } = agreed(point);
-    const pseudorandom = dhKem.extract(NONE, 'eae_prk', secret);
-    wipe(secret);
-    const shared = dhKem.expand(pseudorandom, 'shared_secret', Buffer.concat([share, point]), 32);
-    wipe(pseudorandom);
-    const { key, nonce } = keyOfOneMessage(DHKEM_P256, CLASSICAL_INFO, shared);
+    const { key, nonce } = keyOfOneMessage(DHKEM_P256, CLASSICAL_INFO, dhKemSecret(secret, share, point));
     const body = sealOnce(key, nonce, plaintext);
     wipe(key);
-    return { tag: tagOf(CLASSICAL_INFO, share, publicKey), encapsulated: share, body };
+    return { encapsulated: share, body };
+  },
+  open(secret, _publicKey, { encapsulated: share, body }) {
+    const { key, nonce } = keyOfOneMessage(DHKEM_P256, CLASSICAL_INFO, decapsulatedP256(secret, share));
+    const plaintext = openOnce(key, nonce, body);
+    wipe(key);
+    return plaintext;
   },
 };
 
-/** The stanza `mlkem768p256tag`. */
-const hybrid: TaggedKem = {
+interface Halves {
+  readonly mlKem: KeyObject;
+  readonly scalar: Buffer;
+}
+
+/** Both halves of a seed (draft-ietf-hpke-pq, 4): ML-KEM's own seed, then numbers until one is a scalar. */
+function halvesOf(seed: Uint8Array): Halves {
+  const outputLength = ML_KEM_SEED_BYTES + SCALARS * SCALAR_BYTES;
+  const bytes = createHash('shake256', { outputLength }).update(seed).digest();
+  const mlKem = mlKemOf(bytes.subarray(0, ML_KEM_SEED_BYTES));
+  const numbers = Array.from({ length: SCALARS }, (_, index) => {
+    const start = ML_KEM_SEED_BYTES + index * SCALAR_BYTES;
+    return bytes.subarray(start, start + SCALAR_BYTES);
+  });
+  const scalar = Buffer.from(numbers.find(isScalar) ?? noScalar());
+  wipe(bytes);
+  return { mlKem, scalar };
+}
+
+/** Each number is none with a chance of less than 2^-32. */
+const noScalar = (): never => {
+  throw new RangeError('no scalar came of the seed');
+};
+
+/** The secret of both halves. @param quantum and secret are overwritten. */
+function combined(quantum: Buffer, secret: Buffer, share: Uint8Array, point: Uint8Array): Buffer {
+  const hash = createHash('sha3-256').update(quantum).update(secret).update(share).update(point);
+  const shared = hash.update(HYBRID_LABEL).digest();
+  wipe(quantum, secret);
+  return shared;
+}
+
+/** What MLKEM768-P256 (draft-ietf-hpke-pq) decapsulates. @throws `inauthentic` for what has no point of the curve at its end. */
+export function decapsulatedHybrid(seed: Uint8Array, sent: Uint8Array): Buffer {
+  const halves = halvesOf(seed);
+  const share = sent.subarray(ML_KEM_CIPHERTEXT_BYTES);
+  const common = agreedWith(halves.scalar, share);
+  wipe(halves.scalar);
+  if (common === undefined) throw noPointSent();
+  const quantum = decapsulate(halves.mlKem, sent.subarray(0, ML_KEM_CIPHERTEXT_BYTES));
+  return combined(Buffer.from(quantum), common.secret, share, common.point);
+}
+
+/** The stanza `mlkem768p256tag`. Private keys are seeds, and the tag is of the point alone. */
+export const mlKemP256Kem: AgeKem = {
   stanza: HYBRID,
   recipientPrefix: 'age1tagpq',
   isPostQuantum: true,
-  publicBytes: ML_KEM_PUBLIC_BYTES + UNCOMPRESSED_BYTES,
+  publicBytes: ML_KEM_PUBLIC_BYTES + POINT_BYTES,
+  encapsulatedBytes: ML_KEM_CIPHERTEXT_BYTES + POINT_BYTES,
+  publicOf(secret) {
+    const { mlKem, scalar } = halvesOf(secret);
+    const publicKey = Buffer.concat([rawPublic(createPublicKey(mlKem)), pointOf(scalar)]);
+    wipe(scalar);
+    return publicKey;
+  },
+  tag: (publicKey, sent) => tagOf(HYBRID_INFO, sent, publicKey.subarray(ML_KEM_PUBLIC_BYTES)),
   seal(publicKey, plaintext) {
-    const point = Buffer.from(publicKey.subarray(ML_KEM_PUBLIC_BYTES));
-    // The shorter forms of a point are as long as they say, so this one is uncompressed; it must be on the curve.
-    if (point[0] !== 4) throw invalid(ownWords('this recipient is no public key of P-256'));
-    converted(point, 'compressed');
+    const point = requirePoint(publicKey.subarray(ML_KEM_PUBLIC_BYTES));
     const quantum = encapsulated(publicKey);
     const { secret, share } = agreed(point);
-    const hash = createHash('sha3-256').update(quantum.shared).update(secret).update(share).update(point);
-    const shared = hash.update(HYBRID_LABEL).digest();
-    wipe(quantum.shared, secret);
+    const shared = combined(quantum.shared, secret, share, point);
     const { key, nonce } = keyOfOneMessage(MLKEM768_P256, HYBRID_INFO, shared);
     const body = sealOnce(key, nonce, plaintext);
     wipe(key);
-    const sent = Buffer.concat([quantum.sent, share]);
-    return { tag: tagOf(HYBRID_INFO, sent, point), encapsulated: sent, body };
+    return { encapsulated: Buffer.concat([quantum.sent, share]), body };
+  },
+  open(secret, _publicKey, { encapsulated: sent, body }) {
+    const { key, nonce } = keyOfOneMessage(MLKEM768_P256, HYBRID_INFO, decapsulatedHybrid(secret, sent));
+    const plaintext = openOnce(key, nonce, body);
+    wipe(key);
+    return plaintext;
   },
 };
-
-export const taggedKems: readonly TaggedKem[] = [classical, hybrid];

@@ -1,9 +1,15 @@
 import { createHash, createPublicKey, decapsulate, type KeyObject } from 'node:crypto';
 import { wipe } from '../../../ground/bytes.ts';
-import { rawKeys, rawPublic } from '../raw-keys.ts';
+import { rawPublic } from '../raw-keys.ts';
 import { keyOfOneMessage } from './hpke.ts';
-import { type AgeKem, openOnce, SECRET_BYTES, type SealedSecret, sealOnce } from './kem.ts';
-import { encapsulated, ML_KEM, ML_KEM_CIPHERTEXT_BYTES, ML_KEM_PUBLIC_BYTES } from './ml-kem.ts';
+import { openOnce, SECRET_BYTES, type SealedSecret, sealOnce, type WrittenKem } from './kem.ts';
+import {
+  encapsulated,
+  ML_KEM_CIPHERTEXT_BYTES,
+  ML_KEM_PUBLIC_BYTES,
+  ML_KEM_SEED_BYTES,
+  mlKemOf,
+} from './ml-kem.ts';
 import { ephemeralX25519, lowOrderRecipient, lowOrderShare, x25519, x25519PublicOf } from './x25519.ts';
 
 /**
@@ -12,7 +18,6 @@ import { ephemeralX25519, lowOrderRecipient, lowOrderShare, x25519, x25519Public
  * either half is.
  */
 
-const ML_KEM_SEED_BYTES = 64;
 /** Draws a little picture: `\.//^\`. */
 const LABEL = Buffer.from('5c2e2f2f5e5c', 'hex');
 /** KEM ID, from the draft. */
@@ -32,12 +37,7 @@ function halvesOf(secret: Uint8Array): Halves {
   const seeds = createHash('shake256', { outputLength: ML_KEM_SEED_BYTES + SECRET_BYTES })
     .update(secret)
     .digest();
-  const mlKem = rawKeys.createPrivateKey({
-    key: seeds.subarray(0, ML_KEM_SEED_BYTES),
-    format: 'raw-seed',
-    asymmetricKeyType: ML_KEM,
-  });
-  wipe(seeds.subarray(0, ML_KEM_SEED_BYTES));
+  const mlKem = mlKemOf(seeds.subarray(0, ML_KEM_SEED_BYTES));
   return { mlKem, x25519: seeds.subarray(ML_KEM_SEED_BYTES) };
 }
 
@@ -50,7 +50,7 @@ function combined(mlKem: Buffer, x: Buffer, share: Uint8Array, publicShare: Uint
 }
 
 /** The stanza `mlkem768x25519`. */
-export const xWingKem: AgeKem = {
+export const xWingKem: WrittenKem = {
   stanza: 'mlkem768x25519',
   recipientPrefix: 'age1pq',
   identityPrefix: 'age-secret-key-pq-',

@@ -3,7 +3,7 @@ import { wipe } from '../../../ground/bytes.ts';
 import { inauthentic, invalid } from '../../../ground/errors.ts';
 import { ownWords } from '../../../ground/own-words.ts';
 import { raw, rawKeys, rawPublic } from '../raw-keys.ts';
-import { type AgeKem, expand, extract, openOnce, SECRET_BYTES, sealOnce, ZERO_NONCE } from './kem.ts';
+import { expand, extract, openOnce, SECRET_BYTES, sealOnce, type WrittenKem, ZERO_NONCE } from './kem.ts';
 
 const ALGORITHM = 'x25519';
 const INFO = 'age-encryption.org/v1/X25519';
@@ -60,7 +60,7 @@ function wrapKeyOf(shared: Buffer, share: Uint8Array, publicKey: Uint8Array): Bu
 }
 
 /** The stanza `X25519`. */
-export const x25519Kem: AgeKem = {
+export const x25519Kem: WrittenKem = {
   stanza: 'X25519',
   recipientPrefix: 'age',
   identityPrefix: 'age-secret-key-',

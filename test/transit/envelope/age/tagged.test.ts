@@ -9,8 +9,19 @@ import {
 import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import type { Stanza } from '../../../../src/transit/envelope/age/header.ts';
-import { ageRecipient } from '../../../../src/transit/envelope/age/recipients.ts';
+import { ageRecipient, parseRecipient, sealedFor } from '../../../../src/transit/envelope/age/recipients.ts';
 import { parseBech32, printBech32 } from '../../../../src/transit/key-types/age/bech32.ts';
+import { keyOfOneMessage } from '../../../../src/transit/key-types/age/hpke.ts';
+import { isScalar, pointOf } from '../../../../src/transit/key-types/age/p256.ts';
+import {
+  decapsulatedHybrid,
+  decapsulatedP256,
+  mlKemP256Kem,
+} from '../../../../src/transit/key-types/age/tagged.ts';
+
+function raise(why: string): never {
+  throw new Error(why);
+}
 
 interface Vector {
   readonly stanza: 'p256tag' | 'mlkem768p256tag';
@@ -97,14 +108,74 @@ function opened({ stanza, secret, recipient }: Vector, { type, args, body }: Sta
   return Buffer.concat([decipher.update(body.subarray(0, -16)), decipher.final()]).toString();
 }
 
-describe.each(vectors)('a recipient in hardware with the stanza $stanza', (vector) => {
+describe.each(vectors)('a recipient with the stanza $stanza', (vector) => {
   const { stanza, recipient } = vector;
+  const parsed = parseRecipient(recipient);
+  const secret = Buffer.from(vector.secret, 'hex');
+  const written: Stanza = {
+    type: stanza,
+    args: [vector.tag, vector.encapsulated],
+    body: Buffer.from(vector.body, 'base64'),
+  };
   const { prefix, bytes } = parseBech32(recipient);
 
   it('opens what age has written to it, here in the tests', () => {
-    const body = Buffer.from(vector.body, 'base64');
-    expect(opened(vector, { type: stanza, args: [vector.tag, vector.encapsulated], body })).toBe(
-      vector.fileKey,
+    expect(opened(vector, written)).toBe(vector.fileKey);
+  });
+
+  it('opens with its private key what age has written to it', () => {
+    expect(printBech32(prefix, parsed.kem.publicOf(secret))).toBe(recipient);
+    const [sealed = raise('it is not found')] = sealedFor(parsed, [written]);
+    expect(parsed.kem.open(secret, bytes, sealed)?.toString()).toBe(vector.fileKey);
+    const body = Buffer.from(sealed.body);
+    body.writeUInt8(body.readUInt8(3) ^ 1, 3);
+    expect(parsed.kem.open(secret, bytes, { ...sealed, body })).toBeUndefined();
+  });
+
+  it('is found by its tag among stanzas for others', async () => {
+    const other = { kem: parsed.kem, bytes: parsed.kem.publicOf(Buffer.alloc(32, 3)) };
+    const stanzas = await Promise.all(
+      [other.bytes, bytes, other.bytes].map((key) =>
+        ageRecipient(printBech32(prefix, key)).wrap(Buffer.from('sixteen letters.')),
+      ),
+    );
+    const found = sealedFor(parsed, stanzas);
+    expect(found.map((sealed) => parsed.kem.open(secret, bytes, sealed)?.toString())).toEqual([
+      'sixteen letters.',
+    ]);
+    expect(sealedFor(other, stanzas)).toHaveLength(2);
+  });
+
+  it('refuses a stanza that is not as it should be, also one for somebody else', () => {
+    const [tag = '', sent = ''] = written.args;
+    const spoiled: readonly Partial<Stanza>[] = [
+      { args: [sent] },
+      { args: [tag, sent, tag] },
+      { args: [`${tag}==`, sent] },
+      { args: ['AAAA', sent] },
+      { args: [tag, sent.slice(0, -4)] },
+      { body: written.body.subarray(1) },
+    ];
+    for (const change of spoiled) {
+      const attempt = () => sealedFor(parsed, [{ ...written, ...change }]);
+      expect(attempt).toThrow(expect.objectContaining({ kind: 'inauthentic' }));
+    }
+  });
+
+  it('refuses a share that is no point of the curve, in each form that has its length', () => {
+    const share = Buffer.from(vector.encapsulated, 'base64');
+    const start = share.length - 65;
+    for (const form of [0, 2, 5, 6, 7]) {
+      const changed = Buffer.from(share);
+      changed.writeUInt8(form, start);
+      expect(() => parsed.kem.open(secret, bytes, { encapsulated: changed, body: written.body })).toThrow(
+        'a point that is not on its curve',
+      );
+    }
+    const off = Buffer.from(share);
+    off.writeUInt8(off.readUInt8(start + 64) ^ 1, start + 64);
+    expect(() => parsed.kem.open(secret, bytes, { encapsulated: off, body: written.body })).toThrow(
+      'a point that is not on its curve',
     );
   });
 
@@ -127,5 +198,44 @@ describe.each(vectors)('a recipient in hardware with the stanza $stanza', (vecto
     const form = Buffer.from(bytes);
     form[stanza === 'p256tag' ? 0 : 1184] = stanza === 'p256tag' ? 4 : 6;
     expect(() => ageRecipient(printBech32(prefix, form))).toThrow('no public key of P-256');
+  });
+});
+
+interface Published {
+  readonly secret: string;
+  readonly publicKey: string;
+  readonly encapsulated: string;
+  readonly shared: string;
+}
+
+const published = JSON.parse(
+  readFileSync(new URL('../../../vectors/hpke-p256.json', import.meta.url), 'utf8'),
+) as {
+  dhkemP256: (Published & { readonly info: string; readonly key: string; readonly nonce: string })[];
+  mlKem768P256: Published[];
+};
+const hex = (text: string): Buffer => Buffer.from(text, 'hex');
+
+describe('the key encapsulations of HPKE on P-256', () => {
+  it.each(published.dhkemP256)('give what RFC 9180 says for the info "$info"', (vector) => {
+    expect(pointOf(hex(vector.secret)).toString('hex')).toBe(vector.publicKey);
+    const shared = decapsulatedP256(hex(vector.secret), hex(vector.encapsulated));
+    expect(shared.toString('hex')).toBe(vector.shared);
+    const { key, nonce } = keyOfOneMessage(0x0010, vector.info, shared);
+    expect([key.toString('hex'), nonce.toString('hex')]).toEqual([vector.key, vector.nonce]);
+  });
+
+  it.each(published.mlKem768P256)('give, with ML-KEM, what the draft says for $secret', (vector) => {
+    expect(mlKemP256Kem.publicOf(hex(vector.secret)).toString('hex')).toBe(vector.publicKey);
+    const shared = decapsulatedHybrid(hex(vector.secret), hex(vector.encapsulated));
+    expect(shared.toString('hex')).toBe(vector.shared);
+  });
+
+  it('have numbers from 1 to one less than the order as scalars', () => {
+    const order = hex('ffffffff00000000ffffffffffffffffbce6faada7179e84f3b9cac2fc632551');
+    const below = Buffer.from(order);
+    below.writeUInt8(0x50, 31);
+    expect([Buffer.alloc(32), order, Buffer.alloc(32, 0xff), below.subarray(1)].some(isScalar)).toBe(false);
+    expect([below, Buffer.alloc(32, 1)].every(isScalar)).toBe(true);
   });
 });
