@@ -137,8 +137,7 @@ export const settingsParams = {
   }),
   claim_mappings: pairs({ help: 'Claims or JSON pointers to keep with the token, and their names there.' }),
   groups_claim: text({
-    help: 'Refused unless it is empty: there are no groups.',
-    default: '',
+    help: 'A claim that must hold names of groups. There are no groups, so nobody gets anything by it.',
     cli: { hidden: true },
   }),
   expiration_leeway: leeway({ help: 'How long a token without "exp" is good; default 150 s, -1 for none.' }),

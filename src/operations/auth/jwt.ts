@@ -84,7 +84,7 @@ export const list = operation({
   run: async (call: MountCall, values) => listAnswer(await rolesOf(await roomOf(call)).list(pageOf(values))),
 });
 
-const printRole = ({ settings, token }: JwtRole) => ({ ...settings, groups_claim: '', ...token });
+const printRole = ({ settings, token }: JwtRole) => ({ groups_claim: '', ...settings, ...token });
 
 export const read = operation({
   mount: 'jwt',
@@ -102,7 +102,7 @@ export const read = operation({
 type RoleValues = ValuesOf<typeof roleParams>;
 
 function changeIn(values: RoleValues): JwtRoleChange {
-  const { role_type, bound_claims_type, callback_mode, groups_claim, ...rest } = values;
+  const { role_type, bound_claims_type, callback_mode, ...rest } = values;
   const names = Object.keys(settingsParams) as (keyof typeof settingsParams)[];
   const given = names.filter((member) => member in rest && values[member] !== undefined);
   return {
@@ -111,7 +111,6 @@ function changeIn(values: RoleValues): JwtRoleChange {
     boundClaimsType: bound_claims_type,
     callbackMode: callback_mode,
     token: givenSettings(values),
-    groupsClaim: groups_claim,
   };
 }
 
@@ -133,8 +132,7 @@ export const write = operation({
   exists: async (call: MountCall, values) =>
     (await rolesOf(await roomOf(call)).read(values.name)) !== undefined,
   async run(call: MountCall, { name: role, ...values }) {
-    await writeRole(await roomOf(call), role, changeIn(values));
-    return {};
+    return warned(await writeRole(await roomOf(call), role, changeIn(values)));
   },
 });
 

@@ -19,11 +19,6 @@ const ELSEWHERE: Readonly<Record<string, readonly string[]>> = {
     'TestResourceMount_AllowedResponseHeaders_EmptySlice',
     'TestResourceMount_KVV2',
   ],
-  'sets groups_claim, and there are no groups': [
-    'TestAccJWTAuthBackendRole_import',
-    'TestAccJWTAuthBackendRole_full',
-    'TestAccJWTAuthBackendRole_fullUpdate',
-  ],
   'turns OCSP on, which is refused': ['TestCertAuthBackend_OCSP'],
   'makes entities of users': ['TestResourceGenericEndpoint'],
 };

@@ -50,7 +50,6 @@ async function open(_chance: Chance, secrets: Secrets): Promise<World<Attempt>> 
     boundClaimsType: 'glob',
     callbackMode: undefined,
     token: { ...NO_SETTINGS, token_type: 'batch' },
-    groupsClaim: '',
   });
   const signed = (payload: string): string => {
     const text = `${part(JSON.stringify(HEADER))}.${part(payload)}`;

@@ -97,6 +97,19 @@ export function mappedClaims(
 }
 
 /**
+ * Checks the claim that lists groups, like Vault and OpenBao do: names, in a list or alone.
+ * @throws `invalid` for a missing claim, and for anything but names
+ */
+export function checkGroups(name: string, claims: Claims): void {
+  const value = claimAt(claims, name);
+  if (value === undefined) throw invalid(`failed to fetch groups: "${name}" claim not found in token`);
+  if (isObject(value)) throw invalid(`"${name}" claim could not be converted to string list`);
+  const other = [value].flat().find((item) => typeof item !== 'string');
+  if (other === undefined) return;
+  throw invalid(`value ${printGo(other)} in groups claim could not be parsed as string`);
+}
+
+/**
  * Resolves policy names with claims in them, such as `team-{{.department}}`.
  * @throws `invalid` for a claim that is not text, and for anything else between the braces
  */

@@ -45,6 +45,8 @@ export interface JwtSettings {
   readonly bound_claims_type: 'string' | 'glob';
   /** Claim or JSON pointer, and the name in the metadata. */
   readonly claim_mappings: Readonly<Record<string, string>> | null;
+  /** Claim or JSON pointer that must list groups; empty for none. Absent in roles that release 0.1 wrote. */
+  readonly groups_claim?: string;
   /** In seconds; 0 for the default, negative for none. */
   readonly expiration_leeway: number;
   readonly not_before_leeway: number;

@@ -8,7 +8,14 @@ import type { Login } from '../../login/login-token.ts';
 import { isWithin } from '../../login/networks.ts';
 import { settingsFrom } from '../../login/token-settings.ts';
 import type { IssuedToken, Tokens } from '../../tokens.ts';
-import { type Claims, checkBoundClaims, mappedClaims, pointedAt, templatedPolicies } from './claims.ts';
+import {
+  type Claims,
+  checkBoundClaims,
+  checkGroups,
+  mappedClaims,
+  pointedAt,
+  templatedPolicies,
+} from './claims.ts';
 import {
   configRef,
   type JwtConfig,
@@ -58,6 +65,7 @@ export async function login(room: Room, tokens: Tokens, credentials: Credentials
     const { claims } = token;
     const caller = callerOf(token, config, role.settings, clock.now());
     const meta = { ...serviceAccount(mount, claims), ...mappedMetadata(role.settings, claims), role: name };
+    if (role.settings.groups_claim) checkGroups(role.settings.groups_claim, claims);
     checkBoundClaims(role.settings.bound_claims ?? {}, claims, role.settings.bound_claims_type === 'glob');
     const settings = settingsFrom(role.token, address);
     return loginOf({ mount, name, caller, meta, settings: policiesFor(settings, role.settings, claims) });

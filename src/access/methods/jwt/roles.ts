@@ -1,4 +1,4 @@
-import { invalid, unsupported } from '../../../ground/errors.ts';
+import { invalid } from '../../../ground/errors.ts';
 import { isObject } from '../../../ground/objects.ts';
 import { ownWords } from '../../../ground/own-words.ts';
 import { changedSettings, NO_SETTINGS, type TokenSettings } from '../../login/token-settings.ts';
@@ -16,8 +16,6 @@ export interface JwtRoleChange {
   readonly boundClaimsType: string;
   readonly callbackMode: string | undefined;
   readonly token: Partial<TokenSettings>;
-  /** Refused unless empty. */
-  readonly groupsClaim: string;
 }
 
 const NEW_ROLE: JwtSettings = {
@@ -42,12 +40,16 @@ const NEW_ROLE: JwtSettings = {
   verbose_oidc_logging: false,
 };
 
+/** @see docs/decisions/0297 */
+const NO_GROUPS =
+  'groups_claim gives nobody anything here, for there are no groups: it only refuses tokens without names of groups in that claim. Bind the claim with bound_claims, in a role for each set of policies';
+
 /**
  * Creates or changes a role. A role for browser logins is stored for compatibility, but does not allow logins.
- * @throws `invalid` with Vault's messages; `unsupported` for settings that would seem to grant permissions without
- * effect
+ * @returns warnings
+ * @throws `invalid` with Vault's messages
  */
-export async function writeRole(room: Room, name: string, change: JwtRoleChange): Promise<void> {
+export async function writeRole(room: Room, name: string, change: JwtRoleChange): Promise<readonly string[]> {
   const { mount } = room;
   const roleType = roleTypeIn(change.roleType === '' && mount.type === KUBERNETES ? 'jwt' : change.roleType);
   const most = mount.config?.max_lease_ttl ?? MAX_TTL_SECONDS;
@@ -68,9 +70,10 @@ export async function writeRole(room: Room, name: string, change: JwtRoleChange)
       bound_claims_type: claimsTypeIn(change.boundClaimsType),
       callback_mode: change.callbackMode ?? before?.settings.callback_mode ?? NEW_ROLE.callback_mode,
     };
-    checkSettings(settings, token, change.groupsClaim);
+    checkSettings(settings, token);
     return { settings, token };
   });
+  return change.settings.groups_claim ? [NO_GROUPS] : [];
 }
 
 /** Prints seconds of an hour or more, like Go. */
@@ -90,7 +93,7 @@ function claimsTypeIn(given: string): JwtSettings['bound_claims_type'] {
 }
 
 /** Checks settings in Vault's order. */
-function checkSettings(settings: JwtSettings, token: TokenSettings, groupsClaim: string): void {
+function checkSettings(settings: JwtSettings, token: TokenSettings): void {
   if (settings.bound_claims_type === 'glob') checkGlobs(settings.bound_claims ?? {});
   checkMappings(settings.claim_mappings ?? {});
   const unknown = settings.oauth2_metadata?.find((name) => !OAUTH2_METADATA.includes(name));
@@ -99,12 +102,6 @@ function checkSettings(settings: JwtSettings, token: TokenSettings, groupsClaim:
   }
   if (settings.user_claim === '') {
     throw invalid(ownWords('a user claim must be defined on the role'), { field: 'user_claim' });
-  }
-  if (groupsClaim !== '') {
-    throw unsupported(ownWords('groups_claim is not supported: there are no groups'), {
-      field: 'groups_claim',
-      hint: 'bind the claim with "bound_claims", in a role for each set of policies',
-    });
   }
   if (!CALLBACK_MODES.includes(settings.callback_mode)) {
     throw invalid(`invalid 'callback_mode': ${settings.callback_mode}`, { field: 'callback_mode' });

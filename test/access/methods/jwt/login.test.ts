@@ -35,7 +35,7 @@ it('a key that is withdrawn while a login with it is under way lets nobody in', 
   const room = { store, clock, mount };
   await configure(room, old.publicPem);
   const settings = { user_claim: 'sub', bound_subject: 'me' };
-  const kinds = { roleType: 'jwt', boundClaimsType: '', callbackMode: undefined, groupsClaim: '' };
+  const kinds = { roleType: 'jwt', boundClaimsType: '', callbackMode: undefined };
   await writeRole(room, 'r', { ...kinds, settings, token: {} });
   const jwt = await signToken(old, { sub: 'me', iat: Math.floor(clock.now() / 1000) });
   const enter = () => login(room, access.tokens, { role: 'r', jwt, address: '127.0.0.1' });

@@ -162,3 +162,40 @@ describe('tokens of pipelines and clusters', () => {
     expect((await here.world.root('GET', 'sys/auth')).json.data[`${type}/`].type).toBe(type);
   });
 });
+
+describe('the claim of a role that is to hold groups', () => {
+  const WARNING = expect.stringMatching(/^groups_claim gives nobody anything here/) as unknown;
+
+  it('is kept and shown, with a warning that it gives nobody anything', async () => {
+    const { status, json } = await here.world.role('grouped', { groups_claim: '/teams/names' });
+    expect([status, json.warnings]).toEqual([200, [WARNING]]);
+    const shown = async () => (await here.world.root('GET', 'auth/jwt/role/grouped')).json.data.groups_claim;
+    expect(await shown()).toBe('/teams/names');
+    // What a write does not mention stays.
+    expect((await here.world.role('grouped')).status).toBe(204);
+    expect(await shown()).toBe('/teams/names');
+    expect((await here.world.role('grouped', { groups_claim: '' })).status).toBe(204);
+    expect(await shown()).toBe('');
+  });
+
+  it.each([
+    ['names in a list', { groups: ['a', 'b'] }, 'good'],
+    ['one name', { groups: 'a' }, 'good'],
+    ['no names', { groups: [] }, 'good'],
+    ['nothing', {}, 'failed to fetch groups: "groups" claim not found in token'],
+    ['an object', { groups: { a: 1 } }, '"groups" claim could not be converted to string list'],
+    ['a number alone', { groups: 5 }, 'value 5 in groups claim could not be parsed as string'],
+    ['a null', { groups: null }, 'failed to fetch groups: "groups" claim not found in token'],
+    ['a number among names', { groups: ['a', 1] }, 'value 1 in groups claim could not be parsed as string'],
+  ])('lets in or refuses a token with %s there, and gives no policy', async (_, claims, verdict) => {
+    await here.world.role('grouped', { groups_claim: 'groups', token_policies: 'mine' });
+    const { status, json } = await here.world.login('grouped', await tokenOf(claims));
+    expect(status === 200 ? 'good' : json.errors[0]).toBe(verdict);
+    if (status === 200) expect(json.auth.policies).toEqual(['default', 'mine']);
+  });
+
+  it('counts for nothing where the role names none', async () => {
+    await here.world.role('ungrouped');
+    expect((await here.world.login('ungrouped', await tokenOf({ groups: { a: 1 } }))).status).toBe(200);
+  });
+});

@@ -104,7 +104,6 @@ describe('a role', () => {
     ],
     ['unknown metadata', { oauth2_metadata: 'X' }, 'Unrecognized oauth2 metadata name X'],
     ['no caller', { user_claim: '' }, 'a user claim must be defined on the role'],
-    ['groups', { groups_claim: 'groups' }, 'groups_claim is not supported: there are no groups'],
     ['an unknown way back', { callback_mode: 'x' }, "invalid 'callback_mode': x"],
     [
       'nothing that is bound',

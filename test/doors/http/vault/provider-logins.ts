@@ -136,7 +136,7 @@ export const loginResources = (values: {
       clock_skew_leeway: { given: 30 },
       disable_bound_claims_parsing: OWN,
       expiration_leeway: { given: 30 },
-      groups_claim: { refused: 'groups' },
+      groups_claim: { given: 'groups' },
       max_age: { given: 30 },
       namespace: NAMESPACE,
       not_before_leeway: { given: 30 },
