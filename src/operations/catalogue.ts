@@ -51,6 +51,7 @@ const tags = () => import('./tags/tags.ts');
 const bindings = () => import('./tags/bindings.ts');
 const boundTags = () => import('./tags/bound-tags.ts');
 const projects = () => import('./tags/projects.ts');
+const remoteStateConsumers = () => import('./tags/remote-state-consumers.ts');
 const reservedKeys = () => import('./tags/reserved-keys.ts');
 const mounts = () => import('./sys/mounts.ts');
 const entitlements = () => import('./tags/entitlements.ts');
@@ -204,6 +205,12 @@ export const catalogue = {
     rebind: entry('Put KEY=VALUE tags in the place of all of a workspace', one(bindings, 'rebindWorkspace')),
     unbind: entry('Take KEY=VALUE tags off a workspace', one(bindings, 'unbindWorkspace')),
     delete: entry('Delete a workspace', one(workspaces, 'remove')),
+    'state-consumers': {
+      list: served('List the workspaces that may read the state of one', one(remoteStateConsumers, 'list')),
+      add: served('Let workspaces read the state of one', one(remoteStateConsumers, 'add')),
+      replace: served('Say which workspaces may read the state of one', one(remoteStateConsumers, 'replace')),
+      remove: served('Let workspaces read the state of one no more', one(remoteStateConsumers, 'remove')),
+    },
   },
   projects: {
     create: entry('Make a project', one(projects, 'create')),

@@ -9,6 +9,7 @@ import { organizationAt, organizationCalled, type Ports } from './organization.t
 import { OrganizationEdit } from './organization-edit.ts';
 import { Organizations } from './organizations.ts';
 import { Projects } from './projects.ts';
+import { RemoteStateConsumers } from './remote-state-consumers.ts';
 import { ReservedKeys } from './reserved-keys.ts';
 import { TagPool } from './tag-pool.ts';
 import { TaggedKeys } from './tagged-keys.ts';
@@ -36,6 +37,7 @@ export class Tags {
   readonly bound: BoundTags;
   readonly reservedKeys: ReservedKeys;
   readonly keys: TaggedKeys;
+  readonly stateConsumers: RemoteStateConsumers;
   readonly #ports: Ports;
 
   constructor(ports: Ports) {
@@ -49,6 +51,7 @@ export class Tags {
     this.bound = new BoundTags(ports, indexes);
     this.reservedKeys = new ReservedKeys(ports);
     this.keys = new TaggedKeys(ports);
+    this.stateConsumers = new RemoteStateConsumers(ports);
   }
 
   /**

@@ -82,6 +82,9 @@ export function changedSettings(
   }
   const asked = withoutOthers(change);
   const merged: Partial<WorkspaceSettings> = { ...present, ...asked, ...inheritance(present, asked) };
+  if ((change.triggerPatterns?.length ?? 0) > 0 && merged.fileTriggersEnabled === false) {
+    throw patternsWithoutTriggers(fieldOf('triggerPatterns'));
+  }
   const kept = Object.entries(merged).filter(([name, value]) => !isDefault(name, value));
   return kept.length === 0 ? undefined : Object.fromEntries(kept);
 }
@@ -172,6 +175,14 @@ const bothTriggers = (field: string): CofferError =>
   refused(
     ownWords('Trigger patterns cannot be set together with trigger prefixes'),
     'give one list, and leave the other one empty',
+    field,
+  );
+
+/** To the letter of the service that clients know. */
+const patternsWithoutTriggers = (field: string): CofferError =>
+  refused(
+    ownWords("'trigger_patterns' cannot be populated when 'file_triggers_enabled' is set to false."),
+    'set file-triggers-enabled to true, or give no patterns',
     field,
   );
 

@@ -340,7 +340,8 @@ const byName = (a: TagRecord, b: TagRecord): number => (a.name < b.name ? -1 : 1
 const tagsOn = async (workspace: WorkspaceRecord, tags: RecordTable<TagRecord>): Promise<TagRecord[]> =>
   (await tags.getAll(workspace.tags)).sort(byName);
 
-async function printWorkspace(surroundings: Surroundings, workspace: WorkspaceRecord) {
+/** A workspace as those above see it. */
+export async function printWorkspace(surroundings: Surroundings, workspace: WorkspaceRecord) {
   const { organization, projects, tags } = surroundings;
   const { home, name } = organization;
   const carried = await tagsOn(workspace, tags);

@@ -30,11 +30,19 @@ export function seesBindings({ caller }: Call, kind: Kind, seen: Seen): boolean 
   );
 }
 
+/** Whether the caller may list the workspaces of an organization. */
+export const mayListWorkspaces = ({ caller }: Pick<Call, 'caller'>, organization: string): boolean =>
+  caller.may(`organizations/${organization}/workspaces`, 'list');
+
 /** Whether the caller may see its pool tags, which the list of workspaces also shows. */
 export const seesTags = ({ caller }: Call, seen: Seen): boolean =>
-  caller.may(`organizations/${seen.organization}/workspaces`, 'list') ||
+  mayListWorkspaces({ caller }, seen.organization) ||
   mayRead(caller, 'workspaces', seen) ||
   caller.may(`${pathOf('workspaces', seen.organization, seen.id)}/relationships/tags`, 'list');
+
+/** Whether the caller may read one, found by its ID or name. */
+export const mayReadWorkspace = ({ caller }: Call, seen: Seen): boolean =>
+  mayRead(caller, 'workspaces', seen);
 
 /** Whether the caller may add and remove its tags. */
 export const mayTag = ({ caller }: Call, organization: string, id: string): boolean =>

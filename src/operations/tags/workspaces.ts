@@ -1,7 +1,6 @@
 import { invalid } from '../../ground/errors.ts';
 import { ownWords } from '../../ground/own-words.ts';
 import { projectNotFound, type Reference } from '../../tags/organization.ts';
-import type { Page } from '../../tags/page.ts';
 import { isPattern } from '../../tags/wildcard.ts';
 import type { Workspace, WorkspaceFields } from '../../tags/workspaces.ts';
 import { type Call, documentOperation, type Table } from '../declaration/operation.ts';
@@ -17,7 +16,6 @@ import {
   optionalOrganizationName,
   organizationName,
   pageParams,
-  workspaceId,
 } from '../json-api/params.ts';
 import { idsFor, inTurn, nameBesideId, namesAmong, newTagsIn } from './by-name.ts';
 import {
@@ -342,20 +340,6 @@ export const update = documentOperation({
     };
     const workspace = await tags.workspaces.update(which, change, FIELDS);
     return { data: { data: workspaceResource(call, workspace) } };
-  },
-});
-
-/** Always empty, because there are no states to read; a client would interpret a missing list as the opposite. */
-export const stateReaders = documentOperation({
-  route: 'GET /workspaces/:workspace_id/relationships/remote-state-consumers',
-  capability: 'list',
-  params: { workspace_id: workspaceId, ...pageParams },
-  async run(call, { workspace_id, 'page[number]': number, 'page[size]': size }) {
-    const { workspaces } = await call.core.tags();
-    await workspaces.get({ id: workspace_id });
-    const path = `workspaces/${encodeURIComponent(workspace_id)}/relationships/remote-state-consumers`;
-    const none: Page<Workspace> = { number, size, items: [], total: 0 };
-    return { data: pageDocument(call, none, (item) => workspaceResource(call, item), path) };
   },
 });
 

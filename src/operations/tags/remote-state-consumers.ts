@@ -1,0 +1,59 @@
+import { workspaceNotFound } from '../../tags/organization.ts';
+import type { RemoteStateConsumers } from '../../tags/remote-state-consumers.ts';
+import type { Workspace } from '../../tags/workspaces.ts';
+import { type Call, documentOperation } from '../declaration/operation.ts';
+import { identifiers } from '../json-api/linkage.ts';
+import { pageParams, workspaceId } from '../json-api/params.ts';
+import { pageDocument, workspaceResource } from './documents.ts';
+import { mayListWorkspaces, mayReadWorkspace } from './sights.ts';
+
+/** Which workspaces may read the state of one: clients set it and compare it; nothing here acts on it. */
+
+const pathOf = (id: string): string =>
+  `workspaces/${encodeURIComponent(id)}/relationships/remote-state-consumers`;
+const PATH = '/workspaces/:workspace_id/relationships/remote-state-consumers';
+
+export const list = documentOperation({
+  route: `GET ${PATH}`,
+  capability: 'list',
+  withoutSecret: true,
+  params: { workspace_id: workspaceId, ...pageParams },
+  async run(call, { workspace_id, 'page[number]': number, 'page[size]': size }) {
+    const tags = await call.core.tags();
+    const organization = (await tags.organizationOf(workspace_id)) ?? '';
+    const sees = mayListWorkspaces(call, organization)
+      ? undefined
+      : (workspace: { readonly id: string; readonly name: string }) =>
+          mayReadWorkspace(call, { organization, ...workspace });
+    const page = await tags.stateConsumers.list({ id: workspace_id }, { number, size }, sees);
+    const print = (item: Workspace) => workspaceResource(call, item);
+    return { data: pageDocument(call, page, print, pathOf(workspace_id)) };
+  },
+});
+
+/** @param help of the list of workspaces. */
+const change = (method: 'POST' | 'PATCH' | 'DELETE', help: string, act: 'add' | 'replace' | 'remove') =>
+  documentOperation({
+    route: `${method} ${PATH}`,
+    capability: 'update',
+    withoutSecret: true,
+    params: { workspace_id: workspaceId, data: identifiers('workspace', { help }) },
+    async run(call, { workspace_id, data }) {
+      await checkMayRead(call, workspace_id, data);
+      const { stateConsumers }: { readonly stateConsumers: RemoteStateConsumers } = await call.core.tags();
+      await stateConsumers[act]({ id: workspace_id }, data);
+      return {};
+    },
+  });
+
+export const add = change('POST', 'Workspaces that may read its state as well.', 'add');
+export const replace = change('PATCH', 'All other workspaces that may read its state.', 'replace');
+export const remove = change('DELETE', 'Workspaces that may read its state no more.', 'remove');
+
+/** Others are not there for the caller. @throws `not-found` */
+async function checkMayRead(call: Call, workspaceId: string, ids: readonly string[]): Promise<void> {
+  const organization = (await (await call.core.tags()).organizationOf(workspaceId)) ?? '';
+  if (mayListWorkspaces(call, organization)) return;
+  const hidden = ids.find((id) => !mayReadWorkspace(call, { organization, id, name: id }));
+  if (hidden !== undefined) throw workspaceNotFound(hidden);
+}

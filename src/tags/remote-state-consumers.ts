@@ -1,0 +1,146 @@
+import { invalid } from '../ground/errors.ts';
+import { ownWords } from '../ground/own-words.ts';
+import type { Transaction, View } from '../store/store.ts';
+import { printIdentifier } from './identifiers.ts';
+import {
+  findRecord,
+  type Organization,
+  type Ports,
+  type Reference,
+  type WorkspaceRecord,
+  workspaceNotFound,
+  workspacesOf,
+} from './organization.ts';
+import { OrganizationEdit } from './organization-edit.ts';
+import { offsetOf, type Page, type PageRequest, pageFrom } from './page.ts';
+import { RecordTable } from './record-table.ts';
+import { Surroundings } from './surroundings.ts';
+import { DEFAULT_SETTINGS } from './workspace-settings.ts';
+import { printWorkspace, type Workspace } from './workspaces.ts';
+
+/** Each change of a workspace writes its record, and those of its neighbours, anew. */
+export const MOST_CONSUMERS = 1000;
+
+/** What a caller may see, by identifier or name; undefined: every workspace. */
+export type Sees = ((workspace: { readonly id: string; readonly name: string }) => boolean) | undefined;
+
+/**
+ * Which workspaces may read the state of one, as with the service that clients know: kept and answered, since clients compare what they
+ * wrote with what they read. There are no states here that anybody could read.
+ */
+export class RemoteStateConsumers {
+  readonly #ports: Ports;
+
+  constructor(ports: Ports) {
+    this.#ports = ports;
+  }
+
+  /**
+   * One page: of a workspace whose state all may read (`global-remote-state`), every other one by name; else those that were named, in the
+   * order in which they were. What was deleted since is passed over.
+   * @throws `not-found`
+   */
+  list(reference: Reference, page: PageRequest, sees: Sees): Promise<Page<Workspace>> {
+    return this.#ports.store.read(async (view) => {
+      const { organization, workspace } = await find(view, reference);
+      const table = await RecordTable.open<WorkspaceRecord>(view, workspacesOf(organization));
+      const isSeen = seenIn(organization, sees) ?? (() => true);
+      const { items, total } = isGlobal(workspace)
+        ? await others(table, workspace, page, seenIn(organization, sees))
+        : pageFrom((await table.getAll(workspace.stateConsumers ?? [])).filter(isSeen), page);
+      const surroundings = await Surroundings.open(view, organization);
+      const records = await table.getAll(items.map(({ key }) => key));
+      const printed = await Promise.all(records.map((record) => printWorkspace(surroundings, record)));
+      return { ...page, items: printed, total };
+    });
+  }
+
+  /** Those that are consumers already stay where they are. @throws `not-found`, `invalid` */
+  add(reference: Reference, ids: readonly string[]): Promise<void> {
+    return this.#change(reference, ids, (present, given) => [...present, ...given]);
+  }
+
+  /** Those that are none are passed over. @throws `not-found`, `invalid` */
+  remove(reference: Reference, ids: readonly string[]): Promise<void> {
+    return this.#change(reference, ids, (present, given) => {
+      const removed = new Set(given);
+      return present.filter((key) => !removed.has(key));
+    });
+  }
+
+  /** These and no others. @throws `not-found`, `invalid` */
+  replace(reference: Reference, ids: readonly string[]): Promise<void> {
+    return this.#change(reference, ids, (_, given) => given);
+  }
+
+  #change(
+    reference: Reference,
+    ids: readonly string[],
+    change: (present: readonly string[], given: readonly string[]) => readonly string[],
+  ): Promise<void> {
+    return this.#ports.store.transact(async (tx: Transaction) => {
+      const { organization, workspace } = await find(tx, reference);
+      if (isGlobal(workspace)) throw everybodyReads();
+      const edit = await OrganizationEdit.open(tx, organization, this.#ports);
+      const given: string[] = [];
+      for (const id of ids) {
+        const { key } = await edit.workspace(id);
+        if (key === workspace.key) throw itself();
+        given.push(key);
+      }
+      const { stateConsumers = [], ...rest } = workspace;
+      const left: string[] = [];
+      for (const key of stateConsumers) if ((await edit.workspaces.get(key)) !== undefined) left.push(key);
+      const wanted = [...new Set(change(left, given))];
+      if (wanted.length > MOST_CONSUMERS) throw tooMany(wanted.length);
+      const updated = wanted.length === 0 ? rest : { ...rest, stateConsumers: wanted };
+      await edit.updateWorkspace(workspace, updated, undefined);
+      await edit.save();
+    });
+  }
+}
+
+const isGlobal = ({ settings }: WorkspaceRecord): boolean =>
+  settings?.globalRemoteState ?? DEFAULT_SETTINGS.globalRemoteState;
+
+interface Known {
+  readonly key: string;
+  readonly name: string;
+}
+
+const seenIn = ({ home }: Organization, sees: Sees) =>
+  sees && (({ key, name }: Known): boolean => sees({ id: printIdentifier('ws', { home, key }), name }));
+
+/** Every workspace but this one, as names and keys. */
+async function others(
+  table: RecordTable<WorkspaceRecord>,
+  workspace: WorkspaceRecord,
+  page: PageRequest,
+  isSeen: ((known: Known) => boolean) | undefined,
+): Promise<Pick<Page<Known>, 'items' | 'total'>> {
+  const total = table.total - 1;
+  const itself = new Set([workspace.name]);
+  if (isSeen === undefined) return { items: await table.names(offsetOf(page), page.size, itself), total };
+  return pageFrom((await table.names(0, total, itself)).filter(isSeen), page);
+}
+
+async function find(view: View, reference: Reference) {
+  const found = await findRecord<WorkspaceRecord>(view, 'ws', reference, workspacesOf);
+  if (found === undefined) throw workspaceNotFound('id' in reference ? reference.id : reference.name);
+  return { organization: found.organization, workspace: found.record };
+}
+
+const everybodyReads = () =>
+  invalid(ownWords('remote state consumers cannot be changed while global-remote-state is true'), {
+    field: '/data',
+    hint: 'set global-remote-state to false first: until then every workspace may read the state',
+  });
+
+const itself = () =>
+  invalid(ownWords('a workspace cannot be a consumer of its own state'), { field: '/data' });
+
+const tooMany = (count: number) =>
+  invalid(`a workspace has at most ${MOST_CONSUMERS} remote state consumers, not ${count}`, {
+    field: '/data',
+    hint: 'set global-remote-state to true, where all may read the state',
+  });
