@@ -1,5 +1,5 @@
 import { equal, match } from 'node:assert/strict';
-import { symlinkSync } from 'node:fs';
+import { symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { type Agent, withAgent } from '../agent.ts';
 import { type Bench, type Client, shell } from '../client.ts';
@@ -48,7 +48,7 @@ const ofToday = `
 age -R hybrid.pub -o hybrid.age report
 age -d -i hybrid.txt hybrid.age
 grep -c mlkem768x25519 hybrid.age
-age -r $(coffer transit keys public tagged --format age) -o tagged.age report
+age -R plain.pub -o tagged.age report
 age -d -i tagged.txt tagged.age
 age -R tagged.pub report | age -d -i tagged.txt
 `;
@@ -69,6 +69,8 @@ export const client: Client = {
       await withAgent(bench, KEYS, async (agent) => {
         equal(await typed(bench, agent, both), 'a report\n'.repeat(3));
         equal(await typed(bench, agent, both, false), 'a report\n'.repeat(3));
+        const plain = await agent.coffer('transit', 'keys', 'public', 'tagged', '--format', 'age');
+        writeFileSync(join(bench.directory, 'plain.pub'), plain);
         equal(await typed(bench, agent, ofToday), 'a report\n1\na report\na report\n');
         await bench.refused('age', ['-R', 'inbox.pub', '-R', 'hybrid.pub', 'report'], {
           environment: agent.environment,
