@@ -24,7 +24,7 @@ export interface OptionSpec {
   /** Suggested values; others are refused elsewhere, if at all. */
   readonly choices?: readonly string[];
   readonly offers?: Offer;
-  /** Flags that can't stand beside this one. Declared on one of the two. */
+  /** Flags that cannot be combined with this one. Declared on one of the two options. */
   readonly excludes?: readonly string[] | undefined;
 }
 
@@ -36,7 +36,7 @@ export interface ArgumentSpec {
   readonly metavar: string;
   readonly help: string;
   readonly required: boolean;
-  /** Takes all words that follow; only the last one may. */
+  /** Whether it takes all words that follow. Only the last argument may. */
   readonly many?: true | undefined;
   readonly choices?: readonly string[];
   readonly offers?: Offer | undefined;

@@ -5,7 +5,7 @@ import { remoteRunner } from './remote-runner.ts';
 
 export interface ClientOptions extends RunnerOptions, TransportOptions {
   readonly token?: string | undefined;
-  /** Of a server of the Vault family that has namespaces. */
+  /** Namespace, for Vault servers that support it. */
   readonly namespace?: string | undefined;
 }
 

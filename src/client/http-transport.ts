@@ -28,11 +28,11 @@ export interface TransportOptions {
   readonly timeoutMs?: number;
   /** Maximum size of a response. Default: 256 MiB. */
   readonly maxAnswerBytes?: number;
-  /** PEM certificates to trust beside those of the platform. */
+  /** PEM certificate authorities to trust in addition to the platform's. */
   readonly certificateAuthorities?: string | undefined;
-  /** PEM of what we show a server that asks who we are, with the key for it. */
+  /** PEM client certificate, with its key. */
   readonly clientCertificate?: { readonly certificate: string; readonly key: string } | undefined;
-  /** Variables that name a proxy: `HTTPS_PROXY`, `HTTP_PROXY`, `NO_PROXY`. Nothing for this machine goes there. */
+  /** Environment variables of a proxy: `HTTPS_PROXY`, `HTTP_PROXY`, `NO_PROXY`. Loopback addresses do not use it. */
   readonly proxyEnv?: NodeJS.ProcessEnv;
 }
 
@@ -55,7 +55,7 @@ const MOST_ATTEMPTS = 10;
 const MOST_WAIT_MS = 60_000;
 
 interface LimitedAnswer extends WireAnswer {
-  /** The server wants to be asked again, so much later. */
+  /** Time in milliseconds after which the server allows a retry. */
   readonly waitMs?: number | undefined;
 }
 

@@ -129,7 +129,7 @@ function headersOf(
 const documentHeaders = (token: string | undefined) =>
   token === undefined ? {} : { authorization: `Bearer ${token}` };
 
-/** The second token header is for servers that are not ours; ours take the first one, and answer in our own dialect. */
+/** The second token header is for Vault servers; Coffer servers use the first one, and respond in their own dialect. */
 function familyHeaders(token: string | undefined, namespace: string | undefined) {
   const headers: Record<string, string> =
     token === undefined ? {} : { 'x-service-token': token, 'x-vault-token': token };

@@ -16,7 +16,7 @@ export interface WireRequest {
   readonly target: string;
   readonly headers: Readonly<Record<string, string>>;
   readonly body?: string | undefined;
-  /** What it asks for must not be done twice by whoever gets no answer. */
+  /** Whether it changes something, so that it must not be repeated if there is no response. */
   readonly changes?: boolean;
 }
 

@@ -26,8 +26,8 @@ const isPlain = (value: unknown): value is object => {
 };
 
 /**
- * JSON of whatever was sent, with long whole numbers as texts; empty for undefined. A replacer would make it slow for every value, and hardly
- * any has one.
+ * Serializes any JSON value, long integers as texts; empty for undefined. A replacer would slow down every value, and
+ * hardly any contains one.
  */
 export function jsonOf(value: unknown): string {
   try {

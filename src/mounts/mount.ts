@@ -13,7 +13,7 @@ export interface Mount {
   readonly uuid: string;
   /** Options, e.g. the dialect of transit; unknown ones as well. */
   readonly options: Options;
-  /** What was set for all mounts of its type, where `options` say nothing; absent when there is nothing. */
+  /** Defaults for all mounts of its type, which `options` override; absent if there are none. */
   readonly defaults?: Options | undefined;
   readonly config?: MountConfig | undefined;
   readonly traits?: MountTraits | undefined;
@@ -61,8 +61,8 @@ export type Options = Readonly<Record<string, string>>;
 /** Settings of a mount that can be changed. */
 export interface MountSettings {
   readonly description?: string | undefined;
-  /** An empty text takes an option back. */
+  /** Empty text removes an option. */
   readonly options?: Options | undefined;
-  /** Taken as a whole. */
+  /** Replaced as a whole. */
   readonly config?: MountConfig | undefined;
 }

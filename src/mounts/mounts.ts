@@ -47,7 +47,7 @@ interface Migrations {
 
 interface Table<M> {
   readonly mounts: readonly M[];
-  /** For every mount of it. */
+  /** Defaults for all mounts of the type. */
   readonly defaults?: Options | undefined;
 }
 

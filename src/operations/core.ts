@@ -13,7 +13,7 @@ export interface CoreOptions {
   readonly clock?: Clock;
   readonly random?: Random;
   readonly server?: ServerState;
-  /** Spoken to all callers, on mounts of which nobody said otherwise, for as long as this core lives (`serve --dialect`). */
+  /** Dialect for all callers on mounts that set none, for the lifetime of this core (`serve --dialect`). */
   readonly dialect?: Dialect | undefined;
   readonly messages?: MessageCounts | undefined;
   readonly auditFile?: string | undefined;

@@ -20,7 +20,7 @@ export interface WorkerStart<S> {
   readonly door: S;
   /** Absent while the server is sealed. */
   readonly keys?: readonly SentUnsealKey[] | undefined;
-  /** By the processes before it. */
+  /** Last-seen state of the store, from earlier processes. */
   readonly seen?: Sighting | undefined;
 }
 

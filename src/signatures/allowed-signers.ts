@@ -12,7 +12,7 @@ export interface AllowedSigner {
   readonly key: string;
   /** Patterns of namespaces; absent for all. */
   readonly namespaces?: string | undefined;
-  /** In milliseconds since 1970; absent for no limit. */
+  /** In milliseconds since the epoch; absent for no limit. */
   readonly validAfter?: number;
   readonly validBefore?: number;
 }

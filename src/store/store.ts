@@ -15,9 +15,9 @@ export interface DocumentRef {
 }
 
 export interface ListOptions {
-  /** Only ids that sort (by code unit) after this one, which need not exist. */
+  /** Lists only IDs that sort (by code unit) after this one, which need not exist. */
   readonly after?: string | undefined;
-  /** At most so many ids. */
+  /** Maximum number of IDs. */
   readonly limit?: number | undefined;
 }
 

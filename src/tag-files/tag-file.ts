@@ -9,9 +9,9 @@ export type Bindings = ReadonlyMap<string, string>;
 /** Tags of one workspace. */
 export interface Carried {
   readonly tags: readonly string[];
-  /** Undefined: the file says nothing of them. */
+  /** Undefined if the file does not define them. */
   readonly bindings?: Bindings | undefined;
-  /** The name of its project; undefined: the file says nothing of it. */
+  /** Name of its project; undefined if the file does not define it. */
   readonly project?: string | undefined;
 }
 
@@ -21,9 +21,9 @@ export interface TagFile {
   readonly tags: readonly string[];
   /** By unique name, in the order of the file. */
   readonly workspaces: ReadonlyMap<string, Carried>;
-  /** What is bound to projects, and through them to their workspaces. */
+  /** Bindings of projects, which their workspaces inherit. */
   readonly projects?: ReadonlyMap<string, Bindings> | undefined;
-  /** Patterns of the tags and keys that are this file's business; undefined: all are. */
+  /** Patterns of the tags and keys that this file manages; undefined for all. */
   readonly owns?: readonly string[] | undefined;
 }
 

@@ -35,7 +35,7 @@ export interface BoundTagsQuery {
 export interface BoundTag extends Binding {
   readonly kind: TaggableKind;
   readonly target: { readonly id: string; readonly name: string; readonly organization: string };
-  /** For how many it holds by being bound here; undefined where nobody wanted to know. */
+  /** Number of resources for which this binding is effective; undefined if not requested. */
   readonly counts?: { readonly projects: number; readonly workspaces: number } | undefined;
 }
 

@@ -30,7 +30,7 @@ const NOT_WORTH_CLEARING = 32;
 /** What a new workspace is to be, all of it checked. */
 export interface WorkspaceContent {
   readonly description: string | null;
-  /** The key of an existing project; absent: the default one. */
+  /** Key of an existing project; absent for the default one. */
   readonly project?: string | undefined;
   readonly bindings?: readonly Binding[] | undefined;
   readonly settings?: Partial<WorkspaceSettings> | undefined;

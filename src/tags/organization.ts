@@ -29,9 +29,9 @@ export interface Organization {
   readonly home: string;
   /** In milliseconds since the Unix epoch. */
   readonly createdAt: number;
-  /** Absent: as with everybody. */
+  /** Absent: the default. */
   readonly executionMode?: ExecutionMode | undefined;
-  /** Those that are not as they were from the start. */
+  /** Settings that differ from the default. */
   readonly settings?: Partial<OrganizationSettings> | undefined;
 }
 
@@ -52,10 +52,10 @@ export interface WorkspaceRecord extends TableRecord {
   readonly tags: readonly string[];
   /** Number of tags after keys of deleted tags were last removed. */
   readonly tagsWhenCleared: number;
-  /** The key of its project; absent: the default one. */
+  /** Key of its project; absent for the default one. */
   readonly project?: string | undefined;
   readonly bindings?: readonly Binding[] | undefined;
-  /** Those that are not as they were from the start. */
+  /** Settings that differ from the default. */
   readonly settings?: Partial<WorkspaceSettings> | undefined;
   /** Absent: that of the project. */
   readonly executionMode?: ExecutionMode | undefined;

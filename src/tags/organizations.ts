@@ -26,7 +26,7 @@ export interface NewOrganization {
   readonly email: string | null;
   readonly settings?: Partial<OrganizationSettings>;
   readonly executionMode?: ExecutionMode | undefined;
-  /** Where the name stands in the request, for errors. */
+  /** Place of the name in the request, for errors. */
   readonly field?: string;
 }
 
@@ -35,7 +35,7 @@ export interface OrganizationChange {
   readonly name?: string | undefined;
   readonly email?: string | null | undefined;
   readonly settings?: Partial<OrganizationSettings>;
-  /** Null: as with everybody. */
+  /** Null: the default. */
   readonly executionMode?: ExecutionMode | null | undefined;
 }
 

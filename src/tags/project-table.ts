@@ -32,7 +32,7 @@ export class ProjectTable {
     return (await this.#table.get(key)) ?? this.#unwritten(key);
   }
 
-  /** The one that a workspace is in. */
+  /** Returns the project of a workspace. */
   async of({ project }: { readonly project?: string | undefined }): Promise<ProjectRecord> {
     const { organization } = this;
     const found = project === undefined ? undefined : await this.get(project);

@@ -44,7 +44,7 @@ export interface ProjectFields {
 
 export interface ProjectContent {
   readonly description?: string | null | undefined;
-  /** All that it is to have. */
+  /** Complete list of its tags. */
   readonly bindings?: readonly NewBinding[] | undefined;
   readonly autoDestroyActivityDuration?: string | null | undefined;
   /** Null: that of the organization. */
@@ -56,14 +56,14 @@ export interface ProjectChange extends ProjectContent {
 }
 
 export interface ProjectQuery {
-  /** Only projects whose name contains this, whatever its case. */
+  /** Only projects whose name contains this text, case-insensitive. */
   readonly search?: string | undefined;
-  /** Only projects of those names, whatever their case; then what was searched for does not count. */
+  /** Only projects with these names, case-insensitive; takes precedence over `search`. */
   readonly names?: readonly string[] | undefined;
   readonly bindings?: readonly BindingFilter[] | undefined;
-  /** Whether the caller may know of the tags of one: of others no filter tells. */
+  /** Whether the caller may see the tags of a project: filters do not match others. */
   readonly sees?: (project: { readonly id: string; readonly name: string }) => boolean;
-  /** By name, from the first to the last or the other way round; absent: the default project first. */
+  /** Order by name; absent: the default project first. */
   readonly order?: 'ascending' | 'descending' | undefined;
   readonly page: PageRequest;
 }

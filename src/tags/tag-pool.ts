@@ -25,11 +25,11 @@ import { RecordTable } from './record-table.ts';
 export type Tag = ReturnType<typeof printTag>;
 
 export interface TagQuery {
-  /** Only tags whose name contains this, whatever its case; nothing in it is a wildcard. */
+  /** Only tags whose name contains this text, case-insensitive; there are no wildcards. */
   readonly search?: string | undefined;
-  /** The identifier of a workspace whose tags are left out; anything else leaves out nothing. */
+  /** Identifier of a workspace whose tags are excluded; anything else excludes nothing. */
   readonly notOnWorkspace?: string | undefined;
-  /** Whether the caller may know of the tags of that workspace: of another one nothing is left out. */
+  /** Whether the caller may see the tags of that workspace; otherwise nothing is excluded. */
   readonly sees?: (workspace: { readonly id: string; readonly name: string }) => boolean;
   readonly page: PageRequest;
 }

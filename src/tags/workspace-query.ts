@@ -36,16 +36,16 @@ export interface WorkspaceQuery {
   readonly anyTags?: readonly string[];
   /** Names of tags that a workspace must not have, in the same way. */
   readonly excludeTags?: readonly string[];
-  /** What must all hold for a workspace, of its own or by its project. A tag of the pool is a key without a value. */
+  /** Filters that a workspace's effective tags must all match. A pool tag is a key without a value. */
   readonly bindings?: readonly BindingFilter[] | undefined;
-  /** Who asks, and whether they may know of the tags of the form key=value of one workspace: of others no filter tells. */
+  /** Caller, and whether it may see the key-value tags of a workspace: filters do not match those of others. */
   readonly viewer?: {
     readonly id: string;
     sees(workspace: { readonly id: string; readonly name: string }): boolean;
   };
-  /** The identifier of the project that a workspace must be in. */
+  /** Identifier of the project that a workspace must be in. */
   readonly project?: string | undefined;
-  /** From the last name to the first. */
+  /** Whether to sort by name in descending order. */
   readonly descending?: boolean;
   readonly page: PageRequest;
 }

@@ -53,7 +53,7 @@ export interface NewWorkspace {
   readonly description: string | null;
   readonly tags: readonly TagReference[];
   readonly bindings?: readonly NewBinding[];
-  /** The identifier of its project; absent: the default one. */
+  /** Identifier of its project; absent for the default one. */
   readonly project?: string | undefined;
   readonly settings?: Partial<WorkspaceSettings>;
   readonly executionMode?: ExecutionMode | undefined;
@@ -64,7 +64,7 @@ export interface NewWorkspace {
 export interface WorkspaceChange {
   readonly name?: string | undefined;
   readonly description?: string | null | undefined;
-  /** All that it is to have of its own. */
+  /** Complete list of its own tags. */
   readonly bindings?: readonly NewBinding[] | undefined;
   /** Null: the default one. */
   readonly project?: string | null | undefined;

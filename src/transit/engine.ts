@@ -57,7 +57,7 @@ export interface Engine {
    * @see docs/decisions/0294
    */
   readonly keepsFamilyRules: boolean;
-  /** A server counts what it encrypts; a command does not. */
+  /** Counter of encryptions; servers count, commands do not. */
   readonly messages?: MessageCounts | undefined;
 }
 

@@ -38,9 +38,9 @@ export interface NamedKeyDocument {
   readonly name: string;
   /** Name of the key type. */
   readonly type: string;
-  /** The family's name for the type, where the key was made by that one; callers of the family are shown it. */
+  /** Vault's name for the type, if the key was created by that name; shown to Vault clients. */
   readonly familyName?: string | undefined;
-  /** Chosen length in bytes, for types whose length is chosen; else 0. */
+  /** Chosen length in bytes, for types with a variable length; else 0. */
   readonly keyBytes: number;
   readonly derived: boolean;
   /** Key derivation function of contexts: 0 counter mode, 1 HKDF. Meaningless if `derived` is false. */
@@ -68,19 +68,19 @@ export interface NamedKeyDocument {
   readonly backupInfo?: VersionStamp | undefined;
   readonly restoreInfo?: VersionStamp | undefined;
   readonly passthrough?: Passthrough | undefined;
-  /** By decimal version number, from 1. */
+  /** Versions by decimal number, from 1. */
   readonly versions: Readonly<Record<string, VersionDocument>>;
   /**
-   * What may not be used, though it was never trimmed: apart from `versions`, so that whatever looks there finds it gone, earlier
-   * releases as well. null for one that was destroyed. Absent when there is none.
+   * Revoked versions: not usable, although never trimmed. They are separate from `versions`, so that all code,
+   * including earlier releases, treats them as gone. null for a destroyed one. Absent if there are none.
    * @see docs/decisions/0300
    */
   readonly revokedVersions?: Readonly<Record<string, VersionDocument | null>> | undefined;
-  /** By what another room knows it that keeps something about it; absent as long as none does. Nothing here looks at it. */
+  /** ID under which another module stores data about the key; absent if none does. Not used by transit. */
   readonly knownAs?: string;
-  /** So many of the latest versions may be used; absent for all. */
+  /** Number of latest versions that are usable; absent for all. */
   readonly keepVersions?: number | undefined;
-  /** Present: rotation deletes the versions that may not be used any more. */
+  /** Present if rotation deletes versions that are not usable any more. */
   readonly autoTrim?: true | undefined;
 }
 

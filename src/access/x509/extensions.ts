@@ -22,7 +22,7 @@ export function extensionsOf(value: DerValue | undefined, tag: number): Readonly
     const octets = isSaid ? third : second;
     if (octets?.tag !== TAG.octetString) throw invalid(ownWords('asn1: an extension has no value'));
     const identifier = identifierOf(type);
-    // RFC 5280, 4.2: it would be read one way here and another way there.
+    // RFC 5280, 4.2: parsers would disagree on which of the two applies.
     if (found.has(identifier)) throw invalid(ownWords('asn1: an extension is there twice'));
     found.set(identifier, { isCritical: isSaid && booleanOf(second), value: octets.content });
   }

@@ -97,7 +97,7 @@ export const variableGroups = (): readonly VariableGroup[] => [
   ...backendEnvironments().map(({ title, variables }) => ({ title: `For a store in ${title}:`, variables })),
 ];
 
-/** What holds for all of them. */
+/** Text that applies to all variables. */
 export const EMPTY_VARIABLES = 'An empty variable counts as one that is not set.';
 
 function optionsTopic(columns: number): string {

@@ -110,7 +110,7 @@ function listLength(answer: object, member: string): number {
  */
 function statusTable(shown: object, words?: ReturnType<typeof placeWords>): Table {
   const { locked, slots, agent, ...all } = shown as Partial<LocalStatus> & { readonly address?: string };
-  // What programs find under two names, people need not read twice.
+  // Programs find these under two names; users need not read them twice.
   const { sealed: _, directory: __, location, ...others } = all;
   const names: Readonly<Record<string, string | undefined>> = {
     location: words?.place,

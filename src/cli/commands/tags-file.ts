@@ -99,7 +99,7 @@ function fileOf({ tags, workspaces, projects }: Whole): TagFile {
         {
           tags: carried,
           bindings: bindings?.size ? bindings : undefined,
-          // Where there is no other one, nobody need hear of projects.
+          // Without other projects, the project is not mentioned.
           project: told.length === 0 || project === undefined ? undefined : project,
         },
       ]),

@@ -13,9 +13,9 @@ const OWNER_ONLY = 0o600;
 
 interface About {
   readonly file: string;
-  /** The file as it was, encrypted; undefined when there was none. */
+  /** Original encrypted file; undefined if there was none. */
   readonly base?: string | undefined;
-  /** Digest of the plaintext that was shown: what still has it was not edited. */
+  /** Digest of the plaintext that was shown. If the text still has it, it was not edited. */
   readonly shown: string;
 }
 

@@ -20,7 +20,7 @@ export async function dataKeysOf(
   const { mount, mountNamed } = session.settings;
   const run = async (path: string, key: KeyReference, values: object): Promise<Answer> => {
     const raw = { name: key.name, ...values, context };
-    // A mount is only a place: one that was named on purpose is where the key lies now.
+    // The mount may have been moved since: a mount that the user names is the present location of the key.
     const place = mountNamed ? mount : possibleMount(key);
     if (expected !== undefined && place !== mount) throw otherMount(key, mount);
     const { data } = await runner.run(path, raw, place);

@@ -13,7 +13,7 @@ const OK = 200;
 export interface TokenRequest {
   /** Intended audience; servers refuse a token for another one. */
   readonly audience: string;
-  /** PEM certificates to trust beside those of the platform. */
+  /** PEM certificates to trust in addition to those of the platform. */
   readonly certificateAuthorities?: string | undefined;
 }
 

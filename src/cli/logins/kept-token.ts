@@ -12,9 +12,9 @@ import { makeOwnDirectory, stateDirectory } from '../state-directory.ts';
 /** Token that "coffer login" stores for later commands. */
 export interface KeptToken {
   readonly token: string;
-  /** Its end, in milliseconds since 1970; absent when it has none. */
+  /** Expiration time, in milliseconds since 1970; absent if it does not expire. */
   readonly expiresMs?: number | undefined;
-  /** Made by the login, not brought along: nobody else uses it. */
+  /** Whether the login created it, so that only this user uses it. */
   readonly isOwn: boolean;
   /** Command that gets another token, without secrets. */
   readonly again: string;

@@ -56,7 +56,7 @@ export function knownValues(sealed: SecretFile, opened: SecretFile): KnownValues
 export interface Sealing extends ReadFile {
   readonly key: KeyReference;
   readonly places: readonly Place[];
-  /** A value that is here with the same name and key keeps this ciphertext. */
+  /** Known ciphertexts, which unchanged values of the same name and key keep. */
   readonly known?: KnownValues | undefined;
 }
 

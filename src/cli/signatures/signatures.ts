@@ -45,7 +45,7 @@ export interface Content {
 export interface Verdict {
   readonly format: VerifiedFormat;
   readonly why?: string | undefined;
-  /** The key that fits, for people. */
+  /** Description of the matching key for users. */
   readonly key?: string;
   readonly comment?: string;
 }

@@ -37,7 +37,7 @@ export interface Binding {
   readonly name: string;
   readonly key: string;
   readonly value: string;
-  /** Absent for a key that is not there yet. */
+  /** Absent for a key that does not exist yet. */
   readonly before?: string | undefined;
 }
 

@@ -24,9 +24,9 @@ export interface Opening {
   readonly trusting?: string;
   /** Name of the person to be removed, whose incomplete facts are not an obstacle. */
   readonly removing?: string;
-  /** Facts from elsewhere than the tree. */
+  /** Facts from other sources than the working tree. */
   readonly loaded?: Loaded | undefined;
-  /** What `--identity` named. */
+  /** File of `--identity`. */
   readonly identity?: string | undefined;
 }
 

@@ -10,9 +10,9 @@ export interface Exchange {
   readonly body: RequestBody;
   /** Empty on a Unix socket. */
   readonly remoteAddress: string;
-  /** What the connection brought in its handshake, as `Call` has it; never from a header. Absent where there was none. */
+  /** Client certificates of the TLS handshake, as in `Call`; never from a header. Absent if there were none. */
   readonly clientCertificates?: readonly string[] | undefined;
-  /** A web page sent it that may; absent for all others, and for what no page sent. */
+  /** Present for a web page of an allowed origin; absent for other pages, and for requests not from a page. */
   readonly isOfAllowedPage?: true;
   /** Calls the listener when the client has disconnected, or has the response. */
   readonly onGone?: (listener: () => void) => void;

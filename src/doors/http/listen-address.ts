@@ -6,7 +6,7 @@ import type { ListenPlace } from '../../service/listening.ts';
 export type ListenAddress = {
   /** Maximum body size, in bytes. */
   readonly maxRequestBytes: number;
-  /** Whoever reaches it may read the metrics, without a token. */
+  /** Present if clients may read the metrics without a token. */
   readonly openMetrics?: true | undefined;
 } & ListenPlace;
 

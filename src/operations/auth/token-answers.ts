@@ -9,7 +9,7 @@ export function tokenDetails({ accessor, token }: TokenRecord, id: string, nowMs
   return {
     accessor,
     bound_cidrs: token.boundCidrs,
-    /** Unix seconds. */
+    /** In Unix seconds. */
     creation_time: token.createdMs / 1000,
     /** In seconds; 0 if it never expires. */
     creation_ttl: boundedSeconds(token.creationTtl),
@@ -31,7 +31,7 @@ export function tokenDetails({ accessor, token }: TokenRecord, id: string, nowMs
     policies: token.policies,
     renewable: expires === undefined ? undefined : token.renewable,
     role: token.role,
-    /** Whole seconds left, as peers count them; 0 when it never expires. */
+    /** Whole seconds left, rounded like Vault; 0 if it never expires. */
     ttl: secondsLeft(expires, nowMs, Math.floor),
     type: token.kind ?? 'service',
   } as const;

@@ -31,9 +31,9 @@ export interface Core {
   speaking(caller: Dialect): Core;
   tags(): Promise<Tags>;
   access(): Promise<Access>;
-  /** Where a server writes its audit trail; undefined where there is none. */
+  /** Path of a server's audit log; undefined without one. */
   readonly auditFile?: string | undefined;
-  /** What a served process knows and a command does not; undefined outside `serve`. */
+  /** State of a server process; undefined outside `serve`. */
   readonly server?: ServerState | undefined;
 }
 
@@ -91,9 +91,9 @@ export interface Caller {
   may(path: string, capability: Capability, sent?: Readonly<Record<string, unknown>>): boolean;
   /** Whether the caller may do anything on `path` or below it. */
   reaches(path: string): boolean;
-  /** The answer that the token stood for, if it was a wrapping token. */
+  /** Wrapped response, if it was a wrapping token. */
   readonly wrapped?: string | undefined;
-  /** There is no good token. */
+  /** Present without a valid token. */
   readonly isStranger?: true;
 }
 
@@ -108,24 +108,24 @@ export const STORE_SECRET = 'secret of the store';
 
 /** Result of an operation. */
 export interface Outcome<D> {
-  /** The `data` object, or the whole JSON:API document; absent when there is nothing to say (204). */
+  /** `data` object, or the whole JSON:API document; absent for an empty response (204). */
   readonly data?: D | undefined;
   readonly warnings?: readonly string[] | undefined;
-  /** A new resource was made (201 in the JSON:API). */
+  /** Present if a new resource was created (201 in the JSON:API). */
   readonly created?: true;
-  /** What was to be made was there already, and was left as it is; only our own client is told. */
+  /** Present if the resource already existed and was left unchanged; only reported to our own client. */
   readonly existing?: true | undefined;
-  /** A list of nothing. Peers answer it as a thing that is not there; commands and programs get the empty list. */
+  /** Present for an empty list. Vault responds with "not found"; commands and programs get the empty list. */
   readonly nothingListed?: true | undefined;
-  /** Items of a batch failed: answer with this status, and with the whole result in the body. */
+  /** Present if items of a batch failed: respond with this status, and the complete result in the body. */
   readonly failedItems?: { readonly statusCode: number } | undefined;
-  /** The result of operations that issue tokens: the `auth` object of the envelope, where `data` is null. */
+  /** Result of operations that issue tokens: the `auth` object of the envelope, with `data` null. */
   readonly auth?: D | undefined;
-  /** Members repeated at the top level of the envelope, as some calls of the family do. */
+  /** Members repeated at the top level of the envelope, as in some of Vault's responses. */
   readonly topLevel?: object;
-  /** How the answer can be had, in place of the answer itself. */
+  /** Wrapping information, returned instead of the response itself. */
   readonly wrapInfo?: WrapInfo | undefined;
-  /** The whole answer as it was written before, byte for byte, for those who speak the protocol that it was written in. */
+  /** Complete response as serialized before, for frontends of the same protocol. */
   readonly verbatim?: string;
   /** Status other than the default, for health checks and similar, and for work that is not reported as done. */
   readonly statusCode?: number;
@@ -141,19 +141,22 @@ export interface Call {
   readonly core: Core;
   readonly caller: Caller;
   /**
-   * The mount that the request is for, without slashes at the ends; only for operations of a type of mounts.
-   * Empty where the path names none, as below `sys/tools`.
+   * Mount of the request, without slashes at the ends; only for operations of a mount type. Empty if the path names
+   * none, as below `sys/tools`.
    */
   readonly mount?: string | undefined;
-  /** From where the request came: an address, empty on a Unix socket; absent for the owner. */
+  /** Client address, empty on a Unix socket; absent for the owner. */
   readonly remoteAddress?: string;
-  /** Of the caller's connection, its own first; that the caller has the key of that one is known, and nothing else. Base64 of DER. */
+  /**
+   * Client certificates of the connection, leaf first; possession of its key was proved, nothing else was verified.
+   * Base64 of DER.
+   */
   readonly clientCertificates?: readonly string[] | undefined;
-  /** What was sent, whatever its names. */
+  /** All members of the request, whatever their names. */
   readonly sent?: Readonly<Record<string, unknown>>;
-  /** Seconds for which the answer is to be wrapped; absent for an open one. */
+  /** Requested time to live of the wrapped response, in seconds; absent for an unwrapped one. */
   readonly wrapTtl?: number | undefined;
-  /** Scheme and host as the request named them, for links (`https://host:port`); without it links are relative. */
+  /** Scheme and host as in the request, for links (`https://host:port`); links are relative without it. */
   readonly baseUrl?: string | undefined;
 }
 
@@ -342,9 +345,9 @@ export interface Runner {
 export interface Table {
   readonly head: readonly string[];
   readonly rows: readonly (readonly string[])[];
-  /** The column that is copied into other commands, counted from 0: it is never cut to fit a terminal. */
+  /** Index of the column whose values are copied into other commands: it is never truncated to fit a terminal. */
   readonly whole?: number | undefined;
-  /** A line below the table, e.g. page and total. */
+  /** Line below the table, e.g. page and total. */
   readonly summary?: string | undefined;
 }
 

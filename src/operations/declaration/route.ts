@@ -33,9 +33,9 @@ export type PathPart =
 
 export interface Route {
   readonly method: Method;
-  /** The type of the mounts below which it lies; undefined below the API's own prefix. */
+  /** Mount type; undefined below the API's own prefix. */
   readonly mount?: string | undefined;
-  /** Without the slash at the start. An optional parameter brings its slash along. */
+  /** Parts without the leading slash. An optional parameter includes its slash. */
   readonly parts: readonly PathPart[];
 }
 

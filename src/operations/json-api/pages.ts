@@ -7,7 +7,7 @@ type PageLinks = Readonly<Record<'self' | 'first' | 'last', string> & Record<'pr
 
 export interface ListDocument<R> {
   readonly data: readonly R[];
-  /** Resources that were asked for beside them. */
+  /** Included resources. */
   readonly included?: readonly object[] | undefined;
   readonly links: PageLinks;
   readonly meta: { readonly pagination: ReturnType<typeof paginationOf> };

@@ -48,13 +48,13 @@ export interface AskedRequest {
   readonly identity?: TokenIdentity;
   /** Dialect of the caller; absent for a frontend with only one. */
   readonly dialect?: Dialect;
-  /** Seconds for which the answer is to be wrapped; absent for an open one. */
+  /** Requested time to live of the wrapped response, in seconds; absent for an unwrapped one. */
   readonly wrapTtl?: number | undefined;
   /** Empty on a Unix socket. */
   readonly remoteAddress: string;
   /** Request headers by lower-case name, only for the audit log. */
   readonly headers?: SentHeaders;
-  /** The certificates that the caller's connection brought, as `Call` has them. */
+  /** Certificates of the caller's connection, as in `Call`. */
   readonly clientCertificates?: readonly string[] | undefined;
   /** Scheme, host and port for links. */
   readonly baseUrl?: string;

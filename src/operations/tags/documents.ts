@@ -21,7 +21,7 @@ import { printSettings } from './workspace-attributes.ts';
 /** Document with a single resource. */
 export interface ResourceDocument<R> {
   readonly data: R;
-  /** Resources that were asked for beside it. */
+  /** Included resources. */
   readonly included?: readonly object[] | undefined;
 }
 

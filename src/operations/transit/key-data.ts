@@ -20,7 +20,7 @@ type VersionData =
 
 /** Result of create, read, config, rotate and trim. */
 export type KeyData = ReturnType<typeof keyData> & {
-  /** On a server: about how many messages a version has encrypted, from a million on. */
+  /** Servers only: approximate number of messages that a version has encrypted, from a million on. */
   readonly messages?: Readonly<Record<string, number>> | undefined;
 } & KeyTagsData;
 

@@ -72,7 +72,7 @@ export interface Signature {
   readonly key_version: number;
 }
 
-/** The two names of the public key are those of peers: one for a single signature, another in a batch. */
+/** The two names of the public key are Vault's: one for a single signature, another in a batch. */
 export type SignedData = Signature & { readonly public_key?: string | undefined };
 export type SignedLine = Signature & { readonly publickey?: string | undefined };
 

@@ -27,9 +27,11 @@ export interface InitOptions {
   readonly location: Location;
   /** Key slots; at least one. */
   readonly slots: readonly SlotRequest[];
-  /** Puts the first documents into it: the store exists with them, or not at all. */
+  /** Writes the first documents. The store is created together with them, or not at all. */
   readonly furnish?: Furnish | undefined;
-  /** Told before the store is there, so that no secret is lost with whoever made it. When it throws, there is none. */
+  /**
+   * Called before the store exists, so that no secret is lost if the process dies. If it throws, no store is created.
+   */
   readonly tell?: (made: InitResult) => Promise<void>;
   readonly clock?: Clock;
   readonly random?: Random;

@@ -14,9 +14,9 @@ export interface Finding {
   readonly file: string;
   /** Description, as the rest of a sentence that begins with the path. */
   readonly reason: string;
-  /** What to do about it. */
+  /** Suggested action. */
   readonly hint?: string | undefined;
-  /** The document that was in the file, as far as its collection's index still tells. */
+  /** Document that was in the file, if its collection's index still tells. */
   readonly holds?: DocumentRef | undefined;
 }
 

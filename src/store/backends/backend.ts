@@ -47,8 +47,8 @@ export interface WriteSession {
   /** Current version; always settled, and advanced by each commit. */
   readonly version: Version;
   /**
-   * Applies all changes or none; durable once resolved. No changes: nothing is written.
-   * @throws `unavailable`; nothing is changed then, or the change is finished by whoever comes next.
+   * Applies all changes or none; durable once resolved. Writes nothing if there are no changes.
+   * @throws `unavailable`; then nothing is changed, or the next writer completes the change
    * @see docs/decisions/0272
    */
   commit(changes: readonly Change[], options?: CommitOptions): Promise<Version>;

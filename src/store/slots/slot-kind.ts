@@ -29,7 +29,7 @@ export interface SlotSummary {
   /** Creation time, RFC 3339 in UTC. */
   readonly created: string;
   readonly label: string;
-  /** Only of `shares`: how many exist, and how many are needed. */
+  /** Only for `shares`: how many exist, and how many are needed. */
   readonly shares?: { readonly count: number; readonly threshold: number } | undefined;
 }
 

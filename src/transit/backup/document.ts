@@ -14,12 +14,12 @@ import { type GoJsonLimits, type GoWritable, readGoJson, writeGoJson } from './g
 /** One version; members that a type does not have are undefined. */
 export interface BackupEntry extends BackupMaterial {
   readonly hmacKey?: Buffer | undefined;
-  /** Creation, as Go writes times. */
+  /** Creation time, in Go's format. */
   readonly time: string;
   readonly convergentVersion: number;
   /** Creation time in Unix seconds, from before `time` existed. */
   readonly creationTime: number;
-  /** DER, the leaf first. */
+  /** DER, leaf first. */
   readonly certificateChain?: readonly Buffer[] | undefined;
   readonly externalKeyRef: string;
   /** Vault only: ID of an external key (managed key). */
@@ -29,9 +29,9 @@ export interface BackupEntry extends BackupMaterial {
 /** Key with its configuration. */
 export interface BackupPolicy {
   readonly name: string;
-  /** A single key from before there were versions. */
+  /** Single key from before versions existed. */
   readonly key?: Buffer | undefined;
-  /** Bytes; type hmac. */
+  /** Key length in bytes, for type hmac. */
   readonly keySize: number;
   /** Versions from `minDecryptionVersion` on, by number. */
   readonly keys: ReadonlyMap<string, BackupEntry>;
@@ -62,7 +62,7 @@ export interface BackupPolicy {
   readonly openBaoLayout: boolean;
   /** Vault's parameter set, which distinguishes types that share a number. */
   readonly parameterSet?: string;
-  /** By which name the key is known, as we say it. */
+  /** Name of the type under which the key was created, in Coffer's spelling. */
   readonly calledType?: { readonly name: string; readonly parameterSet: string } | undefined;
 }
 
@@ -77,9 +77,9 @@ export interface OwnMembers {
 
 export interface BackupDocument {
   readonly policy: BackupPolicy;
-  /** Absent where there is nothing to say, so that such a backup is as a peer would write it. */
+  /** Absent if it would be empty, so that the backup looks like one of Vault or OpenBao. */
   readonly own?: OwnMembers | undefined;
-  /** Every available version, and before version 1 an empty entry; absent when no archive was written. */
+  /** Every available version, preceded by an empty entry for version 0; absent if no archive was written. */
   readonly archivedKeys?: readonly BackupEntry[] | undefined;
 }
 
@@ -225,7 +225,7 @@ function readRsa(fields: GoFields | undefined): RsaNumbers | undefined {
     }
   );
 }
-/** The document as OpenBao writes it, with the newline that ends it. */
+/** Prints the document as OpenBao does, including its final newline. */
 export function printBackupDocument({ policy, archivedKeys, own }: BackupDocument): string {
   const archive = archivedKeys === undefined ? null : { keys: archivedKeys.map(writableEntry) };
   const document = { policy: writablePolicy(policy), archived_keys: archive };

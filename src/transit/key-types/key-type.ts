@@ -28,11 +28,11 @@ export interface StoredMaterial {
 export interface KeyType<M = unknown> {
   /** Name in the API: `aes256-gcm96`. */
   readonly name: string;
-  /** Present: programs of the Vault family call the type otherwise; these names are taken as well. */
+  /** Other names of the type in Vault and OpenBao, which are accepted as well. */
   readonly familyNames?: readonly FamilyName[];
   /** Protocols of other programs in which keys of this type have a form; absent for none. */
   readonly protocols?: readonly KeyProtocol[];
-  /** Present: keys of this type encrypt and decrypt with associated data, and may be convergent. */
+  /** Present if keys of this type encrypt and decrypt with associated data, and may be convergent. */
   readonly aead?: Aead<M>;
   /** Present if keys of this type encrypt to a public key. */
   readonly publicKeyEncryption?: PublicKeyEncryption<M>;
@@ -72,7 +72,10 @@ export interface KeyType<M = unknown> {
 /** Protocol of programs that do not know Coffer, which has forms for some key types. */
 export type KeyProtocol = 'ssh' | 'pkcs11' | 'age';
 
-/** A name that a program of the Vault family has for a type. @see docs/decisions/0022 */
+/**
+ * Name of a type in Vault or OpenBao.
+ * @see docs/decisions/0022
+ */
 export interface FamilyName {
   readonly name: string;
   /** Required `parameter_set`; absent if the name alone identifies the type. */
@@ -164,7 +167,7 @@ export interface Signing<M> {
 
 /** Certification for X.509 (RFC 5280): a public key, and a signature scheme in the encoding of certificates. */
 export interface Certification<M> {
-  /** The `AlgorithmIdentifier` of the signatures, DER; absent where it is that of the public key. */
+  /** `AlgorithmIdentifier` of the signatures, DER; absent if it is that of the public key. */
   readonly algorithm?: Buffer | undefined;
   publicKey(material: M): KeyObject;
   /** Signs. The material must have a private key. */
@@ -263,9 +266,9 @@ export interface BackupForm {
    */
   read(entry: BackupMaterial): MaybePromise<StoredMaterial>;
   /**
-   * Present: what shows that a key works takes too long to be done for every version. It is done for the latest one; signing
-   * with another one finds out.
-   * @throws `invalid` when it does not.
+   * Present if checking that a key works takes too long to be done for every version. It is done for the latest one;
+   * for others, signing detects it.
+   * @throws `invalid` if the key does not work
    */
   readonly probe?: ((stored: StoredMaterial) => Promise<void>) | undefined;
   write(stored: StoredMaterial): MaybePromise<BackupMaterial>;
@@ -275,13 +278,13 @@ export interface BackupForm {
 export interface BackupMaterial {
   /** `key` */
   readonly key?: Uint8Array | undefined;
-  /** `ec_x`, `ec_y`, `ec_d`; without `d` only the public key is held. */
+  /** `ec_x`, `ec_y`, `ec_d`; without `d`, only the public key is known. */
   readonly ec?: { readonly x: bigint; readonly y: bigint; readonly d?: bigint | undefined } | undefined;
   /** `rsa_key` */
   readonly rsa?: RsaNumbers | undefined;
   /** `rsa_public_key` */
   readonly rsaPublic?: { readonly n: bigint; readonly e: bigint } | undefined;
-  /** `public_key` as it stands there. */
+  /** `public_key`, unchanged. */
   readonly publicKey?: string | undefined;
 }
 

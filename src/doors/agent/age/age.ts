@@ -1,7 +1,7 @@
 import type { AgentDoorKind } from '../agent-door.ts';
 import { pluginIdentity, pluginRecipient } from './names.ts';
 
-/** What age-plugin-coffer asks, for age and programs like it. */
+/** age plugin protocol (`age-plugin-coffer`). */
 export const age: AgentDoorKind = {
   name: 'age',
   help: 'To age, through age-plugin-coffer.',

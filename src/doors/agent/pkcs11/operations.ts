@@ -164,7 +164,10 @@ export class Encrypting {
   readonly bytes: number;
   readonly #version: KeyVersion;
 
-  /** @throws `Refused` */
+  /**
+   * Adds a part.
+   * @throws `Refused`
+   */
   constructor(object: TokenObject, mechanism: Mechanism) {
     this.#version = requireKey(object, false);
     requireOaep(mechanism, this.#version.kind);
