@@ -55,7 +55,7 @@ export interface Program {
   readonly command: readonly string[];
   readonly env?: NodeJS.ProcessEnv;
   readonly input?: string | Buffer | undefined;
-  /** Done before each turn, outside the time that counts. */
+  /** Called before each turn, outside the measured time. */
   readonly prepare?: () => void;
 }
 

@@ -8,7 +8,7 @@ export interface Peer {
   readonly time: number;
   /** Median of ours / peer, by pair. */
   readonly ratio: number;
-  /** What we promise, if anything. */
+  /** Promised maximum, if there is one. */
   readonly limit?: number | undefined;
 }
 

@@ -6,7 +6,7 @@ import { processCases } from './backend/process-cases.ts';
 import { sessionCases } from './backend/session-cases.ts';
 import { type BackendSubject, whyNot } from './backend/subject.ts';
 
-/** What every backend must do, one promise each. */
+/** All cases of the backend contract. */
 export const backendCases: readonly BackendCase[] = [
   ...contentCases,
   ...sessionCases,
@@ -14,7 +14,7 @@ export const backendCases: readonly BackendCase[] = [
   ...placeCases,
 ];
 
-/** Holds a backend to the contract. What it can't be held to is left out, with its reason in the title. */
+/** Tests a backend for the contract. Cases that it cannot be tested for are skipped, with the reason in the title. */
 export function describeBackend(name: string, subject: BackendSubject): void {
   describe(`${name} as a store backend`, () => {
     for (const each of backendCases) {

@@ -5,13 +5,13 @@ import type { BackendOptions, CreateOptions, Located } from '../../../src/store/
 import { type Child, startChild } from '../../store/processes/started.ts';
 import { type Ability, able, type BackendSubject } from './subject.ts';
 
-/** One promise of the contract. */
+/** One case of the contract. */
 export interface BackendCase {
-  /** A sentence whose subject is the backend. */
+  /** Sentence whose subject is the backend. */
   readonly title: string;
-  /** What only some backends can be held to. */
+  /** Ability that only some backends have. */
   readonly needs?: Ability;
-  /** Fails when the backend does not keep it. */
+  /** Fails if the backend does not fulfil the case. */
   check(bench: Bench): Promise<void>;
 }
 
@@ -28,14 +28,14 @@ export async function* stream(...blobs: Blob[]): AsyncGenerator<Blob> {
   yield* blobs;
 }
 
-/** What every store of these tests begins with: one slot, and one document that says "one". */
+/** Returns the initial content of every store in these tests: one slot, and one document with the text "one". */
 export const content = (...blobs: Blob[]): InitialContent => ({
   header: bytes('header'),
   version: { generation: 3, revision: 7 },
   blobs: stream(...(blobs.length > 0 ? blobs : [put(slot, 'slot'), put(first, 'one')])),
 });
 
-/** Blobs that can't be had to the end. */
+/** Yields blobs, and fails before the end. */
 export async function* cutShort(): AsyncGenerator<Blob> {
   yield put(second, 'two');
   throw new Error('on purpose');
@@ -43,7 +43,7 @@ export async function* cutShort(): AsyncGenerator<Blob> {
 
 const CHILD = fileURLToPath(new URL('child.ts', import.meta.url));
 
-/** A store of the subject's kind for one case, with whoever works on it. */
+/** Store of the tested kind for one case, with the handles and processes that use it. */
 export class Bench {
   readonly subject: BackendSubject;
   readonly location: Located;
@@ -54,7 +54,7 @@ export class Bench {
     this.location = subject.location();
   }
 
-  /** Runs a check on a store of its own, and lets go of everything afterwards. */
+  /** Runs a check on a store of its own, and cleans up afterwards. */
   static async run(subject: BackendSubject, { check }: Pick<BackendCase, 'check'>): Promise<void> {
     const bench = new Bench(subject);
     try {
@@ -64,7 +64,7 @@ export class Bench {
     }
   }
 
-  /** Makes the store, and opens it. */
+  /** Creates the store, and opens it. */
   async make(initial = content()): Promise<Backend> {
     await this.create(initial);
     return this.open();
@@ -74,14 +74,14 @@ export class Bench {
     return this.subject.kind.create(this.location, initial, options);
   }
 
-  /** A further handle. */
+  /** Opens another handle. */
   async open(options: BackendOptions = {}): Promise<Backend> {
     const backend = await this.subject.kind.open(this.location, options);
     this.#endings.push(() => backend.close());
     return backend;
   }
 
-  /** Another process at one of the works of `child.ts`, which is killed in the end if it has not ended by then. */
+  /** Starts another process with one of the tasks of `child.ts`, which is killed at the end if it is still running. */
   start(work: string, ...parameters: readonly (string | number)[]): Child {
     const { module, name } = able(this.subject, 'exported');
     const child = startChild([
@@ -99,12 +99,15 @@ export class Bench {
     return child;
   }
 
-  /** A process at a work that ends with its death by its own hand. */
+  /** Runs a process whose task ends by killing itself. */
   async die(work: string, ...parameters: readonly (string | number)[]): Promise<void> {
     expect(await this.start(work, ...parameters).ended).toBe('SIGKILL');
   }
 
-  /** What something comes to. @throws when that takes so long that it counts as without end. */
+  /**
+   * Returns the result of the work.
+   * @throws if it takes so long that it is considered endless
+   */
   async inTime<T>(work: Promise<T>): Promise<T> {
     const late = Promise.withResolvers<never>();
     const { patienceMs } = this.subject;
@@ -117,18 +120,18 @@ export class Bench {
   }
 }
 
-/** A blob as text, in the present generation. */
+/** Reads a blob of the present generation as text. */
 export async function text(backend: Backend, ref: BlobRef): Promise<string | undefined> {
   const { generation } = await backend.state();
   const found = await backend.read(generation, ref);
   return found === undefined ? undefined : Buffer.from(found).toString();
 }
 
-/** The names of an area in the present generation, sorted. */
+/** Returns the names of an area in the present generation, sorted. */
 export const names = async (backend: Backend, area: BlobRef['area']): Promise<string[]> =>
   (await backend.names((await backend.state()).generation, area)).sort();
 
-/** All documents as texts, by their names. */
+/** Reads all documents as texts, by name. */
 export async function documents(backend: Backend): Promise<Readonly<Record<string, string | undefined>>> {
   const found: Record<string, string | undefined> = {};
   for (const name of await names(backend, 'documents')) {
@@ -141,7 +144,7 @@ export async function documents(backend: Backend): Promise<Readonly<Record<strin
 export const commit = (backend: Backend, ...changes: readonly Change[]): Promise<unknown> =>
   backend.exclusive((session) => session.commit(changes));
 
-/** Has a store be as it was made, and a writer be able to go on from there. */
+/** Checks that a store is as created, and that a writer can continue from there. */
 export async function expectUntouched(bench: Bench): Promise<void> {
   const backend = await bench.open();
   await backend.exclusive(async ({ version }) => expect(version).toEqual({ generation: 3, revision: 7 }));

@@ -1,7 +1,6 @@
 /**
- * A process that works on a store through its backend, until it is done or killed:
- * `child.ts MODULE NAME LOCATION WORK [PARAMETER…]`, where the module exports the kind of backend under that name. Writes a line for
- * each thing that is done.
+ * Process that uses a store through its backend until it is done or killed: `child.ts MODULE NAME LOCATION WORK
+ * [PARAMETER…]`, where the module exports the kind of backend under that name. Prints a line for each completed step.
  */
 import { setTimeout as sleep, setImmediate as turn } from 'node:timers/promises';
 import type { Backend, Blob, BlobRef, Change } from '../../../src/store/backends/backend.ts';
@@ -24,7 +23,10 @@ function die(): never {
   throw new Error('still alive after SIGKILL');
 }
 
-/** So many documents with the same text. @param look called whenever the text of one is looked at. */
+/**
+ * Returns changes to that many documents with the same text.
+ * @param look called whenever the text of one is read
+ */
 const changes = (number: number, text: string, look = (_: number): void => undefined): readonly Change[] =>
   Array.from({ length: number }, (_, index) => ({
     ref: document(index),
@@ -36,7 +38,7 @@ const changes = (number: number, text: string, look = (_: number): void => undef
 
 async function* dyingAfter(blobs: readonly Blob[]): AsyncGenerator<Blob> {
   yield* blobs;
-  // What was given is on its way by now, as far as it goes without the next one.
+  // By now, the earlier changes are being written, as far as possible without the next one.
   for (let turns = 0; turns < 50; turns++) await turn();
   die();
 }
@@ -61,7 +63,7 @@ async function opened(use: (backend: Backend) => Promise<unknown>): Promise<void
 }
 
 const works: Readonly<Record<string, () => Promise<void>>> = {
-  /** Adds one to the number in the document `bb` so many times, each time in a session of its own. */
+  /** Adds one to the number in the document `bb` this many times, each time in a session of its own. */
   count: () =>
     opened(async (backend) => {
       const ref: BlobRef = { area: 'documents', name: 'bb' };
@@ -74,7 +76,7 @@ const works: Readonly<Record<string, () => Promise<void>>> = {
       }
     }),
 
-  /** Keeps the right to write until it is killed. */
+  /** Holds the write lock until it is killed. */
   hold: () =>
     opened((backend) =>
       backend.exclusive(async () => {
@@ -83,7 +85,7 @@ const works: Readonly<Record<string, () => Promise<void>>> = {
       }),
     ),
 
-  /** Gives so many documents the same new text, again and again, all at once each time. */
+  /** Writes the same new text to that many documents, repeatedly, all at once each time. */
   rewrite: () =>
     opened(async (backend) => {
       for (let round = 1; ; round++) {
@@ -92,7 +94,7 @@ const works: Readonly<Record<string, () => Promise<void>>> = {
       }
     }),
 
-  /** Changes so many documents at once, and dies when the last one is looked at. */
+  /** Changes that many documents at once, and kills itself when the last one is read. */
   dieInCommit: () =>
     opened((backend) => {
       const look = (index: number): void => {
@@ -101,14 +103,14 @@ const works: Readonly<Record<string, () => Promise<void>>> = {
       return backend.exclusive((session) => session.commit(changes(count, 'half', look)));
     }),
 
-  /** Dies while it makes a new generation. */
+  /** Kills itself while it creates a new generation. */
   dieInGeneration: () =>
     opened((backend) => backend.exclusive((session) => session.replaceGeneration(dyingAfter(blobs)))),
 
-  /** Dies while it makes the store. */
+  /** Kills itself while it creates the store. */
   dieInCreation: () => create(dyingAfter(blobs)),
 
-  /** Makes a store and writes to it in each way, with nothing in the process that would keep others from its files. */
+  /** Creates a store and writes to it in every way, without a umask that would keep others from its files. */
   async writeOpenly() {
     process.umask(0);
     await create(stream(blobs));

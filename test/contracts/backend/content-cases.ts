@@ -33,10 +33,10 @@ const CHANGES: readonly (readonly [what: string, changes: readonly Change[], exp
   ['the deletion of what is not there', [remove(second), put(third, 'three')], { aa: 'one', cc: 'three' }],
 ];
 
-/** Bytes of every value, and more of them than fit into one page of anything. */
+/** Bytes of every value, too many for one page of any backend. */
 const LARGE = Uint8Array.from({ length: 300_000 }, (_, index) => index * 7 + (index >> 8));
 
-/** What is in a store, and what commits make of it. */
+/** Cases about the content of a store, and the effects of commits. */
 export const contentCases: readonly BackendCase[] = [
   {
     title: 'starts with the content that it was made with',

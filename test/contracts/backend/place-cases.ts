@@ -17,7 +17,7 @@ import {
 } from './bench.ts';
 import { able } from './subject.ts';
 
-/** The mistakes that say that something is there already. */
+/** Kinds of errors that report an existing store. */
 const THERE: readonly unknown[] = ['exists', 'conflict'];
 
 const expectNoStore = async (bench: Bench): Promise<void> => {
@@ -26,7 +26,7 @@ const expectNoStore = async (bench: Bench): Promise<void> => {
   expect(await backend.flaws()).toEqual([]);
 };
 
-/** How stores come into being, where they lie, and what becomes of one that is exchanged for an older copy of itself. */
+/** Cases about creation, location, and a store that was replaced by an older copy of itself. */
 export const placeCases: readonly BackendCase[] = [
   {
     title: 'finds no store where none was made',

@@ -6,16 +6,16 @@ import { type BackendCase, commit, documents, expectUntouched, first, put, secon
 
 const EACH = 6;
 const KILLS = rounds(20);
-/** More than are written within the moment in which a kill arrives. */
+/** Number of documents, more than are written before a kill arrives. */
 const DOCUMENTS = 100;
 const LONGEST_MOMENT_MS = 8;
 
-/** Whoever asks which generation is the present one is told that there is no other. */
+/** Fails if it is called to choose between generations: there is only one. */
 const oneOnly = (): Promise<number> => Promise.reject(new Error('there is one generation only'));
-/** Of the commit that dies when its last document is looked at. */
+/** Number of documents of the commit that is killed when the last one is read. */
 const SEVERAL = 5;
 
-/** What becomes of a store that several processes use, and in which some of them die. */
+/** Cases about a store that several processes use, some of which are killed. */
 export const processCases: readonly BackendCase[] = [
   {
     title: 'keeps others out while a process has the right to write, until it is killed, and lets them read',
@@ -76,7 +76,7 @@ export const processCases: readonly BackendCase[] = [
         child.process.kill('SIGKILL');
         expect(await child.ended).toBe('SIGKILL');
         expect(await backend.repair(oneOnly)).toBeDefined();
-        // In a session of its own: what the killed one had sent off is done by then, or never will be.
+        // Read in a session of its own: by then, the last changes of the killed process are complete, or never will be.
         const found = await backend.exclusive(() => documents(backend));
         expect((await backend.state()).settled).toBe(true);
         const texts = Object.entries(found).flatMap(([name, each]) => (name === first.name ? [] : [each]));

@@ -2,7 +2,7 @@ import { expect } from 'vitest';
 import { type BackendCase, commit, documents, first, put, second, text } from './bench.ts';
 import { able } from './subject.ts';
 
-/** Who may write when, and what others see of it, within one process. */
+/** Cases about exclusive writing, and its visibility to others, within one process. */
 export const sessionCases: readonly BackendCase[] = [
   {
     title: 'commits more than once in one session',
