@@ -2,7 +2,9 @@ import { notFound, unsupported } from '../ground/errors.ts';
 import type { Mount } from '../mounts/mount.ts';
 import { catalogue } from './catalogue.ts';
 import type { Core, PathRequest } from './declaration/operation.ts';
-import { loadRoutes, type Match, mountedRoutes, RouteTable, routesUnder } from './routes.ts';
+import { VaultEndpoints } from './pipeline/endpoints.ts';
+import { StoreLook } from './pipeline/store-look.ts';
+import { loadRoutes, type Match } from './routes.ts';
 
 interface Found {
   readonly match: Exclude<Match, string>;
@@ -16,13 +18,11 @@ interface Found {
  */
 export async function findByPath(core: Core, { method, path }: PathRequest): Promise<Found> {
   const routes = await loadRoutes(catalogue);
-  const ofServer = new RouteTable(routesUnder(routes, 'vault')).match(method, path);
-  const mount =
-    ofServer === 'unsupported-path'
-      ? (await core.mounts.list()).find((candidate) => path.startsWith(`${candidate.path}/`))
-      : undefined;
-  const table = mount && mountedRoutes(routes, 'vault').get(mount.type);
-  const match = table?.match(method, path.slice((mount?.path.length ?? 0) + 1)) ?? ofServer;
+  const endpoints = new VaultEndpoints(routes);
+  // Nothing of the server needs the table of mounts, which may be what is damaged.
+  const isBelowMount = endpoints.ofServer(method, path) === 'unsupported-path';
+  const mounts = isBelowMount ? await core.mounts.list() : [];
+  const { match, mount } = endpoints.at(new StoreLook(await core.store.revision(), mounts), method, path);
   if (match === 'unsupported-operation') {
     throw unsupported(`${path} can't be used like this`, { hint: 'try read, write, list or delete' });
   }

@@ -8,10 +8,10 @@ export interface DoorKind<S> {
    * @param settings plain JSON, because each process of a server opens it
    */
   open(service: Service, settings: S): Promise<Door<S>>;
-  /** Does, in a process of its own, what a door has handed to `Service.lanes`. Never throws. */
-  work(service: Service, job: Job): Promise<Job>;
-  /** The document that describes everything behind the door, for those who write programs. */
-  describe(): object;
+  /** Does, in a process of its own, what a door has handed to `Service.lanes`. Never throws. Absent where it hands nothing over. */
+  work?(service: Service, job: Job): Promise<Job>;
+  /** The document that describes everything behind the door, for those who write programs. Absent where there is none. */
+  describe?(): object;
 }
 
 /** Open protocol frontend. */

@@ -46,7 +46,7 @@ export async function serveStore<S>(options: ServeOptions<S>): Promise<Serving<S
   if (!Number.isSafeInteger(workers) || workers < 1 || workers > MAX_WORKERS) {
     throw invalid(`the number of workers must be 1 to ${MAX_WORKERS}`, { field: 'workers' });
   }
-  const control = new Control(settings.location, log, () => kind.describe());
+  const control = new Control(settings.location, log, () => kind.describe?.() ?? {});
   const { keys, store } = await openOrStaySealed(options);
   // The running server keeps only this part of the options: the others may contain secrets.
   const parts: Parts<S> = { settings, kind, door: options.door, control, log };

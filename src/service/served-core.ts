@@ -1,9 +1,9 @@
 import type { Access } from '../access/access.ts';
 import type { AuditedRequest, AuditedResponse, AuditRecorder } from '../access/audit-record.ts';
 import type { Mount } from '../mounts/mount.ts';
-import { MAX_MOUNT_PATH_LENGTH } from '../mounts/paths.ts';
 import type { Core } from '../operations/declaration/operation.ts';
 import type { GuardedCore } from '../operations/pipeline/asked-request.ts';
+import { StoreLook } from '../operations/pipeline/store-look.ts';
 import type { Dialect, Engine } from '../transit/engine.ts';
 
 /** Sink for audit log lines. */
@@ -20,12 +20,11 @@ export class ServedCore implements GuardedCore {
   readonly #recorder: AuditRecorder | undefined;
   readonly #auditLog: AuditAppender | undefined;
   readonly loginFailed: () => void;
-  #looking: Promise<string> | undefined;
+  #looking: Promise<StoreLook> | undefined;
   /** Counts looks at the store; and the one that saw what is taken up now. */
   #looks = 0;
   #takenUp = 0;
-  #revision: string | undefined;
-  #mounts: ReadonlyMap<string, Mount> = new Map();
+  #present = new StoreLook('', []);
 
   private constructor(
     core: Core,
@@ -64,19 +63,25 @@ export class ServedCore implements GuardedCore {
    * event loop share one look at the store; the look comes after the last of them, so it is fresh for each.
    * @see docs/decisions/0063
    */
-  revision(): Promise<string> {
-    this.#looking ??= this.#look();
+  look(): Promise<StoreLook> {
+    this.#looking ??= this.#lookOnce();
     return this.#looking;
   }
 
-  async #look(): Promise<string> {
+  async #lookOnce(): Promise<StoreLook> {
     const look = ++this.#looks;
     await new Promise((resolve) => setImmediate(resolve));
     // Requests that arrive from here on need a new look: they may know of later commits.
     this.#looking = undefined;
     const revision = await this.core.store.revision();
-    if (revision !== this.#revision) await this.#moveTo(revision, look);
-    return revision;
+    if (revision !== this.#present.revision) await this.#moveTo(revision, look);
+    // A look that was slower than a later one has the later mounts, which know better.
+    return this.#present.asOf(revision);
+  }
+
+  /** As `look`. */
+  async revision(): Promise<string> {
+    return (await this.look()).revision;
   }
 
   async #moveTo(revision: string, look: number): Promise<void> {
@@ -84,18 +89,13 @@ export class ServedCore implements GuardedCore {
     // A later look may have been faster, and has newer data.
     if (look < this.#takenUp) return;
     this.#takenUp = look;
-    this.#mounts = new Map(mounts.map((mount) => [mount.path, mount]));
     for (const engines of this.#engines) engines.clear();
-    this.#revision = revision;
+    this.#present = new StoreLook(revision, mounts);
   }
 
   /** Finds the mount of a path. Mounts are never nested, so there is at most one. */
   mountOf(path: string): Mount | undefined {
-    for (let end = mountEnd(path, 0); end !== -1; end = mountEnd(path, end + 1)) {
-      const mount = this.#mounts.get(path.slice(0, end));
-      if (mount !== undefined) return mount;
-    }
-    return undefined;
+    return this.#present.mountOf(path);
   }
 
   /** While the store does not change, a mount's engine stays the same; every request has asked for the revision. */
@@ -121,13 +121,4 @@ export class ServedCore implements GuardedCore {
     if (this.#recorder !== undefined)
       await this.#auditLog?.append(this.#recorder.response(request, response));
   }
-}
-
-/**
- * The next slash at which a mount might end, or -1. Not every slash: a stranger's path may have thousands, and each costs
- * a look.
- */
-export function mountEnd(path: string, from: number): number {
-  const slash = path.indexOf('/', from);
-  return slash > MAX_MOUNT_PATH_LENGTH ? -1 : slash;
 }

@@ -112,7 +112,7 @@ export async function serveAsWorker<S>(
   });
   const server: ServerState = {
     ...remote<ServerState>(rpc, SERVER_CALLS),
-    apiDocument: () => kind.describe(),
+    apiDocument: () => kind.describe?.() ?? {},
   };
   process.once('disconnect', () => {
     rpc.close();
@@ -157,7 +157,7 @@ async function workOnJobs<S>(
   );
   forget(unsealKeys);
   const pipe = new Socket({ fd: LANE_PIPE });
-  readFrames(pipe, (job) => void kind.work(service, job).then((done) => writeFrame(pipe, done)));
+  readFrames(pipe, (job) => void kind.work?.(service, job).then((done) => writeFrame(pipe, done)));
   return async () => {
     pipe.destroy();
     await service.close();

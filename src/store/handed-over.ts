@@ -86,12 +86,13 @@ export async function sharedKey(store: SealedStore, generation?: number): Promis
  * @throws `unavailable` if that cannot be determined now
  */
 export async function lockedBecause(
-  { backend, id }: SealedStore,
+  store: SealedStore,
   { slotId, generation }: Pick<HandedOver, 'slotId' | 'generation'>,
 ): Promise<string | undefined> {
+  const { backend, id } = store;
   const header = await readHeader(backend).catch(unlessGone);
   if (header?.id !== id) return 'the store is not there any more';
-  const state = await backend.state();
+  const state = store.seenJustNow ?? (await backend.state());
   if (state.generation !== generation) return 'the store was rekeyed';
   return (await backend.has(generation, slotRef(slotId)))
     ? undefined

@@ -2,7 +2,8 @@ import { describe, expect, it } from 'vitest';
 import type { Mount } from '../../src/mounts/mount.ts';
 import { openCore } from '../../src/operations/core.ts';
 import type { Core } from '../../src/operations/declaration/operation.ts';
-import { mountEnd, ServedCore } from '../../src/service/served-core.ts';
+import { mountEnd } from '../../src/operations/pipeline/store-look.ts';
+import { ServedCore } from '../../src/service/served-core.ts';
 import { memoryStore } from '../store/memory-store.ts';
 
 /** A core whose store and mounts answer when they are told to. */

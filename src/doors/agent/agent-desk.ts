@@ -1,16 +1,15 @@
 import type { TokenIdentity } from '../../access/access.ts';
 import { doorIdentity } from '../../access/door-identity.ts';
 import type { Offer } from '../../access/doors.ts';
-import { CofferError } from '../../ground/errors.ts';
-import type { Operation } from '../../operations/declaration/operation.ts';
-import { loadOperation } from '../../operations/runner.ts';
+import type { StoreLook } from '../../operations/pipeline/store-look.ts';
 import type { Agent } from '../../service/agent/agent.ts';
 import type { ServedCore } from '../../service/served-core.ts';
 import type { AgentDoorKind } from './agent-door.ts';
 import { consentBy } from './consent.ts';
 import type { Ask, Desk } from './desk.ts';
+import { DoorOperations } from './door-operations.ts';
 import { rulesOf } from './offered-rules.ts';
-import { type Known, performAs } from './perform-as.ts';
+import { performAs } from './perform-as.ts';
 import type { UnlockQuestion } from './unlock-question.ts';
 
 /** Offers of one protocol, and the identity of its clients. */
@@ -18,6 +17,14 @@ interface Opening {
   readonly offers: readonly Offer[];
   readonly identity: TokenIdentity;
 }
+
+/** The store as a program finds it that comes through the door. */
+interface Visit extends Opening {
+  readonly served: ServedCore;
+  readonly look: StoreLook;
+}
+
+const wasUsed = (): boolean => true;
 
 /**
  * The desk of a door to the store that an agent holds open: what is offered is kept in the store, and looked up for each request.
@@ -30,20 +37,29 @@ export function agentDesk(
   ask: Ask | undefined,
   question: UnlockQuestion | undefined,
 ): Desk {
+  const operations = new DoorOperations();
   const openings = new WeakMap<readonly Offer[], Opening>();
-  const open = async (served: ServedCore): Promise<Opening & Known> => {
-    const revision = await served.revision();
-    const offers = await served.access.doors.offers(kind.name);
-    const known = openings.get(offers);
-    if (known !== undefined) return { ...known, revision };
+  let visit: Visit | undefined;
+
+  /**
+   * A request looks up what is offered and uses a key of it at once: one look at the store does for both. It is forgotten
+   * before anything new can come in, so what is done after something that takes time rests on a new look.
+   * @see docs/decisions/0267
+   */
+  const enter = async (): Promise<Visit> => {
+    if (visit !== undefined && visit.served === agent.service.served) return visit;
+    const found = await agent.look();
+    const offers = await found.served.access.doors.offers(kind.name);
+    visit = { ...found, ...(openings.get(offers) ?? (await openingOf(offers))) };
+    process.nextTick(() => {
+      visit = undefined;
+    });
+    return visit;
+  };
+  const openingOf = async (offers: readonly Offer[]): Promise<Opening> => {
     const opening = { offers, identity: doorIdentity(kind.name, await rulesOf(kind, offers)) };
     openings.set(offers, opening);
-    return { ...opening, revision };
-  };
-  const served = (): ServedCore => {
-    const core = agent.service.served;
-    if (core !== undefined) return core;
-    throw new CofferError('sealed', 'the store is locked', { hint: 'run "coffer unlock"' });
+    return opening;
   };
   const unlocked = async (): Promise<void> => {
     if (agent.isWaiting) await question?.put(kind.name);
@@ -51,21 +67,17 @@ export function agentDesk(
   return {
     async offers(how) {
       if (how !== 'quietly') await unlocked();
-      return agent.with(undefined, async () => (await open(served())).offers);
+      return (await enter()).offers;
     },
     async run(words, raw, mount) {
       await unlocked();
-      const operation = await loadOperation(words);
-      return agent.with(isUse(operation) ? () => true : undefined, async () => {
-        const core = served();
-        return performAs(core, await open(core), { operation, raw, mount }, agent.service.failed);
-      });
+      const found = operations.known(words) ?? (await operations.load(words));
+      const { served, look, identity } = await enter();
+      const work = () => performAs(served, { identity, look }, { found, raw, mount }, agent.service.failed);
+      return found.isUse ? agent.busyWith(wasUsed, work) : work();
     },
     consent: consentBy(kind, ask),
-    revision: async () => served().revision(),
+    revision: async () => (await enter()).look.revision,
     defect: (error) => void agent.service.failed(error),
   };
 }
-
-/** Who only looks does not keep the store open. */
-const isUse = ({ capability }: Operation): boolean => capability !== 'read' && capability !== 'list';

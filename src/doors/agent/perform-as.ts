@@ -1,26 +1,28 @@
 import { randomUUID } from 'node:crypto';
 import type { TokenIdentity } from '../../access/access.ts';
 import { asCofferError, CofferError, denied, notFound } from '../../ground/errors.ts';
-import { trimSlashes } from '../../ground/trim.ts';
-import { type Operation, type Outcome, resultOf } from '../../operations/declaration/operation.ts';
-import { pathParams, printPath, type Route, routesOf } from '../../operations/declaration/route.ts';
+import { type Outcome, resultOf } from '../../operations/declaration/operation.ts';
 import type { AskedRequest, Door, Result } from '../../operations/pipeline/asked-request.ts';
+import type { Endpoint } from '../../operations/pipeline/endpoints.ts';
 import { perform } from '../../operations/pipeline/perform.ts';
+import type { StoreLook } from '../../operations/pipeline/store-look.ts';
+import type { ServedRoute } from '../../operations/routes.ts';
 import type { NoteFailure } from '../../service/outside-view.ts';
 import type { ServedCore } from '../../service/served-core.ts';
 import { dataStatus } from '../http/status-codes.ts';
+import type { DoorOperation } from './door-operations.ts';
 
 /** Operation of a mount that a protocol requests. */
 export interface Wanted {
-  readonly operation: Operation;
+  readonly found: DoorOperation;
   readonly raw: Readonly<Record<string, unknown>>;
   readonly mount: string;
 }
 
-/** Somebody whom a door knows, as of a revision of the store. */
+/** A caller whom a door knows, as of a look at the store. */
 export interface Known {
   readonly identity: TokenIdentity;
-  readonly revision: string;
+  readonly look: StoreLook;
 }
 
 /** Result of the operation, or its error. */
@@ -37,59 +39,45 @@ export async function performAs(
   wanted: Wanted,
   failed: NoteFailure,
 ): Promise<Outcome<unknown>> {
-  const asked = askedOf(served, known, wanted);
+  const asked = askedOf(known, wanted);
   const answered = await perform(served, asked, doorOf(asked, failed));
   if ('outcome' in answered) return answered.outcome;
   throw answered.error;
 }
 
-function askedOf(
-  served: ServedCore,
-  { identity, revision }: Known,
-  { operation, raw, mount: at }: Wanted,
-): AskedRequest {
-  const route = routeOf(operation, raw);
-  const captures = Object.fromEntries(pathParams(route).flatMap((name) => capture(name, raw[name])));
-  const inMount = printPath(
-    route,
-    (name) => captures[name],
-    (segment) => segment,
-  );
-  const path = `${trimSlashes(at)}/${inMount}`;
-  const found = served.mountOf(path);
-  const mount = found?.type === operation.mount ? found : undefined;
-  const sent = Object.fromEntries(Object.entries(raw).filter(([name]) => !Object.hasOwn(captures, name)));
+function askedOf({ identity, look }: Known, { found, raw, mount }: Wanted): AskedRequest {
+  const endpoint = found.endpoints.of(look, routeFor(found, raw), mount, raw);
+  const sent = besidePath(endpoint, raw);
   return {
     id: randomUUID(),
-    method: route.method,
-    path,
-    match:
-      mount === undefined
-        ? 'unsupported-path'
-        : { served: { name: '', summary: '', operation, route }, captures },
-    mount,
+    endpoint,
     token: undefined,
     identity,
     remoteAddress: '',
-    revision,
-    policyPrefix: '',
-    policyPaths: () => ({ paths: [path] }),
     parameters: async () => ({ sent, recorded: sent }),
   };
 }
 
-const capture = (name: string, value: unknown): readonly (readonly [string, string])[] =>
-  typeof value === 'string' || typeof value === 'number' ? [[name, String(value)]] : [];
-
-function routeOf(operation: Operation, raw: Wanted['raw']): Route {
-  const route = routesOf(operation).find(({ parts }) =>
-    parts.every((part) => 'text' in part || part.optional || raw[part.param] !== undefined),
+/** The first route whose parameters are all there. */
+function routeFor({ routes }: DoorOperation, raw: Wanted['raw']): ServedRoute {
+  const fitting = routes.find(({ route }) =>
+    route.parts.every((part) => 'text' in part || part.optional || raw[part.param] !== undefined),
   );
-  if (route === undefined) throw new Error('a parameter of the path is missing');
-  return route;
+  if (fitting === undefined) throw new Error('a parameter of the path is missing');
+  return fitting;
 }
 
-function doorOf({ method }: AskedRequest, failed: NoteFailure): Door<Answered> {
+/** What no part of the path has taken up. */
+function besidePath({ match }: Endpoint, raw: Wanted['raw']): Wanted['raw'] {
+  if (typeof match === 'string') return raw;
+  const sent: Record<string, unknown> = {};
+  for (const name in raw) {
+    if (!Object.hasOwn(match.captures, name)) sent[name] = raw[name];
+  }
+  return sent;
+}
+
+function doorOf({ endpoint: { method } }: AskedRequest, failed: NoteFailure): Door<Answered> {
   const refused = (status: number, error: CofferError): Result<Answered> => ({
     answer: { error },
     status,

@@ -32,7 +32,7 @@ type SentExchange = Omit<Exchange, 'body' | 'onGone'>;
 type SentAnswer = Omit<Answer, 'body'>;
 
 /** HTTP, and the same requests for doors that speak something else. */
-export interface HttpDoorKind extends DoorKind<HttpSettings> {
+export interface HttpDoorKind extends Required<DoorKind<HttpSettings>> {
   answer(service: Service, exchange: Exchange): Promise<Answer>;
 }
 

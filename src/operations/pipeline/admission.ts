@@ -1,6 +1,7 @@
 import type { Admission } from '../../access/quotas/quotas.ts';
 import type { Rated } from '../../access/quotas/rates.ts';
 import type { AskedRequest, Door, GuardedCore, Result } from './asked-request.ts';
+import type { Endpoint } from './endpoints.ts';
 import { loginMountOf } from './login-limits.ts';
 import { Trail } from './trail.ts';
 
@@ -30,10 +31,10 @@ export async function withinLimits<A>(
   const { guarded, asked, door } = request;
   let admission: Admission | undefined;
   try {
-    const { revision, remoteAddress } = asked;
+    const { endpoint, remoteAddress } = asked;
     admission = await guarded.access.quotas.admit({
-      revision,
-      paths: () => pathsOf(guarded, asked),
+      revision: endpoint.revision,
+      paths: () => pathsOf(guarded, endpoint),
       remoteAddress,
       loginMount: loginMountOf(asked)?.path,
     });
@@ -78,9 +79,9 @@ async function record<A>(
 }
 
 /** The path as it was sent, and as policies know it: what an identifier leads to counts for its organization, too. */
-async function pathsOf({ core }: GuardedCore, asked: AskedRequest): Promise<readonly string[]> {
-  const { paths } = await asked.policyPaths(core);
-  return [...new Set([asked.path, ...paths.map((path) => asked.policyPrefix + path)])];
+async function pathsOf({ core }: GuardedCore, endpoint: Endpoint): Promise<readonly string[]> {
+  const { paths } = await endpoint.policyPaths(core);
+  return [...new Set([endpoint.path, ...paths.map((path) => endpoint.policyPrefix + path)])];
 }
 
 const headersOf = ({ limit, left, resetsIn }: Rated): Readonly<Record<string, string>> => ({

@@ -2,11 +2,10 @@ import type { Access, TokenIdentity } from '../../access/access.ts';
 import type { AuditedRequest, AuditedResponse } from '../../access/audit-record.ts';
 import type { SentHeaders } from '../../access/audited-headers.ts';
 import type { WrapInfo } from '../../access/wrapping.ts';
-import type { Mount } from '../../mounts/mount.ts';
 import type { Dialect } from '../../transit/engine.ts';
 import type { Core, Operation, Outcome } from '../declaration/operation.ts';
-import type { Method } from '../declaration/route.ts';
 import type { Match } from '../routes.ts';
+import type { Endpoint } from './endpoints.ts';
 
 /** Input of the pipeline (`perform`) from a frontend, and its results. */
 
@@ -34,13 +33,8 @@ export interface GuardedCore {
 export interface AskedRequest {
   /** `request_id` of the response and the audit records. */
   readonly id: string;
-  readonly method: Method;
-  /** As the audit trail calls it. */
-  readonly path: string;
-  /** The operation, or why there is none. */
-  readonly match: Match;
-  /** The mount that the path lies under. */
-  readonly mount?: Mount | undefined;
+  /** What it names. */
+  readonly endpoint: Endpoint;
   readonly token: string | undefined;
   /** Present if the frontend admits only the owner, who needs no token. */
   readonly byOwner?: true;
@@ -58,25 +52,11 @@ export interface AskedRequest {
   readonly clientCertificates?: readonly string[] | undefined;
   /** Scheme, host and port for links. */
   readonly baseUrl?: string;
-  /** The store's revision, asked for since the request came in: what it was then is what it is answered from. */
-  readonly revision: string;
-  /** There is something for everybody at the path, by another method: that may be told. */
-  readonly isOpenPath?: boolean;
-  /** What policies write before the paths of the door's API. */
-  readonly policyPrefix: string;
-  policyPaths(core: Core): Promise<PolicyPaths> | PolicyPaths;
   /**
    * Reads and parses what was sent beside the path. Asked for once, after the path was allowed.
-   * @throws what `Door.failed` understands.
+   * @throws `malformed` for what can't be read; whatever else `Door.failed` understands.
    */
   parameters(operation: Operation): Promise<SentParameters>;
-}
-
-export interface PolicyPaths {
-  /** Policies must allow all of them. */
-  readonly paths: readonly string[];
-  /** What the path names is in no place that policies know: denied, after they were asked all the same. */
-  readonly leadNowhere?: boolean;
 }
 
 export interface SentParameters {

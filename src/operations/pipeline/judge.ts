@@ -22,8 +22,8 @@ export interface Judge {
  * @returns undefined if the request requires a valid token and has none
  */
 export function judgeOf(asked: AskedRequest, identity: TokenIdentity | undefined): Judge | undefined {
-  const { match, isOpenPath, byOwner } = asked;
-  const operation = typeof match === 'string' ? undefined : match.served.operation;
+  const { byOwner } = asked;
+  const { operation, isOpenPath } = asked.endpoint;
   if (byOwner && !operation?.unauthenticated) return OWNER;
   if (identity !== undefined) return new PolicyJudge(asked, identity);
   const isOpen = operation === undefined ? isOpenPath : operation.unauthenticated || operation.strangers;
@@ -38,7 +38,7 @@ export async function isWelcome(
   if (asked.token === undefined || asked.byOwner) return undefined;
   const identity = await guarded.access.identify({ token: asked.token });
   if (identity === undefined || !isGoodFrom(identity, asked.remoteAddress)) return undefined;
-  const { paths, leadNowhere } = await asked.policyPaths(guarded.core);
+  const { paths, leadNowhere } = await asked.endpoint.policyPaths(guarded.core);
   const isAllowedThere = new PolicyJudge(asked, identity).allowsPaths(paths);
   return isAllowedThere && !leadNowhere ? identity : undefined;
 }
@@ -62,9 +62,9 @@ class PolicyJudge implements Judge {
   constructor(asked: AskedRequest, identity: TokenIdentity) {
     this.#asked = asked;
     this.#identity = identity;
-    const { token = '', policyPrefix, wrapTtl, match } = asked;
-    const meaning = (sent: Raw = {}): Raw =>
-      typeof match === 'string' ? sent : meaningOf(match.served.operation, sent);
+    const { token = '', wrapTtl } = asked;
+    const { policyPrefix, operation } = asked.endpoint;
+    const meaning = (sent: Raw = {}): Raw => (operation === undefined ? sent : meaningOf(operation, sent));
     this.caller = {
       id: idOf(identity),
       accessor: identity.accessor,
@@ -77,10 +77,9 @@ class PolicyJudge implements Judge {
   }
 
   allowsPaths(paths: readonly string[]): boolean {
-    const { match, method } = this.#asked;
+    const { operation, method } = this.#asked.endpoint;
     const may = (capability: Capability) => this.#may(paths, capability);
-    if (typeof match === 'string') return may(CAPABILITY_OF[method]);
-    const { operation } = match.served;
+    if (operation === undefined) return may(CAPABILITY_OF[method]);
     if (operation.exists !== undefined) return may('update') || may('create');
     return isAllowed(operation, capabilityOf(operation, method), may);
   }
@@ -91,9 +90,9 @@ class PolicyJudge implements Judge {
   }
 
   #may(paths: readonly string[], capability: Capability, sent?: Raw, meant?: () => Raw): boolean {
-    const { policyPrefix, wrapTtl } = this.#asked;
+    const { endpoint, wrapTtl } = this.#asked;
     const { acl } = this.#identity;
-    return paths.every((path) => acl.allows(policyPrefix + path, capability, sent, meant, wrapTtl));
+    return paths.every((path) => acl.allows(endpoint.policyPrefix + path, capability, sent, meant, wrapTtl));
   }
 }
 

@@ -1,19 +1,11 @@
 import { Crowded } from '../../access/login/turns.ts';
 import { asCofferError, type ErrorKind } from '../../ground/errors.ts';
 import type { Mount } from '../../mounts/mount.ts';
-import type { Match } from '../routes.ts';
-import type { GuardedCore } from './asked-request.ts';
-
-/** As much of a request as says whether it is a login, and from where. */
-interface Attempt {
-  readonly match: Match;
-  readonly mount?: Mount | undefined;
-  readonly remoteAddress: string;
-}
+import type { AskedRequest, GuardedCore } from './asked-request.ts';
 
 /** The mount that somebody wants to log in at. */
-export const loginMountOf = ({ match, mount }: Attempt): Mount | undefined =>
-  typeof match !== 'string' && match.served.operation.unauthenticated ? mount : undefined;
+export const loginMountOf = ({ endpoint: { operation, mount } }: AskedRequest): Mount | undefined =>
+  operation?.unauthenticated ? mount : undefined;
 
 /** Login counted by the limits. */
 export interface CountedLogin {
@@ -28,10 +20,10 @@ export interface CountedLogin {
 const NO_LOGIN: CountedLogin = { isBarred: false, failed: () => undefined, end: () => undefined };
 
 /** Counts a login from the moment it comes, before anything is read of what was sent. @see docs/decisions/0174 */
-export function countLogin({ access, loginFailed }: GuardedCore, attempt: Attempt): CountedLogin {
-  const mount = loginMountOf(attempt);
+export function countLogin({ access, loginFailed }: GuardedCore, asked: AskedRequest): CountedLogin {
+  const mount = loginMountOf(asked);
   if (mount === undefined) return NO_LOGIN;
-  const begun = access.loginAttempts.begin(mount.uuid, attempt.remoteAddress);
+  const begun = access.loginAttempts.begin(mount.uuid, asked.remoteAddress);
   if (begun === undefined) return { ...NO_LOGIN, isBarred: true };
   let hasFailed = false;
   return {

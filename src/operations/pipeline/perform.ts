@@ -3,10 +3,12 @@ import { asCofferError, type CofferError, denied, invalid } from '../../ground/e
 import { ownWords } from '../../ground/own-words.ts';
 import { asksAgain, type Call, type Operation, STORE_SECRET } from '../declaration/operation.ts';
 import { type Params, type Parsed, parseValues } from '../declaration/params.ts';
+import type { PolicyPaths } from './document-paths.ts';
 import { type AdmittedRequest, withinLimits } from './admission.ts';
-import type { AskedRequest, Door, GuardedCore, PolicyPaths, Result } from './asked-request.ts';
+import type { AskedRequest, Door, GuardedCore, Result, SentParameters } from './asked-request.ts';
 import { capabilityOf, type Judge, judgeOf } from './judge.ts';
 import { countLogin } from './login-limits.ts';
+import { orMalformed } from './malformed.ts';
 import { afterChange, Trail } from './trail.ts';
 import { keepWrapped } from './wrapped-answer.ts';
 
@@ -26,14 +28,18 @@ export function perform<A>(guarded: GuardedCore, asked: AskedRequest, door: Door
 
 async function answerTo<A>(request: AdmittedRequest<A>): Promise<A> {
   const { guarded, asked, door } = request;
-  const { token, match } = asked;
-  const operation = typeof match === 'string' ? undefined : match.served.operation;
-  const identity =
-    token === undefined || asked.byOwner || operation?.unauthenticated
-      ? asked.identity
-      : await guarded.access.authenticate(token, asked.revision, asked.remoteAddress);
-  const awaited = Trail.awaited(guarded, asked);
-  if (awaited !== undefined) await awaited;
+  const { token } = asked;
+  const { operation, revision } = asked.endpoint;
+  let { identity } = asked;
+  try {
+    if (token !== undefined && !asked.byOwner && !operation?.unauthenticated) {
+      identity = await guarded.access.authenticate(token, revision, asked.remoteAddress);
+    }
+    const awaited = Trail.awaited(guarded, asked);
+    if (awaited !== undefined) await awaited;
+  } catch (error) {
+    return door.failed(error, undefined).answer;
+  }
   const trail = new Trail(guarded, asked, identity);
   const login = countLogin(guarded, asked);
   let result: Result<A>;
@@ -78,16 +84,23 @@ interface JudgedRequest<A> extends AdmittedRequest<A> {
 
 async function carryOut<A>(request: JudgedRequest<A>): Promise<Result<A>> {
   const { guarded, asked, door, judge, trail } = request;
-  const { match } = asked;
+  const { endpoint } = asked;
+  const { match } = endpoint;
   // What policies know of paths is nothing to the owner, who is told by the operation what there is not.
   const { paths, leadNowhere }: PolicyPaths = asked.byOwner
     ? { paths: [] }
-    : await asked.policyPaths(guarded.core);
+    : await endpoint.policyPaths(guarded.core);
   if (!judge.allowsPaths(paths) || leadNowhere) return door.denied();
   if (typeof match === 'string') return door.missing(match);
   const { captures } = match;
   const { operation } = match.served;
-  const { sent, recorded } = await asked.parameters(operation);
+  let parameters: SentParameters;
+  try {
+    parameters = await asked.parameters(operation);
+  } catch (error) {
+    throw orMalformed(error);
+  }
+  const { sent, recorded } = parameters;
   trail.sent(operation, recorded);
   const raw = { ...sent, ...captures };
   refuseUnfit(asked, operation, raw);
@@ -95,7 +108,7 @@ async function carryOut<A>(request: JudgedRequest<A>): Promise<Result<A>> {
   const needsValues = operation.exists !== undefined || request.roleLimit !== undefined;
   const early = needsValues ? await lookAhead(request, operation, call, raw) : NOTHING_KNOWN;
   if (early.tooOften !== undefined) return early.tooOften;
-  const capability = early.capability ?? capabilityOf(operation, asked.method);
+  const capability = early.capability ?? capabilityOf(operation, endpoint.method);
   if (!judge.allows(paths, operation, capability, sent)) return door.denied();
   await trail.request(operation, capability);
   const { values, unrecognized } = early.parsed ?? parseValues(operation.params, raw);
@@ -137,12 +150,12 @@ function callOf<A>(
   operation: Operation,
   sent: Raw,
 ): Call {
-  const { dialect, remoteAddress, mount, clientCertificates, baseUrl, wrapTtl } = asked;
+  const { dialect, remoteAddress, endpoint, clientCertificates, baseUrl, wrapTtl } = asked;
   return {
     core: dialect === undefined ? core : core.speaking(dialect),
     caller: judge.caller,
     remoteAddress,
-    mount: operation.mount === undefined ? undefined : (mount?.path ?? ''),
+    mount: operation.mount === undefined ? undefined : (endpoint.mount?.path ?? ''),
     clientCertificates,
     baseUrl,
     wrapTtl,

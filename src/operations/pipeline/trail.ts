@@ -25,13 +25,17 @@ export class Trail {
    * Returns what to await before creating a trail; undefined if nothing, which is nearly always the case, to avoid
    * awaiting a resolved promise.
    */
-  static awaited({ access }: GuardedCore, { revision }: AskedRequest): Promise<void> | undefined {
+  static awaited(
+    { access }: GuardedCore,
+    { endpoint: { revision } }: AskedRequest,
+  ): Promise<void> | undefined {
     return access.headersInTrail.isAsOf(revision) ? undefined : access.headersInTrail.follow(revision);
   }
 
   /** Must be created after `awaited`. */
   constructor(guarded: GuardedCore, asked: AskedRequest, identity: TokenIdentity | undefined) {
-    const { id, method, path, mount, token, remoteAddress, wrapTtl } = asked;
+    const { id, endpoint, token, remoteAddress, wrapTtl } = asked;
+    const { method, path, mount } = endpoint;
     this.#guarded = guarded;
     this.#shownOfAnswers = mount?.config?.audit_non_hmac_response_keys;
     this.#request = {

@@ -18,7 +18,7 @@ export async function keepWrapped<A>(
   { operation, outcome }: Performed,
   answer: A,
 ): Promise<WrapInfo | undefined> {
-  const { wrapTtl, path, method } = asked;
+  const { wrapTtl, endpoint } = asked;
   if (wrapTtl === undefined || outcome.wrapInfo !== undefined || outcome.nothingListed) return undefined;
   if (caller.isStranger && outcome.auth === undefined) return undefined;
   const kept = door.kept?.(answer);
@@ -28,7 +28,7 @@ export async function keepWrapped<A>(
     await guarded.access.wrapping.wrap({
       answer: kept,
       ttl: wrapTtl,
-      path: method === 'LIST' ? `${path}/` : path,
+      path: endpoint.method === 'LIST' ? `${endpoint.path}/` : endpoint.path,
       heldAccessor: held === '' ? undefined : held,
     }),
   );

@@ -1,3 +1,4 @@
+import { foldCase } from '../../tags/names.ts';
 import { tagNotFound } from '../../tags/organization.ts';
 import { documentOperation, type Outcome, type Runner } from '../declaration/operation.ts';
 import { flag, text } from '../declaration/params.ts';
@@ -26,6 +27,9 @@ import {
   tagTable,
 } from './documents.ts';
 import { seesTags } from './sights.ts';
+
+/** Tags are found by their names whatever the case. */
+const tagNameInstead = { ...nameInsteadOf('tag'), understoodAs: foldCase };
 
 export const create = documentOperation({
   route: 'POST /organizations/:organization_name/tags',
@@ -104,7 +108,7 @@ export const show = documentOperation({
   params: {
     tag_id: text(identifierOf('tag')),
     organization_name: optionalOrganizationName,
-    tag_name: nameInsteadOf('tag'),
+    tag_name: tagNameInstead,
   },
   cli: {
     resolve: nameBesideId('tag'),
@@ -132,7 +136,7 @@ export const rename = documentOperation({
   params: {
     tag_id: text(identifierOf('tag')),
     organization_name: optionalOrganizationName,
-    tag_name: nameInsteadOf('tag'),
+    tag_name: tagNameInstead,
     name: attribute('name', {
       help: 'The new name; capitals are lowered.',
       required: true,

@@ -1,8 +1,16 @@
 import type { KeyObject } from 'node:crypto';
 import { wipe } from '../../ground/bytes.ts';
 import { printGoTime } from '../../ground/clock.ts';
-import { asCofferError, denied, invalid, unsupported } from '../../ground/errors.ts';
+import {
+  asCofferError,
+  type CofferError,
+  denied,
+  invalid,
+  sealed,
+  unsupported,
+} from '../../ground/errors.ts';
 import type { SealStatus, ServerState } from '../../operations/declaration/operation.ts';
+import type { StoreLook } from '../../operations/pipeline/store-look.ts';
 import type { Location } from '../../store/backends/backend-kind.ts';
 import { type HandedOver, lockedBecause, sharedKey, takeOver } from '../../store/handed-over.ts';
 import type { SealedStore } from '../../store/sealed/sealed-store.ts';
@@ -10,6 +18,7 @@ import { sealStatusOf } from '../control.ts';
 import { boundHeap } from '../heap-limits.ts';
 import type { Log } from '../log.ts';
 import { printMetrics } from '../metrics.ts';
+import type { ServedCore } from '../served-core.ts';
 import { Service } from '../service.ts';
 import {
   type AgentProof,
@@ -74,6 +83,7 @@ export class Agent implements ServerState {
   readonly #watchdog = new Watchdog();
   /** Given out, and not answered yet. */
   readonly #nonces = new Set<string>();
+  #looking: Promise<void> | undefined;
   /** Operations under way. */
   #busy = 0;
   #isOver = false;
@@ -202,7 +212,11 @@ export class Agent implements ServerState {
    */
   async with<T>(isUse: ((done: T) => boolean) | undefined, work: () => Promise<T>): Promise<T> {
     await this.#look();
-    if (isUse === undefined) return work();
+    return isUse === undefined ? work() : this.busyWith(isUse, work);
+  }
+
+  /** The second half of `with`, for callers that have looked: the time without use does not end meanwhile. */
+  async busyWith<T>(isUse: (done: T) => boolean, work: () => Promise<T>): Promise<T> {
     this.#busy += 1;
     try {
       const done = await work();
@@ -211,6 +225,38 @@ export class Agent implements ServerState {
     } finally {
       this.#busy -= 1;
     }
+  }
+
+  /**
+   * The store as of now, once it is certain that it may still be open. All requests of one turn of the event loop share a look, as
+   * in a server.
+   * @see docs/decisions/0267
+   * @throws `sealed` when it is locked, `unavailable`.
+   */
+  async look(): Promise<{ readonly served: ServedCore; readonly look: StoreLook }> {
+    const { served } = this.service;
+    if (served === undefined || this.#isOver) throw storeIsLocked();
+    let look: StoreLook;
+    try {
+      look = await served.look();
+    } finally {
+      // In any case: a store that can't be read may have been rekeyed.
+      await this.#lookTogether();
+    }
+    if (this.service.served === served) return { served, look };
+    // Meanwhile it was locked, or unlocked anew.
+    return this.look();
+  }
+
+  /** Requests that have waited for one look at the store go on one after the other, before anything new can come in. */
+  #lookTogether(): Promise<void> {
+    if (this.#looking === undefined) {
+      this.#looking = this.#look();
+      process.nextTick(() => {
+        this.#looking = undefined;
+      });
+    }
+    return this.#looking;
   }
 
   #use(): void {
@@ -307,6 +353,8 @@ export class Agent implements ServerState {
     }
   }
 }
+
+const storeIsLocked = (): CofferError => sealed('the store is locked', { hint: 'run "coffer unlock"' });
 
 const SECOND_MS = 1000;
 const wholeSecond = (ms: number): number => Math.floor(ms / SECOND_MS) * SECOND_MS;

@@ -42,7 +42,9 @@ export class Lifetime {
   get leftMs(): number {
     const wall = this.#clocks.wall();
     const steady = this.#clocks.steady();
-    return Math.min(...[this.#end, this.#idleEnd].flatMap((end) => [end.wall - wall, end.steady - steady]));
+    const end = this.#end;
+    const idleEnd = this.#idleEnd;
+    return Math.min(end.wall - wall, end.steady - steady, idleEnd.wall - wall, idleEnd.steady - steady);
   }
 
   /** Returns the ends of the timeouts as of now. */

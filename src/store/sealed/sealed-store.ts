@@ -174,6 +174,11 @@ export class SealedStore implements Store {
     return followed.settled ? printVersion(followed) : `${printVersion(followed)}-${++this.#vagueLooks}`;
   }
 
+  /** What `revision` has seen, as long as nothing new can have come in since; undefined later, and for a state that is on the move. */
+  get seenJustNow(): State | undefined {
+    return this.#seen;
+  }
+
   close(): void {
     this.#closed = true;
     this.#known = undefined;

@@ -6,10 +6,10 @@ import type { Method } from '../../../operations/declaration/route.ts';
 import { readQuery } from '../../../operations/json-api/query.ts';
 import { readDocument } from '../../../operations/json-api/request.ts';
 import type { AskedRequest, Door, Result } from '../../../operations/pipeline/asked-request.ts';
+import { DocumentEndpoints } from '../../../operations/pipeline/endpoints.ts';
 import { isWelcome } from '../../../operations/pipeline/judge.ts';
 import { perform } from '../../../operations/pipeline/perform.ts';
-import { type Match, RouteTable, routesUnder, type ServedRoute } from '../../../operations/routes.ts';
-import { policyPathsOf } from '../../../operations/tags/policy-paths.ts';
+import type { ServedRoute } from '../../../operations/routes.ts';
 import type { NoteFailure } from '../../../service/outside-view.ts';
 import type { ServedCore } from '../../../service/served-core.ts';
 import { errorDetails, tokenOf } from '../credentials.ts';
@@ -28,9 +28,6 @@ import {
 } from './documents.ts';
 import { JSON_API_PREFIX } from './prefix.ts';
 
-/** The prefix again as policies see it, so that no transit mount's rules can be meant. */
-const POLICY_PREFIX = 'api/v2/';
-
 export interface JsonApiOptions {
   readonly routes: readonly ServedRoute[];
   readonly served: () => ServedCore | undefined;
@@ -41,11 +38,11 @@ export interface JsonApiOptions {
 
 /** Tags API: `/api/v2`, following JSON:API. */
 export class JsonApi {
-  readonly #routes: RouteTable;
+  readonly #endpoints: DocumentEndpoints;
   readonly #options: JsonApiOptions;
 
   constructor(options: JsonApiOptions) {
-    this.#routes = new RouteTable(routesUnder(options.routes, 'json-api'), decodeURIComponent);
+    this.#endpoints = new DocumentEndpoints(options.routes);
     this.#options = options;
   }
 
@@ -81,25 +78,20 @@ export class JsonApi {
     const served = this.#options.served();
     if (served === undefined) return undefined;
     const asked = await this.#ask(exchange, path, query, served);
-    return typeof asked.match === 'string' ? undefined : isWelcome(served, asked);
+    return asked.endpoint.operation === undefined ? undefined : isWelcome(served, asked);
   }
 
   async #ask(exchange: Exchange, path: string, query: string, served: ServedCore): Promise<AskedRequest> {
     const method = METHODS[exchange.method];
-    const match: Match = method === undefined ? 'unsupported-operation' : this.#routes.match(method, path);
-    const meant = decodeURIComponent(path);
+    const endpoint = this.#endpoints.at(await served.look(), method, path);
+    const { match } = endpoint;
     return {
       id: randomUUID(),
-      method: method ?? 'GET',
-      path: POLICY_PREFIX + meant,
-      match,
+      endpoint,
       ...(this.#options.byOwner ? { token: undefined, byOwner: true } : { token: tokenOf(exchange) }),
       remoteAddress: exchange.remoteAddress,
       headers: exchange.headers,
       baseUrl: baseUrlOf(exchange),
-      revision: await served.revision(),
-      policyPrefix: POLICY_PREFIX,
-      policyPaths: (core) => policyPathsOf(core, meant, typeof match === 'string' ? {} : match.captures),
       async parameters(operation) {
         const body = method === 'GET' ? undefined : await exchange.body.read();
         const sent = {

@@ -3,16 +3,11 @@ import { ownWords } from '../../../ground/own-words.ts';
 import { type Operation, operation } from '../../../operations/declaration/operation.ts';
 import { text } from '../../../operations/declaration/params.ts';
 import { pathParams, printPath } from '../../../operations/declaration/route.ts';
+import type { PathOffer } from '../../../operations/pipeline/endpoints.ts';
 import type { ServedRoute } from '../../../operations/routes.ts';
 
-/** What can be done at a path, or below the one of a mount. */
-export interface Offer {
-  readonly routes: readonly ServedRoute[];
-  readonly isMount: boolean;
-}
-
 /** What `?help=1` on a path answers: what can be done there, from the declarations. It never does any of it. */
-export const pathHelp = (offerAt: (path: string) => Offer): Operation =>
+export const pathHelp = (offerAt: (path: string) => PathOffer): Operation =>
   operation({
     route: 'GET /sys/help/:path+',
     capability: 'read',

@@ -6,26 +6,21 @@ import { isSystemPath, LOGIN_PREFIX } from '../../../mounts/paths.ts';
 import { type Core, NOBODY, type Operation, resultOf } from '../../../operations/declaration/operation.ts';
 import { type Method, routesOf } from '../../../operations/declaration/route.ts';
 import type { AskedRequest, Door, Result } from '../../../operations/pipeline/asked-request.ts';
+import { type Endpoint, VaultEndpoints } from '../../../operations/pipeline/endpoints.ts';
 import { isWelcome } from '../../../operations/pipeline/judge.ts';
 import { perform } from '../../../operations/pipeline/perform.ts';
-import { spellingsOf } from '../../../operations/pipeline/spellings.ts';
-import {
-  type Match,
-  mountedRoutes,
-  RouteTable,
-  routesUnder,
-  type ServedRoute,
-} from '../../../operations/routes.ts';
+import { mountEnd } from '../../../operations/pipeline/store-look.ts';
+import { type Match, RouteTable, type ServedRoute } from '../../../operations/routes.ts';
 import { run } from '../../../operations/runner.ts';
 import type { NoteFailure } from '../../../service/outside-view.ts';
-import { mountEnd, type ServedCore } from '../../../service/served-core.ts';
+import type { ServedCore } from '../../../service/served-core.ts';
 import { dialectOf, errorDetails, tokenOf, wantsDetails } from '../credentials.ts';
 import { type Answer, type Exchange, withHeaders } from '../exchange.ts';
 import { type PendingRequest, settled } from '../pending-request.ts';
 import { dataStatus } from '../status-codes.ts';
 import { ofWebPage } from './cors.ts';
 import { errorBody, keptOf, type Labels, parameterNotes, printOutcome, wrapped } from './envelope.ts';
-import { type Offer, pathHelp } from './path-help.ts';
+import { pathHelp } from './path-help.ts';
 import { isAnswer, readParameters, readVaultRequest, refusedHeader, type VaultRequest } from './request.ts';
 
 export const VAULT_PREFIX = '/v1/';
@@ -50,22 +45,19 @@ export interface VaultApiOptions {
 
 /** Vault-compatible API: `/v1`. */
 export class VaultApi {
-  readonly #own: RouteTable;
-  /** Below mounts, by their type. */
-  readonly #mounted: ReadonlyMap<string, RouteTable>;
+  readonly #endpoints: VaultEndpoints;
   readonly #unfolding: RouteTable;
   readonly #options: VaultApiOptions;
   readonly #help: ServedRoute;
 
   constructor(options: VaultApiOptions) {
     const { routes } = options;
-    this.#own = new RouteTable(routesUnder(routes, 'vault'));
-    this.#mounted = mountedRoutes(routes, 'vault');
+    this.#endpoints = new VaultEndpoints(routes);
     this.#unfolding = new RouteTable(
       routes.filter(({ operation, route }) => operation.unfolds && route.mount !== undefined),
     );
     this.#options = options;
-    const operation = pathHelp((path) => this.#offerAt(path));
+    const operation = pathHelp((path) => this.#endpoints.offerAt(options.served(), path));
     const [route] = routesOf(operation);
     if (route === undefined) throw new Error('help has no route');
     this.#help = { name: 'help', summary: '', operation, route };
@@ -111,15 +103,14 @@ export class VaultApi {
   }
 
   async #route(exchange: Exchange, request: VaultRequest): Promise<Answer> {
-    const own = request.isForHelp ? 'unsupported-path' : this.#own.match(request.method, request.path);
+    const { method, path } = request;
+    const own = request.isForHelp ? 'unsupported-path' : this.#endpoints.ofServer(method, path);
     const served = this.#options.served();
     if (typeof own === 'object' && isProbe(own)) {
       return this.#answerAnybody(exchange, request, own, served?.core);
     }
-    if (own === 'unsupported-operation' && this.#own.isOpen(request.path)) {
-      return UNSUPPORTED_OPERATION.answer;
-    }
-    if (isSystemPath(request.path) && exchange.body.exceeds(MAX_SYSTEM_BODY_BYTES)) return TOO_LARGE;
+    if (own === 'unsupported-operation' && this.#endpoints.isOpen(path)) return UNSUPPORTED_OPERATION.answer;
+    if (isSystemPath(path) && exchange.body.exceeds(MAX_SYSTEM_BODY_BYTES)) return TOO_LARGE;
     if (served === undefined) return SEALED;
     const asked = await this.#ask(exchange, request, served);
     return perform(served, asked, this.#door(exchange, asked));
@@ -150,62 +141,40 @@ export class VaultApi {
     return printOutcome(labels, operation, await run(call, operation, raw), []);
   }
 
-  #offerAt(path: string): Offer {
-    const own = this.#own.at(path);
-    // The slash is for a mount's own path.
-    const mount = own.length > 0 ? undefined : this.#options.served()?.mountOf(`${path}/`);
-    const table = mount && this.#mounted.get(mount.type);
-    if (mount === undefined || table === undefined) return { routes: own, isMount: false };
-    const rest = path.slice(mount.path.length + 1);
-    return rest === '' ? { routes: table.routes, isMount: true } : { routes: table.at(rest), isMount: false };
-  }
-
   async #ask(exchange: Exchange, request: VaultRequest, served: ServedCore): Promise<AskedRequest> {
     const { method, path, wrapTtl } = request;
-    // Asked for once: what the store held when the request had come in is what it is answered from.
-    const revision = await served.revision();
-    const own = this.#own.match(method, path);
-    const found = own === 'unsupported-path' ? served.mountOf(path) : undefined;
-    const table = found && this.#mounted.get(found.type);
-    const mount = table && found;
-    const match = request.isForHelp
-      ? { served: this.#help, captures: { path } }
-      : (table?.match(method, path.slice((mount?.path.length ?? 0) + 1)) ?? own);
-    const isOpenPath =
-      match === 'unsupported-operation' && table?.isOpen(path.slice((mount?.path.length ?? 0) + 1)) === true;
-    const limit = isOpen(match)
+    const look = await served.look();
+    const endpoint = request.isForHelp
+      ? this.#endpoints.helpAt(look, path, this.#help)
+      : this.#endpoints.at(look, method, path);
+    const limit = isOpen(endpoint)
       ? MAX_STRANGER_BODY_BYTES
       : isSystemPath(path)
         ? MAX_SYSTEM_BODY_BYTES
         : undefined;
     return {
       id: randomUUID(),
-      method,
-      path,
-      match,
-      mount,
+      endpoint,
       ...(this.#options.byOwner ? { token: undefined, byOwner: true } : { token: tokenOf(exchange) }),
       dialect: dialectOf(exchange),
       wrapTtl,
       remoteAddress: exchange.remoteAddress,
       headers: exchange.headers,
       clientCertificates: exchange.clientCertificates,
-      revision,
-      isOpenPath,
-      policyPrefix: '',
-      policyPaths: () => ({ paths: spellingsOf(path, match, mount) }),
       async parameters(operation) {
         const body = method === 'POST' ? await exchange.body.read(limit) : undefined;
-        const sent = isOpen(match)
-          ? readKnown(operation, request, exchange, body, mount === undefined ? 0 : MOST_WARNED)
+        const mostUnknown = endpoint.mount === undefined ? 0 : MOST_WARNED;
+        const sent = isOpen(endpoint)
+          ? readKnown(operation, request, exchange, body, mostUnknown)
           : readParameters(request, exchange, body);
         return { sent, recorded: sent };
       },
     };
   }
 
-  #door(exchange: Exchange, { id, method, path, match, mount, isOpenPath }: AskedRequest): Door<Answer> {
-    const isOfWebPage = isOpen(match) && mount !== undefined && isOfStrangePage(exchange);
+  #door(exchange: Exchange, { id, endpoint }: AskedRequest): Door<Answer> {
+    const { method, path, mount, isOpenPath } = endpoint;
+    const isOfWebPage = isOpen(endpoint) && mount !== undefined && isOfStrangePage(exchange);
     return {
       unauthenticated: () => UNAUTHENTICATED,
       refused: () => (isOfWebPage ? OF_WEB_PAGE : undefined),
@@ -262,9 +231,8 @@ const isOfStrangePage = ({ headers, isOfAllowedPage }: Exchange): boolean =>
   headers.origin !== undefined && !isOfAllowedPage;
 
 /** Without a good token. */
-const isOpen = (match: Match): boolean =>
-  typeof match !== 'string' &&
-  (match.served.operation.unauthenticated ?? match.served.operation.strangers) === true;
+const isOpen = ({ operation }: Endpoint): boolean =>
+  (operation?.unauthenticated ?? operation?.strangers) === true;
 
 const isProbe = ({ served }: Exclude<Match, string>): boolean =>
   served.operation.unauthenticated === true && served.operation.whileSealed === true;
