@@ -6,7 +6,7 @@ import type { Backend } from './backends/backend.ts';
 import type { Location } from './backends/backend-kind.ts';
 import { backendAt } from './backends/registry.ts';
 import type { Sighting } from './backends/witness.ts';
-import { readHeader } from './header.ts';
+import { parseHeader, readHeader } from './header.ts';
 import { RESTORE } from './refusals.ts';
 import { RootKey } from './root-key.ts';
 import { SealedStore } from './sealed/sealed-store.ts';
@@ -90,8 +90,7 @@ export async function lockedBecause(
   { slotId, generation }: Pick<HandedOver, 'slotId' | 'generation'>,
 ): Promise<string | undefined> {
   const { backend, id } = store;
-  const header = await readHeader(backend).catch(unlessGone);
-  if (header?.id !== id) return 'the store is not there any more';
+  if ((await storeIdIn(backend)) !== id) return 'the store is not there any more';
   const state = store.seenJustNow ?? (await backend.state());
   if (state.generation !== generation) return 'the store was rekeyed';
   return (await backend.has(generation, slotRef(slotId)))
@@ -99,6 +98,20 @@ export async function lockedBecause(
     : 'the slot that unlocked it was removed';
 }
 
-function unlessGone(error: unknown): undefined {
-  if (asCofferError(error)?.kind !== 'not-found') throw error;
+/** Headers as they were parsed last, since an agent compares the header before each use and it never changes. */
+const parsedHeaders = new WeakMap<Backend, { readonly bytes: Buffer; readonly id: string }>();
+
+/** Returns the store ID of the header; undefined if the store does not exist any more. */
+async function storeIdIn(backend: Backend): Promise<string | undefined> {
+  try {
+    const bytes = await backend.header();
+    const known = parsedHeaders.get(backend);
+    if (known?.bytes.equals(bytes)) return known.id;
+    const { id } = parseHeader(bytes, backend.headerPlace);
+    parsedHeaders.set(backend, { bytes: Buffer.from(bytes), id });
+    return id;
+  } catch (error) {
+    if (asCofferError(error)?.kind !== 'not-found') throw error;
+    return undefined;
+  }
 }

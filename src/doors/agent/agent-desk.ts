@@ -61,16 +61,13 @@ export function agentDesk(
     openings.set(offers, opening);
     return opening;
   };
-  const unlocked = async (): Promise<void> => {
-    if (agent.isWaiting) await question?.put(kind.name);
-  };
   return {
     async offers(how) {
-      if (how !== 'quietly') await unlocked();
+      if (how !== 'quietly' && agent.isWaiting) await question?.put(kind.name);
       return (await enter()).offers;
     },
     async run(words, raw, mount) {
-      await unlocked();
+      if (agent.isWaiting) await question?.put(kind.name);
       const found = operations.known(words) ?? (await operations.load(words));
       const { served, look, identity } = await enter();
       const work = () => performAs(served, { identity, look }, { found, raw, mount }, agent.service.failed);

@@ -58,8 +58,10 @@ function askedOf({ identity, look }: Known, { found, raw, mount }: Wanted): Aske
   };
 }
 
-/** The first route whose parameters are all there. */
+/** Returns the first route whose parameters are all given; an endpoint of one without them is not found. */
 function routeFor({ routes }: DoorOperation, raw: Wanted['raw']): ServedRoute {
+  const [only, ...others] = routes;
+  if (only !== undefined && others.length === 0) return only;
   const fitting = routes.find(({ route }) =>
     route.parts.every((part) => 'text' in part || part.optional || raw[part.param] !== undefined),
   );

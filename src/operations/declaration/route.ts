@@ -92,13 +92,16 @@ export function printPath(
   given: (param: string) => string | undefined,
   encode: (segment: string) => string = encodeURIComponent,
 ): string {
-  return route.parts
-    .map((part) => {
-      if ('text' in part) return part.text;
-      const value = given(part.param) ?? '';
-      const encoded = part.many ? value.split('/').map(encode).join('/') : encode(value);
-      if (part.optional) return value === '' ? '' : `/${encoded}`;
-      return encoded;
-    })
-    .join('');
+  let path = '';
+  for (const part of route.parts) {
+    if ('text' in part) {
+      path += part.text;
+      continue;
+    }
+    const value = given(part.param) ?? '';
+    if (part.optional && value === '') continue;
+    const encoded = part.many ? value.split('/').map(encode).join('/') : encode(value);
+    path += part.optional ? `/${encoded}` : encoded;
+  }
+  return path;
 }

@@ -92,7 +92,10 @@ class PolicyJudge implements Judge {
   #may(paths: readonly string[], capability: Capability, sent?: Raw, meant?: () => Raw): boolean {
     const { endpoint, wrapTtl } = this.#asked;
     const { acl } = this.#identity;
-    return paths.every((path) => acl.allows(endpoint.policyPrefix + path, capability, sent, meant, wrapTtl));
+    for (const path of paths) {
+      if (!acl.allows(endpoint.policyPrefix + path, capability, sent, meant, wrapTtl)) return false;
+    }
+    return true;
   }
 }
 

@@ -3,9 +3,9 @@ import { asCofferError, type CofferError, denied, invalid } from '../../ground/e
 import { ownWords } from '../../ground/own-words.ts';
 import { asksAgain, type Call, type Operation, STORE_SECRET } from '../declaration/operation.ts';
 import { type Params, type Parsed, parseValues } from '../declaration/params.ts';
-import type { PolicyPaths } from './document-paths.ts';
 import { type AdmittedRequest, withinLimits } from './admission.ts';
 import type { AskedRequest, Door, GuardedCore, Result, SentParameters } from './asked-request.ts';
+import type { PolicyPaths } from './document-paths.ts';
 import { capabilityOf, type Judge, judgeOf } from './judge.ts';
 import { countLogin } from './login-limits.ts';
 import { orMalformed } from './malformed.ts';
@@ -82,14 +82,15 @@ interface JudgedRequest<A> extends AdmittedRequest<A> {
   readonly trail: Trail;
 }
 
+const NO_PATHS: PolicyPaths = { paths: [] };
+
 async function carryOut<A>(request: JudgedRequest<A>): Promise<Result<A>> {
   const { guarded, asked, door, judge, trail } = request;
   const { endpoint } = asked;
   const { match } = endpoint;
   // What policies know of paths is nothing to the owner, who is told by the operation what there is not.
-  const { paths, leadNowhere }: PolicyPaths = asked.byOwner
-    ? { paths: [] }
-    : await endpoint.policyPaths(guarded.core);
+  const policyPaths = asked.byOwner ? NO_PATHS : endpoint.policyPaths(guarded.core);
+  const { paths, leadNowhere } = policyPaths instanceof Promise ? await policyPaths : policyPaths;
   if (!judge.allowsPaths(paths) || leadNowhere) return door.denied();
   if (typeof match === 'string') return door.missing(match);
   const { captures } = match;
@@ -110,7 +111,8 @@ async function carryOut<A>(request: JudgedRequest<A>): Promise<Result<A>> {
   if (early.tooOften !== undefined) return early.tooOften;
   const capability = early.capability ?? capabilityOf(operation, endpoint.method);
   if (!judge.allows(paths, operation, capability, sent)) return door.denied();
-  await trail.request(operation, capability);
+  const recording = trail.request(operation, capability);
+  if (recording !== undefined) await recording;
   const { values, unrecognized } = early.parsed ?? parseValues(operation.params, raw);
   const outcome = await operation.run(call, values);
   const performed = {

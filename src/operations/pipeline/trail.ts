@@ -61,10 +61,13 @@ export class Trail {
     };
   }
 
-  /** Writes the record before a modifying operation. */
-  async request(operation: Operation, capability: Capability): Promise<void> {
+  /** Writes the record before a modifying operation; returns undefined for any other, which has none. */
+  request(operation: Operation, capability: Capability): Promise<void> | undefined {
     this.#request = { ...this.#request, operation: capability };
-    if (!changes(operation, capability)) return;
+    return changes(operation, capability) ? this.#recordChange() : undefined;
+  }
+
+  async #recordChange(): Promise<void> {
     await this.#guarded.recordRequest(this.#request);
     this.isChange = true;
   }

@@ -159,7 +159,9 @@ export const read = transitOperation({
   async run(call, values) {
     const { engine } = call;
     const key = await requireKey(engine, values.name, 'key not found');
-    const messages = (await engine.messages?.of(engine, key.document)) ?? {};
+    // Only symmetric encryption counts messages.
+    const counts = key.type.aead === undefined ? undefined : engine.messages;
+    const messages = (await counts?.of(engine, key.document)) ?? {};
     const warnings = Object.entries(messages)
       .filter(([, count]) => count >= MANY_MESSAGES)
       .map(([version, count]) => warningOf(values.name, Number(version), count));

@@ -87,7 +87,7 @@ export class DocumentCache {
     if (entry?.epoch !== this.#epoch) return undefined;
     this.#entries.delete(key);
     this.#entries.set(key, entry);
-    this.#used(key, identity);
+    if (this.#bounded.size > 0) this.#used(key, identity);
     return entry;
   }
 

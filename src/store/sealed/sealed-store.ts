@@ -56,8 +56,17 @@ export class SealedStore implements Store {
   async read<T>(read: (view: View) => T | Promise<T>): Promise<T> {
     const known = this.#known;
     if (known !== undefined && known.state === this.#seen && !this.#closed) {
-      const outcome = await outcomeOf(() => read(known.view));
-      if (known.reader.isSpotless) return outcome();
+      let outcome: () => T;
+      try {
+        const result = await read(known.view);
+        if (known.reader.isSpotless) return result;
+        outcome = () => result;
+      } catch (error) {
+        if (known.reader.isSpotless) throw error;
+        outcome = () => {
+          throw error;
+        };
+      }
       this.#known = undefined;
       // Its cached documents are treated like those of any reader: if they were discarded, a search over thousands
       // would reopen them every time.
