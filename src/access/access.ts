@@ -25,15 +25,18 @@ import { Wrapping } from './wrapping.ts';
 export interface TokenIdentity {
   /** Accessor, which refers to the token without revealing it; empty for a batch token. */
   readonly accessor: string;
-  /** Tells a batch token from others within this process. */
+  /** Identifier of a batch token within this process. */
   readonly batch?: string | undefined;
   readonly displayName: string;
   /** Sorted; `root` stands alone. */
   readonly policies: readonly string[];
   readonly acl: Acl;
-  /** Addresses and networks that it is good for; absent for any. */
+  /** Addresses and networks that the token is bound to; absent for any. */
   readonly boundCidrs?: readonly string[] | undefined;
-  /** What the token stood for, if it was a wrapping token. Nobody else gets it: the token ended when it was presented. */
+  /**
+   * Wrapped response, if it was a wrapping token. It is available only here, because the token is revoked by its first
+   * use.
+   */
   readonly wrapped?: string;
 }
 

@@ -14,13 +14,13 @@ export interface AuditedRequest {
   readonly operation: string;
   /** Path as in policies, e.g. `transit/encrypt/orders`. */
   readonly path: string;
-  /** The transit mount, with its final slash, e.g. `transit/`; absent for `sys/` and the like. */
+  /** Transit mount, with its final slash, e.g. `transit/`; absent for paths such as `sys/`. */
   readonly mountPoint?: string | undefined;
-  /** The caller's address; empty on a Unix socket. */
+  /** Client address; empty on a Unix socket. */
   readonly remoteAddress: string;
-  /** The token as it was sent, whether it is good or not. */
+  /** Token as sent, valid or not. */
   readonly token?: string | undefined;
-  /** Present once the token was found good, and where none is needed to know who calls. */
+  /** Present if the token is valid, or the caller is known without one. */
   readonly identity?: AuditedIdentity | undefined;
   /** Body or query. */
   readonly parameters?: Readonly<Record<string, unknown>>;
@@ -28,9 +28,11 @@ export interface AuditedRequest {
   readonly shown?: readonly string[] | undefined;
   /** Request headers to record. */
   readonly headers?: readonly RecordedHeader[];
-  /** Seconds for which the answer is to be wrapped. */
+  /** Requested time to live of the wrapped response, in seconds. */
   readonly wrapTtl?: number | undefined;
-  /** Whether a number or truth value is what the parameter is declared to be, and so no secret in the wrong place. */
+  /**
+   * Whether a number or boolean has the declared type of the parameter, so that it is not a secret in the wrong place.
+   */
   isPlain?(name: string, value: unknown): boolean;
   /** Whether the operation uses the parameter; errors do not repeat unknown ones. */
   isKnown?(name: string): boolean;
@@ -48,13 +50,13 @@ export interface AuditedIdentity {
 /** Response to be recorded. */
 export interface AuditedResponse {
   readonly status: number;
-  /** The `data` object or the document of the answer. */
+  /** `data` object or document of the response. */
   readonly data?: Readonly<Record<string, unknown>> | undefined;
-  /** As those of a request. */
+  /** Like `shown` of a request. */
   readonly shown?: readonly string[] | undefined;
-  /** The error text of the answer. */
+  /** Error text of the response. */
   readonly error?: string | undefined;
-  /** Given in place of the data. */
+  /** Wrapping information, returned instead of the data. */
   readonly wrapInfo?: WrapInfo | undefined;
 }
 

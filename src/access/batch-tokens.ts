@@ -56,13 +56,13 @@ interface SealedToken {
   /** Epoch. */
   readonly e: number;
   readonly meta?: Token['meta'] | undefined;
-  /** The token that issued it, and what tells that from others of its text. */
+  /** Parent token, and what distinguishes it from others with the same text. */
   readonly by?: string | undefined;
   readonly bys?: string | undefined;
   readonly cidrs?: readonly string[] | undefined;
-  /** The role of `auth/token`. */
+  /** Role of `auth/token`. */
   readonly r?: string | undefined;
-  /** The mount of the method that somebody logged in by. */
+  /** Mount of the login method. */
   readonly m?: string | undefined;
 }
 

@@ -5,7 +5,7 @@ import { mergeParameterRules, type ParameterRule } from './parameter-rule.ts';
 export interface Permissions {
   readonly capabilities: Capabilities;
   readonly parameters?: ParameterRule | undefined;
-  /** Present: only requests for a wrapped answer are granted. */
+  /** Present: only requests for a wrapped response are granted. */
   readonly wrapping?: WrappingBounds | undefined;
 }
 

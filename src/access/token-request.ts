@@ -25,9 +25,9 @@ export interface TokenRequest {
   readonly id: string;
   /** API path of the request. */
   readonly path: string;
-  /** Absent where whoever asks leaves it to the role. */
+  /** Absent if left to the role. */
   readonly kind?: TokenKind | undefined;
-  /** The name of a token role that it is to be created by. */
+  /** Name of a token role to create it with. */
   readonly role?: string | undefined;
 }
 
@@ -102,7 +102,7 @@ export function buildToken(
           period: request.period,
         }),
     ...(orphan ? {} : parentage(creator.record)),
-    // A batch token says in whole seconds when it was made, and lives from there.
+    // The creation time in a batch token has whole seconds, and its lifetime starts there.
     expiresMs: never ? undefined : (isBatch ? createdMs : nowMs) + ttl * 1000,
     usesLeft: request.numUses === 0 ? undefined : request.numUses,
     boundCidrs: boundCidrs.length === 0 ? undefined : boundCidrs,

@@ -29,9 +29,9 @@ export interface TokenRole {
   /** 0: unlimited. */
   readonly token_num_uses: number;
   readonly token_type: KindRule;
-  /** Kept, and of no effect: there are no entities. Absent when there is none. */
+  /** Stored for compatibility; has no effect, because there are no entities. Absent if empty. */
   readonly alias_metadata?: Readonly<Record<string, string>> | undefined;
-  /** The older names of three, which are shown to who used them. */
+  /** Older names of three settings, returned to clients that use them. */
   readonly period: number;
   readonly explicit_max_ttl: number;
   readonly bound_cidrs: readonly string[];
@@ -132,7 +132,7 @@ function changedRole(before: TokenRole, { token_type: type, ...change }: TokenRo
   };
 }
 
-/** An older name sets the newer one as well, unless that is given, too. */
+/** Copies older names to the newer ones, unless those are given as well. */
 function changedNames(before: TokenRole, change: Partial<Omit<TokenRole, 'token_type'>>): TokenRole {
   const older = { ...before, ...change };
   return {

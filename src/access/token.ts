@@ -14,17 +14,17 @@ export interface Token {
   /** API path that issued it. */
   readonly path: string;
   readonly meta: Readonly<Record<string, string>> | null;
-  /** The accessor of the token that issued it, with which it ends; absent for an orphan. */
+  /** Accessor of the parent token, with which it is revoked; absent for an orphan. */
   readonly parent?: string | undefined;
-  /** The `serial` of that token, if it has one. */
+  /** `serial` of the parent, if it has one. */
   readonly parentSerial?: string | undefined;
-  /** Tells it from an earlier token of the same text; only where somebody chose the text. */
+  /** Distinguishes it from an earlier token with the same text; only if the text was chosen by a caller. */
   readonly serial?: string;
   /** Creation time in milliseconds since the epoch, on a whole second. */
   readonly createdMs: number;
   /** In seconds; 0 if it never expires. */
   readonly creationTtl: number;
-  /** Milliseconds since the epoch; absent when it never expires. */
+  /** In milliseconds since the epoch; absent if it never expires. */
   readonly expiresMs?: number | undefined;
   readonly renewedMs?: number;
   readonly renewable: boolean;
@@ -32,17 +32,17 @@ export interface Token {
   readonly explicitMaxTtl: number;
   /** In seconds; 0 for a token that is not periodic. */
   readonly period: number;
-  /** Requests left; absent when they are not counted. A token at 0 is used up. */
+  /** Remaining uses; absent if unlimited. A token at 0 is used up. */
   readonly usesLeft?: number | undefined;
-  /** Addresses and networks from which it is good; absent for any. Those that it issues are bound alike. */
+  /** Addresses and networks that it is bound to; absent for any. Its children are bound as well. */
   readonly boundCidrs?: readonly string[] | undefined;
-  /** The token role by whose name it was created. */
+  /** Token role that it was created with. */
   readonly role?: string | undefined;
-  /** It stands for a wrapped answer, and is good for nothing but that. */
+  /** Present for a wrapping token, which can only be used to unwrap its response. */
   readonly wraps?: true;
-  /** Of whoever logged in. */
+  /** Present for a token of a login. */
   readonly login?: TokenLogin | undefined;
-  /** Earlier releases must not take it for good: they would not know what it depends on, or not what that one does that issued it. */
+  /** Whether earlier releases must refuse it: they would not check something that it, or its parent, depends on. */
   readonly isGuarded?: true;
 }
 
@@ -57,9 +57,9 @@ export interface TokenLogin {
   readonly role?: DocumentRef;
   /** Its name for messages. */
   readonly name?: string;
-  /** It is renewed only as long as the role's policies are those of the token. */
+  /** Present if it can only be renewed while the role's policies are those of the token. */
   readonly keepsPolicies?: true | undefined;
-  /** The key that somebody showed a certificate for, which is asked for again at each renewal. Base64 of its SHA-256. */
+  /** Key of the client certificate, which is required again for each renewal. Base64 of its SHA-256. */
   readonly certifiedKey?: string | undefined;
 }
 

@@ -65,7 +65,7 @@ const KEPT_TOKENS = 10_000;
 export interface Issuer {
   /** Absent for the owner, empty for a batch token. */
   readonly accessor?: string | undefined;
-  /** May use `sudo` on the request's path. */
+  /** Whether it has `sudo` on the request's path. */
   readonly sudo: boolean;
 }
 

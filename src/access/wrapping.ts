@@ -14,7 +14,7 @@ export interface AnswerToWrap {
   readonly ttl: number;
   /** API path of the request. */
   readonly path: string;
-  /** Of the token, or another secret with an accessor, that the answer holds. */
+  /** Accessor of the token or other secret in the response. */
   readonly heldAccessor?: string | undefined;
 }
 
@@ -34,7 +34,7 @@ export interface WrapInfo {
   readonly ttl: number;
   readonly creation_time: string;
   readonly creation_path: string;
-  /** Of the token, or another secret with an accessor, in the wrapped answer. */
+  /** Accessor of the token or other secret in the wrapped response. */
   readonly wrapped_accessor?: string | undefined;
 }
 

@@ -29,12 +29,12 @@ export interface Snapshot {
   readonly storeFailures: Readonly<Record<string, number>>;
   /** Logins that failed because of the client. */
   readonly loginFailures: number;
-  /** How this process finds its store now; undefined while that is sealed. */
+  /** Condition of the store in this process; undefined while it is sealed. */
   readonly store?: StoreCondition | undefined;
-  /** Bytes that are left on the disk of the store, and on that of the audit log; undefined where there is none. */
+  /** Free bytes on the disks of the store and of the audit log; undefined if there is none. */
   readonly storeFreeBytes?: number | undefined;
   readonly auditFreeBytes?: number | undefined;
-  /** When the certificate ends, in Unix seconds; undefined without TLS. */
+  /** Expiration time of the certificate, in Unix seconds; undefined without TLS. */
   readonly certificateEnds?: number | undefined;
   readonly residentBytes: number;
   readonly heapBytes: number;

@@ -29,7 +29,7 @@ export interface ServiceSettings {
   readonly location: Location;
   readonly dialect?: Dialect | undefined;
   readonly auditFile?: string | undefined;
-  /** What follows Node itself on the command line of a process that calls `serveAsWorker`. */
+  /** Command line, after Node itself, of a process that calls `serveAsWorker`. */
   readonly workerCommand: readonly string[];
 }
 

@@ -25,9 +25,9 @@ export interface Card {
   readonly role: 'user' | 'admin';
   /** Public keys that secrets for this member are encrypted to. */
   readonly keys: readonly string[];
-  /** The public half of the key that signs; admins have one, and nobody else. */
+  /** Public signing key; only admins have one. */
   readonly sign?: string | undefined;
-  /** The secret half of it, as an age file for `keys`, in base64; absent where one of these signs. */
+  /** Private signing key as an age file for `keys`, in base64; absent if one of these keys signs. */
   readonly secret?: string | undefined;
 }
 

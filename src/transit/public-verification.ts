@@ -12,9 +12,10 @@ export interface PublicVerifier {
   /** Present: {@link verify} takes the hash of the input, made with what `node:crypto` calls so; else the input itself. */
   readonly hash?: string | undefined;
   /**
-   * @param input the input, or its hash.
-   * @param payload what stands behind the version in a signature.
-   * @throws `invalid` for what is no signature, or options that do not fit the key.
+   * Verifies a signature.
+   * @param input the input, or its digest
+   * @param payload part of the signature after the version
+   * @throws `invalid` for a malformed signature, or options that do not fit the key
    */
   verify(input: Uint8Array, payload: string): Promise<boolean>;
 }

@@ -19,7 +19,7 @@ interface NewSettings {
   readonly token_type: 'default' | TokenKind;
   /** Bind each token to the client address of its login. */
   readonly token_strictly_bind_ip: boolean;
-  /** Kept, and of no effect: there are no entities. Absent when there is none. */
+  /** Stored for compatibility; has no effect, because there are no entities. Absent if empty. */
   readonly alias_metadata?: Readonly<Record<string, string>> | undefined;
 }
 

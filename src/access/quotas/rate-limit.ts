@@ -15,7 +15,7 @@ export interface RateLimit {
   readonly role: string;
   /** Stored for compatibility; absent if not given. */
   readonly inheritable?: boolean;
-  /** Whose requests are counted together: those of one address (`ip`, also where nobody said), or all (`none`). */
+  /** Requests that are counted together: those of one address (`ip`, the default), or all (`none`). */
   readonly group_by?: 'ip' | 'none' | undefined;
 }
 

@@ -39,11 +39,11 @@ export interface Certificate extends AlternativeNames {
   readonly extensions: ReadonlyMap<string, Extension>;
   /** Whether the certificate may sign other certificates (basicConstraints CA). */
   readonly isAuthority: boolean;
-  /** How many authorities may stand between it and a leaf; absent for any number. */
+  /** Maximum number of intermediates between it and a leaf; absent for unlimited. */
   readonly pathLength?: bigint | undefined;
-  /** What it is good for; absent for anything. */
+  /** Extended key usages; absent for any. */
   readonly purposes?: readonly string[] | undefined;
-  /** Whether it was signed in a way that still counts for something. */
+  /** Whether its signature algorithm is secure. */
   readonly isSoundlySigned: boolean;
   /** Hexadecimal with colons; empty if there is none. */
   readonly subjectKeyId: string;

@@ -24,15 +24,15 @@ export interface RevocationList {
   readonly serials: readonly string[];
   /** Whether it only contains changes since another list. */
   readonly isDelta: boolean;
-  /** Which certificates of the issuer it is about; absent for all of them. */
+  /** Certificates of the issuer that it covers; absent for all of them. */
   readonly scope?: ListScope | undefined;
-  /** Critical extensions that are not understood, by their object identifiers: they may say anything of what the list means. */
+  /** Unsupported critical extensions by object identifier: they could change the meaning of the list. */
   readonly notUnderstood: readonly string[];
   /** Issue time (thisUpdate), in milliseconds since the epoch. */
   readonly sinceMs: number;
-  /** When the next one is to be there; milliseconds since the epoch. */
+  /** Time of the next list (nextUpdate), in milliseconds since the epoch. */
   readonly nextMs?: number | undefined;
-  /** Whether it is that authority's. */
+  /** Whether it is signed by that authority. */
   isSignedBy(authority: Certificate): boolean;
 }
 

@@ -7,9 +7,9 @@ import { isLower, printVersion, type Version } from './version.ts';
  * @see docs/decisions/0092
  */
 export interface Sighting extends Version {
-  /** The same through all commits, and no copy of the store has it. */
+  /** ID of the history: unchanged by commits, different in every copy of the store. */
   readonly history?: string | undefined;
-  /** Of this commit alone. */
+  /** ID of this commit. */
   readonly id?: string;
 }
 

@@ -15,7 +15,7 @@ export interface SlotIdentity {
   /** Creation time, RFC 3339 in UTC. */
   readonly created: string;
   readonly shares?: { readonly count: number; readonly threshold: number } | undefined;
-  /** X25519, 32 bytes: the root key is wrapped to it. */
+  /** X25519 public key, 32 bytes: the root key is wrapped to it. */
   readonly publicKey: Buffer;
 }
 

@@ -36,9 +36,9 @@ import {
 interface Restoring {
   /** Text of the backup. */
   readonly backup: string;
-  /** What the key is to be called; absent for its name in the backup. */
+  /** New name of the key; absent to use its name in the backup. */
   readonly name?: string | undefined;
-  /** Replaces a key of that name, whole. */
+  /** Whether to replace an existing key of that name, with all its versions. */
   readonly force: boolean;
 }
 

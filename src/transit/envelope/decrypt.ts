@@ -20,9 +20,9 @@ interface Decryption {
    * Receives the plaintext, authenticated chunk by chunk. If a chunk is damaged, it has received everything before it.
    */
   readonly sink: ByteSink;
-  /** The named key that the caller expects; any without it. */
+  /** Named key that the caller expects; undefined for any. */
   readonly name?: string | undefined;
-  /** The part that is wanted. All is read and authenticated all the same; `decryptRange` reads less of a file. */
+  /** Requested part of the plaintext. The whole file is still read and authenticated; `decryptRange` reads less. */
   readonly range?: ByteRange | undefined;
   readonly onProgress?: OnProgress | undefined;
 }
@@ -173,7 +173,7 @@ function chunkDecryptor(
 export interface ByteRange {
   /** Number of bytes to skip. */
   readonly offset: number;
-  /** Bytes wanted at most; without it, all to the end. */
+  /** Maximum number of bytes; undefined for all up to the end. */
   readonly length?: number | undefined;
 }
 

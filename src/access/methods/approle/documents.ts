@@ -48,7 +48,7 @@ export interface SecretId {
   readonly createdMs: number;
   readonly updatedMs: number;
   readonly expiresMs?: number | undefined;
-  /** Seconds; 0 for one that never ends. */
+  /** Time to live in seconds; 0 for one that never expires. */
   readonly ttl: number;
   /** Remaining logins; 0 for unlimited. A used-up one is deleted. */
   readonly uses: number;

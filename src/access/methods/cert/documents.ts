@@ -48,7 +48,7 @@ export interface KeptList {
   readonly serials: readonly string[];
   /** Time of the list (thisUpdate), in milliseconds since the epoch. Absent in lists stored by earlier versions. */
   readonly sinceMs?: number;
-  /** From where it is fetched again when it is out of date. Milliseconds since the epoch. */
+  /** URL from which an outdated list is fetched again. Time in milliseconds since the epoch. */
   readonly source?: { readonly url: string; readonly nextMs?: number | undefined } | undefined;
 }
 

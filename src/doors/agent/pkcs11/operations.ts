@@ -188,7 +188,10 @@ export class Decrypting {
   /** Plaintext for a program that has to repeat the call with a larger buffer. */
   #kept: { readonly ciphertext: Buffer; readonly plaintext: Buffer } | undefined;
 
-  /** @throws `Refused` */
+  /**
+   * Adds a part.
+   * @throws `Refused`
+   */
   constructor(object: TokenObject, mechanism: Mechanism) {
     this.#version = requireKey(object, true);
     requireOaep(mechanism, this.#version.kind);

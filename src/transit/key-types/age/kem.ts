@@ -23,7 +23,10 @@ export interface AgeKem {
   publicOf(secret: Uint8Array): Buffer;
   /** Present: stanzas begin with this tag of 4 bytes, by which whoever knows the public key finds those that are for it. */
   tag?(publicKey: Uint8Array, encapsulated: Uint8Array): Buffer;
-  /** @throws `invalid` when the public key is none, or one for which everybody would get the same secret. */
+  /**
+   * Wraps a secret.
+   * @throws `invalid` for an invalid public key, or one that yields the same shared secret for everyone
+   */
   seal(publicKey: Uint8Array, plaintext: Uint8Array): SealedSecret;
   /**
    * Unwraps a secret.
@@ -43,7 +46,7 @@ export interface SealedSecret {
 
 export const SECRET_BYTES = 32;
 export const STANZA_TAG_BYTES = 4;
-/** Node's name of the one cipher that age has, for keys and for bodies. */
+/** Node's name of age's only cipher, used for wrapping and for payloads. */
 export const AGE_CIPHER = 'chacha20-poly1305';
 const OPTIONS = { authTagLength: TAG_BYTES } as const;
 

@@ -18,7 +18,7 @@ import { ephemeralX25519, lowOrderRecipient, lowOrderShare, x25519, x25519Public
  * either half is.
  */
 
-/** Draws a little picture: `\.//^\`. */
+/** X-Wing's label, the ASCII drawing `\.//^\`. */
 const LABEL = Buffer.from('5c2e2f2f5e5c', 'hex');
 /** KEM ID, from the draft. */
 const KEM = 0x647a;
@@ -49,7 +49,7 @@ function combined(mlKem: Buffer, x: Buffer, share: Uint8Array, publicShare: Uint
   return secret;
 }
 
-/** The stanza `mlkem768x25519`. */
+/** Stanza `mlkem768x25519`. */
 export const xWingKem: WrittenKem = {
   stanza: 'mlkem768x25519',
   recipientPrefix: 'age1pq',
