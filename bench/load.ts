@@ -11,7 +11,10 @@ import { promisify } from 'node:util';
 
 /** A request as it is sent each time, to a server on loopback. */
 export interface Request {
+  /** One `*` in it stands for what `names` says. */
   readonly path: string;
+  /** A name at random each time, which nothing has had before; or one of so many, `0`, `1` and so on, in turn. */
+  readonly names?: 'new' | number;
   readonly headers: Readonly<Record<string, string>>;
   readonly body: string;
 }
@@ -55,7 +58,7 @@ export async function underLoad({ port, request, connections, depth, measureMs }
       ...['--threads', '1', '--timeout', '30s', '--connections', String(connections), '--script', script],
       // wrk counts in whole seconds.
       ...['--duration', String(Math.max(1, Math.round(measureMs / 1000)))],
-      `http://127.0.0.1:${port}${request.path}`,
+      `http://127.0.0.1:${port}${request.path.replace('*', '0')}`,
     ]);
     const { failed, ...measured } = JSON.parse(stdout.trimEnd().split('\n').at(-1) ?? '') as Measured & {
       failed: number;
@@ -68,7 +71,7 @@ export async function underLoad({ port, request, connections, depth, measureMs }
 }
 
 /** Tells wrk what to send, in Lua; a text of JSON is one of Lua as well, but for the characters beyond ASCII and its escapes `\\u`. */
-function scriptOf({ headers, body }: Request, depth: number): string {
+function scriptOf({ path, names, headers, body }: Request, depth: number): string {
   const lines = [
     'wrk.method = "POST"',
     ...Object.entries(headers).map(([name, value]) => `wrk.headers[${luaText(name)}] = ${luaText(value)}`),
@@ -81,7 +84,25 @@ function scriptOf({ headers, body }: Request, depth: number): string {
       'request = function() return requests end',
     );
   }
+  if (names !== undefined) lines.push(...namesOf(path, names));
   return `${lines.join('\n')}\n${DONE}`;
+}
+
+/** The generator is one thread, so a count tells names apart; the time does so between two loads. */
+function namesOf(path: string, names: 'new' | number): readonly string[] {
+  const [before = '', after = ''] = path.split('*');
+  const name =
+    names === 'new'
+      ? `string.format('%08x-${Date.now().toString(36)}-%x', math.random(0, 0x7fffffff), count)`
+      : `string.format('%d', count % ${names})`;
+  return [
+    `math.randomseed(${Date.now() % 0x7fffffff})`,
+    'local count = 0',
+    'request = function()',
+    '  count = count + 1',
+    `  return wrk.format(nil, ${luaText(before)} .. ${name} .. ${luaText(after)})`,
+    'end',
+  ];
 }
 
 const luaText = (text: string): string =>

@@ -17,8 +17,11 @@ const PAIRS = isQuick ? 1 : 5;
 const MEASURE_MS = 1_000;
 const WARM_UP_MS = isQuick ? 1_000 : 2_000;
 const CONNECTIONS = 8;
-/** Changes that are made in a turn, so many at a time. */
-const CHANGES = isQuick ? 16 : 64;
+/** Callers who change at the same time. */
+const CALLERS = [1, CONNECTIONS, 32];
+/** Keys that are there before changes are measured, and keys that are rotated in turn. */
+const FILLED = isQuick ? 100 : 10_000;
+const TURNED = isQuick ? 64 : 1_000;
 const MEMORY_MS = isQuick ? 1_000 : 15_000;
 const NO_SLOWER = 1;
 const PEER = 'OpenBao';
@@ -160,58 +163,50 @@ function rowsOf(operation: string, pairs: readonly (readonly [Turn, Turn | undef
   ];
 }
 
-/** Durable changes: each of a key of its own, or of the same key once more. */
+/** Durable changes, in stores of many keys: of a new key with a name at random, or of one of some keys once more. */
 async function changes(ours: PeerServer, bao: PeerServer | undefined): Promise<readonly Row[]> {
-  let number = 0;
-  const create = (server: PeerServer, type: string) => {
-    number += 1;
-    return must(server.port, 'POST', `transit/keys/made-${number}`, { type }, server.token);
-  };
-  const rotate: Change = (server, index) => {
-    const path = `transit/keys/turning-${index % CONNECTIONS}`;
-    return must(server.port, 'POST', `${path}/rotate`, {}, server.token);
-  };
-  for (const server of bao === undefined ? [ours] : [ours, bao]) {
-    for (let index = 0; index < CONNECTIONS; index += 1) {
-      await must(server.port, 'POST', `transit/keys/turning-${index}`, {}, server.token);
-    }
+  const servers = bao === undefined ? [ours] : [ours, bao];
+  const create = (type: string) => (server: PeerServer) => ({
+    ...requestOf(server, 'keys/*', { type }),
+    names: 'new' as const,
+  });
+  const rotate = (server: PeerServer) => ({
+    ...requestOf(server, 'keys/turning-*/rotate', {}),
+    names: TURNED,
+  });
+  for (const server of servers) {
+    await fill(server, { ...requestOf(server, 'keys/turning-*', {}), names: TURNED }, TURNED);
+    await fill(server, create('aes256-gcm96')(server), FILLED);
   }
-  const createOne: Change = (server) => create(server, 'aes256-gcm96');
-  const cases: readonly (readonly [operation: string, change: Change, callers: number])[] = [
-    ['key create', createOne, CONNECTIONS],
-    ['key create, ed25519', (server) => create(server, 'ed25519'), CONNECTIONS],
-    ['key rotate', rotate, CONNECTIONS],
-    ['key create, one caller', createOne, 1],
-    ['key rotate, one caller', rotate, 1],
+  const cases: readonly (readonly [operation: string, (server: PeerServer) => Request, callers: number])[] = [
+    ...CALLERS.map((callers) => ['key create', create('aes256-gcm96'), callers] as const),
+    ['key create, ed25519', create('ed25519'), CONNECTIONS],
+    ...CALLERS.map((callers) => ['key rotate', rotate, callers] as const),
   ];
   const rows: Row[] = [];
-  for (const [operation, change, callers] of cases) {
+  for (const [operation, request, connections] of cases) {
+    const load = (server: PeerServer) => ({
+      port: server.port,
+      request: request(server),
+      connections,
+      depth: 1,
+    });
+    for (const server of servers) await underLoad({ ...load(server), measureMs: WARM_UP_MS });
     const pairs: [Turn, Turn | undefined][] = [];
-    await changed(ours, change, callers);
-    if (bao !== undefined) await changed(bao, change, callers);
     for (let pair = 0; pair < PAIRS; pair += 1) {
-      pairs.push([await changed(ours, change, callers), bao && (await changed(bao, change, callers))]);
+      pairs.push([await turn(ours, load(ours)), bao && (await turn(bao, load(bao)))]);
     }
-    rows.push(...rowsOf(operation, pairs));
+    rows.push(
+      ...rowsOf(`${operation}, ${connections === 1 ? 'one caller' : `${connections} callers`}`, pairs),
+    );
   }
   return rows;
 }
 
-/** A change of a server's store; `index` counts within a turn. */
-type Change = (server: PeerServer, index: number) => Promise<unknown>;
-
-async function changed(server: PeerServer, change: Change, callers: number): Promise<Turn> {
-  const before = processorOf(server);
-  const started = performance.now();
-  await Promise.all(
-    Array.from({ length: callers }, async (_, lane) => {
-      for (let index = lane; index < CHANGES; index += callers) await change(server, index);
-    }),
-  );
-  return {
-    ms: (performance.now() - started) / CHANGES,
-    processorMs: (processorOf(server) - before) / CHANGES,
-  };
+/** Sends a request at least so many times. */
+async function fill({ port }: PeerServer, request: Request, times: number): Promise<void> {
+  const load = { port, request, connections: Math.max(...CALLERS), depth: 1, measureMs: 1_000 };
+  for (let sent = 0; sent < times; ) sent += (await underLoad(load)).requests;
 }
 
 /** Measures memory after encryption at full speed, in MiB. */
