@@ -78,12 +78,15 @@ export class Leases {
     for await (const tokens of livingTokens(this.#store, now)) {
       const doomed = tokens.filter(({ token }) => isDoomed(token));
       if (doomed.length === 0) continue;
-      await this.#store.transact(async (tx) => {
-        for (const { accessor } of doomed) {
-          const token = await tokenAt(tx, accessor);
-          if (token !== undefined && isDoomed(token)) await erase(tx, accessor);
-        }
-      });
+      await this.#store.transact(
+        async (tx) => {
+          for (const { accessor } of doomed) {
+            const token = await tokenAt(tx, accessor);
+            if (token !== undefined && isDoomed(token)) await erase(tx, accessor);
+          }
+        },
+        { alone: true },
+      );
     }
   }
 }

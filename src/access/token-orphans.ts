@@ -13,17 +13,20 @@ import { erase, listTokens, PAGE_TOKENS, replaceToken, tokenAt } from './token-d
 export async function revokeAlone(store: Store, accessor: string): Promise<void> {
   if ((await store.read((view) => tokenAt(view, accessor))) === undefined) throw notThere();
   const { seen, issued } = await lookThrough(store, accessor);
-  await store.transact(async (tx) => {
-    const token = await tokenAt(tx, accessor);
-    if (token === undefined || !(await erase(tx, accessor))) throw notThere();
-    const fresh = (await listTokens(tx)).filter((other) => !seen.has(other));
-    for (const child of await issuedBy(tx, accessor, [...issued, ...fresh])) {
-      // Another token of the same text issued what is dead already.
-      if (child.token.parentSerial !== token.serial) continue;
-      const { parent: _, parentSerial: _serial, ...orphan } = child.token;
-      replaceToken(tx, child.accessor, orphan satisfies Token);
-    }
-  });
+  await store.transact(
+    async (tx) => {
+      const token = await tokenAt(tx, accessor);
+      if (token === undefined || !(await erase(tx, accessor))) throw notThere();
+      const fresh = (await listTokens(tx)).filter((other) => !seen.has(other));
+      for (const child of await issuedBy(tx, accessor, [...issued, ...fresh])) {
+        // Another token of the same text issued what is dead already.
+        if (child.token.parentSerial !== token.serial) continue;
+        const { parent: _, parentSerial: _serial, ...orphan } = child.token;
+        replaceToken(tx, child.accessor, orphan satisfies Token);
+      }
+    },
+    { alone: true },
+  );
 }
 
 const notThere = () => invalid(ownWords('token to revoke not found'), { field: 'token' });

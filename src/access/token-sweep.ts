@@ -33,7 +33,7 @@ export class TokenSweep {
     for (;;) {
       const notes = await this.#store.read((view) => dueNotes(view, nowMs, NOTES_AT_ONCE));
       if (notes.length === 0) return removed;
-      removed += await this.#store.transact((tx) => workOff(tx, notes, nowMs));
+      removed += await this.#store.transact((tx) => workOff(tx, notes, nowMs), { alone: true });
     }
   }
 
@@ -46,11 +46,14 @@ export class TokenSweep {
     const { accessors, dead } = found;
     this.#cursor = accessors.length < limit ? '' : (accessors.at(-1) ?? '');
     if (dead.length === 0) return 0;
-    return this.#store.transact(async (tx) => {
-      const stillDead = await deadOf(tx, dead, nowMs);
-      for (const accessor of stillDead) await erase(tx, accessor);
-      return stillDead.length;
-    });
+    return this.#store.transact(
+      async (tx) => {
+        const stillDead = await deadOf(tx, dead, nowMs);
+        for (const accessor of stillDead) await erase(tx, accessor);
+        return stillDead.length;
+      },
+      { alone: true },
+    );
   }
 }
 

@@ -13,7 +13,6 @@ import type { Random } from '../ground/random.ts';
 import { loginMount } from '../mounts/mounts.ts';
 import { Draft } from '../store/draft.ts';
 import type { Store, Transaction, View } from '../store/store.ts';
-import { Together } from '../store/together.ts';
 import { putAccessKeys, readAccessKeys } from './access-keys.ts';
 import { BatchTokens } from './batch-tokens.ts';
 import {
@@ -87,8 +86,6 @@ export class Tokens {
   readonly #random: Random;
   readonly #policies: Policies;
   readonly #batch: BatchTokens;
-  /** Programs come in crowds. */
-  readonly #together: Together;
   readonly #sweep: TokenSweep;
 
   constructor(room: { store: Store; clock: Clock; random: Random; policies: Policies }) {
@@ -97,7 +94,6 @@ export class Tokens {
     this.#random = room.random;
     this.#policies = room.policies;
     room.store.limitCache(TOKENS, KEPT_TOKENS);
-    this.#together = new Together(room.store);
     this.#batch = new BatchTokens(room.store.id, room.random);
     this.#sweep = new TokenSweep(room.store);
   }
@@ -116,7 +112,7 @@ export class Tokens {
     const text = request.id === '' ? freshTokenText(this.#random) : request.id;
     if (!couldBeToken(text)) throw invalid(ownWords('custom token ID is too long'), { field: 'id' });
     let accessor = '';
-    const issuing = this.#together.transact(async (tx) => {
+    const issuing = this.#store.transact(async (tx) => {
       const creator = await this.#creator(tx, issuer, now);
       const role = request.role === undefined ? undefined : await knownRole(tx, request.role);
       const { token, warnings } = buildToken(request, creator, now, role);
@@ -157,6 +153,7 @@ export class Tokens {
   /**
    * Issues the token of somebody who logs in. It is judged at first beside all others: whoever is refused never holds the store,
    * nor does who gets a batch token and uses nothing up.
+   * @see docs/decisions/0188
    * @param decide judges within the change that makes the token, so that what can be used once is used once; it may be asked
    *   more than once. It returns an error, in place of throwing it, where what it wrote is to stay.
    */
@@ -176,7 +173,7 @@ export class Tokens {
     if (drafted !== undefined) return drafted;
     const text = freshTokenText(this.#random);
     let accessor = '';
-    const issuing = this.#together.transact(async (tx) => {
+    const issuing = this.#store.transact(async (tx) => {
       const login = await decide(tx);
       if (login instanceof CofferError) return login;
       const mount = await loginMount(tx, login.mount.uuid);

@@ -59,6 +59,14 @@ export class Mounts {
   readonly #store: Store;
   readonly #random: Random;
   readonly #types: readonly MountType[];
+  /** Made of documents that are still the same. */
+  #known:
+    | {
+        readonly transit: Table<TransitRow> | undefined;
+        readonly others: Table<Mount> | undefined;
+        readonly mounts: readonly Mount[];
+      }
+    | undefined;
 
   constructor(store: Store, random: Random, types: readonly MountType[]) {
     this.#store = store;
@@ -222,26 +230,29 @@ export class Mounts {
    */
   async remove(path: string): Promise<boolean> {
     const wanted = trimSlashes(path);
-    const removed = await this.#store.transact(async (tx) => {
-      const mounts = await this.#table(tx);
-      const mount = mounts.find((candidate) => candidate.path === wanted);
-      if (mount === undefined || mount.type === TOKEN) return undefined;
-      const type = this.#types.find(({ name }) => name === mount.type);
-      if (type === undefined) throw unsupported(`mounts of type ${mount.type} are not known here`);
-      await write(
-        tx,
-        mount.type,
-        mounts.filter((candidate) => candidate !== mount),
-      );
-      const collections = type.collections.map((name) => collectionOf(mount, name));
-      if (type.isLogin) await noteRemoved(tx, collections);
-      else {
-        for (const collection of collections) {
-          for (const id of await tx.list(collection)) tx.delete({ collection, id });
+    const removed = await this.#store.transact(
+      async (tx) => {
+        const mounts = await this.#table(tx);
+        const mount = mounts.find((candidate) => candidate.path === wanted);
+        if (mount === undefined || mount.type === TOKEN) return undefined;
+        const type = this.#types.find(({ name }) => name === mount.type);
+        if (type === undefined) throw unsupported(`mounts of type ${mount.type} are not known here`);
+        await write(
+          tx,
+          mount.type,
+          mounts.filter((candidate) => candidate !== mount),
+        );
+        const collections = type.collections.map((name) => collectionOf(mount, name));
+        if (type.isLogin) await noteRemoved(tx, collections);
+        else {
+          for (const collection of collections) {
+            for (const id of await tx.list(collection)) tx.delete({ collection, id });
+          }
         }
-      }
-      return mount;
-    });
+        return mount;
+      },
+      { alone: true },
+    );
     if (removed !== undefined && isLoginMount(removed)) await this.sweep();
     return removed !== undefined;
   }
@@ -256,12 +267,16 @@ export class Mounts {
   async #table(view: View): Promise<readonly Mount[]> {
     const transit = await view.get<Table<TransitRow>>(TRANSIT_TABLE);
     const others = await view.get<Table<Mount>>(TABLE);
+    const known = this.#known;
+    if (known !== undefined && known.transit === transit && known.others === others) return known.mounts;
     const { id } = this.#store;
-    return [
+    const mounts = [
       tokenMount(id),
       ...(transit === undefined ? [firstMount(id)] : transitMounts(transit)),
       ...(others?.mounts ?? []),
     ].sort(byPath);
+    this.#known = { transit, others, mounts };
+    return mounts;
   }
 
   #typeFor(type: string, path: string): MountType {

@@ -23,7 +23,7 @@ export async function noteRemoved(tx: Transaction, collections: readonly string[
 /** Deletes recorded data. If the process is killed, the next call continues. */
 export async function clearRemoved(store: Store): Promise<void> {
   const isLeft = () => store.read(async (view) => (await view.get<Removed>(REMOVED)) !== undefined);
-  while (await isLeft()) await store.transact(clearSome);
+  while (await isLeft()) await store.transact(clearSome, { alone: true });
 }
 
 async function clearSome(tx: Transaction): Promise<void> {

@@ -1,29 +1,79 @@
 import type { KeyObject } from 'node:crypto';
+import { invalid } from '../ground/errors.ts';
+import { parseFrozen } from './frozen.ts';
 import type { DocumentRef, ListOptions, Transaction, View } from './store.ts';
 
+/** What is to become of one document. */
+export interface Write {
+  readonly ref: DocumentRef;
+  /** Undefined deletes. */
+  readonly json: string | undefined;
+  /** What `get` answers; made when it is first asked. */
+  value?: unknown;
+}
+
 /**
- * Takes the changes of a transaction before anybody commits them: to see whether there are any, or to drop them if it fails. What
- * was put is read as it was put; lists are those of before.
+ * What one change puts and deletes, over what it sees, before anything of it counts: it may be dropped, taken into another draft or
+ * looked at. Reads and lists see what was put. A value is taken as it is when it is put.
  */
 export class Draft implements Transaction {
   readonly #view: View;
-  readonly #changes = new Map<string, { readonly ref: DocumentRef; readonly value: object | undefined }>();
+  /** By collection, then by id. */
+  readonly #writes = new Map<string, Map<string, Write>>();
+  #size = 0;
+  #characters = 0;
+  #isOver = false;
 
   constructor(view: View) {
     this.#view = view;
   }
 
   get isChanged(): boolean {
-    return this.#changes.size > 0;
+    return this.#size > 0;
+  }
+
+  /** How many documents it changes. */
+  get size(): number {
+    return this.#size;
+  }
+
+  /** All that was put, as characters of JSON, what was put anew since included. */
+  get characters(): number {
+    return this.#characters;
+  }
+
+  /** By collection, then by id. */
+  get writes(): ReadonlyMap<string, ReadonlyMap<string, Write>> {
+    return this.#writes;
+  }
+
+  /** What was put or deleted here last under a name; undefined where nothing was. */
+  written({ collection, id }: DocumentRef): Write | undefined {
+    return this.#writes.get(collection)?.get(id);
   }
 
   async get<T>(ref: DocumentRef): Promise<T | undefined> {
-    const change = this.#changes.get(keyOf(ref));
-    return change === undefined ? this.#view.get<T>(ref) : (change.value as T | undefined);
+    const write = this.written(ref);
+    if (write === undefined) return this.#view.get<T>(ref);
+    if (write.json !== undefined) write.value ??= parseFrozen(write.json);
+    return write.value as T | undefined;
   }
 
-  list(collection: string, options?: ListOptions): Promise<string[]> {
-    return this.#view.list(collection, options);
+  async list(collection: string, options: ListOptions = {}): Promise<string[]> {
+    const writes = this.#writes.get(collection);
+    if (writes === undefined) return this.#view.list(collection, options);
+    const { after = '', limit = Number.POSITIVE_INFINITY } = options;
+    const own = [...writes].filter(([id]) => id > after);
+    if (own.length === 0) return this.#view.list(collection, options);
+    const gone = new Set(own.flatMap(([id, { json }]) => (json === undefined ? [id] : [])));
+    // Whatever goes, so many are enough to find as many as are asked for.
+    const below = await this.#view.list(collection, { after, limit: limit + gone.size });
+    const ids = new Set(below);
+    for (const [id, { json }] of own) {
+      if (json === undefined) ids.delete(id);
+      else ids.add(id);
+    }
+    return [...ids].sort().slice(0, limit);
   }
 
   key(purpose: string): KeyObject {
@@ -31,20 +81,47 @@ export class Draft implements Transaction {
   }
 
   put(ref: DocumentRef, value: object): void {
-    this.#changes.set(keyOf(ref), { ref, value });
+    const json: string | undefined = JSON.stringify(value);
+    if (json === undefined) throw invalid('a document must be data that JSON can carry');
+    this.#write(ref, json);
   }
 
   delete(ref: DocumentRef): void {
-    this.#changes.set(keyOf(ref), { ref, value: undefined });
+    this.#write(ref, undefined);
   }
 
-  /** Makes the same changes in a transaction that is committed. */
-  applyTo(tx: Transaction): void {
-    for (const { ref, value } of this.#changes.values()) {
-      if (value === undefined) tx.delete(ref);
-      else tx.put(ref, value);
-    }
+  #write({ collection, id }: DocumentRef, json: string | undefined): void {
+    if (this.#isOver) throw new Error('a transaction was used after its end');
+    const ref = checkedRef({ collection, id });
+    this.#characters += json?.length ?? 0;
+    this.#set({ ref, json });
+  }
+
+  #set(write: Write): void {
+    const { collection, id } = write.ref;
+    const writes = this.#writes.get(collection) ?? new Map<string, Write>();
+    this.#writes.set(collection, writes);
+    if (!writes.has(id)) this.#size++;
+    writes.set(id, write);
+  }
+
+  /** Nothing can be put or deleted any more. */
+  end(): void {
+    this.#isOver = true;
+  }
+
+  /** Makes the changes of a draft over this one its own. */
+  take(draft: Draft): void {
+    this.#characters += draft.#characters;
+    for (const writes of draft.#writes.values()) for (const write of writes.values()) this.#set(write);
   }
 }
 
-const keyOf = ({ collection, id }: DocumentRef): string => JSON.stringify([collection, id]);
+/** @throws `invalid` for names that could not be told apart, or that the store uses itself. */
+export function checkedRef(ref: DocumentRef): DocumentRef {
+  const { collection, id } = ref;
+  if (collection === '' || id === '' || !collection.isWellFormed() || !id.isWellFormed()) {
+    throw invalid('a document needs a collection and an id, both well-formed Unicode and not empty');
+  }
+  return ref;
+}

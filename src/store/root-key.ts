@@ -12,6 +12,8 @@ const SALT_BYTES = 32;
 const HEAD_BYTES = 1 + SALT_BYTES;
 /** Of HMAC-SHA256: 160 bits, beyond any hope of a collision, and short enough for every file system. */
 const NAME_BYTES = 20;
+/** Names that are remembered: a change asks for that of each document several times. */
+const KNOWN_NAMES = 4096;
 
 /** Identity of a sealed blob: its name is derived from this, and this is sealed inside it. */
 export interface Identity {
@@ -20,6 +22,10 @@ export interface Identity {
   readonly collection: string;
   readonly id: string;
 }
+
+/** No two identities give the same text, whatever characters they hold. */
+export const identityKey = ({ space, collection, id }: Identity): string =>
+  `${space}/${collection.length}/${collection}${id}`;
 
 export interface OpenedBlob {
   readonly identity: Identity;
@@ -41,6 +47,8 @@ export class RootKey {
   readonly #naming: KeyObject;
   readonly #random: Random;
   readonly #derived = new Map<string, KeyObject>();
+  /** By `identityKey`. */
+  readonly #names = new Map<string, BlobRef>();
 
   /** @param bytes 32 bytes, which the caller wipes */
   constructor(bytes: Uint8Array, storeId: string, generation: number, random: Random = systemRandom) {
@@ -67,11 +75,18 @@ export class RootKey {
   }
 
   /** The opaque name under which a blob is kept. */
-  refOf({ space, collection, id }: Identity): BlobRef {
+  refOf(identity: Identity): BlobRef {
+    const key = identityKey(identity);
+    const known = this.#names.get(key);
+    if (known !== undefined) return known;
+    const { space, collection, id } = identity;
     const mac = createHmac('sha256', this.#naming)
       .update(lengthPrefixed(space, collection, id))
       .digest();
-    return { area: 'documents', name: mac.toString('hex', 0, NAME_BYTES) };
+    const ref: BlobRef = { area: 'documents', name: mac.toString('hex', 0, NAME_BYTES) };
+    if (this.#names.size >= KNOWN_NAMES) this.#names.clear();
+    this.#names.set(key, ref);
+    return ref;
   }
 
   seal(identity: Identity, json: string): Blob {

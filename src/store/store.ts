@@ -47,6 +47,11 @@ export interface Transaction extends View {
   delete(ref: DocumentRef): void;
 }
 
+export interface TransactOptions {
+  /** Shares its commit with no other: for a change of many documents, or one that takes long to be made. */
+  readonly alone?: boolean;
+}
+
 export interface Store {
   /** Random ID, created by `init`; part of the associated data of every document. */
   readonly id: string;
@@ -61,8 +66,12 @@ export interface Store {
    * Runs `change` alone among all processes and commits what it put and deleted, all or nothing; the promise
    * resolves once that is durable. When `change` throws, nothing is written.
    * A transaction that puts and deletes nothing writes nothing.
+   *
+   * Changes that wait at the same time are made one after the other and share a commit, so `change` may see what is not durable
+   * yet: whatever it comes to is told only when that is. It reads through its transaction alone, must not wait for what takes long
+   * (that is made before), nor for another change.
    */
-  transact<T>(change: (tx: Transaction) => T | Promise<T>): Promise<T>;
+  transact<T>(change: (tx: Transaction) => T | Promise<T>, options?: TransactOptions): Promise<T>;
 
   /**
    * Returns a cheap value (one system call for files) that changes whenever any process commits to the store. Equal

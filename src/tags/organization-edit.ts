@@ -27,6 +27,11 @@ import type { ExecutionMode, WorkspaceSettings } from './workspace-settings.ts';
 /** Minimum number of tags before keys of deleted tags are searched for. */
 const NOT_WORTH_CLEARING = 32;
 
+/** A change of more shares its commit with no other: nobody else is to wait for it. */
+const MANY = 16;
+
+export const isMany = (changed: readonly unknown[]): boolean => changed.length > MANY;
+
 /** What a new workspace is to be, all of it checked. */
 export interface WorkspaceContent {
   readonly description: string | null;

@@ -140,7 +140,7 @@ export class Organizations {
   async #clearDeleted(): Promise<void> {
     const { store } = this.#ports;
     for (const externalId of await store.read((view) => view.list(DELETED))) {
-      while (await store.transact((tx) => clearSome(tx, externalId)));
+      while (await store.transact((tx) => clearSome(tx, externalId), { alone: true }));
     }
   }
 

@@ -24,7 +24,7 @@ import {
   type WorkspaceRecord,
   workspacesOf,
 } from './organization.ts';
-import { OrganizationEdit } from './organization-edit.ts';
+import { isMany, OrganizationEdit } from './organization-edit.ts';
 import { type Page, type PageRequest, pageFrom } from './page.ts';
 import { ProjectTable } from './project-table.ts';
 import { RecordTable } from './record-table.ts';
@@ -187,26 +187,29 @@ export class Projects {
    * @throws `not-found` naming the project, or a workspace that its organization does not have
    */
   move(projectId: string, workspaceIds: readonly string[]): Promise<void> {
-    return this.#ports.store.transact(async (tx) => {
-      const home = parseIdentifier('prj', projectId)?.home;
-      const organization = home === undefined ? undefined : await organizationAt(tx, home);
-      if (organization === undefined) throw projectNotFound(projectId);
-      const edit = await OrganizationEdit.open(tx, organization, this.#ports);
-      const project = await edit.projectKey(projectId);
-      const pace = new Pace();
-      const workspaces: WorkspaceRecord[] = [];
-      for (const id of workspaceIds) {
-        workspaces.push(await edit.workspace(id));
-        await pace.step();
-      }
-      for (const workspace of workspaces) {
-        const { project: _before, ...rest } = workspace;
-        const moved = project === undefined ? rest : { ...rest, project };
-        await edit.updateWorkspace(workspace, moved, undefined);
-        await pace.step();
-      }
-      await edit.save();
-    });
+    return this.#ports.store.transact(
+      async (tx) => {
+        const home = parseIdentifier('prj', projectId)?.home;
+        const organization = home === undefined ? undefined : await organizationAt(tx, home);
+        if (organization === undefined) throw projectNotFound(projectId);
+        const edit = await OrganizationEdit.open(tx, organization, this.#ports);
+        const project = await edit.projectKey(projectId);
+        const pace = new Pace();
+        const workspaces: WorkspaceRecord[] = [];
+        for (const id of workspaceIds) {
+          workspaces.push(await edit.workspace(id));
+          await pace.step();
+        }
+        for (const workspace of workspaces) {
+          const { project: _before, ...rest } = workspace;
+          const moved = project === undefined ? rest : { ...rest, project };
+          await edit.updateWorkspace(workspace, moved, undefined);
+          await pace.step();
+        }
+        await edit.save();
+      },
+      { alone: isMany(workspaceIds) },
+    );
   }
 
   /**

@@ -1,5 +1,5 @@
 import { Pace } from '../ground/pace.ts';
-import type { Transaction, View } from '../store/store.ts';
+import type { Transaction, TransactOptions, View } from '../store/store.ts';
 import { parseIdentifier, printIdentifier } from './identifiers.ts';
 import type { NameSearches } from './name-search.ts';
 import { foldCase, nameTaken, tagName } from './names.ts';
@@ -17,7 +17,7 @@ import {
   type WorkspaceRecord,
   workspacesOf,
 } from './organization.ts';
-import { OrganizationEdit } from './organization-edit.ts';
+import { isMany, OrganizationEdit } from './organization-edit.ts';
 import { offsetOf, type Page, type PageRequest } from './page.ts';
 import { addressIn } from './project-table.ts';
 import { RecordTable } from './record-table.ts';
@@ -102,15 +102,19 @@ export class TagPool {
    * both kinds
    */
   create(organizationName: string, tags: readonly NamedTag[]): Promise<Tag[]> {
-    return this.#edit(organizationName, async (edit) => {
-      const fields = new Map(tags.map(({ name, field }) => [tagName(name, field), field]));
-      const created: TagRecord[] = [];
-      for (const [name, field] of fields) {
-        if ((await edit.tags.keyOf(name)) !== undefined) throw nameTaken('a tag', name, field);
-        created.push(await edit.addTag(name));
-      }
-      return created.map((tag) => printTag(edit.organization, tag));
-    });
+    return this.#edit(
+      organizationName,
+      async (edit) => {
+        const fields = new Map(tags.map(({ name, field }) => [tagName(name, field), field]));
+        const created: TagRecord[] = [];
+        for (const [name, field] of fields) {
+          if ((await edit.tags.keyOf(name)) !== undefined) throw nameTaken('a tag', name, field);
+          created.push(await edit.addTag(name));
+        }
+        return created.map((tag) => printTag(edit.organization, tag));
+      },
+      { alone: isMany(tags) },
+    );
   }
 
   /**
@@ -119,15 +123,19 @@ export class TagPool {
    * tags to delete exist
    */
   delete(organizationName: string, ids: readonly string[]): Promise<void> {
-    return this.#edit(organizationName, async (edit) => {
-      const tags = new Map<string, TagRecord>();
-      const pace = new Pace();
-      for (const id of ids) {
-        tags.set(id, await edit.tag(id));
-        await pace.step();
-      }
-      for (const tag of tags.values()) await edit.removeTag(tag);
-    });
+    return this.#edit(
+      organizationName,
+      async (edit) => {
+        const tags = new Map<string, TagRecord>();
+        const pace = new Pace();
+        for (const id of ids) {
+          tags.set(id, await edit.tag(id));
+          await pace.step();
+        }
+        for (const tag of tags.values()) await edit.removeTag(tag);
+      },
+      { alone: true },
+    );
   }
 
   /**
@@ -136,20 +144,24 @@ export class TagPool {
    * @throws `not-found` for an unknown organization
    */
   deleteUnused(organizationName: string, ids: readonly string[]): Promise<Tag[]> {
-    return this.#edit(organizationName, async (edit) => {
-      const deleted: Tag[] = [];
-      const pace = new Pace();
-      const onKeys = new Set((await edit.allTaggedKeys()).flatMap(({ tags }) => tags));
-      for (const id of new Set(ids)) {
-        const address = addressIn(edit.organization, 'tag', id);
-        const tag = address && (await edit.tags.get(address.key));
-        await pace.step();
-        if (tag === undefined || tag.instances > 0 || onKeys.has(tag.key)) continue;
-        await edit.removeTag(tag);
-        deleted.push(printTag(edit.organization, tag));
-      }
-      return deleted;
-    });
+    return this.#edit(
+      organizationName,
+      async (edit) => {
+        const deleted: Tag[] = [];
+        const pace = new Pace();
+        const onKeys = new Set((await edit.allTaggedKeys()).flatMap(({ tags }) => tags));
+        for (const id of new Set(ids)) {
+          const address = addressIn(edit.organization, 'tag', id);
+          const tag = address && (await edit.tags.get(address.key));
+          await pace.step();
+          if (tag === undefined || tag.instances > 0 || onKeys.has(tag.key)) continue;
+          await edit.removeTag(tag);
+          deleted.push(printTag(edit.organization, tag));
+        }
+        return deleted;
+      },
+      { alone: true },
+    );
   }
 
   /**
@@ -162,21 +174,24 @@ export class TagPool {
    */
   rename(which: Reference, newName: string, merge: boolean, field?: string): Promise<Tag> {
     const folded = 'id' in which ? which : { ...which, name: foldCase(which.name) };
-    return this.#ports.store.transact(async (tx) => {
-      const found = await findRecord<TagRecord>(tx, 'tag', folded, tagsOf);
-      if (found === undefined) throw tagNotFound('id' in which ? which.id : which.name);
-      const { organization, record: tag } = found;
-      const name = tagName(newName, field);
-      const edit = await OrganizationEdit.open(tx, organization, this.#ports);
-      const takenBy = await edit.tags.keyOf(name);
-      if (takenBy === tag.key) return printTag(organization, tag);
-      const other = takenBy === undefined ? undefined : await edit.tags.get(takenBy);
-      if (other !== undefined && !merge) throw nameTaken('a tag', name, field);
-      const renamed = other === undefined ? { ...tag, name } : await edit.mergeTag(tag, other);
-      if (other === undefined) await edit.tags.replace(tag, renamed);
-      await edit.save();
-      return printTag(organization, renamed);
-    });
+    return this.#ports.store.transact(
+      async (tx) => {
+        const found = await findRecord<TagRecord>(tx, 'tag', folded, tagsOf);
+        if (found === undefined) throw tagNotFound('id' in which ? which.id : which.name);
+        const { organization, record: tag } = found;
+        const name = tagName(newName, field);
+        const edit = await OrganizationEdit.open(tx, organization, this.#ports);
+        const takenBy = await edit.tags.keyOf(name);
+        if (takenBy === tag.key) return printTag(organization, tag);
+        const other = takenBy === undefined ? undefined : await edit.tags.get(takenBy);
+        if (other !== undefined && !merge) throw nameTaken('a tag', name, field);
+        const renamed = other === undefined ? { ...tag, name } : await edit.mergeTag(tag, other);
+        if (other === undefined) await edit.tags.replace(tag, renamed);
+        await edit.save();
+        return printTag(organization, renamed);
+      },
+      { alone: true },
+    );
   }
 
   /**
@@ -205,34 +220,41 @@ export class TagPool {
     change: (edit: OrganizationEdit, workspaceKey: string, tagKey: string) => Promise<void>,
   ): Promise<void> {
     const { store } = this.#ports;
-    return store.transact(async (tx) => {
-      const home = parseIdentifier('tag', tagId)?.home;
-      const organization = home === undefined ? undefined : await organizationAt(tx, home);
-      if (organization === undefined) throw tagNotFound(tagId);
-      const edit = await OrganizationEdit.open(tx, organization, this.#ports);
-      const tag = await edit.tag(tagId);
-      const workspaces: WorkspaceRecord[] = [];
-      const pace = new Pace();
-      for (const id of workspaceIds) {
-        workspaces.push(await edit.workspace(id));
-        await pace.step();
-      }
-      for (const workspace of workspaces) {
-        await change(edit, workspace.key, tag.key);
-        await pace.step();
-      }
-      await edit.save();
-    });
+    return store.transact(
+      async (tx) => {
+        const home = parseIdentifier('tag', tagId)?.home;
+        const organization = home === undefined ? undefined : await organizationAt(tx, home);
+        if (organization === undefined) throw tagNotFound(tagId);
+        const edit = await OrganizationEdit.open(tx, organization, this.#ports);
+        const tag = await edit.tag(tagId);
+        const workspaces: WorkspaceRecord[] = [];
+        const pace = new Pace();
+        for (const id of workspaceIds) {
+          workspaces.push(await edit.workspace(id));
+          await pace.step();
+        }
+        for (const workspace of workspaces) {
+          await change(edit, workspace.key, tag.key);
+          await pace.step();
+        }
+        await edit.save();
+      },
+      { alone: isMany(workspaceIds) },
+    );
   }
 
-  #edit<T>(organizationName: string, change: (edit: OrganizationEdit) => Promise<T>): Promise<T> {
+  #edit<T>(
+    organizationName: string,
+    change: (edit: OrganizationEdit) => Promise<T>,
+    options?: TransactOptions,
+  ): Promise<T> {
     return this.#ports.store.transact(async (tx: Transaction) => {
       const organization = await organizationCalled(tx, organizationName);
       const edit = await OrganizationEdit.open(tx, organization, this.#ports);
       const result = await change(edit);
       await edit.save();
       return result;
-    });
+    }, options);
   }
 }
 

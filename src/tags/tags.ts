@@ -101,17 +101,20 @@ const NAMES_AT_ONCE = 50_000;
 const weightOf = (entry: LoadEntry): number => ('tag' in entry ? 1 : 1 + entry.tags.length);
 
 function loadSome(ports: Ports, organizationName: string, entries: readonly LoadEntry[]): Promise<void> {
-  return ports.store.transact(async (tx) => {
-    const organization = await organizationCalled(tx, organizationName);
-    const edit = await OrganizationEdit.open(tx, organization, ports);
-    const pace = new Pace();
-    for (const entry of entries) {
-      await pace.step();
-      if ('tag' in entry) await edit.tagsFor([{ name: entry.tag }]);
-      else await loadWorkspace(edit, entry.workspace, entry.tags);
-    }
-    await edit.save();
-  });
+  return ports.store.transact(
+    async (tx) => {
+      const organization = await organizationCalled(tx, organizationName);
+      const edit = await OrganizationEdit.open(tx, organization, ports);
+      const pace = new Pace();
+      for (const entry of entries) {
+        await pace.step();
+        if ('tag' in entry) await edit.tagsFor([{ name: entry.tag }]);
+        else await loadWorkspace(edit, entry.workspace, entry.tags);
+      }
+      await edit.save();
+    },
+    { alone: true },
+  );
 }
 
 async function loadWorkspace(edit: OrganizationEdit, name: string, tags: readonly string[]): Promise<void> {

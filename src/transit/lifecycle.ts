@@ -28,7 +28,7 @@ export interface NewKey {
 }
 
 /**
- * Creates a key. One that exists already is left as it is.
+ * Creates a key. One that exists already is left as it is. Key material is made before the change of the store, which never waits for it.
  * @param asked `type` may be a name of the family's; `parameterSet` is what that may need, else empty.
  * @throws `invalid` or `unsupported` for settings that do not fit each other or the type.
  */
@@ -36,18 +36,24 @@ export async function createKey(
   engine: Engine,
   name: string,
   asked: NewKey & { readonly parameterSet?: string },
-): Promise<NamedKey> {
+): Promise<KeyThere> {
   const { type, familyName } = requireSettings(asked);
   const settings: NewKey = { ...asked, type: type.name, familyName: familyName?.name };
-  const existing = await findKey(engine, name);
-  if (existing !== undefined) return existing;
+  const known = await findKey(engine, name);
+  if (known !== undefined) return { key: known, existed: true };
   const document = await newDocument(engine, name, type, settings);
   return engine.store.transact(async (tx) => {
     const meanwhile = await keyIn(tx, engine, name);
-    if (meanwhile !== undefined) return meanwhile;
+    if (meanwhile !== undefined) return { key: meanwhile, existed: true };
     tx.put(keyRef(engine, name), document);
-    return NamedKey.open(document);
+    return { key: NamedKey.open(document), existed: false };
   });
+}
+
+/** A key that was wanted, and whether it was there already. */
+export interface KeyThere {
+  readonly key: NamedKey;
+  readonly existed: boolean;
 }
 
 function requireSettings(settings: NewKey & { readonly parameterSet?: string }): CalledType {

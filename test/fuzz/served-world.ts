@@ -144,7 +144,7 @@ async function fill(store: SealedStore, secrets: Secrets): Promise<Content> {
   secrets.add('the plaintext', SECRET_TEXT);
   const ciphertexts: Record<string, string> = {};
   for (const [name, settings] of Object.entries(KEYS)) {
-    const { document, encrypts } = await createKey(engine, name, { ...SETTINGS, ...settings });
+    const { document, encrypts } = (await createKey(engine, name, { ...SETTINGS, ...settings })).key;
     for (const { secret = '', hmacKey = '' } of Object.values(document.versions)) {
       if (secret !== '') secrets.add(`the key ${name}`, secretPart(Buffer.from(secret, 'base64')));
       if (hmacKey !== '') secrets.add(`the HMAC key of ${name}`, Buffer.from(hmacKey, 'base64'));

@@ -18,7 +18,7 @@ const PLAIN: NewKey = {
 describe('creating a key', () => {
   it('starts at version 1, with the settings given', async () => {
     const engine = await freshEngine();
-    const key = await createKey(engine, 'orders', {
+    const { key } = await createKey(engine, 'orders', {
       ...PLAIN,
       exportable: true,
       autoRotatePeriodSeconds: 7200,
@@ -57,16 +57,13 @@ describe('creating a key', () => {
   });
 
   it('gives every version an HMAC key that is not the key itself', async () => {
-    const { document } = await createKey(await freshEngine(), 'orders', PLAIN);
+    const { document } = (await createKey(await freshEngine(), 'orders', PLAIN)).key;
     expect(document.versions['1']?.hmacKey).not.toBe(document.versions['1']?.secret);
   });
 
   it('lets a key that only makes HMACs use itself', async () => {
-    const { document } = await createKey(await freshEngine(), 'orders', {
-      ...PLAIN,
-      type: 'hmac',
-      keyBytes: 64,
-    });
+    const settings = { ...PLAIN, type: 'hmac', keyBytes: 64 };
+    const { document } = (await createKey(await freshEngine(), 'orders', settings)).key;
     expect(document.versions['1']?.hmacKey).toBe(document.versions['1']?.secret);
     expect(Buffer.from(document.versions['1']?.secret ?? '', 'base64')).toHaveLength(64);
   });
@@ -74,9 +71,9 @@ describe('creating a key', () => {
   it('records how a derived, and how a convergent key derives', async () => {
     const engine = await freshEngine();
     const derived = await createKey(engine, 'a', { ...PLAIN, derived: true });
-    expect(derived.document).toMatchObject({ kdf: 1, convergentVersion: 0 });
+    expect(derived.key.document).toMatchObject({ kdf: 1, convergentVersion: 0 });
     const convergent = await createKey(engine, 'b', { ...PLAIN, derived: true, convergentEncryption: true });
-    expect(convergent.document).toMatchObject({
+    expect(convergent.key.document).toMatchObject({
       kdf: 1,
       convergentVersion: -1,
       versions: { 1: { convergentVersion: 3 } },
@@ -87,13 +84,15 @@ describe('creating a key', () => {
     const engine = await freshEngine();
     const first = await createKey(engine, 'orders', PLAIN);
     const again = await createKey(engine, 'orders', { ...PLAIN, exportable: true });
-    expect(again.document).toEqual(first.document);
+    expect(again.key.document).toEqual(first.key.document);
+    expect([first.existed, again.existed]).toEqual([false, true]);
   });
 
   it('makes one key when many ask at once', async () => {
     const engine = await freshEngine();
     const keys = await Promise.all(Array.from({ length: 8 }, () => createKey(engine, 'orders', PLAIN)));
-    expect(new Set(keys.map((key) => key.document.versions['1']?.secret)).size).toBe(1);
+    expect(new Set(keys.map(({ key }) => key.document.versions['1']?.secret)).size).toBe(1);
+    expect(keys.filter(({ existed }) => !existed)).toHaveLength(1);
   });
 
   it.each([
@@ -184,7 +183,7 @@ describe('deleting a key', () => {
 describe('soft-deleting a key', () => {
   it('can be undone, and says whether it changed anything', async () => {
     const engine = await freshEngine();
-    const { document } = await createKey(engine, 'orders', PLAIN);
+    const { document } = (await createKey(engine, 'orders', PLAIN)).key;
     const steps = [];
     for (const softDeleted of [true, true, false, false]) {
       steps.push((await setSoftDeleted(engine, 'orders', softDeleted))?.changed);

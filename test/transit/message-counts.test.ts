@@ -16,7 +16,7 @@ const settings = {
 describe('message counts', () => {
   it('are written down in steps and at the end, and add up over processes', async () => {
     const engine = await freshEngine();
-    const { document } = await createKey(engine, 'k', settings);
+    const { document } = (await createKey(engine, 'k', settings)).key;
     const reached: number[] = [];
     const process = () =>
       new MessageCounts({
@@ -40,7 +40,7 @@ describe('message counts', () => {
 
   it('say once when a version has reached a number at which something should be done', async () => {
     const engine = await freshEngine();
-    const { document } = await createKey(engine, 'k', settings);
+    const { document } = (await createKey(engine, 'k', settings)).key;
     const madeAt = document.versions['1']?.createdAt ?? '';
     const reached: number[] = [];
     for (const mark of [MANY_MESSAGES, TOO_MANY_MESSAGES]) {

@@ -2,7 +2,7 @@
 
 import { configureKey } from '../../transit/configuration.ts';
 import type { Engine } from '../../transit/engine.ts';
-import { findKey, noSuchKey, requireKey } from '../../transit/key-collection.ts';
+import { noSuchKey, requireKey } from '../../transit/key-collection.ts';
 import { DEFAULT_KEY_TYPE, keyTypeCalled, keyTypeNames } from '../../transit/key-types/index.ts';
 import { createKey, deleteKey, listKeys, setSoftDeleted } from '../../transit/lifecycle.ts';
 import { MANY_MESSAGES, warningOf } from '../../transit/message-counts.ts';
@@ -78,8 +78,7 @@ export const create = transitOperation({
     ],
   },
   async run({ engine }, values) {
-    const existing = (await findKey(engine, values.name)) !== undefined;
-    const key = await createKey(engine, values.name, {
+    const { key, existed } = await createKey(engine, values.name, {
       type: values.type,
       parameterSet: values.parameter_set,
       derived: values.derived,
@@ -89,7 +88,7 @@ export const create = transitOperation({
       autoRotatePeriodSeconds: values.auto_rotate_period,
       keyBytes: values.key_size,
     });
-    return { data: keyData(engine, key), existing: existing || undefined };
+    return { data: keyData(engine, key), existing: existed || undefined };
   },
 });
 

@@ -1,8 +1,9 @@
 import type { Backend, Version } from '../backends/backend.ts';
+import { parseFrozen } from '../frozen.ts';
 import { missing, REPAIR } from '../refusals.ts';
-import { fingerprint, type Identity, type RootKey } from '../root-key.ts';
+import { fingerprint, type Identity, identityKey, type RootKey } from '../root-key.ts';
 import type { IndexReader } from './collection-index.ts';
-import { type CachedBlob, type DocumentCache, identityKey } from './document-cache.ts';
+import type { CachedBlob, DocumentCache } from './document-cache.ts';
 
 /** Source of a reader, and the trust in its data. */
 export interface ReaderScope {
@@ -141,15 +142,4 @@ export class BlobReader implements IndexReader {
     this.versionGone = true;
     throw new VersionGone();
   }
-}
-
-/** Parsed JSON that nobody can change, so that it may be handed to many. */
-export function parseFrozen(json: string): unknown {
-  return freeze(JSON.parse(json));
-}
-
-function freeze(value: unknown): unknown {
-  if (typeof value !== 'object' || value === null) return value;
-  for (const part of Object.values(value)) freeze(part);
-  return Object.freeze(value);
 }

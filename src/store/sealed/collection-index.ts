@@ -35,7 +35,7 @@ export interface IndexReader {
 }
 
 /** Also takes changes; a value of undefined deletes the blob. Loads after that see them. */
-export interface IndexWriter extends IndexReader {
+interface IndexWriter extends IndexReader {
   save(identity: Identity, value: object | undefined): void;
 }
 
@@ -71,8 +71,11 @@ export async function listIds(
 }
 
 export async function hasId(reader: IndexReader, collection: string, id: string): Promise<boolean> {
-  for await (const ids of pagesFrom(reader, collection, id)) return ids.includes(id);
-  return false;
+  const head = await loadHead(reader, collection);
+  if (head === undefined) return false;
+  if ('ids' in head) return isAmong(head.ids, id);
+  const entry = head.pages[positionOf(head.pages, id)];
+  return entry !== undefined && isAmong(await loadPage(reader, collection, entry.page), id);
 }
 
 /** Yields the IDs of the page whose range contains `start`, then of the pages after it. */
@@ -92,13 +95,13 @@ async function* pagesFrom(
   }
 }
 
-export interface IdChanges {
+interface IdChanges {
   readonly added: ReadonlySet<string>;
   readonly removed: ReadonlySet<string>;
 }
 
 /** Adds and removes ids; those that are there (or not) already make no difference, and then nothing is written. */
-export async function changeIds(writer: IndexWriter, collection: string, changes: IdChanges): Promise<void> {
+async function changeIds(writer: IndexWriter, collection: string, changes: IdChanges): Promise<void> {
   const head = await loadHead(writer, collection);
   if (head !== undefined && 'pages' in head) return changePages(writer, collection, head, changes);
   const ids = merge(head?.ids ?? [], changes);
@@ -211,18 +214,35 @@ function positionOf(pages: readonly PageEntry[], id: string): number {
 }
 
 /** The new sorted ids, or undefined when nothing changes. */
-function merge(ids: readonly string[], { added, removed }: IdChanges): string[] | undefined {
-  const present = new Set(ids);
-  const fresh = [...added].filter((id) => !present.has(id));
-  const kept = ids.filter((id) => !removed.has(id));
-  if (fresh.length === 0 && kept.length === ids.length) return undefined;
+function merge(ids: readonly string[], { added, removed }: IdChanges): readonly string[] | undefined {
+  const fresh = [...added].filter((id) => !isAmong(ids, id));
+  const isLess = [...removed].some((id) => isAmong(ids, id));
+  if (fresh.length === 0 && !isLess) return undefined;
+  const kept = isLess ? ids.filter((id) => !removed.has(id)) : ids;
+  const [only, ...more] = fresh;
+  if (only === undefined) return kept;
+  if (more.length === 0) return kept.toSpliced(placeOf(kept, only), 0, only);
   return [...kept, ...fresh].sort();
 }
 
+const isAmong = (ids: readonly string[], id: string): boolean => ids[placeOf(ids, id)] === id;
+
+/** Where an id is in a sorted list, or belongs. */
+function placeOf(ids: readonly string[], id: string): number {
+  let low = 0;
+  let high = ids.length;
+  while (low < high) {
+    const middle = (low + high) >>> 1;
+    if ((ids[middle] ?? '') < id) low = middle + 1;
+    else high = middle;
+  }
+  return low;
+}
+
 /** Pieces that fit a page, with room to grow when there is more than one. */
-function cut(ids: readonly string[]): string[][] {
+function cut(ids: readonly string[]): (readonly string[])[] {
   if (ids.length === 0) return [];
-  if (ids.length <= PAGE_IDS) return [[...ids]];
+  if (ids.length <= PAGE_IDS) return [ids];
   const count = Math.ceil(ids.length / (PAGE_IDS * 0.75));
   const size = Math.ceil(ids.length / count);
   return Array.from({ length: count }, (_, i) => ids.slice(i * size, (i + 1) * size)).filter(
@@ -241,3 +261,44 @@ async function loadHead(reader: IndexReader, collection: string): Promise<Head |
 async function loadPage(reader: IndexReader, collection: string, page: number): Promise<readonly string[]> {
   return ((await reader.require(pageOf(collection, page))) as Page).ids;
 }
+
+/** Blobs of an index as changes are going to leave them, over those that are there, or over other such changes. */
+export class IndexChanges implements IndexWriter {
+  readonly #below: IndexReader;
+  readonly #saved = new Map<string, readonly [Identity, object | undefined]>();
+
+  constructor(below: IndexReader) {
+    this.#below = below;
+  }
+
+  /** What is to be written; undefined is to be deleted. */
+  get saved(): Iterable<readonly [Identity, object | undefined]> {
+    return this.#saved.values();
+  }
+
+  async change(collection: string, changes: IdChanges): Promise<void> {
+    await changeIds(this, collection, changes);
+  }
+
+  async load(identity: Identity): Promise<unknown> {
+    const saved = this.#saved.get(keyOf(identity));
+    return saved === undefined ? this.#below.load(identity) : saved[1];
+  }
+
+  async require(identity: Identity): Promise<unknown> {
+    const saved = this.#saved.get(keyOf(identity));
+    return saved === undefined ? this.#below.require(identity) : saved[1];
+  }
+
+  save(identity: Identity, value: object | undefined): void {
+    this.#saved.set(keyOf(identity), [identity, value]);
+  }
+
+  /** Makes the changes that were made over these its own. */
+  take(changes: IndexChanges): void {
+    for (const [key, saved] of changes.#saved) this.#saved.set(key, saved);
+  }
+}
+
+/** Page numbers have no slash, so no two index blobs share a key. */
+const keyOf = ({ collection, id }: Identity): string => `${id}/${collection}`;

@@ -1,5 +1,5 @@
 import type { Version } from '../backends/backend.ts';
-import type { Identity } from '../root-key.ts';
+import { type Identity, identityKey } from '../root-key.ts';
 
 /** Opened blob, or the knowledge that it does not exist. */
 export interface CachedBlob {
@@ -146,7 +146,3 @@ export class DocumentCache {
     this.#bytes -= entry.size + ENTRY_BYTES;
   }
 }
-
-/** No two identities give the same text, whatever characters they hold. */
-export const identityKey = ({ space, collection, id }: Identity): string =>
-  `${space}/${collection.length}/${collection}${id}`;

@@ -4,11 +4,14 @@ import { pause } from '../../ground/pause.ts';
 import type { Backend, State, Version, WriteSession } from '../backends/backend.ts';
 import { besideOrBetween, steady } from '../backends/whole-store.ts';
 import { type Sighting, WentBack } from '../backends/witness.ts';
+import { Draft } from '../draft.ts';
 import type { Keyring } from '../slots/keyring.ts';
-import type { Store, Transaction, View } from '../store.ts';
+import type { Store, Transaction, TransactOptions, View } from '../store.ts';
 import { BlobReader, type ReaderScope } from './blob-reader.ts';
 import { DocumentCache } from './document-cache.ts';
-import { DocumentTransaction, DocumentView } from './documents.ts';
+import { DocumentView } from './documents.ts';
+import { TurnChanges } from './turn-changes.ts';
+import { type TurnSession, Turns } from './turns.ts';
 
 /**
  * Number of attempts to read without the write lock before writers have to wait.
@@ -31,6 +34,7 @@ export class SealedStore implements Store {
   readonly backend: Backend;
   readonly keyring: Keyring;
   readonly #cache: DocumentCache;
+  readonly #turns = new Turns((work) => this.#exclusive((session) => work(this.#turnIn(session))));
   #closed = false;
   /** State that `revision` saw last, valid only for calls that waited for it. */
   #seen: State | undefined;
@@ -121,9 +125,9 @@ export class SealedStore implements Store {
     return undefined;
   }
 
-  async transact<T>(change: (tx: Transaction) => T | Promise<T>): Promise<T> {
+  async transact<T>(change: (tx: Transaction) => T | Promise<T>, options?: TransactOptions): Promise<T> {
     this.refuseClosed();
-    return this.#exclusive(async (session) => this.#transactIn(session, change));
+    return this.#turns.transact(change, options);
   }
 
   /**
@@ -147,27 +151,34 @@ export class SealedStore implements Store {
       const from = session.version;
       const revision = Math.max(above, from.revision, Date.now()) + 1;
       await session.raise(revision);
-      await this.#transactIn(session, (tx) => markAccepted(tx, revision));
+      const turn = this.#turnIn(session);
+      const changes = await turn.begin();
+      const draft = new Draft(changes);
+      markAccepted(draft, revision);
+      await changes.take(draft);
+      await turn.commit(changes, true);
       return { from, to: session.version };
     });
   }
 
-  async #transactIn<T>(session: WriteSession, change: (tx: Transaction) => T | Promise<T>): Promise<T> {
-    this.refuseClosed();
+  #turnIn(session: WriteSession): TurnSession {
+    return {
+      begin: async () => {
+        this.refuseClosed();
+        return new TurnChanges(await this.#reader(this.backend, session.version, 'locked'));
+      },
+      commit: (changes, isLast) => this.#commit(session, changes, isLast),
+    };
+  }
+
+  async #commit(session: WriteSession, turn: TurnChanges, isLast: boolean): Promise<void> {
     const from = session.version;
-    const reader = await this.#reader(this.backend, from, 'locked');
-    const transaction = new DocumentTransaction(reader);
-    const result = await change(transaction);
-    const sealed = await transaction.seal(await this.keyring.root(this.backend, from.generation));
+    const sealed = await turn.seal(await this.keyring.root(this.backend, from.generation));
     if (sealed.changes.length > 0) {
-      const [to, blobs] = await Promise.all([
-        session.commit(sealed.changes, { isLast: true }),
-        sealed.blobs(),
-      ]);
+      const [to, blobs] = await Promise.all([session.commit(sealed.changes, { isLast }), sealed.blobs()]);
       this.#cache.advance(from, to, blobs);
     }
     this.#seen = undefined;
-    return result;
   }
 
   async revision(): Promise<string> {

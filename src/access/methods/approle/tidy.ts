@@ -23,9 +23,12 @@ export async function tidySecrets(room: Room): Promise<void> {
     const last = ids.at(-1);
     if (last === undefined) return;
     if ((await store.read((view) => deadOf(view, room, ids))).length > 0) {
-      await store.transact(async (tx) => {
-        for (const [id, secret] of await deadOf(tx, room, ids)) removeSecret(tx, mount, id, secret);
-      });
+      await store.transact(
+        async (tx) => {
+          for (const [id, secret] of await deadOf(tx, room, ids)) removeSecret(tx, mount, id, secret);
+        },
+        { alone: true },
+      );
     }
     after = last;
   }

@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import { join } from 'node:path';
 import { corrupt, failedAfter, placed } from '../../../ground/errors.ts';
+import { Pace } from '../../../ground/pace.ts';
 import { missing, REPAIR } from '../../refusals.ts';
 import { type Area, areas, type BlobRef, type Change, type Version } from '../backend.ts';
 import {
@@ -179,7 +180,11 @@ async function finishDecided(directory: StoreDirectory, from: Version): Promise<
 }
 
 async function apply(directory: StoreDirectory, { from, entries }: Journal): Promise<void> {
-  for (const entry of entries) applyEntry(directory, from, entry);
+  const pace = new Pace();
+  for (const entry of entries) {
+    applyEntry(directory, from, entry);
+    await pace.step();
+  }
   for (const area of areasOf(entries)) await syncDirectory(directory.layout.area(from.generation, area));
 }
 
