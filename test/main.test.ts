@@ -39,6 +39,6 @@ it('the command is a plugin of age under its name, and by what age says where no
     });
     return { status, stderr };
   };
-  expect(started(main).stderr).toContain('for age to start');
+  expect(started(main).stderr).toContain('is run by age');
   expect(started(main)).toEqual(started(plugin));
 });

@@ -42,7 +42,7 @@ describe('the page about tags', () => {
       const [commands = ''] = blocks(section('With many at once'), 'sh');
       const { exitCode, stdout, stderr } = await place.shell(`set -e\n${commands}`);
       expect({ exitCode, stderr }).toMatchObject({ exitCode: 0 });
-      expect(stderr).toContain('There is nothing to change.');
+      expect(stderr).toContain('No changes needed.');
       expect(stdout).toContain('billing-prod\n');
     } finally {
       removePlace(place);

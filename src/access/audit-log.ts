@@ -182,14 +182,14 @@ async function endsWithinLine(file: FileHandle): Promise<boolean> {
 function cannotOpen(path: string, cause: unknown): CofferError {
   if (cause instanceof CofferError) return cause;
   return unavailable(placed`cannot open the audit log ${{ file: path }}: ${diskReason(cause)}`, {
-    hint: 'mend the path or its permissions',
+    hint: 'fix the path or its permissions',
     cause,
   });
 }
 
 /** Creates the error. Clients of a server see its text, so the file and the reason are only in the cause. */
 const cannotWrite = (cause: unknown): CofferError =>
-  unavailable(ownWords('the audit log can not be written'), {
-    hint: 'nothing is answered until it can: make room, or mend its permissions',
+  unavailable(ownWords('the audit log cannot be written'), {
+    hint: 'requests are refused until it can be written: free disk space or fix its permissions',
     cause,
   });

@@ -103,7 +103,7 @@ export class BatchTokens {
     throw new CofferError(
       'too-large',
       `the batch token would be longer than ${MAX_BATCH_TOKEN_LENGTH} characters`,
-      { field: 'meta', hint: 'give it less metadata or fewer policies, or make a service token' },
+      { field: 'meta', hint: 'use less metadata or fewer policies, or create a service token' },
     );
   }
 

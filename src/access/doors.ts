@@ -74,7 +74,7 @@ export class Doors {
       const before = await offersIn(tx, door);
       const place = before.findIndex(isOf(offer.mount, offer.key));
       if (place === -1 && before.length >= MOST_OFFERS) {
-        throw invalid(`more than ${MOST_OFFERS} keys can't be offered through one door`, {
+        throw invalid(`at most ${MOST_OFFERS} keys can be offered through one protocol`, {
           hint: 'withdraw some of them',
         });
       }

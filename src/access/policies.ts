@@ -177,7 +177,7 @@ function checkedName(name: string): string {
   if (id.length > MAX_POLICY_NAME_LENGTH || !NAME.test(id)) {
     throw invalid(`policy name ${JSON.stringify(name)} is not allowed`, {
       field: 'name',
-      hint: 'use up to 128 characters without blanks, "," and "/"',
+      hint: 'use up to 128 characters, without spaces, "," or "/"',
     });
   }
   return id;

@@ -210,7 +210,7 @@ export class Tokens {
       throw unconfirmed(known.texts.message, { cause: error, hint: revoking(accessor) });
     }
     const { texts } = asCofferError(known.cause) ?? known;
-    throw unavailable(placed`no token was made: ${texts.message}`, { cause: error, hint: 'try again' });
+    throw unavailable(placed`no token was created: ${texts.message}`, { cause: error, hint: 'try again' });
   }
 
   async #creator(view: View, issuer: Issuer, now: number): Promise<{ record?: TokenRecord; sudo: boolean }> {
@@ -218,7 +218,7 @@ export class Tokens {
     const record = await liveToken(view, issuer.accessor, now);
     if (record === undefined) throw invalid(ownWords('parent token lookup failed: no parent found'));
     if (record.generation >= MAX_GENERATIONS) {
-      throw invalid(`tokens may issue each other over ${MAX_GENERATIONS} generations, not more`);
+      throw invalid(`tokens can be nested at most ${MAX_GENERATIONS} levels deep`);
     }
     return { record, sudo: issuer.sudo };
   }
@@ -274,7 +274,7 @@ export class Tokens {
       const found = await liveToken(tx, accessor, now);
       if (found === undefined) throw invalid(ownWords('token not found'), { field: 'token' });
       const { token } = found;
-      if (!token.renewable) throw invalid(ownWords('lease is not renewable'), { hint: 'make a new token' });
+      if (!token.renewable) throw invalid(ownWords('lease is not renewable'), { hint: 'create a new token' });
       const age = Math.floor((now - token.createdMs) / 1000);
       const terms = token.login && (await renewalTerms(tx, token, { nowMs: now, checkKey }));
       const { ttl, warnings } = grantLifetime({
@@ -351,7 +351,7 @@ async function knownRole(view: View, name: string): Promise<TokenRole> {
 
 /** Returns the hint to revoke a token whose text was lost. */
 export const revoking = (accessor: string): string =>
-  `nobody knows the token: end it with "coffer token revoke ${accessor}"`;
+  `the token was not delivered: revoke it with "coffer token revoke ${accessor}"`;
 
 /** Refuses a text chosen by the caller that is already a token. */
 async function refuseTaken(view: View, accessor: string, nowMs: number): Promise<void> {

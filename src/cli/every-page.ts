@@ -26,7 +26,7 @@ export async function everyPage<R = unknown>(
     allPages(
       async (number, size) => {
         const { data } = await from.run(operation, { ...raw, 'page[number]': number, 'page[size]': size });
-        if (data === undefined) throw new CofferError('unavailable', 'the answer has no page in it');
+        if (data === undefined) throw new CofferError('unavailable', 'unexpected response: no page');
         return data as ListDocument<R>;
       },
       PAGE_SIZE,
@@ -34,7 +34,7 @@ export async function everyPage<R = unknown>(
     );
   try {
     const gathered = await (runner.snapshot === undefined ? gather(runner) : runner.snapshot(gather));
-    if (!gathered.isWhole) session.fail('the list changed while it was read, so it may not be whole');
+    if (!gathered.isWhole) session.fail('the list changed while it was read and may be incomplete');
     return gathered;
   } finally {
     progress.end();

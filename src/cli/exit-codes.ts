@@ -37,11 +37,11 @@ export const exitCodeOf: Readonly<Record<ErrorKind, number>> = {
 /** Meaning of each code, for `coffer help exit-codes`. */
 export const exitCodeMeanings: readonly (readonly [code: number, meaning: string])[] = [
   [DONE, 'done'],
-  [FAILED, 'failed: a state that forbids it, damage, a full disk, a server that does not answer'],
-  [USAGE, "usage, or a value that can't be right: trying again won't help"],
+  [FAILED, 'failed, e.g. conflict, damage, full disk, server unreachable'],
+  [USAGE, 'usage error or invalid value'],
   [3, 'not found'],
-  [4, 'denied, locked, a wrong key, or altered data'],
-  [NOT_VALID, 'not valid (verify)'],
-  [EXISTS, 'exists already, and was left as it is (--if-missing makes it 0)'],
-  [UNCONFIRMED, 'made, or perhaps made, but something failed after that: look before you do it again'],
+  [4, 'permission denied, store locked, wrong key, or data was modified'],
+  [NOT_VALID, 'invalid signature or HMAC (verify)'],
+  [EXISTS, 'already exists, unchanged (0 with --if-missing)'],
+  [UNCONFIRMED, 'the change was or may have been made, but a later step failed; check before retrying'],
 ];

@@ -39,7 +39,7 @@ export function numberOption(
   const text = textOption(options, flag);
   if (text === undefined) return undefined;
   if (pattern.test(text)) return Number(text);
-  throw invalid(`"${text}" can't be right`, { field: `--${flag}`, hint });
+  throw invalid(`invalid value "${text}"`, { field: `--${flag}`, hint });
 }
 
 /** Environment variables. */

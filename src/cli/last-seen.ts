@@ -120,8 +120,8 @@ export async function compareWithLastSeen(
   }
   if (before !== undefined && seen !== undefined && isBehind(seen)) {
     session.warn(
-      `the store went back from ${printVersion(before)}, seen here before, to ${printVersion(seen)} ` +
-        '(bring the newer state back, or say that this one is right with "coffer store accept")',
+      `the store was rolled back from ${printVersion(before)} to ${printVersion(seen)} (restore the ` +
+        'newer state, or run "coffer store accept")',
     );
   }
   session.atEnd(() => {

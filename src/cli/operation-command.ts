@@ -162,13 +162,13 @@ class Execution {
   #refuseMisfit({ data }: Outcome<unknown>, values: RawValues): void {
     const misfit = data === undefined ? undefined : this.#operation.cli?.misfit?.(values, data);
     if (misfit === undefined) return;
-    if (!this.#given.options.has(IF_MISSING)) throw exists(misfit, { hint: 'give another name' });
+    if (!this.#given.options.has(IF_MISSING)) throw exists(misfit, { hint: 'use another name' });
     this.#session.warn(misfit);
   }
 
   async #runBatch(raw: RawValues, from: string): Promise<number> {
     if (this.#value !== undefined)
-      throw invalid('VALUE and --batch exclude each other', { hint: 'give one of them' });
+      throw invalid('VALUE cannot be used with --batch', { hint: 'use only one of them' });
     const { runBatch } = await import('./files/batch.ts');
     return runBatch(this.#session, {
       operation: this.#operation,
@@ -224,7 +224,7 @@ class Execution {
     const knowsOfPages = [ALL, 'page', 'page-size'].some((flag) => this.#given.options.has(flag));
     if (format !== 'raw' || knowsOfPages || !pagination || pagination['next-page'] === null) return;
     this.#session.warn(
-      `${pagination['page-size']} of ${pagination['total-count']} are listed (--all lists every one)`,
+      `showing ${pagination['page-size']} of ${pagination['total-count']} (use --all to list all)`,
     );
   }
 
@@ -242,21 +242,21 @@ class Execution {
       if (!changesSomething(this.#operation, capability)) throw error;
       if (cli.undo === undefined || asCofferError(error)?.kind === 'unconfirmed')
         throw failedAfter(
-          'it is done',
+          'the operation succeeded',
           why,
           'do not do it again for its answer: ask with a command that only reads',
         );
     }
-    const unread = `nobody has read what was printed`;
+    const unread = 'standard output was closed before the result was written';
     const undoing = cli.undo(result);
-    if (undoing === undefined) throw unavailable(unread, { hint: 'make another', cause: why });
+    if (undoing === undefined) throw unavailable(unread, { hint: 'create another one', cause: why });
     const { operation, raw, what, hint } = undoing;
     try {
       await (await this.#session.runner()).run(operation, raw);
     } catch (error) {
       throw unconfirmed(unread, { hint, cause: error });
     }
-    throw unavailable(`${unread}, so ${what} was ended again`, { hint: 'make another', cause: why });
+    throw unavailable(`${unread}; ${what} was revoked`, { hint: 'create another one', cause: why });
   }
 
   /** Returns the objects that will be created implicitly: a mistyped name would otherwise create one silently. */
@@ -273,7 +273,7 @@ class Execution {
     byTheWay: readonly string[] = [],
   ): Promise<number> {
     const { cli = {} } = this.#operation;
-    if (byTheWay.length > 0) this.#session.remark(`Made ${byTheWay.join(', ')}: nothing had that name.`);
+    if (byTheWay.length > 0) this.#session.remark(`Created ${byTheWay.join(', ')}, which did not exist.`);
     this.#refuseMisfit(outcome, values);
     for (const warning of outcome.warnings ?? []) this.#session.warn(warning);
     if (!cli.acts || this.#option(OUT) !== undefined || this.#session.settings.format !== undefined) {

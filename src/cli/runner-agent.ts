@@ -22,9 +22,9 @@ export async function openInAgent(
     return opened;
   };
   const again = async (): Promise<Runner> => {
-    session.remark('This hands out what outlives the agent, so it asks again.');
+    session.remark('This issues something that outlives the agent, so the secret is required again.');
     return outside().catch((error: unknown) => {
-      throw saying('this hands out what outlives the agent, so it takes the secret of the store', error);
+      throw saying("this issues something that outlives the agent: the store's secret is required", error);
     });
   };
   const orHere = async <T>(work: (runner: Runner) => Promise<T>): Promise<T> => {

@@ -87,7 +87,9 @@ export function connectTo(
 /** Warns if others can read the connection. */
 export function warnOfReaders(session: Session, address: string): void {
   if (isExposed(address)) {
-    session.warn(`${address} is not encrypted: others on the network can read the token and the data`);
+    session.warn(
+      `the connection to ${address} is not encrypted: the token and data can be read on the network`,
+    );
   }
   warnOfForeignSocket(session, address);
 }
@@ -109,7 +111,7 @@ export function certificateIn(environment: Environment): ClientCertificate | und
   if (certificate !== undefined && key !== undefined) {
     return { certificate: certificate.value, key: key.value };
   }
-  throw invalid('a certificate and its key go together', {
+  throw invalid('client certificate and key must be set together', {
     field: certificate?.name ?? key?.name,
     hint: 'set COFFER_CLIENT_CERT and COFFER_CLIENT_KEY',
   });
@@ -141,7 +143,7 @@ function warnOfForeignSocket(session: Session, address: string): void {
   if (target.kind !== 'socket' || own === undefined) return;
   const uid = statSync(target.path, { throwIfNoEntry: false })?.uid;
   if (uid === undefined || uid === own || uid === 0) return;
-  session.warn(`${target.path} belongs to another user (uid ${uid}), who reads the token and the data`);
+  session.warn(`${target.path} belongs to another user (uid ${uid}): that user can read the token and data`);
 }
 
 /** Adds a hint to the error: servers answer a missing token in the same way as a wrong one. */
@@ -149,7 +151,7 @@ function withoutToken(error: unknown): unknown {
   if (!(error instanceof CofferError) || error.kind !== 'denied') return error;
   const { kind, message } = error;
   return new CofferError(kind, message, {
-    hint: 'no token was given: use "coffer login", COFFER_TOKEN or --token-file',
+    hint: 'no token given: use "coffer login", COFFER_TOKEN or --token-file',
     cause: error,
   });
 }
@@ -166,9 +168,9 @@ async function ofKeptToken(error: unknown, kept: KeptToken, client: Runner): Pro
   if (!(error instanceof CofferError) || error.kind !== 'denied') return error;
   const isOver = kept.expiresMs !== undefined && kept.expiresMs <= Date.now();
   if (!isOver && (await isGood(client))) return error;
-  const how = isOver ? `ended at ${new Date(kept.expiresMs ?? 0).toISOString()}` : 'is no longer good';
+  const how = isOver ? `expired at ${new Date(kept.expiresMs ?? 0).toISOString()}` : 'is no longer valid';
   return new CofferError('denied', error.message, {
-    hint: `the token of "coffer login" ${how}: log in again with "${kept.again}"`,
+    hint: `the stored token ${how}: run "${kept.again}"`,
     cause: error,
   });
 }
@@ -186,7 +188,7 @@ const isGood = (client: Runner): Promise<boolean> =>
 export function tokenIn(text: string | undefined): string | undefined {
   const token = text?.trim();
   if (token === undefined || HEADER_VALUE.test(token)) return token;
-  throw invalid('that is no token', { field: 'token', hint: 'a token is plain letters, digits and dots' });
+  throw invalid('not a valid token', { field: 'token', hint: 'tokens consist of letters, digits and dots' });
 }
 
 /** Returns the token of the command line or of a variable. */
@@ -196,7 +198,7 @@ export async function givenToken(session: Session): Promise<string | undefined> 
   if (source.kind === 'text') return source.text;
   if (source.kind === 'file') return secretText(source.path, 'token-file');
   if (session.prompts.available()) return session.prompts.secret('Token');
-  throw invalid('there is nobody to ask for the token', {
+  throw invalid('cannot prompt for the token', {
     field: 'token',
     hint: 'use --token-file or COFFER_TOKEN',
   });

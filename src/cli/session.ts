@@ -67,8 +67,8 @@ export class Session {
    */
   refuseRemote(): void {
     if (this.settings.address === undefined) return;
-    throw invalid('this works on a local store only', {
-      hint: 'run it where the store is, without --address and COFFER_ADDR',
+    throw invalid('only supported for a local store', {
+      hint: 'run it on the machine with the store, without --address and COFFER_ADDR',
     });
   }
 
@@ -78,14 +78,16 @@ export class Session {
    */
   requireConsent(): void {
     if (this.settings.yes || this.prompts.available()) return;
-    throw invalid("this can't be undone, and there is nobody to ask", { hint: 'say --yes to do it' });
+    throw invalid('cannot prompt for confirmation of a change that cannot be undone', {
+      hint: 'use --yes to skip the confirmation',
+    });
   }
 
   /** Asks for confirmation unless `--yes` is given. Prints a message if the answer is no. */
   async confirmed(question: () => Promise<string>): Promise<boolean> {
     if (this.settings.yes) return true;
     const yes = await this.prompts.confirm(await question());
-    if (!yes) this.say('Nothing was changed.');
+    if (!yes) this.say('No changes made.');
     return yes;
   }
 

@@ -85,7 +85,7 @@ function formatOf(text: string | undefined): Format | undefined {
   const named = text.replace(/^=/, '');
   const format = FORMATS.find((candidate) => candidate === named);
   if (format === undefined) {
-    throw invalid(`"${text}" can't be right`, { field: 'output', hint: `use one of ${FORMATS.join(', ')}` });
+    throw invalid(`invalid value "${text}"`, { field: 'output', hint: `use one of ${FORMATS.join(', ')}` });
   }
   return format;
 }
@@ -108,7 +108,7 @@ function homeOfUser(): string {
   try {
     return process.getBuiltinModule('node:os').userInfo().homedir;
   } catch {
-    throw invalid('this user has no home directory, so where is the store?', {
+    throw invalid('cannot find the default store: no home directory', {
       hint: 'set COFFER_STORE, or use --store',
     });
   }

@@ -7,28 +7,28 @@ import { commandOf } from './operation-command.ts';
 /** Summaries of the groups of the catalogue. */
 const GROUP_SUMMARIES: Readonly<Record<string, string>> = {
   transit: 'Encrypt, decrypt, sign and verify with named, versioned keys',
-  'transit keys': 'Named keys and their versions',
-  'transit envelope': 'Files and streams of any size',
-  orgs: 'Organizations',
-  workspaces: 'Workspaces, which carry tags',
-  projects: 'Projects, which hold workspaces and give them tags',
-  tags: "The organization's pool of tags",
-  'tags reserved': 'Keys of KEY=VALUE tags that have a meaning',
-  token: 'Tokens of callers of a server',
-  policy: 'Policies: what tokens may do',
-  mounts: 'Transit mounts, each with keys of its own',
-  auth: 'Login methods',
-  'auth approle': 'Roles of programs, which log in with a secret ID',
-  'auth cert': 'Programs, which log in with a certificate of their connection',
-  'auth jwt': 'Jobs and programs, which log in with a signed token of their platform',
-  'auth userpass': 'People, who log in with a password',
-  'token roles': 'What may be made of tokens by whoever may use a role',
-  agent: 'A store that stays unlocked for a while',
-  slots: 'The ways to unlock the store',
-  secrets: 'Values in .env, YAML and JSON files, encrypted one by one',
-  team: 'The keyring of a repository: who opens its secrets, without a server',
-  'team key': 'The keys of a keyring',
-  store: 'Back up the whole store, bring it back, move it',
+  'transit keys': 'Manage named keys and their versions',
+  'transit envelope': 'Encrypt files and streams of any size',
+  orgs: 'Manage organizations',
+  workspaces: 'Manage workspaces and their tags',
+  projects: 'Manage projects and the tags their workspaces inherit',
+  tags: 'Manage the tags of an organization',
+  'tags reserved': 'Manage reserved keys of KEY=VALUE tags',
+  token: "Manage the tokens of a server's clients",
+  policy: 'Manage policies, which say what tokens may do',
+  mounts: 'Manage transit mounts, each with its own keys',
+  auth: 'Manage login methods',
+  'auth approle': 'Manage AppRole: programs that log in with a secret ID',
+  'auth cert': 'Manage logins with TLS client certificates',
+  'auth jwt': 'Manage logins with JWTs from CI systems and other platforms',
+  'auth userpass': 'Manage logins with user name and password',
+  'token roles': 'Manage token roles, which limit the tokens created from them',
+  agent: 'Manage the agent, which keeps the store unlocked',
+  slots: 'Manage the key slots that unlock the store',
+  secrets: 'Encrypt single values in .env, YAML and JSON files',
+  team: 'Manage the keyring of a repository, without a server',
+  'team key': 'Manage the keys of a keyring',
+  store: 'Back up, restore and move the store',
 };
 
 /** Declares a command of a file that may have several. */
@@ -85,77 +85,77 @@ const complete = () => import('./commands/complete.ts');
 
 /** Commands without an operation: they work on the store as a whole, on files, or on the command line itself. */
 const storeCommands: Readonly<Record<string, Node>> = {
-  keygen: own('Print a fresh master key', storeless, 'keygen'),
-  init: own('Make a new store', init, 'command'),
-  status: own('Show where the store is, how it is unlocked, and what it holds', status, 'command'),
-  unlock: own('Keep the store unlocked for a while', unlock, 'unlock'),
-  lock: own('Lock the store again at once', unlock, 'lock'),
+  keygen: own('Generate a master key', storeless, 'keygen'),
+  init: own('Create a store', init, 'command'),
+  status: own("Show the store's location, unlock methods and contents", status, 'command'),
+  unlock: own('Unlock the store for a while', unlock, 'unlock'),
+  lock: own('Lock the store', unlock, 'lock'),
   agent: group('agent', {
-    status: own('Show whether the store is unlocked, and until when', agent, 'status'),
-    env: own('Print the variables with which other programs find the agent', agent, 'env'),
+    status: own('Show whether the store is unlocked and when it locks', agent, 'status'),
+    env: own('Print environment variables that point programs at the agent', agent, 'env'),
     run: own('Run the agent in the foreground', agentRun, 'run'),
-    offer: own('Let other programs use a key through the agent', agentOffers, 'offer'),
-    withdraw: own('Let other programs use a key no more', agentOffers, 'withdraw'),
-    list: own('List the keys that other programs may use', agentOffers, 'list'),
+    offer: own('Offer a key to other programs through the agent', agentOffers, 'offer'),
+    withdraw: own('Stop offering a key to other programs', agentOffers, 'withdraw'),
+    list: own('List the keys offered to other programs', agentOffers, 'list'),
   }),
-  [AGENT_PROCESS]: { ...own('The agent in the background', agentRun, 'inBackground'), hidden: true },
+  [AGENT_PROCESS]: { ...own('Run the agent in the background', agentRun, 'inBackground'), hidden: true },
   slots: group('slots', {
-    list: own('List the ways to unlock the store', slots, 'list'),
-    add: own('Add a way to unlock the store', slots, 'add'),
-    remove: own('Remove a way to unlock the store', slots, 'remove'),
+    list: own('List the key slots', slots, 'list'),
+    add: own('Add a key slot', slots, 'add'),
+    remove: own('Remove a key slot', slots, 'remove'),
   }),
-  rekey: own('Replace the root key and seal everything again', slots, 'rekey'),
-  doctor: own('Check every document of the store', store, 'doctor'),
+  rekey: own('Replace the root key and re-encrypt the store', slots, 'rekey'),
+  doctor: own('Check the store for damage', store, 'doctor'),
   store: group('store', {
-    backup: own('Write the whole store to one file', store, 'backup'),
-    restore: own('Bring a store back from a backup', store, 'restore'),
-    copy: own('Copy a whole store to another place', store, 'copy'),
-    accept: own('Go on with a store that is behind what was seen of it', store, 'accept'),
-    migrate: own('Make or update the tables of a store in PostgreSQL', store, 'migrate'),
+    backup: own('Back up the store to a file', store, 'backup'),
+    restore: own('Restore a store from a backup', store, 'restore'),
+    copy: own('Copy the store to another location', store, 'copy'),
+    accept: own('Accept a store that was rolled back to an older state', store, 'accept'),
+    migrate: own('Create or upgrade the tables of a PostgreSQL store', store, 'migrate'),
   }),
 };
 
 const envelope = group('transit envelope', {
   encrypt: own('Encrypt a file or stream of any size', envelopes, 'encrypt'),
-  decrypt: own('Decrypt what "envelope encrypt" wrote', envelopes, 'decrypt'),
-  header: own('Show what an encrypted file says about itself', envelopeHeader, 'command'),
-  rewrap: own('Move an encrypted file to the latest version of its key', envelopeRewrap, 'command'),
+  decrypt: own('Decrypt a file or stream ("envelope encrypt" or age)', envelopes, 'decrypt'),
+  header: own('Show the header of an encrypted file', envelopeHeader, 'command'),
+  rewrap: own('Rewrap encrypted files with the latest key version', envelopeRewrap, 'command'),
 });
 
 const signingCommands: Readonly<Record<string, Node>> = {
-  sign: own('Sign files for others to verify', sign, 'command'),
-  verify: own('Verify a file with its signature, without a store', verify, 'command'),
-  'age-plugin': { ...own('What age-plugin-coffer is', agePlugin, 'command'), hidden: true },
+  sign: own('Sign files for ssh-keygen, git or minisign to verify', sign, 'command'),
+  verify: own('Verify the signature of a file', verify, 'command'),
+  'age-plugin': { ...own('Run as a plugin of age', agePlugin, 'command'), hidden: true },
   'ssh-keygen': { ...own('Sign and verify for git, as ssh-keygen does', sshKeygen, 'command'), hidden: true },
 };
 
 const loginCommands: Readonly<Record<string, Node>> = {
-  login: own('Log in to a server, and keep the token for later commands', login, 'login'),
-  logout: own('End and forget the token that "coffer login" has kept', login, 'logout'),
+  login: own('Log in to a server and store the token', login, 'login'),
+  logout: own('Log out: revoke and delete the stored token', login, 'logout'),
 };
 
 const pathCommands: Readonly<Record<string, Node>> = {
-  read: own('Read a path of the API', paths, 'read'),
-  write: own('Write to a path of the API', paths, 'write'),
-  list: own('List what is below a path of the API', paths, 'list'),
-  delete: own('Delete a path of the API', paths, 'remove'),
+  read: own('Read an API path', paths, 'read'),
+  write: own('Write to an API path', paths, 'write'),
+  list: own('List the entries below an API path', paths, 'list'),
+  delete: own('Delete an API path', paths, 'remove'),
 };
 
 /** Commands for values in files, and for programs that use them. */
 const secretCommands: Readonly<Record<string, Node>> = {
-  edit: own('Edit a file with encrypted values', edit, 'command'),
-  exec: own('Run a program with decrypted variables', exec, 'command'),
+  edit: own('Edit a file with encrypted values in your editor', edit, 'command'),
+  exec: own('Run a program with decrypted values in its environment', exec, 'command'),
   secrets: group('secrets', {
-    encrypt: own('Encrypt the values of files', secretFiles, 'encrypt'),
-    decrypt: own('Decrypt the values of files', secretFiles, 'decrypt'),
-    rewrap: own('Move the values of files to the latest version of their keys', secretFiles, 'rewrap'),
-    edit: own('Edit a file with encrypted values', edit, 'command'),
-    get: own('Print one value', secretValues, 'get'),
-    set: own('Set one value', secretValues, 'set'),
-    unset: own('Take one value out of a file', secretValues, 'unset'),
-    check: own('Find what should be encrypted and is not', secretCheck, 'command'),
-    inject: own('Fill values into a text', secretInject, 'command'),
-    'git-setup': own('Show, merge and check encrypted values in a git repository', gitSetup, 'command'),
+    encrypt: own('Encrypt values in files', secretFiles, 'encrypt'),
+    decrypt: own('Decrypt values in files', secretFiles, 'decrypt'),
+    rewrap: own('Re-encrypt values with the latest key versions', secretFiles, 'rewrap'),
+    edit: own('Edit a file with encrypted values in your editor', edit, 'command'),
+    get: own('Print a value', secretValues, 'get'),
+    set: own('Set a value', secretValues, 'set'),
+    unset: own('Remove a value from a file', secretValues, 'unset'),
+    check: own('Find plaintext values that should be encrypted', secretCheck, 'command'),
+    inject: own('Fill encrypted values into a template', secretInject, 'command'),
+    'git-setup': own('Set up git to diff, merge and check encrypted values', gitSetup, 'command'),
     'git-textconv': { ...own('Show a file in a diff', gitTextconv, 'command'), hidden: true },
     'git-merge': { ...own('Merge a file', gitMerge, 'command'), hidden: true },
   }),
@@ -164,37 +164,37 @@ const secretCommands: Readonly<Record<string, Node>> = {
 const teamCommands: Readonly<Record<string, Node>> = {
   team: {
     ...group('team', {
-      init: own('Make a keyring for a repository, or for a folder of it', teamInit, 'init'),
-      trust: own('Say that the keyring of this clone is the right one', team, 'trust'),
-      list: own('Show who is in, and the keys', team, 'list'),
-      add: own('Let somebody in', teamChanges, 'add'),
-      remove: own('Take somebody out, and encrypt everything anew', teamChanges, 'remove'),
-      settle: own('Do what a merge has left to be done', teamChanges, 'settle'),
+      init: own('Create a keyring for a repository or a folder in it', teamInit, 'init'),
+      trust: own('Trust the keyring of this clone', team, 'trust'),
+      list: own('List the members and the keys', team, 'list'),
+      add: own('Add a member', teamChanges, 'add'),
+      remove: own('Remove a member and re-encrypt everything', teamChanges, 'remove'),
+      settle: own('Complete a merge or an interrupted removal', teamChanges, 'settle'),
       key: group('team key', {
-        add: own('Make a further key', teamChanges, 'addKey'),
-        rotate: own('Make a new version of a key', teamChanges, 'rotateKey'),
+        add: own('Add a key', teamChanges, 'addKey'),
+        rotate: own('Rotate a key: add a version', teamChanges, 'rotateKey'),
       }),
-      check: own('Look for what should not be', team, 'check'),
-      log: own('Show what was done, by whom', team, 'log'),
+      check: own('Check the keyring for problems', team, 'check'),
+      log: own('Show the history of the keyring', team, 'log'),
     }),
     bare: 'list',
   },
 };
 
 const servingCommands: Readonly<Record<string, Node>> = {
-  serve: own('Offer the store over HTTP', serve, 'command'),
-  kms: own('Encrypt the secrets of Kubernetes', kms, 'command'),
-  seal: own('Have a server forget its key', server, 'seal'),
-  unseal: own('Bring a sealed server its key', server, 'unseal'),
-  health: own('Ask whether a server works', server, 'health'),
-  'serve-worker': { ...own('A further process of a server', serveWorker, 'command'), hidden: true },
+  serve: own('Serve the store over HTTP', serve, 'command'),
+  kms: own('Run a Kubernetes KMS v2 plugin', kms, 'command'),
+  seal: own('Seal a server', server, 'seal'),
+  unseal: own('Unseal a server', server, 'unseal'),
+  health: own('Check the health of a server', server, 'health'),
+  'serve-worker': { ...own('Run a worker process of a server', serveWorker, 'command'), hidden: true },
   version: own('Show the version', storeless, 'version'),
   help: {
     summary: 'Show help for a command or a topic',
     load: async () => (await import('./commands/help.ts')).helpOn(commandTree),
   },
   completion: {
-    summary: 'Print the completion script of a shell',
+    summary: 'Print a shell completion script',
     load: async () => (await import('./commands/completion.ts')).completionOf(commandTree),
   },
   complete: { ...own('Print names for a completion script', complete, 'command'), hidden: true },
@@ -224,7 +224,8 @@ const SECTIONS: readonly Section[] = [
 
 /** Tree of all commands. Nothing is loaded before it is used. */
 export const commandTree: Group = {
-  summary: 'Transit encryption and an organization tag pool in one command, on a local sealed store.',
+  summary:
+    "Encrypt, sign and verify with named, versioned keys, and manage an organization's workspace tags, on a local sealed store or a server.",
   sections: SECTIONS,
   children: {
     ...storeCommands,
@@ -249,22 +250,22 @@ function withOwnParts(children: Group['children']): Group['children'] {
   return within(withWorkspaceParts(withTransitParts(children)), 'tags', (tags) => ({
     ...tags,
     show: own('Show a tag and where it is used', tagsShow, 'command'),
-    attach: own('Put a tag on workspaces or keys', tagsBulk, 'attach'),
-    detach: own('Take a tag off workspaces or keys', tagsBulk, 'detach'),
+    attach: own('Add a tag to workspaces or keys', tagsBulk, 'attach'),
+    detach: own('Remove a tag from workspaces or keys', tagsBulk, 'detach'),
     of: own('List the tags of a workspace or key', tagsOf, 'command'),
-    delete: own('Delete tags from the pool and off every workspace and key', tagsDelete, 'command'),
-    prune: own('Delete the tags that no workspace carries', tagsPrune, 'command'),
-    export: own('Write all tags and workspaces to a file', tagsFile, 'exportTags'),
-    import: own('Add what a file says', tagsFile, 'importTags'),
-    apply: own('Make workspaces carry what a file says', tagsFile, 'apply'),
+    delete: own('Delete tags and remove them from all workspaces and keys', tagsDelete, 'command'),
+    prune: own('Delete unused tags', tagsPrune, 'command'),
+    export: own('Export all tags and workspaces to a file', tagsFile, 'exportTags'),
+    import: own('Add the tags, workspaces and projects listed in a file', tagsFile, 'importTags'),
+    apply: own('Make the tags of workspaces match a file', tagsFile, 'apply'),
   }));
 }
 
 function withWorkspaceParts(children: Group['children']): Group['children'] {
   return within(children, 'workspaces', (workspaces) => ({
     ...workspaces,
-    list: own('List or find workspaces', workspacesList, 'command'),
-    tag: own('Put tags on a workspace, making those that are missing', workspacesTag, 'command'),
+    list: own('List or search workspaces', workspacesList, 'command'),
+    tag: own('Add tags to a workspace, creating missing ones', workspacesTag, 'command'),
   }));
 }
 
@@ -272,7 +273,7 @@ function withTransitParts(children: Group['children']): Group['children'] {
   return within(children, 'transit', (transit) => ({
     ...within(transit, 'keys', (keys) => ({
       ...keys,
-      public: own('Print public keys for other programs', keysPublic, 'command'),
+      public: own('Print public keys in the formats of other programs', keysPublic, 'command'),
     })),
     envelope,
   }));

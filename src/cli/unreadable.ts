@@ -15,8 +15,8 @@ export function refuseReplacedBytes(argv: readonly string[]): void {
   const typed = entriesOf('cmdline').slice(-argv.length);
   for (const [index, text] of argv.entries()) {
     if (text.includes(REPLACEMENT) && !isTyped(typed[index], text))
-      throw invalid(`argument ${index + 1} is not UTF-8, so that its bytes are lost`, {
-        hint: 'give it on standard input or in a file, or its base64 with --base64',
+      throw invalid(`argument ${index + 1} is not valid UTF-8`, {
+        hint: 'pass it on standard input or in a file, or as base64 with --base64',
       });
   }
 }
@@ -30,7 +30,7 @@ export function refuseReplacedValue(name: string, value: string | undefined): vo
   const prefix = Buffer.from(`${name}=`);
   const entry = entriesOf('environ').find((bytes) => bytes.subarray(0, prefix.length).equals(prefix));
   if (isTyped(entry?.subarray(prefix.length), value)) return;
-  throw invalid(`the value of ${name} is not UTF-8, so that its bytes are lost`);
+  throw invalid(`the value of ${name} is not valid UTF-8`);
 }
 
 /** Whether a text was given exactly like this: then it really contains the replacement character. */

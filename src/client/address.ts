@@ -18,16 +18,16 @@ export function parseAddress(text: string): Address {
   const url = URL.canParse(text) ? new URL(text) : undefined;
   if (url !== undefined && (url.username !== '' || url.password !== '')) {
     // What is said ends up in logs.
-    throw invalid('the address of a server holds no name and no password', {
+    throw invalid('a server address must not contain a user name or password', {
       field: 'address',
-      hint: 'give http://HOST:PORT or https://HOST:PORT, and a token',
+      hint: 'use http://HOST:PORT or https://HOST:PORT, and a token',
     });
   }
   const isPlain = url !== undefined && (url.pathname === '/' || url.pathname === '') && url.search === '';
   if (url === undefined || !isPlain || !['http:', 'https:'].includes(url.protocol)) {
-    throw invalid(`${JSON.stringify(text)} is not the address of a server`, {
+    throw invalid(`invalid server address ${JSON.stringify(text)}`, {
       field: 'address',
-      hint: 'give http://HOST:PORT, https://HOST:PORT or unix:/PATH',
+      hint: 'use http://HOST:PORT, https://HOST:PORT or unix:/PATH',
     });
   }
   const secure = url.protocol === 'https:';

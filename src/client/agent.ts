@@ -41,7 +41,7 @@ export interface AgentConnection {
 /** Bearer that identifies Coffer's own client, which gets its own dialect; agents ignore the token. */
 const BEARER = { token: 'owner', namespace: undefined };
 /** The message of the error when an agent is there and does not answer. */
-export const UNANSWERED = 'the agent does not answer';
+export const UNANSWERED = 'the agent does not respond';
 
 /** Timeout in milliseconds for calls that a running agent answers immediately. */
 const AT_ONCE_MS = 10_000;
@@ -53,7 +53,7 @@ const AT_ONCE_MS = 10_000;
 export async function connectToAgent(path: string): Promise<AgentConnection | undefined> {
   const socket = await connected(path);
   if (socket === undefined) return undefined;
-  const rpc = new Rpc(portOver(socket), {}, 'the agent ended');
+  const rpc = new Rpc(portOver(socket), {}, 'the agent exited');
   const closed = new Promise<void>((resolve) => {
     socket.once('close', () => {
       rpc.close();
@@ -67,7 +67,7 @@ export async function connectToAgent(path: string): Promise<AgentConnection | un
     const timer = setTimeout(() => {
       late.reject(
         unavailable(UNANSWERED, {
-          hint: 'see whether it was stopped; "coffer lock" ends it',
+          hint: 'check whether it is suspended, or run "coffer lock" to kill it',
         }),
       );
       close();

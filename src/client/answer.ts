@@ -86,7 +86,7 @@ function readBody(answer: WireAnswer): Members {
 }
 
 const strange = ({ status }: WireAnswer): CofferError =>
-  unavailable(`the answer is not one of Coffer's (status ${status})`, STRANGER_HINT);
+  unavailable(`unexpected response (status ${status})`, STRANGER_HINT);
 
 /** Whether it is a batch with failed items, which has an error's status and the complete result. */
 const isBatch = ({ data, errors }: Members): boolean =>
@@ -168,11 +168,11 @@ function dataError(status: number, { errors, coffer }: Members): CofferError {
     : new CofferError(kind, message, HINTS[kind] ?? {});
 }
 
-const DENIED_HINT = { hint: 'see that the token is valid and that its policies allow this' } as const;
+const DENIED_HINT = { hint: 'check that the token is valid and that its policies allow this' } as const;
 const HINTS: Readonly<Partial<Record<ErrorKind, { readonly hint: string }>>> = {
   denied: DENIED_HINT,
   'too-large': {
-    hint: 'the server says with --max-request-size how much it takes; "coffer transit envelope encrypt" sends no data at all',
+    hint: 'raise --max-request-size on the server, or use "coffer transit envelope encrypt", which sends no data',
   },
 };
 
@@ -190,7 +190,7 @@ function documentError(status: number, { errors }: Members): CofferError {
   const text = first?.['detail'] ?? first?.['title'] ?? `the server answered with status ${status}`;
   if (status === 401) return new CofferError(kind, 'the token is missing or not valid', DENIED_HINT);
   if (status === 503 && text === 'The store is sealed.') return sealedServer();
-  const hint = status === 404 ? { hint: 'it is not there, or the token may not see it' } : {};
+  const hint = status === 404 ? { hint: 'it does not exist, or the token is not allowed to see it' } : {};
   return new CofferError(kind, String(text), hint);
 }
 

@@ -123,13 +123,13 @@ export class HttpTransport implements Transport {
       resolve,
     );
     const signal = AbortSignal.timeout(this.#timeoutMs);
-    const onTimeout = () => sent.destroy(this.#failure('no answer in time'));
+    const onTimeout = () => sent.destroy(this.#failure('timed out'));
     signal.addEventListener('abort', onTimeout);
     sent.once('error', reject);
     // Without a listener, Node closes such a connection silently, and the request would never settle.
     sent.once('upgrade', (answer, socket) => {
       socket.destroy();
-      reject(unavailable(`the answer is not one of Coffer's (status ${answer.statusCode})`, STRANGER_HINT));
+      reject(unavailable(`unexpected response (status ${answer.statusCode})`, STRANGER_HINT));
     });
     sent.end(body);
     try {
@@ -162,7 +162,7 @@ export class HttpTransport implements Transport {
       bytes += chunk.length;
       if (bytes > this.#maxAnswerBytes) {
         throw unavailable(
-          `the answer of ${this.#address} is longer than ${this.#maxAnswerBytes} bytes`,
+          `the response from ${this.#address} exceeds ${this.#maxAnswerBytes} bytes`,
           STRANGER_HINT,
         );
       }
@@ -176,14 +176,13 @@ export class HttpTransport implements Transport {
   }
 
   #hint(cause: unknown): string {
-    if (this.#hasProxy)
-      return 'HTTPS_PROXY or HTTP_PROXY names a proxy: see that it is right, or name the host in NO_PROXY';
+    if (this.#hasProxy) return 'check the proxy in HTTPS_PROXY or HTTP_PROXY, or add the host to NO_PROXY';
     const isPerhapsTls =
       !(this.#agent instanceof SecureAgent) &&
       MIXED_UP.has((cause as NodeJS.ErrnoException | undefined)?.code);
     return isPerhapsTls
       ? 'should TLS be spoken there, the address begins with https://'
-      : 'see that "coffer serve" runs there, and that COFFER_ADDR or --address is right';
+      : 'check that "coffer serve" is running and that COFFER_ADDR or --address is correct';
   }
 }
 
@@ -211,14 +210,14 @@ const shown = (own: TransportOptions['clientCertificate']) =>
 const MIXED_UP: ReadonlySet<unknown> = new Set(['ECONNRESET', 'HPE_INVALID_CONSTANT']);
 
 const REASONS: Readonly<Record<string, string>> = {
-  ECONNREFUSED: 'nobody listens there',
+  ECONNREFUSED: 'connection refused',
   ECONNRESET: 'the connection was cut',
-  EPROTO: 'what listens there does not speak TLS; its address begins with http://',
-  HPE_INVALID_CONSTANT: 'what listens there does not speak HTTP',
-  ENOTFOUND: 'no such host',
-  ENOENT: 'no such socket',
+  EPROTO: 'the server does not use TLS; use http://',
+  HPE_INVALID_CONSTANT: 'the server does not speak HTTP',
+  ENOTFOUND: 'host not found',
+  ENOENT: 'socket not found',
   EACCES: 'permission denied',
-  ETIMEDOUT: 'no answer in time',
+  ETIMEDOUT: 'timed out',
   DEPTH_ZERO_SELF_SIGNED_CERT: 'its certificate is not trusted; name its authority in COFFER_CACERT',
   SELF_SIGNED_CERT_IN_CHAIN: 'its certificate is not trusted; name its authority in COFFER_CACERT',
   UNABLE_TO_VERIFY_LEAF_SIGNATURE: 'its certificate is not trusted; name its authority in COFFER_CACERT',

@@ -1,6 +1,6 @@
 import { CofferError } from '../ground/errors.ts';
 import { DEFAULT_MOUNT } from '../mounts/paths.ts';
-import type { Runner } from '../operations/declaration/operation.ts';
+import type { Operation, Runner } from '../operations/declaration/operation.ts';
 import { parseValues } from '../operations/declaration/params.ts';
 import { CAPABILITY_OF } from '../operations/declaration/route.ts';
 import { loadOperation, type RunnerOptions } from '../operations/runner.ts';
@@ -9,7 +9,7 @@ import { type Bearer, printPathRequest, printRequest } from './request.ts';
 import type { Transport } from './transport.ts';
 
 /** A server tells those whom it refuses nothing; but who has asked knows for what, and is told what a policy has to say. */
-function namingRight<T>(capability: string, target: string, read: () => T): T {
+function namingRight<T>(right: string, target: string, read: () => T): T {
   try {
     return read();
   } catch (error) {
@@ -17,11 +17,15 @@ function namingRight<T>(capability: string, target: string, read: () => T): T {
     if (!isPlain || !target.startsWith(DATA_API)) throw error;
     const path = decodeURIComponent(target.slice(DATA_API.length).split('?', 1)[0] ?? '');
     throw new CofferError(error.kind, error.message, {
-      hint: `see that the token is valid, and that a policy of it grants "${capability}" on ${path}`,
+      hint: `check that the token is valid and that its policies grant ${right} on ${path}`,
       cause: error,
     });
   }
 }
+
+/** What an operation that may create needs depends on what is there, which a refusal does not tell. */
+const rightOf = ({ capability, exists }: Pick<Operation, 'capability' | 'exists'>): string =>
+  exists === undefined ? `"${capability}"` : `"${capability}" ("create" if it does not exist yet)`;
 
 const REFUSED = 'permission denied';
 const DATA_API = '/v1/';
@@ -36,12 +40,14 @@ export function remoteRunner(transport: Transport, bearer: Bearer, options: Runn
       parseValues(declaration.params, raw);
       const request = printRequest(declaration, raw, mount, bearer);
       const answer = await transport.send(request);
-      return namingRight(declaration.capability, request.target, () => readAnswer(declaration, answer));
+      return namingRight(rightOf(declaration), request.target, () => readAnswer(declaration, answer));
     },
     async at(asked) {
       const request = printPathRequest(asked, bearer);
       const answer = await transport.send(request);
-      return namingRight(CAPABILITY_OF[asked.method], request.target, () => readAnyAnswer(asked, answer));
+      return namingRight(`"${CAPABILITY_OF[asked.method]}"`, request.target, () =>
+        readAnyAnswer(asked, answer),
+      );
     },
     organization,
     close: () => transport.close(),

@@ -80,7 +80,7 @@ function plain(name: string, value: string): string {
   if (!value.split('/').some((segment) => segment === '.' || segment === '..')) return value;
   throw invalid(`${name} ${JSON.stringify(value)} is not allowed`, {
     field: name,
-    hint: 'nothing is called "." or ".."',
+    hint: 'names cannot be "." or ".."',
   });
 }
 

@@ -29,11 +29,11 @@ export interface WireAnswer {
 /** Response timeout in milliseconds, the same as in Vault servers. */
 export const ANSWER_WITHIN_MS = 90_000;
 
-export const STRANGER_HINT = { hint: 'see what listens at that address' } as const;
+export const STRANGER_HINT = { hint: 'check what is listening at that address' } as const;
 
 /** Converts the error of a modifying request that was sent, because it may have been carried out. */
 export const perhapsDone = (error: CofferError): CofferError =>
   unconfirmed(error.message, {
-    hint: 'what was asked for may be done: look before you do it again',
+    hint: 'the request may have been carried out: check before retrying',
     cause: error,
   });

@@ -16,7 +16,7 @@ export function decodeBase64(text: string, field?: string): Buffer {
   if (bad !== undefined) {
     throw new CofferError('invalid', `illegal base64 data at input byte ${bad}`, {
       field,
-      hint: 'give standard base64 with padding',
+      hint: 'use standard base64 with padding',
     });
   }
   return Buffer.from(text.replace(/[\r\n]/g, ''), 'base64');

@@ -68,12 +68,12 @@ function valuesIn(bytes: Buffer): DerValue[] {
 function valueAt(bytes: Buffer, at: number): DerValue {
   const tag = bytes[at];
   const short = bytes[at + 1];
-  if (tag === undefined || short === undefined) throw malformed('it ends within a value');
+  if (tag === undefined || short === undefined) throw malformed('unexpected end of a value');
   if ((tag & HIGH_TAG_NUMBER) === HIGH_TAG_NUMBER) throw malformed('it has a tag of several octets');
   const { length, octets } =
     short < LONG_FORM ? { length: short, octets: 0 } : longLength(bytes, at + 2, short);
   const start = at + 2 + octets;
-  if (start + length > bytes.length) throw malformed('it ends within a value');
+  if (start + length > bytes.length) throw malformed('unexpected end of a value');
   return {
     tag,
     content: bytes.subarray(start, start + length),
@@ -85,7 +85,7 @@ function valueAt(bytes: Buffer, at: number): DerValue {
 function longLength(bytes: Buffer, at: number, first: number): { length: number; octets: number } {
   const octets = first - LONG_FORM;
   if (octets === 0 || octets > MOST_LENGTH_OCTETS || at + octets > bytes.length) {
-    throw malformed('it has a length that can not be right');
+    throw malformed('invalid length');
   }
   const length = bytes.readUIntBE(at, octets);
   if (length < LONG_FORM || length < 2 ** (8 * (octets - 1))) throw malformed('it has a padded length');
@@ -147,7 +147,7 @@ export function identifierOf(value: DerValue | undefined): string {
     arc = 0n;
   }
   if (((value.content.at(-1) ?? 0) & CONTINUES) !== 0)
-    throw malformed('an object identifier ends within an arc');
+    throw malformed('unexpected end of an object identifier');
   const [first = 0n, ...rest] = arcs;
   // The first two arcs share one number (X.690, 8.19.4).
   const root = first < 80n ? first / 40n : 2n;

@@ -71,7 +71,7 @@ function refuseOthers(
       hint:
         uid === own
           ? placed`run "chmod ${mend} ${{ file: path }}"`
-          : placed`as root, run "chown ${own} ${{ file: path }} && chmod ${mend} ${{ file: path }}"`,
+          : placed`run "chown ${own} ${{ file: path }} && chmod ${mend} ${{ file: path }}" as root`,
     });
   if (uid !== own && uid !== ROOT) throw refused(`belongs to another user (uid ${uid}, yours is ${own})`);
   if ((mode & forbidden) !== 0) throw refused(`can be ${mode & WRITING ? 'written' : 'read'} by others`);

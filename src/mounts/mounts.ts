@@ -188,9 +188,9 @@ export class Mounts {
       if (mount.type === TOKEN) throw invalid(`cannot remount "${source}/"`, { field: 'from' });
       const isLogin = isLoginMount(mount);
       if (isLogin && !target.startsWith(LOGIN_PREFIX)) {
-        throw invalid(`a login method can't be at "${target}/"`, {
+        throw invalid(`login methods cannot be mounted at "${target}/"`, {
           field: 'to',
-          hint: `give a path below ${LOGIN_PREFIX}`,
+          hint: `use a path below ${LOGIN_PREFIX}`,
         });
       }
       const path = checkedPath(target, isLogin);

@@ -24,10 +24,10 @@ export async function findByPath(core: Core, { method, path }: PathRequest): Pro
   const mounts = isBelowMount ? await core.mounts.list() : [];
   const { match, mount } = endpoints.at(new StoreLook(await core.store.revision(), mounts), method, path);
   if (match === 'unsupported-operation') {
-    throw unsupported(`${path} can't be used like this`, { hint: 'try read, write, list or delete' });
+    throw unsupported(`${path} does not support this method`, { hint: 'try read, write, list or delete' });
   }
   if (match === 'unsupported-path') {
-    throw notFound(`there is nothing at ${path}`, { hint: 'list the mounts with "coffer mounts list"' });
+    throw notFound(`nothing found at ${path}`, { hint: 'list the mounts with "coffer mounts list"' });
   }
   return { match, mount };
 }

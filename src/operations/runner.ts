@@ -36,7 +36,7 @@ export interface RunnerOptions {
 const stillAt = (view: View, store: Store): Store => ({
   id: store.id,
   read: async (read) => read(view),
-  transact: () => Promise.reject(new TypeError('what is past can not be changed')),
+  transact: () => Promise.reject(new TypeError('this is a read-only snapshot')),
   revision: () => store.revision(),
   limitCache: () => undefined,
   close: () => undefined,

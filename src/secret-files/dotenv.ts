@@ -179,7 +179,7 @@ function quoted(value: string): string {
 function added(text: string, name: string, value: string): string {
   const [whole] = match(NAME, name, 0) ?? [];
   if (whole !== name) {
-    throw invalid(`${JSON.stringify(name)} is no name for a .env`, {
+    throw invalid(`invalid .env variable name ${JSON.stringify(name)}`, {
       field: 'NAME',
       hint: 'use letters, digits, "_", "-" and "."',
     });

@@ -114,8 +114,8 @@ export const otherNameRefused = (
         file,
         text,
         otherNameAt,
-        `for some readers the value that begins here goes on over ${name}, which is encrypted or is to be`,
-        'close its quote on its line, with no backslash before it or at the end of a line, and leave no blank behind a last "="',
+        `some parsers continue the value that begins here over ${name}, which is encrypted or is to be encrypted`,
+        'close its quote on the same line, without a backslash before it or at the end of a line, and remove spaces after a last "="',
       )
     : text[otherNameAt] === '*'
       ? refusedAt(
@@ -130,7 +130,7 @@ export const otherNameRefused = (
           text,
           otherNameAt,
           `a tag has some readers call ${name} otherwise, which is encrypted or is to be`,
-          'leave the tag out',
+          'remove the tag',
         );
 
 /** Formats the name of keys: `db.password`. */
@@ -156,5 +156,5 @@ const CONFLICT = /^<{7}(?: |\r?$)/m;
 export function refuseConflicts(text: string, file: string): void {
   const found = text.includes('<<<<<<<') ? CONFLICT.exec(text) : null;
   if (found !== null && /^>{7}(?: |\r?$)/m.test(text))
-    throw refusedAt(file, text, found.index, 'a merge conflict stands here', 'solve it first');
+    throw refusedAt(file, text, found.index, 'unresolved merge conflict', 'solve it first');
 }

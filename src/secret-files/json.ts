@@ -76,7 +76,7 @@ class Reader {
     const start = this.#at;
     const bracket = this.#text[start];
     if (bracket !== '{' && bracket !== '[') return undefined;
-    if (path.length === MAX_DEPTH) throw this.#refused('this is nested too deeply');
+    if (path.length === MAX_DEPTH) throw this.#refused('nested too deeply');
     this.#at++;
     const isList = bracket === '[';
     const entries = this.#entries(path, isList);
@@ -107,7 +107,7 @@ class Reader {
     const source = this.#take(STRING);
     if (source === undefined) throw this.#refused('a key in double quotes is missing');
     const key = this.#meaning(source, start);
-    if (keys.has(key)) throw this.#refused(`the key ${source} is there twice`, start);
+    if (keys.has(key)) throw this.#refused(`duplicate key ${source}`, start);
     keys.add(key);
     this.#take(BLANKS);
     if (!this.#takes(':')) throw this.#refused('a colon is missing');
@@ -121,7 +121,7 @@ class Reader {
     const number = string === undefined ? this.#take(NUMBER) : undefined;
     const boolean = this.#at === start ? this.#take(BOOLEAN) : undefined;
     const source = string ?? number ?? boolean ?? this.#take(NULL);
-    if (source === undefined) throw this.#refused('this is no JSON');
+    if (source === undefined) throw this.#refused('not valid JSON');
     const text = string === undefined ? source : this.#meaning(string, start);
     const type =
       string !== undefined

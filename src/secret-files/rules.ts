@@ -40,7 +40,7 @@ export function rulesIn(document: SecretFile, file: string): readonly Rule[] {
     if (top !== 'rules' || place.path.length < 3) {
       throw refused(
         place,
-        `${place.name} means nothing here`,
+        `unknown setting ${place.name}`,
         'rules: is a list of rules, each with files: and key:',
       );
     }
@@ -48,7 +48,7 @@ export function rulesIn(document: SecretFile, file: string): readonly Rule[] {
     if (members === undefined) byRule.set(index, [place]);
     else members.push(place);
   }
-  if (byRule.size === 0) throw refused(undefined, 'there are no rules', 'give rules: with files: and key:');
+  if (byRule.size === 0) throw refused(undefined, 'no rules', 'expected rules: with files: and key:');
   return [...byRule.values()].map((places) => ruleOf(places, refused));
 }
 
@@ -63,11 +63,7 @@ function ruleOf(
     const [, , member = ''] = place.path;
     const isInList = place.path.length === 4;
     if (!TEXTS.has(member) && !LISTS.has(member)) {
-      throw refused(
-        place,
-        `${place.name} means nothing here`,
-        `a rule has ${[...LISTS, ...TEXTS].join(', ')}`,
-      );
+      throw refused(place, `unknown setting ${place.name}`, `a rule has ${[...LISTS, ...TEXTS].join(', ')}`);
     }
     if (
       place.path.length > 4 ||
@@ -85,13 +81,13 @@ function ruleOf(
   const [format] = textsOf('format');
   const files = textsOf('files');
   if (key === undefined) throw refused(first, 'this rule has no key:', 'name the key that encrypts');
-  if (files.length === 0) throw refused(first, 'this rule has no files:', 'say for which files it is');
+  if (files.length === 0) throw refused(first, 'this rule has no files:', 'missing files:');
   if (mount !== undefined && !isMountPath(mount))
-    throw refused(placesOf('mount')[0], `${JSON.stringify(mount)} is no mount`);
+    throw refused(placesOf('mount')[0], `invalid mount ${JSON.stringify(mount)}`);
   if (format !== undefined && !isFormat(format)) {
     throw refused(
       placesOf('format')[0],
-      `there is no format ${JSON.stringify(format)}`,
+      `unknown format ${JSON.stringify(format)}`,
       `use one of ${FORMAT_NAMES.join(', ')}`,
     );
   }

@@ -30,9 +30,12 @@ export function respliced(
 ): SecretFile {
   const text = spliced(file, sources);
   const misfit = (place: Place): CofferError =>
-    invalid(`${name}:${lineAt(file.text, place.start)}: ${place.name}: what is encrypted there is no value`, {
-      hint: 'it was written for a file of another form',
-    });
+    invalid(
+      `${name}:${lineAt(file.text, place.start)}: ${place.name}: the decrypted text is not a valid value`,
+      {
+        hint: 'it was encrypted for another file format',
+      },
+    );
   const [first] = sources.keys();
   const result = first === undefined ? file : parsedAgain(format, text, name, misfit(first));
   let delta = 0;
@@ -109,7 +112,7 @@ export function changedAlone(
   text: string,
   name: string,
 ): SecretFile {
-  const failed = invalid(`${path}: ${name} can't be changed as this file is laid out`, {
+  const failed = invalid(`${path}: cannot change ${name} without changing the layout of the file`, {
     hint: 'change it in an editor',
   });
   const after = parsedAgain(format, text, path, failed);

@@ -53,7 +53,7 @@ export function gapFor(
     const entry = branch.entries.find((candidate) => candidate.key === key);
     if (entry === undefined) {
       if (branch.isList && key !== String(branch.entries.length)) {
-        throw invalid(`there can be no ${name}`, {
+        throw invalid(`cannot add ${name}`, {
           field: 'NAME',
           hint: `the next entry of that list is ${nameOf([...path.slice(0, depth), String(branch.entries.length)])}`,
         });
@@ -70,8 +70,8 @@ export function gapFor(
 const inTheWay = (name: string, path: readonly string[]): CofferError =>
   invalid(
     nameOf(path) === name
-      ? `${name} holds more than one value`
-      : `there can be no ${name}: ${nameOf(path)} is a value`,
+      ? `${name} is not a single value`
+      : `cannot add ${name}: ${nameOf(path)} is a value`,
     { field: 'NAME' },
   );
 
@@ -81,9 +81,9 @@ const inTheWay = (name: string, path: readonly string[]): CofferError =>
  */
 export function refuseToMoveOthers({ isList, entries }: Branch, index: number, { name }: Place): void {
   if (!isList || index === entries.length - 1) return;
-  throw invalid(`${name} can't be taken out of its list`, {
+  throw invalid(`cannot remove ${name} from its list`, {
     field: 'NAME',
-    hint: 'those behind it would be at other places, and what is encrypted is bound to its place',
+    hint: 'the values after it would change position, and encrypted values are bound to their position',
   });
 }
 

@@ -55,7 +55,7 @@ const hasContent = (text: string): boolean => /^[ \t]*[^#\s%-]/m.test(text);
 const newlineOf = (text: string): string => /\r?\n/.exec(text)?.[0] ?? '\n';
 
 const noPlace = (name: string): CofferError =>
-  invalid(`there can be no ${name} in this file`, {
+  invalid(`cannot add ${name} to this file`, {
     field: 'NAME',
     hint: 'its document is missing, or is one value',
   });
@@ -106,4 +106,4 @@ export function removedFromYaml(text: string, documents: readonly YamlDocument[]
 }
 
 const byHand = ({ name }: Place): CofferError =>
-  invalid(`${name} can't be taken out of its line`, { field: 'NAME', hint: 'remove it in an editor' });
+  invalid(`cannot remove ${name} from its line`, { field: 'NAME', hint: 'remove it in an editor' });

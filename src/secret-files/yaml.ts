@@ -74,7 +74,7 @@ function documentsIn(text: string, file: string): readonly (ParsedNode | null)[]
       const [error] = errors;
       if (error?.code === 'RESOURCE_EXHAUSTION') throw tooDeep(file);
       if (error !== undefined)
-        throw refusedAt(file, text, error.pos[0], `this is no YAML: ${withoutContent(error)}`);
+        throw refusedAt(file, text, error.pos[0], `invalid YAML: ${withoutContent(error)}`);
       return contents as ParsedNode | null;
     });
   } catch (error) {
@@ -119,8 +119,8 @@ function refuseOtherLineEnds(text: string, places: readonly Place[], file: strin
       file,
       text,
       index,
-      'a character stands here that ends a line for some readers of YAML and not for others',
-      'leave it out, or write it in double quotes as an escape: \\N, \\L, \\P or \\r',
+      'a character here ends a line in some YAML parsers but not in others',
+      'remove it, or write it in double quotes as an escape: \\N, \\L, \\P or \\r',
     );
   }
 }
@@ -140,7 +140,7 @@ function withoutContent({ code, message }: YAMLError): string {
   return said.charAt(0).toLowerCase() + said.slice(1);
 }
 
-const tooDeep = (file: string): CofferError => invalid(`${file}: this is nested too deeply`);
+const tooDeep = (file: string): CofferError => invalid(`${file}: nested too deeply`);
 
 interface Where {
   readonly prefix: string;
@@ -197,8 +197,7 @@ class Walk {
 
   #branch(node: YAMLMap | YAMLSeq, where: Where): Branch {
     const [start = 0, end = 0] = node.range ?? [];
-    if (where.path.length === MAX_DEPTH)
-      throw refusedAt(this.#file, this.#text, start, 'this is nested too deeply');
+    if (where.path.length === MAX_DEPTH) throw refusedAt(this.#file, this.#text, start, 'nested too deeply');
     const isFlow = node.flow === true;
     const isList = !isMap(node);
     const inside = { ...where, inFlow: where.inFlow || isFlow };
@@ -225,7 +224,7 @@ class Walk {
     const [start, keyEnd] = rangeOf(key);
     const name = isScalar(key) && key.type !== 'PLAIN' ? String(key.value) : this.#text.slice(start, keyEnd);
     if (keys.has(name)) {
-      throw refusedAt(this.#file, this.#text, start, `the key ${JSON.stringify(name)} is there twice`);
+      throw refusedAt(this.#file, this.#text, start, `duplicate key ${JSON.stringify(name)}`);
     }
     keys.add(name);
     const from = this.places.length;
@@ -251,8 +250,7 @@ class Walk {
     if (!isScalar(node) && !isCollection(node)) return;
     this.#anchors.begin(node.anchor, this.places.length);
     if (isScalar(node)) return;
-    if (depth === MAX_DEPTH)
-      throw refusedAt(this.#file, this.#text, rangeOf(node)[0], 'this is nested too deeply');
+    if (depth === MAX_DEPTH) throw refusedAt(this.#file, this.#text, rangeOf(node)[0], 'nested too deeply');
     for (const item of node.items) {
       this.#key(isPair(item) ? item.key : item, depth + 1);
       if (isPair(item)) this.#key(item.value, depth + 1);

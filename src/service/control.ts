@@ -149,7 +149,7 @@ export class Control implements ServerState {
       // A wrong key is an error of the caller; with the status of a sealed server, clients would retry.
       throw invalid(ownWords('unseal failed, invalid key'), {
         field: 'key',
-        hint: 'see "coffer status" for what opens it',
+        hint: 'run "coffer status" to see what unlocks it',
       });
     }
     this.#keys = keys;

@@ -89,9 +89,9 @@ function started(command: readonly string[]): ChildProcess | undefined {
 const stillborn = (): Worker => ({
   gone: Promise.resolve(),
   async work() {
-    throw unavailable(ownWords('no process can be started to work on large requests'));
+    throw unavailable(ownWords('cannot start a worker for large requests'));
   },
   close: async () => undefined,
 });
 
-const ended = (): CofferError => unavailable(ownWords('the process that works on large requests ended'));
+const ended = (): CofferError => unavailable(ownWords('the worker for large requests exited'));

@@ -223,9 +223,9 @@ export class Lanes {
 
 const noRoom = (): CofferError =>
   unavailable(ownWords('too many large requests are waiting'), {
-    hint: 'send fewer at a time, or try again in a moment',
+    hint: 'send fewer at once, or retry in a moment',
   });
 
-const ended = (): CofferError => unavailable(ownWords('the processes that work on large requests end'));
+const ended = (): CofferError => unavailable(ownWords('the workers for large requests are shutting down'));
 
-const dropped = (): CofferError => unavailable(ownWords('the caller has hung up'));
+const dropped = (): CofferError => unavailable(ownWords('the client disconnected'));

@@ -53,9 +53,9 @@ const NO_DIRECTORY = 'no such directory';
 const TOO_LONG = 'the path is too long for a socket';
 const WHY: Readonly<Record<string, string>> = {
   EADDRINUSE: 'another program listens there',
-  EADDRNOTAVAIL: 'this machine has no such address',
+  EADDRNOTAVAIL: 'address not available on this machine',
   EACCES: 'permission denied',
-  ENOTFOUND: 'no such host',
+  ENOTFOUND: 'host not found',
   ENOENT: NO_DIRECTORY,
   ENOTDIR: 'part of the path is not a directory',
   EROFS: 'the file system is read-only',

@@ -144,58 +144,58 @@ export function printMetrics(snapshots: readonly Snapshot[], server: ServerNumbe
     ...metric(
       'coffer_requests_in_flight',
       'gauge',
-      'Requests being answered.',
+      'Number of requests in progress.',
       of((s) => s.inFlight),
     ),
     ...metric(
       'coffer_defects_total',
       'counter',
-      'Errors that nobody foresaw.',
+      'Number of internal errors.',
       of((s) => s.defects),
     ),
     ...metric(
       'coffer_audit_failures_total',
       'counter',
-      'Audit records that could not be written.',
+      'Number of audit records that could not be written.',
       of((s) => s.unrecorded),
     ),
     ...metric(
       'coffer_login_failures_total',
       'counter',
-      "Logins that failed through their callers' fault.",
+      'Number of failed logins.',
       of((s) => s.loginFailures),
     ),
     ...printStore(snapshots),
     ...printCertificateEnd(snapshots),
     ...printEnd(
       'coffer_scrape_token_end_seconds',
-      'When the token ends that asked for these numbers, in Unix time.',
+      'Expiration time of the token used for this scrape, Unix time.',
       server.tokenEnds,
     ),
-    ...metric('coffer_sealed', 'gauge', '1 while the store is sealed.', server.sealed ? 1 : 0),
-    ...metric('coffer_processes', 'gauge', 'Processes that answer requests.', snapshots.length),
+    ...metric('coffer_sealed', 'gauge', '1 if the store is sealed.', server.sealed ? 1 : 0),
+    ...metric('coffer_processes', 'gauge', 'Number of worker processes.', snapshots.length),
     ...metric(
       'coffer_worker_restarts_total',
       'counter',
-      'Processes that ended unasked, and were replaced.',
+      'Number of workers that exited unexpectedly and were restarted.',
       server.replaced,
     ),
     ...metric(
       'process_resident_memory_bytes',
       'gauge',
-      'Memory of all processes.',
+      'Memory used by all processes.',
       of((s) => s.residentBytes),
     ),
     ...metric(
       'nodejs_heap_size_used_bytes',
       'gauge',
-      'Heap of all processes.',
+      'Heap size of all processes.',
       of((s) => s.heapBytes),
     ),
     ...metric(
       'process_start_time_seconds',
       'gauge',
-      'When the oldest process started, in Unix time.',
+      'Start time of the oldest process, Unix time.',
       Math.min(...snapshots.map(({ startedAt }) => startedAt)),
     ),
     '',
@@ -222,28 +222,28 @@ function printStore(snapshots: readonly Snapshot[]): string[] {
   const found = snapshots.flatMap(({ store }) => store ?? []);
   const count = (is: boolean): number => (is ? 1 : 0);
   return [
-    ...describe(failures, 'counter', "Requests that failed for the server's disk or database."),
+    ...describe(failures, 'counter', 'Number of requests that failed because of the disk or database.'),
     ...Object.entries(byKind).map(([kind, number]) => `${failures}{kind="${kind}"} ${number}`),
     ...metric(
       'coffer_store_available',
       'gauge',
-      '1 while every process can use the store; 0 while it is sealed, too.',
+      '1 if all processes can use the store, else 0 (also while sealed).',
       count(found.length > 0 && found.every((condition) => condition === 'available')),
     ),
     ...metric(
       'coffer_store_went_back',
       'gauge',
-      '1 while the store is behind what was seen of it.',
+      '1 if the store was rolled back to an older state.',
       count(found.includes('went-back')),
     ),
     ...printFree(
       'coffer_store_free_bytes',
-      'Bytes left on the disk of the store.',
+      'Free bytes on the disk of the store.',
       snapshots.flatMap(({ storeFreeBytes }) => storeFreeBytes ?? []),
     ),
     ...printFree(
       'coffer_audit_free_bytes',
-      'Bytes left on the disk of the audit log.',
+      'Free bytes on the disk of the audit log.',
       snapshots.flatMap(({ auditFreeBytes }) => auditFreeBytes ?? []),
     ),
   ];
@@ -255,7 +255,7 @@ const printFree = (name: string, help: string, found: readonly number[]): string
 /** Prints the earliest expiration time, in case a process has missed a renewal. */
 function printCertificateEnd(snapshots: readonly Snapshot[]): string[] {
   const ends = snapshots.flatMap(({ certificateEnds }) => certificateEnds ?? []);
-  const help = 'When the TLS certificate ends, in Unix time.';
+  const help = 'Expiration time of the TLS certificate, Unix time.';
   return printEnd(
     'coffer_tls_certificate_end_seconds',
     help,
@@ -272,7 +272,7 @@ function printRequests(requests: Readonly<Record<string, number>>): string[] {
     const [api, method, status] = labels.split(' ');
     return `${name}{api="${api}",method="${method}",status="${status}"} ${count}`;
   });
-  return [...describe(name, 'counter', 'Requests answered.'), ...lines.sort()];
+  return [...describe(name, 'counter', 'Number of requests answered.'), ...lines.sort()];
 }
 
 function printDurations(snapshots: readonly Snapshot[]): string[] {
@@ -288,5 +288,5 @@ function printDurations(snapshots: readonly Snapshot[]): string[] {
     const total = sum(all.map(({ sumSeconds }) => sumSeconds));
     return [...buckets, `${name}_sum{api="${api}"} ${total}`, `${name}_count{api="${api}"} ${below}`];
   });
-  return [...describe(name, 'histogram', 'Time from a request to its answer.'), ...lines];
+  return [...describe(name, 'histogram', 'Request duration.'), ...lines];
 }

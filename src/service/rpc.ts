@@ -70,7 +70,7 @@ export class Rpc {
   #closed = false;
 
   /** @param gone what is said when the other side has ended. */
-  constructor(port: Port, handlers: Handlers, gone = 'a process of the server ended') {
+  constructor(port: Port, handlers: Handlers, gone = 'a server process exited') {
     this.#gone = gone;
     this.#port = port;
     this.#handlers = handlers;

@@ -233,7 +233,7 @@ export class Service implements Member {
   #alarm({ message, hint, from, to }: WentBack): void {
     if (this.#alarmed === from) return;
     this.#alarmed = from;
-    this.#options.log.alarm('THE STORE WENT BACK: nothing is answered and nothing written', {
+    this.#options.log.alarm('THE STORE WAS ROLLED BACK: all requests are refused', {
       reason: message,
       from: printVersion(from),
       to: printVersion(to),
@@ -247,7 +247,7 @@ export class Service implements Member {
       step: isLane ? LANE_COUNT_STEP : COUNT_STEP,
       reached: (messages) => {
         this.#options.log.warn(
-          'a key version has encrypted very many messages: see "keys read", and rotate it',
+          'a key version has encrypted very many messages: rotate it (see "coffer transit keys read")',
           {
             messages,
           },
@@ -276,7 +276,7 @@ export class Service implements Member {
     const { refreshRevocations, tidyLogins } = await import('../operations/auth/upkeep.ts');
     await tidyLogins(core);
     for (const failure of await refreshRevocations(core)) {
-      this.#options.log.warn('a list of revoked certificates could not be fetched again', { ...failure });
+      this.#options.log.warn('cannot refresh a CRL', { ...failure });
     }
   }
 

@@ -36,13 +36,13 @@ export async function makeWay(path: string): Promise<void> {
   const found = statusOf(path);
   if (found === undefined) return;
   if (!found.isSocket()) {
-    throw conflict(placed`${{ file: path }} is in the way`, {
+    throw conflict(placed`${{ file: path }} exists and is not a socket`, {
       field: 'socket',
-      hint: 'it is no socket: choose another path',
+      hint: 'choose another path',
     });
   }
   if (await somebodyListens(path)) {
-    throw conflict(placed`another program listens on ${{ file: path }}`, { field: 'socket' });
+    throw conflict(placed`another program is already listening on ${{ file: path }}`, { field: 'socket' });
   }
   unlinkSync(path);
 }

@@ -73,7 +73,7 @@ export class WorkerPool<S> {
 
   async #replace(code: number | null, signal: string | null): Promise<void> {
     this.#control.replaced();
-    this.#log.warn('a worker ended and is replaced', { code, signal });
+    this.#log.warn('a worker exited and was restarted', { code, signal });
     while (!this.#closing) {
       await sleep(RESTART_PAUSE_MS);
       if (this.#closing) return;

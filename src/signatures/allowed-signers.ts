@@ -111,7 +111,7 @@ const OPTION = /^(namespaces|valid-after|valid-before)="((?:\\"|[^"\\]|\\(?!"))*
 function parseOptions(text: string): Options | string {
   const values = new Map<string, string>();
   let isAuthority = false;
-  if (text.endsWith(',')) return 'has a comma with nothing behind it';
+  if (text.endsWith(',')) return 'ends with a comma';
   for (let rest = text; rest !== ''; ) {
     const [flag] = FLAG.exec(rest) ?? [];
     const [option, name = '', value = ''] = OPTION.exec(rest) ?? [];
@@ -119,7 +119,7 @@ function parseOptions(text: string): Options | string {
     if (whole === undefined) return 'has an unknown option';
     if (flag !== undefined) isAuthority = true;
     if (option !== undefined) {
-      if (values.has(name.toLowerCase())) return `has ${name.toLowerCase()} twice`;
+      if (values.has(name.toLowerCase())) return `has a duplicate ${name.toLowerCase()}`;
       values.set(name.toLowerCase(), value.replaceAll('\\"', '"'));
     }
     rest = rest.slice(whole.length).replace(/^,/, '');
@@ -129,7 +129,7 @@ function parseOptions(text: string): Options | string {
     const given = values.get(name);
     if (given === undefined) continue;
     const time = parseSshTime(given);
-    if (time === undefined) return `has ${JSON.stringify(given)} for a time`;
+    if (time === undefined) return `has the invalid time ${JSON.stringify(given)}`;
     times[member] = time;
   }
   const { validAfter = 0, validBefore = Number.POSITIVE_INFINITY } = times;

@@ -31,15 +31,15 @@ export function printManifest(sums: readonly Sum[]): string {
  */
 export function parseManifest(text: string): readonly Sum[] {
   const lines = text.replace(/\r?\n$/, '').split(/\r?\n/);
-  if (lines.length > MAX_LINES) throw invalid(`the list has more than ${MAX_LINES} lines`);
+  if (lines.length > MAX_LINES) throw invalid(`the manifest has more than ${MAX_LINES} lines`);
   const taken = new Set<string>();
   return lines.map((line, index) => {
     const [, isEscaped, sha256, escaped] = LINE.exec(line) ?? [];
-    const broken = (why: string) => invalid(`line ${index + 1} of the list ${why}`);
-    if (sha256 === undefined || escaped === undefined) throw broken('is no SHA-256 sum with a name');
+    const broken = (why: string) => invalid(`manifest line ${index + 1} ${why}`);
+    if (sha256 === undefined || escaped === undefined) throw broken('is not a SHA-256 checksum line');
     const name = isEscaped ? escaped.replaceAll(/\\([\\nr])/g, (_, sign) => UNESCAPED[sign] ?? '') : escaped;
     if (!isInside(name)) throw broken(`names a file outside of its directory: ${name}`);
-    if (taken.has(name)) throw broken(`names ${name} once more`);
+    if (taken.has(name)) throw broken(`has a duplicate entry ${name}`);
     taken.add(name);
     return { sha256: sha256.toLowerCase(), name };
   });

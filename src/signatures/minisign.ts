@@ -43,7 +43,7 @@ const rawKey = (key: KeyObject): Buffer => Buffer.from(key.export({ format: 'jwk
  */
 export function requireMinisignKey(key: KeyObject): void {
   if (isEdwardsKey(key)) return;
-  throw unsupported('minisign has Ed25519 keys only', { hint: 'use an ed25519 key, or the format ssh' });
+  throw unsupported('minisign only supports Ed25519 keys', { hint: 'use an ed25519 key, or the format ssh' });
 }
 
 /**
@@ -114,10 +114,9 @@ export function parseMinisignSignature(text: string): MinisignSignature {
     commentSignature?.length === SIGNATURE_BYTES &&
     comment.startsWith(TRUSTED) &&
     rest.length === 0;
-  if (!isWhole) throw invalid('this minisign signature is not whole');
+  if (!isWhole) throw invalid('the minisign signature is incomplete');
   const algorithm = bytes.subarray(0, PURE.length).toString('latin1');
-  if (algorithm !== PURE && algorithm !== HASHED)
-    throw unsupported('this minisign signature is of an unknown kind');
+  if (algorithm !== PURE && algorithm !== HASHED) throw unsupported('unknown minisign signature algorithm');
   return {
     keyId: bytes.subarray(PURE.length, PURE.length + KEY_ID_BYTES),
     hashed: algorithm === HASHED,

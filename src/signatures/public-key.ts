@@ -15,8 +15,7 @@ export interface GivenKey {
   readonly minisignId?: Buffer;
 }
 
-const HINT =
-  'give a PEM, a line of an OpenSSH .pub file, a minisign public key, or a JSON Web Key (a set of them, too)';
+const HINT = 'use PEM, an OpenSSH .pub line, a minisign public key, or a JSON Web Key (Set)';
 
 /** Beginnings of lines that are public keys, possibly malformed ones, and never file names. */
 const KEY_LINE =
@@ -33,7 +32,7 @@ export const isPublicKeyText = (text: string): boolean =>
  */
 export function parsePublicKeys(text: string): readonly GivenKey[] {
   if (/-----BEGIN [A-Z ]*PRIVATE KEY-----/.test(text)) {
-    throw invalid('this is a private key', { hint: 'give its public half' });
+    throw invalid('this is a private key, not a public key', { hint: 'use its public key' });
   }
   if (text.includes(BEGIN))
     return pemBlocks(text).map((pem) => ({ key: keyOf(() => createPublicKey(pem)), form: 'pem' }));
@@ -42,8 +41,7 @@ export function parsePublicKeys(text: string): readonly GivenKey[] {
   if (minisign !== undefined) return [{ key: minisign.key, form: 'minisign', minisignId: minisign.id }];
   const lines = text.split(/\r?\n/).filter((line) => !/^\s*(#|$)/.test(line));
   const keys = lines.flatMap((line) => parseSshLine(line) ?? []);
-  if (keys.length === 0 || keys.length !== lines.length)
-    throw invalid('this is no public key', { hint: HINT });
+  if (keys.length === 0 || keys.length !== lines.length) throw invalid('not a public key', { hint: HINT });
   return keys.map(({ key }) => ({ key, form: 'ssh' }));
 }
 
@@ -65,13 +63,13 @@ function jsonWebKeys(text: string): readonly GivenKey[] {
   try {
     value = JSON.parse(text);
   } catch {
-    throw invalid('this is no JSON', { hint: HINT });
+    throw invalid('not valid JSON', { hint: HINT });
   }
   const several = isObject(value) && Array.isArray(value['keys']) ? value['keys'] : [value];
   return several.map((jwk: unknown) => {
-    if (!isObject(jwk)) throw invalid('this is no JSON Web Key', { hint: HINT });
+    if (!isObject(jwk)) throw invalid('not a JSON Web Key', { hint: HINT });
     if ('d' in jwk || 'k' in jwk || 'priv' in jwk) {
-      throw invalid('this JSON Web Key has a secret in it', { hint: 'give its public half' });
+      throw invalid('this JSON Web Key contains a private key', { hint: 'use its public key' });
     }
     return { key: keyOf(() => createPublicKey({ key: jwk, format: 'jwk' })), form: 'jwk' };
   });
@@ -81,6 +79,6 @@ function keyOf(read: () => KeyObject): KeyObject {
   try {
     return read();
   } catch (error) {
-    throw invalid('this is no public key', { hint: HINT, cause: error });
+    throw invalid('not a public key', { hint: HINT, cause: error });
   }
 }

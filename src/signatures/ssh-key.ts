@@ -54,7 +54,7 @@ function ecdsa(name: string, { jwkName, coordinateBytes }: Curve): SshKind {
       const curve = reader.text();
       const point = reader.string();
       if (curve !== name || point.length !== 1 + 2 * coordinateBytes || point[0] !== UNCOMPRESSED) {
-        throw invalid(`this ${algorithm} key has no point of its curve`);
+        throw invalid(`the ${algorithm} key is not a point on its curve`);
       }
       const [x, y] = [point.subarray(1, 1 + coordinateBytes), point.subarray(1 + coordinateBytes)];
       return { kty: 'EC', crv: jwkName, x: x.toString('base64url'), y: y.toString('base64url') };
@@ -92,7 +92,7 @@ export const isEdwardsKey = (key: KeyObject): boolean =>
 function kindOf(key: KeyObject): SshKind {
   const kind = BY_NODE_TYPE[key.asymmetricKeyType ?? '']?.(key);
   if (kind !== undefined) return kind;
-  throw unsupported('SSH has no keys of this type', { hint: 'use an ed25519, ECDSA or RSA key' });
+  throw unsupported('SSH does not support keys of this type', { hint: 'use an ed25519, ECDSA or RSA key' });
 }
 
 /**
@@ -131,7 +131,7 @@ export function keyOfSshBlob(blob: Buffer): KeyObject {
   const name = reader.text();
   const kind = KINDS.find(({ key }) => key === name);
   if (kind === undefined) {
-    throw unsupported(`keys of the kind ${JSON.stringify(name.slice(0, 64))} are not supported`, {
+    throw unsupported(`unsupported key type ${JSON.stringify(name.slice(0, 64))}`, {
       hint: 'use an ed25519, ECDSA or RSA key',
     });
   }
@@ -141,12 +141,12 @@ export function keyOfSshBlob(blob: Buffer): KeyObject {
   try {
     key = createPublicKey({ key: jwk, format: 'jwk' });
   } catch (error) {
-    throw invalid(`this ${name} key is none`, { cause: error });
+    throw invalid(`invalid ${name} key`, { cause: error });
   }
   const bits = key.asymmetricKeyDetails?.modulusLength ?? MIN_RSA_BITS;
   if (bits < MIN_RSA_BITS) {
-    throw invalid(`this ${name} key has ${bits} bits, which anybody can break`, {
-      hint: `${MIN_RSA_BITS} are the least that OpenSSH takes`,
+    throw invalid(`the ${name} key is too weak: ${bits} bits`, {
+      hint: `OpenSSH requires at least ${MIN_RSA_BITS} bits`,
     });
   }
   return key;
@@ -177,7 +177,7 @@ export function parseSshLine(
   const bytes = Buffer.from(blob, 'base64');
   const key = keyOfSshBlob(bytes);
   const isWhole = bytes.toString('base64') === blob;
-  if (!isWhole || kindOf(key).key !== name) throw invalid(`this ${name} key is none`);
+  if (!isWhole || kindOf(key).key !== name) throw invalid(`invalid ${name} key`);
   return { key, comment: comment.trim() };
 }
 
@@ -196,6 +196,6 @@ export function parseRevokedKeys(text: string): readonly KeyObject[] {
       if (asCofferError(error)?.kind === 'unsupported') return [];
       throw error;
     }
-    throw invalid(`line ${index + 1} of the revoked keys is no public key`);
+    throw invalid(`revoked keys, line ${index + 1}: not a public key`);
   });
 }

@@ -17,26 +17,26 @@ export function parseSshPrivateKey(text: string): KeyObject | undefined {
   const base64 = ARMOR.exec(text)?.[1];
   if (base64 === undefined) return undefined;
   const reader = new SshReader(Buffer.from(base64, 'base64'), 'this SSH private key');
-  if (reader.bytes(MAGIC.length).toString('latin1') !== MAGIC) throw invalid('this is no SSH private key');
+  if (reader.bytes(MAGIC.length).toString('latin1') !== MAGIC) throw invalid('not an SSH private key');
   const cipher = reader.text();
   reader.string();
   reader.string();
-  if (reader.uint32() !== 1) throw unsupported('this file has several SSH private keys');
+  if (reader.uint32() !== 1) throw unsupported('the file contains more than one SSH private key');
   const isRsa = keyOfSshBlob(reader.string()).asymmetricKeyType === 'rsa';
   if (cipher !== 'none') {
-    throw unsupported("this SSH private key has a passphrase, in OpenSSH's own way", { hint: wayOut(isRsa) });
+    throw unsupported('the SSH private key is encrypted with a passphrase', { hint: wayOut(isRsa) });
   }
   const secret = new SshReader(reader.string(), 'this SSH private key');
   const [check, again] = [secret.uint32(), secret.uint32()];
-  if (check !== again) throw invalid('this SSH private key is damaged');
+  if (check !== again) throw invalid('the SSH private key is damaged');
   const kind = secret.text();
   const read = Object.hasOwn(READERS, kind) ? READERS[kind] : undefined;
   if (read === undefined)
-    throw unsupported(`private keys of the kind ${JSON.stringify(kind.slice(0, 64))} are not read`);
+    throw unsupported(`unsupported private key type ${JSON.stringify(kind.slice(0, 64))}`);
   try {
     return createPrivateKey({ key: read(secret), format: 'jwk' });
   } catch (error) {
-    throw invalid('this SSH private key is damaged', { cause: error });
+    throw invalid('the SSH private key is damaged', { cause: error });
   }
 }
 
@@ -47,8 +47,8 @@ export function parseSshPrivateKey(text: string): KeyObject | undefined {
  */
 const wayOut = (isRsa: boolean): string =>
   isRsa
-    ? 'make a copy that we can ask the passphrase of: cp KEY COPY && ssh-keygen -p -m PKCS8 -f COPY'
-    : "take it off a copy, and delete that afterwards: cp KEY COPY && ssh-keygen -p -N '' -f COPY";
+    ? 'convert a copy to PKCS #8: cp KEY COPY && ssh-keygen -p -m PKCS8 -f COPY'
+    : "remove it from a copy, and delete the copy afterwards: cp KEY COPY && ssh-keygen -p -N '' -f COPY";
 
 const READERS: Readonly<Record<string, (reader: SshReader) => JsonWebKey>> = {
   'ssh-ed25519': (reader) => {

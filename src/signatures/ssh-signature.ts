@@ -133,16 +133,17 @@ export function parseSshSignature(text: string): SshSignature {
   const lines = text.trim().split(/\r?\n/);
   const base64 = lines.slice(1, -1).join('');
   const isArmored = lines[0] === BEGIN && lines.at(-1) === END && /^[A-Za-z0-9+/]+={0,2}$/.test(base64);
-  if (!isArmored || base64.length > MAX_BYTES * 1.4) throw invalid(`${what} is not whole`);
+  if (!isArmored || base64.length > MAX_BYTES * 1.4) throw invalid(`${what} is incomplete`);
   const reader = new SshReader(Buffer.from(base64, 'base64'), what);
-  if (reader.bytes(MAGIC.length).toString('latin1') !== MAGIC) throw invalid(`${what} is none`);
+  if (reader.bytes(MAGIC.length).toString('latin1') !== MAGIC)
+    throw invalid(`${what} is not an SSH signature`);
   const version = reader.uint32();
-  if (version !== VERSION) throw unsupported(`${what} is of version ${version}, which is not known`);
+  if (version !== VERSION) throw unsupported(`${what} has the unsupported version ${version}`);
   const key = keyOfSshBlob(reader.string());
   const namespace = reader.text();
   reader.string();
   const hash = reader.text();
-  if (hash !== 'sha256' && hash !== 'sha512') throw unsupported(`${what} has an unknown hash`);
+  if (hash !== 'sha256' && hash !== 'sha512') throw unsupported(`${what} uses an unknown hash`);
   const inner = new SshReader(reader.string(), what);
   reader.end();
   const algorithm = inner.text();
@@ -178,7 +179,7 @@ export function verifyWireSignature(
   if (key.asymmetricKeyType === 'rsa' && rsaHash !== undefined)
     return verify(rsaHash, data, key, paddedRsa(key, signature));
   if (algorithm !== sshSignatureName(key)) {
-    throw invalid(`this SSH signature is one of the kind ${JSON.stringify(algorithm.slice(0, 64))}`, {
+    throw invalid(`unsupported SSH signature algorithm ${JSON.stringify(algorithm.slice(0, 64))}`, {
       hint: 'it does not belong to the key in it, or uses SHA-1',
     });
   }

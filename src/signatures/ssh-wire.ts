@@ -51,7 +51,7 @@ export class SshReader extends ByteReader {
     const first = bytes[0];
     if (first === undefined) return bytes;
     const isPadded = first === 0 && (bytes[1] ?? 0) < 0x80;
-    if (first >= 0x80 || isPadded) throw this.#broken('has a number that is not written as it should be');
+    if (first >= 0x80 || isPadded) throw this.#broken('has an invalid number encoding');
     return first === 0 ? bytes.subarray(1) : bytes;
   }
 

@@ -53,7 +53,7 @@ export async function takeOver(
   try {
     backend = await backendAt(location);
     const { id } = await readHeader(backend);
-    if (id !== storeId) throw corrupt('another store is in its place', { hint: RESTORE });
+    if (id !== storeId) throw corrupt('it was replaced by another store', { hint: RESTORE });
     const root = new RootKey(rootKey, id, generation);
     // Only the right key opens the list, so a wrong one is detected before anything else is read.
     await openSlotList(backend, root);
@@ -90,7 +90,7 @@ export async function lockedBecause(
   { slotId, generation }: Pick<HandedOver, 'slotId' | 'generation'>,
 ): Promise<string | undefined> {
   const { backend, id } = store;
-  if ((await storeIdIn(backend)) !== id) return 'the store is not there any more';
+  if ((await storeIdIn(backend)) !== id) return 'the store no longer exists';
   const state = store.seenJustNow ?? (await backend.state());
   if (state.generation !== generation) return 'the store was rekeyed';
   return (await backend.has(generation, slotRef(slotId)))

@@ -45,7 +45,7 @@ export function parseHeader(bytes: Uint8Array, place: Place): Header {
   const { kind, format, id, created } = parseChecked(bytes) ?? {};
   if (kind === KIND && typeof format === 'number' && format > FORMAT) {
     throw corrupt(
-      placed`${place} was made by a newer Coffer (format ${format}); this one reads format ${FORMAT}`,
+      placed`${place} was created by a newer Coffer (format ${format}); this one reads format ${FORMAT}`,
       {
         hint: 'install a newer Coffer; the store is not damaged',
       },

@@ -9,15 +9,14 @@ import {
 } from '../ground/errors.ts';
 
 /** What to do about something that can be mended, or that somebody met in passing who does not know what it is. */
-export const REPAIR =
-  'run "coffer doctor --repair": it mends what can be mended with nothing lost, and names what is lost';
+export const REPAIR = 'run "coffer doctor --repair" to repair what can be repaired and list what is lost';
 
 /** Hint for a store, or a part of it that nothing else in the store can replace. */
 export const RESTORE =
-  'bring back a backup at another place with "coffer store restore FILE --store DIRECTORY", and use that one';
+  'restore a backup to a new location with "coffer store restore FILE --store DIRECTORY"';
 
 /** What to do about a document that is lost. */
-export const GIVE_UP_OR_RESTORE = `${RESTORE}, or give up what is lost with "coffer rekey --without-damaged"`;
+export const GIVE_UP_OR_RESTORE = `${RESTORE}, or drop what is lost with "coffer rekey --without-damaged"`;
 
 /** Hint for a slot file that is damaged or missing; only its secret could recreate it. */
 export const addAgain = (slotId: string): string =>
@@ -25,7 +24,7 @@ export const addAgain = (slotId: string): string =>
 
 /** Hint for a lost list of slots, which holds everything about slots except their secrets. */
 export const LIST_LOST =
-  'run "coffer doctor --repair"; where there are several slots, "coffer rekey --without-damaged" keeps the one that you unlock with';
+  'run "coffer doctor --repair"; if there are several slots, "coffer rekey --without-damaged" keeps the one you unlock with';
 
 /** Creates the error for a missing part of a store. */
 export const missing = (place: Place, hint?: Text): CofferError =>
@@ -33,8 +32,8 @@ export const missing = (place: Place, hint?: Text): CofferError =>
 
 /** Creates the error for a store that already exists where one is to be created. */
 export const storeThere = (place: Place): CofferError =>
-  exists(placed`there is a store in ${place} already`, {
-    hint: 'give another location with --store, or use this one',
+  exists(placed`a store already exists in ${place}`, {
+    hint: 'use this store, or choose another location with --store',
   });
 
 /** Creates the error for a missing store; remote callers are told that the store itself is missing. */

@@ -31,7 +31,7 @@ function parse(text: string, file: string): TagFile {
   const read = new Reader(has('key'), has('project'));
   for (const { fields, line } of records) {
     if (fields.length !== columns.length) {
-      throw refusedAt(file, `line ${line}`, `there are ${fields.length} fields, not ${columns.length}`);
+      throw refusedAt(file, `line ${line}`, `expected ${columns.length} fields, found ${fields.length}`);
     }
     const at = (column: Column): string => fields[columns.indexOf(column)] ?? '';
     const row = Object.fromEntries(COLUMNS.map((column) => [column, at(column)])) as Row;
@@ -65,16 +65,16 @@ class Reader {
    */
   row(row: Row): string | undefined {
     const { workspace, tag, key, value, project } = row;
-    if (key === '' && value !== '') return 'there is a value without a key';
+    if (key === '' && value !== '') return 'value without a key';
     if (workspace !== '') return this.#onWorkspace(row);
     if (project !== '') {
-      if (tag !== '') return 'a project carries keys, not tags';
+      if (tag !== '') return 'projects have KEY=VALUE tags only';
       const bindings = this.#projects.get(project) ?? new Map<string, string>();
       this.#projects.set(project, bindings);
       return key === '' ? undefined : bind(bindings, key, value);
     }
-    if (key !== '') return 'there is a key without a workspace or project';
-    if (tag === '') return 'there is nothing in it';
+    if (key !== '') return 'key without a workspace or project';
+    if (tag === '') return 'the file is empty';
     this.#tags.push(tag);
     return undefined;
   }
@@ -109,7 +109,7 @@ class Reader {
 }
 
 function bind(bindings: Map<string, string>, key: string, value: string): string | undefined {
-  if (bindings.has(key)) return `"${key}" is there twice`;
+  if (bindings.has(key)) return `duplicate entry "${key}"`;
   bindings.set(key, value);
   return undefined;
 }

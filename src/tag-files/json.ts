@@ -12,6 +12,6 @@ function parsed(text: string, file: string): unknown {
   try {
     return JSON.parse(text);
   } catch (error) {
-    throw refusedAt(file, '', `this is no JSON: ${(error as Error).message}`);
+    throw refusedAt(file, '', `invalid JSON: ${(error as Error).message}`);
   }
 }

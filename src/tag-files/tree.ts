@@ -75,7 +75,7 @@ function textAt(value: unknown, file: string, place: string): string {
 function refuseStrangers(members: Members, known: readonly string[], file: string, place: string): void {
   const stranger = Object.keys(members).find((name) => !known.includes(name));
   if (stranger === undefined) return;
-  throw refusedAt(file, place, `"${stranger}" is not known; there are ${known.join(', ')}`);
+  throw refusedAt(file, place, `unknown field "${stranger}"; use one of ${known.join(', ')}`);
 }
 
 export const toTree = ({ tags, workspaces, projects, owns }: TagFile): Members => ({

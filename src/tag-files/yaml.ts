@@ -18,7 +18,7 @@ export const yaml: TagFormat = {
     const [error] = document.errors;
     if (error !== undefined) {
       const line = text.slice(0, error.pos[0]).split('\n').length;
-      throw refusedAt(file, `line ${line}`, `this is no YAML: ${error.message}`);
+      throw refusedAt(file, `line ${line}`, `invalid YAML: ${error.message}`);
     }
     const { contents } = document;
     return fromTree(contents === null ? undefined : plain(contents as ParsedNode, file, ''), file);
@@ -36,7 +36,7 @@ const OPTIONS = {
 /** Converts a node to plain values; every key must be a unique text. */
 function plain(node: ParsedNode | null, file: string, place: string): unknown {
   if (node === null) return null;
-  if (isAlias(node)) throw refusedAt(file, place, 'an alias can not be used here');
+  if (isAlias(node)) throw refusedAt(file, place, 'YAML aliases are not supported here');
   if (isScalar(node)) return textOf(node);
   if (isSeq(node))
     return node.items.map((item, index) => plain(item as ParsedNode, file, `${place}[${index}]`));
@@ -45,7 +45,7 @@ function plain(node: ParsedNode | null, file: string, place: string): unknown {
   for (const { key, value } of node.items) {
     const name = isScalar(key) ? textOf(key) : undefined;
     if (typeof name !== 'string') throw refusedAt(file, place, 'a name must be a text');
-    if (name in members) throw refusedAt(file, place, `"${name}" is there twice`);
+    if (name in members) throw refusedAt(file, place, `duplicate entry "${name}"`);
     members[name] = plain(value as ParsedNode | null, file, place === '' ? name : `${place}.${name}`);
   }
   return members;

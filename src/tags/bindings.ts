@@ -49,10 +49,10 @@ export const bindingsOf = (record: {
  * @throws `invalid` naming the violated rule
  */
 export function bindingKey(key: string, field?: string): string {
-  if (key === '') throw refused(ownWords("Key can't be blank"), 'give a key', field);
+  if (key === '') throw refused(ownWords("Key can't be blank"), 'use a key', field);
   checkLetters('Key', key, MAX_KEY_LENGTH, field);
   if (RESERVED_PREFIX.test(key))
-    throw refused(ownWords('Key is invalid'), 'keys can not begin with hc: or hcp:', field);
+    throw refused(ownWords('Key is invalid'), 'keys cannot begin with hc: or hcp:', field);
   return key;
 }
 
@@ -153,7 +153,7 @@ export function refuseOverrides(
   if (broken === undefined) return;
   throw refused(
     ownWords('Key is reserved and cannot be overridden'),
-    `"${broken.key}" is set by the project, and the organization does not let workspaces change it`,
+    `"${broken.key}" is set by the project, and the organization does not allow overriding it`,
     at(broken.field, 'key'),
   );
 }

@@ -62,7 +62,7 @@ export function plainName(text: string, field?: string): string {
  * @throws `invalid` naming the violated rule
  */
 export function projectName(text: string, field?: string): string {
-  if (text === '') throw refused(ownWords("Name can't be blank"), 'give a name', field);
+  if (text === '') throw refused(ownWords("Name can't be blank"), 'use a name', field);
   if (text.length < MIN_PROJECT_NAME_LENGTH) {
     const least = `Name is too short (minimum is ${MIN_PROJECT_NAME_LENGTH} characters)`;
     throw refused(least, `it has ${text.length}`, field);
@@ -83,10 +83,10 @@ export function projectName(text: string, field?: string): string {
 
 /** Creates the error for a name in use, with the exact text of HashiCorp's service. */
 export const nameTaken = (kind: string, name: string, field?: string): CofferError =>
-  exists(ownWords('Name has already been taken'), { field, hint: `there is ${kind} "${name}" already` });
+  exists(ownWords('Name has already been taken'), { field, hint: `${kind} "${name}" already exists` });
 
 function checkLength(name: string, field: string | undefined): void {
-  if (name === '') throw refused(ownWords("Name can't be blank"), 'give a name', field);
+  if (name === '') throw refused(ownWords("Name can't be blank"), 'use a name', field);
   if (name.length > MAX_NAME_LENGTH) {
     throw refused(
       `Name is too long (maximum is ${MAX_NAME_LENGTH} characters)`,

@@ -244,7 +244,7 @@ function sorted(texts: readonly string[]): {
 }
 
 const otherOrganization = (name: string): CofferError =>
-  conflict(`the key carries tags of the organization ${name}`, {
+  conflict(`the key has tags of the organization ${name}`, {
     field: 'organization',
-    hint: 'take these off first; the tags of a key are of one organization',
+    hint: 'remove these first: all tags of a key must belong to one organization',
   });

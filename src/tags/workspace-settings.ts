@@ -139,7 +139,7 @@ function checkSettings(
   if (terraformVersion !== undefined && !isVersion(terraformVersion)) {
     throw refused(
       ownWords('Terraform version is invalid'),
-      'give a version such as 1.9.5, a constraint such as ~> 1.9.0, or latest',
+      'use a version such as 1.9.5, a constraint such as ~> 1.9.0, or latest',
       fieldOf('terraformVersion'),
     );
   }
@@ -149,7 +149,7 @@ function checkSettings(
   ) {
     throw refused(
       ownWords('Auto destroy at is invalid'),
-      'give a time such as 2026-01-31T12:00:00Z',
+      'use a time such as 2026-01-31T12:00:00Z',
       fieldOf('autoDestroyAt'),
     );
   }
@@ -174,7 +174,7 @@ export function checkDuration(duration: string | null | undefined, field: string
 const bothTriggers = (field: string): CofferError =>
   refused(
     ownWords('Trigger patterns cannot be set together with trigger prefixes'),
-    'give one list, and leave the other one empty',
+    'use only one of the two lists',
     field,
   );
 

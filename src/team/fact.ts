@@ -166,12 +166,12 @@ function parseMessage(message: string): Said {
   const begin = message.indexOf('\n-----BEGIN ');
   const [head, armor] = begin < 0 ? [message, ''] : [message.slice(0, begin + 1), message.slice(begin + 1)];
   const [first = '', ...lines] = head.slice(0, -1).split('\n');
-  const word = FIRST.exec(first)?.[1] ?? refuse('is no fact');
+  const word = FIRST.exec(first)?.[1] ?? refuse('is not a fact');
   const kind = KINDS.find((known) => known === word);
   const fields = new Map<string, string[]>();
   for (const line of lines) {
     const [, name, value] = LINE.exec(line) ?? [];
-    if (name === undefined || value === undefined) return refuse('has a line that is no field');
+    if (name === undefined || value === undefined) return refuse('has an invalid line');
     const values = fields.get(name);
     if (values === undefined) fields.set(name, [value]);
     else values.push(value);
@@ -187,13 +187,13 @@ function parseMessage(message: string): Said {
   }
   let newer = refuseFields(kind, fields);
   const said = { ...commonOf(fields, kind), ...NOTHING, ...MEANINGS[kind](fields), kind, armor };
-  if (kind === 'version' ? armor !== '' : !isArmor(armor)) refuse('has no whole age file where one belongs');
+  if (kind === 'version' ? armor !== '' : !isArmor(armor)) refuse('has an incomplete age file');
   const title = titleOf(kind, said);
   const unknown = said.card?.keys.find((key) => judgeRecipient(key) === 'unknown');
   if (unknown !== undefined)
     newer ??= `for a key of a kind (${unknown.slice(0, unknown.indexOf('1', 4))}) that is not known here`;
   if (said.version !== undefined && said.version.type !== KEY_TYPE)
-    newer ??= `of a type of key (${said.version.type}) that is not known here`;
+    newer ??= `of an unknown key type (${said.version.type})`;
   if (newer === undefined) return { ...said, title };
   return { ...commonOf(fields, kind), ...NOTHING, kind: 'newer', newer, title };
 }
@@ -221,7 +221,7 @@ function refuseFields(kind: Kind, fields: ReadonlyMap<string, readonly string[]>
   for (const [name, times] of Object.entries(FIELDS[kind])) {
     const count = fields.get(name)?.length ?? 0;
     if (count === 0 && (times === 'one' || times === 'many')) refuse(`has no ${name}`);
-    if (count > 1 && (times === 'one' || times === 'may')) refuse(`has ${name} twice`);
+    if (count > 1 && (times === 'one' || times === 'may')) refuse(`has a duplicate ${name}`);
   }
   const unknown = [...fields.keys()].find((name) => !Object.hasOwn(FIELDS[kind], name));
   return unknown === undefined ? undefined : `with a field (${unknown}) that is not known here`;
@@ -232,7 +232,7 @@ type Fields = ReadonlyMap<string, readonly string[]>;
 /** Parses the fields that every fact has. The first one follows nothing, and is its own author. */
 function commonOf(fields: Fields, kind?: Kind) {
   const at = one(fields, 'at');
-  if (!AT.test(at)) refuse('has a time that is none');
+  if (!AT.test(at)) refuse('has an invalid time');
   if (kind === 'store') return { store: '', after: [], by: '', at, references: [] };
   const by = referenceOf(one(fields, 'by'));
   idsOf(one(fields, 'epoch'));
@@ -249,13 +249,14 @@ const MEANINGS: Readonly<Record<Kind, (fields: Fields) => Partial<Said>>> = {
   store: (fields) => ({ card: cardOf(fields, 'admin'), check: idIn(one(fields, 'check')) }),
   member(fields) {
     const role = one(fields, 'role');
-    if (role !== 'user' && role !== 'admin') return refuse('has a role that is none');
+    if (role !== 'user' && role !== 'admin') return refuse('has an invalid role');
     return { card: cardOf(fields, role), root: idIn(one(fields, 'root')) };
   },
   removal(fields) {
     const given = referencesOf(fields, 'for');
     const out = referencesOf(fields, 'without');
-    if (out.some(({ id }) => given.some((other) => other.id === id))) refuse('gives to whom it removes');
+    if (out.some(({ id }) => given.some((other) => other.id === id)))
+      refuse('passes keys to a member it removes');
     return {
       without: out,
       for: given,
@@ -271,9 +272,9 @@ const MEANINGS: Readonly<Record<Kind, (fields: Fields) => Partial<Said>>> = {
   },
   version(fields) {
     const [key, number, type] = [one(fields, 'key'), one(fields, 'version'), one(fields, 'type')];
-    if (!isKeyName(key)) refuse('has a key whose name is none');
-    if (!NUMBER.test(number)) refuse('has a version that is no number');
-    if (!TYPE.test(type)) refuse('has a type that is none');
+    if (!isKeyName(key)) refuse('has an invalid key name');
+    if (!NUMBER.test(number)) refuse('has an invalid version');
+    if (!TYPE.test(type)) refuse('has an invalid type');
     const [under, material] = [idIn(one(fields, 'under')), base64In(one(fields, 'material'))];
     return { version: { key, number: Number(number), type, under, material } };
   },
@@ -281,17 +282,17 @@ const MEANINGS: Readonly<Record<Kind, (fields: Fields) => Partial<Said>>> = {
 
 function cardOf(fields: Fields, role: Card['role']): Card {
   const name = one(fields, 'name');
-  if (!isName(name)) refuse('has a name that is none');
+  if (!isName(name)) refuse('has an invalid name');
   const keys = fields.get('key') ?? [];
-  if (new Set(keys).size < keys.length) refuse('has a key twice');
-  if (keys.some((key) => judgeRecipient(key) === 'bad')) refuse('has a key that is none');
+  if (new Set(keys).size < keys.length) refuse('has a duplicate key');
+  if (keys.some((key) => judgeRecipient(key) === 'bad')) refuse('has an invalid key');
   const [sign, secret] = [fields.get('sign')?.[0], fields.get('secret')?.[0]];
   if ((role === 'admin') !== (sign !== undefined))
-    refuse('is not as it should be: an admin signs, and a user does not');
-  if (sign !== undefined && !isSigner(sign)) refuse('has a signing key that is none');
+    refuse('has a signing key but is not an admin, or the reverse');
+  if (sign !== undefined && !isSigner(sign)) refuse('has an invalid signing key');
   const isOwn = sign !== undefined && keys.includes(sign);
   if ((secret !== undefined) !== (sign !== undefined && !isOwn))
-    refuse('has a signing key that nobody can use, or twice');
+    refuse('has an unusable or duplicate signing key');
   return {
     name,
     role,
@@ -302,9 +303,9 @@ function cardOf(fields: Fields, role: Card['role']): Card {
 }
 
 const one = (fields: Fields, name: string): string => fields.get(name)?.[0] ?? refuse(`has no ${name}`);
-const idIn = (text: string): string => (ID.test(text) ? text : refuse('has an id that is none'));
+const idIn = (text: string): string => (ID.test(text) ? text : refuse('has an invalid ID'));
 const base64In = (text: string): string =>
-  text.length > 0 && BASE64.test(text) ? text : refuse('has base64 that is none');
+  text.length > 0 && BASE64.test(text) ? text : refuse('has invalid base64');
 
 /** Parses IDs, which must be sorted, so that the same IDs always have the same text. */
 function idsOf(text: string): readonly string[] {
@@ -316,13 +317,13 @@ function idsOf(text: string): readonly string[] {
 
 function referenceOf(text: string): Reference {
   const [id = '', name = '', ...more] = text.split(' ');
-  if (more.length > 0 || !isName(name)) return refuse('names a card in a way that is none');
+  if (more.length > 0 || !isName(name)) return refuse('has an invalid card reference');
   return { id: idIn(id), name };
 }
 
 function referencesOf(fields: Fields, name: string): readonly Reference[] {
   const found = (fields.get(name) ?? []).map(referenceOf);
-  if (new Set(found.map(({ id }) => id)).size < found.length) refuse(`has the same card twice in ${name}`);
+  if (new Set(found.map(({ id }) => id)).size < found.length) refuse(`has a duplicate card in ${name}`);
   return found;
 }
 

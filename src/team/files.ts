@@ -47,7 +47,7 @@ export type MoreFile = readonly [path: string, bytes: Buffer];
  */
 export function loadFacts(directory: string, more: readonly MoreFile[] = []): Loaded {
   if (lstatSync(directory, { throwIfNoEntry: false })?.isDirectory() !== true) {
-    throw conflict(`${directory} is no directory`, { hint: 'is there a link in its place?' });
+    throw conflict(`${directory} is not a directory`, { hint: 'check whether it is a symbolic link' });
   }
   const facts = new Map<string, Fact>();
   const strangers = new Map<string, string>();
@@ -67,8 +67,8 @@ export function loadFacts(directory: string, more: readonly MoreFile[] = []): Lo
     const { size } = lstatSync(join(directory, path));
     bytes += Math.min(size, MAX_FACT_BYTES);
     if (++count > MOST_FILES || bytes > MOST_BYTES) {
-      throw conflict(`${directory} has more in it than any team makes`, {
-        hint: 'see in git who put it there',
+      throw conflict(`${directory} has too many files`, {
+        hint: 'find out with git which commit added them',
       });
     }
     if (size > MAX_FACT_BYTES) strangers.set(path, 'is more than 1 MiB');
@@ -80,7 +80,7 @@ export function loadFacts(directory: string, more: readonly MoreFile[] = []): Lo
       if (entry.isDirectory() && depth < DEPTH) walk(path, depth + 1);
       else if (entry.isSymbolicLink()) blockers.push(`${path} is a link`);
       if (entry.isSymbolicLink() || (!entry.isFile() && !entry.isDirectory()))
-        strangers.set(path, 'is no file');
+        strangers.set(path, 'is not a file');
       if (!entry.isFile() || entry.name.endsWith(UNFINISHED)) continue;
       if (isOwnFile(directory, path)) continue;
       if (entry.name === '.gitattributes') blockers.push(`${path} may have git alter facts`);
@@ -123,7 +123,7 @@ export function putFile(directory: string, path: string, bytes: Uint8Array): voi
   mkdirSync(folder, { recursive: true });
   for (const above of [directory, folder]) {
     if (!lstatSync(above).isDirectory())
-      throw conflict(`${above} is a link`, { hint: 'put a directory in its place' });
+      throw conflict(`${above} is a link`, { hint: 'replace it with a directory' });
   }
   const unfinished = `${target}${UNFINISHED}`;
   rmSync(unfinished, { force: true });

@@ -80,7 +80,7 @@ export const isSigner = (text: string): boolean =>
  */
 export function signerOf(text: string): KeyObject {
   const found = sshKeyOf(text);
-  if (found === undefined) throw new RangeError('this is no signing key');
+  if (found === undefined) throw new RangeError('not a signing key');
   return found.key;
 }
 

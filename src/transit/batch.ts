@@ -48,7 +48,7 @@ export async function eachItem<I extends BatchItem, T>(
  */
 export function onlyValue<T>(results: readonly ItemResult<T>[]): T {
   const [result] = results;
-  if (result === undefined) throw new RangeError('there is no item');
+  if (result === undefined) throw new RangeError('no items');
   return valueOrThrow(result);
 }
 
@@ -69,7 +69,7 @@ export function requireItems(items: readonly BatchItem[]): void {
   if (items.length > 0) return;
   throw invalid(ownWords('missing batch input to process'), {
     field: 'batch_input',
-    hint: 'give at least one item',
+    hint: 'use at least one item',
   });
 }
 
@@ -84,7 +84,7 @@ export function requireUniformContext(engine: Engine, items: readonly Contextual
   if (items.every((item) => hasContext(item) === first)) return;
   throw invalid(ownWords('context should be set either in all the request blocks or in none'), {
     field: 'batch_input',
-    hint: 'give every item its context',
+    hint: 'set a context for every item',
   });
 }
 

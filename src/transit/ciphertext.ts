@@ -80,13 +80,13 @@ export function parseVersioned(text: string, format: VersionFormat, noun: Noun) 
     );
   }
   const end = text.indexOf(format.separator, start.length);
-  if (end < 0) throw refusal(noun, `${noun.invalid}: wrong number of fields`, 'it looks cut off');
+  if (end < 0) throw refusal(noun, `${noun.invalid}: wrong number of fields`, 'it appears to be truncated');
   const version = parseVersion(text.slice(start.length, end));
   if (version === undefined) {
     throw refusal(
       noun,
       `${noun.invalid}: version number could not be decoded`,
-      'what follows the first v is a whole number',
+      'expected an integer after the first v',
     );
   }
   return { version, payload: text.slice(end + format.separator.length) };
@@ -109,7 +109,7 @@ export function requireUsableVersion(version: number, key: NamedKeyDocument, nou
     throw refusal(
       noun,
       `${noun.invalid}: version is too new`,
-      `the latest version of this key is ${key.latestVersion}; it was made with another key, or a newer state of it`,
+      `the latest version of this key is ${key.latestVersion}; it was encrypted with another key, or a newer state of it`,
     );
   }
   if (version < key.minDecryptionVersion) {
@@ -129,7 +129,7 @@ export function decodePayload(payload: string, noun: Noun, message: string): Buf
   try {
     return decodeBase64(payload);
   } catch {
-    throw refusal(noun, message, 'what follows the version is base64; it may have been cut off');
+    throw refusal(noun, message, 'expected base64 after the version; it may be truncated');
   }
 }
 

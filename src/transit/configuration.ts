@@ -101,7 +101,7 @@ function withKept(
     throw refusal(
       ownWords('auto trim needs keep versions'),
       'auto_trim',
-      'say with keep_versions how many versions to keep',
+      'set keep_versions to the number of versions to keep',
     );
   }
   return { ...key, keepVersions, autoTrim: (autoTrim ?? trimmedBefore) || undefined };
@@ -150,7 +150,7 @@ export function requireAutoRotatePeriod(seconds: number): void {
   throw refusal(
     ownWords('auto rotate period must be 0 to disable or at least an hour'),
     'auto_rotate_period',
-    'give at least 1h',
+    'use at least 1h',
   );
 }
 
@@ -193,7 +193,7 @@ const aboveLatest = (what: string, wanted: number, latest: number, field: string
   refusal(
     `cannot set min ${what} version of ${wanted}, latest key version is ${latest}`,
     field,
-    'rotate the key first, or give a smaller version',
+    'rotate the key first, or use a lower version',
   );
 
 const refusal = (message: string, field: string, hint: string): CofferError =>

@@ -112,7 +112,7 @@ export function decodeContextOrRefuse(text: string | undefined): Context | undef
   } catch (error) {
     throw invalid(ownWords('failed to base64-decode context'), {
       field: 'context',
-      hint: 'give standard base64 with padding',
+      hint: 'use standard base64 with padding',
       cause: error,
     });
   }

@@ -157,7 +157,7 @@ const withContext = (item: EncryptItem): EncryptItem =>
 const needsContext = (): CofferError =>
   invalid(ownWords('convergent encryption requires derivation to be enabled, so context is required'), {
     field: 'context',
-    hint: 'give every item a context',
+    hint: 'set a context for every item',
   });
 
 function requireCreatableType(name: string): KeyType {
@@ -165,7 +165,9 @@ function requireCreatableType(name: string): KeyType {
   if (encryptMakes(type)) return type;
   const makes = keyTypes().filter(encryptMakes);
   const encrypts = type.publicKeyEncryption !== undefined;
-  const instead = encrypts ? 'create a key of this one first, with keys create' : 'this one does not encrypt';
+  const instead = encrypts
+    ? `run "coffer transit keys create NAME --type ${name}" first`
+    : 'this type cannot encrypt';
   throw unsupported(`key type ${name} not supported for this operation`, {
     field: 'type',
     hint: `encrypt creates only keys of the types ${makes.map((made) => made.name).join(', ')}; ${instead}`,
@@ -175,5 +177,5 @@ function requireCreatableType(name: string): KeyType {
 const missingPlaintext = () =>
   invalid(ownWords('missing plaintext to encrypt'), {
     field: 'plaintext',
-    hint: 'give base64; it may be empty',
+    hint: 'use base64 (may be empty)',
   });

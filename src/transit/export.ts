@@ -84,12 +84,13 @@ export async function exportKey(
   if (kind === undefined) {
     throw refusal(`invalid export type: ${kindName}`, 'key_type', `use one of ${exportKinds().join(', ')}`);
   }
-  if (!isFormat(format)) throw refusal(`invalid format: ${format}`, 'format', 'use raw, der or pem, or none');
+  if (!isFormat(format))
+    throw refusal(`invalid format: ${format}`, 'format', 'use raw, der or pem, or omit it');
   const key = await requireKey(engine, name, 'key not found');
   if (kind.secret && !key.document.exportable) {
     throw conflict(ownWords('private key material is not exportable'), {
       field: 'name',
-      hint: 'make the key exportable first (keys config --exportable); that cannot be undone',
+      hint: `run "coffer transit keys config ${name} --exportable" first; this cannot be undone`,
     });
   }
   requireNotSoftDeleted(key);
@@ -113,7 +114,7 @@ function requestedVersion(key: NamedKey, text: string): KeyVersion {
   const { latestVersion, minDecryptionVersion } = key.document;
   const number = text === 'latest' ? latestVersion : parseVersion(text.replace(/^v/, ''));
   if (number === undefined) {
-    throw refusal(ownWords('invalid key version'), 'version', 'give a number, or latest');
+    throw refusal(ownWords('invalid key version'), 'version', 'use a number, or "latest"');
   }
   if (number < minDecryptionVersion) {
     throw refusal(
@@ -140,7 +141,7 @@ function printHmacKey(_key: NamedKey, version: KeyVersion, format: ExportFormat)
     throw refusal(
       ownWords('unknown format for HMAC key; supported values are `` or `raw`'),
       'format',
-      'leave the format out: the key is printed as base64',
+      'omit the format: the key is printed as base64',
     );
   }
   return version.document.hmacKey ?? '';

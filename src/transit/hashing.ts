@@ -26,7 +26,7 @@ export const hashNamed = (name: string): DigestHash | undefined =>
  */
 export function hash(input: string | undefined, algorithm: string, format: string): string {
   if (input === undefined) {
-    throw invalid(ownWords('input missing'), { field: 'input', hint: 'give base64; it may be empty' });
+    throw invalid(ownWords('input missing'), { field: 'input', hint: 'use base64 (may be empty)' });
   }
   return lendInput(input, (bytes) => {
     const { algorithm: nodeName, of } = hashing(algorithm, format);
@@ -88,5 +88,5 @@ export const lendInput = <T>(input: string, use: (bytes: Buffer) => T): T =>
 export const undecodable = (attempt: string, field: string, error: unknown): CofferError =>
   invalid(`${attempt}: ${asCofferError(error)?.message ?? 'illegal base64 data'}`, {
     field,
-    hint: 'give standard base64 with padding',
+    hint: 'use standard base64 with padding',
   });

@@ -34,7 +34,7 @@ function jwkOf(print: () => JsonWebKey): JsonWebKey {
   try {
     return print();
   } catch (error) {
-    throw unsupported(ownWords('there is no JSON Web Key for keys of this type'), {
+    throw unsupported(ownWords('keys of this type have no JSON Web Key'), {
       field: 'name',
       cause: error,
     });

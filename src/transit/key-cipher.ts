@@ -141,7 +141,7 @@ export class KeyCipher {
     }
     if (convergent === 2 && context !== undefined) return nonceOf(context.bytes, plaintext, nonceBytes);
     if (convergent !== 0)
-      throw new TypeError(`convergent version ${convergent} without what its nonce is made of`);
+      throw new TypeError(`convergent version ${convergent} without the input of its nonce`);
     // Longer ones may be drawn without end.
     if (nonceBytes === SHORT_NONCE_BYTES)
       this.#engine.messages?.add(this.#engine, this.#key.document, number);
@@ -167,7 +167,7 @@ function nonceToEncryptWith(convergent: ConvergentVersion, { nonce }: CipherInpu
     if (!isGiven(nonce)) return undefined;
     throw invalid(ownWords('provided nonce not allowed for this key'), {
       field: 'nonce',
-      hint: 'leave the nonce out: this key makes its own',
+      hint: 'omit the nonce: this key generates its own',
     });
   }
   const bytes = isGiven(nonce) ? decodeBase64(nonce, 'nonce') : undefined;
@@ -176,7 +176,7 @@ function nonceToEncryptWith(convergent: ConvergentVersion, { nonce }: CipherInpu
     ownWords('base64-decoded nonce must be 12 bytes long when using convergent encryption with this key'),
     {
       field: 'nonce',
-      hint: 'give base64 of 12 bytes that are never used twice with the same context',
+      hint: 'use base64 of 12 bytes that are never reused with the same context',
     },
   );
 }
@@ -187,7 +187,7 @@ function nonceToDecryptWith({ nonce }: CipherInputs): Buffer {
   if (bytes?.length === CALLER_NONCE_BYTES) return bytes;
   throw invalid(ownWords('invalid convergent nonce supplied'), {
     field: 'nonce',
-    hint: 'give the 12 bytes that the data was encrypted with, as base64',
+    hint: 'use the 12 bytes that the data was encrypted with, as base64',
   });
 }
 
@@ -199,7 +199,7 @@ function decodeAssociatedData({ associatedData }: CipherInputs): Buffer | undefi
     const reason = error instanceof Error ? error.message : '';
     throw invalid(`unable to get associated_data/additional_data from factory[0]: ${reason}`, {
       field: 'associated_data',
-      hint: 'give standard base64 with padding',
+      hint: 'use standard base64 with padding',
     });
   }
 }
@@ -215,7 +215,7 @@ function associatedDataToSeal(convergent: ConvergentVersion, inputs: CipherInput
   if (bytes === undefined || convergent === 0 || convergent === 1) return bytes;
   throw unsupported(ownWords('associated_data is not supported with convergent encryption'), {
     field: 'associated_data',
-    hint: 'put what distinguishes the data into the context, or use a key that is not convergent',
+    hint: 'move the associated data into the context, or use a key that is not convergent',
   });
 }
 
@@ -232,7 +232,7 @@ export function refuseAssociatedData(
   const member = index === undefined ? 'associated_data' : `[${index}].associated_data`;
   throw unsupported(`'${member}' provided for non-AEAD cipher suite ${typeName}`, {
     field: 'associated_data',
-    hint: 'leave it out, or use a symmetric key',
+    hint: 'omit it, or use a symmetric key',
   });
 }
 
@@ -255,11 +255,11 @@ export function requirePaddingScheme(
   throw padding === undefined
     ? unsupported(`${refused}: unsupported key type ${type.name} for padding scheme`, {
         field: member,
-        hint: 'leave it out: it is for RSA',
+        hint: 'omit it: it is for RSA keys',
       })
     : unsupported(`${refused}: unsupported padding scheme ${scheme}`, {
         field: member,
-        hint: `use ${padding}, or leave it out`,
+        hint: `use ${padding}, or omit it`,
       });
 }
 
@@ -277,7 +277,7 @@ export function oaepHashOf(
   if (type.publicKeyEncryption?.paddingScheme === undefined) {
     throw unsupported(`${member} is not supported for key type ${type.name}`, {
       field: member,
-      hint: 'leave it out: it is the hash of the padding of RSA',
+      hint: 'omit it: it is for the padding of RSA keys',
     });
   }
   if (hashNamed(name) === undefined) {
@@ -292,11 +292,14 @@ export function oaepHashOf(
 const notSupported = (what: 'encryption' | 'decryption', typeName: string): CofferError =>
   unsupported(`message ${what} not supported for key type ${typeName}`, {
     field: 'name',
-    hint: 'use a key that encrypts: a symmetric one, or RSA',
+    hint: 'use an encryption key: symmetric or RSA',
   });
 
 const tooShort = (): CofferError =>
-  inauthentic(ownWords('invalid ciphertext length'), { field: 'ciphertext', hint: 'it looks cut off' });
+  inauthentic(ownWords('invalid ciphertext length'), {
+    field: 'ciphertext',
+    hint: 'it appears to be truncated',
+  });
 
 const noPrivateCounterpart = (): CofferError =>
   unsupported(ownWords('cannot decrypt ciphertext, key version does not have a private counterpart'), {

@@ -51,7 +51,7 @@ export function changeKey(
 export const noSuchKey = (name: string, refusal: string): CofferError =>
   notFound(refusal, {
     field: 'name',
-    hint: `there is no key named "${name}"; list the keys to see what there is`,
+    hint: `no key "${name}"; run "coffer transit keys list" to list the keys`,
   });
 
 /**

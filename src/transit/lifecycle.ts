@@ -85,7 +85,7 @@ export function requireKeyType(name: string, parameterSet = '', told = 'unknown 
   }
   throw invalid(`invalid parameter set ${parameterSet} for key type ${name}`, {
     field: 'parameter_set',
-    hint: sets.length === 0 ? 'leave it out: the type has none' : `use ${sets.join(' or ')}`,
+    hint: sets.length === 0 ? 'omit it: the type has none' : `use ${sets.join(' or ')}`,
   });
 }
 
@@ -94,10 +94,10 @@ function requireKeySize({ name, size }: KeyType, keyBytes: number): void {
     if (keyBytes === 0) return;
     throw invalid(`key_size is not valid for algorithm ${name}`, {
       field: 'key_size',
-      hint: 'leave it out: keys of this type have one length',
+      hint: 'omit it: keys of this type have a fixed length',
     });
   }
-  const bounds = { field: 'key_size', hint: `give ${size.minimumBytes} to ${size.maximumBytes} bytes` };
+  const bounds = { field: 'key_size', hint: `use ${size.minimumBytes} to ${size.maximumBytes} bytes` };
   if (keyBytes === 0) {
     throw invalid(
       `invalid key size for ${name.toUpperCase()} key, must be between ${size.minimumBytes} and ${size.maximumBytes} bytes`,
@@ -122,14 +122,14 @@ export function requireCapabilities(
       `key derivation and convergent encryption not supported for keys of type ${type.name}`,
       {
         field: 'derived',
-        hint: 'leave derived out, or choose a type that derives',
+        hint: 'omit derived, or use a type that supports derivation',
       },
     );
   }
   if (convergentEncryption && type.aead === undefined) {
     throw unsupported(`convergent encryption not supported for keys of type ${type.name}`, {
       field: 'convergent_encryption',
-      hint: 'leave it out, or choose a symmetric type',
+      hint: 'omit it, or use a symmetric type',
     });
   }
 }
@@ -196,7 +196,7 @@ export function deleteKey(
     if (!key.document.deletionAllowed) {
       throw conflict(`error deleting policy ${name}: deletion is not allowed for this key`, {
         field: 'name',
-        hint: 'set deletion_allowed first, with keys config --deletion-allowed',
+        hint: `run "coffer transit keys config ${name} --deletion-allowed" first`,
       });
     }
     if (key.document.knownAs !== undefined) await forget?.(tx, key.document.knownAs);

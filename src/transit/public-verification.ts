@@ -49,7 +49,7 @@ function signingOf(key: KeyObject): { readonly signing: Signing<unknown>; readon
       if (asCofferError(error) === undefined) throw error;
     }
   }
-  throw unsupported(ownWords('no named key is of the type of this public key'), {
-    hint: 'give the key that "coffer transit keys public" prints',
+  throw unsupported(ownWords('unsupported public key type'), {
+    hint: 'use the output of "coffer transit keys public"',
   });
 }

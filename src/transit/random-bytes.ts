@@ -19,13 +19,13 @@ export function randomBytes(
   if (bytes < 1) {
     throw invalid(ownWords("'bytes' cannot be less than 1"), {
       field: 'bytes',
-      hint: `give 1 to ${MOST_BYTES}`,
+      hint: `use 1 to ${MOST_BYTES}`,
     });
   }
   if (bytes > MOST_BYTES) {
     throw invalid(ownWords("'bytes' should be less than 131072"), {
       field: 'bytes',
-      hint: `give 1 to ${MOST_BYTES}`,
+      hint: `use 1 to ${MOST_BYTES}`,
     });
   }
   if (!isBinaryFormat(format)) {
@@ -37,7 +37,7 @@ export function randomBytes(
   if (!SOURCES.includes(source)) {
     throw invalid(`unsupported entropy source "${source}"; must be "platform" or "seal", or "all"`, {
       field: 'source',
-      hint: 'leave it out',
+      hint: 'omit it',
     });
   }
   const warnings =

@@ -79,12 +79,12 @@ function requireOldVersion({ latestVersion, minAvailableVersion }: NamedKeyDocum
   if (number < oldest || number > latestVersion) {
     throw invalid(ownWords('no such key version'), {
       field: FIELD,
-      hint: `there are ${oldest} to ${latestVersion}`,
+      hint: `use a version from ${oldest} to ${latestVersion}`,
     });
   }
   if (number < latestVersion) return;
   throw conflict(ownWords('the latest version of a key can be neither revoked nor destroyed'), {
     field: FIELD,
-    hint: 'rotate the key first, so that something else encrypts and signs',
+    hint: 'rotate the key first, so that another version encrypts and signs',
   });
 }

@@ -77,7 +77,7 @@ export async function reencrypt(
   if (found.document.convergentEncryption && !isComparable) {
     throw denied(ownWords('permission denied'), {
       field: 'destination',
-      hint: `${destination} is convergent: its ciphertexts tell which plaintexts are equal, so it takes update on decrypt/${source}`,
+      hint: `${destination} is convergent: its ciphertexts reveal which plaintexts are equal, so this needs update on decrypt/${source}`,
     });
   }
   const into = await rotatedWhenDue(engine, found);

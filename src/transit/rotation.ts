@@ -154,7 +154,7 @@ function requireRotatableType(engine: Engine, key: NamedKey, force: boolean): vo
     `rotation is only supported for keys that encrypt and decrypt; ${key.type.name} does not`,
     {
       field: 'name',
-      hint: 'to rotate it all the same, use force, on the command line --force',
+      hint: 'use force (--force) to rotate it anyway',
     },
   );
 }

@@ -107,7 +107,7 @@ export function contextKeyFor(
     if (context !== undefined || !(error instanceof Error)) throw error;
     throw invalid(`error deriving key: ${error.message}`, {
       field: 'context',
-      hint: 'give the context that the signature belongs to',
+      hint: 'use the context that the signature belongs to',
     });
   }
 }
@@ -120,7 +120,7 @@ export function requireSigning({ type }: NamedKey, purpose: 'signing' | 'verific
   if (type.signing !== undefined) return type.signing;
   throw unsupported(`key type ${type.name} does not support ${purpose}`, {
     field: 'name',
-    hint: 'use a key that signs, or make an HMAC',
+    hint: 'use a signing key, or compute an HMAC',
   });
 }
 
@@ -171,7 +171,7 @@ export function requireFitting(
   if (request.signatureContext && !bindsContexts) {
     throw unsupported(ownWords('signature_context is not supported for this key type'), {
       field: 'signature_context',
-      hint: 'leave it out: only ed25519, ML-DSA and SLH-DSA bind a signature to one',
+      hint: 'omit it: only ed25519, ML-DSA and SLH-DSA support a signature context',
     });
   }
   if (request.hashAlgorithm !== 'none') return;
@@ -195,7 +195,7 @@ function parseSignatureContext(text: string | undefined): { readonly context?: U
   if (context.length <= MOST_CONTEXT_BYTES) return { context };
   throw invalid(`signature_context has ${context.length} bytes`, {
     field: 'signature_context',
-    hint: `give at most ${MOST_CONTEXT_BYTES} bytes; hash what is longer`,
+    hint: `use at most ${MOST_CONTEXT_BYTES} bytes; hash longer contexts`,
   });
 }
 

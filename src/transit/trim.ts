@@ -13,7 +13,7 @@ import type { NamedKey } from './named-key.ts';
 export function trimKey(engine: Engine, name: string, oldest: number | undefined): Promise<NamedKey> {
   return changeKey(engine, name, 'invalid key name', ({ document }) => {
     if (oldest === undefined) {
-      throw refusal(ownWords('missing min_available_version'), 'give the oldest version to keep');
+      throw refusal(ownWords('missing min_available_version'), 'use the oldest version to keep');
     }
     requireTrimmable(document, oldest);
     return oldest === document.minAvailableVersion ? document : trimmed(document, oldest);
@@ -43,13 +43,13 @@ function requireTrimmable(key: NamedKeyDocument, oldest: number): void {
   if (minEncryptionVersion === 0) {
     throw refusal(
       ownWords('minimum available version cannot be set when minimum encryption version is not set'),
-      'set min_encryption_version first (keys config)',
+      `run "coffer transit keys config ${key.name} --min-encryption-version N" first`,
     );
   }
   if (minDecryptionVersion === 0) {
     throw refusal(
       ownWords('minimum available version cannot be set when minimum decryption version is not set'),
-      'set min_decryption_version first (keys config)',
+      `run "coffer transit keys config ${key.name} --min-decryption-version N" first`,
     );
   }
   if (oldest > minEncryptionVersion) {

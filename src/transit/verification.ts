@@ -94,7 +94,7 @@ function kindOf(engine: Engine, items: readonly VerifyItem[]): 'signature' | 'hm
   if (!isMixed && !(nothing > 0 && engine.keepsFamilyRules)) return hmacs > 0 ? 'hmac' : 'signature';
   throw invalid(misfit(signatures, hmacs), {
     field: 'batch_input',
-    hint: 'give every item its signature, or every item its hmac',
+    hint: 'use a signature for every item, or an hmac for every item',
   });
 }
 
@@ -114,7 +114,7 @@ function refuseNothing(): never {
 const nothingToVerify = (): CofferError =>
   invalid(ownWords("neither a 'signature' nor an 'hmac' were given to verify"), {
     field: 'signature',
-    hint: 'give the signature, or the HMAC',
+    hint: 'use the signature or the HMAC',
   });
 
 function materialOf(
@@ -146,7 +146,7 @@ export function decodeSignature(payload: string, { marshaling }: SignatureOption
   // The position of the first bad character would refer to the payload, which the caller does not see separately.
   throw invalid(ownWords('invalid base64 signature value'), {
     field: 'signature',
-    hint: 'it was cut off, or made with another marshaling_algorithm',
+    hint: 'it is truncated, or has another marshaling_algorithm',
   });
 }
 

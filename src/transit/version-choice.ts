@@ -64,7 +64,7 @@ export function requireExistingVersion(key: NamedKey, number: number): KeyVersio
   if (number > latestVersion) {
     throw refusal(
       `key version does not exist; latest key version is ${latestVersion}`,
-      'give an older version, or none',
+      'use an older version, or omit it',
     );
   }
   return requireVersion(key, number);
@@ -104,10 +104,10 @@ export function absentVersion(
     });
   }
   return revoked === null
-    ? conflict(`version ${number} of this key was destroyed`, { field, hint: 'nothing brings it back' })
+    ? conflict(`version ${number} of this key was destroyed`, { field, hint: 'it cannot be restored' })
     : conflict(`version ${number} of this key is revoked`, {
         field,
-        hint: 'if it may be used again, keys reinstate takes that back',
+        hint: `to use it again, run "coffer transit keys reinstate ${document.name} ${number}"`,
       });
 }
 

@@ -16,7 +16,7 @@ beforeEach(async () => {
 afterEach(() => rm(directory, { recursive: true }));
 
 /** What callers of a server see; the file is only in the cause. */
-const NOT_WRITTEN = ['unavailable', 'the audit log can not be written'];
+const NOT_WRITTEN = ['unavailable', 'the audit log cannot be written'];
 
 const linesOf = async (file: string): Promise<string[]> =>
   (await readFile(file, 'utf8')).split('\n').slice(0, -1);

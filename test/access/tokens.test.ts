@@ -257,7 +257,7 @@ describe('generations', () => {
     expect(await works(last)).toBe(true);
     expect(await failureOf(() => issue({}, last))).toEqual([
       'invalid',
-      'tokens may issue each other over 32 generations, not more',
+      'tokens can be nested at most 32 levels deep',
     ]);
   });
 });

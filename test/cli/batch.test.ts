@@ -53,7 +53,7 @@ describe('many items at once', () => {
     const { err, exitCode } = await run(['a', 'x', '--batch', '-']);
     expect({ err, exitCode }).toEqual({
       exitCode: 2,
-      err: 'coffer: VALUE and --batch exclude each other (give one of them)\n',
+      err: 'coffer: VALUE cannot be used with --batch (use only one of them)\n',
     });
   });
 

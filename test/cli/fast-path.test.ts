@@ -158,9 +158,9 @@ describe('parseQuickly', () => {
   });
 
   it.each([
-    [['status', '--store', 'a', '--address', 'b'], '--store and --address exclude each other'],
-    [['--address', 'a', 'status', '--store', 'b'], '--store and --address exclude each other'],
-    [['tags', 'list', '--all', '--page', '2'], '--all and --page exclude each other'],
+    [['status', '--store', 'a', '--address', 'b'], '--store cannot be used with --address'],
+    [['--address', 'a', 'status', '--store', 'b'], '--store cannot be used with --address'],
+    [['tags', 'list', '--all', '--page', '2'], '--all cannot be used with --page'],
   ])('refuses options that exclude each other, as commander does: %j', async (argv, message) => {
     expect(await quickly(argv)).toBe(message);
     expect(await thoroughly(argv)).toBe(message);

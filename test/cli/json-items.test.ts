@@ -30,8 +30,8 @@ describe('jsonItems', () => {
     ['brackets and commas in texts', '[{"a":"],["},{"b":"\\"]"}]', ['{"a":"],["}', '{"b":"\\"]"}']],
     ['lines that are no JSON', 'x\n{"a":1}\n', ['x', '{"a":1}']],
     ['an item missing between two commas', '[1,,2]', ['1', '', '2']],
-    ['an array that is cut off', '[{"a":1},{"b"', ['{"a":1}', '{"b"', '! the JSON array is cut off']],
-    ['text after the array', '[1] 2', ['1', '! there is something after the end of the JSON array']],
+    ['an array that is cut off', '[{"a":1},{"b"', ['{"a":1}', '{"b"', '! the JSON array is truncated']],
+    ['text after the array', '[1] 2', ['1', '! unexpected data after the JSON array']],
   ])('finds the items in %s', async (_, text, expected) => {
     for (const size of [1, 2, 3, 1000]) expect(await cut(text, size)).toEqual(expected);
   });

@@ -21,8 +21,8 @@ async function warningsBehindOthers(location: string): Promise<readonly string[]
 }
 
 const wentBack = (from: string, to: string): string =>
-  `the store went back from generation 1, revision ${from}, seen here before, to generation 1, revision ${to} ` +
-  '(bring the newer state back, or say that this one is right with "coffer store accept")';
+  `the store was rolled back from generation 1, revision ${from} to generation 1, revision ${to} ` +
+  '(restore the newer state, or run "coffer store accept")';
 
 describe('a command that compares a store in files with what was seen of it', () => {
   it('is not alarmed by what others changed and saw after its look', async () => {
@@ -39,7 +39,7 @@ describe('a command that compares a store in files with what was seen of it', ()
     await SeeingCommand.run(location, home, 3);
     rmSync(location, { recursive: true });
     cpSync(past, location, { recursive: true });
-    await expect(early.compare()).rejects.toThrow(/went back/);
+    await expect(early.compare()).rejects.toThrow(/rolled back/);
     early.end();
     const late = await SeeingCommand.on(location, home);
     await late.compare();

@@ -42,7 +42,7 @@ describe('the command of an operation', () => {
       (await run(['orders', ...argv], { operation: list, data: pageOf(2), ...setup })).err;
 
     it('warns that lines are not all there is', async () => {
-      const warning = 'coffer: warning: 20 of 30 are listed (--all lists every one)\n';
+      const warning = 'coffer: warning: showing 20 of 30 (use --all to list all)\n';
       expect(await warned([])).toBe(warning);
       expect(await warned(['-o', 'raw'], { terminals: ['out'] })).toBe(warning);
       expect(await warned([], { data: pageOf(null) })).toBe('');
@@ -115,7 +115,7 @@ describe('the command of an operation', () => {
 
   it('says what it waits for when standard input is a terminal, and is silent otherwise', async () => {
     const waiting = await run(['orders'], { terminals: ['in', 'err'], input: 'typed' });
-    expect(waiting.err).toMatch(/^reading from standard input… \(end with Ctrl-D.*\)\n$/);
+    expect(waiting.err).toMatch(/^Reading from standard input, end with Ctrl-D on an empty line…\n$/);
     expect((await run(['orders'], { input: 'piped' })).err).toBe('');
     expect((await run(['orders', '-q'], { terminals: ['in', 'err'] })).err).toBe('');
   });
@@ -124,68 +124,68 @@ describe('the command of an operation', () => {
     [
       'an illegal name',
       ['a b', 'x'],
-      'coffer: NAME: "a b" can\'t be right (use letters, digits and "_", inside the name also "-" and ".")\n',
+      'coffer: NAME: invalid value "a b" (use letters, digits and "_", inside the name also "-" and ".")\n',
     ],
     [
       'a number that is none',
       ['a', 'x', '--version', 'abc'],
-      'coffer: --version: "abc" can\'t be right (give a whole number)\n',
+      'coffer: --version: invalid value "abc" (use an integer)\n',
     ],
     [
       'a text that is not base64',
       ['a', 'x', '--context', 'user-17'],
-      'coffer: --context: illegal base64 data at input byte 4 (give standard base64 with padding, or plain text with --context-text)\n',
+      'coffer: --context: illegal base64 data at input byte 4 (use standard base64 with padding, or plain text with --context-text)\n',
     ],
     [
       'an empty number',
       ['a', 'x', '--version', ''],
-      'coffer: --version: "" can\'t be right (give a whole number)\n',
+      'coffer: --version: invalid value "" (use an integer)\n',
     ],
     [
       'a padded number, which the API takes for octal',
       ['a', 'x', '--version', '010'],
-      'coffer: --version: "010" can\'t be right (give it without a zero in front)\n',
+      'coffer: --version: invalid value "010" (remove the leading zero)\n',
     ],
     [
       'a number out of range',
       ['a', 'x', '--version', '-1'],
-      'coffer: --version: "-1" can\'t be right (give at least 0)\n',
+      'coffer: --version: invalid value "-1" (use at least 0)\n',
     ],
     [
       'an unknown word',
       ['a', 'x', '--kind', 'lead'],
-      'coffer: --kind: "lead" can\'t be right (use one of wax, ink)\n',
+      'coffer: --kind: invalid value "lead" (use one of wax, ink)\n',
     ],
     [
       'a pair without a name',
       ['a', 'x', '--note', '=1'],
-      'coffer: --note: "=1" can\'t be right (give NAME=VALUE)\n',
+      'coffer: --note: invalid value "=1" (use NAME=VALUE)\n',
     ],
     [
       'two flags that exclude each other',
       ['a', 'x', '--deep', '--no-deep'],
-      'coffer: --deep and --no-deep exclude each other (give one of them)\n',
+      'coffer: --deep cannot be used with --no-deep (use only one of them)\n',
     ],
     [
       'a flag and its twin',
       ['a', 'x', '--context', 'eA==', '--context-text', 'x'],
-      'coffer: --context and --context-text exclude each other (give one of them)\n',
+      'coffer: --context cannot be used with --context-text (use only one of them)\n',
     ],
     [
       'a value and a file',
       ['a', 'x', '--in', '/dev/null'],
-      'coffer: input and --in exclude each other (give one of them)\n',
+      'coffer: input cannot be used with --in (use only one of them)\n',
     ],
     [
       'a file that is not there',
       ['a', '--in', '/nowhere/x'],
-      "coffer: --in: can't read /nowhere/x: no such file\n",
+      'coffer: --in: cannot read /nowhere/x: no such file\n',
     ],
-    ['a directory in place of a file', ['a', '--in', '/'], "coffer: --in: can't read /: it is a directory\n"],
+    ['a directory in place of a file', ['a', '--in', '/'], 'coffer: --in: cannot read /: is a directory\n'],
     [
       'a format that there is not',
       ['a', 'x', '-o', 'yaml'],
-      'coffer: --output: "yaml" can\'t be right (use one of table, json, raw)\n',
+      'coffer: --output: invalid value "yaml" (use one of table, json, raw)\n',
     ],
   ])('refuses %s in one line, and runs nothing', async (_, argv, line) => {
     const { exitCode, err, out, calls } = await run(argv);
@@ -218,7 +218,7 @@ describe('the result of an operation', () => {
     const refused = await run(['orders', 'x'], { data, terminals: ['out'] });
     expect(refused.out).toBe('');
     expect(refused.err).toBe(
-      'coffer: the result is binary, and is not written to a terminal (use --out FILE, a pipe, --base64, or -o raw)\n',
+      'coffer: refusing to write binary data to a terminal (use --out FILE, a pipe, --base64, or -o raw)\n',
     );
     expect(refused.exitCode).toBe(2);
     expect((await run(['orders', 'x', '-o', 'raw'], { data, terminals: ['out'] })).out).toBe('a\u0000b');
@@ -261,7 +261,7 @@ describe('the result of an operation', () => {
     [
       'a directory that is not there',
       '/nowhere/x',
-      "coffer: --out: can't write /nowhere/x: no such directory\n",
+      'coffer: --out: cannot write /nowhere/x: no such directory\n',
     ],
     ['a directory', '/', 'coffer: --out: / is a directory\n'],
   ])('can not be written to %s', async (_, path, line) => {
@@ -287,7 +287,9 @@ describe('an operation that asks first', () => {
   it('refuses before anything is read when nobody can be asked', async () => {
     const { exitCode, err, calls } = await run(['a', 'x'], { operation: withConfirm({}) });
     expect(exitCode).toBe(2);
-    expect(err).toBe("coffer: this can't be undone, and there is nobody to ask (say --yes to do it)\n");
+    expect(err).toBe(
+      'coffer: cannot prompt for confirmation of a change that cannot be undone (use --yes to skip the confirmation)\n',
+    );
     expect(calls).toEqual([]);
   });
 
@@ -309,7 +311,7 @@ describe('an operation that asks first', () => {
     expect({ exitCode: no.exitCode, calls: no.calls, err: no.err }).toEqual({
       exitCode: 1,
       calls: [],
-      err: 'Nothing was changed.\n',
+      err: 'No changes made.\n',
     });
   });
 });

@@ -57,7 +57,7 @@ describe('openOutFile', () => {
 
   it('replaces nothing that it may not, be it there from the start or come meanwhile', async () => {
     writeFileSync(file('x'), 'old');
-    const refusal = { kind: 'exists', message: expect.stringMatching(/x exists already$/) };
+    const refusal = { kind: 'exists', message: expect.stringMatching(/x already exists$/) };
     expect(thrownBy(() => openOutFile({ path: file('x'), replace: false }))).toMatchObject(refusal);
     const late = openOutFile({ path: file('y'), replace: false });
     late.write('new');

@@ -69,7 +69,7 @@ describe('reportError', () => {
 
   it('passes on what the operating system says', () => {
     const full = Object.assign(new Error('ENOSPC'), { code: 'ENOSPC', errno: -28, syscall: 'write' });
-    expect(report(full)).toEqual({ exitCode: 1, err: "coffer: can't write: no space left on device\n" });
+    expect(report(full)).toEqual({ exitCode: 1, err: 'coffer: cannot write: no space left on device\n' });
   });
 
   it('is silent about a reader that has gone, and after Ctrl-C', () => {

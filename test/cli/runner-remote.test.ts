@@ -18,7 +18,7 @@ describe('a command that works against a server', () => {
   it('warns once when others on the network can read along', async () => {
     const address = 'http://coffer.example:8200';
     expect(await saidFor(address)).toBe(
-      `coffer: warning: ${address} is not encrypted: others on the network can read the token and the data\n`,
+      `coffer: warning: the connection to ${address} is not encrypted: the token and data can be read on the network\n`,
     );
     expect(await saidFor(address, { quiet: true })).toBe('');
   });
@@ -37,7 +37,7 @@ describe('a command that works against a server', () => {
     (await runnerFor('token\r\n')).close();
     await expect(runnerFor('tok\u20acn')).rejects.toMatchObject({
       kind: 'invalid',
-      message: 'that is no token',
+      message: 'not a valid token',
       field: 'token',
     });
   });

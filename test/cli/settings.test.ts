@@ -59,7 +59,7 @@ describe('resolveSettings', () => {
 
   it('refuses a format that there is not', () => {
     const error = thrownBy(() => resolve({ output: 'yaml' }));
-    expect(error).toMatchObject({ kind: 'invalid', field: 'output', message: '"yaml" can\'t be right' });
+    expect(error).toMatchObject({ kind: 'invalid', field: 'output', message: 'invalid value "yaml"' });
   });
 });
 

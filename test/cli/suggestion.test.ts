@@ -8,40 +8,48 @@ const refusalOf = (line: string): Promise<unknown> =>
 
 /** Commands of a person's day, as far as they are there. */
 const has = (word: string): boolean => Object.hasOwn(commandTree.children, word);
-const EXEC = has('exec') ? 'did you mean exec? see "coffer --help"' : 'see "coffer --help"';
-const SECRETS = `did you mean ${has('secrets') ? 'secrets' : 'transit encrypt'}? see "coffer --help"`;
+const EXEC = has('exec') ? 'did you mean "coffer exec"? see "coffer --help"' : 'see "coffer --help"';
+const SECRETS = `did you mean "coffer ${has('secrets') ? 'secrets' : 'transit encrypt'}"? see "coffer --help"`;
 
 describe('an unknown command', () => {
   it.each([
     [
       'transit keys rm orders',
       "unknown command 'rm'",
-      'did you mean delete? see "coffer transit keys --help"',
+      'did you mean "coffer transit keys delete"? see "coffer transit keys --help"',
     ],
     [
       'transit keys show orders',
       "unknown command 'show'",
-      'did you mean read? see "coffer transit keys --help"',
+      'did you mean "coffer transit keys read"? see "coffer transit keys --help"',
     ],
     [
       'transit keys set orders',
       "unknown command 'set'",
-      'did you mean config? see "coffer transit keys --help"',
+      'did you mean "coffer transit keys config"? see "coffer transit keys --help"',
     ],
-    ['token delete x', "unknown command 'delete'", 'did you mean revoke? see "coffer token --help"'],
-    ['tags add env:prod', "unknown command 'add'", 'did you mean create? see "coffer tags --help"'],
+    [
+      'token delete x',
+      "unknown command 'delete'",
+      'did you mean "coffer token revoke"? see "coffer token --help"',
+    ],
+    [
+      'tags add env:prod',
+      "unknown command 'add'",
+      'did you mean "coffer tags create"? see "coffer tags --help"',
+    ],
     ['run x', "unknown command 'run'", EXEC],
     ['kv get x', "unknown command 'kv'", SECRETS],
-    ['key list', "unknown command 'key'", 'did you mean transit keys? see "coffer --help"'],
-    ['tag list', "unknown command 'tag'", 'did you mean tags? see "coffer --help"'],
-    ['server', "unknown command 'server'", 'did you mean serve? see "coffer --help"'],
-    ['operator init', "unknown command 'operator'", 'did you mean unseal? see "coffer --help"'],
+    ['key list', "unknown command 'key'", 'did you mean "coffer transit keys"? see "coffer --help"'],
+    ['tag list', "unknown command 'tag'", 'did you mean "coffer tags"? see "coffer --help"'],
+    ['server', "unknown command 'server'", 'did you mean "coffer serve"? see "coffer --help"'],
+    ['operator init', "unknown command 'operator'", 'did you mean "coffer unseal"? see "coffer --help"'],
     [
       'transit encrypt orders x -key-version=2',
       "unknown option '-key-version=2'",
       'did you mean --key-version? see "coffer transit encrypt --help"',
     ],
-    ['mounts ls', "unknown command 'ls'", 'did you mean list? see "coffer mounts --help"'],
+    ['mounts ls', "unknown command 'ls'", 'did you mean "coffer mounts list"? see "coffer mounts --help"'],
   ])('that is a verb of other programs brings up our own: %s', async (line, message, hint) => {
     expect(await refusalOf(line)).toMatchObject({ kind: 'invalid', message, hint });
   });
@@ -50,23 +58,33 @@ describe('an unknown command', () => {
     [
       'encrypt orders x',
       "unknown command 'encrypt'",
-      'did you mean transit encrypt or secrets encrypt? see "coffer --help"',
+      'did you mean "coffer transit encrypt" or "coffer secrets encrypt"? see "coffer --help"',
     ],
-    ['keys list', "unknown command 'keys'", 'did you mean transit keys? see "coffer --help"'],
+    ['keys list', "unknown command 'keys'", 'did you mean "coffer transit keys"? see "coffer --help"'],
     [
       'backup',
       "unknown command 'backup'",
-      'did you mean store backup or transit backup? see "coffer --help"',
+      'did you mean "coffer store backup" or "coffer transit backup"? see "coffer --help"',
     ],
   ])('that stands elsewhere brings up its place: %s', async (line, message, hint) => {
     expect(await refusalOf(line)).toMatchObject({ kind: 'invalid', message, hint });
   });
 
   it.each([
-    ['transit encrpt', "unknown command 'encrpt'", 'did you mean encrypt? see "coffer transit --help"'],
-    ['verison', "unknown command 'verison'", 'did you mean version? see "coffer --help"'],
+    [
+      'transit encrpt',
+      "unknown command 'encrpt'",
+      'did you mean "coffer transit encrypt"? see "coffer transit --help"',
+    ],
+    ['verison', "unknown command 'verison'", 'did you mean "coffer version"? see "coffer --help"'],
   ])('with a slip in it brings up the word that was meant: %s', async (line, message, hint) => {
     expect(await refusalOf(line)).toMatchObject({ kind: 'invalid', message, hint });
+  });
+
+  it('that stands at the top is brought up with its whole path, not as the word that was typed', async () => {
+    expect(await refusalOf('secrets status')).toMatchObject({
+      hint: 'did you mean "coffer status"? see "coffer secrets --help"',
+    });
   });
 
   it.each(['set x', 'patch transit/keys/orders', 'serve-workers'])(

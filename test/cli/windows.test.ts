@@ -46,7 +46,9 @@ describe('the editor on Windows', () => {
   });
 
   it('has to wait under its names there, too', () => {
-    expect(() => editorOf({ EDITOR: 'C:\\Code\\bin\\code.cmd' }, 'win32')).toThrow('does not wait');
+    expect(() => editorOf({ EDITOR: 'C:\\Code\\bin\\code.cmd' }, 'win32')).toThrow(
+      'returns before its window is closed',
+    );
   });
 
   it('is started by the shell of the system, with the file as one word', () => {

@@ -26,7 +26,7 @@ describe('the address of a server', () => {
   ])('%j is refused', (text) => {
     expect(refusal(() => parseAddress(text))).toEqual({
       kind: 'invalid',
-      message: `${JSON.stringify(text)} is not the address of a server`,
+      message: `invalid server address ${JSON.stringify(text)}`,
       field: 'address',
     });
   });
@@ -36,7 +36,7 @@ describe('the address of a server', () => {
     (text) => {
       expect(refusal(() => parseAddress(text))).toEqual({
         kind: 'invalid',
-        message: 'the address of a server holds no name and no password',
+        message: 'a server address must not contain a user name or password',
         field: 'address',
       });
     },

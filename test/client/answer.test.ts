@@ -37,7 +37,7 @@ describe('an answer with a good status', () => {
     it.each(strange)('is none when it is %s', (_what, answer) => {
       expect(refusal(() => readAnswer(operation, answer))).toMatchObject({
         kind: 'unavailable',
-        message: `the answer is not one of Coffer's (status ${answer.status})`,
+        message: `unexpected response (status ${answer.status})`,
       });
     });
   });
@@ -50,7 +50,7 @@ describe('an answer with a good status', () => {
   ])('%s does not verify', (_, answer) => {
     expect(refusal(() => readAnswer(verify, answer))).toMatchObject({
       kind: 'unavailable',
-      message: `the answer is not one of Coffer's (status ${answer.status})`,
+      message: `unexpected response (status ${answer.status})`,
     });
   });
 

@@ -86,7 +86,7 @@ describe('a client', () => {
     expect(remote).toEqual({
       kind: 'not-found',
       message: 'not found',
-      hint: 'it is not there, or the token may not see it',
+      hint: 'it does not exist, or the token is not allowed to see it',
     });
   });
 
@@ -196,10 +196,10 @@ describe('a client of something else', () => {
     const free = 'http://127.0.0.1:1';
     expect(await ask(free)).toMatchObject({
       kind: 'unavailable',
-      message: `cannot reach ${free}: nobody listens there`,
+      message: `cannot reach ${free}: connection refused`,
     });
     expect(await ask('unix:/none/coffer.sock')).toMatchObject({
-      message: 'cannot reach unix:/none/coffer.sock: no such socket',
+      message: 'cannot reach unix:/none/coffer.sock: socket not found',
     });
   });
 
@@ -225,7 +225,7 @@ describe('a client of something else', () => {
     const silent = await other(() => undefined);
     expect(await ask(silent, 50)).toMatchObject({
       kind: 'unavailable',
-      message: `cannot reach ${silent}: no answer in time`,
+      message: `cannot reach ${silent}: timed out`,
     });
     const half = await other((_request, response) => {
       response.writeHead(200, { 'content-length': 100 });
@@ -259,7 +259,7 @@ describe('a client of something else', () => {
     });
     expect(await ask(switching)).toMatchObject({
       kind: 'unavailable',
-      message: "the answer is not one of Coffer's (status 101)",
+      message: 'unexpected response (status 101)',
     });
   });
 
@@ -270,7 +270,7 @@ describe('a client of something else', () => {
     });
     expect(await ask(endless)).toMatchObject({
       kind: 'unavailable',
-      message: `the answer of ${endless} is longer than 1048576 bytes`,
+      message: `the response from ${endless} exceeds 1048576 bytes`,
     });
     const body = JSON.stringify({ errors: ['no'] });
     const exact = await other((_request, response) => response.writeHead(400).end(body));

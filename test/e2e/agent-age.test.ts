@@ -128,8 +128,8 @@ describe('the plugin of age', () => {
     expect(await opened(place, recipient, made)).toMatch(/^-> error identity 0\n/);
   });
 
-  it('is for age to start', async () => {
-    expect(await place.spawned.refused('age-plugin', 2)).toContain('for age to start');
+  it('is is run by age', async () => {
+    expect(await place.spawned.refused('age-plugin', 2)).toContain('is run by age');
     expect((await plugin(place, 'identity-v1', 'done\n')).stdout).toBe('');
   });
 

@@ -60,8 +60,8 @@ describe('a locked agent with a program that asks', () => {
     );
     expect(await isLocked(place)).toBe(true);
     expect(await Promise.all([listed(), listed(), listed()])).toEqual([['laptop'], ['laptop'], ['laptop']]);
-    const question = 'A program wants to use a key through ssh. Passphrase of the Coffer store:';
-    expect(questions()).toEqual([`|${question}`, `|That did not unlock the store. ${question}`]);
+    const question = 'A program wants to use a key (ssh). Passphrase for the Coffer store:';
+    expect(questions()).toEqual([`|${question}`, `|Wrong passphrase. ${question}`]);
     expect(await isLocked(place)).toBe(false);
     expect(await listed()).toEqual(['laptop']);
     expect(questions()).toHaveLength(2);

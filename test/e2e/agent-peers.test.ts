@@ -102,7 +102,7 @@ describe('what keeps others out', () => {
     chmodSync(directory, 0o755);
     const { exitCode, stderr } = await place.run('transit keys list');
     expect(exitCode).toBe(LOCKED);
-    expect(stderr).toContain('is open to other users, so no agent is used there');
+    expect(stderr).toContain('it is open to other users');
     expect(await owner.refused('unlock', 1)).toContain('is open to other users');
     chmodSync(directory, 0o700);
     await place.ok('transit keys list');
@@ -115,7 +115,7 @@ describe('what keeps others out', () => {
     symlinkSync(place.file('elsewhere'), directory);
     const { exitCode, stderr } = await place.run('transit keys list');
     expect(exitCode).toBe(LOCKED);
-    expect(stderr).toContain('is no directory, so no agent is used there');
+    expect(stderr).toContain('it is not a directory');
   });
 
   it('keeps a passphrase from whatever listens in the place of an agent', async () => {
@@ -226,7 +226,7 @@ describe('what opens a store', () => {
       });
       try {
         await vi.waitUntil(() => heard.includes('listens'), WITHIN);
-        expect(await owner.refused('unlock --for 1h', 1)).toContain('no agent of this very program');
+        expect(await owner.refused('unlock --for 1h', 1)).toContain('is not an agent of this Coffer');
         await vi.waitUntil(() => heard.includes('prove'), WITHIN);
         expect(heard).not.toContain('unlock');
       } finally {

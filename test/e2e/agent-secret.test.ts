@@ -117,7 +117,7 @@ const DEPENDS: Readonly<
   },
 };
 
-const WORDS = /hands out what outlives the agent/;
+const WORDS = /issues something that outlives the agent/;
 const LOGIN_METHODS = ['approle', 'cert', 'jwt', 'userpass'];
 
 let place: Place;

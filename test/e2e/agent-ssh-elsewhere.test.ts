@@ -16,7 +16,7 @@ const message = Buffer.concat([
 
 const socketOf = (printed: string): string => printed.trim().replace(/^unix:/, '');
 
-describe('an agent of ssh for the keys of a server', () => {
+describe('an agent of ssh needs --address', () => {
   let place: Place;
   let owner: Place;
   let server: ServerProcess;
@@ -82,8 +82,8 @@ describe('an agent of ssh for the keys of a server', () => {
     const address = server.address;
     await owner.ok(`token revoke ${token} --yes`);
     expect(await client.sign(laptop?.blob ?? Buffer.alloc(0), message)).toBeUndefined();
-    expect(await place.refused(`agent run --address ${address}`, 2)).toContain('no key is offered');
-    expect(await place.refused('agent run --ssh laptop', 2)).toContain('for the keys of a server');
+    expect(await place.refused(`agent run --address ${address}`, 2)).toContain('no key to offer');
+    expect(await place.refused('agent run --ssh laptop', 2)).toContain('needs --address');
   });
 
   it('leaves nothing behind', async () => {
@@ -125,7 +125,7 @@ describe('a key that is confirmed', () => {
     // After a no nobody is asked for a while.
     writeFileSync(place.file('yes'), '');
     expect(await client.sign(blob, message)).toBeUndefined();
-    const question = 'confirm Let ssh use the key laptop to sign for "git"?\n';
+    const question = 'confirm Allow ssh to use key laptop to sign for "git"?\n';
     expect(readFileSync(place.file('asked'), 'utf8')).toBe(question.repeat(2));
   });
 });

@@ -61,7 +61,7 @@ describe('an agent of ssh', () => {
   it('offers the keys that were named, in that order, and only those that SSH has', async () => {
     for (const name of ['laptop', 'p256', 'p521', 'rsa']) await place.ok(`agent offer ${name} --ssh`);
     expect(await place.refused('agent offer app --ssh', 2)).toContain(
-      'SSH has no keys of the type aes256-gcm96',
+      'SSH does not support keys of type aes256-gcm96',
     );
     expect((await client.list()).map(({ comment }) => comment)).toEqual(['laptop', 'p256', 'p521', 'rsa']);
     for (const { blob, comment } of await client.list()) {

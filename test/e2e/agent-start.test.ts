@@ -50,12 +50,12 @@ describe.runIf(canUseTerminals)('on a terminal', () => {
       {
         steps: [
           ['Passphrase', `${PASSPHRASE}\n`],
-          ['Keep it unlocked until it is unused for 15 minutes\\?', 'y\n'],
+          ['Keep the store unlocked until it has been idle for 15 minutes\\?', 'y\n'],
         ],
       },
     );
     expect(exitCode).toBe(0);
-    expect(text).toContain('Unlocked until it is unused for 15 minutes, and until ');
+    expect(text).toContain('Unlocked until idle for 15 minutes, at most until ');
     expect(await isLocked(place)).toBe(false);
   });
 
@@ -65,12 +65,12 @@ describe.runIf(canUseTerminals)('on a terminal', () => {
       steps: [
         ['Passphrase', 'wrong\n'],
         ['again', `${PASSPHRASE}\n`],
-        ['Keep it unlocked', '\n'],
+        ['Keep the store unlocked', '\n'],
         ['Passphrase', `${PASSPHRASE}\n`],
       ],
     });
     expect(exitCode).toBe(0);
-    expect(text.indexOf('again')).toBeLessThan(text.indexOf('Keep it unlocked'));
+    expect(text.indexOf('again')).toBeLessThan(text.indexOf('Keep the store unlocked'));
     expect(await isLocked(place)).toBe(true);
   });
 
@@ -81,7 +81,7 @@ describe.runIf(canUseTerminals)('on a terminal', () => {
       environment: { COFFER_PASSPHRASE: 'wrong' },
     });
     expect(exitCode).toBe(0);
-    expect(text).not.toContain('Keep it unlocked');
+    expect(text).not.toContain('Keep the store unlocked');
   });
 
   it('what outlives an agent says why it asks, and offers nothing', async () => {
@@ -92,8 +92,8 @@ describe.runIf(canUseTerminals)('on a terminal', () => {
       steps: [['Passphrase', `${PASSPHRASE}\n`]],
     });
     expect(exitCode).toBe(0);
-    expect(text).toContain('This hands out what outlives the agent, so it asks again.');
-    expect(text).not.toContain('Keep it unlocked');
+    expect(text).toContain('This issues something that outlives the agent, so the secret is required again.');
+    expect(text).not.toContain('Keep the store unlocked');
   });
 
   it('an agent outlives the terminal on which it was started', async () => {
@@ -135,7 +135,7 @@ describe('an agent in the foreground', () => {
     await place.ok('transit keys create app');
     if (process.platform === 'linux')
       expect(readFileSync(`/proc/${pid}/environ`, 'latin1')).not.toContain(KEY.COFFER_MASTER_KEY);
-    expect(await place.with(KEY).refused('agent run', 1)).toContain('this store has an agent already');
+    expect(await place.with(KEY).refused('agent run', 1)).toContain('this store already has an agent');
   });
 
   it('waits locked without a secret, refuses at once, and is opened by "unlock"', async () => {
@@ -146,8 +146,7 @@ describe('an agent in the foreground', () => {
     expect((await over(api, 'POST', '/v1/transit/encrypt/app', { plaintext: '' })).status).toBe(503);
     expect(await place.refused('transit keys list', LOCKED)).toContain('the store is sealed');
     const trail = place.file('audit.log');
-    const already =
-      'an agent of this store runs already, and writes no other audit trail than it was started with';
+    const already = 'the agent of this store is already running; its audit log cannot be changed';
     expect(await place.with(KEY).refused(`unlock --audit-log ${trail}`, 1)).toContain(already);
     expect([existsSync(trail), (await statusOf(place)).locked]).toEqual([false, true]);
     await place.with(KEY).ok('unlock');
@@ -214,7 +213,7 @@ describe('a store that went back', () => {
     const { pid } = await statusOf(place);
     rmSync(place.file('store'), { recursive: true });
     cpSync(place.file('older'), place.file('store'), { recursive: true });
-    expect(await place.refused('transit keys list', 1)).toContain('went back');
+    expect(await place.refused('transit keys list', 1)).toContain('was rolled back');
     await owner.ok('store accept --yes');
     expect(await place.ok('transit keys list')).toBe('before');
     expect((await statusOf(place)).pid).toBe(pid);

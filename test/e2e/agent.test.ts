@@ -43,7 +43,7 @@ describe('a store that was unlocked', () => {
   it('is used by later commands with no variable set, until it is locked', async () => {
     expect(await place.refused('transit encrypt app hello', LOCKED)).toContain('the store is sealed');
     expect((await owner.run('unlock')).stderr).toMatch(
-      /^Unlocked until it is unused for 15 minutes, and until .*\d\d:\d\d at the latest\. Lock it with "coffer lock"\.\n$/,
+      /^Unlocked until idle for 15 minutes, at most until .*\d\d:\d\d\. Run "coffer lock" to lock it\.\n$/,
     );
     const ciphertext = await place.ok('transit encrypt app hello');
     expect(ciphertext).toMatch(/^service:v1:/);
@@ -86,14 +86,14 @@ describe('a store that was unlocked', () => {
 
   it.each(['abc', '0', '31d', '-5m'])('is not left behind for %s, which is no time for it', async (time) => {
     expect(await place.refused(['unlock', `--idle=${time}`], 2)).toBe(
-      `coffer: --idle: "${time}" can't be right (give a time from 1s to 30d, such as 15m or 1h30m)`,
+      `coffer: --idle: invalid value "${time}" (use a duration from 1s to 30d, e.g. 15m or 1h30m)`,
     );
   });
 
   it('stays as it is when it is unlocked again, but for times that are given', async () => {
     await owner.ok('unlock');
     const first = await statusOf(place);
-    expect((await place.run('unlock')).stderr).toContain('unlocked already');
+    expect((await place.run('unlock')).stderr).toContain('Already unlocked');
     expect((await statusOf(place)).until).toBe(first.until);
     expect(await place.refused('unlock --for 9h', LOCKED)).toContain('sealed');
     await owner.ok('unlock --for 9h');
@@ -106,7 +106,7 @@ describe('a store that was unlocked', () => {
     await owner.ok('unlock');
     const wrong = place.with({ COFFER_MASTER_KEY: Buffer.alloc(32, 8).toString('base64') });
     expect(await wrong.refused('transit keys list', LOCKED)).toContain(
-      'does not open with COFFER_MASTER_KEY',
+      'cannot be unlocked with COFFER_MASTER_KEY',
     );
     expect((await statusOf(place)).uses).toBe(0);
   });
@@ -172,7 +172,9 @@ describe('what outlives an agent', () => {
   ])('takes the secret again: %s', async (line) => {
     await owner.ok('transit keys create app --exportable --allow-plaintext-backup');
     await owner.ok('unlock');
-    expect(await place.refused(line, LOCKED)).toMatch(/hands out what outlives the agent.*help environment/);
+    expect(await place.refused(line, LOCKED)).toMatch(
+      /issues something that outlives the agent.*help environment/,
+    );
     await owner.ok(line);
   });
 
@@ -296,7 +298,7 @@ describe('an agent ends', () => {
     kill(pid, 'SIGSTOP');
     const locked = await place.run('lock');
     expect(locked).toMatchObject({ exitCode: 0 });
-    expect(locked.stderr).toContain(`the agent (process ${pid}) did not answer, so it was killed`);
+    expect(locked.stderr).toContain(`the agent (process ${pid}) did not respond and was killed`);
     await vi.waitUntil(() => isGone(pid), WITHIN);
     expect([existsSync(socket), existsSync(api)]).toEqual([false, false]);
     expect(await place.refused('transit keys list', LOCKED)).toContain('the store is sealed');
@@ -347,7 +349,7 @@ describe('two at the same moment', () => {
       said += chunk.toString();
     });
     const [code] = await once(child, 'close');
-    expect({ code, said }).toEqual({ code: 0, said: expect.not.stringContaining('did not answer') });
+    expect({ code, said }).toEqual({ code: 0, said: expect.not.stringContaining('did not respond') });
   });
 
   it('come to one agent, and both are told until when', async () => {

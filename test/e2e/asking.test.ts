@@ -17,14 +17,14 @@ afterAll(() => removePlace(bare));
 
 it('init of a store that is there is fine with --if-missing, and asks for nothing', async () => {
   expect(await here.ok('init --if-missing')).toBe('');
-  expect(await bare.refused('init', 6)).toContain('there is a store in');
+  expect(await bare.refused('init', 6)).toContain('a store already exists in');
   expect(await bare.ok('init --if-missing')).toBe('');
 });
 
 it('a weak passphrase is told of wherever it comes from', async () => {
   const made = await bare.with({ COFFER_PASSPHRASE: 'hunter2' }).run('init --store weak');
   expect(made.exitCode).toBe(0);
-  expect(made.stderr).toContain('warning: the passphrase is weak: it is among the first that anybody tries');
+  expect(made.stderr).toContain('warning: weak passphrase: it is a common password');
   const added = await here.run('slots add --passphrase', {
     environment: { COFFER_NEW_PASSPHRASE: 'kK8&xLw2.q%d' },
   });
@@ -33,7 +33,7 @@ it('a weak passphrase is told of wherever it comes from', async () => {
 });
 
 it('what is wrong with the options of a new slot is said before anything is unlocked', async () => {
-  expect(await bare.refused('slots add', 2)).toContain('say which one way to add');
+  expect(await bare.refused('slots add', 2)).toContain('exactly one kind of slot can be added');
   expect(await bare.refused('slots add --key-file nowhere', 2)).toContain('no such file');
 });
 
@@ -52,7 +52,7 @@ it('every command that is asked for a document gives one', async () => {
 });
 
 it('people are told of flags, not of what the API calls them', async () => {
-  expect(await here.ok('transit sign --help')).toMatch(/Another name for\s+--hash-algorithm/);
+  expect(await here.ok('transit sign --help')).toMatch(/Alias of\s+--hash-algorithm/);
   await here.ok('transit keys create wide --type rsa-2048');
   const refused = await here.refused('transit sign wide x --hash-algorithm none', 2);
   expect(refused).toContain('--signature-algorithm=pkcs1v15');
@@ -62,7 +62,7 @@ it('people are told of flags, not of what the API calls them', async () => {
 
 it('a key that shall be exportable from now on needs a yes', async () => {
   await here.ok('transit keys create stays');
-  expect(await here.refused('transit keys config stays --exportable', 2)).toContain('say --yes');
+  expect(await here.refused('transit keys config stays --exportable', 2)).toContain('use --yes');
   await here.ok('transit keys config stays --deletion-allowed');
   await here.ok('transit keys config stays --exportable --yes');
 });
@@ -83,15 +83,15 @@ describe.skipIf(!canUseTerminals)('on a terminal', () => {
     expect(locked.exitCode).toBe(4);
     const deleting = onTerminal(here, `coffer orgs delete acme ${option}`, { environment });
     expect(deleting.exitCode).toBe(2);
-    expect(deleting.text).toContain('say --yes');
+    expect(deleting.text).toContain('use --yes');
   });
 
   it('a file that is there is replaced after a yes, and stays after a no', () => {
     writeFileSync(bare.file('key'), 'precious');
-    const kept = onTerminal(bare, 'coffer keygen --out key', { steps: [['Replace key', 'n\r']] });
+    const kept = onTerminal(bare, 'coffer keygen --out key', { steps: [['Overwrite key', 'n\r']] });
     expect(kept.exitCode).toBe(6);
     expect(readFileSync(bare.file('key'), 'utf8')).toBe('precious');
-    const replaced = onTerminal(bare, 'coffer keygen --out key', { steps: [['Replace key', 'y\r']] });
+    const replaced = onTerminal(bare, 'coffer keygen --out key', { steps: [['Overwrite key', 'y\r']] });
     expect(replaced.exitCode).toBe(0);
     expect(readFileSync(bare.file('key'), 'utf8')).not.toBe('precious');
   });
@@ -116,20 +116,20 @@ describe.skipIf(!canUseTerminals)('on a terminal', () => {
 
   it('what a mistyped name has made is said, to a person alone', async () => {
     expect(onTerminal(here, 'coffer transit encrypt mistyped x').text).toContain(
-      'Made key mistyped: nothing had that name.',
+      'Created key mistyped, which did not exist.',
     );
     expect(onTerminal(here, 'coffer transit encrypt mistyped x').text).not.toContain('Made');
     expect((await here.run('transit encrypt other x')).stderr).toBe('');
     const tagged = onTerminal(here, 'coffer workspaces tag web env:prd');
-    expect(tagged.text).toContain('Made tag env:prd: nothing had that name.');
+    expect(tagged.text).toContain('Created tag env:prd, which did not exist.');
     expect(onTerminal(here, 'coffer workspaces tag web env:prd').text).not.toContain('Made');
   });
 
   it('a server in the background starts sealed, and says why, instead of being stopped', () => {
     const { text } = onTerminal(bare, 'set -m; coffer serve --socket s.sock & read -r; kill %1; wait %1', {
-      steps: [["can't ask", '\r']],
+      steps: [['cannot prompt', '\r']],
     });
-    expect(text.replace(/\s+/g, ' ')).toContain("in the background it can't ask for a secret");
+    expect(text.replace(/\s+/g, ' ')).toContain('it cannot prompt in the background');
   });
 
   it('a server starts sealed when that is asked for, and says so in both forms', () => {
@@ -137,7 +137,7 @@ describe.skipIf(!canUseTerminals)('on a terminal', () => {
       here,
       'set -m; coffer serve --sealed --socket t.sock & until [ -S t.sock ]; do sleep 0.1; done; coffer status --address unix:$PWD/t.sock -o json; kill %1; wait %1',
     );
-    expect(text).toContain('the store is sealed until somebody unseals it with "coffer unseal"');
+    expect(text).toContain('the server starts sealed; run "coffer unseal"');
     expect(text).not.toContain('in the background');
     expect(text).toMatch(/"locked": true/);
     expect(text).toMatch(/"sealed": true/);
@@ -161,13 +161,13 @@ describe.skipIf(!canUseTerminals)('on a terminal', () => {
   it('what cannot be taken back is said of a new key', () => {
     const made = onTerminal(here, 'coffer transit keys create leaves --exportable --allow-plaintext-backup');
     expect(made.text.replace(/\s+/g, ' ')).toContain(
-      "It may be exported and be backed up in plaintext; that can't be undone.",
+      'It is allowed to be exported and be backed up in plaintext; this cannot be undone.',
     );
     const asked = onTerminal(
       here,
       'coffer transit keys create shut && coffer transit keys config shut --exportable',
       {
-        steps: [['Let key shut be exported', 'n\r']],
+        steps: [['Allow key shut to be exported', 'n\r']],
       },
     );
     expect(asked.exitCode).toBe(1);

@@ -83,9 +83,9 @@ describe('coffer edit', () => {
     const here = await place();
     await writeSecret(here, 'app.env', ENV);
     const before = read(here);
-    expect((await edit(here, 'true')).stderr).toBe('Nothing was changed.\n');
+    expect((await edit(here, 'true')).stderr).toBe('No changes made.\n');
     expect((await edit(here, `sed -i s/two/2/ "$1"; sed -i s/2/two/ "$1"`)).stderr).toBe(
-      'Nothing was changed.\n',
+      'No changes made.\n',
     );
     expect(read(here)).toBe(before);
   });
@@ -152,7 +152,7 @@ describe('a coffer edit that fails', () => {
     const failed = await edit(here, `echo 'no value here' >> "$1"`);
     expect(failed.exitCode).toBe(2);
     expect(failed.stderr).toMatch(
-      /^coffer: app\.env:6: [^;]+; your text is kept in (\S+) \(go on with "coffer edit --resume app\.env"\)\n$/,
+      /^coffer: app\.env:6: [^;]+; your changes are saved in (\S+) \(run "coffer edit --resume app\.env" to continue\)\n$/,
     );
     expect(read(here)).toBe(before);
     expect(await here.refused('edit app.env', 1, { environment: { EDITOR: 'true' } })).toContain('--resume');
@@ -169,7 +169,7 @@ describe('a coffer edit that fails', () => {
     await edit(here, `echo 'no value here' >> "$1"`);
     expect(await edit(here, 'true', '--discard', 'app.env')).toMatchObject({
       exitCode: 0,
-      stderr: 'Nothing was changed.\n',
+      stderr: 'No changes made.\n',
     });
     expect(leftIn(here)).toEqual([]);
   });
@@ -184,11 +184,11 @@ describe('a coffer edit that fails', () => {
     const failed = await edit(here, end);
     expect(failed.exitCode).toBe(1);
     expect(failed.stderr).toMatch(
-      new RegExp(`coffer: the editor ended with ${how}, and nothing was written\n$`),
+      new RegExp(`coffer: the editor exited with ${how}; nothing was written\n$`),
     );
     expect(leftIn(here)).toEqual([]);
     const { stderr } = await edit(here, `sed -i s/two/typed/ "$1"; ${end}`);
-    expect(readFileSync(/kept in (\S+)/.exec(stderr)?.[1] ?? '', 'utf8')).toContain('B=typed\n');
+    expect(readFileSync(/saved in (\S+)/.exec(stderr)?.[1] ?? '', 'utf8')).toContain('B=typed\n');
     expect(read(here)).toBe(before);
   });
 
@@ -202,7 +202,7 @@ describe('a coffer edit that fails', () => {
       'inner/app.env',
     );
     expect(failed.exitCode).not.toBe(0);
-    expect(failed.stderr).toContain('go on with "coffer edit --resume inner/app.env"');
+    expect(failed.stderr).toContain('run "coffer edit --resume inner/app.env" to continue');
     renameSync(here.file('away'), here.file('inner'));
     expect(await edit(here, 'true', '--resume', 'inner/app.env')).toMatchObject({ exitCode: 0 });
     expect(await shown(here, 'inner/app.env')).toContain('B=typed\n');
@@ -229,7 +229,7 @@ describe('a coffer edit that fails', () => {
     expect(leftIn(here)).toEqual([]);
     await killed(here, `sed -i s/two/typed/ "$1"; touch '${here.file('ready')}'; sleep 60`);
     expect(await here.refused('edit app.env', 1, { environment: { EDITOR: 'true' } })).toContain(
-      'left a text',
+      'has an unsaved edit',
     );
     expect(await edit(here, 'true', '--resume', 'app.env')).toMatchObject({ exitCode: 0 });
     expect(await shown(here)).toContain('B=typed\n');
@@ -251,7 +251,7 @@ describe('two edits of one file', () => {
     await writeSecret(here, 'app.env', 'A=1\nB=2\nC=3\n');
     expect(
       (await edit(here, `${meanwhile(here, 's/B=2/B=theirs/')}sed -i 's/A=1/A=mine/' "$1"`)).stderr,
-    ).toContain('app.env was changed while you edited it; both changes are in it now.\n');
+    ).toContain('app.env was changed while you edited it; both changes were merged.\n');
     expect(await shown(here)).toBe('A=mine\nB=theirs\nC=3\n');
   });
 

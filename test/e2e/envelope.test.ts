@@ -267,7 +267,7 @@ describe.skipIf(!canUseTerminals)('on a terminal', () => {
     await here.ok('transit envelope encrypt backups --in noise --out noise.coffer');
     const { text, exitCode } = onTerminal(here, 'coffer transit envelope decrypt --in noise.coffer');
     expect(exitCode).toBe(2);
-    expect(text).toContain('the result is binary, and is not written to a terminal');
+    expect(text).toContain('refusing to write binary data to a terminal');
     expect(text).not.toContain('harmless');
   });
 
@@ -279,7 +279,7 @@ describe.skipIf(!canUseTerminals)('on a terminal', () => {
     expect(await here.ok('transit envelope decrypt --in fresh.coffer')).toBe('fresh');
     const piped = onTerminal(here, 'cat fresh | coffer transit envelope encrypt backups');
     expect(piped.exitCode).toBe(2);
-    expect(piped.text).toContain('the result is binary, and is not written to a terminal');
+    expect(piped.text).toContain('refusing to write binary data to a terminal');
   });
 });
 

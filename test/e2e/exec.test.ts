@@ -76,7 +76,7 @@ describe('coffer exec', () => {
       '[][][a\nb]',
     );
     expect(await here.refused('exec -f app.env --only NOPE true', 3)).toContain(
-      'there is no NOPE in the files',
+      'NOPE is neither in the files',
     );
   });
 
@@ -175,7 +175,8 @@ describe('coffer exec', () => {
     const { exitCode, stderr } = await here.run('exec -f app.env true', { environment });
     expect({ exitCode, stderr }).toEqual({
       exitCode: 2,
-      stderr: 'coffer: app.env: NUL holds a NUL, which no variable can (--as-file NUL gives it as a file)\n',
+      stderr:
+        'coffer: app.env: NUL contains a NUL byte, which environment variables cannot hold (use --as-file NUL to pass it as a file)\n',
     });
     expect(
       (await here.run(['exec', '-f', 'app.env', '--as-file', 'NUL', '--', 'sh', '-c', 'cat "$NUL"'])).stdout,
@@ -186,7 +187,7 @@ describe('coffer exec', () => {
     const here = await place();
     await here.ok('secrets set app.env BIG', { input: 'x'.repeat(1 << 18) });
     expect(await here.refused('exec -f app.env true', 1)).toContain(
-      'its variables and arguments are too large together',
+      'arguments and environment are too large',
     );
   });
 
@@ -194,7 +195,7 @@ describe('coffer exec', () => {
     const here = await place();
     await writeSecret(here, 'two.yaml', 'db:\n  key: a\ndb-key: b\n');
     expect(await here.refused('exec -f two.yaml true', 2)).toContain(
-      'db.key and db-key would both be the variable DB_KEY',
+      'db.key and db-key both map to the variable DB_KEY',
     );
   });
 
@@ -208,8 +209,8 @@ describe('coffer exec', () => {
       '::add-mask::a',
       '::add-mask::b',
     ]);
-    expect(await here.refused(line, 2)).toContain('no job of GitHub Actions');
-    expect(await here.refused('exec --mask gitlab true', 2)).toContain('masked before the job begins');
+    expect(await here.refused(line, 2)).toContain('not running in GitHub Actions');
+    expect(await here.refused('exec --mask gitlab true', 2)).toContain('masked before the job starts');
   });
 });
 
@@ -292,7 +293,7 @@ describe('coffer exec --as-file', () => {
 
   it('refuses a name that no variable has', async () => {
     expect(await (await place()).refused('exec -f app.env --as-file NOPE true', 3)).toContain(
-      'there is no variable NOPE',
+      'no variable NOPE',
     );
   });
 });

@@ -41,7 +41,7 @@ describe('a list of sums', () => {
     const line = ['verify', 'odd/SUMS', '--manifest', '--key', 'release'];
     expect(await here.run(line)).toMatchObject({
       exitCode: 5,
-      stdout: 'odd/SUMS: not valid: pipe is no file, and 2 more\n',
+      stdout: 'odd/SUMS: not valid: pipe is not a file, and 2 more\n',
     });
     expect(JSON.parse((await here.run([...line, '-o', 'json'])).stdout)).toMatchObject({
       valid: false,
@@ -64,7 +64,7 @@ describe('a list of sums', () => {
       expect((await here.run('verify dist/SHA256SUMS --manifest --key release')).exitCode).toBe(0);
     }
     expect(await here.refused('sign dist/SHA256SUMS --key release --manifest dist/SHA256SUMS', 2)).toContain(
-      'other files than itself',
+      'cannot list itself',
     );
   });
 
@@ -92,7 +92,7 @@ describe('what is signed', () => {
   });
 
   it('is never signed for no purpose at all, which ssh-keygen would not verify', async () => {
-    const refusal = /^coffer: --namespace: a namespace is not empty \(leave it out for "file"/;
+    const refusal = /^coffer: --namespace: the namespace must not be empty \(omit it to use "file"/;
     expect(await here.refused(['sign', 'message', '--key', 'release', '--namespace', ''], 2)).toMatch(
       refusal,
     );
@@ -165,7 +165,7 @@ describe('a public key', () => {
   it('that is not there is told by its name, and its option', async () => {
     const refused = await here.refused('verify message message.sig --public-key nowhere.pub', 2);
     expect(refused).toMatch(
-      /^coffer: --public-key: "nowhere\.pub" is neither a file nor a public key \(give /,
+      /^coffer: --public-key: "nowhere\.pub" is neither a file nor a public key \(use /,
     );
   });
 
@@ -179,7 +179,7 @@ describe('a public key', () => {
     );
     write('begins', '-----BEGIN A-----\n'.repeat(50_000));
     expect(await here.refused('verify message message.sig --public-key begins', 2)).toContain(
-      'no public key',
+      'not a public key',
     );
   });
 });
@@ -192,7 +192,7 @@ describe('allowed signers', () => {
     expect((await here.run('verify message --allowed-signers signers --identity you')).exitCode).toBe(0);
     const { exitCode, stdout } = await here.run('verify message --allowed-signers signers --identity me');
     expect(exitCode).toBe(5);
-    expect(stdout).toMatch(/don't let me sign with SHA256:\S+ now; line 1 has an unknown option\n$/);
+    expect(stdout).toMatch(/do not list SHA256:\S+ for me now; line 1 has an unknown option\n$/);
   });
 
   it('may be many', async () => {
@@ -227,10 +227,10 @@ describe('as ssh-keygen for git', () => {
     write('revoked', `${line}\n`);
     expect(await keygen(verify)).toMatchObject({ exitCode: 255, stderr: 'Could not verify signature.\n' });
     write('revoked', 'what\n');
-    expect((await keygen(verify)).stderr).toContain('line 1 of the revoked keys');
+    expect((await keygen(verify)).stderr).toContain('revoked keys, line 1');
     program('ssh-keygen', ['-q', '-k', '-f', 'revoked']);
     expect(await keygen(verify)).toMatchObject({ exitCode: 2 });
-    expect((await keygen(verify)).stderr).toContain('binary form');
+    expect((await keygen(verify)).stderr).toContain('binary key revocation lists');
   });
 });
 

@@ -249,7 +249,7 @@ describe('coffer secrets git-setup', () => {
     chmodSync(hook, 0o755);
     const { stderr } = await here.run('secrets git-setup');
     expect(stderr).toMatch(
-      /pre-commit is there already; put this line into it: .+ secrets check --staged \|\| exit\n/,
+      /pre-commit already exists; add this line to it: .+ secrets check --staged \|\| exit\n/,
     );
     expect(readFileSync(hook, 'utf8')).toBe('#!/bin/sh\nmake lint\n');
   });
@@ -269,7 +269,7 @@ describe('coffer secrets git-setup', () => {
     const outside = `${here.directory}-hooks`;
     git(here, ['config', 'core.hooksPath', outside]);
     expect((await here.run('secrets git-setup')).stderr).toMatch(
-      /put this line .+ secrets check --staged \|\| exit\n$/,
+      /add this line .+ secrets check --staged \|\| exit\n$/,
     );
     expect(existsSync(outside)).toBe(false);
     git(here, 'config core.hooksPath .husky');

@@ -68,7 +68,7 @@ describe('whoever goes by the exit code alone, and reads nothing', () => {
       const { exitCode, text } = await unread('stdout', line);
       expect(exitCode).toBe(1);
       expect(text).toBe(
-        'coffer: nobody has read what was printed, so nothing was made (see that standard output leads somewhere, then try again)\n',
+        'coffer: standard output was closed before the secret was written; nothing was created (check where standard output goes and retry)\n',
       );
     }
     expect(await place.ok('slots list -o json')).toBe(slots);
@@ -80,7 +80,7 @@ describe('whoever goes by the exit code alone, and reads nothing', () => {
       const { exitCode, text } = await unread('stdout', `init ${way} --store ${directory}`);
       expect({ exitCode, text }).toEqual({
         exitCode: 1,
-        text: expect.stringContaining('so nothing was made'),
+        text: expect.stringContaining('nothing was created'),
       });
       expect(existsSync(directory)).toBe(false);
     }
@@ -92,7 +92,7 @@ describe('whoever goes by the exit code alone, and reads nothing', () => {
       const { exitCode, text } = await unread('stdout', `token create --ttl 1h${form}`);
       expect({ exitCode, text }).toEqual({
         exitCode: 1,
-        text: 'coffer: nobody has read what was printed, so the token was ended again (make another)\n',
+        text: 'coffer: standard output was closed before the result was written; the token was revoked (create another one)\n',
       });
     }
     expect(await place.ok('token list -o json')).toBe(tokens);
@@ -104,7 +104,7 @@ describe('whoever goes by the exit code alone, and reads nothing', () => {
     expect(full).toMatchObject({
       exitCode: 7,
       stderr: expect.stringMatching(
-        /^coffer: it is done, but can't write: no space left on device \(do not do it again/,
+        /^coffer: the operation succeeded, but cannot write: no space left on device \(do not do it again/,
       ),
     });
     expect(JSON.parse(await place.ok('transit keys read turning -o json')).latest_version).toBe(2);

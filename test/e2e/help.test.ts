@@ -43,7 +43,7 @@ describe('coffer --help', () => {
       const line = ['transit', 'verify', 'orders', value, '--signature', 'service:v1:AAAA'];
       await expect(parseWithCommander(line, commandTree, streamsDouble())).rejects.toMatchObject({
         kind: 'invalid',
-        message: '--help beside other options answers nothing',
+        message: '--help cannot be combined with other options',
       });
     }
     expect(await helpOf(['transit', 'verify', 'orders'])).toContain('Usage: coffer transit verify');

@@ -74,8 +74,7 @@ interface Case {
   follow(): void | Promise<void>;
 }
 
-const REPAIR =
-  '\'run "coffer doctor --repair": it mends what can be mended with nothing lost, and names what is lost\'';
+const REPAIR = '\'run "coffer doctor --repair" to repair what can be repaired and list what is lost\'';
 
 const repaired = async (refusal: string): Promise<void> => {
   expect((await here.run(named(refusal, 'doctor --repair'))).exitCode).toBe(0);
@@ -125,7 +124,7 @@ const cases: readonly Case[] = [
   },
   {
     title: 'a damaged header is replaced by bringing back a backup elsewhere',
-    hint: '\'bring back a backup at another place with "coffer store restore FILE --store DIRECTORY", and use that one\'',
+    hint: '\'restore a backup to a new location with "coffer store restore FILE --store DIRECTORY"\'',
     async follow() {
       await furnished();
       flip(here.file('store/coffer.json'));
@@ -139,7 +138,7 @@ const cases: readonly Case[] = [
   },
   {
     title: 'a part of the directory that is missing is replaced by bringing back a backup elsewhere',
-    hint: '\'bring back a backup at another place with "coffer store restore FILE --store DIRECTORY", and use that one\'',
+    hint: '\'restore a backup to a new location with "coffer store restore FILE --store DIRECTORY"\'',
     async follow() {
       await furnished();
       for (const lost of ['coffer.json', 'generation-1', 'generation-1/slots', 'generation-1/documents']) {
@@ -158,7 +157,7 @@ const cases: readonly Case[] = [
   },
   {
     title: 'the last slot that is lost is replaced by bringing back a backup elsewhere',
-    hint: '\'bring back a backup at another place with "coffer store restore FILE --store DIRECTORY", and use that one\'',
+    hint: '\'restore a backup to a new location with "coffer store restore FILE --store DIRECTORY"\'',
     async follow() {
       await furnished();
       for (const path of paths('store/generation-1/slots')) rmSync(path);
@@ -172,7 +171,7 @@ const cases: readonly Case[] = [
   },
   {
     title: 'a lost document is given up by the command that doctor names, and the rest is whole',
-    hint: '`…, or give up what is lost with "coffer rekey --without-damaged"`',
+    hint: '`…, or drop what is lost with "coffer rekey --without-damaged"`',
     async follow() {
       await furnished();
       await here.ok('transit keys create lost');
@@ -218,7 +217,7 @@ const cases: readonly Case[] = [
   },
   {
     title: 'a lost list of several slots is made anew with the one that is used',
-    hint: '\'run "coffer doctor --repair"; where there are several slots, "coffer rekey --without-damaged" keeps the one that you unlock with\'',
+    hint: '\'run "coffer doctor --repair"; if there are several slots, "coffer rekey --without-damaged" keeps the one you unlock with\'',
     async follow() {
       await furnished();
       await damagedUntil('slots list', () => true);
@@ -230,7 +229,7 @@ const cases: readonly Case[] = [
   },
   {
     title: 'a lost list of the only slot is made anew by the repair',
-    hint: '\'run "coffer doctor --repair"; where there are several slots, "coffer rekey --without-damaged" keeps the one that you unlock with\'',
+    hint: '\'run "coffer doctor --repair"; if there are several slots, "coffer rekey --without-damaged" keeps the one you unlock with\'',
     async follow() {
       await here.ok('init');
       await here.ok('transit keys create orders');
@@ -240,7 +239,7 @@ const cases: readonly Case[] = [
   },
   {
     title: 'a planted slot is removed by the command that is named',
-    hint: '\'somebody may have tried to plant a key: remove it with "coffer slots remove", and find out who can write there\'',
+    hint: '\'a key may have been planted: remove it with "coffer slots remove" and check which users can write to the store\'',
     async follow() {
       await furnished();
       const foreign = bare.with({ COFFER_STORE: bare.file('foreign'), COFFER_MASTER_KEY: MASTER_KEY });
@@ -276,7 +275,7 @@ const cases: readonly Case[] = [
   },
   {
     title: 'a slot is added to a store that has very many once another was removed',
-    hint: '\'remove one that is not needed any more with "coffer slots remove"\'',
+    hint: '\'remove one that is no longer needed with "coffer slots remove"\'',
     async follow() {
       const keys = [Buffer.from(MASTER_KEY, 'base64'), ...Array.from({ length: 63 }, () => randomBytes(32))];
       const slots = keys.map((key) => ({ kind: 'raw', key }) as const);
@@ -290,7 +289,7 @@ const cases: readonly Case[] = [
   },
   {
     title: 'a wrong master key is replaced by one that the command makes',
-    hint: '\'make one with "coffer keygen"\'',
+    hint: '\'create one with "coffer keygen"\'',
     async follow() {
       const wrong = bare.with({ COFFER_MASTER_KEY: 'too short' });
       const made = await bare.ok(named(await wrong.refused('init', 2), 'keygen'));
@@ -308,7 +307,7 @@ const cases: readonly Case[] = [
   },
   {
     title: 'a store that is not there is made by the command that is named',
-    hint: '\'make one with "coffer init", or say where it is with --store or COFFER_STORE\'',
+    hint: '\'run "coffer init" to create one, or use --store or COFFER_STORE\'',
     async follow() {
       await here.ok(named(await here.refused('transit keys list', 3), 'init'));
       await allIsWell(here);
@@ -316,7 +315,7 @@ const cases: readonly Case[] = [
   },
   {
     title: 'a file that is no backup is replaced by one that the command makes',
-    hint: '\'give a file made by "coffer store backup"\'',
+    hint: '\'use a file written by "coffer store backup"\'',
     async follow() {
       await furnished();
       writeFileSync(here.file('notes'), 'no backup');
@@ -343,7 +342,7 @@ describe('a hint of the store that is followed', () => {
 
   it('lets a backup be made that must not replace another, or may', async () => {
     await furnished();
-    expect(await here.refused('store backup good.coffer', 6)).toContain('say --force to replace it');
+    expect(await here.refused('store backup good.coffer', 6)).toContain('use --force to overwrite it');
     await here.ok('store backup another.coffer');
     await here.ok('store backup good.coffer --force');
     await here.ok('store restore good.coffer --store again');
@@ -351,7 +350,7 @@ describe('a hint of the store that is followed', () => {
 
   it('lets a backup be made without a secret, when that is said', async () => {
     await furnished();
-    expect(await bare.refused('store backup sealed.coffer', 4)).toContain('or say --unverified');
+    expect(await bare.refused('store backup sealed.coffer', 4)).toContain('or use --unverified');
     await bare.ok('store backup sealed.coffer --unverified');
     await here.ok('store restore sealed.coffer --store again');
     expect(existsSync(here.file('again/coffer.json'))).toBe(true);
@@ -360,14 +359,14 @@ describe('a hint of the store that is followed', () => {
 
 /** Followed in hints-postgres.test.ts. */
 const databaseHints = [
-  '\'make one with "coffer init"\'',
+  '\'run "coffer init" to create one\'',
   '\'run "coffer store migrate" as a role that may alter them\'',
-  '\'grant the role USAGE on the schema and SELECT, INSERT, UPDATE and DELETE on its tables, which "coffer store migrate" makes\'',
+  '\'grant the role USAGE on the schema and SELECT, INSERT, UPDATE and DELETE on the tables created by "coffer store migrate"\'',
 ];
 
 /** Followed in test/service/rollback.test.ts and test/store/repair.test.ts. */
 const acceptanceHints = [
-  '\'bring the newer state back, or say that this one is right with "coffer store accept", or start again what uses it\'',
+  '\'restore the newer state, run "coffer store accept" to accept this one, or restart the processes that use it\'',
   '\'has the file again that names the present state; servers that were running go on after "coffer store accept", or a restart\'',
 ];
 
@@ -377,9 +376,9 @@ it('every hint of the store that names a command is followed by a test', () => {
     ...databaseHints,
     ...acceptanceHints,
     // In test/store/slots/planted.test.ts.
-    '\'somebody may have planted slot files: unlock with a master key or a key file, and remove those that "coffer doctor" names\'',
+    '\'slot files may have been planted: unlock with a master key or key file, and remove those listed by "coffer doctor"\'',
     // After a disk that failed: in test/faults.
-    '\'do not make it again: see that "coffer doctor" finds it well\'',
+    '\'do not create it again: check it with "coffer doctor"\'',
     // Doctor itself tells what there is to do; see the others.
     '\'check the disk, then run "coffer doctor"\'',
   ]);

@@ -14,7 +14,7 @@ import { startServerProcess } from '../servers/server-process.ts';
 import { binary, emptyPlace, MASTER_KEY, type Place, removePlace } from './harness.ts';
 
 const WARNING =
-  /^coffer: warning: the store went back from generation (\d+), revision (\d+), seen here before, to generation (\d+), revision (\d+) \(bring the newer state back, or say that this one is right with "coffer store accept"\)$/m;
+  /^coffer: warning: the store was rolled back from generation (\d+), revision (\d+) to generation (\d+), revision (\d+) \(restore the newer state, or run "coffer store accept"\)$/m;
 
 let here: Place;
 beforeEach(async () => {

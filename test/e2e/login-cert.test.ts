@@ -62,7 +62,7 @@ describe('coffer login cert', () => {
 
   it('wants a certificate with its key, and keys that nobody else can read', async () => {
     expect(await machine.refused('login cert --client-cert web.pem', 2)).toContain(
-      'a certificate and its key go together',
+      'client certificate and key must be set together',
     );
     expect(await machine.with({ COFFER_CLIENT_KEY: 'web.key' }).refused('health', 2)).toContain(
       'set COFFER_CLIENT_CERT and COFFER_CLIENT_KEY',

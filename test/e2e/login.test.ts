@@ -66,7 +66,7 @@ describe('coffer login', () => {
     expect(
       (await user.with({ COFFER_ADDR: address.replace('127.0.0.1', 'localhost') }).run('token lookup'))
         .stderr,
-    ).toContain('no token was given: use "coffer login"');
+    ).toContain('no token given: use "coffer login"');
   });
 
   it('stands behind the variables, and before what "vault login" left', async () => {
@@ -81,7 +81,7 @@ describe('coffer login', () => {
           .with({ VAULT_TOKEN: 's.x' })
           .run('login userpass username=ada password=-', { input: PASSWORD })
       ).stderr,
-    ).toBe('coffer: warning: VAULT_TOKEN is set, and goes before the token that was kept now\n');
+    ).toBe('coffer: warning: VAULT_TOKEN is set and takes precedence over the stored token\n');
   });
 
   it('prints the token or another member when asked, and keeps nothing with --no-store', async () => {
@@ -106,16 +106,14 @@ describe('coffer login', () => {
     );
     const line = `login approle role_id=${roleId}`;
     expect(await user.refused(`${line} secret_id=${secret}`, 2)).toBe(
-      'coffer: secret_id: not as an argument, which others on the machine can read (give secret_id=@FILE or secret_id=-, or leave it out to be asked)',
+      'coffer: secret_id: secrets cannot be passed as arguments: other users could see them (use secret_id=@FILE or secret_id=-, or omit it to be prompted)',
     );
     writeFileSync(user.file('secret'), `${secret}\n`, { mode: 0o600 });
     await user.ok(`${line} secret_id=@secret`);
     expect(await user.json('token lookup')).toMatchObject({ meta: { role_name: 'deploy' } });
     chmodSync(user.file('secret'), 0o644);
     expect(await user.refused(`${line} secret_id=@secret`, 1)).toContain('can be read by others');
-    expect(await user.refused('login userpass username=ada', 2)).toContain(
-      'there is nobody to ask for the password',
-    );
+    expect(await user.refused('login userpass username=ada', 2)).toContain('cannot prompt for the password');
     expect(await user.refused('login userpass password=-', 2)).toContain('missing username');
   });
 
@@ -129,10 +127,10 @@ describe('coffer login', () => {
       'use one of token, userpass, approle, jwt, cert',
     );
     expect(await user.refused('login jwt role=app', 2)).toContain(
-      'give jwt=@FILE or jwt=-, or set COFFER_ID_TOKEN',
+      'use jwt=@FILE or jwt=-, or set COFFER_ID_TOKEN',
     );
     expect(await user.with({ COFFER_ADDR: undefined }).refused('login userpass username=ada', 2)).toContain(
-      'there is no server to log in to',
+      'no server given: a local store needs no login',
     );
   });
 
@@ -142,7 +140,7 @@ describe('coffer login', () => {
     await vi.waitFor(
       async () =>
         expect(await user.refused('transit encrypt orders x', 4)).toMatch(
-          /the token of "coffer login" ended at \S+: log in again with "coffer login userpass --path people username=ada"\)$/,
+          /the stored token expired at \S+: run "coffer login userpass --path people username=ada"\)$/,
         ),
       { timeout: 20_000, interval: 200 },
     );
@@ -150,7 +148,7 @@ describe('coffer login', () => {
     const { accessor } = (await user.json('token lookup')) as { accessor: string };
     await owner.ok(`token revoke ${accessor} --yes`);
     expect(await user.refused('transit encrypt orders x', 4)).toContain(
-      'the token of "coffer login" is no longer good: log in again with "coffer login userpass username=ada"',
+      'the stored token is no longer valid: run "coffer login userpass username=ada"',
     );
   });
 
@@ -176,7 +174,7 @@ describe('coffer login', () => {
     expect(await user.refused('transit encrypt orders x', 1)).toContain(`run "chmod 600 ${path}"`);
     writeFileSync(path, '{}');
     chmodSync(path, 0o600);
-    expect(await user.refused('transit encrypt orders x', 1)).toContain('is not what "coffer login" wrote');
+    expect(await user.refused('transit encrypt orders x', 1)).toContain('was not written by "coffer login"');
     await user.ok('logout');
     expect(keptFiles()).toEqual([]);
   });
@@ -214,7 +212,7 @@ describe('coffer logout', () => {
     await user.ok('logout --revoke');
     expect(await encrypts(user.with({ COFFER_TOKEN: token }))).toBe(4);
     expect(await user.refused('login token=-', 4, { input: token })).toContain(
-      'the server does not know this token',
+      'the server rejected the token: unknown or expired',
     );
   });
 
@@ -265,7 +263,7 @@ describe.skipIf(!canUseTerminals)('coffer login on a terminal', () => {
       ],
     });
     expect({ exitCode, isShown: text.includes(PASSWORD) }).toEqual({ exitCode: 0, isShown: false });
-    expect(text).toContain('Wrote the user bob.');
+    expect(text).toContain('Saved user bob.');
     await user.ok('login userpass username=bob password=-', { input: PASSWORD });
     const again = onTerminal(owner, 'coffer auth userpass write bob --token-ttl 2h', {
       steps: [['Password', '\r']],

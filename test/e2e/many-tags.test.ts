@@ -73,7 +73,7 @@ it('pruning leaves a tag that a workspace gets after it was looked up', async ()
   const { stdout, stderr } = await remote('tags', 'prune', '--unused', '--yes', '-o', 'json');
   beforeDeletion = async () => {};
   expect(JSON.parse(stdout)).toEqual({ tags: ['goes'], done: true });
-  expect(stderr).toBe('Deleted 1 tag. 1 tag is no longer unused.\n');
+  expect(stderr).toBe('Deleted 1 tag. 1 tag skipped, now in use.\n');
   expect(await place.ok('tags list')).toBe('stays');
   expect(await place.ok('tags of web')).toBe('stays');
   await place.ok('tags delete stays --yes');
@@ -99,7 +99,7 @@ it('more tags than one call takes are deleted by one command, here and on a serv
 it.skipIf(!canUseTerminals)('deleting them shows how far it is, and says what was done', async () => {
   await place.ok('tags import many.csv');
   const { screen, text, exitCode } = onTerminal(place, 'coffer tags delete t{0000..2049}', {
-    steps: [[`Delete ${TAGS} tags, which workspaces carry 0 times in all?`, 'y\r']],
+    steps: [[`Delete ${TAGS} tags, used 0 times by workspaces?`, 'y\r']],
   });
   expect(exitCode).toBe(0);
   expect(screen).toMatch(/\[[#-]+\] +\d+ % [\d,]+ tags/);

@@ -182,7 +182,7 @@ describe('coffer login jwt in GitHub Actions', () => {
     const place = await gitHubJob({});
     const line = 'login jwt role=release --path github';
     expect(await place.with({ ACTIONS_ID_TOKEN_REQUEST_TOKEN: 'x' }).refused(line, 1)).toContain(
-      'no token of the job: GitHub answered with status 401',
+      'cannot get a token for the CI job: GitHub returned status 401',
     );
     expect(
       await place.with({ ACTIONS_ID_TOKEN_REQUEST_URL: 'http://192.0.2.1/x' }).refused(line, 4),

@@ -14,7 +14,7 @@ afterAll(() => running.stop());
 
 it('is sealed after a yes, tells so by its health, and is unsealed with the key from standard input', async () => {
   expect(await here.json('health')).toMatchObject({ sealed: false });
-  expect(await here.refused('seal', 2)).toContain('say --yes');
+  expect(await here.refused('seal', 2)).toContain('use --yes');
   expect(JSON.parse(await here.ok('seal --yes -o json'))).toEqual({ sealed: true });
   const sealed = await here.run('health -o json');
   expect(sealed.exitCode).toBe(4);
@@ -41,7 +41,7 @@ it.skipIf(!canUseTerminals)('asks for the key on a terminal, and never shows it'
 it('is a server: a store alone has no seal', async () => {
   const alone = here.with({ COFFER_ADDR: undefined });
   for (const line of ['seal --yes', 'unseal', 'health']) {
-    expect(await alone.refused(line, 2)).toContain('give --address or set COFFER_ADDR');
+    expect(await alone.refused(line, 2)).toContain('use --address or set COFFER_ADDR');
   }
 });
 

@@ -75,7 +75,9 @@ describe('the rules of .coffer.yaml', () => {
     write('.coffer.yaml', RULES);
     mkdirSync(here.file('inner/.git'), { recursive: true });
     write('inner/x.env', 'A=1\n');
-    expect(await here.refused('secrets encrypt inner/x.env', 2)).toContain('with which key is inner/x.env');
+    expect(await here.refused('secrets encrypt inner/x.env', 2)).toContain(
+      'no key given to encrypt inner/x.env',
+    );
   });
 
   it('leave a value that is set readable, if they say so, and tell it', async () => {
@@ -93,7 +95,7 @@ describe('the rules of .coffer.yaml', () => {
     write('x', 'A=1');
     for (const command of ['encrypt', 'check']) {
       expect(await bare.refused(['secrets', command, 'x'], 2)).toContain(
-        'coffer: .coffer.yaml:3: rules.0.keys means nothing here',
+        'coffer: .coffer.yaml:3: unknown setting rules.0.keys',
       );
     }
   });
@@ -150,7 +152,7 @@ describe('a check for what should be encrypted and is not', () => {
     const refused = await bare.shell('cd inner && git init -q . && coffer secrets check');
     expect(refused).toMatchObject({ exitCode: 2, stdout: '' });
     expect(refused.stderr).toContain(
-      'coffer: .coffer.yaml leads out of the repository (copy what it leads to)\n',
+      'coffer: .coffer.yaml links to a file outside the repository (replace the link with a copy of the file)\n',
     );
     write('inner/rules.yaml', 'rules:\n  - {files: "*.env", key: app}\n');
     expect(
@@ -186,14 +188,16 @@ describe('a check for what should be encrypted and is not', () => {
     write('a.yaml', 'a: [\n');
     const only = await bare.run('secrets check');
     expect(only).toMatchObject({ exitCode: 2, stdout: '' });
-    expect(only.stderr).toContain('coffer: a.yaml:2: this is no YAML: ');
+    expect(only.stderr).toContain('coffer: a.yaml:2: invalid YAML: ');
     write('b.env', 'B=1\n');
     expect(await bare.run('secrets check')).toMatchObject({ exitCode: 1, stdout: 'b.env:1:B\n' });
   });
 
   it('asks for rules where there are none, and for a repository with --staged', async () => {
-    expect(await bare.refused('secrets check', 2)).toContain('there is no .coffer.yaml here or above');
-    expect(await bare.refused('secrets check --staged', 1)).toContain('no working tree of git');
+    expect(await bare.refused('secrets check', 2)).toContain(
+      'no .coffer.yaml in this directory or its parents',
+    );
+    expect(await bare.refused('secrets check --staged', 1)).toContain('not a git working tree');
   });
 });
 
@@ -229,7 +233,9 @@ describe('a value that is set in a file that is not there', () => {
   });
 
   it('makes none where nobody says the key, or in a directory that is not there', async () => {
-    expect(await here.refused('secrets set b.env TOKEN geheim', 2)).toContain('with which key is b.env');
+    expect(await here.refused('secrets set b.env TOKEN geheim', 2)).toContain(
+      'no key given to encrypt b.env',
+    );
     expect(existsSync(here.file('b.env'))).toBe(false);
     expect(await here.refused('secrets set --key app nowhere/b.env TOKEN geheim', 2)).toContain('nowhere');
   });
@@ -295,7 +301,7 @@ describe('a file with secrets on the disk', () => {
     await value.writeFile('mine\n');
     await value.close();
     expect(await ended).toBe(1);
-    expect(stderr).toContain('a.env was changed by somebody else meanwhile; nothing was written');
+    expect(stderr).toContain('a.env was changed by another process; nothing was written');
     expect(read('a.env')).toBe('A=theirs\n');
     expect(readdirSync(here.directory).filter((name) => name.endsWith('.tmp'))).toEqual([]);
   });
@@ -305,7 +311,7 @@ describe('a file with secrets on the disk', () => {
     const before = read('a.env');
     const full = await here.shell('ulimit -f 8; trap "" XFSZ; coffer secrets encrypt --key app a.env');
     expect(full.exitCode).toBe(1);
-    expect(full.stderr).toMatch(/^coffer: can't write a.env: [^\n]+\n$/);
+    expect(full.stderr).toMatch(/^coffer: cannot write a.env: [^\n]+\n$/);
     expect(read('a.env')).toBe(before);
     expect(readdirSync(here.directory).filter((name) => name.endsWith('.tmp'))).toEqual([]);
   });
@@ -313,7 +319,7 @@ describe('a file with secrets on the disk', () => {
   it('is refused by name when it is of no known format, too large, not UTF-8, or no file', async () => {
     write('notes.txt', 'A=1\n');
     expect(await here.refused('secrets encrypt --key app notes.txt', 2)).toContain(
-      "notes.txt doesn't tell its format",
+      'cannot tell the format of notes.txt',
     );
     await here.ok('secrets encrypt --key app --format dotenv notes.txt');
     write('large.env', `A=${'x'.repeat(5_000_000)}`);
@@ -340,7 +346,7 @@ describe('a file with secrets on the disk', () => {
     const text = 'A=1\n<<<<<<< ours\nB=1\n=======\nB=2\n>>>>>>> theirs\n';
     write('a.env', text);
     expect(await here.refused('secrets encrypt --key app a.env', 2)).toBe(
-      'coffer: a.env:2: a merge conflict stands here (solve it first)',
+      'coffer: a.env:2: unresolved merge conflict (solve it first)',
     );
     expect(read('a.env')).toBe(text);
   });

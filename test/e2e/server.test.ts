@@ -9,14 +9,17 @@ describe('who is denied by a server', () => {
     const { place, stop } = await server.start();
     try {
       expect(await place.with({ COFFER_TOKEN: undefined }).refused('transit keys list', 4)).toBe(
-        'coffer: permission denied (no token was given: use "coffer login", COFFER_TOKEN or --token-file)',
+        'coffer: permission denied (no token given: use "coffer login", COFFER_TOKEN or --token-file)',
       );
       expect(await place.with({ COFFER_TOKEN: 'wrong' }).refused('transit keys list', 4)).toBe(
-        'coffer: permission denied (see that the token is valid, and that a policy of it grants "list" on transit/keys)',
+        'coffer: permission denied (check that the token is valid and that its policies grant "list" on transit/keys)',
       );
       expect(
         await place.with({ COFFER_TOKEN: 'wrong' }).refused('write transit/encrypt/a.b plaintext=', 4),
-      ).toContain('grants "update" on transit/encrypt/a.b');
+      ).toContain('grant "update" on transit/encrypt/a.b');
+      expect(await place.with({ COFFER_TOKEN: 'wrong' }).refused('transit encrypt orders x', 4)).toContain(
+        'grant "update" ("create" if it does not exist yet) on transit/encrypt/orders',
+      );
     } finally {
       await stop();
     }

@@ -39,7 +39,7 @@ describe('coffer init', () => {
     const { exitCode, stdout, stderr } = await here.run('init');
     expect({ exitCode, stdout }).toEqual({ exitCode: 0, stdout: '' });
     expect(stderr).toBe(
-      `Made the store ${here.file('store')}. It opens with a master key, and with nothing else: do not lose it.\n`,
+      `Created store ${here.file('store')}. Unlock it with a master key; there is no other way, so keep it safe.\n`,
     );
     expect(statSync(here.file('store')).mode & 0o777).toBe(0o700);
     expect(await here.ok('status -o json')).toContain('"locked":false');
@@ -54,7 +54,7 @@ describe('coffer init', () => {
 
   it('refuses to make a store where there is one, or anything else', async () => {
     await here.ok('init');
-    expect(await here.refused('init', 6)).toContain('there is a store in');
+    expect(await here.refused('init', 6)).toContain('a store already exists in');
     mkdirSync(here.file('full'));
     writeFileSync(here.file('full/x'), '');
     await here.refused('init --store full', 1);
@@ -215,7 +215,7 @@ describe('coffer slots', () => {
   it('says how to give a new passphrase when nobody can be asked for it', async () => {
     await here.ok('init');
     expect(await here.refused('slots add --passphrase', 4)).toBe(
-      'coffer: there is nobody to ask for the new passphrase (set COFFER_NEW_PASSPHRASE, or use --passphrase-file)',
+      'coffer: cannot prompt for the new passphrase (set COFFER_NEW_PASSPHRASE, or use --passphrase-file)',
     );
   });
 
@@ -289,7 +289,7 @@ describe('the whole store', () => {
     expect(await here.run('doctor')).toMatchObject({
       exitCode: 0,
       stdout: '',
-      stderr: expect.stringContaining('all is well'),
+      stderr: expect.stringContaining('no problems found'),
     });
     const names = await inTurn(['one', 'two'], (name) => damagedBy(name));
     expect(names[0]).not.toBe(names[1]);
@@ -368,7 +368,7 @@ describe('a place that can not be used', () => {
     if (!existsSync('/dev/full')) return;
     const { exitCode, stderr } = await here.shell(`coffer transit decrypt orders ${ciphertext} > /dev/full`);
     expect(exitCode).toBe(1);
-    expect(stderr).toMatch(/^coffer: can't write: no space left on device\n$/);
+    expect(stderr).toMatch(/^coffer: cannot write: no space left on device\n$/);
   });
 });
 

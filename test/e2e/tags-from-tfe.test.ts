@@ -95,7 +95,7 @@ it('what another server has is planned, brought into the local store, and found 
   const [prod] = JSON.parse(await place.ok('tags list env:prod -o json')).data;
   expect(prod.attributes['instance-count']).toBe(130);
   expect(await place.ok('tags list')).toBe('env:prod\nidle');
-  expect((await importFrom([])).stderr).toBe('There is nothing to change.\n');
+  expect((await importFrom([])).stderr).toBe('No changes needed.\n');
   expect(asked.length).toBeGreaterThan(10);
 });
 

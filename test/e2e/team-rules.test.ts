@@ -22,7 +22,7 @@ describe('somebody who can push and has no key', () => {
     pull(alice);
     await alice.place.ok('secrets decrypt -q app.env');
     expect(await alice.place.refused('secrets encrypt app.env', 1)).toMatch(
-      /^coffer: the last commit has more encrypted than \.coffer\.yaml wants now: DB of app\.env would be readable; MAIL of app\.env would be readable \(changed last in [0-9a-f]+ by mallory\) \(read what was changed in \.coffer\.yaml; if it is right, say --yes\)$/,
+      /^coffer: the last commit encrypts more values than \.coffer\.yaml now says: DB of app\.env would be readable; MAIL of app\.env would be readable \(last changed in [0-9a-f]+ by mallory\) \(review the changes to \.coffer\.yaml; if they are right, use --yes\)$/,
     );
     expect(read(alice, 'app.env')).toBe('DB=s3cret\nMAIL=m1\n');
     await alice.place.ok('secrets encrypt -q --yes app.env');
@@ -39,7 +39,7 @@ describe('somebody who can push and has no key', () => {
     pull(alice);
     await alice.place.ok('secrets decrypt -q app.env');
     expect(await alice.place.refused('secrets encrypt app.env', 1)).toContain(
-      'DB of app.env would go from key "app" to "other" (changed last in ',
+      'DB of app.env would change from key "app" to "other" (last changed in ',
     );
     await alice.place.ok('secrets encrypt -q --key app app.env');
     expect(read(alice, 'app.env')).toMatch(/^DB=coffer:app:v1:/);
@@ -52,7 +52,7 @@ describe('somebody who can push and has no key', () => {
     push(mallory);
     pull(alice);
     const refusal =
-      'coffer: app.env:2: DB is not encrypted, and .coffer.yaml wants it to be (see who wrote it with "git log -p app.env"; if it is right, "coffer secrets encrypt app.env")';
+      'coffer: app.env:2: DB is not encrypted, but .coffer.yaml says to encrypt it (check its author with "git log -p app.env"; if it is right, run "coffer secrets encrypt app.env")';
     const used = await alice.place.shell('coffer exec -f app.env -- sh -c \'printf %s "$DB"\'');
     expect(used).toMatchObject({ exitCode: 1, stdout: '', stderr: `${refusal}\n` });
     expect(await alice.place.refused('secrets inject --in page.txt', 1)).toBe(refusal);

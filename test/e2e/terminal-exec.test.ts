@@ -72,7 +72,7 @@ echo "stopped $?"; (echo word > go &); fg; echo "ended $?"`;
 
   it('says which variables of a file it left as they were set', async () => {
     const { text } = onTerminal(await place(), 'DB=mine coffer exec -f app.env -- true');
-    expect(text).toBe('Set already, and left so without --overwrite: DB\n');
+    expect(text).toBe('Already set, not overridden (see --overwrite): DB\n');
   });
 
   it('asks for the passphrase first, and leaves the terminal as it was', async () => {
@@ -114,7 +114,7 @@ describe.skipIf(!canUseTerminals)('coffer edit on a terminal', () => {
     );
     const { text, exitCode } = onTerminal(here, 'coffer edit app.env', {
       environment: { EDITOR: 'sh editor.sh' },
-      steps: [['Back to the editor', 'y\r']],
+      steps: [['Return to the editor', 'y\r']],
     });
     expect(exitCode).toBe(0);
     expect(text).toContain('coffer: app.env:2: ');
@@ -129,7 +129,7 @@ describe.skipIf(!canUseTerminals)('coffer edit on a terminal', () => {
     expect(left.exitCode).toBe(1);
     const { exitCode } = onTerminal(here, 'coffer edit app.env', {
       environment: { EDITOR: 'true' },
-      steps: [['Go on with it', 'y\r']],
+      steps: [['Resume it', 'y\r']],
     });
     expect(exitCode).toBe(0);
     expect(await here.ok('secrets get app.env MORE')).toBe('1');

@@ -27,7 +27,7 @@ describe.skipIf(!canUseTerminals)('on a terminal', () => {
         ],
       });
       expect(made.exitCode).toBe(0);
-      expect(made.text).toContain('It opens with a passphrase');
+      expect(made.text).toContain('Unlock it with a passphrase');
       expect(made.text).not.toContain('correct');
       const used = onTerminal(bare, 'coffer transit keys create orders --store asked -o json > made', {
         steps: [['Passphrase', 'correct horse\r'], NO_AGENT],
@@ -43,13 +43,13 @@ describe.skipIf(!canUseTerminals)('on a terminal', () => {
         steps: [
           ['New passphrase', 'one\r'],
           ['Once more', 'two\r'],
-          ['not the same[^$]*New passphrase', 'three\r'],
+          ['do not match[^$]*New passphrase', 'three\r'],
           ['Once more', 'three\r'],
         ],
       });
       expect(made.exitCode).toBe(0);
       const used = onTerminal(bare, 'coffer transit keys list --store twice', {
-        steps: [['Passphrase', 'wrong\r'], ['did not unlock[^$]*Passphrase', 'three\r'], NO_AGENT],
+        steps: [['Passphrase', 'wrong\r'], ['Wrong passphrase[^$]*Passphrase', 'three\r'], NO_AGENT],
       });
       expect(used.exitCode).toBe(0);
     });
@@ -81,13 +81,13 @@ describe.skipIf(!canUseTerminals)('on a terminal', () => {
       const { exitCode, text } = onTerminal(place, 'coffer transit keys list --store refused', {
         steps: [
           ['Passphrase', 'one\r'],
-          ['did not unlock[^$]*Passphrase', 'two\r'],
-          ['did not unlock[^$]*Passphrase', 'three\r'],
+          ['Wrong passphrase[^$]*Passphrase', 'two\r'],
+          ['Wrong passphrase[^$]*Passphrase', 'three\r'],
         ],
       });
       expect(exitCode).toBe(4);
       expect(text).toMatch(
-        /\ncoffer: this store does not open with COFFER_MASTER_KEY_COMMAND or the passphrase \([^\n]+\)\n$/,
+        /\ncoffer: the store cannot be unlocked with COFFER_MASTER_KEY_COMMAND or the passphrase \([^\n]+\)\n$/,
       );
       expect(readFileSync(bare.file('runs'), 'utf8')).toBe('ran\n');
     });
@@ -98,7 +98,7 @@ describe.skipIf(!canUseTerminals)('on a terminal', () => {
         steps: [['Passphrase', 'x\r']],
       });
       expect(exitCode).toBe(0);
-      expect(text).toContain('coffer: warning: this store does not open with COFFER_PASSPHRASE\n');
+      expect(text).toContain('coffer: warning: the store cannot be unlocked with COFFER_PASSPHRASE\n');
     });
 
     describe('that are wrong', () => {
@@ -114,7 +114,7 @@ describe.skipIf(!canUseTerminals)('on a terminal', () => {
       it('are asked for three times, while the command of the environment runs once', () => {
         const { exitCode, text } = onTerminal(place, 'coffer transit keys list', {
           steps: [
-            ['does not open with COFFER_MASTER_KEY_COMMAND[^$]*Passphrase', 'one\r'],
+            ['cannot be unlocked with COFFER_MASTER_KEY_COMMAND[^$]*Passphrase', 'one\r'],
             ['again[^$]*Passphrase', 'two\r'],
             ['again[^$]*Passphrase', 'three\r'],
           ],
@@ -122,7 +122,7 @@ describe.skipIf(!canUseTerminals)('on a terminal', () => {
         expect(exitCode).toBe(4);
         expect(runs()).toBe('once\n');
         expect(text.trimEnd().split('\n').at(-1)).toBe(
-          'coffer: this store does not open with COFFER_MASTER_KEY_COMMAND or the passphrase (it opens with a passphrase)',
+          'coffer: the store cannot be unlocked with COFFER_MASTER_KEY_COMMAND or the passphrase (it can be unlocked with a passphrase)',
         );
       });
 
@@ -146,7 +146,7 @@ describe.skipIf(!canUseTerminals)('on a terminal', () => {
           ],
         });
         expect(exitCode).toBe(0);
-        expect(text).toContain('all is well');
+        expect(text).toContain('no problems found');
       });
     });
 
@@ -177,7 +177,7 @@ describe.skipIf(!canUseTerminals)('on a terminal', () => {
       await here.ok('tags create doomed');
       const no = onTerminal(here, 'coffer tags delete doomed', { steps: [['lose doomed', 'n\r']] });
       expect(no.exitCode).toBe(1);
-      expect(no.text).toContain('Nothing was changed.');
+      expect(no.text).toContain('No changes made.');
       expect(await here.ok('tags list doomed')).toBe('doomed');
       const yes = onTerminal(here, 'coffer tags delete doomed', { steps: [['lose doomed', 'y\r']] });
       expect(yes.exitCode).toBe(0);
@@ -237,7 +237,7 @@ describe.skipIf(!canUseTerminals)('on a terminal', () => {
   describe('values', () => {
     it('say what is waited for when they are to be typed', () => {
       const { text, exitCode } = onTerminal(here, 'coffer transit encrypt typed', {
-        steps: [['reading from standard input', 'hello\r\u0004\u0004']],
+        steps: [['Reading from standard input', 'hello\r\u0004\u0004']],
       });
       expect(exitCode).toBe(0);
       expect(text).toMatch(/service:v1:/);
@@ -281,7 +281,7 @@ describe.skipIf(!canUseTerminals)('on a terminal', () => {
     await here.ok('tags create attached');
     await here.ok('workspaces create billing');
     const { text } = onTerminal(here, 'coffer tags attach attached --workspace billing');
-    expect(text).toBe('Put the tag on 1 workspace.\n');
+    expect(text).toBe('Added the tag to 1 workspace.\n');
     expect(onTerminal(here, 'coffer tags attach attached --workspace billing -q').text).toBe('');
   });
 

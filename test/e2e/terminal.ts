@@ -19,7 +19,7 @@ export interface Screen {
 }
 
 /** The answer of somebody who wants no agent, which is asked for once when a passphrase was right. */
-export const NO_AGENT: Step = ['Keep it unlocked', '\r'];
+export const NO_AGENT: Step = ['Keep the store unlocked', '\r'];
 
 export interface TerminalOptions {
   readonly columns?: number;

@@ -81,6 +81,6 @@ export function checkRefusal(
   assert.match(stderr, REASONS[code] ?? /an unknown code/);
   assert.ok(exitCodes.includes(exitCode), `exit code ${exitCode}`);
   // What is made is not to be made again, and what is not made is not said to be.
-  const isMade = /^coffer: [^(]*(made|done|written|sealed under a new root key), but/.test(stderr);
+  const isMade = /^coffer: [^(]*(made|done|written|created|succeeded|with a new root key), but/.test(stderr);
   assert.equal(isMade, exitCode === UNCONFIRMED, stderr);
 }

@@ -94,10 +94,10 @@ describe.skipIf(process.platform !== 'linux')('a writer that stands still in the
     const { pid } = started.child;
     const backend = new FilesBackend(box.store, { lockWaitMs: IMPATIENT_MS });
     const refusal = await backend.exclusive(async () => 'in').catch((error: unknown) => error);
-    const [, since = ''] = /since (\S+), waited/.exec(String(refusal)) ?? [];
+    const [, since = ''] = /since (\S+)$/.exec(String(refusal)) ?? [];
     expect(refusal).toMatchObject({
       kind: 'unavailable',
-      message: `${box.at('store/lock')} is held by process ${pid} since ${since}, waited for 0 s`,
+      message: `timed out after 0s waiting for ${box.at('store/lock')}, held by process ${pid} since ${since}`,
       hint: `it is stopped: "kill -CONT ${pid}" lets it go on, "kill -KILL ${pid}" ends it and loses nothing that was acknowledged`,
     });
     expect(Math.abs(Date.parse(since) - before)).toBeLessThan(60_000);

@@ -58,7 +58,10 @@ describe('two stores that change places', () => {
       const pictures = [await pictureOf(first), await pictureOf(second)];
       exchange(first, second);
       await tallied(`exchanged under an open store, the other ${commits} commits ahead`, async () => {
-        const refusal = { kind: 'unavailable', message: `there is another store in ${first} than before` };
+        const refusal = {
+          kind: 'unavailable',
+          message: `the store in ${first} was replaced by another store`,
+        };
         await expect(coffer.transit.keys.rotate({ name: 'letters' })).rejects.toMatchObject(refusal);
         await expect(coffer.transit.encrypt({ name: 'upserted', plaintext: '' })).rejects.toMatchObject(
           refusal,
@@ -173,7 +176,9 @@ describe('a backup put in the place of a store', () => {
         const picture = await pictureOf(box.store);
         const refusal = {
           kind: 'unavailable',
-          message: expect.stringMatching(others < 3 ? / went back from / : / was replaced by another copy/),
+          message: expect.stringMatching(
+            others < 3 ? / was rolled back from / : / was replaced by another copy/,
+          ),
         };
         await expect(coffer.transit.keys.read({ name: 'letters' })).rejects.toMatchObject(refusal);
         await expect(coffer.transit.keys.rotate({ name: 'letters' })).rejects.toMatchObject(refusal);

@@ -67,7 +67,7 @@ describe('a value in DER', () => {
     requireWellFormed(readDer(nested(30, '0201ff')));
     expect(refusal(() => requireWellFormed(readDer(nested(30, '0202ff'))))).toMatchObject({
       kind: 'invalid',
-      message: expect.stringMatching(/within a value/),
+      message: expect.stringMatching(/unexpected end of a value/),
     });
     expect(refusal(() => requireWellFormed(readDer(nested(40, '0201ff'))))).toMatchObject({
       kind: 'invalid',

@@ -42,5 +42,5 @@ it('a snapshot has every tag of one moment, whatever is deleted and made while i
 it('a snapshot refuses changes', async () => {
   const runner = ownerRunner(openCore(await memoryStore()));
   const change = runner.snapshot?.((still) => still.run('orgs create', { name: 'acme' }));
-  await expect(change).rejects.toThrow('what is past can not be changed');
+  await expect(change).rejects.toThrow('this is a read-only snapshot');
 });

@@ -19,7 +19,7 @@ export const released = join(root, 'dist/release');
 /** A file of the release. @throws when this release was made without it. */
 export function releasedFile(name: string): string {
   const path = join(released, name);
-  if (!existsSync(path)) throw new Unavailable(`there is no ${name} in dist/release`);
+  if (!existsSync(path)) throw new Unavailable(`no ${name} in dist/release`);
   return path;
 }
 

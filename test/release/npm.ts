@@ -53,7 +53,7 @@ export const checks: Checks = {
     await bench.run('npm', ['install', '--global', '--prefix', prefix, ...npm, tarball]);
     equal(await bench.run(join(prefix, 'bin/coffer'), ['version']), `coffer ${version}\n`);
     const refusal = await bench.refused(join(prefix, 'bin/age-plugin-coffer'), ['--age-plugin=nothing-v1']);
-    match(refusal, /for age to start/);
+    match(refusal, /is run by age/);
     // As Windows starts it, where no link has that name.
     equal(await bench.refused(join(prefix, 'bin/coffer'), ['--age-plugin=nothing-v1']), refusal);
   },

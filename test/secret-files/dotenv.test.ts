@@ -62,7 +62,7 @@ describe('a .env file', () => {
 
   it('is refused with the markers of a merge in it', () => {
     const text = 'A=1\n<<<<<<< HEAD\nB=1\n=======\nB=2\n>>>>>>> other\n';
-    expect(refusal(() => dotenv.parse(text, 'x.env')).message).toBe('x.env:2: a merge conflict stands here');
+    expect(refusal(() => dotenv.parse(text, 'x.env')).message).toBe('x.env:2: unresolved merge conflict');
   });
 
   it('reads back any text that was written into it', () => {

@@ -28,7 +28,7 @@ describe('what somebody encrypted who can not decrypt', () => {
         quote,
       ).toMatchObject({
         kind: 'invalid',
-        message: 'f:1: TITLE: what is encrypted there is no value',
+        message: 'f:1: TITLE: the decrypted text is not a valid value',
       });
     }
   });
@@ -51,7 +51,7 @@ describe('what somebody encrypted who can not decrypt', () => {
           line,
         ).toMatchObject({
           kind: 'invalid',
-          message: 'f:1: motd: what is encrypted there is no value',
+          message: 'f:1: motd: the decrypted text is not a valid value',
         });
       }
       expect(decrypted(yaml, text, [`"a${end}b: c"`])).toContain(`"a${end}b: c"`);

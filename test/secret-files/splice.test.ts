@@ -198,7 +198,7 @@ describe('values exchanged in a file', () => {
       const made = () => respliced(yaml, 'f', file, new Map(place === undefined ? [] : [[place, source]]));
       expect(refusal(made)).toMatchObject({
         kind: 'invalid',
-        message: 'f:1: a: what is encrypted there is no value',
+        message: 'f:1: a: the decrypted text is not a valid value',
       });
     }
   });

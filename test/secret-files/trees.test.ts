@@ -57,14 +57,14 @@ describe('the places of a YAML file', () => {
   });
 
   it.each([
-    ['a: 1\nb: 2\na: 3\n', 'f:3: the key "a" is there twice'],
-    ['a: {b: 1, b: 2}', 'f:1: the key "b" is there twice'],
-    ['a: [1\nb: 2\n', 'f:2: this is no YAML'],
-    ['a: b\n\t- c\n', 'f:2: this is no YAML'],
+    ['a: 1\nb: 2\na: 3\n', 'f:3: duplicate key "a"'],
+    ['a: {b: 1, b: 2}', 'f:1: duplicate key "b"'],
+    ['a: [1\nb: 2\n', 'f:2: invalid YAML'],
+    ['a: b\n\t- c\n', 'f:2: invalid YAML'],
     ['just words\n', 'f:1: neither a map nor a list begins here'],
-    ['a: 1\n<<<<<<< ours\nb: 1\n=======\nb: 2\n>>>>>>> theirs\n', 'f:2: a merge conflict stands here'],
-    [`a: ${'['.repeat(5000)}`, 'f: this is nested too deeply'],
-    [`${'- '.repeat(300)}a`, 'f:1: this is nested too deeply'],
+    ['a: 1\n<<<<<<< ours\nb: 1\n=======\nb: 2\n>>>>>>> theirs\n', 'f:2: unresolved merge conflict'],
+    [`a: ${'['.repeat(5000)}`, 'f: nested too deeply'],
+    [`${'- '.repeat(300)}a`, 'f:1: nested too deeply'],
   ])('are not looked for in what is broken (case %#)', (text, message) => {
     const found = refusal(() => yaml.parse(text, 'f'));
     expect(found.kind).toBe('invalid');
@@ -115,17 +115,17 @@ describe('the places of a JSON file', () => {
   });
 
   it.each([
-    ['{"a": 1,\n "a": 2}', 'f:2: the key "a" is there twice'],
+    ['{"a": 1,\n "a": 2}', 'f:2: duplicate key "a"'],
     ['{"a": 1,}', 'f:1: a key in double quotes is missing'],
     ['{"a" 1}', 'f:1: a colon is missing'],
     ['[1 2]', 'f:1: a comma or "]" is missing'],
-    ['[01]', 'f:1: this is no JSON'],
+    ['[01]', 'f:1: not valid JSON'],
     ['["\n"]', 'f:1: this string has a character or an escape that JSON does not allow'],
     ['[1] x', 'f:1: something follows the end of the document'],
     ['"x"', 'f:1: neither an object nor a list begins here'],
     ['// c\n{}', 'f:1: neither an object nor a list begins here'],
     ['', 'f:1: neither an object nor a list begins here'],
-    ['['.repeat(100_000), 'f:1: this is nested too deeply'],
+    ['['.repeat(100_000), 'f:1: nested too deeply'],
   ])('are not looked for in what is broken (case %#)', (text, message) => {
     expect(refusal(() => json.parse(text, 'f'))).toMatchObject({ kind: 'invalid', message });
   });
@@ -172,11 +172,11 @@ describe('a value added to YAML or JSON', () => {
   });
 
   it.each([
-    [yaml, 'a: 1\n', 'a.b', 'there can be no a.b: a is a value'],
-    [yaml, 'a:\n  b: 1\n', 'a', 'a holds more than one value'],
-    [yaml, 'l: [1]\n', 'l.2', 'there can be no l.2'],
-    [yaml, 'a: 1\n', '2#b', 'there can be no 2#b in this file'],
-    [json, '[1]', 'x', 'there can be no x'],
+    [yaml, 'a: 1\n', 'a.b', 'cannot add a.b: a is a value'],
+    [yaml, 'a:\n  b: 1\n', 'a', 'a is not a single value'],
+    [yaml, 'l: [1]\n', 'l.2', 'cannot add l.2'],
+    [yaml, 'a: 1\n', '2#b', 'cannot add 2#b to this file'],
+    [json, '[1]', 'x', 'cannot add x'],
   ] as const)('is refused where there is no room for it (case %#)', (format, text, name, message) => {
     expect(refusal(() => format.parse(text, 'f').added(name, 'x'))).toMatchObject({
       kind: 'invalid',
@@ -225,7 +225,7 @@ describe('a value taken out of YAML or JSON', () => {
     const [place] = file.places;
     expect(refusal(() => place && file.removed(place))).toMatchObject({
       kind: 'invalid',
-      message: "l.0 can't be taken out of its list",
+      message: 'cannot remove l.0 from its list',
     });
   });
 });

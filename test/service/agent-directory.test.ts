@@ -17,7 +17,7 @@ afterAll(() => rmSync(home, { recursive: true, force: true }));
 
 function directoryFor(store: string, runtime = home): AgentDirectory {
   const directory = AgentDirectory.of(store, { runtime });
-  if (directory === undefined) throw new Error('there is no place for an agent here');
+  if (directory === undefined) throw new Error("no directory for the agent's socket");
   return directory;
 }
 

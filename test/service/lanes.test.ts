@@ -161,7 +161,7 @@ describe('the lanes for large requests', () => {
     shop.ask('alice-1');
     const second = shop.ask('alice-2');
     second.place.leave();
-    expect(await second.answer).toBe('the caller has hung up');
+    expect(await second.answer).toBe('the client disconnected');
     await shop.finish('alice-1');
     expect(shop.order).toEqual(['alice-1']);
   });
@@ -171,7 +171,7 @@ describe('the lanes for large requests', () => {
     const first = shop.ask('alice-1');
     shop.ask('alice-2');
     first.place.leave();
-    expect(await first.answer).toBe('the caller has hung up');
+    expect(await first.answer).toBe('the client disconnected');
     await turn();
     expect([shop.closed, shop.started, [...shop.running.keys()]]).toEqual([1, 2, ['alice-2']]);
     await shop.finish('alice-2');
@@ -183,7 +183,7 @@ describe('the lanes for large requests', () => {
     const shop = new Workshop();
     const place = shop.lanes.enter('alice', 1);
     place.leave();
-    await expect(place.work({ head: {}, body: [] })).rejects.toThrow('the caller has hung up');
+    await expect(place.work({ head: {}, body: [] })).rejects.toThrow('the client disconnected');
     expect(shop.started).toBe(0);
   });
 
@@ -221,8 +221,8 @@ describe('the lanes for large requests', () => {
     expect([await old.answer, shop.closed]).toEqual(['alice-1', 1]);
     const waiting = shop.ask('bob-2');
     await shop.lanes.close();
-    expect(await shop.ask('carol-1').answer).toBe('the processes that work on large requests end');
-    expect(await waiting.answer).toBe('the processes that work on large requests end');
+    expect(await shop.ask('carol-1').answer).toBe('the workers for large requests are shutting down');
+    expect(await waiting.answer).toBe('the workers for large requests are shutting down');
     expect(await fresh.answer).toBe('ended');
   });
 

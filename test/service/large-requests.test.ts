@@ -246,7 +246,7 @@ describe('a process that works on large requests', () => {
     allow(files + 3);
     expect(await encrypt(3_000)).toMatchObject({
       status: 503,
-      json: { errors: ['no process can be started to work on large requests'] },
+      json: { errors: ['cannot start a worker for large requests'] },
     });
     allow(4096);
     expect((await encrypt(3_000)).status).toBe(200);
@@ -262,7 +262,7 @@ describe('a process that works on large requests', () => {
     const zeros = `{"batch_input":[${'[],'.repeat((LIMIT - 100) / 3)}0]}`;
     expect(await encrypt(zeros)).toMatchObject({
       status: 503,
-      json: { errors: ['the process that works on large requests ended'] },
+      json: { errors: ['the worker for large requests exited'] },
     });
     expect((await encrypt(itemsOf(3_000, 'aGVsbG8='))).status).toBe(200);
   });

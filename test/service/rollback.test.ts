@@ -16,7 +16,7 @@ import {
 } from '../servers/serving.ts';
 
 const PLAINTEXT = 'aGVsbG8=';
-const WENT_BACK = /^the store went back from generation 2, revision \d+ to generation 1, revision \d+$/;
+const WENT_BACK = /^the store was rolled back from generation 2, revision \d+ to generation 1, revision \d+$/;
 const LARGE = Buffer.alloc(100_000, 7).toString('base64');
 
 /** The names of the state, of the generations and of every document. */
@@ -98,13 +98,13 @@ describe('a running server whose store is brought back to an older generation', 
       }
     }
     expect(traceOf(server.directory)).toEqual(before);
-    const alarms = server.log.filter((line) => line.includes('WENT BACK'));
+    const alarms = server.log.filter((line) => line.includes('WAS ROLLED BACK'));
     expect(alarms.map((line) => JSON.parse(line))).toEqual([
       {
         time: expect.any(String),
         level: 'error',
-        message: 'THE STORE WENT BACK: nothing is answered and nothing written',
-        reason: expect.stringMatching(/^the store in \S+ went back from generation 2, /),
+        message: 'THE STORE WAS ROLLED BACK: all requests are refused',
+        reason: expect.stringMatching(/^the store in \S+ was rolled back from generation 2, /),
         from: expect.stringMatching(/^generation 2, /),
         to: expect.stringMatching(/^generation 1, /),
         remedy: expect.stringContaining('"coffer store accept"'),
@@ -146,9 +146,7 @@ describe('a running server whose store is brought back to an older generation', 
     const reply = await encrypt(server, revoked);
     expect([reply.status, reply.json.errors[0]]).toEqual([
       503,
-      expect.stringMatching(
-        /^the store was replaced by another copy, or went back meanwhile: from generation 2, /,
-      ),
+      expect.stringMatching(/^the store was replaced by another copy or rolled back: from generation 2, /),
     ]);
     // Nor by an acceptance that was given before: it was not of this.
     await accept(server.directory);
@@ -197,7 +195,7 @@ describe('a running server whose store is brought back to an older generation', 
     expect(await statuses()).toEqual([503]);
     const [worker] = childrenOf(server.child.pid ?? 0);
     process.kill(worker ?? 0, 'SIGKILL');
-    await vi.waitUntil(() => server.log().includes('is replaced'), { timeout: 20_000 });
+    await vi.waitUntil(() => server.log().includes('was restarted'), { timeout: 20_000 });
     await vi.waitUntil(
       async () => {
         expect(await statuses()).toEqual([503]);

@@ -248,7 +248,7 @@ describe('several workers', () => {
   it('end with a server that is told to end while one of them is replaced', async () => {
     const { child, log, stop } = await spawnServer({ workers: 2 });
     process.kill(childrenOf(child.pid ?? 0)[0] ?? 0, 'SIGKILL');
-    await vi.waitUntil(() => log().includes('is replaced'), WAITING);
+    await vi.waitUntil(() => log().includes('was restarted'), WAITING);
     await stop();
     expect([child.exitCode, child.signalCode]).toEqual([0, null]);
   });

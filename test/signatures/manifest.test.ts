@@ -55,7 +55,7 @@ describe('a list of sums', () => {
 
   it('with a name twice, or a line that is none, says which line', () => {
     expect(() => parseManifest(`${SUM}  a\n${SUM}  b\n${SUM}  a\n`)).toThrow(
-      'line 3 of the list names a once more',
+      'manifest line 3 has a duplicate entry a',
     );
     expect(() => parseManifest(`${SUM}  a\nhello\n`)).toThrow('line 2');
     expect(() => parseManifest('')).toThrow('line 1');

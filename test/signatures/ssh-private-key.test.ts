@@ -33,7 +33,7 @@ describe('an SSH private key with a passphrase', () => {
     const refusal = thrownBy(() => parseSshPrivateKey(read(kind)));
     expect(refusal).toMatchObject({
       kind: 'unsupported',
-      message: "this SSH private key has a passphrase, in OpenSSH's own way",
+      message: 'the SSH private key is encrypted with a passphrase',
       hint: expect.stringContaining(`cp KEY COPY && ssh-keygen ${way}`),
     });
   });

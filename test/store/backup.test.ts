@@ -82,12 +82,12 @@ describe('a backup', () => {
     const first = readFileSync(to);
     await expect(backupStore({ location: directory, to })).rejects.toMatchObject({
       kind: 'exists',
-      message: `${to} exists already`,
+      message: `${to} already exists`,
     });
     expect(readFileSync(to)).toEqual(first);
     await expect(restoreStore({ from: to, location: directory })).rejects.toMatchObject({
       kind: 'exists',
-      message: `there is a store in ${directory} already`,
+      message: `a store already exists in ${directory}`,
     });
     await expect(restoreStore({ from: to, location: folder })).rejects.toMatchObject({
       kind: 'conflict',
@@ -164,12 +164,12 @@ describe('a backup', () => {
     writeFileSync(from, 'a letter to somebody');
     await expect(restore()).rejects.toMatchObject({
       kind: 'corrupt',
-      message: `${from} is no backup of a store`,
+      message: `${from} is not a store backup`,
     });
     writeFileSync(from, 'COFFERBK\x02 and more');
     await expect(restore()).rejects.toMatchObject({
       kind: 'corrupt',
-      message: `${from} was made by a newer Coffer (format 2), or is damaged`,
+      message: `${from} was written by a newer Coffer (format 2), or is damaged`,
     });
     await expect(restoreStore({ from: join(folder, 'nowhere'), location: folder })).rejects.toMatchObject({
       kind: 'unavailable',

@@ -155,7 +155,7 @@ describe('a damaged store', () => {
     ] as const) {
       await expect(get(store, id)).rejects.toMatchObject({
         kind: 'corrupt',
-        message: `${path} is damaged: its content is not what was sealed under this name`,
+        message: `${path} is damaged: its content belongs under another name`,
       });
     }
     expect(await damagedFiles()).toEqual([one, two].sort());
@@ -215,7 +215,7 @@ describe('a damaged store', () => {
     for (const stray of strays) writeFileSync(join(directory, stray), 'mine');
     const { findings } = await examine();
     expect(findings.map(({ file }) => file)).toEqual(strays.map((stray) => join(directory, stray)).sort());
-    for (const { reason } of findings) expect(reason).toBe('is no part of the store');
+    for (const { reason } of findings) expect(reason).toBe('does not belong to the store');
   });
 
   it('is looked at without being changed', async () => {

@@ -162,7 +162,7 @@ describe('a store that others can write', () => {
     await expect(openWithKey(directory)).rejects.toMatchObject({
       kind: 'unavailable',
       message: `${directory} belongs to another user (uid 65534, yours is 0)`,
-      hint: 'run as its owner; "chown -R 0" would take it away from them',
+      hint: 'run as its owner; "chown -R 0" would lock the owner out',
     });
   });
 });
@@ -174,7 +174,7 @@ describe('a directory', () => {
       await expect(openWithKey(path)).rejects.toMatchObject({
         kind: 'not-found',
         message: `no store in ${path}`,
-        hint: 'make one with "coffer init", or say where it is with --store or COFFER_STORE',
+        hint: 'run "coffer init" to create one, or use --store or COFFER_STORE',
       });
       await expect(storeStatus(path)).rejects.toMatchObject({ kind: 'not-found' });
     }
@@ -187,7 +187,7 @@ describe('a directory', () => {
     for (const attempt of [openWithKey(directory), storeStatus(directory)]) {
       await expect(attempt).rejects.toMatchObject({
         kind: 'corrupt',
-        message: `${path} was made by a newer Coffer (format 2); this one reads format 1`,
+        message: `${path} was created by a newer Coffer (format 2); this one reads format 1`,
         hint: 'install a newer Coffer; the store is not damaged',
       });
     }

@@ -35,7 +35,7 @@ describe('a master key', () => {
     expect(error).toMatchObject({
       kind: 'invalid',
       message: 'COFFER_MASTER_KEY must be 32 bytes in base64 or hex',
-      hint: 'make one with "coffer keygen"',
+      hint: 'create one with "coffer keygen"',
     });
   });
 });

@@ -116,7 +116,7 @@ describe('the repair of a store', () => {
     const { mended: done, examination } = await repaired(directory);
     expect(done).toEqual([]);
     expect(examination.findings).toMatchObject([
-      { file: in_('notes.txt'), reason: 'is no part of the store' },
+      { file: in_('notes.txt'), reason: 'does not belong to the store' },
     ]);
     expect(existsSync(in_('notes.txt'))).toBe(true);
   });
@@ -194,7 +194,7 @@ describe('the repair of a store in which a rekey was killed and the state was lo
       rmSync(join(both, generation, 'documents', first));
     }
     const { examination } = await repaired(both);
-    expect(examination.findings.map(({ reason }) => reason).join()).toContain('none is whole');
+    expect(examination.findings.map(({ reason }) => reason).join()).toContain('none is complete');
     expect(readdirSync(both)).toEqual(expect.arrayContaining(['generation-1', 'generation-2']));
   });
 });

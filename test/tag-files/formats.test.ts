@@ -118,16 +118,16 @@ describe('CSV', () => {
       'billing,env:prod\n',
       'tags.csv: line 1: the first line must be "workspace,tag", or with key, value and project',
     ],
-    ['workspace,tag\nbilling\n', 'tags.csv: line 2: there are 1 fields, not 2'],
-    ['workspace,tag\na,b\n,\n', 'tags.csv: line 3: there is nothing in it'],
+    ['workspace,tag\nbilling\n', 'tags.csv: line 2: expected 2 fields, found 1'],
+    ['workspace,tag\na,b\n,\n', 'tags.csv: line 3: the file is empty'],
     ['workspace,tag\n"a\nb,c\n', 'tags.csv: line 2: a quote is out of place'],
     ['workspace,tag\na,b"c\n', 'tags.csv: line 2: a quote is out of place'],
-    ['workspace,tag\n"a\nb",c\nd\n', 'tags.csv: line 4: there are 1 fields, not 2'],
-    ['workspace,tag,key,value\na,,,v\n', 'tags.csv: line 2: there is a value without a key'],
-    ['workspace,tag,key,value\na,,k,v\na,,k,w\n', 'tags.csv: line 3: "k" is there twice'],
-    ['workspace,tag,key,value\n,,k,v\n', 'tags.csv: line 2: there is a key without a workspace or project'],
+    ['workspace,tag\n"a\nb",c\nd\n', 'tags.csv: line 4: expected 2 fields, found 1'],
+    ['workspace,tag,key,value\na,,,v\n', 'tags.csv: line 2: value without a key'],
+    ['workspace,tag,key,value\na,,k,v\na,,k,w\n', 'tags.csv: line 3: duplicate entry "k"'],
+    ['workspace,tag,key,value\n,,k,v\n', 'tags.csv: line 2: key without a workspace or project'],
     ['workspace,tag,project\na,b,P\na,c,Q\n', 'tags.csv: line 3: a is in P further up'],
-    ['workspace,tag,project\n,b,P\n', 'tags.csv: line 2: a project carries keys, not tags'],
+    ['workspace,tag,project\n,b,P\n', 'tags.csv: line 2: projects have KEY=VALUE tags only'],
     [
       'workspace,tag,tag\n',
       'tags.csv: line 1: the first line must be "workspace,tag", or with key, value and project',
@@ -160,18 +160,18 @@ describe('YAML and JSON', () => {
 
   it.each<[FormatName, string, string]>([
     ['yaml', '', 'tags.yaml: this is not an object with "tags" and "workspaces"'],
-    ['yaml', 'tag: [a]', 'tags.yaml: "tag" is not known; there are tags, workspaces, projects, owns'],
+    ['yaml', 'tag: [a]', 'tags.yaml: unknown field "tag"; use one of tags, workspaces, projects, owns'],
     ['yaml', 'workspaces: [a]', 'tags.yaml: workspaces: this is not an object'],
     ['yaml', 'workspaces:\n  a: b', 'tags.yaml: workspaces.a: this is neither a list of tags nor an object'],
     ['yaml', 'workspaces:\n  a: [[b]]', 'tags.yaml: workspaces.a[0]: this is not a text'],
     [
       'yaml',
       'workspaces:\n  a: {tag: b}',
-      'tags.yaml: workspaces.a: "tag" is not known; there are tags, bindings, project',
+      'tags.yaml: workspaces.a: unknown field "tag"; use one of tags, bindings, project',
     ],
     ['yaml', 'projects:\n  P: {k: [v]}', 'tags.yaml: projects.P.k: this is not a text'],
-    ['yaml', 'workspaces:\n  a: [b]\n  a: [c]', 'tags.yaml: workspaces: "a" is there twice'],
-    ['yaml', 'tags: &t [a]\nowns: *t', 'tags.yaml: owns: an alias can not be used here'],
+    ['yaml', 'workspaces:\n  a: [b]\n  a: [c]', 'tags.yaml: workspaces: duplicate entry "a"'],
+    ['yaml', 'tags: &t [a]\nowns: *t', 'tags.yaml: owns: YAML aliases are not supported here'],
     ['json', '{"workspaces":{"a":[1]}}', 'tags.json: workspaces.a[0]: this is not a text'],
     ['json', '[]', 'tags.json: this is not an object with "tags" and "workspaces"'],
   ])('as %s, %j is refused where it is wrong', async (format, text, message) => {
@@ -179,8 +179,8 @@ describe('YAML and JSON', () => {
   });
 
   it.each<[FormatName, string, RegExp]>([
-    ['json', '{', /^tags\.json: this is no JSON: /],
-    ['yaml', 'tags: [a\nb: c', /^tags\.yaml: line \d+: this is no YAML: /],
+    ['json', '{', /^tags\.json: invalid JSON: /],
+    ['yaml', 'tags: [a\nb: c', /^tags\.yaml: line \d+: invalid YAML: /],
   ])('as %s, %j is told to be none', async (format, text, message) => {
     await expect(read(format, text)).rejects.toThrow(message);
   });

@@ -51,31 +51,35 @@ describe('a fact', () => {
 
   it.each([
     ['a field that is missing', bob.message.replace(/^root .*\n/m, ''), 'has no root'],
-    ['a field that comes twice', bob.message.replace(/^(role .*\n)/m, '$1$1'), 'has role twice'],
-    ['another role', bob.message.replace('role admin', 'role owner'), 'has a role that is none'],
-    ['an admin who does not sign', bob.message.replace(/^sign .*\n/m, ''), 'an admin signs'],
-    ['a name in capitals', bob.message.replace('name bob', 'name Bob'), 'has a name that is none'],
-    ['a name that Windows keeps', bob.message.replace('name bob', 'name nul'), 'has a name that is none'],
+    ['a field that comes twice', bob.message.replace(/^(role .*\n)/m, '$1$1'), 'has a duplicate role'],
+    ['another role', bob.message.replace('role admin', 'role owner'), 'has an invalid role'],
+    [
+      'an admin who does not sign',
+      bob.message.replace(/^sign .*\n/m, ''),
+      'has a signing key but is not an admin',
+    ],
+    ['a name in capitals', bob.message.replace('name bob', 'name Bob'), 'has an invalid name'],
+    ['a name that Windows keeps', bob.message.replace('name bob', 'name nul'), 'has an invalid name'],
     [
       'a time that is none',
       bob.message.replace(/^at .*$/m, 'at 2026-13-01T00:00:00Z'),
-      'has a time that is none',
+      'has an invalid time',
     ],
-    ['no age file', bob.message.slice(0, bob.message.indexOf('-----')), 'has no whole age file'],
+    ['no age file', bob.message.slice(0, bob.message.indexOf('-----')), 'has an incomplete age file'],
     [
       'an age file that is cut',
       bob.message.replace('-----END AGE ENCRYPTED FILE-----\n', ''),
-      'has no whole age file',
+      'has an incomplete age file',
     ],
     ['a control character', bob.message.replace('role admin', 'role admin\u0007'), 'has control characters'],
-    ['a key that is none', bob.message.replace(/^key .*$/m, 'key age1qqqq'), 'has a key that is none'],
+    ['a key that is none', bob.message.replace(/^key .*$/m, 'key age1qqqq'), 'has an invalid key'],
     [
       'ids out of order',
       bob.message.replace(/^after (.*)$/m, 'after $1 $1'),
       'has ids that are not in order',
     ],
-    ['a line that is no field', bob.message.replace('role admin', 'role'), 'has a line that is no field'],
-    ['another version of the format', bob.message.replace('team 1', 'team 2'), 'is no fact'],
+    ['a line that is no field', bob.message.replace('role admin', 'role'), 'has an invalid line'],
+    ['another version of the format', bob.message.replace('team 1', 'team 2'), 'is not a fact'],
   ])('is none with %s', (_, message, why) => {
     expect(refused(message)).toContain(why);
   });

@@ -265,7 +265,7 @@ describe('encryption with a key that does not exist', () => {
       {
         kind: 'unsupported',
         message: 'key type ecdsa-p256 not supported for this operation',
-        hint: expect.stringMatching(/; this one does not encrypt$/),
+        hint: expect.stringMatching(/; this type cannot encrypt$/),
       },
     ],
     [
@@ -274,7 +274,7 @@ describe('encryption with a key that does not exist', () => {
       {
         kind: 'unsupported',
         message: 'key type rsa-2048 not supported for this operation',
-        hint: expect.stringMatching(/; create a key of this one first, with keys create$/),
+        hint: expect.stringMatching(/; run "coffer transit keys create NAME --type rsa-2048" first$/),
       },
     ],
   ])('is refused for %s, before the items are looked at', async (_, options, refusal) => {

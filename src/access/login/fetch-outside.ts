@@ -34,7 +34,7 @@ export async function fetchOutside(url: URL, { withinMs, mostBytes, accept, tls 
     url.protocol === 'https:'
       ? secureRequest(url, { ...options, ...tls, rejectUnauthorized: true })
       : plainRequest(url, options);
-  const late = (): void => void sent.destroy(new Error('no answer in time'));
+  const late = (): void => void sent.destroy(new Error('timed out'));
   signal.addEventListener('abort', late);
   sent.once('error', reject);
   sent.once('upgrade', (_answer, socket) => {

@@ -34,7 +34,7 @@ export function boundNetworks(texts: readonly string[], field: string): readonly
     }
     throw invalid(
       `error parsing address "${text}": Unable to convert "${text}" to an IPv4 or IPv6 address, or a UNIX Socket`,
-      { field, hint: 'give addresses such as 192.0.2.7, or networks such as 10.0.0.0/8' },
+      { field, hint: 'use addresses such as 192.0.2.7 or CIDR blocks such as 10.0.0.0/8' },
     );
   });
 }
@@ -48,7 +48,7 @@ export function maskedNetworks(texts: readonly string[], field: string): readonl
   if (bad === undefined) return texts.map((text) => text.trim());
   throw invalid(`failed to validate CIDR blocks: invalid CIDR address: ${bad}`, {
     field,
-    hint: 'give networks such as 10.0.0.0/8',
+    hint: 'use CIDR blocks such as 10.0.0.0/8',
   });
 }
 

@@ -19,7 +19,7 @@ export interface Claim {
 /** Thrown if the queue is full for a source. */
 export class Crowded extends CofferError {
   constructor(refusal: string) {
-    super('unavailable', refusal, { hint: 'try again in a moment' });
+    super('unavailable', refusal, { hint: 'retry in a moment' });
   }
 }
 

@@ -105,8 +105,7 @@ export class Quotas {
           field: 'path',
         });
       }
-      if (others.length >= MOST_LIMITS)
-        throw invalid(`there are ${MOST_LIMITS} rate limits, and no more can be`);
+      if (others.length >= MOST_LIMITS) throw invalid(`at most ${MOST_LIMITS} rate limits are allowed`);
       return { ...before, limits: [...others, { ...limit, interval: limit.interval || NEW_LIMIT.interval }] };
     });
   }

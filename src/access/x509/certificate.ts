@@ -109,7 +109,7 @@ function parsedByOpenSsl(der: Buffer): X509Certificate {
   } catch {
     // Reported below.
   }
-  throw invalid(ownWords('it is no certificate'));
+  throw invalid(ownWords('not a certificate'));
 }
 
 function extensionIn(extensions: ReadonlyMap<string, Extension>, type: string): DerValue | undefined {

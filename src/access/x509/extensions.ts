@@ -23,7 +23,7 @@ export function extensionsOf(value: DerValue | undefined, tag: number): Readonly
     if (octets?.tag !== TAG.octetString) throw invalid(ownWords('asn1: an extension has no value'));
     const identifier = identifierOf(type);
     // RFC 5280, 4.2: parsers would disagree on which of the two applies.
-    if (found.has(identifier)) throw invalid(ownWords('asn1: an extension is there twice'));
+    if (found.has(identifier)) throw invalid(ownWords('asn1: duplicate extension'));
     found.set(identifier, { isCritical: isSaid && booleanOf(second), value: octets.content });
   }
   return found;

@@ -101,7 +101,7 @@ function readRevocationList(bytes: Buffer): RevocationList {
   if (members[0]?.tag === TAG.integer) members.shift();
   const [, issuer, since, ...rest] = members;
   if (tbs === undefined || algorithm === undefined || signature?.tag !== TAG.bitString || more.length > 0) {
-    throw invalid(ownWords('asn1: it is no list of revoked certificates'));
+    throw invalid(ownWords('asn1: not a certificate revocation list'));
   }
   const extensions = extensionsOf(
     rest.find(({ tag }) => tag === EXTENSIONS_TAG),
@@ -146,7 +146,7 @@ function serialOf(entry: DerValue): string {
   timeOf(since);
   for (const extension of extensions === undefined ? [] : membersOf(extensions, TAG.sequence)) {
     if (identifierOf(membersOf(extension, TAG.sequence)[0]) === CERTIFICATE_ISSUER) {
-      throw invalid(ownWords('lists of other issuers’ certificates are not supported'));
+      throw invalid(ownWords('indirect CRLs are not supported'));
     }
   }
   return String(integerOf(serial));

@@ -22,14 +22,13 @@ export function askToUnlockOf(session: Session, times: Times): AskToUnlock | und
   if (program === undefined) return undefined;
   return async (door) => {
     let wrong = 0;
-    const question = `A program wants to use a key through ${door}. Passphrase of the Coffer store:`;
+    const question = `A program wants to use a key (${door}). Passphrase for the Coffer store:`;
     const store = await openWith(session, [
       {
         source: 'the passphrase',
         kind: 'passphrase',
         asks: true,
-        reveal: () =>
-          answerOf(program, session, wrong === 0 ? question : `That did not unlock the store. ${question}`),
+        reveal: () => answerOf(program, session, wrong === 0 ? question : `Wrong passphrase. ${question}`),
         again: () => ++wrong < ATTEMPTS,
       },
     ]);

@@ -22,6 +22,6 @@ export async function checkKey(runner: Runner, kinds: readonly AgentDoorKind[], 
   for (const kind of kinds) {
     const why = kind.refusal(facts);
     if (why !== undefined)
-      throw unsupported(`${key} can't be offered to ${kind.name}: ${why}`, { field: 'key' });
+      throw unsupported(`${key} cannot be offered to ${kind.name}: ${why}`, { field: 'key' });
   }
 }

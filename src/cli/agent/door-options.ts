@@ -21,14 +21,20 @@ const allUses = [...new Set(AGENT_DOORS.flatMap(({ uses }) => Object.keys(uses))
 
 /** Options for the uses of offered keys and for confirmation. */
 export const useOptions: readonly OptionSpec[] = [
-  { flag: USE, takes: 'each', metavar: 'USE', help: 'What the key may be used for.', choices: allUses },
-  { flag: CONFIRM, takes: 'nothing', help: 'Ask before each use.' },
+  {
+    flag: USE,
+    takes: 'each',
+    metavar: 'USE',
+    help: 'Allowed use of the key. Can be repeated.',
+    choices: allUses,
+  },
+  { flag: CONFIRM, takes: 'nothing', help: 'Ask for confirmation before each use.' },
 ];
 
 /** Help text about the uses of each protocol. */
 export const usesText = AGENT_DOORS.map((kind) => {
   const uses = Object.entries(kind.uses).map(([name, { help }]) => `${name} (${help})`);
-  return `--${kind.name}: ${uses.join(', ')}; ${usualUses(kind).join(' and ')} if none is named.`;
+  return `--${kind.name}: ${uses.join(', ')}; default: ${usualUses(kind).join(' and ')}.`;
 }).join(' ');
 
 /**
@@ -39,7 +45,7 @@ export function usesFor(kind: AgentDoorKind, options: Given['options']): readonl
   const given = textsOption(options, USE);
   const unknown = given.find((use) => !Object.hasOwn(kind.uses, use));
   if (unknown === undefined) return given.length === 0 ? usualUses(kind) : given;
-  throw invalid(`"${unknown}" is no use of --${kind.name}`, {
+  throw invalid(`--${kind.name} has no use "${unknown}"`, {
     field: `--${USE}`,
     hint: `use ${Object.keys(kind.uses).join(', ')}`,
   });

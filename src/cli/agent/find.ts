@@ -13,12 +13,12 @@ export function requireDirectory(session: Pick<Session, 'environment' | 'setting
   const directory = agentDirectory(session);
   if (directory !== undefined) return directory;
   if (process.platform === 'win32') {
-    throw unsupported('there is no agent on Windows', {
-      hint: 'give each command what opens the store, as "coffer --help" says',
+    throw unsupported('the agent is not supported on Windows', {
+      hint: 'set the secret for each command, see "coffer help environment"',
     });
   }
-  throw unsupported('there is no place for an agent here', {
-    hint: 'set XDG_RUNTIME_DIR to a directory that is yours alone',
+  throw unsupported("no directory for the agent's socket", {
+    hint: 'set XDG_RUNTIME_DIR to a directory that only you can access',
   });
 }
 

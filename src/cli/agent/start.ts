@@ -63,8 +63,8 @@ export async function startAgent(session: Session, start: Omit<AgentStart, 'loca
   const answer = parse(line);
   if (answer !== undefined && 'listens' in answer) return true;
   if (answer !== undefined && 'taken' in answer) return false;
-  const why = answer === undefined ? 'it ended before it said anything' : answer.failed;
-  throw unavailable(`the agent could not be started: ${why}`);
+  const why = answer === undefined ? 'it exited without output' : answer.failed;
+  throw unavailable(`cannot start the agent: ${why}`);
 }
 
 /**

@@ -18,8 +18,8 @@ const FOR = 'for';
 const IDLE = 'idle';
 
 export const timeOptions: readonly OptionSpec[] = [
-  taking(IDLE, 'D', 'Lock after so long without use, e.g. 15m.', { fallback: '15m' }),
-  taking(FOR, 'D', 'Lock after so long in any case, e.g. 8h; 30d at most.', { fallback: '8h' }),
+  taking(IDLE, 'D', 'Lock after this long without use, e.g. 15m.', { fallback: '15m' }),
+  taking(FOR, 'D', 'Lock after this long in any case, e.g. 8h; at most 30d.', { fallback: '8h' }),
 ];
 
 /**
@@ -38,9 +38,9 @@ function msOf(given: Given['options'], flag: string): number | undefined {
   if (text === undefined) return undefined;
   const seconds = Math.trunc(parseGoDuration(text));
   if (seconds >= 1 && seconds <= MOST_S) return seconds * SECOND_MS;
-  throw invalid(`"${text}" can't be right`, {
+  throw invalid(`invalid value "${text}"`, {
     field: `--${flag}`,
-    hint: 'give a time from 1s to 30d, such as 15m or 1h30m',
+    hint: 'use a duration from 1s to 30d, e.g. 15m or 1h30m',
   });
 }
 

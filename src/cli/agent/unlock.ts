@@ -48,7 +48,9 @@ export async function keepUnlocked(
     const unlocking = { handed: await handOver(store), ...times };
     if (await startAgent(session, { unlocking, auditFile })) return statusOf(session);
   }
-  throw unavailable('agents of this store come and go', { hint: 'try again' });
+  throw unavailable('cannot start the agent: it exited again after each of several attempts', {
+    hint: 'try again',
+  });
 }
 
 /**
@@ -96,9 +98,9 @@ function unlessOver(error: unknown): void {
 
 const noAgent = ({ socket }: AgentDirectory) =>
   unavailable(
-    placed`what listens on ${{ file: socket }} is no agent of this very program, so it is not given the store`,
+    placed`the process listening on ${{ file: socket }} is not an agent of this Coffer, so the store is not passed to it`,
     {
-      hint: 'find out what it is, and end it; an agent that a service manager started before Coffer was updated has to be restarted',
+      hint: 'find out what it is and stop it; if a service manager started the agent before Coffer was updated, restart it',
     },
   );
 
@@ -107,9 +109,9 @@ const noAgent = ({ socket }: AgentDirectory) =>
  * another file would lack its earlier entries.
  */
 const trailIsChosen = () =>
-  conflict('an agent of this store runs already, and writes no other audit trail than it was started with', {
+  conflict('the agent of this store is already running; its audit log cannot be changed', {
     field: 'audit',
-    hint: 'end it with "coffer lock" first; where a service manager starts it, say it there, to "coffer agent run"',
+    hint: 'run "coffer lock" first, or set --audit-log where "coffer agent run" is started',
   });
 
 /**
@@ -125,7 +127,8 @@ export async function requireNoTrailYet(session: Session, auditFile: string | un
 
 async function statusOf(session: Session): Promise<AgentStatus> {
   const connection = await findAgent(session);
-  if (connection === undefined) throw unavailable('the agent has ended again', { hint: 'try again' });
+  if (connection === undefined)
+    throw unavailable('the agent exited right after it started', { hint: 'try again' });
   try {
     return await connection.status();
   } finally {
@@ -136,7 +139,7 @@ async function statusOf(session: Session): Promise<AgentStatus> {
 /** Prints until when the store is unlocked. */
 export const sayUntil = (session: Session, status: AgentStatus, { idleMs }: Times): void =>
   session.say(
-    `Unlocked until it is unused for ${durationText(idleMs)}, and until ${untilText(status)} at the latest. Lock it with "coffer lock".`,
+    `Unlocked until idle for ${durationText(idleMs)}, at most until ${untilText(status)}. Run "coffer lock" to lock it.`,
   );
 
 /**
@@ -149,7 +152,7 @@ export async function offerAgent(session: Session, store: SealedStore): Promise<
   const running = await findAgent(session);
   running?.close();
   if (running !== undefined) return;
-  const question = `Keep it unlocked until it is unused for ${durationText(DEFAULT_TIMES.idleMs)}?`;
+  const question = `Keep the store unlocked until it has been idle for ${durationText(DEFAULT_TIMES.idleMs)}?`;
   const isWanted = await session.prompts.confirm(question);
   try {
     if (isWanted) sayUntil(session, await keepUnlocked(session, store, DEFAULT_TIMES), DEFAULT_TIMES);

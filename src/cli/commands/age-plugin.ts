@@ -28,13 +28,21 @@ const MACHINE = 'age-plugin';
  */
 export const command: Command = {
   arguments: [],
-  options: [{ flag: MACHINE, takes: 'value', metavar: 'NAME', help: 'As age says it.', choices: MACHINES }],
-  details: 'For age to start, under the name age-plugin-coffer.',
-  examples: [['age -d -i identity.txt file.age', 'age starts it by itself']],
+  options: [
+    {
+      flag: MACHINE,
+      takes: 'value',
+      metavar: 'NAME',
+      help: 'State machine requested by age.',
+      choices: MACHINES,
+    },
+  ],
+  details: 'Run by age under the name age-plugin-coffer.',
+  examples: [['age -d -i identity.txt file.age', 'Decrypt with age, which starts the plugin']],
   async run(session, { options }) {
     const machine = textOption(options, MACHINE);
     if (machine === undefined || !MACHINES.some((known) => known === machine)) {
-      throw invalid('this is for age to start', { hint: `it knows ${MACHINES.join(' and ')}` });
+      throw invalid('age-plugin-coffer is run by age', { hint: `it knows ${MACHINES.join(' and ')}` });
     }
     const agent = await agentOf(session);
     if (agent === undefined) await speak(session, machine);
@@ -116,7 +124,7 @@ const promptsOver = (conversation: Conversation): Prompts => ({
     throw new CofferError('sealed', 'the store is locked', { hint: 'run "coffer unlock"' });
   },
   async newSecret() {
-    throw invalid('age does not make stores');
+    throw invalid('age cannot create a store');
   },
   async confirm(question) {
     const yes = withoutLast(Buffer.from('yes').toString('base64'), '=');

@@ -9,23 +9,24 @@ import { DONE } from '../exit-codes.ts';
 import { printResult } from '../files/output.ts';
 import type { Given } from '../given.ts';
 
-const keyArgument = { metavar: 'NAME', help: 'The named key.', required: true, offers: 'key' } as const;
+const keyArgument = { metavar: 'NAME', help: 'Name of the key.', required: true, offers: 'key' } as const;
 
 export const offer: Command = {
   arguments: [keyArgument],
   options: [...doorOptions, ...useOptions],
   details:
-    'Programs that know nothing of Coffer use the key while the agent holds the store open, and the key never leaves it. Nothing is offered ' +
-    `before you say so, and it stays offered until "agent withdraw". For a key that is offered already, this says anew for what. Uses of ${usesText}`,
+    'Other programs can use the key while the store is unlocked; the key itself never leaves the ' +
+    'agent. No key is offered by default, and an offer lasts until "coffer agent withdraw". ' +
+    `Offering a key again replaces its uses. Uses of ${usesText}`,
   examples: [
-    ['coffer agent offer laptop --ssh', 'ssh logs in with it, git signs commits with it'],
-    ['coffer agent offer laptop --ssh --use login --confirm', 'Only to log in, and ask each time'],
+    ['coffer agent offer laptop --ssh', 'Use a key for ssh logins and signed git commits'],
+    ['coffer agent offer laptop --ssh --use login --confirm', 'Allow only logins, and confirm each one'],
   ],
   async run(session, given) {
     const kinds = chosenDoors(given.options);
     if (kinds.length === 0) {
-      throw invalid('no door is named', {
-        hint: `say ${AGENT_DOORS.map(({ name }) => `--${name}`).join(' or ')}`,
+      throw invalid('no protocol given', {
+        hint: `use ${AGENT_DOORS.map(({ name }) => `--${name}`).join(' or ')}`,
       });
     }
     const made = kinds.map((kind) => ({ door: kind.name, uses: usesFor(kind, given.options) }));
@@ -40,7 +41,9 @@ export const offer: Command = {
     if (session.settings.format !== undefined) await printResult(session, shown, {});
     else for (const [what, name] of names) session.streams.out.write(`${what}: ${name}\n`);
     const flags = kinds.map(({ name }) => name).join(' and ');
-    session.remark(`Offered ${key} to ${flags}. Programs find the agent by what "coffer agent env" prints.`);
+    session.remark(
+      `Offered ${key} to ${flags}. Run 'eval "$(coffer agent env)"' so that programs find the agent.`,
+    );
     return DONE;
   },
 };
@@ -49,8 +52,8 @@ export const withdraw: Command = {
   arguments: [keyArgument],
   options: doorOptions,
   details:
-    'Without a door, from all of them. Programs that are in the middle of something find the key gone.',
-  examples: [['coffer agent withdraw laptop', 'No program uses it any more']],
+    'Without a protocol option, withdraws the key from all of them. Programs that are using the key lose it immediately.',
+  examples: [['coffer agent withdraw laptop', 'Withdraw a key from all programs']],
   async run(session, given) {
     const key = keyOf(given);
     const mount = session.settings.mount ?? DEFAULT_MOUNT;
@@ -61,9 +64,9 @@ export const withdraw: Command = {
       .map(({ door }) => door);
     const doors = chosen.length === 0 ? offered : chosen.filter((name) => offered.includes(name));
     if (doors.length === 0) {
-      throw notFound(`${key} is not offered${chosen.length === 0 ? '' : ' there'}`, {
+      throw notFound(`${key} is not offered${chosen.length === 0 ? '' : ' through this protocol'}`, {
         field: 'key',
-        hint: 'see "coffer agent list"',
+        hint: 'run "coffer agent list" to list the offered keys',
       });
     }
     for (const door of doors) await runner.run('doors withdraw', { door, key, mount });
@@ -75,8 +78,8 @@ export const withdraw: Command = {
 export const list: Command = {
   arguments: [],
   options: [],
-  details: 'What programs may use through which door of the agent, and for what.',
-  examples: [['coffer agent list', 'What is offered, to whom']],
+  details: 'Shows each offered key with its protocol and its allowed uses.',
+  examples: [['coffer agent list', 'List offered keys and their uses']],
   async run(session) {
     const offers = await listedOffers(await session.runner());
     await printResult(

@@ -28,7 +28,7 @@ const keyOptions: readonly OptionSpec[] = AGENT_DOORS.map(({ name, help }) => ({
   flag: name,
   takes: 'each',
   metavar: 'NAME',
-  help: `With --address, a key to offer. ${help}`,
+  help: `Key of the server to offer; needs --address. ${help}`,
 }));
 
 /** Command that runs the agent in the foreground, for service managers and for debugging. */
@@ -36,15 +36,15 @@ export const run: Command = {
   arguments: [],
   options: [...timeOptions, auditOption, ...keyOptions, ...useOptions],
   details:
-    'Without a secret at hand it starts locked and waits for "coffer unlock", or asks with the program in COFFER_ASKPASS or ' +
-    'SSH_ASKPASS for the passphrase when a program wants a key. Takes listening sockets ' +
-    "from systemd, told apart by FileDescriptorName= or by the files that they listen on: agent for Coffer's own commands, api for programs of the " +
-    `Vault family, and one for each door (${AGENT_DOORS.map(({ name }) => name).join(', ')}). Ends with the times, with ` +
-    '"coffer lock", and on SIGINT, SIGTERM and SIGHUP. With --address the keys are those of a server, Coffer, OpenBao or Vault, and the token ' +
-    'at hand is used; which of them are offered is said here.',
+    'If no secret is available, the agent starts locked. It waits for "coffer unlock", or runs the program in ' +
+    'COFFER_ASKPASS or SSH_ASKPASS to ask for the passphrase when a program needs a key. With systemd socket ' +
+    'activation, sockets are matched by FileDescriptorName= or by path: agent (coffer commands), api (Vault API), and ' +
+    `one for each protocol (${AGENT_DOORS.map(({ name }) => name).join(', ')}). The agent exits when its time is up, on ` +
+    '"coffer lock", and on SIGINT, SIGTERM or SIGHUP. With --address, the agent uses the keys of a Coffer, OpenBao or ' +
+    'Vault server with your current token; name the keys to offer with the protocol options.',
   examples: [
-    ['coffer agent run', 'As a service of the user; see docs/agent.md'],
-    ['coffer agent run --address https://vault.example.org --ssh laptop', 'With a key of a server'],
+    ['coffer agent run', 'Run as a user service; see docs/agent.md'],
+    ['coffer agent run --address https://vault.example.org --ssh laptop', 'Offer a key of a server'],
   ],
   labelOf: (field) => (field === 'audit' ? `--${AUDIT_LOG}` : undefined),
   async run(session, { options }) {
@@ -82,9 +82,9 @@ export const run: Command = {
 function refuseOffers(options: Given['options']): void {
   const given = [...keyOptions, ...useOptions].find(({ flag }) => options.has(flag));
   if (given === undefined) return;
-  throw invalid(`--${given.flag} is for the keys of a server`, {
+  throw invalid(`--${given.flag} needs --address`, {
     field: `--${given.flag}`,
-    hint: 'offer those of a store with "coffer agent offer"',
+    hint: 'to offer keys of a store, use "coffer agent offer"',
   });
 }
 
@@ -95,9 +95,9 @@ const OF_STORE = [...timeOptions, auditOption].map(({ flag }) => flag);
 async function runForServer(session: Session, address: string, options: Given['options']): Promise<number> {
   const useless = OF_STORE.find((flag) => options.has(flag));
   if (useless !== undefined) {
-    throw invalid(`--${useless} is for an agent that holds a store open`, {
+    throw invalid(`--${useless} cannot be used with --address`, {
       field: `--${useless}`,
-      hint: 'leave it out: the server keeps the audit trail, and the token has a time of its own',
+      hint: "omit it: the server writes the audit log and limits the token's lifetime",
     });
   }
   const { mount = DEFAULT_MOUNT } = session.settings;
@@ -108,7 +108,7 @@ async function runForServer(session: Session, address: string, options: Given['o
     return keys.length === 0 ? [] : [{ kind, offers: keys.map((key) => ({ mount, key, uses, confirm })) }];
   });
   if (doors.length === 0) {
-    throw invalid('no key is offered', { hint: 'say which, e.g. --ssh NAME' });
+    throw invalid('no key to offer', { hint: 'add e.g. --ssh NAME' });
   }
   const { openLasting } = await import('../runner-lasting.ts');
   const { runDoors } = await import('../../doors/agent/run-doors.ts');

@@ -15,10 +15,10 @@ export const status: Command = {
   arguments: [],
   options: [],
   details:
-    'The exit code is 0 when the store is unlocked, 4 when it is locked. Asking does not count as a use.',
+    'Exits with 0 if the store is unlocked and 4 if it is locked. Checking the status does not reset the idle timer.',
   examples: [
-    ['coffer agent status', 'Until when, and where it listens'],
-    ['coffer agent status -q > /dev/null || coffer unlock', 'Ask only when it is locked'],
+    ['coffer agent status', 'Show when the store locks and where the agent listens'],
+    ['coffer agent status -q > /dev/null || coffer unlock', 'Unlock only if the store is locked'],
   ],
   isVerdict: true,
   async run(session) {
@@ -54,10 +54,12 @@ export const env: Command = {
   arguments: [],
   options: doorOptions,
   details:
-    'Programs that speak the API of Vault and OpenBao find the agent with these: sops, cosign, bao. It looks at no token; some of ' +
-    'them insist on one, and this keeps them from sending that of another server. The others lead ssh and its like to the keys ' +
-    'that are offered to them ("coffer agent offer"); one that is set to something else already stays, unless its door is named.',
-  examples: [['eval "$(coffer agent env)"', 'For what is started from this shell']],
+    'VAULT_ADDR and VAULT_AGENT_ADDR point programs that use the Vault API, such as sops, cosign ' +
+    'and bao, at the agent. The agent ignores VAULT_TOKEN; it is set because some programs require ' +
+    'one, and so that they do not send it the token of another server. The other variables point ' +
+    'ssh and similar programs at the keys offered to them (see "coffer agent offer"). A variable ' +
+    'that already has another value is left alone, unless you name its protocol, e.g. --ssh.',
+  examples: [['eval "$(coffer agent env)"', 'Set the variables for programs started from this shell']],
   async run(session, { options }) {
     const directory = requireDirectory(session);
     const isOfServer = session.settings.address !== undefined;
@@ -71,7 +73,7 @@ export const env: Command = {
       result: { member: 'VAULT_ADDR', as: 'text' },
     });
     if (!isOfServer && !directory.isInUse)
-      session.remark('There is no agent yet: "coffer unlock" starts it.');
+      session.remark('No agent is running. Run "coffer unlock" to start it.');
     return DONE;
   },
 };
@@ -105,7 +107,7 @@ function ofDoors(
     Object.entries(kind.variables(directory.doorSocket(kind.name))).flatMap(([name, value]) => {
       const before = variable(session.environment, name);
       if (before === undefined || before === value || options.has(kind.name)) return [[name, value] as const];
-      session.remark(`${name} is set already, so it stays; --${kind.name} replaces it.`);
+      session.remark(`${name} is already set and was kept; use --${kind.name} to replace it.`);
       return [];
     }),
   );

@@ -14,8 +14,13 @@ import { visible } from '../terminal/visible.ts';
 
 export const command: Command = {
   arguments: [
-    { metavar: 'KIND', help: 'What to list.', required: true, choices: Object.keys(RESOURCE_KINDS) },
-    { metavar: 'WORD', help: 'The words of the command line so far.', required: false, many: true },
+    {
+      metavar: 'KIND',
+      help: 'Kind of resource to list.',
+      required: true,
+      choices: Object.keys(RESOURCE_KINDS),
+    },
+    { metavar: 'WORD', help: 'Words of the command line so far.', required: false, many: true },
   ],
   options: [],
   examples: [],

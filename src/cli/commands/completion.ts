@@ -22,19 +22,19 @@ export async function completionScript(shell: string, tree: Group): Promise<stri
 
 /** Returns `coffer completion` for a command tree. */
 export const completionOf = (tree: Group): Command => ({
-  arguments: [{ metavar: 'SHELL', help: 'The shell.', required: true, choices: shells }],
+  arguments: [{ metavar: 'SHELL', help: 'Shell.', required: true, choices: shells }],
   options: [],
   details:
-    'It completes commands, options, and the names of keys, organizations, workspaces, tags, policies and mounts of an unlocked store.',
+    'Completes commands and options and, if the store is unlocked, the names of keys, organizations, workspaces, tags, policies and mounts.',
   examples: [
-    ['source <(coffer completion bash)', 'In ~/.bashrc'],
-    ['source <(coffer completion zsh)', 'In ~/.zshrc, after compinit'],
-    ['coffer completion fish | source', 'In ~/.config/fish/config.fish'],
+    ['source <(coffer completion bash)', 'bash: add to ~/.bashrc'],
+    ['source <(coffer completion zsh)', 'zsh: add to ~/.zshrc after compinit'],
+    ['coffer completion fish | source', 'fish: add to ~/.config/fish/config.fish'],
   ],
   async run(session, { arguments: [shell = ''] }) {
     const script = await completionScript(shell, tree);
     if (script === undefined) {
-      throw invalid(`there is no completion for "${shell}"`, {
+      throw invalid(`unknown shell "${shell}"`, {
         field: 'SHELL',
         hint: `use one of ${shells.join(', ')}`,
       });

@@ -7,7 +7,7 @@ import type { Session } from '../session.ts';
 export const WITHOUT_DAMAGED: OptionSpec = {
   flag: 'without-damaged',
   takes: 'nothing',
-  help: 'Go on without what is damaged or missing, instead of refusing; says what was left out.',
+  help: 'Skip damaged or missing documents and list them, instead of failing.',
 };
 
 /** Formats the damage of a file, and its document if that is known. */
@@ -28,5 +28,5 @@ export async function namingDamage<T>(session: Session, work: () => Promise<T>):
 
 /** Prints a warning for each file that was left out. */
 export function sayLeftOut(session: Session, leftOut: readonly Finding[] = []): void {
-  for (const finding of leftOut) session.warn(`left out: ${finding.file} ${findingText(finding)}`);
+  for (const finding of leftOut) session.warn(`skipped: ${finding.file} ${findingText(finding)}`);
 }

@@ -19,23 +19,24 @@ import type { Session } from '../session.ts';
 const AT_ONCE_MS = 500;
 /** Question after an editor that ended at once. The text is read after any answer. */
 const STILL_OPEN =
-  'The editor ended at once, and nothing was changed. Is its window still open? Save and close it, then say yes.';
+  'The editor exited at once without changes. If its window is still open, save and close it, then answer yes. Continue?';
 
 export const command: Command = {
-  arguments: [{ metavar: 'FILE', help: 'The file, .env, YAML or JSON.', required: true, offers: 'file' }],
+  arguments: [{ metavar: 'FILE', help: 'File to edit: .env, YAML or JSON.', required: true, offers: 'file' }],
   options: [
-    { ...switching('resume', 'Go on with the text that an earlier edit left.'), excludes: ['discard'] },
-    switching('discard', 'Drop the text that an earlier edit left, and begin anew.'),
-    switching('on-disk', 'Where there is no file system in memory: use the temporary directory.'),
+    { ...switching('resume', 'Resume an unsaved edit.'), excludes: ['discard'] },
+    switching('discard', 'Discard an unsaved edit and start over.'),
+    switching('on-disk', 'Allow plaintext in the temporary directory, without an in-memory file system.'),
   ],
   details:
-    'Shows the decrypted file in $VISUAL or $EDITOR, and encrypts what was changed: a value that is as it was keeps its ' +
-    'ciphertext, a new one is encrypted if .coffer.yaml wants it. The plaintext is in memory, never on a disk. When ' +
-    'something fails, your text stays there, and the next edit of the file offers it. A file that git could not merge is shown ' +
-    'with both sides decrypted.',
+    'Opens the decrypted file in $VISUAL or $EDITOR and encrypts your changes. Unchanged values ' +
+    'keep their ciphertext; new values are encrypted if .coffer.yaml says so. The plaintext is kept ' +
+    'in memory (tmpfs), never on disk. If something fails, your text is kept and the next edit of ' +
+    'the file offers to resume it. Files with git merge conflicts are shown with both sides ' +
+    'decrypted.',
   examples: [
-    ['coffer edit .env', 'Change values of a file'],
-    ['coffer edit --resume .env', 'Go on with what an edit could not write'],
+    ['coffer edit .env', 'Edit a file'],
+    ['coffer edit --resume .env', 'Resume an unsaved edit'],
   ],
   async run(session, given) {
     const [typed = ''] = given.arguments;
@@ -73,12 +74,10 @@ async function leftText(
   const goOn =
     options.has('resume') ||
     (session.prompts.available() &&
-      (await session.prompts.confirm(
-        `An edit of ${typed} left a text that is not in the file. Go on with it?`,
-      )));
+      (await session.prompts.confirm(`${typed} has an unsaved edit. Resume it?`)));
   if (goOn) return left;
-  throw conflict(`an edit of ${typed} left a text that is not in the file: ${left.path}`, {
-    hint: 'say --resume to go on with it, or --discard to drop it',
+  throw conflict(`${typed} has an unsaved edit: ${left.path}`, {
+    hint: 'use --resume to continue it or --discard to drop it',
   });
 }
 
@@ -97,7 +96,7 @@ async function editUntilTaken(
       const changed = draft.isChanged();
       if (!changed) draft.remove();
       const how = ended.signal ?? `exit code ${ended.exitCode}`;
-      session.fail(`the editor ended with ${how}, and nothing was written${changed ? keptAt(draft) : ''}`);
+      session.fail(`the editor exited with ${how}; nothing was written${changed ? keptAt(draft) : ''}`);
       passOn(ended);
       return FAILED;
     }
@@ -113,12 +112,12 @@ async function editUntilTaken(
     } catch (error) {
       if (asCofferError(error) === undefined || !session.prompts.available()) throw error;
       session.fail(asCofferError(error)?.message ?? '');
-      if (!(await session.prompts.confirm('Back to the editor?'))) throw error;
+      if (!(await session.prompts.confirm('Return to the editor?'))) throw error;
     }
   }
 }
 
-const keptAt = (draft: Draft): string => `; your text is kept in ${draft.path}`;
+const keptAt = (draft: Draft): string => `; your changes are saved in ${draft.path}`;
 
 /** Returns the error with the place of the saved text added. */
 function kept(error: unknown, draft: Draft, typed: string): unknown {
@@ -130,7 +129,7 @@ function kept(error: unknown, draft: Draft, typed: string): unknown {
   if (known === undefined) return error;
   return new CofferError(known.kind, `${known.message}${keptAt(draft)}`, {
     cause: error,
-    hint: `go on with "coffer edit --resume ${typed}"`,
+    hint: `run "coffer edit --resume ${typed}" to continue`,
   });
 }
 

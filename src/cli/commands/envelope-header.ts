@@ -34,18 +34,19 @@ export const command: Command = {
   options: [
     inOption,
     ...outOptions,
-    switching(VERIFY, 'Authenticate what is shown; needs the key.'),
+    switching(VERIFY, 'Authenticate the header; needs the key.'),
     ...openingOptions,
     ...contextOptions,
   ],
   details:
-    'Without --verify no key is needed, and nothing of what is shown is authenticated. With it, the header is, and of a file ' +
-    'also the end, hence the size; the data are not read. Of a file in the age format the kinds of its recipients are shown.',
+    'Without --verify no key is needed and nothing shown is authenticated. With --verify the header ' +
+    'is authenticated and, for files, the end of the file and so its size; the data is not read. ' +
+    'For files in the age format, the recipient types are shown.',
   examples: [
-    ['coffer transit envelope header --in dump.sql.coffer', 'Which key opens this file?'],
+    ['coffer transit envelope header --in dump.sql.coffer', 'Show which key a file is encrypted with'],
     [
       'coffer transit envelope header --in backups --verify -o json',
-      'Everything below a directory, for a script',
+      'Verify all files in a directory, print JSON',
     ],
   ],
   async run(session, given) {

@@ -21,35 +21,36 @@ import type { Session } from '../session.ts';
 export const command: Command = {
   arguments: [expectedKey],
   options: [
-    { ...inOption, help: 'Files to rewrap; of a directory, every *.coffer and *.age below it.' },
+    { ...inOption, help: 'Files to rewrap; in directories, all *.coffer and *.age files, recursively.' },
     {
       ...recipientOption,
-      help: `Of a file in the age format, everybody who can open it from now on. ${recipientOption.help}`,
+      help: `New recipients of an age file, replacing all old ones. ${recipientOption.help}`,
     },
     ...openingOptions,
     ...contextOptions,
   ],
   details:
-    'Moves files to the latest version of their key by rewriting their headers in place: as fast for a terabyte as for a ' +
-    'byte. Neither the data nor the data key are seen. A header whose rewriting was cut short is repaired. A file in the age ' +
-    'format gets other recipients, in a new file that takes its place; its data are not seen. Whoever could open the old file ' +
-    'and kept it can still open that.',
+    'Rewrites only the header of each file, in place, so the time does not depend on the file size. ' +
+    'Neither the data nor the data key is decrypted. If an earlier rewrap was interrupted, the ' +
+    'header is repaired. For a file in the age format, replaces the recipients by writing a new ' +
+    'file; its data is not decrypted. Former recipients with a copy of the old file can still ' +
+    'decrypt it.',
   examples: [
-    ['coffer transit envelope rewrap --in dump.sql.coffer', 'After "coffer transit keys rotate orders"'],
+    ['coffer transit envelope rewrap --in dump.sql.coffer', 'Rewrap after rotating the key'],
     [
       'coffer transit envelope rewrap orders --in backups',
-      'Every file below a directory, if it is under this key',
+      'Rewrap all files in a directory that use this key',
     ],
     [
       'coffer transit envelope rewrap --in dump.sql.age --recipient @team.txt inbox',
-      'For everybody who is in the team now, and for the latest version of "inbox"',
+      'Replace the recipients by team.txt and the latest version of "inbox"',
     ],
   ],
   async run(session, given) {
     const { options } = given;
     const name = namedKey(given);
     if (textsOption(options, IN).length === 0) {
-      throw invalid('there is no file to rewrap', { field: IN, hint: 'name the files with --in' });
+      throw invalid('no file to rewrap', { field: IN, hint: 'name the files with --in' });
     }
     const files = inputsOf(options, decryptedNames.isMeant).map(({ path }) => ({ from: fileOf(path) }));
     const keys = once(() => dataKeysOf(session, contextOf(options), name));
@@ -70,7 +71,9 @@ export const command: Command = {
 };
 
 const noRecipients = (path: string) =>
-  invalid(`${path} is no file in the age format: it has a named key, not recipients`, { field: RECIPIENT });
+  invalid(`${path} is not an age file: it is encrypted with a named key and has no recipients`, {
+    field: RECIPIENT,
+  });
 
 const toldOf = (
   result: { readonly in: string } & (
@@ -102,9 +105,9 @@ async function othersOf(
   name: string | undefined,
 ): Promise<Others> {
   if (!options.has(RECIPIENT)) {
-    throw invalid('a file in the age format does not say who its recipients are', {
+    throw invalid('an age file does not list its recipients, so --recipient is required', {
       field: RECIPIENT,
-      hint: 'say with --recipient who can open it from now on: all of them',
+      hint: 'list all recipients with --recipient',
     });
   }
   const { recipientsOf } = await import('../envelope/age-recipients.ts');
@@ -182,7 +185,7 @@ function open(path: string): number {
   } catch (error) {
     const isMissing = (error as { readonly code?: unknown } | null)?.code === 'ENOENT';
     throw isMissing
-      ? invalid(`can't read ${path}: no such file`, { field: IN })
+      ? invalid(`cannot read ${path}: no such file`, { field: IN })
       : writeFailure(path, error, IN);
   }
 }

@@ -32,7 +32,12 @@ import type { Session } from '../session.ts';
 
 export const encrypt: Command = {
   arguments: [
-    { metavar: 'NAME', help: 'The named key; without it, say --recipient.', required: false, offers: 'key' },
+    {
+      metavar: 'NAME',
+      help: 'Key to encrypt with; omit it if you use --recipient.',
+      required: false,
+      offers: 'key',
+    },
   ],
   options: [
     inOption,
@@ -43,21 +48,25 @@ export const encrypt: Command = {
       flag: 'metadata',
       takes: 'values',
       metavar: 'NAME=VALUE',
-      help: 'Kept in the header: authenticated, not secret.',
+      help: 'Metadata for the header; authenticated but not encrypted.',
     },
     ...contextOptions,
   ],
   details:
-    'The data are encrypted here, under a fresh data key that the named key wraps: any size, constant memory. Several files, ' +
-    'or a directory, become files of their own, with ".coffer" at the end of their names. With --recipient they are files in the ' +
-    'age format, with ".age" at the end, which the recipients open with "age -d" or with Coffer.',
+    'Data is encrypted locally with a new data key, which is wrapped by the named key. Size is ' +
+    'unlimited, memory use is constant. Multiple files, or the files in a directory, are encrypted ' +
+    'one by one and get the extension ".coffer". With --recipient, files are written in the age ' +
+    'format with the extension ".age"; recipients decrypt them with "age -d" or Coffer.',
   examples: [
-    ['coffer transit envelope encrypt orders --in dump.sql --out dump.sql.coffer', 'A file'],
-    ['pg_dump shop | coffer transit envelope encrypt orders > shop.coffer', 'A stream'],
-    ['coffer transit envelope encrypt orders --in backups --out-dir sealed', 'Every file below a directory'],
+    ['coffer transit envelope encrypt orders --in dump.sql --out dump.sql.coffer', 'Encrypt a file'],
+    ['pg_dump shop | coffer transit envelope encrypt orders > shop.coffer', 'Encrypt a stream'],
+    [
+      'coffer transit envelope encrypt orders --in backups --out-dir sealed',
+      'Encrypt all files in a directory',
+    ],
     [
       'coffer transit envelope encrypt --recipient @team.txt inbox --in dump.sql --out dump.sql.age',
-      'For the people of a file, and for the key "inbox" of the store',
+      'Encrypt for the recipients in team.txt and the key "inbox"',
     ],
   ],
   async run(session, given) {
@@ -116,23 +125,24 @@ export const decrypt: Command = {
   arguments: [expectedKey],
   options: [inOption, outOption, ...severalOptions, ...rangeOptions, ...openingOptions, ...contextOptions],
   details:
-    'Nothing is written that was not authenticated. With --out the file appears only when everything was; a pipe gets a true ' +
-    'beginning of the data, and only exit code 0 says that it was all. With --offset or --length only the needed part of a ' +
-    'file is read, so whether the rest was changed is not seen. Files in the age format are opened by keys of the store that ' +
-    'others can encrypt to, by --identity, or by a passphrase.',
+    'Only authenticated data is written. With --out, the file appears once all of it is ' +
+    'authenticated. On a pipe, data is written as it is authenticated: if the exit code is not 0, ' +
+    'the output is incomplete. With --offset or --length only the requested range is read, so ' +
+    'changes elsewhere in the file go unnoticed. Files in the age format are decrypted with a key ' +
+    'of the store, with --identity, or with a passphrase.',
   examples: [
+    ['coffer transit envelope decrypt --in dump.sql.coffer --out dump.sql', 'Decrypt a file'],
     [
-      'coffer transit envelope decrypt --in dump.sql.coffer --out dump.sql',
-      'A file; its header names the key',
+      'coffer transit envelope decrypt orders < shop.coffer | psql shop',
+      'Decrypt a stream; fail if it uses another key',
     ],
-    ['coffer transit envelope decrypt orders < shop.coffer | psql shop', 'A stream, and only under this key'],
     [
       'coffer transit envelope decrypt --in disk.coffer --offset 1048576 --length 512',
-      'A part of a large file',
+      'Decrypt a range of a large file',
     ],
     [
       'coffer transit envelope decrypt --identity ~/.ssh/id_ed25519 --in report.pdf.age --out report.pdf',
-      'What somebody has sent with age',
+      'Decrypt an age file with an SSH key',
     ],
   ],
   async run(session, given) {

@@ -23,10 +23,10 @@ const each = (flag: string, metavar: string, help: string) =>
 
 export const command: Command = {
   arguments: [
-    { metavar: 'COMMAND', help: 'The program.', required: true, offers: 'file' },
+    { metavar: 'COMMAND', help: 'Program to run.', required: true, offers: 'file' },
     {
       metavar: 'ARG',
-      help: 'Its arguments, whatever they look like.',
+      help: 'Arguments of the program.',
       required: false,
       many: true,
       offers: 'file',
@@ -35,42 +35,40 @@ export const command: Command = {
   passesOn: true,
   options: [
     {
-      ...each('file', 'FILE', 'File of variables: .env, YAML or JSON; a later one wins over an earlier one.'),
+      ...each(
+        'file',
+        'FILE',
+        'File with variables: .env, YAML or JSON. Can be repeated; later files take precedence.',
+      ),
       short: 'f',
       offers: 'file',
     },
-    each('only', 'NAME', 'Decrypt this variable, and take no other from the files; may be repeated.'),
+    each('only', 'NAME', 'Only use this variable from the files. Can be repeated.'),
     each(
       'as-file',
       'NAME',
-      'Put the value into a file in memory, and its path into the variable; may be repeated.',
+      'Write the value to an in-memory file and set NAME to its path. Can be repeated.',
     ),
     formatOption,
-    switching('overwrite', 'Let the files win over variables that are set already.'),
+    switching('overwrite', 'Let files override variables that are already set.'),
     {
       flag: 'mask',
       takes: 'value',
       metavar: 'WHERE',
-      help: 'First print what makes the log of a pipeline hide the values.',
+      help: 'Print commands that make the CI log mask the values.',
       choices: ['github', 'gitlab'],
     },
-    switching(
-      'on-disk',
-      'With --as-file, where there is no file system in memory: use the temporary directory.',
-    ),
+    switching('on-disk', 'Allow --as-file to use the temporary directory, without an in-memory file system.'),
   ],
   details:
-    'Gives the program, and nobody else, the variables of the files and the decrypted text of each of its variables that ' +
-    'is an encrypted value. In YAML and JSON db.password becomes DB_PASSWORD. Everything is decrypted before the program ' +
-    'starts; it takes the place of this command, with its terminal, signals and exit code. It gets none of the ' +
-    'variables that hold the secrets of Coffer itself.',
+    'Runs COMMAND with the variables from the files, and with encrypted values already in its ' +
+    'environment decrypted. In YAML and JSON files, db.password becomes DB_PASSWORD. All values are ' +
+    'decrypted before the program starts. The program replaces this command, so terminal, signals ' +
+    "and exit code are its own. Variables that hold Coffer's own secrets are removed.",
   examples: [
-    ['coffer exec -f .env -- npm start', 'A server with the variables of a file'],
-    ['coffer exec -f app.yaml --only DB_PASSWORD -- ./migrate --to 12', 'With one of them'],
-    [
-      'coffer exec -f .env --as-file SSH_KEY -- sh -c \'ssh -i "$SSH_KEY" host\'',
-      'For a program that wants a file',
-    ],
+    ['coffer exec -f .env -- npm start', 'Run a server with the variables of a file'],
+    ['coffer exec -f app.yaml --only DB_PASSWORD -- ./migrate --to 12', 'Pass a single variable'],
+    ['coffer exec -f .env --as-file SSH_KEY -- sh -c \'ssh -i "$SSH_KEY" host\'', 'Pass a value as a file'],
   ],
   async run(session, given) {
     const [name = '', ...rest] = given.arguments;
@@ -108,7 +106,7 @@ async function childVariables(session: Session, { options }: Given): Promise<Chi
     only: textsOption(options, 'only'),
     overwrite: options.has('overwrite'),
   });
-  if (kept.length > 0) session.remark(`Set already, and left so without --overwrite: ${kept.join(', ')}`);
+  if (kept.length > 0) session.remark(`Already set, not overridden (see --overwrite): ${kept.join(', ')}`);
   for (const [read, some] of Map.groupBy(sources, ({ read }) => read)) {
     await refuseReadable(
       session,
@@ -131,9 +129,12 @@ async function childVariables(session: Session, { options }: Given): Promise<Chi
 function refuseNul(opened: readonly Opened[], asFiles: readonly string[]): void {
   const source = opened.find(({ text, variable }) => text.includes('\0') && !asFiles.includes(variable));
   if (source === undefined) return;
-  throw invalid(`${source.read.path}: ${source.place.name} holds a NUL, which no variable can`, {
-    hint: `--as-file ${source.variable} gives it as a file`,
-  });
+  throw invalid(
+    `${source.read.path}: ${source.place.name} contains a NUL byte, which environment variables cannot hold`,
+    {
+      hint: `use --as-file ${source.variable} to pass it as a file`,
+    },
+  );
 }
 
 /** Opens a file. The rules, which load the YAML parser, are only read if the name does not tell the format. */
@@ -197,7 +198,7 @@ async function start(
  */
 function refuseBrokenBytes(words: readonly string[]): void {
   if (!words.some((word) => word.includes('\ufffd'))) return;
-  throw invalid('an argument is not UTF-8, and would reach the program altered', {
-    hint: 'run it through sh -c, which can make such bytes',
+  throw invalid('an argument is not valid UTF-8 and cannot be passed on unchanged', {
+    hint: 'run it with sh -c, which can produce such bytes',
   });
 }

@@ -19,10 +19,10 @@ const LABELS = ['ours', 'theirs'] as const;
 /** Command that git runs to merge a file: its three versions, and its path. The result replaces "ours". */
 export const command: Command = {
   arguments: [
-    { metavar: 'BASE', help: 'The file as both sides had it.', required: true, offers: 'file' },
-    { metavar: 'OURS', help: 'Ours, which becomes the result.', required: true, offers: 'file' },
-    { metavar: 'THEIRS', help: 'Theirs.', required: true, offers: 'file' },
-    { metavar: 'PATH', help: 'Its path in the repository.', required: true, offers: 'file' },
+    { metavar: 'BASE', help: 'Common ancestor (%O).', required: true, offers: 'file' },
+    { metavar: 'OURS', help: 'Our version (%A); receives the result.', required: true, offers: 'file' },
+    { metavar: 'THEIRS', help: 'Their version (%B).', required: true, offers: 'file' },
+    { metavar: 'PATH', help: 'Path in the repository (%P).', required: true, offers: 'file' },
   ],
   options: [],
   examples: [],

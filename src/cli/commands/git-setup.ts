@@ -20,16 +20,17 @@ export const command: Command = {
   arguments: [],
   options: [],
   details:
-    'In the repository of the working directory, "git diff" and "git log -p" then show decrypted values to whoever can open the ' +
-    'store, and never ask; "git merge" compares values, so that two changes of different ones need no hand; and a commit is ' +
-    'refused that has in the clear what .coffer.yaml wants encrypted. Each clone needs it once.',
-  examples: [['coffer secrets git-setup', 'Once in each clone']],
+    'Configures the current git repository. "git diff" and "git log -p" show decrypted values if ' +
+    'the store is unlocked, and never prompt. "git merge" merges value by value, so changes to ' +
+    'different values do not conflict. A pre-commit hook rejects plaintext values that .coffer.yaml ' +
+    'says to encrypt. Run it once in each clone.',
+  examples: [['coffer secrets git-setup', 'Run once in each clone']],
   async run(session) {
     const root = workingTree('.', 'run it in the repository');
     const drivers = await driversOf(session, root);
     if (drivers.length === 0) {
-      throw notFound(`there is no ${RULES_NAME} in ${root}`, {
-        hint: `say in it which files have values to encrypt: see "coffer secrets encrypt --help"`,
+      throw notFound(`no ${RULES_NAME} in ${root}`, {
+        hint: 'create it with rules for your files, see "coffer help secrets-format"',
       });
     }
     const own = ownCommand(session);
@@ -78,7 +79,7 @@ function attributePatterns(pattern: string, prefix: string): readonly string[] {
 function configure(root: string, own: string, drivers: readonly Driver[]): void {
   const set = (name: string, value: string): void => {
     if (git(root, ['config', '--local', name, value]) === undefined)
-      throw unavailable(`git can't set ${name}`);
+      throw unavailable(`cannot set ${name} with git config`);
   };
   for (const [name, format] of new Map(drivers.map((driver) => [driver.name, driver.format]))) {
     // After "--", a file may have a name such as "--help.env".
@@ -95,8 +96,8 @@ function writeAttributes(session: Session, root: string, drivers: readonly Drive
   const path = resolve(root, '.gitattributes');
   // Git does not follow one either, and the text that is written comes from the repository.
   if (lstatSync(path, { throwIfNoEntry: false })?.isSymbolicLink()) {
-    throw unsupported('.gitattributes is a symbolic link, which git does not follow', {
-      hint: 'put a file in its place',
+    throw unsupported('.gitattributes is a symbolic link; git ignores it', {
+      hint: 'replace it with a regular file',
     });
   }
   const present = existsSync(path) ? readFileSync(path, 'utf8') : '';
@@ -122,7 +123,7 @@ const quoted = (pattern: string): string => (/[\s"#]/.test(pattern) ? JSON.strin
 function writeHook(session: Session, root: string, own: string): void {
   const asked = (what: readonly string[]): string => {
     const answer = git(root, ['rev-parse', ...what]);
-    if (answer === undefined) throw unavailable("git doesn't say where its hooks are");
+    if (answer === undefined) throw unavailable('cannot find the git hooks directory');
     return resolve(root, answer.toString().replace(/\n$/, ''));
   };
   const path = join(asked(['--git-path', 'hooks']), 'pre-commit');
@@ -130,10 +131,10 @@ function writeHook(session: Session, root: string, own: string): void {
   const line = `${own} ${CHECK}`;
   if (lstatSync(path, { throwIfNoEntry: false }) !== undefined) {
     if (existsSync(path) && readFileSync(path, 'utf8').includes(CHECK)) return;
-    session.warn(`${shown} is there already; put this line into it: ${line} || exit`);
+    session.warn(`${shown} already exists; add this line to it: ${line} || exit`);
   } else if (![root, asked(['--git-common-dir'])].some((top) => liesBelow(top, dirname(path)))) {
     session.warn(
-      `the hooks in ${dirname(path)} are not of this repository alone; put this line into its pre-commit: ${line} || exit`,
+      `the hooks in ${dirname(path)} are shared with other repositories; add this line to its pre-commit: ${line} || exit`,
     );
   } else {
     mkdirSync(dirname(path), { recursive: true });

@@ -17,8 +17,8 @@ const MOST_KEYS = 100;
 
 /** Command that git runs to show a file in a diff. */
 export const command: Command = {
-  arguments: [{ metavar: 'FILE', help: 'What git wants to show.', required: true, offers: 'file' }],
-  options: [taking('format', 'FORMAT', 'Its format, if the name does not tell it.')],
+  arguments: [{ metavar: 'FILE', help: 'File to show.', required: true, offers: 'file' }],
+  options: [taking('format', 'FORMAT', 'File format, if it cannot be told from the name.')],
   examples: [],
   /** Prints nothing else, asks nothing and never fails: a failure would make git abort the whole diff. */
   async run(asked, { arguments: [path = ''], options }) {

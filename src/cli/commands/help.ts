@@ -18,7 +18,7 @@ export function helpOn(tree: Group): Command {
     arguments: [
       {
         metavar: 'TOPIC',
-        help: `The words of a command (${commands.join(', ')}), or a topic: ${[...topics.keys()].join(', ')}.`,
+        help: `Command, e.g. "transit encrypt" (${commands.join(', ')}), or topic: ${[...topics.keys()].join(', ')}.`,
         required: false,
         many: true,
         choices: [...commands, ...topics.keys()],
@@ -26,8 +26,8 @@ export function helpOn(tree: Group): Command {
     ],
     options: [],
     examples: [
-      ['coffer help transit encrypt', 'The same as coffer transit encrypt --help'],
-      ['coffer help environment', 'Every variable that Coffer reads'],
+      ['coffer help transit encrypt', 'Same as "coffer transit encrypt --help"'],
+      ['coffer help environment', 'List the environment variables that Coffer reads'],
     ],
     async run({ streams }, { arguments: words }) {
       const topic = topics.get(words.join(' '));
@@ -38,7 +38,7 @@ export function helpOn(tree: Group): Command {
       // For unknown words, commander suggests similar commands.
       const argv = nodeAt(tree, words) === undefined ? words : [...words, '--help'];
       const outcome = await parseWithCommander(argv, tree, streams);
-      if (outcome.kind === 'run') throw invalid(`there is no help on "${words.join(' ')}"`);
+      if (outcome.kind === 'run') throw invalid(`no help topic "${words.join(' ')}"`);
       streams.out.write(outcome.text);
       return DONE;
     },
@@ -47,29 +47,35 @@ export function helpOn(tree: Group): Command {
 
 const VARIABLES: readonly (readonly [name: string, meaning: string])[] = [
   ['COFFER_STORE', `store ${locationForms} (--store)`],
-  ['COFFER_ADDR', 'server to work against: http://, https:// or unix:/path.sock (--address)'],
+  ['COFFER_ADDR', 'server to use: http://…, https://… or unix:/PATH (--address)'],
   ['COFFER_TOKEN', 'token for the server (--token, --token-file)'],
-  ['COFFER_ID_TOKEN', 'token by which a pipeline\'s job shows what it is, for "coffer login jwt"'],
-  ['COFFER_IDENTITY', 'private key that opens the keyring of a repository, as "team add --new" prints it'],
-  ['COFFER_IDENTITY_FILE', 'file with such a key, of age or SSH'],
-  ['COFFER_STATE', '"none": nothing is remembered of keyrings on this machine'],
-  ['COFFER_CLIENT_CERT', 'PEM file of the certificate that a server is shown'],
-  ['COFFER_CLIENT_KEY', 'PEM file of its key'],
-  ['COFFER_CACERT', 'PEM file of certificate authorities to trust beside those that come with Node'],
+  ['COFFER_ID_TOKEN', 'ID token of a CI job, for "coffer login jwt"'],
+  ['COFFER_IDENTITY', 'private key for the keyring of a repository, as printed by "team add --new"'],
+  ['COFFER_IDENTITY_FILE', 'file with such a key (age or SSH)'],
+  ['COFFER_STATE', '"none": remember nothing about keyrings on this machine'],
+  ['COFFER_CLIENT_CERT', 'client certificate file, PEM'],
+  ['COFFER_CLIENT_KEY', 'client key file, PEM'],
+  ['COFFER_CACERT', 'additional CA certificates to trust, PEM file'],
   ['COFFER_MOUNT', 'transit mount (--mount)'],
   ['COFFER_ORG', 'organization of tags and workspaces (--org)'],
   ['COFFER_NEW_PASSPHRASE', 'the new passphrase of "init --passphrase" and "slots add --passphrase"'],
-  ['VAULT_TOKEN, ~/.vault-token, VAULT_CACERT, VAULT_NAMESPACE', 'for a server, where ours are not set'],
-  ['VAULT_CLIENT_CERT, VAULT_CLIENT_KEY, VAULT_ID_TOKEN', 'for a login, where ours are not set'],
-  ['VAULT_ADDR', 'server to work against where neither COFFER_ADDR nor a store is there'],
+  [
+    'VAULT_TOKEN, ~/.vault-token, VAULT_CACERT, VAULT_NAMESPACE',
+    'used for a server if the COFFER_ variables are not set',
+  ],
+  [
+    'VAULT_CLIENT_CERT, VAULT_CLIENT_KEY, VAULT_ID_TOKEN',
+    'used for a login if the COFFER_ variables are not set',
+  ],
+  ['VAULT_ADDR', 'server to use if COFFER_ADDR is not set and no store exists'],
   [
     'COFFER_ASKPASS, SSH_ASKPASS',
-    'program with which the agent asks before a key is used ("agent offer --confirm")',
+    'program the agent runs to confirm the use of a key ("agent offer --confirm")',
   ],
-  ['COFFER_NO_PROMPT', 'when set, nothing is asked: what is missing makes the command fail (--no-prompt)'],
-  ['HTTPS_PROXY, HTTP_PROXY, NO_PROXY', 'proxy on the way to a server, but for this machine'],
-  ['COFFER_DEBUG', 'when set, an error also shows where it arose'],
-  ['NO_COLOR', 'when set, no colour (--no-color)'],
+  ['COFFER_NO_PROMPT', 'if set, never prompt; fail if input is missing (--no-prompt)'],
+  ['HTTPS_PROXY, HTTP_PROXY, NO_PROXY', 'proxy for connections to servers, except on this machine'],
+  ['COFFER_DEBUG', 'if set, print stack traces for errors'],
+  ['NO_COLOR', 'if set, disable color (--no-color)'],
 ];
 
 /** Texts of `coffer help TOPIC`, for a terminal of the given number of columns. */
@@ -89,16 +95,15 @@ export interface VariableGroup {
 /** Returns every environment variable that the command reads. */
 export const variableGroups = (): readonly VariableGroup[] => [
   {
-    title:
-      'What unlocks the store; without any of these, its agent ("coffer unlock"), else a prompt on the terminal:',
+    title: 'Secrets that unlock the store (default: the agent started by "coffer unlock", else a prompt):',
     variables: unlockSources.map(({ variable, meaning }) => [variable, meaning]),
   },
-  { title: 'Settings; an option on the command line wins:', variables: VARIABLES },
+  { title: 'Settings (command-line options take precedence):', variables: VARIABLES },
   ...backendEnvironments().map(({ title, variables }) => ({ title: `For a store in ${title}:`, variables })),
 ];
 
 /** Text that applies to all variables. */
-export const EMPTY_VARIABLES = 'An empty variable counts as one that is not set.';
+export const EMPTY_VARIABLES = 'Empty variables count as unset.';
 
 function optionsTopic(columns: number): string {
   const width = Math.min(columns, MOST_COLUMNS);

@@ -28,16 +28,16 @@ export const command: Command = {
   arguments: [],
   options: [...slotOptions, dialectOption, ifMissing],
   details:
-    `Without options the store is unlocked by what the environment holds (${variables.join(', ')}), ` +
-    'else by a passphrase that is asked for. ' +
-    'Several options make several ways in; recovery shares come on top of one of them.',
+    `By default the store is unlocked by the secret in the environment (${variables.join(', ')}), ` +
+    'otherwise init prompts for a passphrase. Each option adds a key slot. Recovery shares are ' +
+    'always in addition to another slot.',
   examples: [
-    ['coffer init', 'Ask for a passphrase on the terminal'],
+    ['coffer init', 'Prompt for a passphrase'],
     [
       'coffer keygen --out master.key && COFFER_MASTER_KEY_FILE=master.key coffer init',
-      'Unlocked by a key in a file',
+      'Unlock with a key file',
     ],
-    ['coffer init --shares 5 --threshold 3', 'With five recovery shares, any three of which unlock it'],
+    ['coffer init --shares 5 --threshold 3', 'Add five recovery shares, any three of which unlock the store'],
   ],
   async run(session, { options }) {
     session.refuseRemote();
@@ -95,8 +95,8 @@ async function slotsOf(session: Session, options: Given['options']): Promise<rea
 
 function saying(directory: string, { slots }: InitResult): string {
   const ways = slots.map(({ kind }) => kindNames[kind]);
-  const only = ways.length === 1 ? ', and with nothing else: do not lose it' : '';
-  return `Made the store ${directory}. It opens with ${ways.join(' or ')}${only}.`;
+  const only = ways.length === 1 ? '; nothing else unlocks it, so keep it safe' : '';
+  return `Created store ${directory}. Unlock it with ${ways.join(' or ')}${only}.`;
 }
 
 async function setDialect(store: Store, dialect: Dialect): Promise<void> {

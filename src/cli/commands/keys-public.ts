@@ -46,16 +46,16 @@ const commentOf = ({ number }: PublicVersion, { name, mount }: Named): string =>
  */
 function recipientOf({ recipient }: PublicVersion): string {
   if (recipient !== undefined) return recipient;
-  throw unsupported("others can't encrypt to keys of this type with age", {
+  throw unsupported('keys of this type cannot be used as age recipients', {
     field: FORMAT,
-    hint: 'make a key of another type: "coffer transit keys create --help" lists them',
+    hint: 'use a key of another type, see "coffer transit keys create --help"',
   });
 }
 
 /** SSH would take a recipient on P-256 for a key that signs. @throws `unsupported` */
 function signingKeyOf({ key, recipient }: PublicVersion): KeyObject {
   if (recipient === undefined) return key;
-  throw unsupported('SSH has no keys of this type', { hint: 'use an ed25519, ECDSA or RSA key' });
+  throw unsupported('SSH does not support keys of this type', { hint: 'use an ed25519, ECDSA or RSA key' });
 }
 
 const FORMS: Readonly<Record<string, Form>> = {
@@ -76,42 +76,44 @@ const FORMS: Readonly<Record<string, Form>> = {
 };
 
 export const command: Command = {
-  arguments: [{ metavar: 'NAME', help: 'The named key.', required: true, offers: 'key' }],
+  arguments: [{ metavar: 'NAME', help: 'Name of the key.', required: true, offers: 'key' }],
   options: [
-    taking(FORMAT, 'FORMAT', 'How public keys are printed.', {
+    taking(FORMAT, 'FORMAT', 'Output format.', {
       fallback: 'pem',
       choices: Object.keys(FORMS),
     }),
-    taking(VERSION, 'N', 'The key version.', { fallback: 'the latest; of allowed-signers, all' }),
-    taking(IDENTITY, 'WHO', 'For whom the key signs, in allowed-signers.', {
+    taking(VERSION, 'N', 'Key version.', { fallback: 'latest; for allowed-signers, all' }),
+    taking(IDENTITY, 'WHO', 'Principal to write in allowed-signers, e.g. an email address.', {
       fallback: 'the name of the key',
     }),
     ...outOptions,
   ],
   details:
-    'Lines of allowed-signers say from when on each version may sign. A list of them verifies signatures of every version, with "coffer ' +
-    'verify", "ssh-keygen -Y verify" and git.',
+    'The allowed-signers format has one line per key version, with the time from which it is valid. ' +
+    'Use the file with "coffer verify", "ssh-keygen -Y verify" or git to verify signatures of any ' +
+    'version.',
   examples: [
-    ['coffer transit keys public release --format ssh', 'A line for authorized_keys, or for git'],
+    ['coffer transit keys public release --format ssh', 'Print a line for authorized_keys or git'],
     [
       'coffer transit keys public release --format allowed-signers --identity release@example.com > allowed_signers',
-      'For "ssh-keygen -Y verify" and git',
+      'Write an allowed_signers file for ssh-keygen and git',
     ],
-    ['coffer transit keys public release --format minisign --out release.pub', 'For "minisign -V"'],
-    ['coffer transit keys public inbox --format age', 'For "age -r", and for --recipient'],
+    ['coffer transit keys public release --format minisign --out release.pub', 'Write a minisign public key'],
+    ['coffer transit keys public inbox --format age', 'Print an age recipient, for "age -r" or --recipient'],
   ],
   async run(session, { arguments: [name = ''], options }) {
     const format = textOption(options, FORMAT) ?? 'pem';
     const form = Object.hasOwn(FORMS, format) ? FORMS[format] : undefined;
     if (form === undefined) {
-      throw invalid(`"${format}" can't be right`, {
+      throw invalid(`invalid format "${format}"`, {
         field: `--${FORMAT}`,
         hint: `use one of ${Object.keys(FORMS).join(', ')}`,
       });
     }
-    const number = numberOption(options, VERSION, /^[1-9]\d{0,8}$/, 'give the number of a version');
+    const number = numberOption(options, VERSION, /^[1-9]\d{0,8}$/, 'use a version number');
     const identity = textOption(options, IDENTITY) ?? name;
-    if (/[\s"]/.test(identity)) throw invalid('whoever signs is one word', { field: `--${IDENTITY}` });
+    if (/[\s"]/.test(identity))
+      throw invalid('the identity must be a single word', { field: `--${IDENTITY}` });
     const place = await outPlaceOf(session, options);
     const versions = await publicVersions(await session.runner(), name);
     const wanted = form.all && number === undefined ? versions : [versionOf(versions, number)];

@@ -29,20 +29,25 @@ export const command: Command = {
       flag: SOCKET,
       takes: 'value',
       metavar: 'PATH',
-      help: 'Where the API server looks for it.',
+      help: 'Unix socket for the Kubernetes API server.',
       offers: 'file',
     },
-    { flag: KEY, takes: 'value', metavar: 'NAME', help: 'The named key to encrypt with.', offers: 'key' },
+    { flag: KEY, takes: 'value', metavar: 'NAME', help: 'Key to encrypt with.', offers: 'key' },
   ],
   details:
-    'Kubernetes encrypts its secrets with a key of the store, or of a server (--address). The key id follows the version of the key: ' +
-    'after "transit keys rotate" the API server takes the new one within a minute. While the store or the server is locked it says so, and goes on ' +
-    'by itself when it is not any more. Ends on SIGINT, SIGTERM and SIGHUP.',
+    'Lets the Kubernetes API server encrypt secrets with a key of the store, or of a server ' +
+    '(--address). The key ID changes with the key version: after "coffer transit keys rotate" the ' +
+    'API server uses the new version within a minute. While the store is locked or the server is ' +
+    'sealed, the plugin reports itself unhealthy and recovers on its own. Exits on SIGINT, SIGTERM ' +
+    'or SIGHUP.',
   examples: [
-    ['coffer kms --socket /run/coffer/kms.sock --key cluster', 'With a store that opens by itself'],
+    [
+      'coffer kms --socket /run/coffer/kms.sock --key cluster',
+      'Use a local store with a master key in the environment',
+    ],
     [
       'coffer kms --socket /run/coffer/kms.sock --key cluster --address unix:/run/coffer.sock',
-      'With a server on this machine',
+      'Use a server on this machine',
     ],
   ],
   async run(session, { options }) {
@@ -61,7 +66,7 @@ export const command: Command = {
     } catch (error) {
       const known = asCofferError(error);
       if (known === undefined || LASTING.has(known.kind)) throw error;
-      log.warn('the key can not be used yet', { reason: known.message });
+      log.warn('the key cannot be used yet', { reason: known.message });
     }
     const offer = { mount, key, uses: usualUses(kms), confirm: false };
     const { promise: ended, resolve: end } = Promise.withResolvers<void>();
@@ -86,5 +91,5 @@ async function lastingRunner(session: Session): Promise<Runner> {
 
 function required(value: string | undefined, flag: string): string {
   if (value !== undefined) return value;
-  throw invalid(`--${flag} is missing`, { field: `--${flag}` });
+  throw invalid(`missing required option --${flag}`, { field: `--${flag}` });
 }

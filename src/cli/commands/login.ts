@@ -44,8 +44,8 @@ const FIELD = 'field';
  */
 function requireServer({ settings: { address } }: Session): string {
   if (address !== undefined) return address;
-  throw invalid('there is no server to log in to: who has the store is its owner', {
-    hint: 'give --address or set COFFER_ADDR',
+  throw invalid('no server given: a local store needs no login', {
+    hint: 'use --address or set COFFER_ADDR',
   });
 }
 
@@ -60,35 +60,38 @@ interface LoggedIn {
 
 export const login: Command = {
   arguments: [
-    { metavar: 'METHOD', help: 'How to log in; default: token.', required: false, choices: METHOD_NAMES },
+    { metavar: 'METHOD', help: 'Login method. Default: token.', required: false, choices: METHOD_NAMES },
     {
       metavar: PAIR,
-      help: 'What the method wants to know, such as role=release. KEY=@FILE and KEY=- read from a file or from standard input.',
+      help: 'Login parameters, e.g. role=release. KEY=@FILE reads a file, KEY=- standard input.',
       required: false,
       many: true,
     },
   ],
   options: [
-    taking(METHOD, 'METHOD', 'The same as METHOD.', { choices: METHOD_NAMES }),
-    taking(PATH, 'P', 'Where the method is mounted below auth/.', { fallback: 'the name of the method' }),
-    taking(AUDIENCE, 'URL', 'For whom GitHub is to make the token of the job.', {
-      fallback: 'the address of the server',
+    taking(METHOD, 'METHOD', 'Same as METHOD.', { choices: METHOD_NAMES }),
+    taking(PATH, 'P', 'Mount path of the method below auth/.', { fallback: 'the name of the method' }),
+    taking(AUDIENCE, 'URL', 'Audience of the GitHub Actions ID token.', {
+      fallback: 'the server address',
     }),
-    takingFile(CLIENT_CERT, 'Certificate to show the server, PEM; COFFER_CLIENT_CERT for later commands.'),
-    takingFile(CLIENT_KEY, 'Its key, PEM; COFFER_CLIENT_KEY for later commands.'),
-    switching(NO_STORE, 'Print the token, and keep nothing.'),
-    taking(FIELD, 'NAME', 'Print this member of the answer alone, such as token.'),
+    takingFile(CLIENT_CERT, 'Client certificate, PEM. For later commands set $COFFER_CLIENT_CERT.'),
+    takingFile(CLIENT_KEY, 'Key of the client certificate, PEM. For later commands set $COFFER_CLIENT_KEY.'),
+    switching(NO_STORE, 'Print the token instead of storing it.'),
+    taking(FIELD, 'NAME', 'Print only this field, e.g. token.'),
   ],
   details:
-    'The token is kept in a file that only you can read, one for each address, and later commands for that address find it, ' +
-    'behind --token, COFFER_TOKEN and VAULT_TOKEN. Passwords and the like are asked for, or come from a file or standard input; ' +
-    'they are never arguments, which others on the machine can read. In a job of GitHub Actions or GitLab, jwt takes the ' +
-    "job's own token.",
+    'Stores the token in a file that only you can read, one per address. Later commands for that ' +
+    'address use it, unless --token, COFFER_TOKEN or VAULT_TOKEN is set. Secrets are read from a ' +
+    'prompt, a file or standard input, never from arguments, which other users can see. In GitHub ' +
+    "Actions and GitLab CI, the jwt method uses the job's own token.",
   examples: [
-    ['coffer login userpass username=ada', 'Asks for the password'],
-    ['coffer login jwt role=release', 'In a job of GitHub Actions or GitLab'],
-    ['coffer login approle role_id=deploy secret_id=@secret-id', 'The secret from a file'],
-    ['token=$(coffer login jwt role=release --no-store)', 'For other programs; nothing is kept'],
+    ['coffer login userpass username=ada', 'Log in with a password; prompts for it'],
+    ['coffer login jwt role=release', 'Log in from GitHub Actions or GitLab CI'],
+    ['coffer login approle role_id=deploy secret_id=@secret-id', 'Read the secret from a file'],
+    [
+      'token=$(coffer login jwt role=release --no-store)',
+      'Get a token for another program without storing it',
+    ],
   ],
   async run(session, { arguments: words, options }) {
     const address = requireServer(session);
@@ -113,7 +116,7 @@ export const login: Command = {
       await file?.write(keptFrom(found, asked, request, options));
       isKept = file !== undefined;
       if (!(await show(session, found, options)) && !isKept)
-        throw unavailable('nobody has read what was printed');
+        throw unavailable('standard output was closed before the result was written');
     } catch (error) {
       // The user did not get the token, and no other user should.
       if (!isKept && 'path' in request) await endUnseen(session, address, found.token, certificate);
@@ -135,7 +138,7 @@ async function endUnseen(
     await revoke(runner);
   } catch (error) {
     if (asCofferError(error) === undefined) throw error;
-    session.warn('the token that was made could not be ended');
+    session.warn('the new token could not be revoked');
   } finally {
     runner.close();
   }
@@ -163,9 +166,9 @@ function certificateOf({ environment }: Session, options: Given['options']): Cli
   const key = textOption(options, CLIENT_KEY);
   if (certificate === undefined && key === undefined) return certificateIn(environment);
   if (certificate !== undefined && key !== undefined) return { certificate, key };
-  throw invalid('a certificate and its key go together', {
+  throw invalid('client certificate and key must be set together', {
     field: `--${certificate === undefined ? CLIENT_KEY : CLIENT_CERT}`,
-    hint: `give --${CLIENT_CERT} and --${CLIENT_KEY}`,
+    hint: `use --${CLIENT_CERT} and --${CLIENT_KEY}`,
   });
 }
 
@@ -208,14 +211,14 @@ function turnedAway(error: unknown): never {
 
 function madeNow(auth: unknown): LoggedIn {
   if (!isObject(auth))
-    throw unavailable('the answer has no token in it', { hint: 'is that a login method?' });
+    throw unavailable('unexpected response: no token', { hint: 'check that the path is a login method' });
   const { client_token: token, lease_duration: seconds, policies } = auth;
   if (isObject(auth['mfa_requirement'])) {
     throw unsupported('the server asks for a second factor', {
       hint: "log in with the server's own command",
     });
   }
-  if (typeof token !== 'string' || token === '') throw unavailable('the answer has no token in it');
+  if (typeof token !== 'string' || token === '') throw unavailable('unexpected response: no token');
   const lasts = typeof seconds === 'number' && seconds > 0;
   return {
     token: tokenIn(token) ?? '',
@@ -230,14 +233,14 @@ function madeNow(auth: unknown): LoggedIn {
  * @throws `denied` if the server does not know it
  */
 async function broughtAlong(runner: Runner, token: string): Promise<LoggedIn> {
-  if (token === '') throw invalid('an empty token is none', { field: 'token' });
+  if (token === '') throw invalid('the token is empty', { field: 'token' });
   const { data } = await runner
     .at({ method: 'GET', path: 'auth/token/lookup-self', parameters: {} })
     .catch((error: unknown) => {
       const known = asCofferError(error);
       if (known?.kind !== 'denied') throw error;
-      throw new CofferError('denied', 'the server does not know this token', {
-        hint: 'see that it has not ended, and that it is of this server',
+      throw new CofferError('denied', 'the server rejected the token: unknown or expired', {
+        hint: 'check that it has not expired and belongs to this server',
         cause: error,
       });
     });
@@ -277,7 +280,7 @@ async function show(session: Session, { told }: LoggedIn, options: Given['option
   // As in `vault login -field=token`.
   const member = field === undefined || field === 'token' ? 'client_token' : field;
   if (!Object.hasOwn(told, member)) {
-    throw new CofferError('not-found', `the answer has no member ${JSON.stringify(member)}`, {
+    throw new CofferError('not-found', `the response has no field ${JSON.stringify(member)}`, {
       field: FIELD,
     });
   }
@@ -285,11 +288,11 @@ async function show(session: Session, { told }: LoggedIn, options: Given['option
 }
 
 function tell(session: Session, address: string, { expiresMs, policies }: LoggedIn): void {
-  const until = expiresMs === undefined ? 'without an end' : `until ${new Date(expiresMs).toISOString()}`;
-  session.remark(`Logged in to ${address} ${until}, with the policies ${policies.join(', ') || '(none)'}.`);
+  const until = expiresMs === undefined ? 'without expiry' : `until ${new Date(expiresMs).toISOString()}`;
+  session.remark(`Logged in to ${address} ${until}. Policies: ${policies.join(', ') || 'none'}.`);
   for (const name of ['COFFER_TOKEN', 'VAULT_TOKEN']) {
     if (variable(session.environment, name) !== undefined) {
-      session.warn(`${name} is set, and goes before the token that was kept now`);
+      session.warn(`${name} is set and takes precedence over the stored token`);
     }
   }
 }
@@ -305,15 +308,15 @@ export const logout: Command = {
   arguments: [],
   options: [
     {
-      ...switching(REVOKE, 'End the token, though it was not made by the login but brought along.'),
+      ...switching(REVOKE, 'Revoke the token even if you supplied it yourself.'),
       excludes: [NO_REVOKE],
     },
-    switching(NO_REVOKE, 'Forget the token, but let it live.'),
+    switching(NO_REVOKE, 'Delete the stored token without revoking it.'),
   ],
   details:
-    'A token that the login has made is ended on the server, because nobody else has it. One that was brought along ("coffer login" ' +
-    'by a token) is only forgotten.',
-  examples: [['coffer logout', 'End and forget the token of COFFER_ADDR']],
+    'A token that "coffer login" obtained is revoked on the server. A token that you supplied ' +
+    'yourself ("coffer login token") is only deleted locally.',
+  examples: [['coffer logout', 'Revoke and delete the token for $COFFER_ADDR']],
   async run(session, { options }) {
     const address = requireServer(session);
     const file = TokenFile.required(session.environment, address);
@@ -334,7 +337,9 @@ export const logout: Command = {
       }
     }
     file.forget();
-    const rest = isBatch ? ' The token is a batch token, which nobody can end: it lives until its time.' : '';
+    const rest = isBatch
+      ? ' The token is a batch token: it cannot be revoked and stays valid until it expires.'
+      : '';
     session.remark(`Logged out of ${address}.${rest}`);
     return DONE;
   },
@@ -362,7 +367,7 @@ async function revoke(runner: Runner): Promise<void> {
     if (known === undefined) throw error;
     if (known.kind === 'denied') return;
     throw new CofferError(known.kind, known.texts.message, {
-      hint: `the token lives on, and is kept: try again, or forget it with --${NO_REVOKE}`,
+      hint: `the token is still valid and stored: retry, or delete it with --${NO_REVOKE}`,
       cause: error,
     });
   }

@@ -18,13 +18,13 @@ import type { Session } from '../session.ts';
 
 const path: ArgumentSpec = {
   metavar: 'PATH',
-  help: 'Path of the API without /v1/, e.g. transit/keys/orders.',
+  help: 'API path without /v1/, e.g. transit/keys/orders.',
   required: true,
 };
 
 const pairs: ArgumentSpec = {
   metavar: PAIR,
-  help: 'Parameters; KEY=@FILE and KEY=- read the value from a file or from standard input, FILE.json and - alone a whole JSON object.',
+  help: 'Parameters. KEY=@FILE reads a value from a file, KEY=- from standard input; @FILE or - reads a JSON object.',
   required: false,
   many: true,
 };
@@ -34,7 +34,7 @@ const fieldOption: OptionSpec = {
   flag: FIELD,
   takes: 'value',
   metavar: 'NAME',
-  help: 'Print this member of the result alone.',
+  help: 'Print only this field of the result.',
 };
 
 type Examples = Command['examples'];
@@ -52,22 +52,22 @@ const command = (
   run: (session, given) => run(session, method, given),
 });
 
-export const read = command('GET', [path, pairs], 'Parameters go into the query.', [
-  ['coffer read transit/keys/orders', 'What "vault read" shows'],
-  ['coffer read transit/keys/orders --field latest_version', 'One member alone'],
+export const read = command('GET', [path, pairs], 'Parameters are sent in the query string.', [
+  ['coffer read transit/keys/orders', 'Like "vault read"'],
+  ['coffer read transit/keys/orders --field latest_version', 'Print one field'],
 ]);
-export const write = command('POST', [path, pairs], 'Parameters go into the body.', [
-  ['coffer write transit/encrypt/orders plaintext=aGVsbG8=', 'As "vault write" does'],
-  ['coffer write transit/keys/orders/config @config.json', 'The whole body from a file'],
+export const write = command('POST', [path, pairs], 'Parameters are sent in the request body.', [
+  ['coffer write transit/encrypt/orders plaintext=aGVsbG8=', 'Like "vault write"'],
+  ['coffer write transit/keys/orders/config @config.json', 'Read the request body from a file'],
 ]);
-export const list = command('LIST', [path], 'Prints the names below a path.', [
-  ['coffer list transit/keys', 'What "vault list" shows'],
+export const list = command('LIST', [path], 'Prints the names below a path, one per line.', [
+  ['coffer list transit/keys', 'Like "vault list"'],
 ]);
 export const remove = command(
   'DELETE',
   [path, pairs],
-  'What is deleted is gone, but for the soft-delete of a key.',
-  [['coffer delete transit/keys/orders', 'As "vault delete" does, after a yes']],
+  'This cannot be undone, except for the soft-delete of a key.',
+  [['coffer delete transit/keys/orders', 'Like "vault delete", with confirmation']],
 );
 
 /** Path that soft-deletes a key, which only disables it and can be undone. */
@@ -81,7 +81,7 @@ async function run(session: Session, method: PathRequest['method'], given: Given
   const file = await outPlaceOf(session, given.options);
   const parameters = Object.fromEntries(texts.flatMap((text) => parametersOf(session, text)));
   const runner = await session.runner();
-  if (isForGood && !(await session.confirmed(async () => `Delete ${path} for good?`))) return FAILED;
+  if (isForGood && !(await session.confirmed(async () => `Permanently delete ${path}?`))) return FAILED;
   const outcome = await runner.at({ method, path, parameters });
   for (const warning of outcome.warnings ?? []) session.warn(warning);
   const [result, member] =
@@ -107,5 +107,5 @@ function memberShape(result: unknown, member: string): Shape {
   if (isObject(result) && Object.hasOwn(result, member) && result[member] !== undefined) {
     return { result: { member, as: Array.isArray(result[member]) ? 'lines' : 'text' } };
   }
-  throw new CofferError('not-found', `the result has no member ${JSON.stringify(member)}`, { field: FIELD });
+  throw new CofferError('not-found', `the result has no field ${JSON.stringify(member)}`, { field: FIELD });
 }

@@ -24,21 +24,22 @@ export const command: Command = {
     {
       ...manyFiles,
       required: false,
-      help: 'Files; without any, all that .coffer.yaml is about, here and below.',
+      help: 'Files to check. Default: all files matched by .coffer.yaml in this directory and below.',
     },
   ],
-  options: [switching(STAGED, 'Look at what the next commit of git would take.'), formatOption],
+  options: [switching(STAGED, 'Check the staged versions in the git index.'), formatOption],
   details:
-    'Prints FILE:LINE:NAME of each value that should be encrypted and is not; the exit code is 1 then. Whether the others can be ' +
-    'decrypted is not looked at: no key and no store is needed.',
+    'Prints FILE:LINE:NAME for each plaintext value that should be encrypted, and exits with 1 if ' +
+    'there is any. Does not check whether encrypted values can be decrypted, so neither a key nor a ' +
+    'store is needed.',
   examples: [
-    ['coffer secrets check', 'In a pipeline'],
-    ['coffer secrets check --staged', 'In a hook, before each commit'],
+    ['coffer secrets check', 'Check in CI'],
+    ['coffer secrets check --staged', 'Check in a pre-commit hook'],
   ],
   isVerdict: true,
   async run(session, { arguments: paths, options }) {
     if (options.has(STAGED) && paths.length > 0) {
-      throw invalid('FILE and --staged exclude each other', { hint: 'give one of them' });
+      throw invalid('FILE cannot be used with --staged', { hint: 'use only one of them' });
     }
     const outcomes = new Outcomes(session);
     const found: (readonly Finding[])[] = [];
@@ -86,7 +87,9 @@ function findingsIn({
 async function ruledFiles(rulebook: Rulebook): Promise<readonly string[]> {
   const top = (await rulebook.rulesOf(resolve('.')))?.directory;
   if (top === undefined) {
-    throw invalid(`there is no ${RULES_NAME} here or above`, { hint: 'write one, or name the files' });
+    throw invalid(`no ${RULES_NAME} in this directory or its parents`, {
+      hint: 'create one, or name the files',
+    });
   }
   const ruled: string[] = [];
   for (const path of filesBelow(top)) {
@@ -109,7 +112,7 @@ interface Staged {
  * otherwise those in the working tree.
  */
 async function staged(session: Session): Promise<readonly Staged[]> {
-  const top = workingTree('.', 'leave --staged out, or name the files');
+  const top = workingTree('.', 'omit --staged, or name the files');
   const contents = new Map<string, Buffer>();
   for (const [{ path }, content] of contentsOf(top, indexedFilesNamed(top, RULES_NAME))) {
     if (content instanceof CofferError) throw content;

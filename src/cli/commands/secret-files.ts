@@ -20,13 +20,14 @@ export const encrypt: Command = {
   arguments: [manyFiles],
   options: [keyOption, formatOption],
   details:
-    'Values are encrypted one by one, where they stand; every other byte stays, and so do values that are encrypted already. One ' +
-    'that the last commit of git has encrypted, and that is as it was, gets its old ciphertext. Which ' +
-    'ones, and with which key, .coffer.yaml says; without it, all that are not empty. Each value is bound to its name, so that ' +
-    'it opens nowhere else.',
+    'Encrypts values in place, one by one; everything else in the file, including values that are ' +
+    'already encrypted, stays byte for byte. A value that is unchanged since the last git commit ' +
+    'gets its old ciphertext back. .coffer.yaml says which values are encrypted with which key; ' +
+    'without it, all non-empty values are. Each ciphertext is bound to the name of its value and ' +
+    'cannot be decrypted under another name.',
   examples: [
-    ['coffer secrets encrypt .env config/prod.yaml', 'As .coffer.yaml says'],
-    ['coffer secrets encrypt --key app .env', 'With a key of your choice'],
+    ['coffer secrets encrypt .env config/prod.yaml', 'Encrypt files according to .coffer.yaml'],
+    ['coffer secrets encrypt --key app .env', 'Encrypt all values with one key'],
   ],
   async run(session, { arguments: paths, options }) {
     const rulebook = new Rulebook(session);
@@ -67,17 +68,17 @@ export const decrypt: Command = {
   arguments: [manyFiles],
   options: [formatOption],
   details:
-    'Puts the values back as they were written, byte for byte. They are on the disk then: "coffer edit" opens a file without that, ' +
-    '"coffer secrets inject" prints it, and "coffer secrets get" one value.',
-  examples: [['coffer secrets decrypt .env', 'The values say by themselves which keys open them']],
+    'Restores the values byte for byte, which leaves plaintext on disk. To avoid that, use "coffer ' +
+    'edit", "coffer secrets inject" (prints the file) or "coffer secrets get" (prints one value).',
+  examples: [['coffer secrets decrypt .env', 'Decrypt a file; the values name their keys']],
   run: (session, { arguments: paths, options }) => transform(session, options, paths, 'Decrypted', openFiles),
 };
 
 export const rewrap: Command = {
   arguments: [manyFiles],
   options: [formatOption],
-  details: 'Values under the latest version of their key keep their ciphertexts.',
-  examples: [['coffer secrets rewrap .env config/*.yaml', 'After "coffer transit keys rotate app"']],
+  details: 'Values that already use the latest key version are left unchanged.',
+  examples: [['coffer secrets rewrap .env config/*.yaml', 'Rewrap after rotating the key']],
   run: (session, { arguments: paths, options }) =>
     transform(session, options, paths, 'Rewrapped', rewrapFiles),
 };

@@ -30,27 +30,28 @@ const ALLOW = 'allow';
 export const command: Command = {
   arguments: [],
   options: [
-    takingFile(IN, 'The text; else standard input.'),
+    takingFile(IN, 'Read the template from FILE. Default: standard input.'),
     {
       flag: ALLOW,
       takes: 'each',
       metavar: 'DIR',
-      help: 'Also take values of files below DIR; may be repeated.',
-      fallback: 'the repository of the text, else its directory',
+      help: 'Also allow files below DIR. Can be repeated.',
+      fallback: 'the repository of the input, else its directory',
       offers: 'directory',
     },
     formatOption,
     ...outOptions,
   ],
   details:
-    'Prints a text with each {{ coffer:FILE#NAME }} replaced by that value of that file, which is looked for from where the text ' +
-    'lies, and not beyond its repository; the value comes as it is, without quotes. If the text itself is a .env, YAML or JSON, its own encrypted values come back as they ' +
-    'were written. Elsewhere a ciphertext has no name to be bound to, and is refused.',
+    'Prints the input with each {{ coffer:FILE#NAME }} replaced by that value, without quotes. FILE ' +
+    'is relative to the input file and must be in the same repository. If the input is itself a ' +
+    '.env, YAML or JSON file, its own encrypted values are decrypted as well. In any other text, a ' +
+    'bare ciphertext is an error, because it has no name to be bound to.',
   examples: [
-    ['coffer secrets inject --in nginx.conf.tpl --out nginx.conf', 'A template'],
+    ['coffer secrets inject --in nginx.conf.tpl --out nginx.conf', 'Fill in a template'],
     [
       'coffer secrets inject --in prod.yaml | kubectl apply -f -',
-      'A file, without decrypting it on the disk',
+      'Use a file without writing plaintext to disk',
     ],
   ],
   async run(session, { options }) {
@@ -114,9 +115,12 @@ const referencesIn = (text: string, shown: string, directory: string): readonly 
  */
 function refuseBareValues(shown: string, text: string): void {
   for (const { start } of valuesIn(text)) {
-    throw invalid(`${shown}:${lineAt(text, start)}: this ciphertext has no name to be bound to`, {
-      hint: 'refer to it with {{ coffer:FILE#NAME }}, or say --format if the text is a .env, YAML or JSON',
-    });
+    throw invalid(
+      `${shown}:${lineAt(text, start)}: a bare ciphertext cannot be decrypted here: it has no name`,
+      {
+        hint: 'use {{ coffer:FILE#NAME }}, or --format if the input is .env, YAML or JSON',
+      },
+    );
   }
 }
 
@@ -132,8 +136,8 @@ const allowedReferences = (
   references.filter(({ file, where }) => {
     if (directories.some((directory) => liesBelow(resolve(directory), resolve(file)))) return true;
     outcomes.failed(
-      invalid(`${where}: ${file} lies beyond the repository or directory of the text`, {
-        hint: 'say --allow DIR if it is meant',
+      invalid(`${where}: ${file} is outside the repository or directory of the input`, {
+        hint: 'use --allow DIR to allow it',
       }),
     );
     return false;

@@ -26,7 +26,7 @@ import type { CountedVersions } from '../team/team-keys.ts';
 
 const nameArgument: ArgumentSpec = {
   metavar: 'NAME',
-  help: 'What the value is called: its name in a .env, else its keys with dots between, e.g. db.password or servers.0.key.',
+  help: 'Name of the value: a variable in .env, otherwise a dotted path, e.g. db.password or servers.0.key.',
   required: true,
 };
 
@@ -35,10 +35,10 @@ const VALUE = 'VALUE';
 export const get: Command = {
   arguments: [oneFile, nameArgument],
   options: [formatOption, ...outOptions],
-  details: 'Prints the value and nothing else, without the quotes that it has in the file.',
+  details: 'Prints only the value, without the quotes it has in the file.',
   examples: [
-    ['coffer secrets get .env DATABASE_URL', 'One value of many'],
-    ['coffer secrets get prod.yaml tls.key --out tls.key', 'Into a file of its own'],
+    ['coffer secrets get .env DATABASE_URL', 'Print a value'],
+    ['coffer secrets get prod.yaml tls.key --out tls.key', 'Write a value to a file'],
   ],
   async run(session, { arguments: [path = '', name = ''], options }) {
     const out = await outPlaceOf(session, options);
@@ -56,18 +56,22 @@ export const set: Command = {
     nameArgument,
     {
       metavar: VALUE,
-      help: 'The value, a text; "-" or none: from standard input, or asked for.',
+      help: 'New value. Prompts, or reads standard input, if omitted or "-".',
       required: false,
     },
   ],
-  options: [takingFile(IN, 'Read the value from a file.'), keyOption, formatOption],
+  options: [takingFile(IN, 'Read the value from FILE.'), keyOption, formatOption],
   details:
-    'A value that is there is replaced, with the key it had; another one is added, with the parents it needs, to a new file where there is none. Others see an argument ' +
-    'in the list of processes: a secret is better typed when asked for, or piped in. One line end at its end does not count.',
+    'Replaces an existing value and keeps its key, or adds a new value, creating parents and the ' +
+    'file as needed. Command-line arguments are visible to other users in the process list: enter ' +
+    'secrets at the prompt or pipe them in. One trailing newline is ignored.',
   examples: [
-    ['coffer secrets set .env API_TOKEN', 'Asks for the value'],
-    ['coffer secrets set prod.yaml tls.key --in tls.key', 'From a file'],
-    ['coffer transit random 32 | coffer secrets set prod.yaml session.secret', 'From another command'],
+    ['coffer secrets set .env API_TOKEN', 'Prompt for the value'],
+    ['coffer secrets set prod.yaml tls.key --in tls.key', 'Read the value from a file'],
+    [
+      'coffer transit random 32 | coffer secrets set prod.yaml session.secret',
+      'Pipe the value from another command',
+    ],
   ],
   async run(session, given) {
     const {
@@ -84,7 +88,7 @@ export const set: Command = {
     const type = before?.sealed === undefined ? before?.type : await typeOf(session, read, before);
     const file = changed(read, name, value, before, type);
     const place = placeOf(file, name);
-    if (place === undefined) throw new RangeError('what was set is not there');
+    if (place === undefined) throw new RangeError('the value was not written');
     if (key === undefined) session.say(`${name} is not encrypted: .coffer.yaml leaves it readable.`);
     const [result] =
       key === undefined ? [] : await sealFiles(session, [{ ...read, file, key, places: [place] }]);
@@ -104,14 +108,14 @@ export const set: Command = {
 export const unset: Command = {
   arguments: [oneFile, nameArgument],
   options: [formatOption],
-  details: 'Takes a value out of the file, with its name. No key is needed.',
-  examples: [['coffer secrets unset .env OLD_TOKEN', 'The other lines stay as they are']],
+  details: 'Removes the value and its name from the file. No key is needed.',
+  examples: [['coffer secrets unset .env OLD_TOKEN', 'Remove a value; other lines are unchanged']],
   async run(session, { arguments: [path = '', name = ''], options }) {
     const read = await new Files(session, options).open(path);
     const place = found(read, name);
     const { text } = changedAlone(read.format, path, read.file, read.file.removed(place), name);
     await replaceSecretFile(read, text);
-    session.remark(`Took ${name} out of ${path}.`);
+    session.remark(`Removed ${name} from ${path}.`);
     await printDocument(session, { file: path, name });
     return DONE;
   },
@@ -127,7 +131,7 @@ function found({ path, file }: ReadFile, name: string): Place {
   const below = file.places.filter((other) => other.name.startsWith(`${name}.`)).map((other) => other.name);
   const [example] = below;
   throw notFound(`${path} has no value ${name}`, {
-    hint: example === undefined ? undefined : `there are values below it, such as ${example}`,
+    hint: example === undefined ? undefined : `it has nested values, e.g. ${example}`,
   });
 }
 
@@ -139,7 +143,7 @@ async function opened(
   which?: CountedVersions,
 ): Promise<Place> {
   const [result] = await openFiles(session, [read], (candidate) => candidate === place, which);
-  if (result === undefined) throw new RangeError('there is no result');
+  if (result === undefined) throw new RangeError('unexpected response: no result');
   if ('errors' in result) throw result.errors[0];
   const index = read.file.places.indexOf(place);
   return result.file.places[index] as Place;

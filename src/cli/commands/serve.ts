@@ -27,25 +27,25 @@ const options: readonly OptionSpec[] = [
     flag: 'listen',
     takes: 'values',
     metavar: 'HOST:PORT',
-    help: 'Address to listen on; port 0 takes a free one.',
-    fallback: `${DEFAULT_LISTEN}, without --socket`,
+    help: 'Address to listen on (port 0: any free port). Can be repeated.',
+    fallback: `${DEFAULT_LISTEN}, unless --socket is given`,
   },
   taking('socket', 'PATH', 'Unix socket to listen on.', { offers: 'file' }),
-  takingFile('tls-cert', 'Certificate chain, PEM.'),
-  takingFile('tls-key', 'Private key of the certificate, PEM.'),
-  takingFile('tls-client-ca', 'Take nobody without a certificate that one of these authorities signed, PEM.'),
+  takingFile('tls-cert', 'TLS certificate chain, PEM.'),
+  takingFile('tls-key', 'Private key of the TLS certificate, PEM.'),
+  takingFile('tls-client-ca', 'Require client certificates signed by one of these CAs, PEM.'),
   {
     ...switching(
       'tls-no-client-certs',
-      'Ask nobody for a certificate: the login method "cert" is of no use then.',
+      'Do not request client certificates (disables the "cert" login method).',
     ),
     excludes: ['tls-client-ca'],
   },
-  switching('allow-insecure-listen', 'Allow plain HTTP on an address that others on the network reach.'),
-  taking('workers', 'N', 'Processes that answer requests.', { fallback: '1' }),
-  taking('max-request-size', 'BYTES', 'Largest request.', { fallback: '32 MiB' }),
+  switching('allow-insecure-listen', 'Allow plain HTTP on non-loopback addresses.'),
+  taking('workers', 'N', 'Number of worker processes.', { fallback: '1' }),
+  taking('max-request-size', 'BYTES', 'Maximum request size.', { fallback: '32 MiB' }),
   dialectOption,
-  switching(SEALED, 'Start sealed, whatever secret is at hand, and ask for none.'),
+  switching(SEALED, 'Start sealed, even if a secret is available.'),
   auditOption,
 ];
 
@@ -53,16 +53,18 @@ export const command: Command = {
   arguments: [],
   options,
   details:
-    'Prints each address it listens on. An address followed by "?max-request-size=BYTES" has a limit of its own; one followed by ' +
-    '"?unauthenticated-metrics-access=true" gives /v1/sys/metrics to whoever reaches it, sealed or not. ' +
-    'SIGINT and SIGTERM finish what is in flight and end it; SIGHUP takes up a new certificate and a fresh audit file; ' +
-    'SIGUSR1 does nothing. A service manager that asks for it is told when it listens and that it lives (Type=notify with NotifyAccess=all). Without a secret at hand, in the background too, where nobody can be asked, it starts sealed, until "coffer unseal".',
+    'Prints each address it listens on. Append "?max-request-size=BYTES" to an address to set its ' +
+    'own limit, or "?unauthenticated-metrics-access=true" to serve /v1/sys/metrics there without a ' +
+    'token, even while sealed. SIGINT and SIGTERM finish requests in flight and exit; SIGHUP ' +
+    'reloads the certificate and reopens the audit log; SIGUSR1 is ignored. Supports systemd ' +
+    'readiness and watchdog notifications (Type=notify, NotifyAccess=all). If no secret is ' +
+    'available and it cannot prompt, the server starts sealed and waits for "coffer unseal".',
   examples: [
-    ['coffer serve', `On ${DEFAULT_LISTEN}, for programs on this machine`],
-    ['coffer serve --socket /run/coffer.sock', 'On a Unix socket alone'],
+    ['coffer serve', `Listen on ${DEFAULT_LISTEN}`],
+    ['coffer serve --socket /run/coffer.sock', 'Listen only on a Unix socket'],
     [
       'coffer serve --listen 0.0.0.0:8200 --tls-cert cert.pem --tls-key key.pem --workers 2',
-      'For the network',
+      'Listen on the network with TLS',
     ],
   ],
   labelOf: (field) => LABELS[field],
@@ -72,9 +74,7 @@ export const command: Command = {
     const serving = await start(session, given);
     for (const address of serving.addresses) session.streams.out.write(`${address}\n`);
     if (serving.sealed)
-      session.warn(
-        `the store is sealed until somebody unseals it with "coffer unseal"${whySealed(session, given)}`,
-      );
+      session.warn(`the server starts sealed${whySealed(session, given)}; run "coffer unseal"`);
     const manager = serviceManager(session.environment, (text) => session.warn(text));
     manager?.ready();
     await untilToldToStop(session, serving, () => manager?.stopping());
@@ -85,7 +85,7 @@ export const command: Command = {
 const whySealed = ({ prompts, streams }: Session, given: Given['options']): string =>
   given.has(SEALED) || prompts.available() || !streams.err.isTerminal || !isInBackground()
     ? ''
-    : ": in the background it can't ask for a secret";
+    : ': it cannot prompt in the background';
 
 /** Checks the store against the state that earlier commands have seen: a server that starts has seen none itself. */
 async function lookBack(session: Session): Promise<void> {
@@ -142,18 +142,18 @@ function tlsFiles(given: Given['options']): ServeOptions['tls'] {
   const asksNoClient = given.has('tls-no-client-certs');
   if (certificateFile === undefined && keyFile === undefined) {
     if (clientAuthoritiesFile === undefined && !asksNoClient) return undefined;
-    throw invalid('there are certificates of clients only where there is one of the server', {
-      hint: 'give --tls-cert and --tls-key',
+    throw invalid('--tls-client-ca needs --tls-cert and --tls-key', {
+      hint: 'use --tls-cert and --tls-key',
     });
   }
   if (certificateFile === undefined || keyFile === undefined) {
-    throw invalid('--tls-cert and --tls-key go together', { hint: 'give both' });
+    throw invalid('--tls-cert and --tls-key must be used together', { hint: 'use both' });
   }
   return { certificateFile, keyFile, clientAuthoritiesFile, asksNoClient };
 }
 
 const wholeNumber = (given: Given['options'], flag: string): number | undefined =>
-  numberOption(given, flag, /^[1-9]\d{0,14}$/, 'give a whole number from 1');
+  numberOption(given, flag, /^[1-9]\d{0,14}$/, 'use an integer of at least 1');
 
 /**
  * Waits until the server is told to stop. The first signal shuts it down gracefully; a second one ends the process at

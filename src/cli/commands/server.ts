@@ -17,8 +17,8 @@ import type { Session } from '../session.ts';
  */
 function requireServer(session: Session): void {
   if (session.settings.address !== undefined) return;
-  throw invalid('only a server can be sealed and unsealed, and none is named', {
-    hint: 'give --address or set COFFER_ADDR',
+  throw invalid('no server given: only a server can be sealed or unsealed', {
+    hint: 'use --address or set COFFER_ADDR',
   });
 }
 
@@ -32,15 +32,18 @@ export const seal: Command = {
   arguments: [],
   options: [],
   details:
-    "The server forgets its key, and answers 503 until it is unsealed. Needs a token that may do it, or an administrator's.",
+    "The server drops its key from memory and answers 503 until it is unsealed. Requires a token with permission for sys/seal, or an administrator's token.",
   examples: [
-    ['coffer seal --address https://coffer.example.com:8200', 'Before the machine goes out of your hands'],
+    [
+      'coffer seal --address https://coffer.example.com:8200',
+      'Seal a server before handing over the machine',
+    ],
   ],
   async run(session) {
     requireServer(session);
     session.requireConsent();
     const question = async () =>
-      `Seal ${session.settings.address}? It answers nobody until somebody unseals it.`;
+      `Seal ${session.settings.address}? It refuses all requests until it is unsealed.`;
     if (!(await session.confirmed(question))) return FAILED;
     const runner = await session.runner();
     await runner.run('sys seal', {});
@@ -57,19 +60,20 @@ export const unseal: Command = {
   arguments: [],
   options: [
     {
-      ...takingFile(IN, 'Read the secret from a file.'),
-      fallback: 'a question on the terminal, or standard input',
+      ...takingFile(IN, 'Read the secret from FILE.'),
+      fallback: 'prompt on a terminal, else standard input',
     },
-    { ...switching(RESET, 'Have the server forget the shares that it was given so far.'), excludes: [IN] },
+    { ...switching(RESET, 'Discard the recovery shares provided so far.'), excludes: [IN] },
   ],
   details:
-    'The secret is a master key, a passphrase, the text of a key file, or one recovery share: of those it takes several, one ' +
-    'call each. It is never an argument, which others on the machine can read.',
+    'The secret is a master key, a passphrase, the contents of a text key file, or one recovery ' +
+    'share; run the command once per share. It is read from the terminal, a file or standard input, ' +
+    'never from an argument, which other users can see.',
   examples: [
-    ['coffer unseal --address https://coffer.example.com:8200', 'Ask for the secret'],
+    ['coffer unseal --address https://coffer.example.com:8200', 'Unseal; prompts for the secret'],
     [
       'coffer unseal --address unix:/run/coffer/coffer.sock --in share.txt',
-      'One recovery share, from a file',
+      'Provide one recovery share from a file',
     ],
   ],
   async run(session, { options }) {
@@ -90,13 +94,13 @@ async function secretOf(session: Session, file: string | undefined): Promise<str
   if (file !== undefined && file !== '-') return inputText(readFileWhole(file, IN, MAX_SECRET_BYTES), IN);
   if (!session.streams.in.isTerminal) return inputText(readStandardInput(session), 'the secret');
   if (session.prompts.available()) return session.prompts.secret('Key, passphrase or recovery share');
-  throw invalid('there is nobody to ask for the secret', { hint: 'give it on standard input, or with --in' });
+  throw invalid('cannot prompt for the secret', { hint: 'pass it on standard input or with --in' });
 }
 
 function sayingOf({ sealed, progress = 0, t = 0 }: SealState, isReset: boolean): string {
   if (!sealed) return 'The server is unsealed.';
-  if (isReset) return 'The server has forgotten its shares.';
-  return `The server has ${progress} of ${t} recovery shares.`;
+  if (isReset) return 'The recovery shares were discarded.';
+  return `Received ${progress} of ${t} recovery shares.`;
 }
 
 /** Status codes requested from a sealed server, so that its answer can be read. */
@@ -106,8 +110,8 @@ export const health: Command = {
   arguments: [],
   options: [],
   details:
-    "Needs no token. The exit code is 0 when the server works, 4 when it is sealed, and 1 when it can't be reached or can't work.",
-  examples: [['coffer health --address http://127.0.0.1:8200 --quiet', 'In a check of a monitor']],
+    'Needs no token. Exits with 0 if the server is healthy, 4 if it is sealed, and 1 if it cannot be reached or cannot serve requests.',
+  examples: [['coffer health --address http://127.0.0.1:8200 --quiet', 'Use in a monitoring check']],
   async run(session) {
     requireServer(session);
     const runner = await session.runner();

@@ -30,44 +30,38 @@ export const command: Command = {
   arguments: [
     {
       metavar: FILES,
-      help: 'What to sign; - is standard input.',
+      help: 'File to sign; "-" reads standard input.',
       required: true,
       many: true,
       offers: 'file',
     },
   ],
   options: [
-    taking(KEY, 'NAME', 'The named key.', { offers: 'key' }),
+    taking(KEY, 'NAME', 'Name of the key.', { offers: 'key' }),
     taking(FORMAT, 'FORMAT', 'ssh: for ssh-keygen -Y verify; minisign: for minisign -V.', {
       fallback: 'ssh',
       choices: Object.keys(FORMATS),
     }),
-    namespaceOption('ssh: what the signature is for; whoever verifies it says the same.'),
-    taking(COMMENT, 'TEXT', 'minisign: the comment that is signed, too.', { fallback: 'time and file name' }),
+    namespaceOption('ssh: namespace of the signature; the verifier must use the same one.'),
+    taking(COMMENT, 'TEXT', 'minisign: trusted comment.', { fallback: 'timestamp and file name' }),
     taking(
       MANIFEST,
       'FILE',
-      'Write a list of the SHA-256 sums, as sha256sum does, and sign that one alone. It is not on itself.',
+      'Write SHA-256 checksums of all files to FILE (sha256sum format) and sign only FILE.',
       {
         offers: 'file',
       },
     ),
-    taking(KEY_VERSION, 'N', 'Key version to use.', { fallback: 'the latest' }),
+    taking(KEY_VERSION, 'N', 'Key version.', { fallback: 'latest' }),
     forceOption,
   ],
   details:
-    'The signature lies beside the file, as FILE.sig or FILE.minisig, and needs no Coffer to be verified. Files of any size; only their ' +
-    'hashes travel to a server.',
+    'Writes the signature next to the file, as FILE.sig or FILE.minisig. It can be verified without ' +
+    'Coffer. Files can be of any size; only their hashes are sent to a server.',
   examples: [
-    ['coffer sign app.tar.gz --key release', 'Writes app.tar.gz.sig, for "ssh-keygen -Y verify"'],
-    [
-      'coffer sign dist/* --key release --manifest dist/SHA256SUMS',
-      'One signature over the sums of all files',
-    ],
-    [
-      'coffer sign app.tar.gz --key release --format minisign',
-      'Writes app.tar.gz.minisig, for "minisign -V"',
-    ],
+    ['coffer sign app.tar.gz --key release', 'Write app.tar.gz.sig, for "ssh-keygen -Y verify"'],
+    ['coffer sign dist/* --key release --manifest dist/SHA256SUMS', 'Sign one checksum file for many files'],
+    ['coffer sign app.tar.gz --key release --format minisign', 'Write app.tar.gz.minisig, for "minisign -V"'],
   ],
   async run(session, given) {
     const plan = planOf(given);
@@ -110,27 +104,29 @@ interface SignedFile {
 /** Checks everything that needs no file content and no unlocked store. */
 function planOf({ arguments: files, options }: Given): Plan {
   const key = textOption(options, KEY);
-  if (key === undefined) throw invalid('--key is missing', { hint: 'name the key that signs' });
+  if (key === undefined) throw invalid('missing required option --key', { hint: 'use --key NAME' });
   const name = textOption(options, FORMAT) ?? 'ssh';
   const format = Object.hasOwn(FORMATS, name) ? FORMATS[name] : undefined;
   if (format === undefined)
-    throw invalid(`"${name}" can't be right`, { field: `--${FORMAT}`, hint: 'use ssh or minisign' });
+    throw invalid(`invalid format "${name}"`, { field: `--${FORMAT}`, hint: 'use ssh or minisign' });
   const manifest = textOption(options, MANIFEST);
   const comment = textOption(options, COMMENT);
   if (comment !== undefined && /[\r\n]/.test(comment)) {
-    throw invalid('a comment has one line', { field: `--${COMMENT}` });
+    throw invalid('the comment must be a single line', { field: `--${COMMENT}` });
   }
   if (manifest !== undefined && files.includes(STANDARD)) {
-    throw invalid('standard input has no name for the list', { field: `--${MANIFEST}` });
+    throw invalid('standard input cannot be listed in a manifest: it has no name', {
+      field: `--${MANIFEST}`,
+    });
   }
   if (files.filter((file) => file === STANDARD).length > 1)
-    throw invalid('standard input is there once', { field: FILES });
+    throw invalid('standard input can only be used once', { field: FILES });
   const wanted = filesToSign(files, manifest);
   const signed = manifest === undefined ? wanted.filter((file) => file !== STANDARD) : [manifest];
   return {
     files: wanted,
     key,
-    version: numberOption(options, KEY_VERSION, /^[1-9]\d{0,8}$/, 'give the number of a version'),
+    version: numberOption(options, KEY_VERSION, /^[1-9]\d{0,8}$/, 'use a version number'),
     format,
     namespace: namespaceIn(options),
     comment,
@@ -153,7 +149,7 @@ function filesToSign(files: readonly string[], manifest: string | undefined): re
     return true;
   });
   if (wanted.length > 0) return wanted;
-  throw invalid('a list has other files than itself', { field: `--${MANIFEST}` });
+  throw invalid('the manifest cannot list itself', { field: `--${MANIFEST}` });
 }
 
 async function signFiles(
@@ -210,9 +206,9 @@ function nameIn(manifest: string, file: string): string {
     .split(sep)
     .join('/');
   if (isInside(name) && name !== '') return name;
-  throw invalid(`${file} is outside of the directory of the list`, {
+  throw invalid(`${file} is outside the directory of the manifest`, {
     field: `--${MANIFEST}`,
-    hint: 'put the list where all files are below it',
+    hint: 'write the manifest to a parent directory of all files',
   });
 }
 

@@ -33,7 +33,7 @@ async function onStore(session: Session, work: (store: SealedStore) => Promise<n
 export const list: Command = {
   arguments: [],
   options: [],
-  examples: [['coffer slots list', 'Every way in, oldest first']],
+  examples: [['coffer slots list', 'List all key slots, oldest first']],
   async run(session) {
     return onStore(session, async (store) => {
       const slots = await listSlots(store);
@@ -54,11 +54,14 @@ const kindText = ({ kind, shares }: SlotSummary): string =>
 export const add: Command = {
   arguments: [],
   options: slotOptions,
-  details: 'The store must be unlocked in one of the ways that it has already. Data are not touched.',
+  details: 'The store must first be unlocked with an existing slot. The data is not re-encrypted.',
   examples: [
-    ['coffer slots add --passphrase', 'Ask for a further passphrase'],
-    ['coffer slots add --raw --label pipeline', 'Print a fresh master key that also unlocks the store'],
-    ['coffer slots add --shares 5 --threshold 3', 'Print five recovery shares, any three of which unlock it'],
+    ['coffer slots add --passphrase', 'Add another passphrase'],
+    ['coffer slots add --raw --label pipeline', 'Add a new master key and print it'],
+    [
+      'coffer slots add --shares 5 --threshold 3',
+      'Print five recovery shares, any three of which unlock the store',
+    ],
   ],
   async run(session, { options }) {
     // The new passphrase is asked for after the old one; all other errors are reported before.
@@ -77,7 +80,7 @@ export const add: Command = {
 
 function requireOne([planned, ...others]: readonly PlannedSlot[]): PlannedSlot {
   if (planned !== undefined && others.length === 0) return planned;
-  throw invalid('say which one way to add', {
+  throw invalid('exactly one kind of slot can be added', {
     hint: 'use --passphrase, --key-file, --raw, --command, or --shares with --threshold',
   });
 }
@@ -88,9 +91,11 @@ function unlessCorrupt(error: unknown): readonly SlotSummary[] {
 }
 
 export const remove: Command = {
-  arguments: [{ metavar: 'ID', help: 'The slot, as "coffer slots list" shows it.', required: true }],
+  arguments: [{ metavar: 'ID', help: 'ID of the slot, see "coffer slots list".', required: true }],
   options: [],
-  examples: [['coffer slots remove 3f9c0a1b2c3d4e5f', 'Whoever knows only that secret is locked out']],
+  examples: [
+    ['coffer slots remove 3f9c0a1b2c3d4e5f', 'Remove a slot; its secret no longer unlocks the store'],
+  ],
   async run(session, { arguments: [id = ''] }) {
     session.refuseRemote();
     session.requireConsent();
@@ -112,12 +117,13 @@ export const rekey: Command = {
   arguments: [],
   options: [WITHOUT_DAMAGED],
   details:
-    'Every way to unlock the store keeps working with its old secret. Readers go on meanwhile, writers wait. Killed at any ' +
-    'point, the store is as before or wholly sealed again. When something of it is damaged or missing, it stays as it is, ' +
-    'unless --without-damaged gives that up for good.',
+    'All key slots keep working with the same secrets. Readers can continue, writers wait. An ' +
+    'interrupted rekey leaves the store either unchanged or fully re-encrypted. If any document is ' +
+    'damaged or missing, nothing is changed, unless --without-damaged is given, which drops that ' +
+    'document permanently.',
   examples: [
-    ['coffer rekey', 'After removing a slot whose secret may have been copied'],
-    ['coffer rekey --without-damaged', 'Give up documents that are lost, so that the rest is a whole store'],
+    ['coffer rekey', 'Rekey after removing a slot whose secret may have leaked'],
+    ['coffer rekey --without-damaged', 'Drop lost documents so that the store is consistent again'],
   ],
   async run(session, { options }) {
     return onStore(session, async (store) => {
@@ -127,7 +133,7 @@ export const rekey: Command = {
       );
       await printDocument(session, { files, leftOut });
       sayLeftOut(session, leftOut);
-      session.say(`Sealed ${files} ${files === 1 ? 'file' : 'files'} again under a new root key.`);
+      session.say(`Re-encrypted ${files} ${files === 1 ? 'file' : 'files'} with a new root key.`);
       await lockAgent(session);
       return DONE;
     });
@@ -144,7 +150,7 @@ async function lockAgent(session: Session): Promise<void> {
     connection = await findAgent(session);
     if (connection === undefined || (await connection.status()).locked) return;
     await connection.lock();
-    session.say('The agent is locked; "coffer unlock" opens the store again.');
+    session.say('The agent is locked. Run "coffer unlock" to unlock the store again.');
   } catch {
     // The store is rekeyed, even if the agent cannot be locked: it has noticed that by itself, or will.
   } finally {

@@ -40,34 +40,34 @@ const short = (letter: string, flag: string, help: string): OptionSpec => ({
 });
 
 export const command: Command = {
-  arguments: [{ metavar: 'FILE', help: 'What to sign.', required: false, offers: 'file' }],
+  arguments: [{ metavar: 'FILE', help: 'File to sign.', required: false, offers: 'file' }],
   options: [
-    short('Y', 'action', 'sign, verify, find-principals or check-novalidate.'),
-    short('n', 'namespace', 'What the signature is for.'),
+    short('Y', 'action', 'Action: sign, verify, find-principals or check-novalidate.'),
+    short('n', 'namespace', 'Namespace of the signature.'),
     short(
       'f',
       'file',
-      'sign: the line of "coffer transit keys public --format ssh"; else the allowed signers.',
+      'sign: output of "coffer transit keys public --format ssh"; otherwise the allowed signers.',
     ),
-    short('s', 'signature', 'The signature.'),
-    short('I', 'identity', 'Whose signature it has to be.'),
-    short('r', 'revoked', 'Public keys that nothing is accepted from, one a line.'),
-    short('O', 'setting', 'verify-time=TIME: when it was signed.'),
+    short('s', 'signature', 'Signature file.'),
+    short('I', 'identity', 'Expected signer, as listed in the allowed signers.'),
+    short('r', 'revoked', 'Revoked public keys, one per line.'),
+    short('O', 'setting', 'Setting: verify-time=TIME, the time to verify at.'),
     {
       flag: 'agent',
       short: 'U',
       takes: 'nothing',
-      help: 'Taken and not needed: no private key is in a file.',
+      help: 'Accepted and ignored: private keys are never in files.',
     },
   ],
   examples: [
-    ['git config gpg.ssh.program coffer-ssh-keygen', 'A program that runs "coffer ssh-keygen" for git'],
+    ['git config gpg.ssh.program coffer-ssh-keygen', 'Run "coffer ssh-keygen" for git from a script'],
   ],
   async run(session, given) {
     const action = textOption(given.options, 'action') ?? '';
     const run = Object.hasOwn(ACTIONS, action) ? ACTIONS[action] : undefined;
     if (run === undefined) {
-      throw unsupported(`ssh-keygen -Y ${action} is not done here`, { hint: 'use OpenSSH for it' });
+      throw unsupported(`ssh-keygen -Y ${action} is not supported`, { hint: "use OpenSSH's ssh-keygen" });
     }
     return run(session, given);
   },
@@ -107,21 +107,21 @@ const COMMENT = /^coffer:(\S+)\/([^/\s]+):v(\d+)$/;
 
 async function sign(session: Session, given: Given): Promise<number> {
   const [file] = given.arguments;
-  if (file === undefined) throw invalid('there is no file to sign', { field: 'FILE' });
+  if (file === undefined) throw invalid('no file to sign', { field: 'FILE' });
   const line = parseSshLine(textOf(required(given, 'file'), 'file'));
   const [, mount, name, version] = COMMENT.exec(line?.comment ?? '') ?? [];
   if (line === undefined || mount === undefined || name === undefined) {
-    throw invalid('this is not the public half of a named key', {
+    throw invalid('this is not the public key of a named key', {
       field: 'file',
-      hint: 'give git what "coffer transit keys public NAME --format ssh" prints as user.signingKey',
+      hint: 'set user.signingKey in git to the output of "coffer transit keys public NAME --format ssh"',
     });
   }
   const signer = await signerOf(await session.runner(), name, Number(version), mount);
   if (!signer.version.key.equals(line.key)) {
-    throw invalid(`${name} has another public half in version ${version}`, { field: 'file' });
+    throw invalid(`the public key does not match version ${version} of ${name}`, { field: 'file' });
   }
   const format = FORMATS['ssh'];
-  if (format === undefined) throw unsupported('there is no such format');
+  if (format === undefined) throw unsupported('unknown format');
   const digest = createHash(format.hash)
     .update(readFileWhole(file, 'FILE', MAX_INPUT_BYTES))
     .digest();
@@ -138,7 +138,7 @@ async function sign(session: Session, given: Given): Promise<number> {
 
 function required({ options }: Given, flag: string): string {
   const text = textOption(options, flag);
-  if (text === undefined || text === '') throw invalid(`--${flag} is missing`);
+  if (text === undefined || text === '') throw invalid(`missing required option --${flag}`);
   return text;
 }
 
@@ -159,9 +159,9 @@ function isRevoked({ options }: Given, key: KeyObject): boolean {
   if (path === undefined) return false;
   const bytes = readFileWhole(path, 'revoked', MAX_TEXT_BYTES);
   if (bytes.subarray(0, KRL.length).toString('latin1') === KRL) {
-    throw unsupported('key revocation lists in binary form are not read', {
+    throw unsupported('binary key revocation lists (KRLs) are not supported', {
       field: 'revoked',
-      hint: 'give a file of public keys, one a line',
+      hint: 'use a file of public keys, one per line',
     });
   }
   return parseRevokedKeys(inputText(bytes, 'revoked')).some((revoked) => revoked.equals(key));
@@ -173,7 +173,7 @@ function timeOf({ options }: Given): number {
   const time = setting?.startsWith('verify-time=')
     ? parseSshTime(setting.slice('verify-time='.length))
     : Date.now();
-  if (time === undefined) throw invalid(`"${setting}" can't be right`, { field: '-O' });
+  if (time === undefined) throw invalid(`invalid option "${setting}"`, { field: '-O' });
   return time;
 }
 

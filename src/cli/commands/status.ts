@@ -16,11 +16,10 @@ import type { Session } from '../session.ts';
 export const command: Command = {
   arguments: [],
   options: [],
-  details:
-    'Never asks for a secret: the store counts as locked when neither an agent nor the environment unlocks it.',
+  details: 'Never prompts. If neither an agent nor the environment unlocks the store, it is shown as locked.',
   examples: [
-    ['coffer status', 'Where the store is, and what unlocks it'],
-    ['coffer status -o json | jq .locked', 'For scripts'],
+    ['coffer status', "Show the store's location and what unlocks it"],
+    ['coffer status -o json | jq .locked', 'Check in a script whether the store is locked'],
   ],
   async run(session) {
     const { address } = session.settings;

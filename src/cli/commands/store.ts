@@ -34,16 +34,20 @@ export const doctor: Command = {
     {
       flag: REPAIR,
       takes: 'nothing',
-      help: 'Mend all that can be mended with nothing lost, and say what was done.',
+      help: 'Repair what can be repaired without data loss.',
     },
   ],
   details:
-    'Changes nothing without --repair. Damage makes the exit code 1; each damaged file is printed with what is wrong and what ' +
-    'to do. With --repair, only what could not be mended is damage. Nothing is asked: what is lost stays lost, and is named.',
+    'Read-only without --repair. Lists each damaged file with the problem and what to do about it, ' +
+    'and exits with 1 if there is any. With --repair, only damage that could not be repaired ' +
+    'counts. Never prompts. Lost documents are listed; they cannot be recovered.',
   examples: [
-    ['coffer doctor', 'Check the whole store'],
-    ['coffer doctor --repair', 'A missing state file, indexes, the lock, modes, what killed writers left'],
-    ["coffer doctor -o json | jq -r '.findings[].file'", 'The damaged files alone'],
+    ['coffer doctor', 'Check the store'],
+    [
+      'coffer doctor --repair',
+      'Repair state file, indexes, lock, file modes and leftovers of killed writers',
+    ],
+    ["coffer doctor -o json | jq -r '.findings[].file'", 'List only the damaged files'],
   ],
   async run(session, { options }) {
     session.refuseRemote();
@@ -73,7 +77,7 @@ function aboutSlots(error: unknown): never {
   if (!(error instanceof CofferError) || error.kind !== 'denied') throw error;
   const { kind, message, hint, cause } = error;
   const advice =
-    'if that was right before, its slot is missing: run this again with another secret, which tells';
+    'if the secret was valid before, its slot is missing: run this again with another secret to find out';
   throw new CofferError(kind, message, { hint: hint === undefined ? advice : `${hint}; ${advice}`, cause });
 }
 
@@ -88,22 +92,22 @@ async function printExamination(
     const shape = { table: () => findingTable(findings) };
     await printResult(session, mended === undefined ? examination : { ...examination, mended }, shape);
   }
-  for (const { file, done } of mended ?? []) session.say(`Mended: ${file} ${done}.`);
-  if (mended?.length === 0) session.say('There was nothing to mend.');
-  if (findings.length === 0) session.say(`${checkedText}: all is well.`);
-  else session.fail(`${checkedText}: ${findings.length} of them damaged or out of place`);
+  for (const { file, done } of mended ?? []) session.say(`Repaired: ${file} ${done}.`);
+  if (mended?.length === 0) session.say('Nothing to repair.');
+  if (findings.length === 0) session.say(`${checkedText}: no problems found.`);
+  else session.fail(`${checkedText}: ${findings.length} damaged or misplaced`);
   if (!unlocked) session.warn('the store could not be unlocked, so documents were not checked');
 }
 
 const findingTable = (findings: readonly Finding[]) => ({
-  head: ['File', 'What is wrong', 'What to do'],
+  head: ['File', 'Problem', 'Fix'],
   rows: findings.map((finding) => [finding.file, findingText(finding), finding.hint ?? '']),
 });
 
 const UNVERIFIED: OptionSpec = {
   flag: 'unverified',
   takes: 'nothing',
-  help: 'Take everything as it is, with no secret: damage goes along, and nobody is told.',
+  help: 'Copy without unlocking or verifying; damage is copied silently.',
   excludes: [WITHOUT_DAMAGED.flag],
 };
 
@@ -118,18 +122,19 @@ const verifying = <T>(session: Session, work: () => Promise<T>): Promise<T> =>
   namingDamage(session, work).catch((error: unknown) => {
     if (!(error instanceof CofferError) || error.kind !== 'sealed') throw error;
     const { kind, message, hint, cause } = error;
-    const advice = 'unlock it so that it can be verified, see "coffer help environment", or say --unverified';
+    const advice = 'unlock the store to verify it (see "coffer help environment"), or use --unverified';
     throw new CofferError(kind, message, { hint: hint === undefined ? advice : `${hint}; ${advice}`, cause });
   });
 
 export const backup: Command = {
-  arguments: [{ metavar: 'FILE', help: 'The file to make.', required: true, offers: 'file' }],
+  arguments: [{ metavar: 'FILE', help: 'Backup file to create.', required: true, offers: 'file' }],
   options: [WITHOUT_DAMAGED, UNVERIFIED, forceOption],
   details:
-    'The backup is the store as it is at one moment, even while others write. It stays sealed: it opens with the same secrets. ' +
-    'Everything is verified on the way, which takes one of the secrets; damage makes the exit code 1, and no backup is made. ' +
-    'One that is there is replaced only with --force.',
-  examples: [['coffer store backup coffer.backup', 'One file, mode 0600, written whole or not at all']],
+    'A backup is a consistent snapshot, even while other processes write. It stays encrypted and is ' +
+    'unlocked by the same secrets. Everything is verified while it is copied, so the store must be ' +
+    'unlocked; if anything is damaged, no backup is written and the exit code is 1. An existing ' +
+    'FILE is only overwritten with --force.',
+  examples: [['coffer store backup coffer.backup', 'Write a backup file (mode 0600, atomically)']],
   async run(session, given) {
     session.refuseRemote();
     const [file = ''] = given.arguments;
@@ -146,14 +151,13 @@ export const backup: Command = {
 };
 
 export const restore: Command = {
-  arguments: [
-    { metavar: 'FILE', help: 'A file made by "coffer store backup".', required: true, offers: 'file' },
-  ],
+  arguments: [{ metavar: 'FILE', help: 'Backup file to restore.', required: true, offers: 'file' }],
   options: [WITHOUT_DAMAGED, UNVERIFIED],
   details:
-    "There must be no store yet, and nothing else in the directory. The store's secrets are those of the time of the backup; one of " +
-    'them is needed, because everything is verified on the way. Damage makes the exit code 1, and nothing is made.',
-  examples: [['coffer store restore coffer.backup --store ./restored', 'Bring it back beside the old one']],
+    'The target must be an empty directory or not exist. The restored store is unlocked by the ' +
+    'secrets it had when it was backed up. One of them is required, because everything is verified; ' +
+    'if anything is damaged, nothing is restored and the exit code is 1.',
+  examples: [['coffer store restore coffer.backup --store ./restored', 'Restore next to the old store']],
   async run(session, given) {
     session.refuseRemote();
     const [file = ''] = given.arguments;
@@ -180,10 +184,12 @@ export const accept: Command = {
   arguments: [],
   options: [],
   details:
-    'After a backup was put in the place of a store, or a database has lost its last changes, servers and other running ' +
-    'programs refuse the store, because it is behind what they have seen. This tells them that it is right as it is: the ' +
-    'revision goes on above all that were seen, and they take it up by themselves, tokens and keys of then included.',
-  examples: [['coffer store accept', 'Go on with the state that is there']],
+    'After a store is replaced by a backup, or a database loses its latest changes, running servers ' +
+    'and agents refuse the store because it is older than what they have seen. This command accepts ' +
+    'the older state: it raises the revision above any that was seen, and running processes pick up ' +
+    'the store again. Tokens and keys are those of the older state: tokens revoked since then are ' +
+    'valid again.',
+  examples: [['coffer store accept', 'Accept the current state']],
   async run(session) {
     session.refuseRemote();
     session.requireConsent();
@@ -192,13 +198,15 @@ export const accept: Command = {
       const { backend, id } = store;
       const place = printPlace(backend.place);
       const question = async () =>
-        `Go on with the store in ${place} as it is (${printVersion(await backend.state())})? What was changed after that is given up, and tokens that were revoked after that are good again.`;
+        `Accept the store in ${place} as it is (${printVersion(await backend.state())})? Later changes are lost, and tokens revoked since then become valid again.`;
       if (!(await session.confirmed(question))) return FAILED;
       const last = LastSeen.of(session.environment, id, backend.place);
       const accepted = await store.accept(last?.version?.revision ?? 0);
       last?.forget();
       await printDocument(session, { id, ...accepted });
-      session.say(`Accepted ${printVersion(accepted.from)}. It goes on at ${printVersion(accepted.to)}.`);
+      session.say(
+        `Accepted ${printVersion(accepted.from)}; the store continues at ${printVersion(accepted.to)}.`,
+      );
     } finally {
       store.close();
     }
@@ -210,17 +218,22 @@ const PLACE = `a ${locationForms}`;
 
 export const copy: Command = {
   arguments: [
-    { metavar: 'FROM', help: `The store: ${PLACE}.`, required: true, offers: 'directory' },
-    { metavar: 'TO', help: `Where no store is yet: ${PLACE}.`, required: true, offers: 'directory' },
+    { metavar: 'FROM', help: `Store to copy: ${PLACE}.`, required: true, offers: 'directory' },
+    { metavar: 'TO', help: `New location: ${PLACE}.`, required: true, offers: 'directory' },
   ],
   options: [WITHOUT_DAMAGED, UNVERIFIED],
   details:
-    'The copy stays sealed: the same secrets open it. Everything is verified on the way, which takes one of them; damage makes ' +
-    'the exit code 1, and there is no copy. It is compared with the original before it counts as a store. When it is cut short, the same command goes on from there. Stop what writes to FROM first, and use ' +
-    'only one of the two afterwards.',
+    'The copy stays encrypted and is unlocked by the same secrets. Everything is verified while it ' +
+    'is copied, so one of them is required; if anything is damaged, no copy is made and the exit ' +
+    'code is 1. The copy is compared with the original before it becomes usable. If the command is ' +
+    'interrupted, run it again to continue. Stop all writers to FROM first, and use only one of the ' +
+    'two stores afterwards.',
   examples: [
-    ['coffer store copy ./store postgres://coffer@db.example.com/coffer', 'From one machine to a fleet'],
-    ['coffer store copy postgres://coffer@db.example.com/coffer ./store', 'And back'],
+    [
+      'coffer store copy ./store postgres://coffer@db.example.com/coffer',
+      'Move from a local directory to PostgreSQL',
+    ],
+    ['coffer store copy postgres://coffer@db.example.com/coffer ./store', 'Move back'],
   ],
   async run(session, given) {
     session.refuseRemote();
@@ -246,12 +259,12 @@ export const migrate: Command = {
   arguments: [],
   options: [],
   details:
-    'To be run by a role that may make and alter tables; everything else needs only to read and change rows. Does nothing ' +
-    'when the tables are of this version already, and nothing to a directory.',
+    'Run it as a database role that may create and alter tables; all other commands only read and ' +
+    'write rows. Does nothing if the tables are up to date, or if the store is a directory.',
   examples: [
     [
       'coffer store migrate --store postgres://owner@db.example.com/coffer',
-      'After installing a Coffer that needs newer tables',
+      'Upgrade the tables after installing a newer Coffer',
     ],
   ],
   async run(session) {
@@ -261,9 +274,9 @@ export const migrate: Command = {
     await printDocument(session, migration);
     const { from, to } = migration;
     const place = await printLocation(location);
-    if (from === to) session.say(`There is nothing to do in ${place}.`);
-    else if (from === 0) session.say(`Made the tables in ${place}, version ${to}.`);
-    else session.say(`Brought the tables in ${place} from version ${from} to ${to}.`);
+    if (from === to) session.say(`The tables in ${place} are up to date.`);
+    else if (from === 0) session.say(`Created the tables in ${place} (version ${to}).`);
+    else session.say(`Upgraded the tables in ${place} from version ${from} to ${to}.`);
     return DONE;
   },
 };

@@ -13,10 +13,10 @@ export const keygen: Command = {
   arguments: [],
   options: outOptions,
   details:
-    'A master key is 32 random bytes in base64. Put it into COFFER_MASTER_KEY, or into a file for --key-file.',
+    'A master key is 32 random bytes in base64. Set it in COFFER_MASTER_KEY, or save it to a file and pass that with --key-file.',
   examples: [
-    ['export COFFER_MASTER_KEY=$(coffer keygen)', 'Keep the key in the environment, e.g. of a pipeline'],
-    ['coffer keygen --out master.key', 'Keep it in a file that only you can read'],
+    ['export COFFER_MASTER_KEY=$(coffer keygen)', 'Put the key in the environment, e.g. in CI'],
+    ['coffer keygen --out master.key', 'Write the key to a file that only you can read'],
   ],
   async run(session, { options }) {
     const file = await outPlaceOf(session, options);
@@ -33,14 +33,14 @@ export const version: Command = {
     {
       flag: 'licenses',
       takes: 'nothing',
-      help: 'The licenses of what others made of it, instead of the version.',
+      help: 'Print third-party licenses instead of the version.',
     },
   ],
-  details: 'What coffer --version prints; with -o json, an object with the number alone.',
+  details: 'Same as "coffer --version". With -o json, prints an object with only the version number.',
   examples: [
-    ['coffer version', 'Which Coffer this is'],
-    ['coffer version -o json', 'The same for a script'],
-    ['coffer version --licenses | less', 'Under which licenses its parts are, word by word'],
+    ['coffer version', 'Print the version'],
+    ['coffer version -o json', 'Print the version for a script'],
+    ['coffer version --licenses | less', 'Show the full third-party licenses'],
   ],
   async run({ streams: { out }, settings: { format } }, { options }) {
     const isJson = format === 'json';

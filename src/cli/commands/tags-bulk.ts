@@ -47,11 +47,11 @@ function bulkCommand(bulk: Bulk): Command {
         flag: KEY,
         takes: 'values',
         metavar: 'NAME',
-        help: 'Keys of the mount, in place of workspaces.',
+        help: 'Keys of the mount, instead of workspaces. Can be repeated.',
         offers: 'key',
         excludes: [WORKSPACE, DRY_RUN, ...whereOptions.map(({ flag }) => flag)],
       },
-      switching(DRY_RUN, 'Print the names of the workspaces that would change, and change nothing.'),
+      switching(DRY_RUN, 'Only print the workspaces that would change.'),
     ],
     examples: [...plain.examples, bulk.example, bulk.keyExample],
     async run(session, given) {
@@ -59,8 +59,8 @@ function bulkCommand(bulk: Bulk): Command {
       if (given.options.has(KEY)) return onKeys(session, given, bulk);
       if (choice !== undefined) return onChosen(session, given, bulk, choice);
       if (!given.options.has(DRY_RUN)) return plain.run(session, given);
-      throw invalid(`--${DRY_RUN} is for workspaces that are described`, {
-        hint: 'say which with --where-name, --where-tag, --any-tag or --no-tag',
+      throw invalid(`--${DRY_RUN} needs --where-name, --where-tag, --any-tag or --no-tag`, {
+        hint: 'use --where-name, --where-tag, --any-tag or --no-tag',
       });
     },
   };
@@ -109,7 +109,7 @@ async function onChosen(session: Session, given: Given, bulk: Bulk, choice: Choi
     await printResult(session, { tag: attributes.name, workspaces: names, done: !isDry }, SHAPE);
   }
   const others = workspaces.length - changed.length;
-  const rest = others === 0 ? '' : ` ${counted(others, 'workspace')} had it so already.`;
+  const rest = others === 0 ? '' : ` ${counted(others, 'workspace')} unchanged.`;
   if (!isDry) session.say(`${bulk.said(attributes.name, counted(changed.length, 'workspace'))}${rest}`);
   return isWhole ? DONE : FAILED;
 }
@@ -125,28 +125,28 @@ async function tagCalled(runner: Runner, organization_name: string, tag: string)
 
 export const attach = bulkCommand({
   path: ['tags', 'attach'],
-  summary: 'Put a tag on workspaces or keys',
+  summary: 'Add a tag to workspaces or keys',
   operation: attachOperation,
   onKey: tagKey,
-  keyExample: ['coffer tags attach env:prod --key orders pay --org acme', 'on two keys'],
+  keyExample: ['coffer tags attach env:prod --key orders pay --org acme', 'Add a tag to two keys'],
   isDone: (carries) => carries,
-  said: (tag, workspaces) => `Put ${tag} on ${workspaces}.`,
+  said: (tag, workspaces) => `Added ${tag} to ${workspaces}.`,
   example: [
     "coffer tags attach env:prod --where-name 'billing-*' --where-tag team:core --dry-run --org acme",
-    'the workspaces that would get it',
+    'Preview which workspaces would change',
   ],
 });
 
 export const detach = bulkCommand({
   path: ['tags', 'detach'],
-  summary: 'Take a tag off workspaces or keys',
+  summary: 'Remove a tag from workspaces or keys',
   operation: detachOperation,
   onKey: untagKey,
-  keyExample: ['coffer tags detach env:prod --key orders --org acme', 'off a key'],
+  keyExample: ['coffer tags detach env:prod --key orders --org acme', 'Remove a tag from a key'],
   isDone: (carries) => !carries,
-  said: (tag, workspaces) => `Took ${tag} off ${workspaces}.`,
+  said: (tag, workspaces) => `Removed ${tag} from ${workspaces}.`,
   example: [
     "coffer tags detach env:test --where-name 'billing-*' --org acme",
-    'off every workspace whose name begins so',
+    'Remove a tag from all workspaces with a prefix',
   ],
 });

@@ -14,14 +14,14 @@ import { organizationOf } from '../tags/surroundings.ts';
 
 const plain = commandOf(
   ['tags', 'delete'],
-  'Delete tags from the pool and off every workspace and key',
+  'Delete tags and remove them from all workspaces and keys',
   remove,
 );
 
 /** Deletes tags in one call, or in several calls if there are too many for one. */
 export const command: Command = {
   ...plain,
-  details: `Up to ${MOST_LINKED.toLocaleString('en')} tags are deleted together, or none of them. More go in several steps.`,
+  details: `Up to ${MOST_LINKED.toLocaleString('en')} tags are deleted atomically. More are deleted in batches of this size.`,
   run: (session, given) =>
     given.arguments.length > MOST_LINKED ? deleteMany(session, given.arguments) : plain.run(session, given),
 };

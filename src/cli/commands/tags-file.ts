@@ -30,14 +30,14 @@ const STANDARD_INPUT = '-';
 /** Project that every organization has from the start. */
 const DEFAULT_PROJECT = 'Default Project';
 
-const formatOption = taking(FORMAT, 'FORMAT', 'The format of the file.', {
-  fallback: 'what the name of the file says',
+const formatOption = taking(FORMAT, 'FORMAT', 'File format.', {
+  fallback: 'from the file extension',
   choices: FORMAT_NAMES,
 });
-const dryRun = switching(DRY_RUN, 'Print the plan, and change nothing.');
+const dryRun = switching(DRY_RUN, 'Only print the plan.');
 const fileArgument = {
   metavar: 'FILE',
-  help: 'A file as "coffer tags export" writes it; "-" reads standard input.',
+  help: 'File in the format of "coffer tags export"; "-" reads standard input.',
   required: true,
   offers: 'file',
 } as const;
@@ -50,26 +50,26 @@ function formatFor(options: Given['options'], path: string | undefined, otherwis
   const text = textOption(options, FORMAT);
   const named = FORMAT_NAMES.find((name) => name === text);
   if (text !== undefined && named === undefined) {
-    throw invalid(`"${text}" can't be right`, {
+    throw invalid(`invalid value "${text}"`, {
       field: `--${FORMAT}`,
       hint: `use one of ${FORMAT_NAMES.join(', ')}`,
     });
   }
   const format = named ?? (path === undefined ? undefined : formatOf(path)) ?? otherwise;
   if (format !== undefined) return format;
-  throw invalid(`the format of ${path ?? STANDARD_INPUT} is not known`, {
+  throw invalid(`cannot tell the format of ${path ?? STANDARD_INPUT}`, {
     field: `--${FORMAT}`,
-    hint: `say which: ${FORMAT_NAMES.join(', ')}`,
+    hint: `use --format with one of ${FORMAT_NAMES.join(', ')}`,
   });
 }
 
 export const exportTags: Command = {
   arguments: [],
-  options: [{ ...formatOption, fallback: 'what --out says, else yaml' }, ...outOptions],
-  details: 'Everything as it was at one moment, also while others write.',
+  options: [{ ...formatOption, fallback: 'from the extension of --out, else yaml' }, ...outOptions],
+  details: 'The export is a consistent snapshot, even while other processes write.',
   examples: [
-    ['coffer tags export --org acme > tags.yaml', 'Every tag, and every workspace with what it carries'],
-    ['coffer tags export --org acme --out tags.csv', 'For a spreadsheet'],
+    ['coffer tags export --org acme > tags.yaml', 'Export all tags and workspaces'],
+    ['coffer tags export --org acme --out tags.csv', 'Export CSV for a spreadsheet'],
   ],
   async run(session, { options }) {
     const format = formatFor(
@@ -115,22 +115,23 @@ export const importTags: Command = {
   arguments: [{ ...fileArgument, required: false }],
   options: [
     formatOption,
-    taking(FROM, 'KIND', 'Read another server at --address in place of a file, into the local store.', {
+    taking(FROM, 'KIND', 'Import from the server at --address into the local store, instead of a file.', {
       choices: [TFE],
     }),
-    taking(FROM_ORG, 'NAME', 'The organization there.', { fallback: 'of the same name' }),
+    taking(FROM_ORG, 'NAME', 'Organization on that server.', { fallback: "the local organization's name" }),
     dryRun,
   ],
   details:
-    'Makes the tags, workspaces and projects that are missing, and puts on workspaces what they lack. Nothing is taken off and nothing is deleted: ' +
-    'a second time it finds nothing to do. "coffer tags apply" takes off, too. With --from tfe the token is that of the other server: --token-file, ' +
+    'Creates missing tags, workspaces and projects, and adds missing tags to workspaces. Nothing is ' +
+    'removed or deleted, so running it twice changes nothing more. Use "coffer tags apply" to also ' +
+    'remove tags. With --from tfe, the token for the other server is taken from --token-file, ' +
     'COFFER_TOKEN or TFE_TOKEN.',
   examples: [
-    ['coffer tags import tags.csv --org acme', 'What a spreadsheet says'],
-    ['coffer tags import tags.yaml --dry-run --org acme', 'What would be added'],
+    ['coffer tags import tags.csv --org acme', 'Import from a spreadsheet'],
+    ['coffer tags import tags.yaml --dry-run --org acme', 'Preview an import'],
     [
       'coffer tags import --from tfe --address https://app.example.com --token-file token --org acme',
-      'All of an organization of Terraform Enterprise',
+      'Import an organization from Terraform Enterprise',
     ],
   ],
   async run(session, given) {
@@ -139,12 +140,12 @@ export const importTags: Command = {
     const from = textOption(options, FROM);
     if (from === undefined) {
       if (paths.length === 0)
-        throw invalid('FILE is missing', { hint: `name a file, or say --${FROM} ${TFE}` });
+        throw invalid('missing required argument FILE', { hint: `name a file, or use --${FROM} ${TFE}` });
       return withFile(session, given, addsOnly);
     }
     const { address } = session.settings;
     if (from !== TFE || paths.length > 0 || address === undefined) {
-      throw invalid(`--${FROM} ${TFE} reads a server, so it needs --address and no FILE`, {
+      throw invalid(`--${FROM} ${TFE} needs --address and takes no FILE`, {
         field: `--${FROM}`,
       });
     }
@@ -186,20 +187,21 @@ export const apply: Command = {
   options: [
     formatOption,
     dryRun,
-    switching(PRUNE, 'Also delete the tags that the file does not name and no workspace carries.'),
+    switching(PRUNE, 'Also delete unused tags that are not in the file.'),
     {
       flag: OWNS,
       takes: 'values',
       metavar: 'TAG',
-      help: 'Only these tags are the business of the file, such as env:*; all others are left as they are.',
+      help: 'Only manage tags that match, e.g. env:*; leave all others alone.',
     },
   ],
   details:
-    'Each workspace of the file carries afterwards what the file says of it, no more and no less; workspaces that it does not name ' +
-    'stay as they are. The plan is printed first, and nothing is done until you agree or say --yes.',
+    'Adds and removes tags until each workspace in the file has exactly the tags listed for it. ' +
+    'Workspaces that are not in the file are left alone. Prints the plan and asks for confirmation, ' +
+    'unless --yes is given.',
   examples: [
-    ['coffer tags apply tags.yaml --dry-run --org acme', 'The plan alone'],
-    ["coffer tags apply team.yaml --owns 'team:*' --yes --org acme", 'Beside other owners of tags'],
+    ['coffer tags apply tags.yaml --dry-run --org acme', 'Print only the plan'],
+    ["coffer tags apply team.yaml --owns 'team:*' --yes --org acme", 'Manage only your own tags'],
   ],
   run: (session, given) =>
     withFile(session, given, {
@@ -245,10 +247,10 @@ async function carryOver(
   const plan = planOf(file, whole, options);
   const asks = !options.addsOnly && !options.isDry && !isEmpty(plan);
   if (options.isDry || asks || session.settings.format !== undefined) await printPlan(session, plan);
-  if (isEmpty(plan)) session.say('There is nothing to change.');
+  if (isEmpty(plan)) session.say('No changes needed.');
   if (options.isDry || isEmpty(plan)) return DONE;
   if (asks) session.requireConsent();
-  if (asks && !(await session.confirmed(async () => `Do this? ${planSummary(plan, TO_DO)}`))) return FAILED;
+  if (asks && !(await session.confirmed(async () => `Apply? ${planSummary(plan, TO_DO)}`))) return FAILED;
   await carryOutPlan(session, runner, organization, whole, plan);
   session.say(`Done: ${planSummary(plan, ALL_DONE)}`);
   return DONE;

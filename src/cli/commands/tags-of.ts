@@ -8,18 +8,18 @@ import { switching } from '../parse/everywhere.ts';
 const KEY = 'key';
 
 const ofWorkspace = commandOf(['tags', 'of'], 'List the tags of a workspace or key', tagsOf);
-const ofKey = commandOf(['transit', 'keys', 'tags'], 'List the tags that a key carries', tagsOfKey);
+const ofKey = commandOf(['transit', 'keys', 'tags'], 'List the tags of a key', tagsOfKey);
 
 /** Command that lists the tags of a workspace; if there is none of that name, those of the key of that name. */
 export const command: Command = {
   ...ofWorkspace,
   options: [
     ...ofWorkspace.options,
-    switching(KEY, 'The name is that of a key, also where a workspace has it.'),
+    switching(KEY, 'Treat the name as that of a key, even if a workspace has the same name.'),
   ],
   examples: [
     ...ofWorkspace.examples,
-    ['coffer tags of orders --key', 'the tags of the key orders, as "transit keys tags orders" lists them'],
+    ['coffer tags of orders --key', 'List the tags of a key, like "coffer transit keys tags orders"'],
   ],
   async run(session, given) {
     const [name = ''] = given.arguments;

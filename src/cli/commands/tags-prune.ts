@@ -21,25 +21,28 @@ const MAX_NAMED = 5;
 export const command: Command = {
   arguments: [],
   options: [
-    switching(UNUSED, 'The tags that no workspace carries. Nothing else is ever pruned.'),
+    switching(UNUSED, 'Required: confirms that only unused tags are deleted.'),
     {
       flag: MATCHING,
       takes: 'values',
       metavar: 'NAME',
-      help: 'Of them only those of that name; * stands for anything.',
+      help: 'Only unused tags with this name; * is a wildcard.',
     },
-    switching(DRY_RUN, 'Print the names of the tags that would go, and delete nothing.'),
+    switching(DRY_RUN, 'Only print the tags that would be deleted.'),
   ],
   details:
-    'What is unused is looked up before the question, and once more when it is deleted: a tag that a workspace gets in the meantime stays, and so does one that a key carries.',
+    'Unused tags are determined before the confirmation prompt and checked again before deletion, so a tag that was added to a workspace in between is kept. Tags of keys are never unused.',
   examples: [
-    ['coffer tags prune --unused --dry-run --org acme', 'Tags that no workspace carries'],
-    ["coffer tags prune --unused --matching 'tmp:*' --yes --org acme", 'Without a question, in a script'],
+    ['coffer tags prune --unused --dry-run --org acme', 'Delete unused tags'],
+    [
+      "coffer tags prune --unused --matching 'tmp:*' --yes --org acme",
+      'Delete without confirmation, in a script',
+    ],
   ],
   async run(session, { options }) {
     if (!options.has(UNUSED)) {
-      throw invalid(`--${UNUSED} is missing`, {
-        hint: 'it says what goes: the tags that no workspace carries',
+      throw invalid(`missing required option --${UNUSED}`, {
+        hint: 'add --unused to confirm that only unused tags are deleted',
       });
     }
     const isDry = options.has(DRY_RUN);
@@ -67,7 +70,7 @@ export const command: Command = {
       await printResult(session, { tags: shown, done: !isDry }, { result: { member: 'tags', as: 'lines' } });
     }
     const left = names.length - deleted.length;
-    const rest = left === 0 ? '' : ` ${counted(left, 'tag')} ${left === 1 ? 'is' : 'are'} no longer unused.`;
+    const rest = left === 0 ? '' : ` ${counted(left, 'tag')} skipped, now in use.`;
     if (!isDry) session.say(`Deleted ${counted(deleted.length, 'tag')}.${rest}`);
     return isWhole ? DONE : FAILED;
   },
@@ -75,8 +78,8 @@ export const command: Command = {
 
 function question(names: readonly string[]): string {
   const [first = '', ...others] = names;
-  if (others.length === 0) return `Delete ${first}, which no workspace carries?`;
+  if (others.length === 0) return `Delete the unused tag ${first}?`;
   const shown = names.slice(0, MAX_NAMED).join(', ');
   const rest = names.length > MAX_NAMED ? ` and ${names.length - MAX_NAMED} more` : '';
-  return `Delete ${names.length} tags that no workspace carries? ${shown}${rest}.`;
+  return `Delete ${names.length} unused tags (${shown}${rest})?`;
 }

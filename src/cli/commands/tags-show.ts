@@ -32,7 +32,7 @@ const table = ({ data, included }: Shown): Table => ({
 });
 
 function usedOn(names: readonly string[]): string {
-  if (names.length === 0) return 'No workspace carries it.';
+  if (names.length === 0) return 'Not used by any workspace.';
   const rest = names.length > MOST_NAMED ? ` and ${names.length - MOST_NAMED} more` : '';
   return `On ${counted(names.length, 'workspace')}: ${names.slice(0, MOST_NAMED).join(', ')}${rest}`;
 }
@@ -40,10 +40,10 @@ function usedOn(names: readonly string[]): string {
 export const command: Command = {
   ...plain,
   examples: [
-    ['coffer tags show env:prod --org acme', 'Its count, and the workspaces that carry it'],
+    ['coffer tags show env:prod --org acme', 'Show a tag and the workspaces that use it'],
     [
       "coffer tags show env:prod --org acme -o json | jq -r '.included[].attributes.name'",
-      'Their names alone',
+      'Print only the workspace names',
     ],
   ],
   async run(session, given) {

@@ -27,12 +27,12 @@ import { identityIn, identityOption, keyringHere } from './team.ts';
 
 const nameArgument: ArgumentSpec = {
   metavar: 'NAME',
-  help: 'What somebody is called here, e.g. bob.',
+  help: 'Name of the member, e.g. bob.',
   required: true,
 };
 const keyArgument: ArgumentSpec = {
   metavar: 'KEY',
-  help: 'What the key is called, e.g. app.',
+  help: 'Name of the key, e.g. app.',
   required: true,
 };
 
@@ -44,39 +44,40 @@ export const add: Command = {
     nameArgument,
     {
       metavar: 'RECIPIENT',
-      help: 'The public half of a key: age1…, a line of an SSH .pub file, or @FILE with such lines.',
+      help: 'Public key of the member: age1…, SSH public key, or @FILE.',
       required: false,
     },
   ],
   options: [
-    switching(ADMIN, 'May change the team and its keys as well; with an ssh-ed25519 key.'),
-    { ...switching(NEW, 'Make a key for it, and print its private half once.'), excludes: [ADMIN] },
+    switching(ADMIN, 'Allow the member to change the team and its keys; needs an ssh-ed25519 key.'),
+    { ...switching(NEW, 'Create a key for the member and print its private key once.'), excludes: [ADMIN] },
     identityOption,
   ],
   details:
-    'Lets somebody in, who then opens all that ever was encrypted in the repository. A user opens and encrypts; an admin changes the team, too. ' +
-    'With --new, for a pipeline or for paper, the printed text is what COFFER_IDENTITY holds there.',
+    'Adds a member. The member can decrypt everything that was ever encrypted in the repository. A ' +
+    'user can encrypt and decrypt; an admin can also change the team. With --new, for a CI pipeline ' +
+    'or a paper backup, set COFFER_IDENTITY to the printed text to use the key.',
   examples: [
-    ['coffer team add bob "$(cat bob.pub)" --admin', 'A colleague who changes the team, too'],
-    ['coffer team add ci --new', 'A pipeline: its output goes into a secret called COFFER_IDENTITY'],
+    ['coffer team add bob "$(cat bob.pub)" --admin', 'Add a colleague as an admin'],
+    ['coffer team add ci --new', 'Add a pipeline; store the output as its secret COFFER_IDENTITY'],
   ],
   async run(session, { arguments: [name = '', given], options }) {
     if (!isName(name))
-      throw invalid(`nobody can be called ${JSON.stringify(name)} here`, {
+      throw invalid(`invalid member name ${JSON.stringify(name)}`, {
         field: 'NAME',
-        hint: 'small letters, digits and dashes',
+        hint: 'use lower-case letters, digits and dashes',
       });
     const fresh = options.has(NEW) ? freshIdentity(systemRandom) : undefined;
     if ((fresh === undefined) === (given === undefined)) {
-      throw invalid('whose key is it?', {
+      throw invalid('no key given for the new member', {
         field: 'RECIPIENT',
-        hint: 'give a public key, or say --new to have one made',
+        hint: 'pass a public key, or use --new to create a key',
       });
     }
     const recipient = fresh === undefined ? recipientFrom(given ?? '') : recipientOfIdentity(fresh);
     const isAdmin = options.has(ADMIN);
     if (isAdmin && !recipient.startsWith('ssh-ed25519 '))
-      throw invalid('an admin signs, with an ssh-ed25519 key', { field: 'RECIPIENT' });
+      throw invalid('an admin needs an ssh-ed25519 key, for signing', { field: 'RECIPIENT' });
     const keyring = await openKeyring(session, {
       place: keyringHere(session),
       isChange: true,
@@ -84,13 +85,15 @@ export const add: Command = {
     });
     const isThere = keyring.state.cards.some(({ card }) => card.name === name);
     if (isThere && !session.settings.yes && !session.prompts.available()) {
-      throw exists(`${name} is in already`, {
-        hint: 'say --yes for a second card, and then "coffer team remove NAME --card ID" of the old one',
+      throw exists(`${name} is already a member`, {
+        hint: 'use --yes to add a second card, then run "coffer team remove NAME --card ID" for the old one',
       });
     }
     if (
       isThere &&
-      !(await session.confirmed(async () => `${name} is in already. Add a second card, for another key?`))
+      !(await session.confirmed(
+        async () => `${name} is already a member. Add a second card, for another key?`,
+      ))
     )
       return FAILED;
     const changes = await Changes.begin(session, keyring);
@@ -103,12 +106,12 @@ export const add: Command = {
     });
     const id = spelled(changes.newestId);
     session.say(
-      `${name} can open the secrets${isAdmin ? ' and change the team' : ''}: all that ever were in this repository.`,
+      `${name} can decrypt all secrets of this repository, past ones included${isAdmin ? ' and change the team' : ''}.`,
     );
     if (fresh !== undefined) session.streams.out.write(`# at least: ${id}\n${fresh}\n`);
     else {
       await printDocument(session, { id: fact.id, name, role, trust: id });
-      session.say(`Tell ${name}, not by the repository:  coffer team trust ${id}`);
+      session.say(`Send ${name} this command, but not through the repository:  coffer team trust ${id}`);
     }
     return DONE;
   },
@@ -136,10 +139,10 @@ function recipientFrom(text: string): string {
   const [only, other] = lines.length > 1 ? good.filter((line) => !line.startsWith('ssh-rsa ')) : good;
   if (only !== undefined && other === undefined) return only;
   throw invalid(
-    only === undefined ? 'this is no public key that can be encrypted to' : 'which of these keys is meant?',
+    only === undefined ? 'not a public key that can be encrypted to' : 'more than one public key given',
     {
       field: 'RECIPIENT',
-      hint: only === undefined ? 'give age1…, ssh-ed25519 … or ssh-rsa …' : 'give one line of them',
+      hint: only === undefined ? 'use age1…, ssh-ed25519 … or ssh-rsa …' : 'use only one of the lines',
     },
   );
 }
@@ -149,16 +152,17 @@ const CARD = 'card';
 export const remove: Command = {
   arguments: [nameArgument],
   options: [
-    taking(CARD, 'ID', 'Only this card of theirs, as "coffer team" shows it; e.g. of a key that is lost.'),
+    taking(CARD, 'ID', 'Remove only this card (key) of the member, by its ID in "coffer team".'),
     identityOption,
   ],
   details:
-    'Whoever leaves opens nothing that is encrypted from then on: there is a new root key, a new version of every key, and the files that ' +
-    '.coffer.yaml names are encrypted anew. What they could read they may have kept: the values to be changed where they come from are listed. ' +
-    'Interrupted, it goes on when it is said again.',
+    'The removed member cannot decrypt anything encrypted from then on: the keyring gets a new root ' +
+    'key and a new version of every key, and the files matched by .coffer.yaml are re-encrypted. ' +
+    'The member may have kept a copy of every earlier value: the values to change at their source ' +
+    'are listed. If the command is interrupted, run it again to continue.',
   examples: [
-    ['coffer team remove bob', 'Somebody leaves'],
-    ['coffer team remove bob --card 22sx08km', 'One key of somebody who stays'],
+    ['coffer team remove bob', 'Remove a member'],
+    ['coffer team remove bob --card 22sx08km', 'Remove one key of a member, but not the member'],
   ],
   async run(session, { arguments: [name = ''], options }) {
     const place = keyringHere(session);
@@ -172,7 +176,7 @@ export const remove: Command = {
     session.requireConsent();
     if (
       cards.length > 0 &&
-      !(await session.confirmed(async () => `Remove ${name}, and encrypt everything anew?`))
+      !(await session.confirmed(async () => `Remove ${name} and re-encrypt everything?`))
     )
       return FAILED;
     const changes = await Changes.begin(session, keyring);
@@ -183,13 +187,15 @@ export const remove: Command = {
     const files = await rewrapRuled(session, place, 'all');
     const listed = files.map(({ path, names }) => ({ file: path, names }));
     await printDocument(session, { name, id: changes.newestId, to_change: listed });
-    session.say(`${name} is out. Keys: ${keyNames(changes.state).join(', ')}; all have a new version.`);
-    if (listed.length > 0) session.say(`${name} could read these. Change them where they come from:`);
+    session.say(`Removed ${name}. All keys have a new version: ${keyNames(changes.state).join(', ')}.`);
+    if (listed.length > 0) session.say(`${name} could read these values. Change them at their source:`);
     for (const { file, names } of listed) session.say(`  ${file}: ${names.join(', ')}`);
-    session.say(`Pipelines: put "# at least: ${spelled(changes.newestId)}" into their COFFER_IDENTITY.`);
+    session.say(
+      `Add this line to the COFFER_IDENTITY of your pipelines: # at least: ${spelled(changes.newestId)}`,
+    );
     for (const folder of otherKeyringsOf(place, name))
       session.warn(
-        `${name} has a card in the keyring of ${folder}, too: cd ${folder} && coffer team remove ${name}`,
+        `${name} is also a member of the keyring of ${folder}: cd ${folder} && coffer team remove ${name}`,
       );
     return DONE;
   },
@@ -204,12 +210,15 @@ function cardsToRemove({ state }: Keyring, name: string, card: string | undefine
     (fact) => fact.card.name === name && (card === undefined || fact.id.startsWith(card)),
   );
   if (card !== undefined && all.length > 1)
-    throw invalid(`${name} has ${all.length} such cards`, { field: CARD, hint: 'give more of its id' });
+    throw invalid(`${name} has ${all.length} cards that begin with this ID`, {
+      field: CARD,
+      hint: 'use more characters of the ID',
+    });
   const isOut = state.removals.some(({ without }) =>
     without.some((out) => out.name === name && (card === undefined || out.id.startsWith(card))),
   );
   if (all.length > 0 || isOut) return all;
-  throw notFound(`nobody is called ${name} in this keyring`, { hint: '"coffer team" shows who is in' });
+  throw notFound(`no member "${name}" in this keyring`, { hint: 'run "coffer team" to list the members' });
 }
 
 function sayGuests(session: Session, { state }: Keyring, cards: readonly CardFact[]): void {
@@ -217,7 +226,7 @@ function sayGuests(session: Session, { state }: Keyring, cards: readonly CardFac
   const guests = state.cards.filter(({ id, by }) => out.has(by) && !out.has(id)).map(({ card }) => card.name);
   if (guests.length > 0)
     session.warn(
-      `these stay, whom they had added: ${guests.join(', ')} (is each of them right? "coffer team remove NAME")`,
+      `members added by the removed member stay: ${guests.join(', ')} (remove any that should not, with "coffer team remove NAME")`,
     );
 }
 
@@ -226,13 +235,14 @@ const AGAIN = 'again';
 export const settle: Command = {
   arguments: [],
   options: [
-    taking(AGAIN, 'NAME', 'Give the keys to this member once more: what was given does not open.'),
+    taking(AGAIN, 'NAME', 'Pass the keys to this member again, if they cannot be opened.'),
     identityOption,
   ],
   details:
-    'Does what a merge or an interrupted removal has left to be done: brings missing facts back that are in this clone, gives keys to who waits, ' +
-    'and makes new ones where somebody had them who left. Nothing is done twice.',
-  examples: [['coffer team settle', 'After a merge']],
+    'Completes what a merge or an interrupted removal left: restores missing facts that are in this ' +
+    'clone, passes keys to members that wait for them, and creates new keys where a removed member ' +
+    'had the old ones. Running it again changes nothing more.',
+  examples: [['coffer team settle', 'Run after a merge']],
   async run(session, { options }) {
     const place = keyringHere(session);
     bringBack(session, place);
@@ -244,9 +254,7 @@ export const settle: Command = {
     const changed = files.filter((file) => file.changed > 0).map(({ path }) => path);
     await printDocument(session, { id: changes.newestId, files: changed });
     session.say(
-      changes.newestId === before && changed.length === 0
-        ? 'There was nothing to be done.'
-        : 'Settled. Commit what was changed.',
+      changes.newestId === before && changed.length === 0 ? 'Nothing to do.' : 'Settled. Commit the changes.',
     );
     return DONE;
   },
@@ -273,7 +281,7 @@ function bringBack(session: Session, place: KeyringPlace): void {
     const fact = path === undefined || bytes === undefined ? undefined : factIn(path, bytes);
     if (fact === undefined || bytes === undefined || fact.store !== store) continue;
     putFile(place.directory, fact.path, bytes);
-    session.say(`Brought back .coffer/${fact.path}.`);
+    session.say(`Restored .coffer/${fact.path}.`);
     for (const before of [...fact.after, fact.root, fact.version?.under]) want(before);
   }
 }
@@ -307,13 +315,15 @@ async function madeVersion(session: Session, changes: Changes, key: string): Pro
 export const addKey: Command = {
   arguments: [keyArgument],
   options: [identityOption],
-  details: 'A key for some of the files, as rules in .coffer.yaml name it. Everybody who is in opens it.',
-  examples: [['coffer team key add mail', 'A further key']],
+  details: 'Adds a key for some of the files, named by rules in .coffer.yaml. All members can use it.',
+  examples: [['coffer team key add mail', 'Add a key']],
   async run(session, { arguments: [key = ''], options }) {
-    if (!isKeyName(key)) throw invalid(`a key can't be called ${JSON.stringify(key)}`, { field: 'KEY' });
+    if (!isKeyName(key)) throw invalid(`invalid key name ${JSON.stringify(key)}`, { field: 'KEY' });
     const changes = await keyChange(session, options);
     if (keyNames(changes.state).includes(key))
-      throw exists(`there is a key ${key} already`, { hint: `a new version: coffer team key rotate ${key}` });
+      throw exists(`key ${key} already exists`, {
+        hint: `run "coffer team key rotate ${key}" to add a version`,
+      });
     return madeVersion(session, changes, key);
   },
 };
@@ -322,13 +332,13 @@ export const rotateKey: Command = {
   arguments: [keyArgument],
   options: [identityOption],
   details:
-    'New values are encrypted with it. Old ones open as before; "coffer secrets rewrap FILE" moves them.',
-  examples: [['coffer team key rotate app', 'A new version']],
+    'New values are encrypted with the new version. Old values can still be decrypted; "coffer secrets rewrap FILE" re-encrypts them.',
+  examples: [['coffer team key rotate app', 'Rotate a key']],
   async run(session, { arguments: [key = ''], options }) {
     const changes = await keyChange(session, options);
     if (!keyNames(changes.state).includes(key))
-      throw notFound(`there is no key ${key} in this keyring`, {
-        hint: `make it: coffer team key add ${key}`,
+      throw notFound(`no key "${key}" in this keyring`, {
+        hint: `run "coffer team key add ${key}" to create it`,
       });
     return madeVersion(session, changes, key);
   },

@@ -32,39 +32,40 @@ import { identityIn, identityOption } from './team.ts';
 
 export const init: Command = {
   arguments: [
-    { metavar: 'FOLDER', help: 'For the files of this folder alone.', required: false, offers: 'directory' },
+    { metavar: 'FOLDER', help: 'Only for the files in this folder.', required: false, offers: 'directory' },
   ],
   options: [
-    taking('name', 'NAME', 'What you are called in it.', { fallback: 'your name on this machine' }),
-    taking('key', 'KEY', 'What its first key is called.', { fallback: 'app, else the name of the folder' }),
+    taking('name', 'NAME', 'Your name in the keyring.', { fallback: 'your name on this machine' }),
+    taking('key', 'KEY', 'Name of the first key.', { fallback: 'app, else the name of the folder' }),
     identityOption,
   ],
   details:
-    'Makes .coffer, which is committed with the files: who is in, and the keys that only those open. You are its admin, with your key of SSH ' +
-    'or age. Values of files below are encrypted with its keys from then on.',
+    'Creates the directory .coffer, which is committed with the files. It holds the list of ' +
+    'members, and keys that only members can open. You become its admin, with your SSH or age key. ' +
+    'Values in files below it are encrypted with its keys from then on.',
   examples: [
-    ['coffer team init', 'For a repository'],
-    ['coffer team init production', 'For who may open the files of one folder'],
+    ['coffer team init', 'Create a keyring for a repository'],
+    ['coffer team init production', 'Create a keyring for one folder'],
   ],
   async run(session, { arguments: [folder = '.'], options }) {
     const directory = resolve(folder);
     const top = workingTree(
       existsSync(directory) ? directory : dirname(directory),
-      'make it in a repository: git init',
+      'create the keyring in a git repository: run "git init" first',
     );
     const place = placeIn(directory, resolve(top));
     if (existsSync(place.directory))
-      throw exists(`${join(folder, KEYRING)} is there already`, { hint: 'see "coffer team"' });
+      throw exists(`${join(folder, KEYRING)} already exists`, { hint: 'run "coffer team" to show it' });
     const name = nameFrom(session, textOption(options, 'name'));
     const key = textOption(options, 'key') ?? (folder === '.' ? 'app' : basename(directory));
     if (!isKeyName(key))
-      throw invalid(`a key can't be called ${JSON.stringify(key)}`, { field: 'key', hint: 'say --key NAME' });
+      throw invalid(`invalid key name ${JSON.stringify(key)}`, { field: 'key', hint: 'use --key NAME' });
     refuseOuterKey(place, key);
     const { keys } = await findIdentities(session, identityIn(options));
     const own = keys.find(({ signer }) => signer !== undefined) ?? keys[0];
     if (own === undefined) {
-      throw notFound('there is no private key of yours', {
-        hint: 'make one with "ssh-keygen -t ed25519", or name one with --identity',
+      throw notFound('no private key found', {
+        hint: 'create one with "ssh-keygen -t ed25519", or use --identity FILE',
       });
     }
     const store = await found(place, name, own);
@@ -76,9 +77,9 @@ export const init: Command = {
     await newVersion(changes, key);
     await printDocument(session, { id: store, name, key });
     session.say(
-      `${join(folder, KEYRING)} holds the keys of this ${folder === '.' ? 'repository' : 'folder'} now. You are its admin as ${name}, with ${own.where}.`,
+      `Created the keyring ${join(folder, KEYRING)} for this ${folder === '.' ? 'repository' : 'folder'}. You are its admin, as ${name}, with ${own.where}.`,
     );
-    session.say(`It has the key ${key}. Commit it: git add ${join(folder, KEYRING)}`);
+    session.say(`It has the key ${key}. To commit it: git add ${join(folder, KEYRING)}`);
     sayOnlyWay(changes);
     return DONE;
   },
@@ -94,9 +95,9 @@ function nameFrom(session: Session, given: string | undefined): string {
       .replace(/^-+/, '')
       .slice(0, 32);
   if (isName(name)) return name;
-  throw invalid(`nobody can be called ${JSON.stringify(raw)} here`, {
+  throw invalid(`invalid member name ${JSON.stringify(raw)}`, {
     field: 'name',
-    hint: 'small letters, digits and dashes; say --name NAME',
+    hint: 'use --name NAME with lower-case letters, digits and dashes',
   });
 }
 
@@ -112,7 +113,9 @@ function refuseOuterKey({ folder, top }: KeyringPlace, key: string): void {
     if (!isKeyring(directory)) continue;
     const isThere = [...loadFacts(directory).facts.values()].some(({ version }) => version?.key === key);
     if (isThere)
-      throw conflict(`the keyring above has a key ${key}, too`, { hint: 'give another name: --key NAME' });
+      throw conflict(`a keyring in a parent directory already has a key "${key}"`, {
+        hint: 'use another name: --key NAME',
+      });
   }
 }
 

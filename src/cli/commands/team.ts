@@ -20,7 +20,7 @@ import { alterationsOf, witnessOf } from '../team/witness.ts';
 const IDENTITY = 'identity';
 export const identityOption = takingFile(
   IDENTITY,
-  'Your private key, of age or SSH; else where ssh and others have theirs.',
+  'Your private key (age or SSH). Default: the usual places of ssh and age.',
 );
 export const identityIn = (options: Given['options']): string | undefined => textOption(options, IDENTITY);
 
@@ -32,14 +32,14 @@ export function keyringHere(session: Session): KeyringPlace {
   const memory = new TeamMemory(session.environment);
   const place = keyringAbove('.', (mark) => memory.keyringAt(mark) !== undefined);
   if (place !== undefined) return place;
-  throw notFound('there is no keyring here, nor in a directory above', {
-    hint: 'make one: coffer team init',
+  throw notFound('no keyring in this directory or its parents', {
+    hint: 'run "coffer team init" to create one',
   });
 }
 
 const idArgument: ArgumentSpec = {
   metavar: 'ID',
-  help: 'The id that a colleague tells you, in person or by chat, not by the repository.',
+  help: 'ID from a colleague, in person or by chat, not from the repository.',
   required: true,
 };
 
@@ -47,15 +47,16 @@ export const trust: Command = {
   arguments: [idArgument],
   options: [identityOption],
   details:
-    'Says on this machine that the keyring of the repository is the right one: it has the fact of this id, and all that came before it. ' +
-    '"coffer team add" prints such an id. Where admins removed each other, the id of a removal says which of them is followed.',
-  examples: [['coffer team trust 22sx-08km-gprp-h0n6-x84k-5x7n-y91q-d3ec', 'Once in each clone']],
+    'Records on this machine that the keyring of the repository is genuine: it contains the fact ' +
+    'with this ID and all earlier ones. "coffer team add" prints such an ID. If admins removed each ' +
+    'other, the ID of one of the removals decides which one holds.',
+  examples: [['coffer team trust 22sx-08km-gprp-h0n6-x84k-5x7n-y91q-d3ec', 'Run once in each clone']],
   async run(session, { arguments: [text = ''], options }) {
     const trusting = requireId(unspelled(text));
     const place = keyringHere(session);
     const { state } = await openKeyring(session, { place, trusting, identity: identityIn(options) });
     const names = state.cards.map(({ card }) => (card.role === 'admin' ? `${card.name} (admin)` : card.name));
-    session.say(`Trusted on this machine. In are: ${names.join(', ')}.`);
+    session.say(`Trusted on this machine. Members: ${names.join(', ')}.`);
     return DONE;
   },
 };
@@ -63,8 +64,8 @@ export const trust: Command = {
 export const list: Command = {
   arguments: [],
   options: [identityOption],
-  details: 'Members with their keys, and what is due. "coffer team" alone does the same.',
-  examples: [['coffer team', 'Who is in']],
+  details: 'Lists members with their keys, and pending work. Same as "coffer team" alone.',
+  examples: [['coffer team', 'List the members']],
   async run(session, { options }) {
     const keyring = await openKeyring(session, {
       place: keyringHere(session),
@@ -117,18 +118,17 @@ function sayDue(session: Session, { state }: Keyring): void {
   const waiting = state.cards.filter((fact) => isWaiting(state, fact));
   if (waiting.length > 0)
     session.say(
-      `Waiting for keys: ${waiting.map(({ card }) => card.name).join(', ')}. An admin says: coffer team settle`,
+      `Waiting for keys: ${waiting.map(({ card }) => card.name).join(', ')}. An admin must run "coffer team settle".`,
     );
   const isDue = state.believed.length === 0 || keys.some((name) => bestVersion(state, name) === undefined);
-  if (isDue)
-    session.say('A merge or a removal has left something to be done. An admin says: coffer team settle');
+  if (isDue) session.say('Work is left from a merge or a removal. An admin must run "coffer team settle".');
 }
 
 export const log: Command = {
   arguments: [],
   options: [identityOption],
-  details: 'Each fact after those that it follows. The times are what their authors claim.',
-  examples: [['coffer team log', 'What was done, by whom']],
+  details: 'Lists each fact after those that it follows. Times are as claimed by the authors.',
+  examples: [['coffer team log', 'Show the history']],
   async run(session, { options }) {
     const { state } = await openKeyring(session, {
       place: keyringHere(session),
@@ -177,9 +177,10 @@ export const check: Command = {
   options: [identityOption],
   isVerdict: true,
   details:
-    'Looks at every file and signature, at what git would do to them, at root keys whose makers could open nothing, and in the history for what ' +
-    'was taken away or altered. The exit code is 1 when something is found.',
-  examples: [['coffer team check', 'Before a release, or in a pipeline']],
+    'Checks every file and signature, git settings that would change the files, root keys whose ' +
+    'creators could not open them, and the git history for facts that were removed or changed. ' +
+    'Exits with 1 if a problem is found.',
+  examples: [['coffer team check', 'Check before a release, or in CI']],
   async run(session, { options }) {
     const place = keyringHere(session);
     const { state, roots } = await openKeyring(session, {
@@ -197,13 +198,12 @@ export const check: Command = {
     ];
     for (const { id, path, by } of state.believed) {
       if ((await roots.open(id)) === undefined || (await roots.isSighted(id))) continue;
-      found.push(`.coffer/${path} was signed as ${nameOf(state, by)} by somebody who could open nothing`);
+      found.push(`.coffer/${path} was signed as ${nameOf(state, by)} without access to the keys`);
     }
-    if (witness.isShallow)
-      session.say('Its history is not here, so nothing tells whether something was taken away.');
+    if (witness.isShallow) session.say('The git history is incomplete: removed facts cannot be detected.');
     await printResult(session, { facts: state.valid.size, found }, { lines: () => found });
     session.say(
-      found.length === 0 ? `All ${state.valid.size} facts are as they should be.` : `Found: ${found.length}.`,
+      found.length === 0 ? `${state.valid.size} facts: no problems found.` : `Problems: ${found.length}.`,
     );
     return found.length === 0 ? DONE : FAILED;
   },

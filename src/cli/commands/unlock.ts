@@ -15,12 +15,13 @@ export const unlock: Command = {
   arguments: [],
   options: [...timeOptions, auditOption],
   details:
-    'Asks once and leaves an agent behind: a process of this user that holds the store open, and that every later command finds. ' +
-    'A store that is unlocked already stays as it is, unless --idle or --for start its times anew. What manages the store ' +
-    'itself (slots, rekey, backups), takes keys out of it or makes tokens asks all the same.',
+    'Prompts once and starts an agent: a background process of the current user that keeps the ' +
+    'store unlocked for later commands. If the store is already unlocked, nothing changes, unless ' +
+    '--idle or --for is given: they restart the timers. Commands that manage the store (slots, ' +
+    'rekey, backup), export keys or create tokens still ask for the secret.',
   examples: [
-    ['coffer unlock', 'Ask once, for a while'],
-    ['coffer unlock --idle 1h --for 10h', 'For a day at the desk'],
+    ['coffer unlock', 'Unlock with the default timeouts'],
+    ['coffer unlock --idle 1h --for 10h', 'Unlock for a working day'],
   ],
   labelOf: (field) => (field === 'audit' ? `--${AUDIT_LOG}` : undefined),
   async run(session, { options }) {
@@ -51,7 +52,7 @@ async function isUnlocked(session: Session): Promise<boolean> {
     const status = await connection.status();
     if (status.locked || (await hasLostItsStore(session, connection))) return false;
     await printDocument(session, status);
-    session.say('It is unlocked already; --idle or --for starts its times anew.');
+    session.say('Already unlocked. Use --idle or --for to restart the timers.');
     return true;
   } finally {
     connection.close();
@@ -78,13 +79,13 @@ export const lock: Command = {
   arguments: [],
   options: [],
   details:
-    'Ends the agent of the store at once; one that does not answer is killed. A store without one is locked already.',
-  examples: [['coffer lock', 'Before you leave the desk']],
+    'Stops the agent of the store. An agent that does not respond is killed. Without an agent, the store is already locked.',
+  examples: [['coffer lock', 'Lock before leaving your computer']],
   async run(session) {
     session.refuseRemote();
     const connection = await findAgent(session);
     if (connection === undefined) {
-      session.remark('It was locked already.');
+      session.remark('Already locked.');
       return DONE;
     }
     try {
@@ -94,7 +95,7 @@ export const lock: Command = {
       const pid = await killUnanswering(session, error);
       if (pid !== undefined) {
         session.warn(
-          `the agent (process ${pid}) did not answer, so it was killed; what was acknowledged is on disk`,
+          `the agent (process ${pid}) did not respond and was killed; acknowledged changes are on disk`,
         );
       }
       session.remark('Locked.');

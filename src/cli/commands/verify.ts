@@ -57,46 +57,55 @@ const MAX_LIST_BYTES = 16 * 2 ** 20;
 
 export const command: Command = {
   arguments: [
-    { metavar: FILE, help: 'What was signed; - is standard input.', required: true, offers: 'file' },
+    { metavar: FILE, help: 'Signed file; "-" reads standard input.', required: true, offers: 'file' },
     {
       metavar: `${SIGNATURE}${OR_FILE}`,
-      help: 'The signature, or its file; FILE.sig or FILE.minisig when it is left out.',
+      help: 'Signature, or its file. Default: FILE.sig or FILE.minisig.',
       required: false,
       offers: 'file',
     },
   ],
   options: [
-    takingTextOrFile(PUBLIC_KEY, 'KEY', 'The public key: PEM, OpenSSH, minisign or JWK, or its file.', {
+    takingTextOrFile(PUBLIC_KEY, 'KEY', 'Public key, or its file: PEM, OpenSSH, minisign or JWK.', {
       excludes: [ALLOWED_SIGNERS, KEY],
     }),
-    taking(ALLOWED_SIGNERS, 'FILE', 'Who may sign with which key, as ssh-keygen has it; with --identity.', {
+    taking(ALLOWED_SIGNERS, 'FILE', 'OpenSSH allowed_signers file; needs --identity.', {
       offers: 'file',
       excludes: [KEY],
     }),
-    taking(IDENTITY, 'WHO', 'Whose signature it has to be.'),
-    taking(KEY, 'NAME', 'A named key of the store, in any of its versions.', { offers: 'key' }),
-    namespaceOption('SSH signatures: what it was made for.'),
-    taking(FORMAT, 'FORMAT', 'The format that the signature has to have.', {
-      fallback: 'that of the signature, as far as the form of the key allows it',
+    taking(IDENTITY, 'WHO', 'Expected signer, as listed in the allowed signers.'),
+    taking(KEY, 'NAME', 'Verify with a key of the store (any version).', { offers: 'key' }),
+    namespaceOption('ssh: namespace of the signature.'),
+    taking(FORMAT, 'FORMAT', 'Required signature format.', {
+      fallback: 'that of the signature, if the key format allows it',
       choices: VERIFIED_FORMATS,
     }),
-    switching(MANIFEST, 'FILE is a list of SHA-256 sums: check the files that it names, too.'),
+    switching(MANIFEST, 'FILE is a list of SHA-256 checksums; also check the listed files.'),
     ...optionsOf('hash_algorithm', hash_algorithm),
     ...optionsOf('signature_algorithm', signature_algorithm),
     ...optionsOf('marshaling_algorithm', marshaling_algorithm),
   ],
   isVerdict: true,
   details:
-    'Signatures of ssh-keygen, of minisign, and of "coffer transit sign"; the last three options are for those. With --public-key or ' +
-    '--allowed-signers no store is needed. Files of a list are looked for beside it. For a key in the form of OpenSSH or minisign, a ' +
-    'signature of "coffer transit sign" is taken with --format transit only: such a key may have signed the same bytes for something else.',
+    'Verifies signatures from ssh-keygen, minisign and "coffer transit sign"; --hash-algorithm, ' +
+    '--signature-algorithm and --marshaling-algorithm apply only to the last. With --public-key or ' +
+    '--allowed-signers no store is needed. With --manifest, the listed files are looked up relative ' +
+    'to the manifest. With an OpenSSH or minisign key, a signature from "coffer transit sign" is ' +
+    'only accepted with --format transit, because such a key may have signed the same bytes for ' +
+    'another purpose.',
   examples: [
-    ['coffer verify app.tar.gz --public-key release.pub', 'Exit code 5: not valid, and one line says why'],
+    [
+      'coffer verify app.tar.gz --public-key release.pub',
+      'Verify a file; if invalid, prints why and exits with 5',
+    ],
     [
       'coffer verify app.tar.gz --allowed-signers signers --identity release@example.com',
-      'As ssh-keygen -Y verify does it',
+      'Verify against an allowed_signers file',
     ],
-    ['coffer verify dist/SHA256SUMS --manifest --key release', 'The list, and every file on it'],
+    [
+      'coffer verify dist/SHA256SUMS --manifest --key release',
+      'Verify a checksum file and all files it lists',
+    ],
   ],
   async run(session, given) {
     const plan = planOf(given);
@@ -134,9 +143,9 @@ function planOf({ arguments: [file = '', signature], options }: Given): Plan {
   const namespace = namespaceIn(options);
   const manifest = options.has(MANIFEST);
   if (manifest && file === STANDARD)
-    throw invalid('files of a list are looked for beside it', { field: FILE });
+    throw invalid('the manifest must be a file, because its entries are relative to it', { field: FILE });
   if (file === STANDARD && signature === undefined)
-    throw invalid(`${SIGNATURE} is missing`, { hint: 'name its file' });
+    throw invalid(`missing required argument ${SIGNATURE}`, { hint: 'name its file' });
   const request = {
     hashAlgorithm: textOption(options, 'hash-algorithm') ?? DEFAULT_HASH,
     prehashed: false,
@@ -163,7 +172,7 @@ function formatIn(options: Given['options']): VerifiedFormat | undefined {
   const text = textOption(options, FORMAT);
   const format = VERIFIED_FORMATS.find((name) => name === text);
   if (text === undefined || format !== undefined) return format;
-  throw invalid(`"${text}" can't be right`, {
+  throw invalid(`invalid value "${text}"`, {
     field: FORMAT,
     hint: `use one of ${VERIFIED_FORMATS.join(', ')}`,
   });
@@ -175,8 +184,8 @@ function trustOf(options: Given['options'], namespace: string): Plan['trust'] {
   const identity = textOption(options, IDENTITY);
   const name = textOption(options, KEY);
   if ((signers === undefined) !== (identity === undefined)) {
-    throw invalid(`--${ALLOWED_SIGNERS} and --${IDENTITY} go together`, {
-      hint: 'say whose signature it has to be',
+    throw invalid(`--${ALLOWED_SIGNERS} and --${IDENTITY} must be used together`, {
+      hint: 'use --identity to name the expected signer',
     });
   }
   if (publicKey !== undefined) {
@@ -198,7 +207,9 @@ function trustOf(options: Given['options'], namespace: string): Plan['trust'] {
       return { keys: () => versions.map(({ key, number: version }) => ({ key, form: 'pem', version })) };
     };
   }
-  throw invalid('nobody is trusted yet', { hint: `give --${PUBLIC_KEY}, --${ALLOWED_SIGNERS} or --${KEY}` });
+  throw invalid('no public key given to verify with', {
+    hint: `use --${PUBLIC_KEY}, --${ALLOWED_SIGNERS} or --${KEY}`,
+  });
 }
 
 /**
@@ -229,7 +240,7 @@ function allowedTrust(text: string, identity: string, namespace: string): Trust 
     judge: ({ key }) =>
       allowed.some((signer) => signer.key === signerKey(key))
         ? undefined
-        : `the allowed signers don't let ${identity} sign with ${sshFingerprint(key)} now` +
+        : `the allowed signers do not list ${sshFingerprint(key)} for ${identity} now` +
           (misread === undefined ? '' : `; ${misread.why}`),
   };
 }
@@ -248,10 +259,13 @@ function signatureText({ file, signature }: Plan): string {
   const endings = Object.values(ENDINGS);
   const found = endings.map((ending) => `${file}${ending}`).find((path) => existsSync(path));
   if (found !== undefined) return textOf(found, SIGNATURE);
-  throw notFound(`there is neither ${endings.map((ending) => file + ending).join(' nor ')}`, {
-    field: SIGNATURE,
-    hint: 'name the file of the signature',
-  });
+  throw notFound(
+    `no signature found: neither ${endings.map((ending) => file + ending).join(' nor ')} exists`,
+    {
+      field: SIGNATURE,
+      hint: 'name the file of the signature',
+    },
+  );
 }
 
 const bytesContent = (bytes: Buffer): Content & { close(): void } => ({
@@ -327,7 +341,7 @@ function notRead(path: string): string | undefined {
     return undefined;
   }
   if (found === undefined) return 'is missing';
-  return found.isFile() ? undefined : 'is no file';
+  return found.isFile() ? undefined : 'is not a file';
 }
 
 async function difference(hasher: FileHasher, path: string, sha256: string): Promise<string | undefined> {

@@ -6,7 +6,7 @@ import { ALL_TAGS, sameAs } from '../tags/chosen.ts';
 
 const TAG = 'tag';
 
-const plain = commandOf(['workspaces', 'list'], 'List or find workspaces', list);
+const plain = commandOf(['workspaces', 'list'], 'List or search workspaces', list);
 
 /** `--all-tags` is the opposite of `--any-tag`, as in `tags attach`. */
 export const command: Command = {

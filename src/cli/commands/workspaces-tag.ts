@@ -5,7 +5,7 @@ import { switching } from '../parse/everywhere.ts';
 
 const REPLACE = 'replace';
 const PATH = ['workspaces', 'tag'];
-const SUMMARY = 'Put tags on a workspace, making those that are missing';
+const SUMMARY = 'Add tags to a workspace, creating missing ones';
 
 const adding = commandOf(PATH, SUMMARY, tag);
 const replacing = commandOf(PATH, SUMMARY, retag);
@@ -13,10 +13,10 @@ const replacing = commandOf(PATH, SUMMARY, retag);
 /** Command that adds tags to a workspace, or replaces all its tags. */
 export const command: Command = {
   ...adding,
-  options: [...adding.options, switching(REPLACE, 'Take off every other tag.')],
+  options: [...adding.options, switching(REPLACE, 'Remove all other tags.')],
   examples: [
     ...adding.examples,
-    ['coffer workspaces tag billing env:prod --replace --org acme', 'this tag and no other'],
+    ['coffer workspaces tag billing env:prod --replace --org acme', 'Replace all tags by one'],
   ],
   run: (session, given) => (given.options.has(REPLACE) ? replacing : adding).run(session, given),
 };

@@ -108,7 +108,8 @@ function aboutIn(json: string): About {
   const about: unknown = JSON.parse(json);
   if (!isObject(about)) throw new TypeError('no object');
   const { file, base, shown } = about;
-  if (typeof file !== 'string' || typeof shown !== 'string') throw new TypeError('not what is written there');
+  if (typeof file !== 'string' || typeof shown !== 'string')
+    throw new TypeError('not what was written there');
   return { file, shown, base: typeof base === 'string' ? String(base) : undefined };
 }
 

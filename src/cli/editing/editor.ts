@@ -55,7 +55,7 @@ export function editorOf(environment: Environment, platform: string = process.pl
   const meant = vim && words.includes(VIM_WINDOW) ? 'gvim' : program;
   const waits = IN_A_WINDOW.find(({ names }) => names.includes(meant))?.waits;
   if (waits !== undefined && !words.some((word) => waits.includes(word))) {
-    throw invalid(`${first} does not wait until its window is closed`, {
+    throw invalid(`${first} returns before its window is closed`, {
       field: name,
       hint: `set it to "${command} ${waits[0]}"`,
     });

@@ -24,7 +24,7 @@ interface State {
 }
 
 const EMPTY: Readonly<Record<Format['name'], string>> = { dotenv: '', yaml: '', json: '{}\n' };
-const NOTHING_CHANGED = 'Nothing was changed.';
+const NOTHING_CHANGED = 'No changes made.';
 
 /** Converts the edited text back to the encrypted file. */
 export class Takeover {
@@ -114,12 +114,10 @@ export class Takeover {
     const text = merged.bytes.toString();
     draft.show(text, now);
     if (merged.isClean) {
-      this.#session.say(`${name} was changed while you edited it; both changes are in it now.`);
+      this.#session.say(`${name} was changed while you edited it; both changes were merged.`);
       return format.parse(text, name);
     }
-    this.#session.say(
-      `${name} was changed while you edited it; where both changed the same, solve it in the editor.`,
-    );
+    this.#session.say(`${name} was changed while you edited it; resolve the conflicts in the editor.`);
     return undefined;
   }
 

@@ -39,7 +39,7 @@ function oncePassphrase(session: Session, options: Given['options']): () => Prom
     const file = textOption(options, PASSPHRASE_FILE);
     if (file !== undefined) return passphraseIn(file, `--${PASSPHRASE_FILE}`);
     if (session.prompts.available()) return session.prompts.secret('Passphrase of the file');
-    throw new CofferError('sealed', 'a passphrase opens this file, and there is nobody to ask for it', {
+    throw new CofferError('sealed', 'the file is encrypted with a passphrase: cannot prompt for it', {
       hint: `use --${PASSPHRASE_FILE}`,
     });
   };
@@ -60,9 +60,9 @@ async function identitiesIn(session: Session, path: string): Promise<readonly Id
   if (lines.length > 0 && lines.every((line) => /^\s*AGE-SECRET-KEY-/i.test(line))) {
     return lines.map((line) => ageIdentity(line.trim()));
   }
-  throw invalid(`there is no private key in ${path}`, {
+  throw invalid(`no private key in ${path}`, {
     field: `--${IDENTITY}`,
-    hint: 'it has lines that begin with AGE-SECRET-KEY-, or one private key of SSH',
+    hint: 'an identity file has AGE-SECRET-KEY- lines or one SSH private key',
   });
 }
 
@@ -81,7 +81,7 @@ export const sshPrivateKeyIn = async (session: Session, path: string, text: stri
 async function pemKey(session: Session, path: string, pem: string): Promise<KeyObject> {
   const isEncrypted = /ENCRYPTED/.test(pem);
   if (isEncrypted && !session.prompts.available()) {
-    throw new CofferError('sealed', `${path} has a passphrase, and there is nobody to ask for it`, {
+    throw new CofferError('sealed', `${path} is encrypted: cannot prompt for its passphrase`, {
       field: `--${IDENTITY}`,
     });
   }
@@ -89,9 +89,9 @@ async function pemKey(session: Session, path: string, pem: string): Promise<KeyO
   try {
     return createPrivateKey({ key: pem, passphrase });
   } catch {
-    throw invalid(`the private key in ${path} can't be read`, {
+    throw invalid(`cannot read the private key in ${path}`, {
       field: `--${IDENTITY}`,
-      hint: isEncrypted ? 'is the passphrase right?' : 'is it whole?',
+      hint: isEncrypted ? 'check the passphrase' : 'check that the file is complete',
     });
   }
 }

@@ -15,16 +15,16 @@ export const recipientOption: OptionSpec = {
   flag: RECIPIENT,
   takes: 'values',
   metavar: 'WHO',
-  help: 'Who can open the file: age1…, a line of an SSH .pub file, @FILE with such lines, or the name of a key.',
+  help: 'Recipient: age1…, SSH public key, key name, or @FILE with one per line. Can be repeated.',
   offers: 'key',
 };
 
 /** Options of commands that encrypt files for others. */
 export const sendingOptions: readonly OptionSpec[] = [
   recipientOption,
-  switching(PASSPHRASE, 'Write a file that a passphrase opens; asked for twice.'),
-  takingFile(PASSPHRASE_FILE, 'File that holds that passphrase.'),
-  switching(ARMOR, 'Write text in place of bytes; with --recipient or --passphrase.'),
+  switching(PASSPHRASE, 'Encrypt with a passphrase; prompts for it.'),
+  takingFile(PASSPHRASE_FILE, 'Read the passphrase from FILE.'),
+  switching(ARMOR, 'Write ASCII armor; only with --recipient or --passphrase.'),
 ];
 
 /** Options of commands that open files of others. */
@@ -33,11 +33,11 @@ export const openingOptions: readonly OptionSpec[] = [
     flag: IDENTITY,
     takes: 'values',
     metavar: 'FILE',
-    help: 'Private keys that open a file of age: AGE-SECRET-KEY-… or an SSH key.',
+    help: 'Identity file: AGE-SECRET-KEY-… or an SSH private key. Can be repeated.',
     fallback: 'keys of the store',
     offers: 'file',
   },
-  takingFile(PASSPHRASE_FILE, 'File that holds the passphrase of a file of age.'),
+  takingFile(PASSPHRASE_FILE, 'Read the passphrase of an age file from FILE.'),
 ];
 
 /**
@@ -48,22 +48,23 @@ export function isForOthers(options: Given['options'], name: string | undefined)
   const isRecipients = textsOption(options, RECIPIENT).length > 0;
   const isPassphrase = options.has(PASSPHRASE) || options.has(PASSPHRASE_FILE);
   if (!isRecipients && !isPassphrase) {
-    if (options.has(ARMOR)) throw invalid('only a file for --recipient is text', { field: ARMOR });
+    if (options.has(ARMOR)) throw invalid('--armor needs --recipient or --passphrase', { field: ARMOR });
     if (name !== undefined) return false;
-    throw invalid('there is nobody who could open the file', {
+    throw invalid('no recipient given', {
       field: 'NAME',
-      hint: 'name a key, or say --recipient WHO',
+      hint: 'name a key, or use --recipient',
     });
   }
   if (isRecipients && isPassphrase) {
-    throw invalid('a file that a passphrase opens has no other recipients', { field: RECIPIENT });
+    throw invalid('--passphrase cannot be combined with recipients', { field: RECIPIENT });
   }
   const misplaced = ['metadata', 'context', 'context-text'].find((flag) => options.has(flag));
-  if (misplaced !== undefined) throw invalid('the age format has no place for it', { field: misplaced });
+  if (misplaced !== undefined)
+    throw invalid('the age format does not support metadata', { field: misplaced });
   if (name === undefined) return true;
-  throw invalid('a file is either for a named key alone, or for recipients', {
+  throw invalid('NAME cannot be used with --recipient', {
     field: RECIPIENT,
-    hint: `say --recipient ${name} as well as the others, and leave the name out`,
+    hint: `use --recipient ${name} instead of NAME`,
   });
 }
 
@@ -74,8 +75,8 @@ export function isForOthers(options: Given['options'], name: string | undefined)
 export function refuseIdentities(options: Given['options']): void {
   const given = [IDENTITY, PASSPHRASE_FILE].find((flag) => options.has(flag));
   if (given === undefined) return;
-  throw invalid('it opens files in the age format, and this is none', {
+  throw invalid('--identity is only for age files, and this is not one', {
     field: given,
-    hint: 'an envelope is opened by its named key: leave the option out',
+    hint: 'omit the option: an envelope is decrypted with its named key',
   });
 }

@@ -49,7 +49,10 @@ async function recipientsFrom(session: Session, word: string): Promise<readonly 
  */
 function textRecipient(text: string): Recipient | undefined {
   if (/^AGE-SECRET-KEY-/i.test(text)) {
-    throw invalid('this is a private key', { field: RECIPIENT, hint: 'give its public half, age1…' });
+    throw invalid('this is a private key, not a recipient', {
+      field: RECIPIENT,
+      hint: 'use its public key, age1…',
+    });
   }
   if (/^age1/i.test(text)) return ageRecipient(text);
   const ssh = parseSshLine(text);
@@ -68,18 +71,18 @@ function fileRecipients(path: string): readonly Recipient[] {
       const known = asCofferError(error);
       if (known === undefined) throw error;
       const hint = known.hint === undefined ? {} : { hint: known.hint };
-      throw new CofferError(known.kind, `line ${index + 1} of ${path}: ${known.message}`, {
+      throw new CofferError(known.kind, `${path}:${index + 1}: ${known.message}`, {
         field: RECIPIENT,
         ...hint,
       });
     }
-    throw invalid(`line ${index + 1} of ${path} is no recipient`, {
+    throw invalid(`${path}:${index + 1}: not a recipient`, {
       field: RECIPIENT,
       hint: 'each line is an age1…, or an SSH public key',
     });
   });
   if (found.length > 0) return found;
-  throw invalid(`there is no recipient in ${path}`, { field: RECIPIENT });
+  throw invalid(`no recipient in ${path}`, { field: RECIPIENT });
 }
 
 async function latestRecipient(runner: Runner, name: string, mount: string): Promise<string> {
@@ -90,9 +93,9 @@ async function latestRecipient(runner: Runner, name: string, mount: string): Pro
 
 /** Returns the error for a key that cannot be a recipient. */
 export const notForOthers = (name: string): CofferError =>
-  new CofferError('unsupported', `key "${name}" is of a type that others can't encrypt to`, {
+  new CofferError('unsupported', `key "${name}" cannot be a recipient: wrong key type`, {
     field: RECIPIENT,
-    hint: 'its public half is no recipient of age; "coffer transit keys create --help" lists the types',
+    hint: 'use a key type that age can encrypt to, see "coffer transit keys create --help"',
   });
 
 async function newFilePassphrase(session: Session, options: Given['options']): Promise<string | Uint8Array> {
@@ -103,7 +106,7 @@ async function newFilePassphrase(session: Session, options: Given['options']): P
       (await import('../secrets/passphrases.ts')).freshPassphrase(systemRandom),
     );
   }
-  throw new CofferError('sealed', 'there is nobody to ask for the passphrase of the file', {
+  throw new CofferError('sealed', 'cannot prompt for the passphrase of the file', {
     hint: `use --${PASSPHRASE_FILE}`,
   });
 }

@@ -50,14 +50,14 @@ export async function dataKeysOf(
  */
 function possibleMount({ mount }: KeyReference): string {
   if (isMountPath(mount)) return mount;
-  throw denied('the envelope says that its key lies where no transit mount can be', {
+  throw denied('the envelope names an invalid transit mount', {
     hint: 'name the mount with --mount if you trust the file',
   });
 }
 
 const otherMount = (key: KeyReference, mount: string): CofferError =>
   denied(`the envelope is encrypted under key "${key.name}" of mount "${key.mount}", not of "${mount}"`, {
-    hint: `say --mount ${key.mount} if that is the one you mean`,
+    hint: `use --mount ${key.mount} if you trust the file`,
   });
 
 type Answer = Readonly<Record<string, unknown>>;
@@ -65,5 +65,5 @@ type Answer = Readonly<Record<string, unknown>>;
 function memberOf(answer: Answer, member: string): string {
   const value = answer[member];
   if (typeof value === 'string') return value;
-  throw new CofferError('unavailable', `the answer has no ${member} in it`);
+  throw new CofferError('unavailable', `unexpected response: no ${member}`);
 }

@@ -60,7 +60,7 @@ export const decryptedNames: Naming = {
   resultOf(name) {
     const ending = ENDINGS.find((known) => name.endsWith(known));
     if (ending !== undefined && basename(name) !== ending) return name.slice(0, -ending.length);
-    throw invalid(`the name ${name} does not end in ${OWN_ENDING}, so what is the result to be called?`, {
+    throw invalid(`cannot name the output: ${name} does not end in ${OWN_ENDING}`, {
       field: IN,
       hint: 'decrypt it alone, with --out FILE',
     });
@@ -94,11 +94,11 @@ function filesBelow(directory: string, isMeant: Naming['isMeant']): readonly Inp
     .filter((path) => isMeant(basename(path)))
     .sort();
   if (files.length === 0) {
-    throw invalid(`there is nothing to do in ${directory}`, {
+    throw invalid(`no matching files in ${directory}`, {
       field: IN,
       hint: isMeant(OWN_ENDING)
-        ? `no file there ends in ${ENDINGS.join(' or ')}`
-        : `no file is there, but for those that end in ${ENDINGS.join(' or ')}`,
+        ? `no files end in ${ENDINGS.join(' or ')}`
+        : `all files already end in ${ENDINGS.join(' or ')}`,
     });
   }
   return files.map((path) => ({ path, name: relative(directory, path) }));
@@ -140,7 +140,10 @@ export async function jobsOf(
     return [{ from, to: await outPlaceOf(session, options) }];
   }
   if (out !== undefined)
-    throw invalid('several results do not go into one file', { field: OUT, hint: 'use --out-dir' });
+    throw invalid('--out takes a single result; there are several inputs', {
+      field: OUT,
+      hint: 'use --out-dir',
+    });
   const jobs = inputs.map((input) => jobOf(input, directory, naming));
   refuseClashes(jobs);
   const results = jobs.map(({ to }) => to);
@@ -158,7 +161,7 @@ function jobOf(
   naming: Naming,
 ): { readonly from: string; readonly to: string } {
   if (path === undefined) {
-    throw invalid('standard input has no name that its result could have', {
+    throw invalid('--out-dir cannot be used with standard input: the result would have no name', {
       field: IN,
       hint: 'use --out FILE',
     });
@@ -175,7 +178,7 @@ function refuseClashes(jobs: readonly { readonly from: string; readonly to: stri
   for (const { from, to } of jobs) {
     const place = resolve(to);
     if (taken.has(place))
-      throw invalid(`${taken.get(place)} and ${from} would both become ${to}`, { field: IN });
+      throw invalid(`${taken.get(place)} and ${from} would both be written to ${to}`, { field: IN });
     taken.set(place, from);
     refuseSameFile(from, to);
   }

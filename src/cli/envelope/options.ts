@@ -18,14 +18,14 @@ export const inOption: OptionSpec = {
   flag: IN,
   takes: 'values',
   metavar: 'FILE',
-  help: 'Files to read; of a directory, every file below it.',
+  help: 'Files to read; directories are read recursively.',
   fallback: 'standard input',
   offers: 'file',
 };
 
 export const severalOptions: readonly OptionSpec[] = [
-  taking(OUT_DIR, 'DIR', 'Put the results there, one file each.', {
-    fallback: 'for several files, beside each one',
+  taking(OUT_DIR, 'DIR', 'Write one result file per input to DIR.', {
+    fallback: 'next to each input file, if there are several',
     offers: 'directory',
     excludes: ['out'],
   }),
@@ -35,7 +35,7 @@ export const severalOptions: readonly OptionSpec[] = [
 /** Argument for the named key, which the header also contains. */
 export const expectedKey: ArgumentSpec = {
   metavar: 'NAME',
-  help: 'Fail unless this is the named key in the header.',
+  help: 'Expected key; fail if the header names another.',
   required: false,
   offers: 'key',
 };
@@ -48,7 +48,7 @@ export function namedKey({ arguments: [name], options }: Given): string | undefi
   if (name === undefined) return undefined;
   const isFile = name.includes('/') || (name.endsWith('.coffer') && !options.has(IN) && existsSync(name));
   if (!isFile) return name;
-  throw invalid(`${name} is no name of a key`, { field: 'NAME', hint: 'name files with --in' });
+  throw invalid(`invalid key name ${name}`, { field: 'NAME', hint: 'name files with --in' });
 }
 
 export const contextOptions: readonly OptionSpec[] = optionsOf('context', context);
@@ -60,8 +60,8 @@ export function contextOf(options: Options): string | undefined {
 }
 
 export const rangeOptions: readonly OptionSpec[] = [
-  taking('offset', 'BYTES', 'Leave out so many bytes at the beginning.'),
-  taking('length', 'BYTES', 'Write so many bytes at most.'),
+  taking('offset', 'BYTES', 'Skip this many bytes of plaintext.'),
+  taking('length', 'BYTES', 'Write at most this many bytes.'),
 ];
 
 /**
@@ -76,7 +76,7 @@ export function rangeOf(options: Options): ByteRange | undefined {
 }
 
 const byteCount = (options: Options, flag: string): number | undefined =>
-  numberOption(options, flag, /^\d{1,15}$/, 'give a number of bytes');
+  numberOption(options, flag, /^\d{1,15}$/, 'use a number of bytes');
 
 /** Returns a function that creates the value on its first call. */
 export function once<T>(make: () => Promise<T>): () => Promise<T> {

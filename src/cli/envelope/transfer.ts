@@ -71,9 +71,9 @@ export async function transferAll(request: TransferRequest): Promise<number> {
  */
 function refuseMixedOutput({ session, jobs }: TransferRequest): void {
   if (session.settings.format !== 'json' || jobs.every(({ to }) => to !== undefined)) return;
-  throw invalid('standard output is for the data, and cannot take a JSON document, too', {
+  throw invalid('-o json cannot be used when the data goes to standard output', {
     field: 'output',
-    hint: 'use --out FILE, or leave -o json out',
+    hint: 'use --out FILE, or omit -o json',
   });
 }
 

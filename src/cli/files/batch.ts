@@ -132,7 +132,7 @@ function elementOf(item: Item): Element {
 function resultsOf(data: unknown, expected: number): readonly unknown[] {
   const results = (data as { readonly batch_results?: unknown } | undefined)?.batch_results;
   if (Array.isArray(results) && results.length === expected) return results;
-  throw invalid('the answer does not have one result for each item');
+  throw invalid('unexpected response: wrong number of results');
 }
 
 /** Calls that a batch is divided into. The result of an item does not depend on the division. */

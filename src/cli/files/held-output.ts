@@ -97,7 +97,7 @@ function plainly<T>(work: () => T): T {
   try {
     return work();
   } catch (error) {
-    throw new CofferError('unavailable', `can't keep the answers until the end: ${diskReason(error)}`, {
+    throw new CofferError('unavailable', `cannot store the results until the end: ${diskReason(error)}`, {
       hint: 'write them to a file with --out',
       cause: error,
     });

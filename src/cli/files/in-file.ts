@@ -6,7 +6,7 @@ import { type Input, inputFrom } from '../terminal/streams.ts';
 
 /** Reasons why a file cannot be opened, read or written that differ from those of the store. */
 export const FILE_REASONS: Readonly<Record<string, string>> = {
-  ELOOP: 'the links lead in a circle',
+  ELOOP: 'too many levels of symbolic links',
   ENAMETOOLONG: 'the name is too long',
   EPERM: 'permission denied',
 };
@@ -75,7 +75,7 @@ function readFailure(path: string, field: string, error: unknown): CofferError {
   const kind = WRONG_NAME.has(code) ? 'invalid' : 'unavailable';
   const isUnreadable = code === 'ENOENT' && path.includes(UNREADABLE);
   const reason = isUnreadable ? 'its name is not UTF-8' : (REASONS[code] ?? diskReason(error));
-  return new CofferError(kind, `can't read ${path}: ${reason}`, { field, cause: error });
+  return new CofferError(kind, `cannot read ${path}: ${reason}`, { field, cause: error });
 }
 
 /**

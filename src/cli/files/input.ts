@@ -38,7 +38,7 @@ export interface OpenedInput {
 export function openInput(session: Session, source: InputSource): OpenedInput | Buffer | undefined {
   const { value, file } = source;
   if (value !== undefined && file !== undefined) {
-    throw invalid(`${source.label} and --in exclude each other`, { hint: 'give one of them' });
+    throw invalid(`${source.label} cannot be used with --in`, { hint: 'use only one of them' });
   }
   const path = file ?? (source.valueIsFile ? value : undefined);
   if (path !== undefined && path !== STANDARD_INPUT) {
@@ -65,7 +65,7 @@ export function readShortText(path: string, field: string, maxBytes: number): st
     if (known?.kind !== 'too-large') throw error;
     throw new CofferError('too-large', `${path} is larger than ${maxBytes / 1024} KiB`, {
       field,
-      hint: 'is it the right file?',
+      hint: 'check that it is the right file',
     });
   }
 }
@@ -79,7 +79,7 @@ export function readStandardInput(session: Session): Buffer {
 export function announceStandardInput(session: Session): void {
   if (!session.streams.in.isTerminal) return;
   const end = process.platform === 'win32' ? 'Ctrl-Z and Enter' : 'Ctrl-D';
-  session.say(`reading from standard input… (end with ${end} on a line of its own)`);
+  session.say(`Reading from standard input, end with ${end} on an empty line…`);
 }
 
 /**
@@ -90,6 +90,6 @@ export function inputText(bytes: Buffer, label: string): string {
   try {
     return new TextDecoder('utf-8', { fatal: true }).decode(bytes).replace(/\r?\n$/, '');
   } catch {
-    throw invalid('this is not text', { field: label, hint: 'binary data can not be right here' });
+    throw invalid('the input is not text', { field: label, hint: 'binary data is not accepted here' });
   }
 }

@@ -143,10 +143,10 @@ class ArrayCutter implements Cutter {
   }
 
   *end(): Iterable<Item> {
-    if (this.#trailing) yield { problem: 'there is something after the end of the JSON array' };
+    if (this.#trailing) yield { problem: 'unexpected data after the JSON array' };
     if (this.#ended) return;
     yield* this.#last();
-    yield { problem: 'the JSON array is cut off' };
+    yield { problem: 'the JSON array is truncated' };
   }
 
   #insideString(byte: number): void {

@@ -74,7 +74,7 @@ export function namedPairs(label: string, texts: readonly string[]): Readonly<Re
   return Object.fromEntries(
     texts.map((text) => {
       const at = text.indexOf('=');
-      if (at < 1) throw invalid(`"${text}" can't be right`, { field: label, hint: 'give NAME=VALUE' });
+      if (at < 1) throw invalid(`invalid value "${text}"`, { field: label, hint: 'use NAME=VALUE' });
       return [text.slice(0, at), text.slice(at + 1)];
     }),
   );
@@ -114,7 +114,7 @@ export function checkTyped(
 function missing(label: string, { help, cli }: Param<unknown>): CofferError {
   const meaning = `${help.charAt(0).toLowerCase()}${help.slice(1).replace(/\.$/, '')}`;
   const otherwise = cli.environment === undefined ? '' : `; or set ${cli.environment}`;
-  return invalid(`${label} is missing`, { hint: meaning + otherwise });
+  return invalid(`missing required value ${label}`, { hint: meaning + otherwise });
 }
 
 function checkedValue(param: Param<unknown>, value: unknown, label: string): unknown {
@@ -148,11 +148,11 @@ function checkBase64(text: string, label: string): void {
  */
 function checkInteger({ schema: { minimum, maximum } }: Param<unknown>, text: string, label: string): void {
   const value = Number(text);
-  if (text.trim() === '' || !Number.isSafeInteger(value)) throw wrong(label, text, 'give a whole number');
-  if (/^[+-]?0\d/.test(text)) throw wrong(label, text, 'give it without a zero in front');
-  if (minimum !== undefined && value < minimum) throw wrong(label, text, `give at least ${minimum}`);
-  if (maximum !== undefined && value > maximum) throw wrong(label, text, `give at most ${maximum}`);
+  if (text.trim() === '' || !Number.isSafeInteger(value)) throw wrong(label, text, 'use an integer');
+  if (/^[+-]?0\d/.test(text)) throw wrong(label, text, 'remove the leading zero');
+  if (minimum !== undefined && value < minimum) throw wrong(label, text, `use at least ${minimum}`);
+  if (maximum !== undefined && value > maximum) throw wrong(label, text, `use at most ${maximum}`);
 }
 
 const wrong = (label: string, value: unknown, hint: string): CofferError =>
-  invalid(`${JSON.stringify(value)} can't be right`, { field: label, hint });
+  invalid(`invalid value ${JSON.stringify(value)}`, { field: label, hint });

@@ -85,7 +85,9 @@ export async function mayReplace(
   if (first === undefined) return false;
   if (!session.prompts.available()) throw alreadyThere(first);
   const what = others.length === 0 ? first : `${first} and ${others.length} more`;
-  const isMeant = await session.confirmed(async () => `Replace ${what}? What is there now is lost.`);
+  const isMeant = await session.confirmed(
+    async () => `Overwrite ${what}? Its current contents will be lost.`,
+  );
   if (!isMeant) throw alreadyThere(first);
   return true;
 }
@@ -105,7 +107,7 @@ export async function outPlaceOf(
 }
 
 const alreadyThere = (path: string): CofferError =>
-  exists(`${path} exists already`, { hint: 'say --force to replace it' });
+  exists(`${path} already exists`, { hint: 'use --force to overwrite it' });
 
 /**
  * Opens a file for writing. A device or a named pipe is written to directly.
@@ -184,8 +186,8 @@ function makeLike(descriptor: number, { uid, gid, mode }: Stats): void {
 
 /** Returns the error if the file is complete, and has replaced the old one, but may not be durable. */
 const notKnownDurable = (path: string, error: unknown): CofferError =>
-  unconfirmed(`${path} is written, but not known to outlast a power cut: ${reasonOf(error)}`, {
-    hint: 'it is whole: copy it elsewhere, or check the disk',
+  unconfirmed(`${path} was written, but could not be flushed to disk: ${reasonOf(error)}`, {
+    hint: 'the file is complete: copy it elsewhere, or check the disk',
     cause: error,
   });
 
@@ -285,7 +287,7 @@ export function writeFailure(path: string, error: unknown, field?: string): unkn
   if (code === undefined) return error;
   return new CofferError(
     IMPOSSIBLE.has(code) ? 'invalid' : 'unavailable',
-    `can't write ${path}: ${reasonOf(error)}`,
+    `cannot write ${path}: ${reasonOf(error)}`,
     { field, cause: error },
   );
 }

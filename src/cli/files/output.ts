@@ -104,7 +104,7 @@ function forTerminal(bytes: Buffer): string {
 }
 
 export const binaryRefused = (): CofferError =>
-  new CofferError('invalid', 'the result is binary, and is not written to a terminal', {
+  new CofferError('invalid', 'refusing to write binary data to a terminal', {
     hint: 'use --out FILE, a pipe, --base64, or -o raw',
   });
 

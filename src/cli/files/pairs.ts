@@ -27,7 +27,7 @@ export function pairOf(text: string): readonly [key: string, value: string] {
   if (mark < 1) {
     throw invalid(`${JSON.stringify(text)} is not KEY=VALUE`, {
       field: PAIR,
-      hint: 'give KEY=VALUE, KEY=@FILE, KEY=-, @FILE or -',
+      hint: 'use KEY=VALUE, KEY=@FILE, KEY=-, @FILE or -',
     });
   }
   return [text.slice(0, mark), text.slice(mark + 1)];
@@ -52,5 +52,5 @@ function objectIn(text: string): object {
     value = undefined;
   }
   if (isObject(value)) return value;
-  throw invalid('this is not a JSON object', { field: PAIR, hint: 'give {"key": "value", …}' });
+  throw invalid('this is not a JSON object', { field: PAIR, hint: 'use {"key": "value", …}' });
 }

@@ -13,17 +13,17 @@ export async function askedSecret(
   { value, file }: { readonly value: string | undefined; readonly file: string | undefined },
 ): Promise<string | undefined> {
   if (value !== undefined && value !== '-') {
-    throw invalid('not as an argument, which others on the machine can read', {
+    throw invalid('secrets cannot be passed as arguments: other users could see them', {
       field: param,
-      hint: 'give it on standard input (-) or with --in, or leave it out to be asked',
+      hint: 'pass it on standard input (-) or with --in, or omit it to be prompted',
     });
   }
   // Data on standard input is the secret, if one is required.
   const isPiped = onRequest !== true && !session.streams.in.isTerminal;
   if (value !== undefined || file !== undefined || isPiped || !session.prompts.available()) return undefined;
   if (onRequest !== true) return session.prompts.newSecret(question);
-  const first = await session.prompts.secret(`${question} (Enter for none, or to leave it as it is)`);
+  const first = await session.prompts.secret(`${question} (press Enter for none or to keep the current one)`);
   if (first === '') return undefined;
   if ((await session.prompts.secret('Once more')) === first) return first;
-  throw invalid('the two are not the same', { field: param });
+  throw invalid('the entries do not match', { field: param });
 }

@@ -33,13 +33,13 @@ export async function jobToken(environment: Environment, request: TokenRequest):
   const url = variable(environment, 'ACTIONS_ID_TOKEN_REQUEST_URL');
   const bearer = variable(environment, 'ACTIONS_ID_TOKEN_REQUEST_TOKEN');
   if (url !== undefined && bearer !== undefined) return gitHubToken(environment, url, bearer, request);
-  throw invalid('there is no token of a job here', { field: 'jwt', hint: wayToOne(environment) });
+  throw invalid('no CI job token found', { field: 'jwt', hint: wayToOne(environment) });
 }
 
 function wayToOne(environment: Environment): string {
   if (environment['GITHUB_ACTIONS'] === 'true') return 'the job needs "permissions: id-token: write"';
   if (environment['GITLAB_CI'] === 'true') return 'the job needs "id_tokens: COFFER_ID_TOKEN: aud: …"';
-  return 'give jwt=@FILE or jwt=-, or set COFFER_ID_TOKEN';
+  return 'use jwt=@FILE or jwt=-, or set COFFER_ID_TOKEN';
 }
 
 async function gitHubToken(
@@ -48,13 +48,13 @@ async function gitHubToken(
   bearer: string,
   { audience, certificateAuthorities }: TokenRequest,
 ): Promise<string> {
-  if (!URL.canParse(text)) throw invalid('that is no address', { field: 'ACTIONS_ID_TOKEN_REQUEST_URL' });
+  if (!URL.canParse(text)) throw invalid('invalid URL', { field: 'ACTIONS_ID_TOKEN_REQUEST_URL' });
   const url = new URL(text);
   // A network attacker who reads the request could request tokens of this job.
   if (isExposed(url.origin)) {
     throw denied(`${url.origin} is not encrypted`, {
       field: 'ACTIONS_ID_TOKEN_REQUEST_URL',
-      hint: 'the token of a job is asked for over https:// alone',
+      hint: 'job tokens are only requested over https://',
     });
   }
   url.searchParams.set('audience', audience);
@@ -75,9 +75,10 @@ async function gitHubToken(
   } catch (error) {
     const known = asCofferError(error);
     if (known === undefined) throw error;
-    throw new CofferError(known.kind, `no token of the job: ${known.message}`, {
+    throw new CofferError(known.kind, `cannot get a token for the CI job: ${known.message}`, {
       field: known.field,
-      hint: known.kind === 'unavailable' ? "see GitHub's status, and run the job again" : known.hint,
+      hint:
+        known.kind === 'unavailable' ? 'check https://www.githubstatus.com and rerun the job' : known.hint,
       cause: error,
     });
   } finally {
@@ -94,5 +95,5 @@ function tokenIn(status: number, body: string): string {
       // A response that is not JSON has no token.
     }
   }
-  throw unavailable(`GitHub answered with status ${status}${status === OK ? ' and without one' : ''}`);
+  throw unavailable(`GitHub returned status ${status}${status === OK ? ' without a token' : ''}`);
 }

@@ -49,8 +49,8 @@ export class TokenFile {
   static required(environment: Environment, address: string): TokenFile {
     const file = TokenFile.of(environment, address);
     if (file !== undefined) return file;
-    throw invalid('there is no place to keep a token in', {
-      hint: 'set HOME or XDG_STATE_HOME, or say --no-store',
+    throw invalid('no directory to store the token in', {
+      hint: 'set HOME or XDG_STATE_HOME, or use --no-store',
     });
   }
 
@@ -68,8 +68,8 @@ export class TokenFile {
     }
     const kept = parse(text);
     if (kept !== undefined) return kept;
-    throw corrupt(placed`${{ file: this.path }} is not what "coffer login" wrote`, {
-      hint: 'log in again, or forget it with "coffer logout"',
+    throw corrupt(placed`${{ file: this.path }} was not written by "coffer login"`, {
+      hint: 'log in again, or delete it with "coffer logout"',
     });
   }
 

@@ -64,20 +64,21 @@ export function askedIn(words: readonly string[], option: string | undefined): A
   const [first] = words;
   const named = first === undefined || first.includes('=') ? undefined : first;
   if (named !== undefined && option !== undefined && named !== option) {
-    throw invalid(`--method ${option} and ${named} exclude each other`, { hint: 'give one of them' });
+    throw invalid(`METHOD ${named} contradicts --method ${option}`, { hint: 'use only one of them' });
   }
   const method = methodNamed(named ?? option ?? 'token');
   const pairs = new Map(words.slice(named === undefined ? 0 : 1).map(pairOf));
   const { needs, secret }: Method = METHODS[method];
   for (const name of needs) {
     if ((pairs.get(name) ?? '') === '')
-      throw invalid(`missing ${name}`, { field: PAIR, hint: `give ${name}=…` });
+      throw invalid(`missing ${name}`, { field: PAIR, hint: `use ${name}=…` });
   }
-  if (pairs.get('username')?.includes('/')) throw invalid('a user name has no slash', { field: 'username' });
+  if (pairs.get('username')?.includes('/'))
+    throw invalid('the user name must not contain "/"', { field: 'username' });
   if (secret !== undefined && !isElsewhere(pairs.get(secret.name) ?? '-')) {
-    throw invalid('not as an argument, which others on the machine can read', {
+    throw invalid('secrets cannot be passed as arguments: other users could see them', {
       field: secret.name,
-      hint: `give ${secret.name}=@FILE or ${secret.name}=-, or leave it out to be asked`,
+      hint: `use ${secret.name}=@FILE or ${secret.name}=-, or omit it to be prompted`,
     });
   }
   return { method, pairs };
@@ -86,7 +87,7 @@ export function askedIn(words: readonly string[], option: string | undefined): A
 function methodNamed(word: string): MethodName {
   const found = METHOD_NAMES.find((name) => name === word);
   if (found !== undefined) return found;
-  throw invalid(`there is no login method ${JSON.stringify(word)}`, {
+  throw invalid(`unknown login method ${JSON.stringify(word)}`, {
     field: 'method',
     hint: `use one of ${METHOD_NAMES.join(', ')}`,
   });
@@ -151,8 +152,8 @@ async function missingSecret(
     return answer === '' && secret.isOptional ? undefined : answer;
   }
   if (secret.isOptional) return undefined;
-  throw invalid(`there is nobody to ask for the ${secret.question.toLowerCase()}`, {
+  throw invalid(`cannot prompt for the ${secret.question.toLowerCase()}`, {
     field: secret.name,
-    hint: `give ${secret.name}=@FILE or ${secret.name}=-`,
+    hint: `use ${secret.name}=@FILE or ${secret.name}=-`,
   });
 }

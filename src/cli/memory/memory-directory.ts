@@ -48,9 +48,9 @@ export function makeMemoryDirectory(
   const base = memoryBase(environment) ?? (onDisk ? tmpdir() : undefined);
   if (base === undefined) {
     throw unavailable(
-      'there is no place in memory for plaintext: neither XDG_RUNTIME_DIR nor /dev/shm is one',
+      'no in-memory file system for plaintext: neither XDG_RUNTIME_DIR nor /dev/shm is usable',
       {
-        hint: 'say --on-disk to have it in a temporary directory, which is removed afterwards',
+        hint: 'use --on-disk to allow a temporary directory, which is removed afterwards',
       },
     );
   }

@@ -3,5 +3,5 @@ import { takingFile } from './everywhere.ts';
 export const AUDIT_LOG = 'audit-log';
 export const auditOption = takingFile(
   AUDIT_LOG,
-  'File that gets one JSON line for every request, before it is answered.',
+  'Append one JSON line per request to FILE before answering it.',
 );

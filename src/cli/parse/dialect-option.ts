@@ -7,7 +7,7 @@ export const dialectOption: OptionSpec = {
   flag: 'dialect',
   takes: 'value',
   metavar: 'D',
-  help: 'Set the prefix of what is written, for all callers; "vault" also rotates every key type.',
+  help: 'Ciphertext prefix for all callers; "vault" also lets every key type rotate.',
   choices: DIALECTS,
 };
 
@@ -19,7 +19,7 @@ export function dialectOf(options: Given['options']): Dialect | undefined {
   const text = textOption(options, dialectOption.flag);
   if (text === undefined) return undefined;
   if (isDialect(text)) return text;
-  throw invalid(`"${text}" can't be right`, {
+  throw invalid(`invalid value "${text}"`, {
     field: '--dialect',
     hint: `use one of ${DIALECTS.join(', ')}`,
   });

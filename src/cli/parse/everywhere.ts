@@ -20,26 +20,29 @@ export const switching = (flag: string, help: string): OptionSpec => ({ flag, ta
 
 /** Options that every command has, before or after its name. */
 export const everywhereOptions: readonly OptionSpec[] = [
-  taking('store', 'DIR|URL', `Store ${locationForms}.`, {
-    fallback: "COFFER_STORE, else in the platform's data directory",
+  taking('store', 'DIR|URL', `Store to use: ${locationForms}.`, {
+    fallback: "$COFFER_STORE, else the platform's data directory",
     offers: 'directory',
     excludes: ['address'],
   }),
-  taking('address', 'URL', 'Work against a server: http://, https:// or unix:/path.sock.', {
-    fallback: 'COFFER_ADDR, else no server',
+  taking('address', 'URL', 'Server to use: http://…, https://… or unix:/PATH.', {
+    fallback: '$COFFER_ADDR, else the local store',
   }),
   {
     flag: 'token',
     takes: 'maybe',
     metavar: 'TOKEN',
-    help: 'Token for the server; asked for when no TOKEN follows.',
-    fallback: 'COFFER_TOKEN',
+    help: 'Token for the server; prompts if TOKEN is omitted.',
+    fallback: '$COFFER_TOKEN',
     excludes: ['token-file'],
   },
-  takingFile('token-file', 'File that holds the token.'),
-  taking('mount', 'PATH', 'Transit mount.', { fallback: 'COFFER_MOUNT, else transit', offers: 'mount' }),
-  taking('org', 'NAME', 'Organization of tags and workspaces.', {
-    fallback: 'COFFER_ORG',
+  takingFile('token-file', 'Read the token from FILE.'),
+  taking('mount', 'PATH', 'Transit mount to use.', {
+    fallback: '$COFFER_MOUNT, else transit',
+    offers: 'mount',
+  }),
+  taking('org', 'NAME', 'Organization to use for tags and workspaces.', {
+    fallback: '$COFFER_ORG',
     offers: 'organization',
   }),
   {
@@ -47,19 +50,19 @@ export const everywhereOptions: readonly OptionSpec[] = [
     short: 'o',
     takes: 'value',
     metavar: 'FORMAT',
-    help: 'How results are shown.',
-    fallback: 'table on a terminal, else raw',
+    help: 'Output format.',
+    fallback: 'table on a terminal, otherwise raw',
     choices: ['table', 'json', 'raw'],
   },
-  { flag: 'quiet', short: 'q', takes: 'nothing', help: 'Say nothing but results and errors.' },
-  { flag: 'no-color', takes: 'nothing', help: 'No colour.', fallback: 'NO_COLOR' },
+  { flag: 'quiet', short: 'q', takes: 'nothing', help: 'Print only results and errors.' },
+  { flag: 'no-color', takes: 'nothing', help: 'Disable color.', fallback: '$NO_COLOR' },
   {
     flag: 'no-prompt',
     takes: 'nothing',
-    help: 'Fail rather than ask for anything.',
-    fallback: 'COFFER_NO_PROMPT',
+    help: 'Never prompt; fail if input is missing.',
+    fallback: '$COFFER_NO_PROMPT',
   },
-  { flag: 'yes', short: 'y', takes: 'nothing', help: 'Do it without asking.' },
+  { flag: 'yes', short: 'y', takes: 'nothing', help: 'Skip confirmation prompts.' },
 ];
 
 /** Returns the global options besides a command's own; its own meaning of a flag takes precedence. */
@@ -104,7 +107,7 @@ function refuseExclusions(
       after.has(flag) || (before.has(flag) && shared.some((candidate) => candidate.flag === flag));
     const other = option.excludes?.find(isGiven);
     if (other !== undefined && isGiven(option.flag)) {
-      throw invalid(`--${option.flag} and --${other} exclude each other`, { hint: 'give one of them' });
+      throw invalid(`--${option.flag} cannot be used with --${other}`, { hint: 'use only one of them' });
     }
   }
 }

@@ -1,19 +1,24 @@
-/** What is said of an option or argument: its text, then what it can be and what holds without it. */
+/**
+ * The help of an option or argument: its text, then its choices and its default.
+ * @see docs/decisions/0290
+ */
 export function withNotes(
   help: string,
   spec: { readonly choices?: readonly string[]; readonly fallback?: string },
 ): string {
-  const said = spec.choices?.every((choice) => help.includes(choice)) ?? true;
-  const choices = said ? [] : [`One of: ${spec.choices?.join(', ')}.`];
+  // An empty word stands for what holds without the option.
+  const words = spec.choices?.filter((choice) => choice !== '') ?? [];
+  const said = words.every((word) => help.includes(word));
+  const choices = said ? [] : [`One of: ${words.join(', ')}.`];
   const fallback = spec.fallback === undefined ? [] : [`Default: ${spec.fallback}.`];
   return [help, ...choices, ...fallback].join(' ');
 }
 
 /** Examples on the first help page, to get started. */
 export const rootExamples: readonly (readonly [command: string, comment: string])[] = [
-  ['export COFFER_MASTER_KEY=$(coffer keygen)\ncoffer init', 'Make a store, sealed with a fresh master key'],
+  ['export COFFER_MASTER_KEY=$(coffer keygen)\ncoffer init', 'Create a store with a new master key'],
   [
     "coffer transit keys create orders\necho 'credit card 4242' | coffer transit encrypt orders > card\ncoffer transit decrypt orders --in card",
-    'Make a key, encrypt with it, decrypt',
+    'Create a key, encrypt and decrypt with it',
   ],
 ];

@@ -38,22 +38,16 @@ export const FORCE = 'force';
 export const PATH = 'path';
 export const IF_MISSING = 'if-missing';
 
-export const outOption: OptionSpec = takingFile(
-  OUT,
-  'Write the result to a file (mode 0600), whole or not at all.',
-);
+export const outOption: OptionSpec = takingFile(OUT, 'Write the result to FILE (mode 0600), atomically.');
 
 /** @see docs/decisions/0155 */
-export const forceOption = switching(FORCE, 'Replace a file that is there already.');
+export const forceOption = switching(FORCE, 'Overwrite an existing file.');
 
 /** Options of every command whose result can be written to a file. */
 export const outOptions = [outOption, forceOption] as const;
 
 /** @see docs/decisions/0154 */
-export const ifMissing = switching(
-  IF_MISSING,
-  'What is there already is left as it is, and that is exit code 0.',
-);
+export const ifMissing = switching(IF_MISSING, 'If it already exists, leave it unchanged and exit with 0.');
 
 export const TWIN_SUFFIX = '-text';
 
@@ -64,7 +58,7 @@ export const methodOf = (path: readonly string[], { mount }: Operation): string 
   path[0] === MOUNTED_BELOW ? mount : undefined;
 
 const pathOption = (method: string): OptionSpec =>
-  taking(PATH, 'P', 'Where the method is mounted below auth/.', { fallback: method, offers: 'login' });
+  taking(PATH, 'P', 'Mount path of the method below auth/.', { fallback: method, offers: 'login' });
 
 /**
  * Derives the syntax.
@@ -159,12 +153,13 @@ function inputArgument(params: Params, shape: Shape): readonly ArgumentSpec[] {
   const param = params[shape.input.param];
   const meaning = shape.input.help ?? param?.help;
   const source =
-    shape.input.secret !== undefined ? '"-"' : shape.input.fromFile ? 'A file; "-"' : 'A text; "-"';
-  const otherwise = shape.input.optional || shape.input.onRequest ? '' : ' or nothing';
+    shape.input.optional || shape.input.onRequest
+      ? '"-" reads standard input.'
+      : 'Reads standard input if omitted or "-".';
   return [
     {
       metavar: param?.cli.metavar ?? (shape.input.fromFile ? 'FILE' : 'VALUE'),
-      help: `${meaning ?? ''} ${source}${otherwise} reads standard input.`.trim(),
+      help: `${meaning ?? ''} ${source}`.trim(),
       required: false,
       offers: shape.input.fromFile ? 'file' : undefined,
     },
@@ -210,10 +205,7 @@ export function optionsOf(name: string, param: Param<unknown>): readonly OptionS
   };
   if (!param.cli.textTwin) return [option];
   const twin = flag + TWIN_SUFFIX;
-  return [
-    { ...option, excludes: [twin] },
-    taking(twin, 'TEXT', `The same as --${flag}, given as plain text.`),
-  ];
+  return [{ ...option, excludes: [twin] }, taking(twin, 'TEXT', `Like --${flag}, but plain text.`)];
 }
 
 function flagOptions(flag: string, param: Param<unknown>): readonly OptionSpec[] {
@@ -225,25 +217,26 @@ function flagOptions(flag: string, param: Param<unknown>): readonly OptionSpec[]
 
 function fallbackOf(param: Param<unknown>): Pick<OptionSpec, 'fallback'> {
   const value = param.defaultValue;
-  const hasValue = value !== undefined && value !== '' && value !== false;
-  if (param.cli.environment !== undefined) return { fallback: param.cli.environment };
-  return hasValue ? { fallback: String(value) } : {};
+  const isEmpty =
+    value === undefined || value === '' || value === false || (Array.isArray(value) && value.length === 0);
+  if (param.cli.environment !== undefined) return { fallback: `$${param.cli.environment}` };
+  return isEmpty ? {} : { fallback: String(value) };
 }
 
 function shapeOptions(shape: Shape, batch: string | undefined): readonly OptionSpec[] {
   const { input } = shape;
   const options: OptionSpec[] = [];
   if (input !== undefined && !input.fromFile) {
-    options.push(takingFile(IN, 'Read the value from a file.'));
+    options.push(takingFile(IN, 'Read the value from FILE.'));
   }
   if (input?.as === 'bytes') {
-    options.push(switching(BASE64, 'The value given is base64.'));
+    options.push(switching(BASE64, 'The input is base64.'));
   } else if (shape.result?.as === 'base64') {
-    options.push(switching(BASE64, 'Print the result as base64 instead of raw bytes.'));
+    options.push(switching(BASE64, 'Print base64 instead of raw bytes.'));
   }
   if (batch !== undefined) options.push(batchOption(input !== undefined));
   if (shape.paged) {
-    options.push({ flag: ALL, takes: 'nothing', help: 'Every page.', excludes: ['page', 'page-size'] });
+    options.push({ flag: ALL, takes: 'nothing', help: 'List all pages.', excludes: ['page', 'page-size'] });
   }
   if (shape.makes) options.push(ifMissing);
   options.push(outOption);
@@ -254,7 +247,7 @@ const batchOption = (besideInput: boolean): OptionSpec => ({
   flag: BATCH,
   takes: 'value',
   metavar: 'FILE',
-  help: 'Many at once: one JSON object a line (or one JSON array) from a file, or "-" for standard input; one result line each.',
+  help: 'Process many items: JSON Lines or a JSON array in FILE ("-": stdin); prints one line per item.',
   offers: 'file',
   excludes: besideInput ? [IN] : undefined,
 });
@@ -278,7 +271,7 @@ export function plainExamples(
   return reads
     ? [
         [line, summary],
-        [`${line} -o json`, 'The same for programs'],
+        [`${line} -o json`, 'Print JSON'],
       ]
     : [[line, summary]];
 }

@@ -63,8 +63,8 @@ const HELP_CODES = new Set(['commander.help', 'commander.helpDisplayed', 'comman
  */
 function refuseHelpAsAnswer({ command, options }: Building): void {
   if (command?.isVerdict !== true || options.size === 0) return;
-  throw invalid('--help beside other options answers nothing', {
-    hint: 'leave them out, or put "--" before a value that begins with a dash',
+  throw invalid('--help cannot be combined with other options', {
+    hint: 'omit them, or put "--" before values that begin with "-"',
   });
 }
 
@@ -80,11 +80,14 @@ function usageMistake(error: CommanderError, { path, command }: Building, tree: 
   if (command?.options.some(({ flag }) => flag === word) === true)
     return invalid(first, { hint: `did you mean --${word}? ${help}` });
   const [, unknown] = /^unknown command '(.*)'$/.exec(first) ?? [];
-  const other = unknown === undefined ? undefined : suggestionFor(tree, path, unknown);
-  const meant = other ?? suggestion?.replace(/^\(Did you mean (.*)\?\)$/, '$1');
-  return invalid(first, {
-    hint: meant === undefined || meant === '' ? help : `did you mean ${meant}? ${help}`,
-  });
+  const similar = suggestion?.replace(/^\(Did you mean (?:one of )?(.*)\?\)$/, '$1').split(', ') ?? [];
+  const meant =
+    unknown === undefined
+      ? similar
+      : (suggestionFor(tree, path, unknown) ?? similar.map((word) => [...path, word].join(' '))).map(
+          (words) => `"coffer ${words}"`,
+        );
+  return invalid(first, { hint: meant.length === 0 ? help : `did you mean ${meant.join(' or ')}? ${help}` });
 }
 
 class Building {

@@ -34,7 +34,7 @@ const ELSEWHERE: Readonly<Record<string, readonly string[]>> = {
   ping: ['health'],
 };
 
-const NOTHING = '';
+const NOTHING: readonly string[] = [];
 
 /** Maximum number of suggestions that are helpful. */
 const MOST_PLACES = 3;
@@ -44,24 +44,33 @@ const MOST_PLACES = 3;
  * several, what other programs call so, or else the commands of that
  * name elsewhere in the tree, those of the shortest path. Slips of the finger are commander's.
  * @param path of the group.
- * @returns a word of the group, or all words after `coffer`; empty for a word that is no slip, but stands for nothing here; undefined for any
- * other.
+ * @returns commands or groups, each as all its words after `coffer`; empty for a word that is no slip, but stands for nothing here;
+ * undefined for any other.
  */
-export function suggestionFor(tree: Group, path: readonly string[], word: string): string | undefined {
+export function suggestionFor(
+  tree: Group,
+  path: readonly string[],
+  word: string,
+): readonly string[] | undefined {
   const group = nodeAt(tree, path);
   const known = group !== undefined && isGroup(group) ? group.children : {};
-  if (Object.hasOwn(known, `${word}s`)) return `${word}s`;
+  const here = (own: string): readonly string[] => [[...path, own].join(' ')];
+  if (Object.hasOwn(known, `${word}s`)) return here(`${word}s`);
   const elsewhere = path.length === 0 && Object.hasOwn(ELSEWHERE, word) ? ELSEWHERE[word] : undefined;
-  if (elsewhere !== undefined)
-    return elsewhere.find((words) => nodeAt(tree, words.split(' ')) !== undefined) ?? NOTHING;
+  if (elsewhere !== undefined) {
+    const there = elsewhere.find((words) => nodeAt(tree, words.split(' ')) !== undefined);
+    return there === undefined ? NOTHING : [there];
+  }
   const meaning = SAME_MEANING.find((words) => words.includes(word));
-  if (meaning !== undefined)
-    return meaning.find((same) => same !== EDITOR && Object.hasOwn(known, same)) ?? NOTHING;
+  if (meaning !== undefined) {
+    const own = meaning.find((same) => same !== EDITOR && Object.hasOwn(known, same));
+    return own === undefined ? NOTHING : here(own);
+  }
   const places = placesOf(tree, word, []);
   const depth = Math.min(...places.map(({ length }) => length));
   const nearest = places.filter(({ length }) => length === depth);
   if (nearest.length === 0 || nearest.length > MOST_PLACES) return undefined;
-  return nearest.map((place) => place.join(' ')).join(' or ');
+  return nearest.map((place) => place.join(' '));
 }
 
 /** Returns the paths of all commands and groups of that name. */

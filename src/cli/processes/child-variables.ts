@@ -61,7 +61,7 @@ export function planVariables(environment: Environment, { files, only, overwrite
   }
   const missing = only.find((name) => !sources.has(name) && !kept.has(name));
   if (missing !== undefined) {
-    throw notFound(`there is no ${missing} in the files, nor an encrypted one in the environment`, {
+    throw notFound(`${missing} is neither in the files nor encrypted in the environment`, {
       field: '--only',
     });
   }
@@ -83,8 +83,8 @@ function variablesOf({ path, file }: ReadFile): ReadonlyMap<string, Place> {
     const variable = file.format === 'dotenv' ? place.name : variableOf(place.path);
     const other = found.get(variable);
     if (other !== undefined && other.name !== place.name) {
-      throw invalid(`${path}: ${other.name} and ${place.name} would both be the variable ${variable}`, {
-        hint: 'give one of them another name',
+      throw invalid(`${path}: ${other.name} and ${place.name} both map to the variable ${variable}`, {
+        hint: 'rename one of them',
       });
     }
     found.set(variable, place);

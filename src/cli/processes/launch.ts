@@ -78,7 +78,7 @@ export async function runChild(made: Launch | (() => Launch)): Promise<Ended> {
     if (code === 'ENOEXEC' && path !== SHELL) {
       return runChild({ path: SHELL, words: [SHELL, path, ...words.slice(1)], environment });
     }
-    throw unavailable(`can't start ${path}: ${START_FAILURES[code ?? ''] ?? code}`, { cause: error });
+    throw unavailable(`cannot start ${path}: ${START_FAILURES[code ?? ''] ?? code}`, { cause: error });
   } finally {
     stop();
   }
@@ -87,9 +87,9 @@ export async function runChild(made: Launch | (() => Launch)): Promise<Ended> {
 const SHELL = '/bin/sh';
 
 const START_FAILURES: Readonly<Record<string, string>> = {
-  E2BIG: 'its variables and arguments are too large together',
-  ENOENT: 'the interpreter or loader that it names is missing',
-  ENOEXEC: 'it is no program for this machine',
+  E2BIG: 'arguments and environment are too large',
+  ENOENT: 'its interpreter or loader was not found',
+  ENOEXEC: 'not an executable for this machine',
   EACCES: 'permission denied',
   // On Windows, Node starts no batch files, since they cannot be quoted safely.
   EINVAL: 'it is a batch file, which has to be started by "cmd /c"',

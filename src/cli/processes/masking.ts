@@ -9,16 +9,16 @@ import type { Environment } from '../given.ts';
  */
 export function maskingLines(where: string, environment: Environment): (values: readonly string[]) => string {
   if (where === 'gitlab') {
-    throw unsupported("GitLab's log hides only variables that are set as masked before the job begins", {
+    throw unsupported('GitLab only masks variables that are defined as masked before the job starts', {
       field: '--mask',
-      hint: 'leave --mask out, and keep the values out of what the program prints',
+      hint: 'omit --mask and make sure the program does not print the values',
     });
   }
-  if (where !== 'github') throw invalid(`"${where}" can't be right`, { field: '--mask', hint: 'use github' });
+  if (where !== 'github') throw invalid(`invalid value "${where}"`, { field: '--mask', hint: 'use github' });
   if (environment['GITHUB_ACTIONS'] !== 'true') {
-    throw invalid('this is no job of GitHub Actions, so the values would be printed, not hidden', {
+    throw invalid('not running in GitHub Actions: the values would be printed instead of masked', {
       field: '--mask',
-      hint: 'leave it out',
+      hint: 'omit it',
     });
   }
   return (values) => {

@@ -37,7 +37,7 @@ export function serviceManager(
   let warned = false;
   const failed = (why: string): void => {
     speaking = false;
-    if (!warned) warn(`the service manager can't be told anything: ${why}`);
+    if (!warned) warn(`cannot notify the service manager: ${why}`);
     warned = true;
   };
   const tell = (state: string): void => {
@@ -47,7 +47,7 @@ export function serviceManager(
     child.once('error', (error) => failed(error.message));
     child.once('exit', (code) => {
       if (code === 0) speaking = false;
-      else failed(`systemd-notify ended with ${code}`);
+      else failed(`systemd-notify exited with ${code}`);
     });
     child.unref();
   };

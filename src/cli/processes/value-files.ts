@@ -17,7 +17,7 @@ export function withFiles(
   onDisk: boolean,
 ): { readonly variables: Readonly<Record<string, string>>; remove(): void } {
   for (const name of names) {
-    if (!Object.hasOwn(variables, name)) throw notFound(`there is no variable ${name} to put into a file`);
+    if (!Object.hasOwn(variables, name)) throw notFound(`no variable ${name} to write to a file`);
   }
   removeLeftovers(environment, PURPOSE);
   const directory = makeMemoryDirectory(environment, PURPOSE, onDisk);

@@ -53,8 +53,8 @@ export function refuseWayOut(path: string, shown: string): void {
   const absolute = resolve(path);
   for (let top = topOf(dirname(absolute)); top !== undefined; top = topAbove(top)) {
     if (liesBelow(top, absolute)) continue;
-    throw invalid(`${shown} leads out of the repository, to ${realPath(absolute)}`, {
-      hint: 'name that file itself, if it is meant',
+    throw invalid(`${shown} links to a file outside the repository, ${realPath(absolute)}`, {
+      hint: 'name that file itself, if you mean it',
     });
   }
 }
@@ -89,7 +89,9 @@ export function readInstructions(path: string, shown: string, maxBytes: number):
   if (!isTrusted(link)) return foreign(shown, top);
   if (!existsSync(path)) return { kind: 'absent' };
   if (!liesBelow(top, path))
-    throw invalid(`${shown} leads out of the repository`, { hint: 'copy what it leads to' });
+    throw invalid(`${shown} links to a file outside the repository`, {
+      hint: 'replace the link with a copy of the file',
+    });
   const descriptor = openSync(path, constants.O_RDONLY | (constants.O_NONBLOCK ?? 0));
   try {
     const stats = fstatSync(descriptor);
@@ -104,7 +106,7 @@ export function readInstructions(path: string, shown: string, maxBytes: number):
 
 const foreign = (shown: string, top: string): Followed => ({
   kind: 'foreign',
-  why: `${shown} belongs to another user, and is not followed (if it is right: git config --global --add safe.directory ${quoted(top)})`,
+  why: `${shown} belongs to another user and is ignored (to use it: git config --global --add safe.directory ${quoted(top)})`,
 });
 
 /** Returns the status of a file; undefined also if it cannot be read. */

@@ -75,7 +75,7 @@ export function isSafeDirectory(directory: string): boolean {
 export function workingTree(directory: string, hint: string): string {
   const top = git(directory, ['rev-parse', '--show-toplevel']);
   if (top !== undefined) return top.toString().replace(/\n$/, '');
-  throw unavailable('this is no working tree of git', { hint });
+  throw unavailable('not a git working tree', { hint });
 }
 
 const REGULAR = /^:\d+ 100\d+ [0-9a-f]+ ([0-9a-f]+) /;
@@ -190,7 +190,7 @@ function* batchOf(
     const lineEnd = answer.indexOf(0x0a, at);
     const [, size] =
       /^[0-9a-f]+ blob (\d+)$/.exec(answer.toString('latin1', at, Math.max(lineEnd, at))) ?? [];
-    if (size === undefined) throw unavailable(`git does not show ${file.path}`);
+    if (size === undefined) throw unavailable(`git show failed for ${file.path}`);
     at = lineEnd + 1 + Number(size) + 1;
     yield [file, answer.subarray(lineEnd + 1, at - 1)];
   }

@@ -21,25 +21,25 @@ import type { FileResult } from './transform.ts';
 
 export const oneFile: ArgumentSpec = {
   metavar: FILE,
-  help: 'A .env, YAML or JSON file.',
+  help: 'File: .env, YAML or JSON.',
   required: true,
   offers: 'file',
 };
-export const manyFiles: ArgumentSpec = { ...oneFile, help: '.env, YAML or JSON files.', many: true };
+export const manyFiles: ArgumentSpec = { ...oneFile, help: 'Files: .env, YAML or JSON.', many: true };
 
 export const KEY = 'key';
 export const FORMAT = 'format';
 
-export const keyOption: OptionSpec = taking(KEY, 'NAME', 'The named key to encrypt with.', {
-  fallback: 'what .coffer.yaml says',
+export const keyOption: OptionSpec = taking(KEY, 'NAME', 'Key to encrypt with.', {
+  fallback: 'from .coffer.yaml',
   offers: 'key',
 });
 export const formatOption: OptionSpec = taking(
   FORMAT,
   'FORMAT',
-  'What the files are, if their names do not tell.',
+  'File format, if it cannot be told from the name.',
   {
-    fallback: '.coffer.yaml, else their names',
+    fallback: 'from .coffer.yaml, else from the file name',
     choices: FORMAT_NAMES,
   },
 );
@@ -52,7 +52,7 @@ export function formatIn(options: Given['options']): FormatName | undefined {
   const text = textOption(options, FORMAT);
   const format = FORMAT_NAMES.find((name) => name === text);
   if (text === undefined || format !== undefined) return format;
-  throw invalid(`"${text}" can't be right`, { field: FORMAT, hint: `use one of ${FORMAT_NAMES.join(', ')}` });
+  throw invalid(`invalid value "${text}"`, { field: FORMAT, hint: `use one of ${FORMAT_NAMES.join(', ')}` });
 }
 
 /** File, and the rule that applies to it. */
@@ -98,9 +98,9 @@ export class Files {
     if (named === undefined && before !== undefined) return { mount: before.mount, name: before.key };
     const name = named ?? rule?.key;
     if (name === undefined) {
-      throw invalid(`with which key is ${path} to be encrypted?`, {
+      throw invalid(`no key given to encrypt ${path} with`, {
         field: KEY,
-        hint: 'say --key NAME, or write a rule into .coffer.yaml',
+        hint: 'use --key NAME, or add a rule to .coffer.yaml',
       });
     }
     const { mount, mountNamed } = session.settings;

@@ -45,11 +45,11 @@ export async function consentToLess(
   if (changes.length === 0) return true;
   const shown = changes.slice(0, MOST_NAMES).join('; ');
   const more = changes.length > MOST_NAMES ? `; and ${changes.length - MOST_NAMES} more` : '';
-  const what = `the last commit has more encrypted than ${RULES_NAME} wants now: ${shown}${more}${await lastChange(rulebook, plans)}`;
+  const what = `the last commit encrypts more values than ${RULES_NAME} now says: ${shown}${more}${await lastChange(rulebook, plans)}`;
   if (!session.settings.yes && !session.prompts.available()) {
-    throw conflict(what, { hint: `read what was changed in ${RULES_NAME}; if it is right, say --yes` });
+    throw conflict(what, { hint: `review the changes to ${RULES_NAME}; if they are right, use --yes` });
   }
-  return session.confirmed(async () => `${what[0]?.toUpperCase()}${what.slice(1)}. Go on?`);
+  return session.confirmed(async () => `${what[0]?.toUpperCase()}${what.slice(1)}. Continue?`);
 }
 
 function lessIn({ path, file, key, places, committed }: Plan, isKeyNamed: boolean): readonly string[] {
@@ -61,7 +61,7 @@ function lessIn({ path, file, key, places, committed }: Plan, isKeyNamed: boolea
     if (!meant.has(place)) return [`${place.name} of ${path} would be readable`];
     const isUnderAnother = sealed.key !== key.name || sealed.mount !== key.mount;
     if (!isUnderAnother || isKeyNamed) return [];
-    return [`${place.name} of ${path} would go from key "${sealed.key}" to "${key.name}"`];
+    return [`${place.name} of ${path} would change from key "${sealed.key}" to "${key.name}"`];
   });
 }
 
@@ -73,7 +73,7 @@ async function lastChange(rulebook: Rulebook, plans: readonly Plan[]): Promise<s
     const told = git(rules.directory, ['log', '-1', '--format=%h by %an', '--', RULES_NAME])
       ?.toString()
       .trim();
-    return told ? ` (changed last in ${told})` : '';
+    return told ? ` (last changed in ${told})` : '';
   }
   return '';
 }
@@ -99,8 +99,8 @@ export async function refuseReadable(
   if (wrong === undefined || !(isBelowKeyring(directory) || (await teamKeysFor(session, path)))) return;
   const line = lineCounter(file.text)(wrong.start);
   const typed = forTheShell(relative('.', path));
-  throw conflict(`${path}:${line}: ${wrong.name} is not encrypted, and ${RULES_NAME} wants it to be`, {
-    hint: `see who wrote it with "git log -p ${typed}"; if it is right, "coffer secrets encrypt ${typed}"`,
+  throw conflict(`${path}:${line}: ${wrong.name} is not encrypted, but ${RULES_NAME} says to encrypt it`, {
+    hint: `check its author with "git log -p ${typed}"; if it is right, run "coffer secrets encrypt ${typed}"`,
   });
 }
 

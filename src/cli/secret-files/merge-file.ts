@@ -45,7 +45,7 @@ export function mergeFile(input: MergeInput, directory: string, union = false): 
         stdio: ['ignore', 'pipe', 'ignore'],
       });
       if (error !== undefined || status === null || status > MOST_CONFLICTS) {
-        throw unavailable("git merge-file failed, so two changes can't be merged", { cause: error });
+        throw unavailable('git merge-file failed: cannot merge the changes', { cause: error });
       }
       return { bytes: stdout, isClean: status === 0 };
     };

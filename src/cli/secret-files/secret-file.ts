@@ -66,7 +66,7 @@ function refuseIrregular(path: string, stats: Stats): void {
 
 const tooLarge = (path: string): CofferError =>
   new CofferError('too-large', `${path} is larger than ${MAX_FILE_BYTES / 2 ** 20} MiB`, {
-    hint: 'encrypt it as a whole, with "coffer transit envelope encrypt"',
+    hint: 'encrypt the whole file with "coffer transit envelope encrypt"',
   });
 
 /** Decodes a file. A byte order mark is kept as part of the text. */
@@ -74,13 +74,13 @@ export function textOf(path: string, bytes: Buffer): string {
   if (bytes.length > MAX_FILE_BYTES) throw tooLarge(path);
   if (isUtf8(bytes)) return bytes.toString();
   throw invalid(`${path} is not UTF-8`, {
-    hint: 'encrypt it as a whole, with "coffer transit envelope encrypt"',
+    hint: 'encrypt the whole file with "coffer transit envelope encrypt"',
   });
 }
 
 const unknownFormat = (path: string): never => {
-  throw unsupported(`the name of ${path} doesn't tell its format`, {
-    hint: `say --format ${FORMAT_NAMES.join('|')}, or format: in .coffer.yaml`,
+  throw unsupported(`cannot tell the format of ${path} from its name`, {
+    hint: `use --format ${FORMAT_NAMES.join('|')}, or set format: in .coffer.yaml`,
   });
 };
 
@@ -101,8 +101,8 @@ export async function replaceSecretFile(
     out.write(text);
     await out.commit(() => {
       if (!isNew && !isSame(path, bytes)) {
-        throw conflict(`${path} was changed by somebody else meanwhile; nothing was written`, {
-          hint: 'look at it, and do it again',
+        throw conflict(`${path} was changed by another process; nothing was written`, {
+          hint: 'review the file and run the command again',
         });
       }
     });

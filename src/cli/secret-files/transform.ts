@@ -143,7 +143,7 @@ export function openFiles(
  */
 export function requireFile(result: FileResult | undefined): SecretFile {
   if (result !== undefined && 'file' in result) return result.file;
-  throw result?.errors[0] ?? new RangeError('there is no result for this file');
+  throw result?.errors[0] ?? new RangeError('unexpected response: no result for this file');
 }
 
 /**

@@ -49,8 +49,7 @@ export async function sealValues(
   values: readonly OpenValue[],
   path?: string,
 ): Promise<readonly SealedValue[]> {
-  if (values.some(({ name }) => name === ''))
-    throw unsupported('a value without a name has no place to be bound to');
+  if (values.some(({ name }) => name === '')) throw unsupported('a value without a name cannot be encrypted');
   const team = await teamKeysFor(session, path, key.mount);
   if (team !== undefined) return team.seal(key.name, values);
   const runner = await session.runner();
@@ -64,15 +63,15 @@ export async function sealValues(
         missingKey(
           error,
           key,
-          `is this the right store? "coffer transit keys create ${key.name}" makes the key`,
+          `check that this is the right store, or run "coffer transit keys create ${key.name}"`,
         ) ?? error
       );
     },
   );
   return answers.map((answer) => {
     if (typeof answer['error'] !== 'string') return sealedIn(answer, key);
-    throw unsupported(`key "${key.name}" can't bind a value to its place: ${answer['error']}`, {
-      hint: 'use a symmetric key that is not convergent, as "coffer transit keys create NAME" makes',
+    throw unsupported(`key "${key.name}" cannot encrypt values in files: ${answer['error']}`, {
+      hint: 'use a symmetric key that is not convergent, e.g. from "coffer transit keys create NAME"',
     });
   });
 }
@@ -182,7 +181,7 @@ const ciphertextOf = ({ version, payload }: SealedValue): string => `vault:v${ve
 function sealedIn(answer: Answer, { mount, name }: KeyReference): SealedValue {
   const [, version, payload] = /^[a-z]+:v(\d+):([A-Za-z0-9+/=]+)$/.exec(String(answer['ciphertext'])) ?? [];
   if (version === undefined || payload === undefined) {
-    throw unsupported(`the ciphertexts of key "${name}" have a form of their own, and don't fit into files`);
+    throw unsupported(`the ciphertexts of key "${name}" have a custom format and cannot be stored in files`);
   }
   return { mount, key: name, version: Number(version), payload };
 }
@@ -191,7 +190,7 @@ function textIn(answer: Answer): string {
   const bytes = decodeBase64(String(answer['plaintext']));
   try {
     // A decoder for each value would cost more than decrypting it.
-    if (!isUtf8(bytes)) throw unsupported('what is encrypted there is no text');
+    if (!isUtf8(bytes)) throw unsupported('the encrypted value is not text');
     return bytes.toString();
   } finally {
     wipe(bytes);
@@ -217,7 +216,7 @@ async function runBatches(
     warn(warnings);
     const results = isObject(data) ? data['batch_results'] : undefined;
     if (!Array.isArray(results) || results.length !== batch.length || !results.every(isObject)) {
-      throw unavailable('the answer does not have one result for each item');
+      throw unavailable('unexpected response: wrong number of results');
     }
     for (const result of results) answers.push(result);
   }
@@ -229,18 +228,18 @@ const charactersOf = (item: Readonly<Record<string, string>>): number =>
 
 /** Hint if creating a store or a key, which other hints suggest, would not help. */
 const OTHER_STORE =
-  'a new store or key would not open it: ask the person who encrypted it for access, see "coffer team --help"';
+  'a new store or key cannot decrypt it: ask its author for access, see "coffer team --help"';
 
 function missingKey(error: unknown, { mount, name }: KeyReference, hint: string): CofferError | undefined {
   if (asCofferError(error)?.kind !== 'not-found') return undefined;
-  return notFound(`there is no key "${name}" in mount "${mount}"`, { hint, cause: error });
+  return notFound(`no key "${name}" in mount "${mount}"`, { hint, cause: error });
 }
 
 /** Returns the error for a missing store if there are values encrypted with one. */
 function withoutStore(error: unknown, [first]: readonly FoundValue[]): CofferError | undefined {
   const known = asCofferError(error);
   if (known?.kind !== 'not-found' || first === undefined) return undefined;
-  return notFound(`${first.where}: encrypted with key "${first.value.key}", and there is ${known.message}`, {
+  return notFound(`${first.where}: encrypted with key "${first.value.key}", but there is ${known.message}`, {
     hint: OTHER_STORE,
     cause: error,
   });
@@ -272,7 +271,7 @@ async function explained<T>(
       const reason = (await otherPlace(session, found, values)) ?? (await wrongVersion(session, found.value));
       hasReason ||= reason !== undefined;
       return reason === undefined
-        ? placedError(found, 'inauthentic', "this can't be opened", lookOf(found.value))
+        ? placedError(found, 'inauthentic', 'cannot decrypt', lookOf(found.value))
         : placedError(found, 'inauthentic', reason.message, reason.hint);
     }),
   );
@@ -308,8 +307,8 @@ async function otherPlace(
   const index = answers.findIndex((answer) => answer['error'] === undefined);
   if (index < 0) return undefined;
   return {
-    message: `this was encrypted for another place, ${names[index]}`,
-    hint: `put it back there, or set ${name} anew`,
+    message: `this value was encrypted under another name, ${names[index]}`,
+    hint: `move it back, or set ${name} again`,
   };
 }
 
@@ -332,12 +331,12 @@ async function wrongVersion(
   if (version > Number(data['latest_version'])) {
     return {
       message: `key "${key}" has no version ${version}`,
-      hint: 'it was encrypted with another store, or a later state of this one',
+      hint: 'it was encrypted with another store, or with a newer state of this one',
     };
   }
   if (version < Number(data['min_decryption_version'])) {
     return {
-      message: `version ${version} of key "${key}" may not decrypt any more`,
+      message: `version ${version} of key "${key}" is no longer allowed to decrypt`,
       hint: `lower it with "coffer transit keys config ${key} --min-decryption-version ${version}", then rewrap the file`,
     };
   }
@@ -349,5 +348,5 @@ const LEAST_CHARACTERS = 40;
 
 const lookOf = ({ key, payload }: SealedValue): string =>
   payload.length % 4 !== 0 || payload.length < LEAST_CHARACTERS
-    ? 'it looks cut off'
-    : `it was altered, moved from another name, or encrypted with a key "${key}" of another store`;
+    ? 'it appears to be truncated'
+    : `it was modified, moved from another name, or encrypted with a key "${key}" of another store`;

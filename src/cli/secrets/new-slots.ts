@@ -14,15 +14,15 @@ import { outputOf, passphraseIn, readKeyFile } from './secret-sources.ts';
 export const slotOptions: readonly OptionSpec[] = [
   switching(
     'passphrase',
-    'A passphrase: from COFFER_NEW_PASSPHRASE or --passphrase-file, else asked for twice.',
+    'Unlock with a passphrase; prompts unless $COFFER_NEW_PASSPHRASE or --passphrase-file is set.',
   ),
-  takingFile('passphrase-file', 'File that holds the new passphrase.'),
-  takingFile('key-file', 'The content of a file, at least 32 bytes.'),
-  switching('raw', 'A fresh master key, which is printed once and stored nowhere.'),
-  taking('command', 'COMMAND', 'What a command prints, e.g. of a password manager.'),
-  taking('shares', 'N', 'N recovery shares, which are printed once and stored nowhere.'),
-  taking('threshold', 'T', 'How many of the shares are needed.'),
-  taking('label', 'TEXT', 'A note for the list of slots.'),
+  takingFile('passphrase-file', 'Read the new passphrase from FILE.'),
+  takingFile('key-file', 'Unlock with the contents of FILE, at least 32 bytes.'),
+  switching('raw', 'Unlock with a new master key, printed once and never stored.'),
+  taking('command', 'COMMAND', 'Unlock with the output of COMMAND, e.g. a password manager.'),
+  taking('shares', 'N', 'Unlock with recovery shares: N are printed once, never stored.'),
+  taking('threshold', 'T', 'Number of shares needed to unlock.'),
+  taking('label', 'TEXT', 'Label shown by "coffer slots list".'),
 ];
 
 /** Slot to create, and the key that must be shown because it was generated here. */
@@ -73,7 +73,7 @@ export async function warnOfWeakPassphrases(
     const weakness = weaknessOf(Buffer.from(request.passphrase).toString());
     if (weakness === undefined) continue;
     session.warn(
-      `the passphrase is weak: ${weakness}; whoever copies the store can guess it (some words chosen by chance are better)`,
+      `weak passphrase: ${weakness}; anyone with a copy of the store could guess it (use several random words)`,
     );
   }
 }
@@ -103,17 +103,19 @@ export async function newPassphrase(
     );
   }
   throw inNewStore
-    ? sealed('a store needs something that unlocks it, and there is nobody to ask for a passphrase', {
+    ? sealed('no secret given to unlock the new store: cannot prompt for a passphrase', {
         hint: 'set COFFER_MASTER_KEY (see "coffer keygen") or COFFER_PASSPHRASE, or use --key-file',
       })
-    : sealed('there is nobody to ask for the new passphrase', {
+    : sealed('cannot prompt for the new passphrase', {
         hint: 'set COFFER_NEW_PASSPHRASE, or use --passphrase-file',
       });
 }
 
 function sharesRequest(options: Given['options']): SlotRequest | undefined {
   if (options.has('shares') !== options.has('threshold')) {
-    throw invalid('--shares and --threshold go together', { hint: 'e.g. --shares 5 --threshold 3' });
+    throw invalid('--shares and --threshold must be used together', {
+      hint: 'e.g. --shares 5 --threshold 3',
+    });
   }
   const count = wholeNumber(options, 'shares');
   const threshold = wholeNumber(options, 'threshold');
@@ -121,7 +123,7 @@ function sharesRequest(options: Given['options']): SlotRequest | undefined {
 }
 
 const wholeNumber = (options: Given['options'], flag: string): number | undefined =>
-  numberOption(options, flag, /^\d{1,3}$/, 'give a whole number from 2 to 255');
+  numberOption(options, flag, /^\d{1,3}$/, 'use an integer from 2 to 255');
 
 /** Reports the slots that a command creates. */
 export interface SlotNews {
@@ -155,8 +157,8 @@ export function newsOfSlots(
   return {
     async tell(created) {
       if (secretsOf(planned, created).length === 0 || (await print(created))) return;
-      throw unavailable('nobody has read what was printed, so nothing was made', {
-        hint: 'see that standard output leads somewhere, then try again',
+      throw unavailable('standard output was closed before the secret was written; nothing was created', {
+        hint: 'check where standard output goes and retry',
       });
     },
     async done(created, said) {
@@ -164,9 +166,7 @@ export function newsOfSlots(
       if (!hasSecrets) await print(created);
       session.say(said);
       if (hasSecrets) {
-        session.say(
-          'Keep what is printed here safe, and apart from the store: it is shown this once, and kept nowhere.',
-        );
+        session.say('Store this secret safely, away from the store. It is not shown again.');
       }
     },
   };

@@ -59,14 +59,14 @@ export function weaknessOf(passphrase: string): string | undefined {
   if (bits >= WEAK_BELOW) return undefined;
   const share = (what: Piece['what']): number =>
     pieces.reduce((sum, piece) => sum + (piece.what === what ? piece.length : 0), 0) / passphrase.length;
-  if (share('common') >= 0.5) return 'it is among the first that anybody tries';
-  if (share('pattern') >= 0.5) return 'most of it is a pattern';
+  if (share('common') >= 0.5) return 'it is a common password';
+  if (share('pattern') >= 0.5) return 'it is mostly a pattern';
   const common = pieces.filter(({ what }) => what === 'word').length;
   if (share('word') >= 0.5)
-    return `there is little in it but ${common} common ${common === 1 ? 'word' : 'words'}`;
+    return `it consists mostly of ${common} common ${common === 1 ? 'word' : 'words'}`;
   const { length } = [...passphrase];
   if (length < SHORT) return `it has only ${length} ${length === 1 ? 'character' : 'characters'}`;
-  return 'too much of it can be guessed';
+  return 'it is easy to guess';
 }
 
 function piecesOf(passphrase: string): readonly Piece[] {

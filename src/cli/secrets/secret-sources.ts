@@ -43,7 +43,7 @@ export const unlockSources: readonly UnlockSource[] = [
   },
   {
     variable: 'COFFER_MASTER_KEY_FILE',
-    meaning: 'file that holds the master key, or the key file of a slot',
+    meaning: 'file with the master key, or a key file',
     // The file may be the key file of a slot, or hold the master key of a slot made from COFFER_MASTER_KEY.
     credentials: (path, source) => [
       { source, kind: 'key-file', reveal: () => readKeyFile(path, source) },
@@ -57,7 +57,7 @@ export const unlockSources: readonly UnlockSource[] = [
   },
   {
     variable: 'COFFER_MASTER_KEY_COMMAND',
-    meaning: 'command that prints the master key or passphrase, e.g. of a password manager',
+    meaning: 'command that prints the master key or passphrase, e.g. a password manager',
     credentials: (command, source, environment) => [
       { source, kind: 'command', reveal: () => outputOf(command, environment) },
     ],
@@ -71,13 +71,13 @@ export const unlockSources: readonly UnlockSource[] = [
   },
   {
     variable: 'COFFER_PASSPHRASE_FILE',
-    meaning: 'file that holds the passphrase',
+    meaning: 'file with the passphrase',
     credentials: (path, source) => [{ source, kind: 'passphrase', reveal: () => passphraseIn(path, source) }],
     slot: (path, source) => ({ kind: 'passphrase', passphrase: passphraseIn(path, source) }),
   },
   {
     variable: 'COFFER_SHARES_FILE',
-    meaning: 'file with recovery shares, one a line',
+    meaning: 'file with recovery shares, one per line',
     credentials: (path, source) => [
       { source, kind: 'shares', reveal: () => shareLines(secretText(path, source)) },
     ],
@@ -144,7 +144,7 @@ export function outputOf(command: string, environment: Environment): Buffer {
     const status = (error as { readonly status?: unknown }).status;
     throw unavailable(`the command failed${typeof status === 'number' ? ` with exit code ${status}` : ''}`, {
       field: 'COFFER_MASTER_KEY_COMMAND',
-      hint: 'run it by hand to see why',
+      hint: 'run the command by hand to see why',
     });
   }
 }

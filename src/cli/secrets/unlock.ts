@@ -84,7 +84,7 @@ function promptCredentials(
   const ask = async (question: string): Promise<string | undefined> => {
     const sources = new Set(given.map(({ source }) => source));
     if (!asked && sources.size > 0)
-      session.warn(`this store does not open with ${[...sources].join(' or ')}`);
+      session.warn(`the store cannot be unlocked with ${[...sources].join(' or ')}`);
     asked = true;
     onAsking?.();
     const answer = await session.prompts.secret(question);
@@ -99,14 +99,14 @@ function promptCredentials(
     if (answered) return undefined;
     const texts: string[] = [];
     for (;;) {
-      const text = await ask(`Recovery share ${texts.length + 1} (Enter when there are no more)`);
+      const text = await ask(`Recovery share ${texts.length + 1} (press Enter when done)`);
       if (text === undefined) return texts.length === 0 ? undefined : texts;
       texts.push(text);
     }
   };
   const again = (): boolean => {
     if (++wrong === ATTEMPTS) return false;
-    session.streams.err.write('That did not unlock the store; again.\n');
+    session.streams.err.write('Wrong passphrase or shares, try again.\n');
     return true;
   };
   return [

@@ -39,7 +39,7 @@ export async function publicVersions(
     return [publicVersion(Number(number), text, createdAt)];
   });
   if (found.length > 0) return found.sort((one, other) => one.number - other.number);
-  throw unsupported(`${name} has no public half that could be shown`, {
+  throw unsupported(`${name} has no public key`, {
     field: 'key',
     hint: 'use a key of a type that signs or that others encrypt to, and that is not derived',
   });
@@ -47,7 +47,7 @@ export async function publicVersions(
 
 /** Returns the error for a malformed response of a server. */
 const nonsense = (what: string, cause?: unknown): CofferError =>
-  unavailable(`the answer about the key has ${what} in it`, { cause });
+  unavailable(`unexpected response about the key: ${what}`, { cause });
 
 function publicVersion(number: number, text: string, createdAt: number): PublicVersion {
   if (!text.startsWith('age1')) return { number, key: shownKey(text), createdAt };
@@ -68,7 +68,7 @@ function shownKey(text: string): KeyObject {
     const x = Buffer.from(text, 'base64').toString('base64url');
     return createPublicKey({ key: { kty: 'OKP', crv: 'Ed25519', x }, format: 'jwk' });
   } catch (error) {
-    throw nonsense('a public key that is none', error);
+    throw nonsense('an invalid public key', error);
   }
 }
 
@@ -140,6 +140,6 @@ async function requireUpdate(runner: Runner, path: string): Promise<void> {
   const capabilities = isObject(answer?.data) ? answer.data['capabilities'] : undefined;
   if (!Array.isArray(capabilities) || SIGNING.some((known) => capabilities.includes(known))) return;
   throw new CofferError('denied', 'permission denied', {
-    hint: `see that the token is valid, and that a policy of it grants "update" on ${path}`,
+    hint: `check that the token is valid and that its policies grant "update" on ${path}`,
   });
 }

@@ -18,8 +18,8 @@ export const namespaceOption = (help: string): OptionSpec =>
 export function namespaceIn(options: Given['options']): string {
   const namespace = textOption(options, NAMESPACE) ?? DEFAULT_NAMESPACE;
   if (namespace !== '') return namespace;
-  throw invalid('a namespace is not empty', {
+  throw invalid('the namespace must not be empty', {
     field: `--${NAMESPACE}`,
-    hint: `leave it out for "${DEFAULT_NAMESPACE}", or say what the signature is for`,
+    hint: `omit it to use "${DEFAULT_NAMESPACE}", or name what the signature is for`,
   });
 }

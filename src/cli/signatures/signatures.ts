@@ -61,8 +61,8 @@ export interface Trust {
   judge?(signature: SshSignature): string | undefined;
 }
 
-const ANOTHER_KEY = 'it was made with another key';
-const ALTERED = 'the file is not what was signed, or the signature was altered';
+const ANOTHER_KEY = 'it was created with another key';
+const ALTERED = 'the file or the signature was modified';
 
 /** Required properties of a signature. */
 export interface Expected {
@@ -100,9 +100,9 @@ function formatOf(text: string): VerifiedFormat {
   if (isSshSignature(text)) return 'ssh';
   if (isMinisignSignature(text)) return 'minisign';
   if (isTransitSignature(text)) return 'transit';
-  throw unsupported('this is no signature that is known', {
+  throw unsupported('unknown signature format', {
     field: 'SIGNATURE',
-    hint: 'give one of ssh-keygen, minisign or Coffer',
+    hint: 'use a signature from ssh-keygen, minisign or Coffer',
   });
 }
 
@@ -122,7 +122,7 @@ function unexpected(
     return `it is of the format ${format}, and allowed signers sign with ssh`;
   const form = trust.keys().find((key) => key.form === 'ssh' || key.form === 'minisign')?.form;
   if (format !== 'transit' || form === undefined) return undefined;
-  return `it is of the format transit, and the key is one of ${form}; --format transit takes it`;
+  return `it has the format transit, but the key has the format ${form}: use --format transit`;
 }
 
 async function verifySsh(
@@ -137,7 +137,7 @@ async function verifySsh(
     trust.judge !== undefined || trust.keys().some((trusted) => trusted.key.equals(signature.key));
   if (!isTrusted) return { format, key, why: `${ANOTHER_KEY}, ${key}` };
   if (signature.namespace !== namespace) {
-    return { format, key, why: `it was made for the namespace ${JSON.stringify(signature.namespace)}` };
+    return { format, key, why: `it was created for the namespace ${JSON.stringify(signature.namespace)}` };
   }
   const judgement = trust.judge?.(signature);
   if (judgement !== undefined) return { format, key, why: judgement };
@@ -159,7 +159,7 @@ async function verifyMini(signature: MinisignSignature, content: Content, trust:
   const found = candidates.find(({ key }) => verifyMinisign(signature, key, data));
   if (found === undefined) return { format, key: name, why: `${ALTERED}, or ${ANOTHER_KEY}` };
   if (!verifyMinisignComment(signature, found.key))
-    return { format, key: name, why: 'its comment was altered' };
+    return { format, key: name, why: 'its comment was modified' };
   return { format, key: name, comment };
 }
 
@@ -178,7 +178,7 @@ async function verifyTransit(
   if (isSshSignedData(await content.head(SSH_PREAMBLE_BYTES)))
     return {
       format,
-      why: 'the file is what SSH keys sign, so that the signature may be one of something else',
+      why: 'the file has the format that SSH keys sign, so the signature could belong to other data',
     };
   const version = Number(number);
   const candidates = trust

@@ -23,14 +23,14 @@ const choosing = (flag: string, metavar: string, help: string, isTag = true): Op
 });
 
 /** For those who say which tags must all be there in the words of `--any-tag`. */
-export const sameAs = (flag: string): OptionSpec => choosing(ALL_TAGS, 'TAG', `The same as --${flag}.`);
+export const sameAs = (flag: string): OptionSpec => choosing(ALL_TAGS, 'TAG', `Alias of --${flag}.`);
 
 export const whereOptions: readonly OptionSpec[] = [
-  choosing(WHERE_NAME, 'NAME', 'Workspaces of that name; * stands for anything.', false),
-  choosing(WHERE_TAG, 'TAG', 'Workspaces that carry all of these tags; env:* is any tag that begins so.'),
+  choosing(WHERE_NAME, 'NAME', 'Select workspaces by name; * is a wildcard.', false),
+  choosing(WHERE_TAG, 'TAG', 'Select workspaces with all of these tags; env:* matches by prefix.'),
   sameAs(WHERE_TAG),
-  choosing(ANY_TAG, 'TAG', 'Workspaces that carry at least one of these tags.'),
-  choosing(NO_TAG, 'TAG', 'Workspaces that carry none of these tags.'),
+  choosing(ANY_TAG, 'TAG', 'Select workspaces with any of these tags.'),
+  choosing(NO_TAG, 'TAG', 'Select workspaces with none of these tags.'),
 ];
 
 export interface Choice {

@@ -21,9 +21,9 @@ export function ownedBy(patterns: readonly string[]): Owned {
     has,
     check(name) {
       if (has(name)) return;
-      throw invalid(`"${name}" is none of the tags that this file owns`, {
+      throw invalid(`"${name}" is not owned by this file`, {
         field: name,
-        hint: 'take it out, or add a pattern for it',
+        hint: 'remove it, or add a pattern for it',
       });
     },
   };

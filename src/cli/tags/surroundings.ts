@@ -15,9 +15,9 @@ import type { Session } from '../session.ts';
 export function organizationOf(session: Session): string {
   const { organization } = session.settings;
   if (organization !== undefined) return organization;
-  throw invalid('which organization is meant?', {
+  throw invalid('no organization given', {
     field: '--org',
-    hint: 'give --org NAME or set COFFER_ORG',
+    hint: 'use --org NAME or set COFFER_ORG',
   });
 }
 

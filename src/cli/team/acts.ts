@@ -30,15 +30,15 @@ export async function usableRoot(changes: Pick<Changes, 'roots' | 'state'>, epoc
   const root = await roots.open(epoch);
   const fact = state.facts.get(epoch);
   if (root === undefined) {
-    throw denied(`nothing of yours opens .coffer/${fact?.path ?? epoch}`, {
-      hint: 'an admin has to say: coffer team settle',
+    throw denied(`none of your keys opens .coffer/${fact?.path ?? epoch}`, {
+      hint: 'an admin must run "coffer team settle"',
     });
   }
   if (await roots.isSighted(epoch)) return root;
   const author = nameOf(state, fact?.by ?? '');
   throw denied(
-    `.coffer/${fact?.path} was signed as ${author} by somebody who could open nothing, as through a forwarded agent: nothing is encrypted under it`,
-    { hint: `remove ${author}, or make new keys` },
+    `.coffer/${fact?.path} was signed as ${author} without access to the keys, e.g. through a forwarded agent: refusing to encrypt with it`,
+    { hint: `remove ${author}, or create new keys` },
   );
 }
 
@@ -54,7 +54,7 @@ async function usableEpochs({ roots, state }: Changes): Promise<readonly Fact[]>
 export async function grant(changes: Changes, card: Omit<Card, 'secret'>): Promise<Fact> {
   const [first, ...others] = await usableEpochs(changes);
   if (first === undefined) {
-    throw conflict('there is no root key that only the team has', { hint: 'say: coffer team settle' });
+    throw conflict('no root key that only current members have', { hint: 'run "coffer team settle"' });
   }
   const root = await usableRoot(changes, first.id);
   const fact = changes.add(
@@ -93,7 +93,7 @@ async function sure(changes: Changes, cards: readonly CardFact[]): Promise<reado
   for (const card of cards) {
     const { name, keys } = card.card;
     if (!(await canReceive(keys, systemRandom))) {
-      session.warn(`${name} waits: nothing can be encrypted to ${keys.join(', ').slice(0, 60)}`);
+      session.warn(`${name} has to wait: cannot encrypt to ${keys.join(', ').slice(0, 60)}`);
       continue;
     }
     const why = doubtOf(changes, card);
@@ -103,7 +103,7 @@ async function sure(changes: Changes, cards: readonly CardFact[]): Promise<reado
       found.push(card);
     } else {
       session.warn(
-        `${name} ${why}, and is not given the keys (${keys.join(', ').slice(0, 60)}; if it is right: coffer team settle --yes)`,
+        `${name} ${why}, and does not get the keys (${keys.join(', ').slice(0, 60)}; to pass them on, run "coffer team settle --yes")`,
       );
     }
   }
@@ -137,10 +137,10 @@ export async function newEpoch(changes: Changes, leaving: readonly CardFact[]): 
     changes,
     state.cards.filter(({ id }) => !out.has(id)),
   );
-  if (!stay.some(({ card }) => card.sign !== undefined)) throw conflict('an admin has to stay');
+  if (!stay.some(({ card }) => card.sign !== undefined)) throw conflict('at least one admin must stay');
   await roots.openAll();
   if (!state.newest.some((id) => roots.known.has(id))) {
-    throw denied('you open none of the newest root keys', {
+    throw denied('none of your keys opens any of the newest root keys', {
       hint: 'another admin has to do that, or "coffer team settle" first',
     });
   }
@@ -185,7 +185,7 @@ export async function newVersion(changes: Changes, key: string): Promise<Fact> {
   const [epoch] = await usableEpochs(changes);
   const under = epoch?.id ?? state.believed[0]?.id;
   if (under === undefined) {
-    throw conflict('there is no root key that only the team has', { hint: 'say: coffer team settle' });
+    throw conflict('no root key that only current members have', { hint: 'run "coffer team settle"' });
   }
   const root = await usableRoot(changes, under);
   const head = { key, number: nextNumber(state, key), type: KEY_TYPE, under };
@@ -216,7 +216,7 @@ export async function settleKeys(changes: Changes, anew?: string): Promise<void>
       if (!waits(epoch, card)) continue;
       if ((await changes.roots.open(epoch.id)) === undefined) {
         changes.session.warn(
-          `${card.card.name} waits for .coffer/${epoch.path}, which is not yours to open either`,
+          `${card.card.name} waits for .coffer/${epoch.path}, which none of your keys opens`,
         );
         continue;
       }

@@ -154,5 +154,5 @@ export const freshRoot = (): Buffer => systemRandom.bytes(32);
 /** Prints a warning with each change as long as there is only one card. */
 export function sayOnlyWay({ session, state }: Changes): void {
   if (state.cards.length > 1) return;
-  session.say('There is no second way in yet: coffer team add paper --new, and print what it shows.');
+  session.say('You are the only member: run "coffer team add paper --new" and print its output as a backup.');
 }

@@ -63,8 +63,8 @@ function atLeastIn(text: string): string | undefined {
   if (told === undefined) return undefined;
   const id = unspelled(told);
   if (id !== undefined) return id;
-  throw invalid('the line "# at least:" of this identity has no id', {
-    hint: 'copy the identity once more, whole',
+  throw invalid('the line "# at least:" of this identity has no ID', {
+    hint: 'copy the complete identity again',
   });
 }
 
@@ -151,8 +151,8 @@ async function keysIn(session: Session, text: string, where: string): Promise<re
       identity: async () => ageIdentity(secret),
     }));
   }
-  throw invalid(`there is no private key in ${where}`, {
+  throw invalid(`no private key in ${where}`, {
     field: where,
-    hint: 'it has lines that begin with AGE-SECRET-KEY-, or one private key of SSH (Ed25519 or RSA)',
+    hint: 'expected AGE-SECRET-KEY- lines or one SSH private key (Ed25519 or RSA)',
   });
 }

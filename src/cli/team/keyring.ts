@@ -119,14 +119,14 @@ function loadedFrom(place: KeyringPlace, known: string | undefined): Loaded {
     return loadFacts(place.directory);
   } catch (error) {
     if (known === undefined) throw error;
-    throw conflict(`the keyring ${place.directory} is gone, which this clone had`, {
-      hint: `bring it back with git; it was ${spelled(known)}`,
+    throw conflict(`the keyring ${place.directory} of this clone no longer exists`, {
+      hint: `restore it with git; its ID was ${spelled(known)}`,
     });
   }
 }
 
 const ASK =
-  'ask a colleague, in person or by chat, not by the repository, for the id, and say: coffer team trust ID';
+  'ask a colleague for the ID, in person or by chat, not through the repository, and run "coffer team trust ID"';
 
 /**
  * Returns the ID of the expected keyring: the one that this clone has, or the one that matches the pin. No ID is
@@ -140,24 +140,23 @@ async function storeOf(
   const { known, pin, isTrusting } = how;
   const pinned = pin === undefined ? undefined : facts.get(pin)?.store;
   if (pin !== undefined && pinned === undefined) {
-    throw denied(`this is another keyring, or an older state of it: ${short(pin)}… is not here`, {
-      hint: 'fetch, or ask whether the id is right',
+    throw denied(`another keyring, or an older state of it: ${short(pin)}… is missing`, {
+      hint: 'run "git fetch", or check the ID with a colleague',
     });
   }
   if (known !== undefined && pinned !== undefined && known !== pinned) {
     const isMeant =
       isTrusting &&
       (await session.confirmed(
-        async () => 'This clone had another keyring. Follow the one of this id from now on?',
+        async () => 'This clone had another keyring. Trust the one with this ID from now on?',
       ));
-    if (!isMeant) throw denied('this is another keyring than the one that this clone had', { hint: ASK });
+    if (!isMeant) throw denied('the keyring of this clone was replaced by another one', { hint: ASK });
     return pinned;
   }
   const wanted = known ?? pinned;
-  if (wanted === undefined)
-    throw denied('nobody on this machine has said yet that this keyring is right', { hint: ASK });
+  if (wanted === undefined) throw denied('this keyring is not trusted on this machine yet', { hint: ASK });
   if (facts.get(wanted)?.kind === 'store') return wanted;
-  throw denied('this is another keyring than the one that this clone had', { hint: ASK });
+  throw denied('the keyring of this clone was replaced by another one', { hint: ASK });
 }
 
 /**
@@ -167,16 +166,16 @@ async function storeOf(
 function requirePast(state: Judgement, pin: string): ReadonlySet<string> {
   const fact = state.facts.get(pin);
   if (!state.good.has(pin)) {
-    throw denied(
-      `${short(pin)}… is not believed: ${state.refused.get(fact?.path ?? '') ?? 'it is not here'}`,
-    );
+    throw denied(`${short(pin)}… is not valid: ${state.refused.get(fact?.path ?? '') ?? 'it is not here'}`);
   }
   const past = pastOf(state.good, pin);
   const isWhole = [pin, ...past].every((id) =>
     state.good.get(id)?.after.every((before) => state.good.has(before)),
   );
   if (isWhole) return past;
-  throw denied(`${short(pin)}… is here, but not all that came before it`, { hint: 'fetch, and try again' });
+  throw denied(`${short(pin)}… exists, but facts before it are missing`, {
+    hint: 'run "git fetch", then retry',
+  });
 }
 
 async function requireConsentToTakeBack(
@@ -189,14 +188,12 @@ async function requireConsentToTakeBack(
   if (undone.length === 0) return;
   const what = undone.map((fact) => tell(after, fact)).join('; ');
   if (!session.settings.yes && !session.prompts.available()) {
-    throw denied(`to follow that takes back what this machine knows: ${what}`, {
-      hint: 'if it is meant: --yes',
+    throw denied(`trusting this ID undoes what this machine knows: ${what}`, {
+      hint: 'use --yes to confirm',
     });
   }
-  if (
-    !(await session.confirmed(async () => `That takes back what this machine knows: ${what}. Is it meant?`))
-  )
-    throw denied('nothing was changed');
+  if (!(await session.confirmed(async () => `This undoes what this machine knows: ${what}. Continue?`)))
+    throw denied('not confirmed: nothing was changed');
 }
 
 /**
@@ -205,15 +202,12 @@ async function requireConsentToTakeBack(
 function refuseOlder(session: Session, place: KeyringPlace, isFirst: boolean): void {
   const { isShallow, losses } = witnessOf(place);
   for (const { text } of losses) session.warn(text);
-  if (isShallow) session.say('Its history is not here, so nothing tells whether something was taken away.');
+  if (isShallow) session.say('The git history is incomplete: removed facts cannot be detected.');
   const removals = losses.filter(({ path }) => path.startsWith('removals/'));
   if (!isFirst || removals.length === 0 || session.settings.yes) return;
-  throw denied(
-    `this may be a state from before somebody left: ${removals.map(({ text }) => text).join('; ')}`,
-    {
-      hint: 'ask a colleague; if it is right, say --yes',
-    },
-  );
+  throw denied(`this may be a state from before a removal: ${removals.map(({ text }) => text).join('; ')}`, {
+    hint: 'check with a colleague; if it is right, use --yes',
+  });
 }
 
 function refuseQuarrels(state: Judgement, isTrusting: boolean): void {
@@ -221,23 +215,23 @@ function refuseQuarrels(state: Judgement, isTrusting: boolean): void {
   const told = state.quarrels.map((fact) => `${tell(state, fact)} (${spelled(fact.id)})`).join('; ');
   throw conflict(`admins removed each other: ${told}`, {
     hint: isTrusting
-      ? 'trust the id of one of these'
-      : 'ask who stays, in person; then say: coffer team trust ID, with the id of that removal',
+      ? 'use the ID of one of these'
+      : 'find out in person which admin stays, then run "coffer team trust ID" with the ID of that removal',
   });
 }
 
 function sayOddities(session: Session, state: Judgement): void {
-  for (const [path, why] of state.refused) session.warn(`.coffer/${path} ${why}: it is not believed`);
+  for (const [path, why] of state.refused) session.warn(`.coffer/${path} ${why}: it is ignored`);
   for (const fact of state.undone) {
     session.warn(
-      `that ${tell(state, fact)} does not count: ${nameOf(state, fact.by)} was removed meanwhile ` +
-        `(if it is meant, say it again: coffer team remove ${fact.without[0]?.name})`,
+      `ignored: ${tell(state, fact)}, because ${nameOf(state, fact.by)} was removed at the same time ` +
+        `(to remove ${fact.without[0]?.name} anyway, run "coffer team remove ${fact.without[0]?.name}")`,
     );
   }
   for (const { card, by } of state.caught) {
     session.warn(
-      `${card.name} was added by ${nameOf(state, by)}, who did not know that ${card.name} had been removed, and is out ` +
-        `(if it is meant, add ${card.name} again)`,
+      `ignored: ${nameOf(state, by)} added ${card.name} again without knowing of the removal ` +
+        `(to add ${card.name} anyway, run "coffer team add ${card.name}" again)`,
     );
   }
 }
@@ -257,7 +251,7 @@ function refuseDoubts(
   );
   const incomplete = () =>
     conflict(`the keyring is incomplete: ${told.join('; ')} is not here`, {
-      hint: 'fetch the branch that has it; "coffer team settle" looks for it in this clone',
+      hint: 'fetch the branch that has it, then run "coffer team settle"',
     });
   if (state.holes.some(({ isGrave }) => isGrave) && !isExcused) throw incomplete();
   if (state.holes.length > 0) {
@@ -266,21 +260,21 @@ function refuseDoubts(
   }
   if (state.unseen.length > 0) {
     const who = state.unseen.map((id) => names.get(id) ?? short(id)).join(', ');
-    const text = `this checkout does not know yet that ${who} left`;
-    if (isChange) throw conflict(text, { hint: 'merge first, so that nothing is encrypted for who left' });
+    const text = `this checkout does not have the removal of ${who} yet`;
+    if (isChange)
+      throw conflict(text, { hint: 'merge it first, so that removed members cannot decrypt new values' });
     session.warn(text);
   }
-  for (const [path, why] of strangers)
-    if (isChange) session.warn(`.coffer/${path} ${why}: it is not believed`);
+  for (const [path, why] of strangers) if (isChange) session.warn(`.coffer/${path} ${why}: it is ignored`);
   if (!isChange) return;
   const [newer] = state.newer.filter((fact) => !isTheirs(fact));
   if (newer !== undefined) {
-    throw conflict(`.coffer/${newer.path} is ${newer.newer}: it was made by a newer Coffer`, {
-      hint: 'update Coffer; this one reads on, and changes nothing',
+    throw conflict(`.coffer/${newer.path} is ${newer.newer}: it was written by a newer Coffer`, {
+      hint: 'install a newer Coffer; this one can only read the keyring',
     });
   }
   const [odd] = [...blockers.map((text) => `.coffer/${text}`), ...alterationsOf(place)];
-  if (odd !== undefined) throw conflict(odd, { hint: 'nothing is changed until that is gone' });
+  if (odd !== undefined) throw conflict(odd, { hint: 'fix this first; nothing was changed' });
 }
 
 /**
@@ -303,7 +297,7 @@ function learn(
     state.store,
     fresh.map((fact) => [fact.id, namesOut(fact)]),
   );
-  if (!isSilent) for (const fact of fresh) session.say(`New here: ${tell(state, fact)}.`);
+  if (!isSilent) for (const fact of fresh) session.say(`New: ${tell(state, fact)}.`);
   return { ...remembered, seen: [...remembered.seen, ...fresh.map(({ id }) => id)] };
 }
 
@@ -313,15 +307,15 @@ function learn(
  */
 export function requireAdmin({ card, identities }: Keyring): CardFact {
   if (card === undefined) {
-    throw denied('none of your keys is in this keyring', {
+    throw denied('none of your keys belongs to a member of this keyring', {
       hint:
         identities.keys.length === 0
-          ? 'name one with COFFER_IDENTITY_FILE'
-          : 'ask an admin to add one: coffer team add NAME KEY',
+          ? 'set COFFER_IDENTITY_FILE to a private key'
+          : 'ask an admin to run "coffer team add NAME KEY"',
     });
   }
   if (card.card.sign !== undefined) return card;
-  throw denied(`${card.card.name} is a user, who opens and encrypts; an admin changes the team and its keys`);
+  throw denied(`only admins can change the team and its keys; ${card.card.name} is a user`);
 }
 
 /**
@@ -330,8 +324,8 @@ export function requireAdmin({ card, identities }: Keyring): CardFact {
  */
 export function requireId(id: string | undefined): string {
   if (id !== undefined) return id;
-  throw invalid('this is no id of a keyring', {
+  throw invalid('invalid keyring ID', {
     field: 'ID',
-    hint: 'it has 32 digits and letters, in eight parts',
+    hint: 'use the ID as printed: 32 digits and letters, in eight groups',
   });
 }

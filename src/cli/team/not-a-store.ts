@@ -12,7 +12,7 @@ export function refuseKeyringPlace(location: string | undefined): void {
   if (location === undefined || basename(location) !== KEYRING || location.includes('://')) return;
   const isThere = lstatSync(location, { throwIfNoEntry: false })?.isDirectory() === true;
   if (isThere && !isKeyring(location)) return;
-  throw invalid(`${resolve(location)} is for the keyring of a repository, which is no store`, {
-    hint: 'leave --store out, and see "coffer team"; a store changes in place, which branches can\'t merge',
+  throw invalid(`${resolve(location)} is reserved for the keyring of a repository and cannot be a store`, {
+    hint: 'omit --store, and see "coffer team"; a store changes in place and cannot be merged by git',
   });
 }

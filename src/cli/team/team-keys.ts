@@ -105,7 +105,7 @@ export class TeamKeys {
       }
       const material = await this.#fitMaterial(keyring, best);
       if (!version.isBelieved)
-        this.#session.say(`${value.where}: ${value.name} is taken over: change it where it comes from.`);
+        this.#session.say(`${value.where}: ${value.name} was accepted: change it at its source.`);
       return sealed(material, best, value.name, text);
     });
   }
@@ -121,7 +121,7 @@ export class TeamKeys {
     if (settings.yes) return true;
     if (!prompts.available()) return false;
     return prompts.confirm(
-      `${value.where}: ${value.name} is under a key that ${whoHad(keyring, version)}. Take it over as it is?`,
+      `${value.where}: ${value.name} is encrypted with a key that ${whoHad(keyring, version)}. Accept it?`,
     );
   }
 
@@ -156,24 +156,24 @@ export class TeamKeys {
       materials.push(material);
       const bytes = openValue(material, found.name, payload);
       if (bytes === undefined) continue;
-      if (!isUtf8(bytes)) throw unsupported('what is encrypted there is no text');
+      if (!isUtf8(bytes)) throw unsupported('the encrypted value is not text');
       opened.push({ text: bytes.toString(), version });
       wipe(bytes);
     }
     const [only, other] = opened;
     if (other !== undefined)
-      throw inauthentic(`this opens under two versions ${number} of ${key}: it was made to mean two things`);
+      throw inauthentic(`two versions ${number} of ${key} decrypt this to different texts: it was forged`);
     if (only !== undefined) return only;
     if (materials.length === 0) {
       const isIn = keyring.card !== undefined;
-      throw denied(`nothing of yours opens version ${number} of key "${key}"`, {
+      throw denied(`none of your keys opens version ${number} of key "${key}"`, {
         hint: isIn
-          ? 'an admin has to say: coffer team settle'
-          : 'ask an admin to add your key: coffer team add NAME KEY',
+          ? 'an admin must run "coffer team settle"'
+          : 'ask an admin to run "coffer team add NAME KEY" with your key',
       });
     }
-    throw inauthentic("this can't be opened", {
-      hint: `it was altered, moved from another name, or encrypted with a key "${key}" of another keyring or store`,
+    throw inauthentic('cannot decrypt', {
+      hint: `it was modified, moved from another name, or encrypted with a key "${key}" of another keyring or store`,
     });
   }
 
@@ -188,7 +188,7 @@ export class TeamKeys {
       await usableRoot(keyring, version.version.under);
       const material = await this.#material(keyring, version);
       if (material !== undefined) return material;
-      throw conflict(`.coffer/${version.path} does not open: its author has damaged it`);
+      throw conflict(`.coffer/${version.path} is damaged: its content cannot be decrypted`);
     };
     const looked = look();
     this.#fit.set(version.id, looked);
@@ -232,8 +232,8 @@ function requireBest({ state }: Keyring, key: string): VersionFact {
   const best = bestVersion(state, key);
   if (best !== undefined) return best;
   if (keyNames(state).includes(key)) {
-    throw conflict(`no version of key "${key}" is left that only the team has`, {
-      hint: 'an admin has to say: coffer team settle',
+    throw conflict(`no version of key "${key}" is known only to current members`, {
+      hint: 'an admin must run "coffer team settle"',
     });
   }
   throw noKey(state, key);
@@ -241,7 +241,7 @@ function requireBest({ state }: Keyring, key: string): VersionFact {
 
 function noKey(state: Keyring['state'], key: string): CofferError {
   const names = keyNames(state);
-  return notFound(`there is no key "${key}" in the keyring of this repository`, {
+  return notFound(`no key "${key}" in the keyring of this repository`, {
     hint:
       names.length === 0
         ? undefined
@@ -252,7 +252,7 @@ function noKey(state: Keyring['state'], key: string): CofferError {
 function noSuchVersion({ state }: Keyring, key: string, number: number): CofferError {
   if (!keyNames(state).includes(key)) return noKey(state, key);
   return notFound(`the keyring of this repository has no version ${number} of key "${key}"`, {
-    hint: 'it is of a branch that is not merged, of another keyring, or of a store of somebody',
+    hint: 'it belongs to an unmerged branch, another keyring, or a store',
   });
 }
 
@@ -261,14 +261,14 @@ function whoHad({ state }: Keyring, { fact }: JudgedVersion): string {
   const ids = new Set([...givenTo(state, fact.version.under), fact.by].filter((id) => hasLeft(state, id)));
   const names = [...new Set([...ids].map((id) => nameOf(state, id)))].sort();
   return names.length > 0
-    ? `${names.join(', ')} had, who left`
-    : 'was made by somebody who did not know yet who had left';
+    ? `removed members (${names.join(', ')}) had`
+    : 'was created without knowing of a removal';
 }
 
 const notBelieved = (keyring: Keyring, version: JudgedVersion, { path, value }: FoundValue): CofferError =>
   denied(
-    `version ${value.version} of key "${value.key}" is one that ${whoHad(keyring, version)}: it is not taken for what the team wrote`,
+    `version ${value.version} of key "${value.key}" is one that ${whoHad(keyring, version)}: the value may not be from the team`,
     {
-      hint: `if it is right: coffer secrets rewrap ${path ?? 'FILE'}`,
+      hint: `if the value is right, run "coffer secrets rewrap ${path ?? 'FILE'}"`,
     },
   );

@@ -51,8 +51,8 @@ export function witnessOf(place: KeyringPlace): Witness {
   return {
     isShallow,
     losses: [
-      ...gone.map((path) => lossOf(path, deleted.get(path), 'took away')),
-      ...altered.map(([path, commit]) => lossOf(path, commit, 'altered')),
+      ...gone.map((path) => lossOf(path, deleted.get(path), 'removed')),
+      ...altered.map(([path, commit]) => lossOf(path, commit, 'changed')),
     ],
   };
 }
@@ -94,7 +94,7 @@ const MAY_BE_UNSET = new Set(['text', 'crlf', 'ident']);
 export function alterationsOf(place: KeyringPlace): readonly string[] {
   const beside = readdirSync(place.folder)
     .filter((name) => name !== KEYRING && name.normalize('NFKC').toLowerCase() === KEYRING)
-    .map((name) => `${name} lies beside ${KEYRING}`);
+    .map((name) => `${name} is next to ${KEYRING}`);
   if (place.top === undefined) return beside;
   const listed = texts(git(place.top, ['ls-files', '-z', '--cached', '--others', '--', pathIn(place)]));
   const future = ['keys', 'members', 'removals'].map((folder) => `${pathIn(place)}/${folder}/x`);
@@ -109,7 +109,7 @@ export function alterationsOf(place: KeyringPlace): readonly string[] {
   for (let at = 0; at + 2 < answer.length; at += 3) {
     const [path, name = '', value] = answer.slice(at, at + 3);
     const isHarmless = value === 'unspecified' || (value === 'unset' && MAY_BE_UNSET.has(name));
-    if (!isHarmless) found.push(`an attribute of git, ${name}=${value}, holds for ${path}`);
+    if (!isHarmless) found.push(`the git attribute ${name}=${value} applies to ${path}`);
   }
   return [...beside, ...found];
 }

@@ -1,7 +1,7 @@
 import type { Command, Help, Option } from 'commander';
 
 /** Options under this heading belong to every command; `coffer help options` explains them. */
-export const EVERYWHERE_HEADING = 'Options of every command:';
+export const EVERYWHERE_HEADING = 'Global options:';
 
 /** Summary of a command that is only named on the page of its group. */
 export const ONLY_NAMED = '';
@@ -81,5 +81,5 @@ function listItem(term: string, width: number, text: string, helper: Help): stri
 /** Formats options by name only. */
 function optionLine(heading: string, options: readonly Option[], helper: Help): string[] {
   const terms = options.map((option) => option.long ?? '').join(' ');
-  return [helper.boxWrap(`${heading} ${terms} (see coffer help options)`, helper.helpWidth ?? 80), ''];
+  return [helper.boxWrap(`${heading} ${terms} (see "coffer help options")`, helper.helpWidth ?? 80), ''];
 }

@@ -39,17 +39,17 @@ export function terminalPrompts(streams: Streams): Prompts {
       return askSecret(visible(message), device());
     },
     async newSecret(message, made) {
-      const question = made === undefined ? message : `${message} (Enter makes one of words)`;
+      const question = made === undefined ? message : `${message} (press Enter to generate one)`;
       for (;;) {
         const first = await this.secret(question);
         if (first === '' && made !== undefined) {
           const secret = await made();
-          streams.err.write(`It is shown this once, so write it down:\n\n    ${secret}\n\n`);
+          streams.err.write(`Write this passphrase down; it is not shown again:\n\n    ${secret}\n\n`);
           return secret;
         }
-        if (first === '') throw invalid('an empty passphrase protects nothing', { field: 'passphrase' });
+        if (first === '') throw invalid('the passphrase must not be empty', { field: 'passphrase' });
         if ((await this.secret('Once more')) === first) return first;
-        streams.err.write('The two are not the same; again.\n');
+        streams.err.write('Passphrases do not match, try again.\n');
       }
     },
     async confirm(message, ended) {

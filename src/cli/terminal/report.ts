@@ -70,7 +70,7 @@ function platformMessage(error: unknown): string | undefined {
   const { syscall, errno, path } = (error ?? {}) as Partial<NodeJS.ErrnoException>;
   if (syscall === undefined || errno === undefined) return undefined;
   const reason = process.getBuiltinModule('node:util').getSystemErrorMessage(errno);
-  return `can't ${syscall}${path === undefined ? '' : ` ${path}`}: ${reason}`;
+  return `cannot ${syscall}${path === undefined ? '' : ` ${path}`}: ${reason}`;
 }
 
 /** Names of options that are written with dashes, besides those of the command and the global ones. */

@@ -4,7 +4,7 @@ import type { Topic } from './topic.ts';
 export const policyFormat: Topic = {
   name: 'policy-format',
   page: 'coffer-policy',
-  summary: 'What tokens may do: rules of paths, in HCL or JSON',
+  summary: 'Path rules that say what tokens may do, in HCL or JSON',
   commands: ['policy', 'token', 'serve'],
   parts: [
     {
@@ -19,11 +19,12 @@ export const policyFormat: Topic = {
             '}',
           ],
         },
-        'The same as JSON:',
+        'As JSON:',
         { lines: ['{"path": {"transit/encrypt/orders": {"capabilities": ["update"]}}}'] },
-        `Capabilities are ${CAPABILITY_WORDS.join(', ')}. What no rule allows is denied, and "deny" wins. "*" at the end of a path stands for whatever follows, ` +
-          '"+" for one part. Of several rules that match a path the most specific one holds.',
-        'To encrypt with a key that is not there yet needs create; with update alone it is refused. Paths of tags and workspaces are those of the HTTP API, from api/v2 on.',
+        `Capabilities are ${CAPABILITY_WORDS.join(', ')}. Everything not allowed is denied; "deny" ` +
+          'takes precedence. A trailing "*" matches any suffix, "+" matches one segment. If several rules ' +
+          'match, the most specific one applies.',
+        'Encrypting with a missing key requires the create capability; update alone is not enough. Paths of tags and workspaces are those of the HTTP API, beginning with api/v2.',
       ],
     },
     {
@@ -33,11 +34,11 @@ export const policyFormat: Topic = {
           terms: [
             [
               'allowed_parameters, denied_parameters, required_parameters',
-              'Which parameters a request may, must not and must have.',
+              'Allowed, denied and required request parameters.',
             ],
             [
               'min_wrapping_ttl, max_wrapping_ttl',
-              'The answer has to be wrapped, for no shorter and no longer.',
+              'Limits for the wrapping TTL; the response must be wrapped.',
             ],
           ],
         },

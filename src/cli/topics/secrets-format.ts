@@ -3,25 +3,28 @@ import type { Topic } from './topic.ts';
 export const secretsFormat: Topic = {
   name: 'secrets-format',
   page: 'coffer-secrets',
-  summary: 'Encrypted values in .env, YAML and JSON files, and the rules for them',
+  summary: 'Format of encrypted values in .env, YAML and JSON files, and of .coffer.yaml',
   commands: ['secrets', 'edit', 'exec'],
   parts: [
     {
       heading: 'Values',
       blocks: [
         { lines: ['coffer:KEY:vN:BASE64', 'coffer:MOUNT/KEY:vN:BASE64'] },
-        'Names, comments, order and layout of a file stay as they are; each value is encrypted by itself, as it is written, with its quotes. KEY is the ' +
-          'named key, MOUNT its mount where that is not "transit", vN the version of the key. What follows is what a ciphertext of transit has there.',
-        "The place of a value in its file is its associated data, and its context where keys are derived: the value's keys and list indexes with dots " +
-          'between, as in "db.password" and "servers.0.key". A dot, "#" or backslash in a key stands behind a backslash; the second document of a YAML ' +
-          'file begins with "2#". So a value opens under its own name alone. The name of the file is not part of it.',
-        'Names, comments and the length of a value can be read by everybody. There is no checksum over the file: git merges values.',
+        'Names, comments, order and layout are kept. Each value is encrypted separately, including its ' +
+          'quotes. KEY is the named key, MOUNT its mount if that is not "transit", vN the version of the ' +
+          'key. The rest is the same as in a transit ciphertext.',
+        'The path of a value is its associated data (and its context, for derived keys): keys and list ' +
+          'indexes joined by dots, e.g. "db.password", "servers.0.key". In keys, dots, "#" and ' +
+          'backslashes are escaped with a backslash; paths in the second YAML document start with "2#". A ' +
+          'value can therefore only be decrypted under its own name. The file name is not part of the ' +
+          'path.',
+        'Names, comments and the length of a value are not secret. Files have no checksum, so that git can merge values.',
       ],
     },
     {
       heading: 'Rules',
       blocks: [
-        '.coffer.yaml is looked for in the directory of a file and in those above it, up to the top of the repository. The first rule that matches a file holds.',
+        ".coffer.yaml is searched in the file's directory and its parents, up to the root of the repository. The first matching rule applies.",
         {
           lines: [
             'rules:',
@@ -36,36 +39,35 @@ export const secretsFormat: Topic = {
         },
         {
           terms: [
-            ['files', 'Patterns of files, one text or a list.'],
-            ['key', 'The key to encrypt with.'],
-            ['mount', 'Its mount; "transit" unless said.'],
-            ['only', 'Patterns of the values that are meant; every value unless said.'],
-            ['except', 'Patterns of values that are not meant.'],
-            ['format', 'dotenv, yaml or json, where the name of the file does not tell.'],
+            ['files', 'Files the rule applies to: a pattern or a list of patterns.'],
+            ['key', 'Key to encrypt with.'],
+            ['mount', 'Mount of the key. Default: transit.'],
+            ['only', 'Values to encrypt (patterns). Default: all.'],
+            ['except', 'Values to leave in plaintext (patterns).'],
+            ['format', 'dotenv, yaml or json. Default: from the file name.'],
           ],
         },
-        'Patterns are read as in .gitignore: one part alone means that part at any depth, several parts are counted from the top, and what matches covers all ' +
-          'below it. Parts are separated by "/" in files, by dots in only and except. "*" stands for any characters of a part, "?" for one, "**" for any number of parts.',
+        'Patterns work as in .gitignore: a pattern with one part matches at any depth; a pattern with ' +
+          'several parts is anchored at the top; a match includes everything below it. Parts are ' +
+          'separated by "/" in files, by dots in only and except. "*" matches any characters within a ' +
+          'part, "?" one character, "**" any number of parts.',
       ],
     },
     {
-      heading: 'What is read',
+      heading: 'Supported syntax',
       blocks: [
         {
           terms: [
             [
               '.env',
-              '"export" may stand before a name. Single quotes and backquotes are literal; in double quotes \\n, \\r, \\t, \\", \\\\ and \\$ are expanded. Without ' +
-                'quotes a value goes to the end of its line, or to a "#" behind a blank. Nothing is expanded or run.',
+              '"export" before a name is allowed. Single quotes and backquotes are literal; in double quotes \\n, \\r, \\t, \\", \\\\ and \\$ are expanded. An ' +
+                'unquoted value ends at the end of its line, or at a "#" after a space. Variables and commands are not expanded.',
             ],
-            ['YAML', 'Version 1.2. A key that comes twice is refused.'],
-            [
-              'JSON',
-              'As RFC 8259 has it, without comments and trailing commas. A key that comes twice is refused.',
-            ],
+            ['YAML', 'Version 1.2. Duplicate keys are an error.'],
+            ['JSON', 'RFC 8259, without comments and trailing commas. Duplicate keys are an error.'],
           ],
         },
-        'All are UTF-8, with at most 1 MiB and 200 levels. A file with the markers of a merge conflict is refused.',
+        'All files are UTF-8, with at most 1 MiB and 200 levels. A file with merge conflict markers is an error.',
       ],
     },
   ],

@@ -3,7 +3,7 @@ import type { Topic } from './topic.ts';
 export const storeFormat: Topic = {
   name: 'store-format',
   page: 'coffer-store',
-  summary: 'The files of a sealed store, and who may read and write them',
+  summary: 'Files of a store and their permissions',
   commands: ['store', 'init', 'status', 'slots', 'rekey', 'doctor'],
   parts: [
     {
@@ -13,46 +13,49 @@ export const storeFormat: Topic = {
           terms: [
             [
               'coffer.json',
-              'Which format, and which store. A Coffer that is too old for a format says so and leaves the store alone.',
+              'Format version and store ID. A Coffer that is too old for the format reports that and does not touch the store.',
             ],
-            ['lock', 'Always empty: who writes holds a lock on it, which ends with the process.'],
+            ['lock', 'Always empty: writers hold a lock on it, which ends with the process.'],
             [
               'state/',
-              'An empty file whose name says that the store is in generation g and revision n: clean-g-n. While something is written it is dirty-g-n.',
+              'An empty file whose name gives the generation g and the revision n of the store: clean-g-n. During a write it is named dirty-g-n.',
             ],
             [
               'generation-g/slots/',
-              'A file for each way to unlock the store: passphrase, key file, raw key, command, shares.',
+              'One file for each key slot: passphrase, key file, raw key, command, shares.',
             ],
             [
               'generation-g/documents/',
-              'Everything else, each file sealed with AES-256-GCM under a key from the root key. Names are keyed hashes.',
+              'Everything else: each file is sealed with AES-256-GCM, with a key derived from the root key. Names are keyed hashes.',
             ],
           ],
         },
-        'The directory has the mode 0700, files have 0600. A directory or file that belongs to another user, or that others may write to, is refused. Sizes, counts and times can ' +
-          'be seen; no name of a key, tag or token can.',
+        'The directory has mode 0700, files have mode 0600. A directory or file that belongs to another ' +
+          'user, or that other users can write to, is refused. Sizes, counts and times are not secret; ' +
+          'names of keys, tags and tokens are encrypted.',
       ],
     },
     {
       heading: 'Keys',
       blocks: [
-        'A random root key of 256 bits seals everything. Each slot holds it, wrapped for one secret, so that slots are added and removed without touching the data. A rekey ' +
-          'makes the next generation: a new root key, and everything sealed again.',
-        'Who loses the secrets of all slots has lost the store: nobody can open it.',
+        'A random 256-bit root key seals everything. Each slot holds it, wrapped with one secret, so ' +
+          'slots can be added and removed without touching the data. A rekey starts the next generation: ' +
+          'a new root key, and everything re-encrypted.',
+        'If the secrets of all slots are lost, the store cannot be unlocked again.',
       ],
     },
     {
       heading: 'Changes',
       blocks: [
-        'A change is on the disk when the command ends with exit code 0. A process that is killed leaves the old state or the new one; the next one cleans up. Any number of ' +
-          'processes may use a store at once. In PostgreSQL the same sealed bytes lie in tables.',
+        'A change is on disk when the command exits with 0. A killed process leaves either the old or ' +
+          'the new state; the next process cleans up. Any number of processes can use a store at once. In ' +
+          'PostgreSQL the same sealed bytes are stored in tables.',
       ],
     },
     {
       heading: 'Backups',
       blocks: [
-        'What "coffer store backup" writes is one file, which begins with COFFERBK: the header, the slots and the sealed files as they are, and a SHA-256 of all. It opens with the same secrets.',
+        '"coffer store backup" writes a single file that begins with COFFERBK: the header, the slots and the sealed files unchanged, and a SHA-256 of everything. It is unlocked by the same secrets.',
       ],
     },
   ],

@@ -3,7 +3,7 @@ import type { Topic } from './topic.ts';
 export const tagsFormat: Topic = {
   name: 'tags-format',
   page: 'coffer-tags',
-  summary: 'Files that say which workspace carries which tag, as YAML, JSON or CSV',
+  summary: 'Format of tag files for "tags import" and "tags apply" (YAML, JSON or CSV)',
   commands: ['tags'],
   parts: [
     {
@@ -21,15 +21,12 @@ export const tagsFormat: Topic = {
         },
         {
           terms: [
-            ['tags', 'Tags of the pool, whether a workspace carries them or not.'],
-            [
-              'workspaces',
-              'Each with its tags; or with tags, bindings (tags of the form KEY=VALUE) and the project that it lies in.',
-            ],
+            ['tags', 'All tags, used or unused.'],
+            ['workspaces', 'Each with its tags; or with tags, bindings (KEY=VALUE tags) and its project.'],
             ['projects', 'Each with its bindings.'],
             [
               'owns',
-              'Patterns of the tags that this file is about: "tags apply" leaves all others alone, so that several files can be about one workspace.',
+              'Patterns of the tags this file manages. "tags apply" leaves all others alone, so several files can manage one workspace.',
             ],
           ],
         },
@@ -46,14 +43,16 @@ export const tagsFormat: Topic = {
             'web-prod,,owner,shop,Shop',
           ],
         },
-        'The first line names the columns; the last three may be missing.',
+        'The first line names the columns; the last three are optional.',
       ],
     },
     {
-      heading: 'What is done with them',
+      heading: 'Commands',
       blocks: [
-        '"coffer tags export" writes them, "tags import" adds what a file says and takes nothing away. "tags apply" shows what it would do, and does it when you agree or say --yes: each workspace of ' +
-          'the file carries afterwards what the file says; workspaces that it does not name stay as they are.',
+        '"coffer tags export" writes such a file. "coffer tags import" adds what is missing and removes ' +
+          'nothing. "coffer tags apply" prints a plan, asks for confirmation (unless --yes is given), and ' +
+          'then makes the tags of each workspace in the file match it; workspaces that are not in the ' +
+          'file are left alone.',
       ],
     },
   ],

@@ -143,7 +143,7 @@ const callsOf = (
   answer: (exchange: Exchange) => ReturnType<HttpDoorKind['answer']>,
 ): AgentCalls => ({
   async ask(request) {
-    if (!isRequest(request)) throw invalid('that is no request');
+    if (!isRequest(request)) throw invalid('malformed request');
     const { method, target, headers, body: text } = request;
     const body = heldBody(text === undefined ? undefined : Buffer.from(text));
     const exchange = { method, target, headers, body, remoteAddress: '', origin: ORIGIN };

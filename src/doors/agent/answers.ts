@@ -12,7 +12,7 @@ export function memberOf(answer: Outcome<unknown>, member: string): string {
   const data = resultOf(answer);
   const text = isObject(data) ? data[member] : undefined;
   if (typeof text === 'string') return text;
-  throw unavailable(`the answer has no ${member} in it`);
+  throw unavailable(`unexpected response: no ${member}`);
 }
 
 /**

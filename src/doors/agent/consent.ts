@@ -31,7 +31,7 @@ export function consentBy({ name }: AgentDoorKind, ask: Ask | undefined, now = e
   const known = new Map<string, Answers>();
 
   const put = async (answers: Answers, question: string, gone: AbortSignal): Promise<void> => {
-    if (now() < answers.quietUntil) throw denied('it was not allowed a moment ago');
+    if (now() < answers.quietUntil) throw denied('denied a moment ago');
     if (await ask?.(question, gone)) {
       answers.noes = 0;
       return;
@@ -41,12 +41,12 @@ export function consentBy({ name }: AgentDoorKind, ask: Ask | undefined, now = e
       answers.quietUntil = now() + Math.min(FIRST_QUIET_MS * 2 ** answers.noes, MOST_QUIET_MS);
       answers.noes += 1;
     }
-    throw denied('it was not allowed');
+    throw denied('denied');
   };
 
   return async (offer: Offer, what, gone) => {
     if (!offer.confirm) return;
-    if (ask === undefined) throw denied('there is nobody to ask');
+    if (ask === undefined) throw denied('cannot prompt for confirmation');
     const key = keyNameOf(offer);
     const answers = known.get(key) ?? {
       last: Promise.resolve(),
@@ -55,7 +55,7 @@ export function consentBy({ name }: AgentDoorKind, ask: Ask | undefined, now = e
     };
     known.set(key, answers);
     const answered = answers.last.then(() =>
-      put(answers, `Let ${name} use the key ${key} to ${what}?`, gone),
+      put(answers, `Allow ${name} to use key ${key} to ${what}?`, gone),
     );
     answers.last = answered.catch(() => undefined);
     await answered;

@@ -85,11 +85,11 @@ function doorOf({ endpoint: { method } }: AskedRequest, failed: NoteFailure): Do
     status,
     error: error.message,
   });
-  const unwelcome = (): Result<Answered> => refused(403, denied('this is not offered here'));
+  const unwelcome = (): Result<Answered> => refused(403, denied('not offered'));
   return {
     unauthenticated: unwelcome,
     denied: unwelcome,
-    missing: () => refused(404, notFound('nothing is mounted there')),
+    missing: () => refused(404, notFound('nothing is mounted at this path')),
     printed: ({ outcome }) => ({ answer: { outcome }, status: 200, data: resultOf(outcome) }),
     failed(error) {
       failed(error);

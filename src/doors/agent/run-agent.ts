@@ -62,7 +62,7 @@ export async function runAgent(options: RunAgentOptions): Promise<void> {
       if (isMine || asCofferError(error)?.kind !== 'unavailable') throw error;
       const isTaken = options.descriptors.size === 0 && (await somebodyListens(directory.socket));
       if (isTaken || Date.now() > givingUp) {
-        throw conflict('this store has an agent already', {
+        throw conflict('this store already has an agent', {
           field: TAKEN,
           hint: placed`it listens on ${{ file: directory.socket }}`,
         });

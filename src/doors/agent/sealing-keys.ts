@@ -8,6 +8,6 @@ export function sealingRefusal(
   who: string,
   { type, derived, encryptsData }: OfferedKeyData,
 ): string | undefined {
-  if (derived) return `it is derived, and ${who} has no context to give`;
+  if (derived) return `derived keys need a context, which ${who} does not send`;
   return encryptsData ? undefined : `it does not encrypt (${type})`;
 }

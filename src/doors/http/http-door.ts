@@ -129,7 +129,7 @@ const openly = (service: Service): Pick<Apis, 'take'> => ({
   take: () => {
     const failed = (error: unknown): Answer => {
       service.failed(error);
-      return errorBody(500, ['the numbers can not be had']);
+      return errorBody(500, ['cannot collect metrics']);
     };
     return {
       ...settled({ status: 200 }),

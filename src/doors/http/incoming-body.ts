@@ -78,9 +78,9 @@ export class IncomingBody implements RequestBody {
     request.on('data', take);
     request.once('end', () => resolve(chunks.length > 1 ? Buffer.concat(chunks, bytes) : chunks[0]));
     request.once('close', () => {
-      if (!request.complete) reject(invalid(ownWords('the body is not as long as Content-Length says')));
+      if (!request.complete) reject(invalid(ownWords('the body does not match Content-Length')));
     });
-    request.once('error', () => reject(invalid(ownWords('the body did not come whole'))));
+    request.once('error', () => reject(invalid(ownWords('the body is incomplete'))));
     return promise;
   }
 }

@@ -30,7 +30,7 @@ export function parseListenAddress(text: string, maxRequestBytes: number): Liste
   if (name === undefined || Number(port) > 65_535 || (ipv6 !== undefined && !isIPv6(ipv6))) {
     throw invalid(`cannot listen on ${JSON.stringify(text)}`, {
       field: 'listen',
-      hint: 'give HOST:PORT, e.g. 127.0.0.1:8200 or [::1]:8200',
+      hint: 'use HOST:PORT, e.g. 127.0.0.1:8200 or [::1]:8200',
     });
   }
   return { host: name, port: Number(port), ...settings };

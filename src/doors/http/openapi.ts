@@ -115,7 +115,7 @@ const LIST_PARAMETER: ApiParameter = {
   name: 'list',
   in: 'query',
   required: true,
-  description: 'Makes the request a listing.',
+  description: 'List the entries below the path.',
   schema: { type: 'boolean', enum: ['true'] },
 };
 
@@ -176,14 +176,17 @@ function documentSchema(operation: Operation, params: Params): Schema {
 function describeResponses({ api, bare }: Operation): object {
   if (api === 'json-api') {
     return {
-      '2XX': { description: 'A document, or nothing (204).', content: { [MEDIA_TYPE]: { schema: OBJECT } } },
+      '2XX': {
+        description: 'A document, or no content (204).',
+        content: { [MEDIA_TYPE]: { schema: OBJECT } },
+      },
       '4XX': { $ref: '#/components/responses/DocumentError' },
       '5XX': { $ref: '#/components/responses/DocumentError' },
     };
   }
   const schema = bare ? OBJECT : { $ref: '#/components/schemas/Envelope' };
   return {
-    '2XX': { description: 'The result, or nothing (204).', content: { [JSON_TYPE]: { schema } } },
+    '2XX': { description: 'The result, or no content (204).', content: { [JSON_TYPE]: { schema } } },
     '4XX': { $ref: '#/components/responses/Error' },
     '5XX': { $ref: '#/components/responses/Error' },
   };
@@ -234,11 +237,11 @@ const COMPONENTS = {
   },
   responses: {
     Error: {
-      description: 'What is wrong. A missing thing that was asked for has no text.',
+      description: 'The errors. A missing resource is reported without a text.',
       content: { [JSON_TYPE]: { schema: { $ref: '#/components/schemas/Errors' } } },
     },
     DocumentError: {
-      description: 'What is wrong. What the caller may not see reads as missing.',
+      description: 'The errors. Resources that the caller may not see are reported as missing.',
       content: { [MEDIA_TYPE]: { schema: { $ref: '#/components/schemas/DocumentErrors' } } },
     },
   },

@@ -110,7 +110,7 @@ function refuseExposed(listen: readonly ListenAddress[]): void {
     if ('host' in address && !isLoopback(address.host)) {
       throw invalid(`refusing to listen on ${address.host} without TLS`, {
         field: 'listen',
-        hint: 'give --tls-cert and --tls-key, or --allow-insecure-listen when something else protects the network',
+        hint: 'use --tls-cert and --tls-key, or --allow-insecure-listen if the network is protected otherwise',
       });
     }
   }

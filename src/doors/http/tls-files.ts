@@ -37,7 +37,7 @@ export function readTlsFiles({ certificateFile, keyFile, ...clients }: TlsFiles)
   try {
     createSecureContext({ cert: certificate, key });
   } catch (cause) {
-    throw refused('tls', placed`${{ file: certificateFile }} can't be used: ${reasonOf(cause)}`);
+    throw refused('tls', placed`cannot use ${{ file: certificateFile }}: ${reasonOf(cause)}`);
   }
   return { certificate, key, clients: readClients(clients), ends: first.validToDate.getTime() / 1000 };
 }
@@ -50,7 +50,7 @@ function readClients({
   const authorities = readPem(file, 'tls-client-ca');
   const { blocks } = pemBlocks(authorities);
   if (blocks.length === 0)
-    throw refused('tls-client-ca', placed`there is no certificate in ${{ file }}`, 'give a PEM file');
+    throw refused('tls-client-ca', placed`no certificate in ${{ file }}`, 'use a PEM file');
   for (const { bytes } of blocks) firstCertificate(bytes, file, 'tls-client-ca');
   return { authorities };
 }
@@ -59,7 +59,7 @@ function firstCertificate(pem: string | Buffer, file: string, field: Field = 'tl
   try {
     return new X509Certificate(pem);
   } catch {
-    throw refused(field, placed`there is no certificate in ${{ file }}`, 'give a PEM file');
+    throw refused(field, placed`no certificate in ${{ file }}`, 'use a PEM file');
   }
 }
 
@@ -69,8 +69,8 @@ function privateKey(pem: string, file: string): KeyObject {
   } catch {
     throw refused(
       'tls-key',
-      placed`there is no private key in ${{ file }} that can be read`,
-      'give a PEM file without a passphrase',
+      placed`no readable private key in ${{ file }}`,
+      'use a PEM file without a passphrase',
     );
   }
 }

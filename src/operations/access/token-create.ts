@@ -19,38 +19,48 @@ import { roleName } from './token-role-name.ts';
 /** Settings of a new token, shared by the paths that issue tokens. */
 const tokenParams = {
   policies: texts({
-    help: 'Policies of the token; without any it gets those of its creator.',
+    help: 'Policies of the token. Default: those of its creator.',
     cli: { flag: 'policy', metavar: 'P', refersTo: 'policy' },
   }),
   ttl: duration({
-    help: 'How long it lives, e.g. 24h; 32 days by default and at most.',
+    help: 'Time to live, e.g. 24h; at most 32d. Default: 32d.',
     cli: { metavar: 'D' },
   }),
-  lease: duration({ help: 'Older name of `ttl`.', cli: { hidden: true } }),
-  explicit_max_ttl: duration({ help: 'The age that no renewal takes it past.', cli: { metavar: 'D' } }),
-  period: duration({ help: 'Each renewal lets it live so long again, without end.', cli: { metavar: 'D' } }),
-  display_name: text({ help: 'A name for lists and audit records.', default: '', cli: { metavar: 'S' } }),
+  lease: duration({ help: 'Deprecated alias of `ttl`.', cli: { hidden: true } }),
+  explicit_max_ttl: duration({
+    help: "Hard limit on the token's lifetime, renewals included.",
+    cli: { metavar: 'D' },
+  }),
+  period: duration({
+    help: 'Make it a periodic token: each renewal resets its TTL to this, without limit.',
+    cli: { metavar: 'D' },
+  }),
+  display_name: text({
+    help: 'Display name in lists and the audit log.',
+    default: '',
+    cli: { metavar: 'S' },
+  }),
   num_uses: integer({
-    help: 'How many requests it is good for; 0 for any number.',
+    help: 'Number of requests it can make (0: unlimited).',
     default: 0,
     cli: { metavar: 'N' },
   }),
-  renewable: flag({ help: 'Whether it can be renewed.', default: true, cli: { negatable: true } }),
-  no_default_policy: flag({ help: 'Do not add the policy `default`.', default: false }),
+  renewable: flag({ help: 'Allow the token to be renewed.', default: true, cli: { negatable: true } }),
+  no_default_policy: flag({ help: 'Do not attach the "default" policy.', default: false }),
   no_parent: flag({
-    help: 'Let it live on when the token that created it ends.',
+    help: 'Create it without a parent, so it is not revoked with its creator.',
     default: false,
     cli: { flag: 'orphan' },
   }),
-  meta: textMap({ help: 'Names and values to keep with it.' }),
-  id: text({ help: 'The token itself, instead of a random one.', default: '', cli: { hidden: true } }),
+  meta: textMap({ help: 'Metadata of the token. Can be repeated.' }),
+  id: text({ help: 'Custom token value, instead of a random one.', default: '', cli: { hidden: true } }),
   type: choice(['', 'service', 'batch'], {
-    help: 'The kind of token: `service`, or `batch`, which is stored nowhere and can be neither renewed nor revoked.',
+    help: 'Token type: service, or batch (not stored, cannot be renewed or revoked).',
     default: '',
     cli: { metavar: 'KIND', suggest: () => ['service', 'batch'] },
     unknown: () => "invalid 'token_type' value",
   }),
-  entity_alias: text({ help: 'Refused: there are no entities.', default: '', cli: { hidden: true } }),
+  entity_alias: text({ help: 'Not supported: Coffer has no entities.', default: '', cli: { hidden: true } }),
 };
 
 /**
@@ -124,13 +134,16 @@ export const create = operation({
     result: { member: 'client_token', as: 'text' },
     undo: undoOf,
     examples: [
-      ['coffer token create', 'a token of the owner, which may do everything and never expires'],
-      ['coffer token create --policy orders --ttl 24h --display-name billing', 'a token for one program'],
+      ['coffer token create', 'Create a root token: all permissions, never expires'],
+      [
+        'coffer token create --policy orders --ttl 24h --display-name billing',
+        'Create a token for one program',
+      ],
       [
         'coffer token create --policy orders --ttl 10m --type batch',
-        'for one job: writes nothing to the store',
+        'Create a batch token for one job; it is not stored',
       ],
-      ['coffer token create --policy orders --period 24h', 'lives as long as it is renewed once a day'],
+      ['coffer token create --policy orders --period 24h', 'Create a token that must be renewed every day'],
     ],
   },
   run: (call, values) => issueToken(call, values, 'auth/token/create'),
@@ -152,7 +165,7 @@ export const createByRole = operation({
   cli: {
     result: { member: 'client_token', as: 'text' },
     undo: undoOf,
-    examples: [['coffer token create-by-role release --ttl 5m', 'a token as the role "release" has it']],
+    examples: [['coffer token create-by-role release --ttl 5m', 'Create a token from the role "release"']],
   },
   run: (call, values) => issueToken(call, values, `auth/token/create/${values.role}`, values.role),
 });

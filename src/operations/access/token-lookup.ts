@@ -53,16 +53,16 @@ export const lookup = operation({
   capability: 'update',
   withoutSecret: true,
   computes: true,
-  params: { token: tokenId('The token, or its accessor; without one, the token in use.') },
+  params: { token: tokenId('Token or accessor. Default: the current token.') },
   cli: {
     examples: [
       [
         'coffer token lookup 6f2a9c0e4b7d1f35a8c2e6094d7b13f5a0c8e291',
-        'by its accessor, as "coffer token list" shows it',
+        'Show by accessor, see "coffer token list"',
       ],
       [
         'coffer token lookup --address http://127.0.0.1:8200 --token-file token.txt',
-        'the token in use on a server',
+        'Show the current token on a server',
       ],
     ],
     withoutParam: { param: 'token', run: 'lookup-self' },

@@ -15,7 +15,7 @@ import {
 } from './token-target.ts';
 
 const incrementParam = duration({
-  help: 'How long it is to live from now on; by default as long as when it was created.',
+  help: 'New TTL, e.g. 24h. Default: the TTL it was created with.',
   cli: { metavar: 'D' },
 });
 
@@ -44,18 +44,18 @@ export const renew = operation({
   route: 'POST /auth/token/renew',
   capability: 'update',
   params: {
-    token: tokenId('The token, or its accessor; without one, the token in use.'),
+    token: tokenId('Token or accessor. Default: the current token.'),
     increment: incrementParam,
   },
   cli: {
     examples: [
       [
         'coffer token renew 6f2a9c0e4b7d1f35a8c2e6094d7b13f5a0c8e291 --increment 24h',
-        'by its accessor, as "coffer token list" shows it',
+        'Renew by accessor, see "coffer token list"',
       ],
       [
         'coffer token renew --address http://127.0.0.1:8200 --token-file token.txt',
-        'the token in use on a server',
+        'Renew the current token on a server',
       ],
     ],
     withoutParam: { param: 'token', run: 'renew-self' },

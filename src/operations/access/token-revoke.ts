@@ -7,17 +7,17 @@ export const revoke = operation({
   route: 'POST /auth/token/revoke',
   capability: 'update',
   withoutSecret: true,
-  params: { token: tokenId('The token, or its accessor.') },
+  params: { token: tokenId('Token or accessor.') },
   cli: {
     examples: [
       [
         'coffer token revoke 6f2a9c0e4b7d1f35a8c2e6094d7b13f5a0c8e291',
-        'by its accessor, as "coffer token list" shows it',
+        'Revoke by accessor, see "coffer token list"',
       ],
-      ['coffer token revoke --in token.txt --yes', 'the token itself, from a file'],
+      ['coffer token revoke --in token.txt --yes', 'Revoke a token read from a file'],
     ],
     input: { param: 'token', as: 'text' },
-    confirm: async () => 'Revoke the token and every token that it issued?',
+    confirm: async () => 'Revoke the token and all its child tokens?',
     done: () => 'Revoked.',
   },
   async run(call, values) {
@@ -60,7 +60,7 @@ const PATH = 'auth/token/revoke-orphan';
 export const revokeOrphan = operation({
   route: `POST /${PATH}`,
   capability: 'update',
-  params: { token: tokenId('The token, or its accessor.') },
+  params: { token: tokenId('Token or accessor.') },
   async run(call, values) {
     if (!call.caller.may(PATH, 'sudo'))
       throw invalid(ownWords('root or sudo privileges required to revoke and orphan'));

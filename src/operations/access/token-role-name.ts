@@ -1,4 +1,4 @@
 import { genericName } from '../generic-name.ts';
 
 /** The token role in the path. */
-export const roleName = genericName('The token role.', 'ROLE');
+export const roleName = genericName('Name of the token role.', 'ROLE');

@@ -10,60 +10,69 @@ import { roleName } from './token-role-name.ts';
 
 const settings = {
   allowed_policies: texts({
-    help: 'Policies that its tokens may have.',
+    help: 'Policies that its tokens may have; all others are refused.',
     cli: { metavar: 'P', refersTo: 'policy' },
   }),
-  allowed_policies_glob: texts({ help: 'The same, with `*` for any text.' }),
+  allowed_policies_glob: texts({ help: 'Like allowed_policies, with * as a wildcard.' }),
   disallowed_policies: texts({
-    help: 'Policies that none of its tokens has.',
+    help: 'Policies that its tokens must not have.',
     cli: { metavar: 'P', refersTo: 'policy' },
   }),
-  disallowed_policies_glob: texts({ help: 'The same, with `*` for any text.' }),
+  disallowed_policies_glob: texts({ help: 'Like disallowed_policies, with * as a wildcard.' }),
   allowed_entity_aliases: texts({
-    help: 'Kept for the sake of clients: there are no entities.',
+    help: 'Stored for compatibility; has no effect.',
     cli: { hidden: true },
   }),
   orphan: flag({
-    help: 'Its tokens live on when the token that created them ends.',
+    help: 'Create its tokens without a parent.',
     cli: { negatable: true },
   }),
-  renewable: flag({ help: 'Whether its tokens can be renewed.', cli: { negatable: true } }),
-  path_suffix: text({ help: 'Put behind the path of its tokens.' }),
+  renewable: flag({ help: 'Allow its tokens to be renewed.', cli: { negatable: true } }),
+  path_suffix: text({ help: 'Suffix appended to the creation path of its tokens.' }),
   token_period: duration({
-    help: 'Each renewal lets its tokens live so long again, without end.',
+    help: 'Make its tokens periodic: each renewal resets their TTL to this.',
     cli: { metavar: 'D' },
   }),
   token_explicit_max_ttl: duration({
-    help: 'The age that no renewal takes its tokens past.',
+    help: 'Hard limit on the lifetime of its tokens, renewals included.',
     cli: { metavar: 'D' },
   }),
   token_bound_cidrs: texts({
-    help: 'Addresses and networks that its tokens are good for.',
+    help: 'Addresses or CIDR blocks its tokens can be used from.',
     cli: { metavar: 'CIDR' },
   }),
-  token_no_default_policy: flag({ help: 'Do not add the policy `default`.', cli: { negatable: true } }),
-  token_num_uses: integer({ help: 'How many requests its tokens are good for; 0 for any number.' }),
+  token_no_default_policy: flag({ help: 'Do not attach the "default" policy.', cli: { negatable: true } }),
+  token_num_uses: integer({ help: 'Number of requests each token can make (0: unlimited).' }),
   token_type: text({
-    help: 'The kind of its tokens: `service`, `batch`, `default-service` or `default-batch`.',
+    help: 'Type of its tokens: service, batch, default-service or default-batch.',
   }),
   alias_metadata: textMap({
-    help: 'Kept for the sake of clients: there are no entities.',
+    help: 'Stored for compatibility; has no effect.',
     cli: { hidden: true },
   }),
-  period: duration({ help: 'Older name of `token_period`.', cli: { hidden: true } }),
-  explicit_max_ttl: duration({ help: 'Older name of `token_explicit_max_ttl`.', cli: { hidden: true } }),
-  bound_cidrs: texts({ help: 'Older name of `token_bound_cidrs`.', cli: { hidden: true } }),
+  period: duration({ help: 'Deprecated alias of `token_period`.', cli: { hidden: true } }),
+  explicit_max_ttl: duration({
+    help: 'Deprecated alias of `token_explicit_max_ttl`.',
+    cli: { hidden: true },
+  }),
+  bound_cidrs: texts({ help: 'Deprecated alias of `token_bound_cidrs`.', cli: { hidden: true } }),
 } satisfies Params & { readonly [K in keyof TokenRole]: unknown };
 
 /** Settings of login methods, which Vault accepts and ignores here. */
 const ofLogins = {
   token_ttl: lacking(
-    'Not here.',
-    'whoever creates a token says how long it lives, up to token_explicit_max_ttl',
+    'Not supported.',
+    'the lifetime is set when a token is created, up to token_explicit_max_ttl',
   ),
-  token_max_ttl: lacking('Not here.', 'token_explicit_max_ttl says how long tokens of a role live at most'),
-  token_policies: lacking('Not here.', 'allowed_policies says which policies tokens of a role get'),
-  token_strictly_bind_ip: lacking('Not here.', 'token_bound_cidrs says from where tokens of a role are good'),
+  token_max_ttl: lacking(
+    'Not supported.',
+    "use token_explicit_max_ttl for the maximum lifetime of a role's tokens",
+  ),
+  token_policies: lacking('Not supported.', "use allowed_policies for the policies of a role's tokens"),
+  token_strictly_bind_ip: lacking(
+    'Not supported.',
+    "use token_bound_cidrs for the addresses a role's tokens can be used from",
+  ),
 } as const satisfies Params;
 
 export const list = operation({
@@ -84,7 +93,7 @@ export const read = operation({
   params: { name: roleName },
   async run({ core }, { name }) {
     const role = await (await core.access()).roles.read(name);
-    if (role === undefined) throw notFound(`there is no token role "${name}"`, { field: 'name' });
+    if (role === undefined) throw notFound(`no token role "${name}"`, { field: 'name' });
     const {
       allowed_entity_aliases: aliases,
       token_bound_cidrs: networks,
@@ -110,11 +119,11 @@ export const write = operation({
   capability: 'update',
   params: { name: roleName, ...settings, ...ofLogins },
   cli: {
-    done: (values) => `Wrote the token role ${String(values['name'])}.`,
+    done: (values) => `Saved token role ${String(values['name'])}.`,
     examples: [
       [
         'coffer token roles write release --allowed-policies sign-releases --token-explicit-max-ttl 15m',
-        'what a pipeline may make for its jobs',
+        'Limit the tokens that a pipeline can create for its jobs',
       ],
     ],
   },

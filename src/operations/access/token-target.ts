@@ -14,7 +14,7 @@ export interface Target {
 /** Parameter for a token, given by its text; an accessor is accepted as well, because lists contain accessors. */
 export const tokenId = (help: string) => text({ help, cli: { positional: true, metavar: 'ID' } });
 
-export const accessorParam = text({ help: 'The accessor of the token.' });
+export const accessorParam = text({ help: 'Accessor of the token.' });
 
 /**
  * Finds the token that an ID names. An accessor is accepted instead from callers whose policies allow `byAccessor`, the
@@ -72,7 +72,7 @@ export function callingToken(caller: Caller): { accessor: string; token: string 
   if (accessor === undefined || token === undefined) {
     throw invalid(ownWords('missing token ID'), {
       field: 'token',
-      hint: 'name a token; the owner of the store has none',
+      hint: 'name a token; the owner of a local store has none',
     });
   }
   return { accessor, token };

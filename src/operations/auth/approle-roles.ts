@@ -19,20 +19,23 @@ export const roomOf = async ({ core, mount }: MountCall): Promise<Room> => ({
   mount: await core.mounts.get(mount, 'approle'),
 });
 
-export const role_name = roleName('The role; names are in lower case.');
+export const role_name = roleName('Name of the role, lower case.');
 
 const roleParams = {
-  role_id: text({ help: 'What programs name the role by; random by default.' }),
+  role_id: text({ help: 'Role ID that programs log in with. Default: random.' }),
   bind_secret_id: flag({
-    help: 'Whether a secret ID is needed beside the role ID.',
+    help: 'Require a secret ID in addition to the role ID.',
     cli: { negatable: true },
   }),
-  secret_id_bound_cidrs: texts({ help: 'Networks that logins may come from.', cli: { metavar: 'CIDR' } }),
-  bound_cidr_list: texts({ help: 'Older name of `secret_id_bound_cidrs`.', cli: { hidden: true } }),
-  secret_id_num_uses: integer({ help: 'How many logins a secret ID is good for; 0 for any number.' }),
-  secret_id_ttl: duration({ help: 'How long a secret ID is good; 0 for ever.', cli: { metavar: 'D' } }),
+  secret_id_bound_cidrs: texts({
+    help: 'CIDR blocks that logins are accepted from.',
+    cli: { metavar: 'CIDR' },
+  }),
+  bound_cidr_list: texts({ help: 'Deprecated alias of `secret_id_bound_cidrs`.', cli: { hidden: true } }),
+  secret_id_num_uses: integer({ help: 'Number of logins per secret ID (0: unlimited).' }),
+  secret_id_ttl: duration({ help: 'Lifetime of secret IDs (0: unlimited).', cli: { metavar: 'D' } }),
   local_secret_ids: flag({
-    help: 'Kept for clients that compare; chosen when the role is made.',
+    help: 'Stored for compatibility; can only be set on creation.',
     cli: { hidden: true },
   }),
   ...tokenSettingsParams,
@@ -97,15 +100,15 @@ export const write = operation({
   capability: 'update',
   params: { role_name, ...roleParams },
   cli: {
-    done: (values) => `Wrote the role ${String(values['role_name'])}.`,
+    done: (values) => `Saved role ${String(values['role_name'])}.`,
     examples: [
       [
         'coffer auth approle write deploy --token-policies deploy --token-ttl 15m --secret-id-num-uses 1',
-        'each secret ID is good for one login',
+        'Make secret IDs valid for one login',
       ],
       [
         'coffer auth approle write deploy --token-bound-cidrs 10.0.0.0/8 --path ci',
-        'of the method at auth/ci',
+        'Use the method mounted at auth/ci',
       ],
     ],
   },
@@ -155,7 +158,7 @@ export const writeRoleId = operation({
   mount: 'approle',
   route: 'POST role/:role_name/role-id',
   capability: 'update',
-  params: { role_name, role_id: text({ help: 'What programs name the role by.', default: '' }) },
+  params: { role_name, role_id: text({ help: 'Role ID that programs log in with.', default: '' }) },
   async run(call: MountCall, { role_name: name, role_id: roleId }) {
     if (roleId === '') throw invalid(ownWords('missing role_id'), { field: 'role_id' });
     const missing = () => noRole(name);
@@ -182,12 +185,12 @@ const FIELDS = {
 const WORDS = Object.keys(FIELDS).join('|');
 const DEFAULTS = { ...NEW_ROLE, ...NO_SETTINGS };
 
-const field = text({ help: 'The member of the role, with dashes.', required: true });
+const field = text({ help: 'Field of the role, written with dashes.', required: true });
 
 /** Returns the member for a path. */
 function memberOf(word: string): keyof typeof DEFAULTS {
   if (Object.hasOwn(FIELDS, word)) return FIELDS[word as keyof typeof FIELDS];
-  throw invalid(`a role has no ${word}`, { field: 'field' });
+  throw invalid(`roles have no field ${word}`, { field: 'field' });
 }
 
 export const readField = operation({

@@ -24,21 +24,21 @@ import { loginAnswer } from './login-answer.ts';
 const secretParams = {
   role_name,
   metadata: text({
-    help: 'Names and values to keep with its tokens: a JSON object as text, or a=b,c=d.',
+    help: 'Metadata for tokens issued with it: a JSON object, or a=b,c=d.',
     cli: { metavar: 'A=B' },
   }),
-  cidr_list: texts({ help: 'Networks that logins with it may come from, within those of the role.' }),
+  cidr_list: texts({ help: "CIDR blocks logins with it are accepted from; a subset of the role's." }),
   token_bound_cidrs: texts({
-    help: 'Addresses that its tokens are good for, within those of the role.',
+    help: "CIDR blocks its tokens can be used from; a subset of the role's.",
     cli: { metavar: 'CIDR' },
   }),
-  num_uses: integer({ help: 'How many logins it is good for; default: as the role says.' }),
-  ttl: duration({ help: 'How long it is good; default: as the role says.', cli: { metavar: 'D' } }),
+  num_uses: integer({ help: 'Number of logins. Default: as set on the role.' }),
+  ttl: duration({ help: 'Lifetime. Default: as set on the role.', cli: { metavar: 'D' } }),
 } as const;
 
-const secret_id = text({ help: 'The secret ID.', default: '' });
+const secret_id = text({ help: 'Secret ID.', default: '' });
 const secret_id_accessor = text({
-  help: 'The accessor of the secret ID.',
+  help: 'Accessor of the secret ID.',
   default: '',
   cli: { positional: true, metavar: 'ACCESSOR' },
 });
@@ -95,8 +95,14 @@ export const create = operation({
   cli: {
     result: { member: 'secret_id', as: 'text' },
     examples: [
-      ['coffer auth approle secret-id deploy --out secret-id', 'in a file that only you can read'],
-      ['coffer auth approle secret-id deploy --num-uses 1 --ttl 10m', 'for one login, soon'],
+      [
+        'coffer auth approle secret-id deploy --out secret-id',
+        'Write a secret ID to a file that only you can read',
+      ],
+      [
+        'coffer auth approle secret-id deploy --num-uses 1 --ttl 10m',
+        'Create a short-lived secret ID for one login',
+      ],
     ],
   },
   run: (call: MountCall, values) => make(call, values),
@@ -194,7 +200,7 @@ export const destroy = operation({
   params: { role_name, secret_id },
   cli: {
     input: { param: 'secret_id', as: 'text', secret: 'Secret ID' },
-    confirm: async () => 'End the secret ID?',
+    confirm: async () => 'Destroy the secret ID?',
     done: () => 'Ended.',
   },
   async run(call: MountCall, values) {
@@ -213,7 +219,7 @@ export const destroyAccessor = operation({
   capability: 'update',
   withoutSecret: true,
   params: { role_name, secret_id_accessor },
-  cli: { confirm: async () => 'End the secret ID?', done: () => 'Ended.' },
+  cli: { confirm: async () => 'Destroy the secret ID?', done: () => 'Ended.' },
   async run(call: MountCall, values) {
     const accessor = given(values.secret_id_accessor, 'secret_id_accessor');
     await destroySecret(await roomOf(call), values.role_name, { accessor });
@@ -245,7 +251,7 @@ export const login = operation({
   capability: 'update',
   unauthenticated: true,
   roleOf: async (call: MountCall, values) => roleWithId(await roomOf(call), values.role_id.trim()),
-  params: { role_id: text({ help: 'The role ID.', default: '' }), secret_id },
+  params: { role_id: text({ help: 'Role ID.', default: '' }), secret_id },
   async run(call: MountCall, values) {
     const { tokens } = await call.core.access();
     const issued = await logIn(await roomOf(call), tokens, {

@@ -31,8 +31,8 @@ import { loginAnswer } from './login-answer.ts';
 import { roleName } from './names.ts';
 import { givenSettings, olderTokenParams, tokenSettingsParams } from './token-settings.ts';
 
-const name = roleName('The role; names are in lower case.');
-const listName = roleName('The list; names are in lower case.');
+const name = roleName('Name of the role, lower case.');
+const listName = roleName('Name of the CRL, lower case.');
 
 const roomOf = async ({ core, mount }: MountCall): Promise<Room> => ({
   store: core.store,
@@ -41,40 +41,43 @@ const roomOf = async ({ core, mount }: MountCall): Promise<Room> => ({
 });
 
 const patterns = (of: string) =>
-  texts({ help: `Patterns of ${of}, of which one must match.`, cli: { metavar: 'PATTERN' } });
+  texts({ help: `${of} patterns; one must match.`, cli: { metavar: 'PATTERN' } });
 
 const PEM = { orFile: true, metavar: 'PEM' } as const;
 const HIDDEN = { hidden: true } as const;
 
 const ownParams = {
   certificate: text({
-    help: 'Authorities whose clients are let in, or one client, in PEM.',
+    help: 'Trusted CA certificates, or a single client certificate, in PEM.',
     long: true,
     cli: PEM,
   }),
-  display_name: text({ help: 'The name of its tokens for people; default: the name of the role.' }),
-  allowed_names: patterns('names of any kind'),
-  allowed_common_names: patterns('common names'),
-  allowed_dns_sans: patterns('alternative names of hosts'),
-  allowed_email_sans: patterns('alternative names of mailboxes'),
-  allowed_uri_sans: patterns('alternative names that are URIs'),
-  allowed_organizational_units: patterns('organizational units'),
-  required_extensions: texts({ help: 'Extensions as OID:PATTERN, which all must match.' }),
-  allowed_metadata_extensions: texts({ help: 'Extensions (OIDs) that the metadata of tokens tells.' }),
+  display_name: text({ help: 'Display name of issued tokens. Default: the name of the role.' }),
+  allowed_names: texts({
+    help: 'Name patterns; the common name, a DNS or an email SAN must match one.',
+    cli: { metavar: 'PATTERN' },
+  }),
+  allowed_common_names: patterns('Common name'),
+  allowed_dns_sans: patterns('DNS SAN'),
+  allowed_email_sans: patterns('Email SAN'),
+  allowed_uri_sans: patterns('URI SAN'),
+  allowed_organizational_units: patterns('Organizational unit'),
+  required_extensions: texts({ help: 'Required extensions as OID:PATTERN; all must match.' }),
+  allowed_metadata_extensions: texts({ help: 'OIDs of extensions to copy to the token metadata.' }),
 } as const;
 
 const unusedParams = {
-  ocsp_enabled: flag({ help: 'Refused: there are lists of revoked certificates.', cli: HIDDEN }),
-  ocsp_ca_certificates: text({ help: 'Refused unless it is empty.', long: true, cli: HIDDEN }),
-  ocsp_servers_override: texts({ help: 'Refused unless it is empty.', cli: HIDDEN }),
-  ocsp_fail_open: flag({ help: 'Refused: there are lists of revoked certificates.', cli: HIDDEN }),
-  ocsp_query_all_servers: flag({ help: 'Refused: there are lists of revoked certificates.', cli: HIDDEN }),
+  ocsp_enabled: flag({ help: 'OCSP is not supported; use CRLs.', cli: HIDDEN }),
+  ocsp_ca_certificates: text({ help: 'Not supported; must be empty.', long: true, cli: HIDDEN }),
+  ocsp_servers_override: texts({ help: 'Not supported; must be empty.', cli: HIDDEN }),
+  ocsp_fail_open: flag({ help: 'OCSP is not supported; use CRLs.', cli: HIDDEN }),
+  ocsp_query_all_servers: flag({ help: 'OCSP is not supported; use CRLs.', cli: HIDDEN }),
 } as const;
 
 /** OCSP settings, which have no effect; Terraform sends the defaults with every role. */
 const inertParams = {
-  ocsp_max_retries: integer({ help: 'Kept for clients that compare.', cli: HIDDEN }),
-  ocsp_this_update_max_age: duration({ help: 'Kept for clients that compare.', cli: HIDDEN }),
+  ocsp_max_retries: integer({ help: 'Stored for compatibility; has no effect.', cli: HIDDEN }),
+  ocsp_this_update_max_age: duration({ help: 'Stored for compatibility; has no effect.', cli: HIDDEN }),
 } as const;
 
 const keptParams = { ...ownParams, ...inertParams } as const;
@@ -138,14 +141,14 @@ export const write = operation({
     ...unusedParams,
     ...tokenSettingsParams,
     ...olderTokenParams('policies', 'ttl', 'max_ttl', 'period', 'bound_cidrs'),
-    lease: duration({ help: 'The oldest name of `token_ttl`.', cli: HIDDEN }),
+    lease: duration({ help: 'Deprecated alias of `token_ttl`.', cli: HIDDEN }),
   },
   cli: {
-    done: (values) => `Wrote the role ${String(values['name'])}.`,
+    done: (values) => `Saved role ${String(values['name'])}.`,
     examples: [
       [
         "coffer auth cert write web --certificate @ca.pem --allowed-dns-sans '*.example.com' --token-policies web",
-        'machines with certificates of one authority',
+        'Accept certificates of one CA',
       ],
     ],
   },
@@ -221,12 +224,12 @@ export const writeRevocations = operation({
   capability: 'update',
   params: {
     name: listName,
-    crl: text({ help: 'A list of revoked certificates, in PEM or in base64.', long: true, cli: PEM }),
-    url: text({ help: 'Where to fetch it, now and whenever it is out of date.', cli: { metavar: 'URL' } }),
+    crl: text({ help: 'CRL in PEM or base64.', long: true, cli: PEM }),
+    url: text({ help: 'URL to fetch the CRL from, now and whenever it expires.', cli: { metavar: 'URL' } }),
   },
   cli: {
-    done: (values) => `Keeps the list ${String(values['name'])}.`,
-    examples: [['coffer auth cert set-revocations ca --crl @ca.crl', 'as the authority has published it']],
+    done: (values) => `Saved CRL ${String(values['name'])}.`,
+    examples: [['coffer auth cert set-revocations ca --crl @ca.crl', 'Upload the CRL published by the CA']],
   },
   async run(call: MountCall, values) {
     const room = await roomOf(call);
@@ -248,8 +251,9 @@ export const removeRevocations = operation({
   capability: 'delete',
   params: { name: listName },
   cli: {
-    confirm: async (values) => `Forget the list ${String(values['name'])}, and let in whom it names?`,
-    done: (values) => `Forgot the list ${String(values['name'])}.`,
+    confirm: async (values) =>
+      `Delete the CRL ${String(values['name'])}? The certificates it revokes will be accepted again.`,
+    done: (values) => `Deleted CRL ${String(values['name'])}.`,
   },
   async run(call: MountCall, values) {
     await removeKeptList(await roomOf(call), values.name);
@@ -278,13 +282,13 @@ export const writeConfig = operation({
   route: 'POST config',
   capability: 'update',
   params: {
-    disable_binding: flag({ help: 'Renew tokens without the certificate that logged in.' }),
-    enable_identity_alias_metadata: flag({ help: 'Kept for clients that compare; there are no identities.' }),
-    ocsp_cache_size: integer({ help: 'Kept for clients that compare.' }),
+    disable_binding: flag({ help: 'Allow renewing tokens without the client certificate of the login.' }),
+    enable_identity_alias_metadata: flag({ help: 'Stored for compatibility; has no effect.' }),
+    ocsp_cache_size: integer({ help: 'Stored for compatibility; has no effect.' }),
     role_cache_size: integer({
-      help: 'Kept for clients that compare: roles are cached with all of a store.',
+      help: 'Stored for compatibility; has no effect.',
     }),
-    enable_metadata_on_failures: lacking('Not here.', 'who is not let in is told nothing'),
+    enable_metadata_on_failures: lacking('Not supported.', 'failed logins get no details'),
   },
   async run(call: MountCall, { enable_metadata_on_failures: _nothing, ...values }) {
     const { ocsp_cache_size: size } = values;
@@ -311,7 +315,9 @@ export const login = operation({
   unauthenticated: true,
   roleOf: async (call: MountCall, values) =>
     values.name.toLowerCase() || (await roleThatFits(await roomOf(call), call.clientCertificates)),
-  params: { name: text({ help: 'The role; by default the strictest that fits.', default: '' }) },
+  params: {
+    name: text({ help: 'Role to log in with. Default: the strictest role that matches.', default: '' }),
+  },
   async run(call: MountCall, values) {
     const { tokens } = await call.core.access();
     const issued = await logIn(await roomOf(call), tokens, {

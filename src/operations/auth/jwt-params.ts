@@ -19,7 +19,7 @@ function parseObject(value: unknown, field: string): Members {
   if (isObject(given)) return plainNumbers(given);
   throw invalid(
     `error converting input for field "${field}": '' expected type 'map[string]interface {}', got unconvertible type '${kindOf(given)}'`,
-    { field, hint: `give an object of JSON, as '{"repository":"acme/app"}'` },
+    { field, hint: 'use a JSON object, e.g. \'{"repository":"acme/app"}\'' },
   );
 }
 
@@ -65,52 +65,52 @@ const leeway = <const S extends Spec<number>>(spec: S) =>
 
 /** Stored for compatibility and returned, but hidden. */
 const ofBrowsers = {
-  help: 'Kept for clients that compare: there are no logins by browser.',
+  help: 'Stored for compatibility; browser logins are not supported.',
   cli: { hidden: true },
 } as const;
 
 const PEM = { orFile: true, metavar: 'PEM' } as const;
 
 export const configParams = {
-  oidc_discovery_url: text({ help: 'The issuer, whose discovery document names its keys.', default: '' }),
+  oidc_discovery_url: text({ help: 'Issuer URL; its keys are found by OIDC discovery.', default: '' }),
   oidc_discovery_ca_pem: text({
-    help: 'Certificates to trust there, as PEM; default: those of the machine.',
+    help: "CA certificates to trust for this URL, PEM. Default: the system's.",
     cli: PEM,
     long: true,
     default: '',
   }),
-  jwks_url: text({ help: 'Where the key set of the issuer is.', default: '' }),
+  jwks_url: text({ help: "URL of the issuer's JSON Web Key Set (JWKS).", default: '' }),
   jwks_ca_pem: text({
-    help: 'Certificates to trust there, as PEM; default: those of the machine.',
+    help: "CA certificates to trust for this URL, PEM. Default: the system's.",
     cli: PEM,
     long: true,
     default: '',
   }),
   jwt_validation_pubkeys: texts({
-    help: 'The keys themselves, or their certificates, as PEM.',
+    help: 'Public keys or certificates of the issuer, PEM.',
     default: [],
     cli: PEM,
   }),
-  bound_issuer: text({ help: 'What tokens must say in "iss"; empty for anything.', default: '' }),
+  bound_issuer: text({ help: 'Required "iss" claim (empty: any).', default: '' }),
   jwt_supported_algs: texts({
-    help: 'What they may be signed with; default: all that there are.',
+    help: 'Allowed signature algorithms. Default: all supported ones.',
     default: [],
   }),
-  default_role: text({ help: 'The role of logins that name none.', default: '' }),
+  default_role: text({ help: 'Role for logins that do not name one.', default: '' }),
   skip_jwks_validation: flag({
-    help: 'Take the configuration though the issuer does not answer.',
+    help: 'Save the configuration even if the issuer cannot be reached.',
     default: false,
   }),
   override_allowed_server_names: texts({
-    help: "Names that the certificate there may have in place of the host's.",
+    help: "Server names to accept in the issuer's TLS certificate instead of its host name.",
     default: [],
   }),
-  provider_config: object({ help: 'Refused unless it is empty.', default: {}, cli: { hidden: true } }),
-  jwks_pairs: lacking('Not here.', 'a mount takes the tokens of one issuer, named by jwks_url'),
+  provider_config: object({ help: 'Not supported; must be empty.', default: {}, cli: { hidden: true } }),
+  jwks_pairs: lacking('Not supported.', 'a mount accepts the tokens of one issuer, named by jwks_url'),
   namespace_in_state: flag({ ...ofBrowsers, default: true }),
   oidc_client_id: text({ ...ofBrowsers, default: '' }),
   oidc_client_secret: text({
-    help: 'Not kept: there are no logins by browser.',
+    help: 'Ignored; browser logins are not supported.',
     default: '',
     cli: { hidden: true },
   }),
@@ -120,34 +120,34 @@ export const configParams = {
 
 /** The role type and the comparison of claims must be given with each write, or else the defaults apply. */
 export const settingsParams = {
-  role_type: text({ help: 'To be given as "jwt" with every write.', default: '', cli: { hidden: true } }),
-  user_claim: text({ help: 'The claim that names the caller.' }),
+  role_type: text({ help: 'Must be "jwt" in every write.', default: '', cli: { hidden: true } }),
+  user_claim: text({ help: 'Claim that identifies the client.' }),
   user_claim_json_pointer: flag({
     cli: { negatable: true },
-    help: 'Whether "user_claim" is a JSON pointer.',
+    help: 'Treat user_claim as a JSON pointer.',
   }),
-  bound_audiences: texts({ help: 'Of these one must be in "aud".' }),
-  bound_subject: text({ help: 'What must be in "sub".' }),
+  bound_audiences: texts({ help: 'Accepted audiences; "aud" must contain one of them.' }),
+  bound_subject: text({ help: 'Required "sub" claim.' }),
   bound_claims: object({
-    help: 'Claims or JSON pointers, each with the value, or the values, that it must have.',
+    help: 'Required claims: NAME or JSON pointer, with the accepted value or values.',
   }),
   bound_claims_type: text({
-    help: 'How they are compared: "string", or "glob" with * for any run.',
+    help: 'How to compare bound claims: "string", or "glob" (* is a wildcard).',
     default: '',
   }),
-  claim_mappings: pairs({ help: 'Claims or JSON pointers to keep with the token, and their names there.' }),
+  claim_mappings: pairs({ help: 'Claims to copy to the token metadata, as CLAIM=METADATA-NAME.' }),
   groups_claim: text({
-    help: 'A claim that must hold names of groups. There are no groups, so nobody gets anything by it.',
+    help: 'Claim that must contain group names; Coffer has no groups, so it grants nothing.',
     cli: { hidden: true },
   }),
-  expiration_leeway: leeway({ help: 'How long a token without "exp" is good; default 150 s, -1 for none.' }),
+  expiration_leeway: leeway({ help: 'Validity of JWTs without "exp" (-1: none). Default: 150s.' }),
   not_before_leeway: leeway({
-    help: 'How much earlier one without "nbf" and "iat" is; default 150 s, -1 for none.',
+    help: 'For JWTs without "nbf" and "iat": validity before "exp" (-1: none). Default: 150s.',
   }),
-  clock_skew_leeway: leeway({ help: 'How far clocks may be apart; default 60 s, -1 for none.' }),
+  clock_skew_leeway: leeway({ help: 'Allowed clock skew (-1: none). Default: 60s.' }),
   token_policies_template_claims: flag({
     cli: { negatable: true },
-    help: 'Whether policies have claims in them, as team-{{.department}}.',
+    help: 'Expand claims in policy names, e.g. team-{{.department}}.',
   }),
   allowed_redirect_uris: texts(ofBrowsers),
   callback_mode: text(ofBrowsers),

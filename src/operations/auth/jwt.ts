@@ -14,7 +14,7 @@ import { loginAnswer } from './login-answer.ts';
 import { roleName } from './names.ts';
 import { givenSettings } from './token-settings.ts';
 
-const name = roleName('The role; names are in lower case.');
+const name = roleName('Name of the role, lower case.');
 
 const roomOf = async ({ core, mount }: MountCall): Promise<Room> => ({
   store: core.store,
@@ -35,7 +35,7 @@ export const config = operation({
   async run(call: MountCall) {
     const room = await roomOf(call);
     const found = await readConfig(room);
-    if (found === undefined) throw notFound(ownWords('nothing was configured yet'));
+    if (found === undefined) throw notFound(ownWords('not configured'));
     const problem = await configProblem(room, found);
     return {
       data: { ...found, provider_config: {}, status: problem === undefined ? 'valid' : 'invalid' },
@@ -50,15 +50,15 @@ export const configure = operation({
   capability: 'update',
   params: configParams,
   cli: {
-    done: () => 'Changed how tokens are verified.',
+    done: () => 'Updated the JWT configuration.',
     examples: [
       [
         'coffer auth jwt configure --oidc-discovery-url https://token.actions.githubusercontent.com --bound-issuer https://token.actions.githubusercontent.com',
-        'tokens of GitHub Actions',
+        'Accept tokens of GitHub Actions',
       ],
       [
         'coffer auth jwt configure --jwt-validation-pubkeys @cluster.pem --path kubernetes',
-        'of a cluster, at auth/kubernetes',
+        'Accept tokens of a Kubernetes cluster, at auth/kubernetes',
       ],
     ],
   },
@@ -121,11 +121,11 @@ export const write = operation({
   params: { name, ...roleParams },
   cli: {
     resolve: async (raw) => ({ role_type: 'jwt', ...raw }),
-    done: (values) => `Wrote the role ${String(values['name'])}.`,
+    done: (values) => `Saved role ${String(values['name'])}.`,
     examples: [
       [
         'coffer auth jwt write release --user-claim sub --bound-audiences https://coffer.example --bound-claims repository_id=74 ref=refs/heads/main --token-policies release',
-        'jobs on the main branch of one repository',
+        'Accept jobs on the main branch of one repository',
       ],
     ],
   },
@@ -159,8 +159,8 @@ export const login = operation({
   roleOf: async (call: MountCall, { role }) =>
     role.trim().toLowerCase() || (await readConfig(await roomOf(call)))?.default_role,
   params: {
-    role: text({ help: 'The role; default: the one that the mount says.', default: '' }),
-    jwt: text({ help: 'The signed token.', long: true, default: '' }),
+    role: text({ help: 'Role to log in with. Default: the default role of the mount.', default: '' }),
+    jwt: text({ help: 'Signed token (JWT).', long: true, default: '' }),
   },
   async run(call: MountCall, { role, jwt }) {
     const { tokens } = await call.core.access();

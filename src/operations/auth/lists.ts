@@ -5,11 +5,11 @@ import { integer, text, type ValuesOf } from '../declaration/params.ts';
 /** Paging parameters of all lists of roles and users. */
 export const listParams = {
   after: text({
-    help: 'Start after this name, which need not exist.',
+    help: 'Start after NAME, which need not exist.',
     default: '',
     cli: { metavar: 'NAME' },
   }),
-  limit: integer({ help: 'At most so many names; 0 for all.', default: 0, cli: { metavar: 'N' } }),
+  limit: integer({ help: 'Maximum number of names (0: all).', default: 0, cli: { metavar: 'N' } }),
 } as const;
 
 export const pageOf = ({ after, limit }: ValuesOf<typeof listParams>): ListOptions => ({

@@ -15,51 +15,51 @@ import {
 /** Token settings that the roles of every login method have. */
 export const tokenSettingsParams = {
   token_policies: texts({
-    help: 'Policies of the tokens.',
+    help: 'Policies of issued tokens.',
     cli: { metavar: 'P', refersTo: 'policy' },
   }),
   token_no_default_policy: flag({
-    help: 'Do not add the policy `default`.',
+    help: 'Do not attach the "default" policy.',
     cli: { negatable: true },
   }),
   token_ttl: duration({
-    help: 'How long a token lives; 0 for the default of the mount.',
+    help: 'TTL of issued tokens (0: default of the mount).',
     cli: { metavar: 'D' },
   }),
   token_max_ttl: duration({
-    help: 'How long it lives at most, renewed; 0 for the maximum of the mount.',
+    help: 'Maximum TTL of issued tokens, renewals included (0: maximum of the mount).',
     cli: { metavar: 'D' },
   }),
   token_explicit_max_ttl: duration({
-    help: 'The age that no renewal takes it past, whatever is changed later.',
+    help: 'Hard limit on the lifetime of a token, fixed when it is issued.',
     cli: { metavar: 'D' },
   }),
   token_period: duration({
-    help: 'Each renewal lets it live so long again, without end.',
+    help: 'Make it a periodic token: each renewal resets its TTL to this, without limit.',
     cli: { metavar: 'D' },
   }),
-  token_num_uses: integer({ help: 'How many requests it is good for; 0 for any number.' }),
+  token_num_uses: integer({ help: 'Number of requests it can make (0: unlimited).' }),
   token_bound_cidrs: texts({
-    help: 'Addresses and networks that it is good for.',
+    help: 'Addresses or CIDR blocks that issued tokens can be used from.',
     cli: { metavar: 'CIDR' },
   }),
   token_type: declare(
-    { help: 'The kind of token: `default`, `service` or `batch`.', cli: { metavar: 'TYPE' } },
+    { help: 'Type of issued tokens: default, service or batch.', cli: { metavar: 'TYPE' } },
     { type: 'string' },
     parseTokenType,
   ),
   token_strictly_bind_ip: flag({
-    help: 'Each token is good for the address of its login alone.',
+    help: 'Bind each token to the address it was issued to.',
     cli: { negatable: true },
   }),
   alias_metadata: textMap({
-    help: 'Kept for clients that compare: there are no entities.',
+    help: 'Stored for compatibility; has no effect.',
     cli: { hidden: true },
   }),
 } as const satisfies Params;
 
 const older = <N extends OlderName>(name: N) => ({
-  help: `Older name of \`${OLDER_NAMES[name]}\`.`,
+  help: `Deprecated alias of \`${OLDER_NAMES[name]}\`.`,
   cli: { hidden: true },
 });
 

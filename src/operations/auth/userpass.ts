@@ -10,12 +10,12 @@ import { loginAnswer } from './login-answer.ts';
 import { roleName } from './names.ts';
 import { givenSettings, olderTokenParams, tokenSettingsParams } from './token-settings.ts';
 
-const name = roleName('The user; names are in lower case.');
+const name = roleName('Name of the user, lower case.');
 
 const passwordParams = {
-  password: text({ help: 'The password.' }),
+  password: text({ help: 'Password.' }),
   password_hash: text({
-    help: 'What bcrypt made of the password, in its place.',
+    help: 'Password hash (bcrypt), instead of the password.',
     cli: { hidden: true },
   }),
 } as const;
@@ -78,14 +78,17 @@ export const write = operation({
     input: {
       param: 'password',
       as: 'text',
-      help: 'The password, which a new user must have.',
+      help: 'Password; required for a new user.',
       secret: 'Password',
       onRequest: true,
     },
-    done: (values) => `Wrote the user ${String(values['name'])}.`,
+    done: (values) => `Saved user ${String(values['name'])}.`,
     examples: [
-      ['coffer auth userpass write ada --token-policies clerk --token-ttl 8h', 'asks for the password'],
-      ['coffer auth userpass write ada --token-policies clerk --in password.txt', 'with that of a file'],
+      ['coffer auth userpass write ada --token-policies clerk --token-ttl 8h', 'Prompt for the password'],
+      [
+        'coffer auth userpass write ada --token-policies clerk --in password.txt',
+        'Read the password from a file',
+      ],
     ],
   },
   exists: async (call: MountCall, values) => (await (await usersOf(call)).read(values.name)) !== undefined,
@@ -117,11 +120,11 @@ export const changePassword = operation({
   capability: 'update',
   params: { name, ...passwordParams },
   cli: {
-    input: { param: 'password', as: 'text', help: 'The new password.', secret: 'New password' },
+    input: { param: 'password', as: 'text', help: 'New password.', secret: 'New password' },
     done: (values) => `Changed the password of ${String(values['name'])}.`,
     examples: [
-      ['coffer auth userpass password ada', 'asks for the new one'],
-      ['coffer auth userpass password ada --in password.txt', 'from a file'],
+      ['coffer auth userpass password ada', 'Prompt for the new password'],
+      ['coffer auth userpass password ada --in password.txt', 'Read it from a file'],
     ],
   },
   async run(call: MountCall, values) {
@@ -155,7 +158,7 @@ export const login = operation({
   capability: 'update',
   unauthenticated: true,
   roleOf: (_call: MountCall, { name }) => name,
-  params: { name, password: text({ help: 'The password.' }) },
+  params: { name, password: text({ help: 'Password.' }) },
   async run(call: MountCall, { name: user, password = '' }) {
     if (password === '') throw invalid(ownWords('missing password'), { field: 'password' });
     const { core, remoteAddress = '' } = call;

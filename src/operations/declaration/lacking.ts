@@ -28,7 +28,7 @@ export const lacking = (help: string, why: string, usual: readonly unknown[] = [
     {},
     (value, field) => {
       if (asksForNothing(value) || usual.includes(value)) return undefined;
-      const text = `${field} can't be set: ${why}`;
+      const text = `${field} cannot be set: ${why}`;
       throw unsupported(/^[a-z_]+$/.test(field) ? ownWords(text) : text, { field });
     },
   ) satisfies Param<undefined>;

@@ -16,7 +16,7 @@ export function wrongType(field: string, wanted: string): CofferError {
   const text = `${FAILED}${field}${ownWords(`": expected ${wanted}`)}`;
   // Names of items contain numbers, so they are not a fixed set of texts.
   const message = /^[a-z_]+$/.test(field) ? ownWords(text) : text;
-  return invalid(message, { field, hint: `give ${wanted}` });
+  return invalid(message, { field, hint: `use ${wanted}` });
 }
 
 const FAILED = ownWords('Field validation failed: error converting input for field "');
@@ -71,7 +71,10 @@ export function parseDurationSeconds(value: unknown, field: string): number {
   }
   if (seconds < 0) throw invalid(`cannot provide negative value '${String(value)}'`, { field });
   if (seconds > MOST_SECONDS) {
-    throw invalid(`${field} must be at most ${MOST_SECONDS} seconds`, { field, hint: 'give a shorter time' });
+    throw invalid(`${field} must be at most ${MOST_SECONDS} seconds`, {
+      field,
+      hint: 'use a shorter duration',
+    });
   }
   return Math.trunc(seconds);
 }

@@ -55,7 +55,7 @@ export function identifiers(kind: IdentifiedKind, spec: DocumentSpec) {
 
 /** Workspaces to which a tag is added, or from which it is removed. */
 export const workspaceIdentifiers = identifiers('workspace', {
-  help: 'The workspaces: their identifiers, on the command line also their names.',
+  help: 'IDs of the workspaces; the command line also accepts names.',
   cli: { flag: 'workspace', metavar: 'WS', refersTo: 'workspace' },
 });
 

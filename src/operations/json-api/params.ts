@@ -25,30 +25,36 @@ export const organizationFlag = {
 } as const satisfies CliParam;
 
 /** The organization in a path, `--org` on the command line. */
-export const organizationName = text({ help: 'The organization.', required: true, cli: organizationFlag });
+export const organizationName = text({
+  help: 'Name of the organization.',
+  required: true,
+  cli: organizationFlag,
+});
 
 /** Organization that an operation is about, as the command's argument. */
 export const namedOrganization = text({
-  help: 'The organization.',
+  help: 'Name of the organization.',
   required: true,
   cli: { positional: true, metavar: 'NAME', refersTo: 'organization' },
 });
 
 /** Organization in a path, for operations that also accept only an identifier. */
 export const optionalOrganizationName = text({
-  help: 'The organization, where a name is given in place of an identifier.',
+  help: 'Organization, if a name is given instead of an ID.',
   cli: organizationFlag,
 });
 
+const inWords = (kind: IdentifiedKind): string => (kind === 'reserved-key' ? 'reserved tag key' : kind);
+
 /** What a parameter is that takes the identifier of something or, on the command line, its name. */
 export const identifierOf = (kind: IdentifiedKind) => ({
-  help: `The ${kind}: its identifier, on the command line also its name.`,
+  help: `ID of the ${inWords(kind)}; the command line also accepts its name.`,
   cli: { positional: true, metavar: RESOURCE_KINDS[kind].identifier.metavar, refersTo: kind },
 });
 
 /** Name in the path of an operation that also has a path with the identifier. */
 export const nameInsteadOf = (kind: IdentifiedKind) =>
-  text({ help: `The name of the ${kind}, in place of its identifier.`, cli: { hidden: true } });
+  text({ help: `Name of the ${inWords(kind)}, instead of its ID.`, cli: { hidden: true } });
 
 export const workspaceId = text({ ...identifierOf('workspace'), required: true });
 export const tagId = text({ ...identifierOf('tag'), required: true });
@@ -60,12 +66,12 @@ export const projectId = text({ ...identifierOf('project'), required: true });
  */
 export const pageParams = {
   'page[number]': lenientCount(MOST_NUMBER, {
-    help: 'Page to show, from 1.',
+    help: 'Page number, from 1.',
     default: 1,
     cli: { flag: 'page', metavar: 'N' },
   }),
   'page[size]': lenientCount(MAX_PAGE_SIZE, {
-    help: `Items on a page, at most ${MAX_PAGE_SIZE}.`,
+    help: `Items per page, at most ${MAX_PAGE_SIZE}.`,
     default: DEFAULT_PAGE_SIZE,
     cli: { flag: 'page-size', metavar: 'N' },
   }),
@@ -172,7 +178,7 @@ export function choiceAttribute<const W extends string>(
 /** `setting-overwrites`: whether `setting` has a value of its own, or is inherited. Undefined if not given. */
 export function settingOverwrites(setting: string) {
   const name = 'setting-overwrites';
-  const help = `Whether ${setting} is its own (true), or that of what it belongs to (false).`;
+  const help = `Whether ${setting} is set here (true) or inherited (false).`;
   const schema = { type: 'object', properties: { [setting]: { type: 'boolean' } } } as const;
   const declared = declare<boolean | undefined, Spec<never>>(
     { help, cli: { hidden: true } },
@@ -191,13 +197,13 @@ export function settingOverwrites(setting: string) {
 /** Attribute of a feature that does not exist: accepted only with an empty value. */
 export function unkeptAttribute(name: string, why: string) {
   const declared = declare<null, Spec<null>>(
-    { help: `Can't be set: ${why}.`, cli: { hidden: true } },
+    { help: `Read-only: ${why}.`, cli: { hidden: true } },
     {},
     (value) => {
       const isNothing =
         value === null || value === false || value === '' || (typeof value === 'object' && isEmpty(value));
       if (isNothing) return null;
-      throw invalid(`${name} can not be set: ${why}`, { field: attributePointer(name) });
+      throw invalid(`${name} cannot be set: ${why}`, { field: attributePointer(name) });
     },
   );
   return { ...declared, document: 'attributes' } as const;
@@ -216,7 +222,7 @@ const MOST_LISTED = 1000;
 export function includeParam(words: readonly string[]) {
   const schema = { type: 'array', items: { type: 'string', enum: words } } as const;
   return declare<readonly string[], Spec<never>>(
-    { help: 'Relations whose resources are sent along, separated by commas.', cli: { hidden: true } },
+    { help: 'Related resources to include, comma-separated.', cli: { hidden: true } },
     schema,
     (value, field) => {
       const given = parseShortText(value, field)
@@ -225,9 +231,9 @@ export function includeParam(words: readonly string[]) {
         .filter((word) => word !== '');
       const unknown = given.find((word) => !words.includes(word));
       if (unknown === undefined) return given;
-      throw invalid(`"${unknown}" can't be included here`, {
+      throw invalid(`cannot include "${unknown}"`, {
         field,
-        hint: `what can be is ${words.join(', ')}`,
+        hint: `use one of ${words.join(', ')}`,
       });
     },
   );

@@ -32,7 +32,7 @@ export function readQuery(operation: Operation, query: Raw): Raw {
     else if (param !== undefined && param.document === undefined && param.query === undefined) {
       raw[name] = param.repeated ? value : once(name, value);
     } else if (isRefused(name, value)) {
-      throw invalid(`${name} is not known here, and leaving it out would change the answer`, { field: name });
+      throw invalid(`unsupported parameter ${name}`, { field: name });
     } else raw[name] = value;
   }
   for (const [family, members] of families) raw[family] = operation.params[family]?.query?.read(members);
@@ -49,7 +49,7 @@ const isRefused = (name: string, value: unknown): boolean =>
 
 function once(name: string, value: unknown): unknown {
   if (!Array.isArray(value)) return value;
-  throw invalid(`${name} is given ${value.length} times`, { field: name, hint: 'give it once' });
+  throw invalid(`${name} is given ${value.length} times`, { field: name, hint: 'use it once' });
 }
 
 /**

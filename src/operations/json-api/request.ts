@@ -73,7 +73,7 @@ function refuseUnkept(params: Params, relationships: Raw): void {
     const linkage = relationship['data'];
     if (linkage === undefined || linkage === null) continue;
     if (Array.isArray(linkage) && linkage.length === 0) continue;
-    throw invalid(`${name} can not be set here`, { field: `/data/relationships/${name}` });
+    throw invalid(`${name} cannot be set`, { field: `/data/relationships/${name}` });
   }
 }
 

@@ -135,16 +135,16 @@ async function carryOut<A>(request: JudgedRequest<A>): Promise<Result<A>> {
 function refuseUnfit({ byOwner, wrapTtl }: AskedRequest, operation: Operation, raw: Raw): void {
   if (byOwner && asksAgain(operation, raw)) throw secretNeeded();
   if (wrapTtl !== undefined && operation.answersText) {
-    throw invalid(ownWords('this answer can not be wrapped'), {
-      hint: 'ask for it without a time for wrapping',
+    throw invalid(ownWords('this response cannot be wrapped'), {
+      hint: 'remove the wrapping TTL from the request',
     });
   }
 }
 
 const secretNeeded = (): CofferError =>
-  denied(ownWords('this hands out what outlives the agent, so the secret of the store is asked for again'), {
+  denied(ownWords("this issues something that outlives the agent, so the store's secret is required again"), {
     field: STORE_SECRET,
-    hint: 'run it where it can be asked for, or see "coffer help environment"',
+    hint: 'run it on a terminal, or see "coffer help environment"',
   });
 
 function callOf<A>(

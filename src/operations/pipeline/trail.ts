@@ -11,7 +11,7 @@ import type { AskedRequest, GuardedCore, Result } from './asked-request.ts';
 type Raw = Readonly<Record<string, unknown>>;
 
 export const afterChange = (error: unknown): unknown =>
-  failedAfter('the change is made', error, 'look at it before you make it again');
+  failedAfter('the change was made', error, 'check it before you retry');
 
 /** Audit records of one request. */
 export class Trail {

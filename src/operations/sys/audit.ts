@@ -8,7 +8,7 @@ import { text, textMap } from '../declaration/params.ts';
 /** Path of the audit log, for a server that has one. */
 const FILE = 'file';
 
-const devicePath = text({ help: 'The name of the audit log.', required: true });
+const devicePath = text({ help: 'Name of the audit log.', required: true });
 
 export const list = operation({
   route: 'GET /sys/audit',
@@ -35,9 +35,9 @@ export const enable = operation({
   withoutSecret: true,
   params: {
     path: devicePath,
-    type: text({ help: 'The kind of log.', default: '' }),
-    description: text({ help: 'A note for people.', default: '' }),
-    options: textMap({ help: 'Where it is written.' }),
+    type: text({ help: 'Type of the audit log.', default: '' }),
+    description: text({ help: 'Description.', default: '' }),
+    options: textMap({ help: 'Path of the audit log.' }),
   },
   async run(): Promise<never> {
     throw refused('enable');

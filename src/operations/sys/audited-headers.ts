@@ -5,7 +5,7 @@ import { ownWords } from '../../ground/own-words.ts';
 import { type Core, operation } from '../declaration/operation.ts';
 import { flag, text } from '../declaration/params.ts';
 
-const header = text({ help: 'The name of the header, in any case.', required: true });
+const header = text({ help: 'Name of the header, case-insensitive.', required: true });
 
 const trailOf = async (core: Core) => (await core.access()).headersInTrail;
 
@@ -41,7 +41,7 @@ export const write = operation({
   capability: 'sudo',
   params: {
     header,
-    hmac: flag({ help: 'Record a keyed hash in place of its values.', default: false }),
+    hmac: flag({ help: 'Record a keyed hash instead of the value.', default: false }),
   },
   async run({ core }, { header: name, hmac }) {
     await (await trailOf(core)).write(name, hmac);

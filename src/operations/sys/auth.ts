@@ -14,7 +14,7 @@ import { changedConfig, loginConfigParams, traitParams, traitsIn } from './mount
 
 /** Without `auth/`, and without slashes at the ends. */
 const methodPath = text({
-  help: 'Where it is mounted below auth/, e.g. "approle".',
+  help: 'Mount path below auth/, e.g. "approle".',
   required: true,
   cli: { positional: true, metavar: 'PATH', refersTo: 'login' },
 });
@@ -75,19 +75,19 @@ export const enable = operation({
   capability: 'sudo',
   params: {
     type: text({
-      help: 'The login method.',
+      help: 'Login method to enable.',
       default: '',
       cli: { positional: true, metavar: 'METHOD', suggest: () => LOGIN_METHODS },
     }),
     path: text({
-      help: 'Where to mount it below auth/; default: the name of the method.',
+      help: 'Mount path below auth/. Default: the name of the method.',
       default: '',
       cli: { metavar: 'P' },
     }),
-    description: text({ help: 'A note for people.', default: '' }),
-    options: textMap({ help: 'Kept for clients that compare.', cli: { hidden: true } }),
+    description: text({ help: 'Description.', default: '' }),
+    options: textMap({ help: 'Stored for compatibility; has no effect.', cli: { hidden: true } }),
     config: members(loginConfigParams, {
-      help: 'Times and the like, as "tune" has them.',
+      help: 'Mount settings, as in "tune".',
       cli: { hidden: true },
     }),
     ...traitParams,
@@ -96,7 +96,7 @@ export const enable = operation({
     makes: true,
     resolve: async (raw) => ({ path: raw['type'], ...raw }),
     done: (values) => `Enabled ${String(values['type'])} at ${String(values['path'])}/.`,
-    examples: [['coffer auth enable userpass --path people', 'logins with a name and a password']],
+    examples: [['coffer auth enable userpass --path people', 'Enable logins with user name and password']],
   },
   async run({ core }, { type, path, description, options = {}, config, ...rest }) {
     if (type === '') throw invalid(ownWords('backend type must be specified as a string'), { field: 'type' });
@@ -132,7 +132,7 @@ export const disable = operation({
   params: { path: methodPath },
   cli: {
     confirm: async (values) =>
-      `Disable ${String(values['path'])}/, delete what it keeps, and end every token that it issued?`,
+      `Disable ${String(values['path'])}/, delete its data and revoke all its tokens?`,
     done: (values) => `Disabled ${String(values['path'])}/.`,
   },
   async run({ core }, { path }) {
@@ -161,14 +161,14 @@ export const tune = operation({
   capability: 'sudo',
   params: {
     path: methodPath,
-    description: text({ help: 'A note for people.' }),
-    options: textMap({ help: 'Kept for clients that compare.', cli: { hidden: true } }),
+    description: text({ help: 'Description.' }),
+    options: textMap({ help: 'Stored for compatibility; has no effect.', cli: { hidden: true } }),
     ...loginConfigParams,
   },
   cli: {
     acts: true,
-    done: (values) => `Changed the settings of ${String(values['path'])}/.`,
-    examples: [['coffer auth tune userpass --max-lease-ttl 8h', 'no login lasts longer than a day of work']],
+    done: (values) => `Updated ${String(values['path'])}/.`,
+    examples: [['coffer auth tune userpass --max-lease-ttl 8h', 'Limit logins to a working day']],
   },
   async run({ core }, { path, description, options, ...config }) {
     const missing = (wanted: string) => `tune of path "auth/${wanted}/" failed: no mount entry found`;

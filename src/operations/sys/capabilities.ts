@@ -5,8 +5,8 @@ import { type Outcome, operation } from '../declaration/operation.ts';
 import { text, texts, type ValuesOf } from '../declaration/params.ts';
 
 const capabilityParams = {
-  paths: texts({ help: 'Paths as in policies, e.g. transit/encrypt/orders.', default: [] }),
-  path: texts({ help: 'Older name of `paths`.', default: [] }),
+  paths: texts({ help: 'Policy paths to check, e.g. transit/encrypt/orders.', default: [] }),
+  path: texts({ help: 'Deprecated alias of `paths`.', default: [] }),
 };
 
 /** Number of paths processed per event loop turn, because each is compared with every rule. */
@@ -42,7 +42,7 @@ export const ofToken = operation({
   capability: 'update',
   withoutSecret: true,
   computes: true,
-  params: { ...capabilityParams, token: text({ help: 'The token that is asked about.', default: '' }) },
+  params: { ...capabilityParams, token: text({ help: 'Token to check.', default: '' }) },
   async run({ core }, values) {
     if (values.token === '') throw invalid(ownWords('no token found'), { field: 'token' });
     const identity = await (await core.access()).identify({ token: values.token });
@@ -56,7 +56,7 @@ export const ofAccessor = operation({
   capability: 'update',
   withoutSecret: true,
   computes: true,
-  params: { ...capabilityParams, accessor: text({ help: 'The accessor of the token.', default: '' }) },
+  params: { ...capabilityParams, accessor: text({ help: 'Accessor of the token.', default: '' }) },
   async run({ core }, values) {
     if (values.accessor === '') throw invalid(ownWords('missing accessor'), { field: 'accessor' });
     const identity = await (await core.access()).identify({ accessor: values.accessor });

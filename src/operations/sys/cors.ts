@@ -26,12 +26,12 @@ export const write = operation({
   capability: 'sudo',
   params: {
     allowed_origins: texts({
-      help: 'Origins of web pages that may use the API, as browsers send them, or * for any.',
+      help: 'Allowed CORS origins, or * for any.',
       default: [],
     }),
-    allowed_headers: texts({ help: 'Headers that they may send beside the usual ones.', default: [] }),
+    allowed_headers: texts({ help: 'Additional allowed CORS request headers.', default: [] }),
     allow_credentials: flag({
-      help: 'Tell browsers that they may send credentials of their own.',
+      help: 'Allow credentials in CORS requests.',
       default: false,
     }),
   },

@@ -19,15 +19,15 @@ const word = <const S extends Spec<string>>(spec: S) =>
 
 function checkedWord(given: string, field: string): string {
   if (WORD.test(given)) return given;
-  throw invalid(`${field} ${JSON.stringify(given.slice(0, 64))} can't be right`, { field });
+  throw invalid(`invalid ${field} ${JSON.stringify(given.slice(0, 64))}`, { field });
 }
 
-const door = word({ help: 'The door, e.g. ssh.', required: true });
-const key = keyName({ help: 'The named key.', required: true });
+const door = word({ help: 'Protocol, e.g. ssh.', required: true });
+const key = keyName({ help: 'Name of the key.', required: true });
 
 /** Transit mount; must not contain policy wildcards. */
 const mount = declare<string, { readonly help: string; readonly default: string }>(
-  { help: 'The transit mount of the key.', default: DEFAULT_MOUNT },
+  { help: 'Transit mount of the key.', default: DEFAULT_MOUNT },
   { type: 'string' },
   (value, field) => {
     const path = trimSlashes(parseText(value, field));
@@ -61,8 +61,8 @@ export const offer = operation({
     door,
     key,
     mount,
-    uses: texts({ help: 'What the key may be used for, in the words of the door.', default: [] }),
-    confirm: flag({ help: 'Somebody is asked before each use.', default: false }),
+    uses: texts({ help: 'Allowed uses of the key; the values depend on the protocol.', default: [] }),
+    confirm: flag({ help: 'Require confirmation before each use.', default: false }),
   },
   async run({ core }, values) {
     const uses = [...new Set(values.uses.map((use) => checkedWord(use, 'uses')))];

@@ -11,15 +11,15 @@ import { tokenDetails } from '../auth/token-answers.ts';
 import { type Call, operation } from '../declaration/operation.ts';
 import { duration, flag, text } from '../declaration/params.ts';
 
-const leaseId = text({ help: 'The name of the lease.', default: '' });
+const leaseId = text({ help: 'ID of the lease.', default: '' });
 
 const prefixParam = text({
-  help: 'The path that issued the tokens, e.g. auth/approle.',
+  help: 'Path the tokens were issued at, e.g. auth/approle.',
   required: true,
   cli: { positional: true, metavar: 'PATH' },
 });
 
-const sync = flag({ help: 'Accepted for the sake of clients: it is done when it is answered.' });
+const sync = flag({ help: 'Accepted for compatibility; revocation is always synchronous.' });
 
 /** Returns the lease ID. The one in the path takes precedence, because policies check the path. */
 function leaseIn({
@@ -72,7 +72,7 @@ export const list = operation({
   route: ['LIST /sys/leases/lookup/:prefix+', 'LIST /sys/leases/lookup'],
   capability: 'sudo',
   withoutSecret: true,
-  params: { prefix: text({ help: 'The path that issued the tokens, or one above.', default: '' }) },
+  params: { prefix: text({ help: 'Path the tokens were issued at, or a parent of it.', default: '' }) },
   async run(call, { prefix }) {
     return listAnswer(await (await leasesOf(call)).list(prefix));
   },
@@ -90,7 +90,7 @@ export const renew = operation({
   params: {
     lease_id: leaseId,
     url_lease_id: leaseId,
-    increment: duration({ help: 'How long it is to last.' }),
+    increment: duration({ help: 'New TTL of the lease.' }),
   },
   async run(call, values): Promise<never> {
     const wanted = leaseIn(values);
@@ -139,10 +139,10 @@ export const revokePrefix = operation({
   cli: {
     acts: true,
     confirm: async ({ prefix }) =>
-      `End every token that was issued at ${trimSlashes(String(prefix))}/ or below it, and what those issued?`,
-    done: ({ prefix }) => `Ended the tokens of ${trimSlashes(String(prefix))}/.`,
+      `Revoke all tokens issued at or below ${trimSlashes(String(prefix))}/, and their child tokens?`,
+    done: ({ prefix }) => `Revoked all tokens issued at ${trimSlashes(String(prefix))}/.`,
     examples: [
-      ['coffer token revoke-prefix auth/approle', 'whoever has logged in there, with batch tokens as well'],
+      ['coffer token revoke-prefix auth/approle', 'Revoke all logins of a method, including batch tokens'],
     ],
   },
   async run(call, { prefix }) {

@@ -28,8 +28,8 @@ export const unlock = operation({
   route: 'POST /sys/locked-users/:accessor/unlock/:alias',
   capability: 'update',
   params: {
-    accessor: text({ help: 'The accessor of the login method.', required: true }),
-    alias: text({ help: 'The name that is locked out.', required: true }),
+    accessor: text({ help: 'Accessor of the login method.', required: true }),
+    alias: text({ help: 'Name of the locked-out user.', required: true }),
   },
   async run({ core }, { accessor, alias }) {
     const mount = (await core.mounts.list()).find((candidate) => candidate.accessor === accessor);

@@ -5,14 +5,17 @@ import { duration, flag, integer, members, type ValuesOf } from '../declaration/
 /** Lockout settings of a login method. `approle` stores them for compatibility only. */
 export const lockoutParam = members(
   {
-    lockout_threshold: integer({ help: 'Failures that lock a name out; 0 for the default.', minimum: 0 }),
-    lockout_duration: duration({ help: 'For how long; 0 for the default.' }),
-    lockout_counter_reset_duration: duration({
-      help: 'After how long a failure is forgotten; 0 for the default.',
+    lockout_threshold: integer({
+      help: 'Failed logins before a user is locked out (0: default).',
+      minimum: 0,
     }),
-    lockout_disable: flag({ help: 'Lock nobody out.' }),
+    lockout_duration: duration({ help: 'Duration of a lockout (0: default).' }),
+    lockout_counter_reset_duration: duration({
+      help: 'Time after which failed logins no longer count (0: default).',
+    }),
+    lockout_disable: flag({ help: 'Disable user lockout.' }),
   },
-  { help: 'When names are locked out after failed logins.', cli: { hidden: true } },
+  { help: 'User lockout settings.', cli: { hidden: true } },
 );
 
 type Given = ValuesOf<{ readonly given: typeof lockoutParam }>['given'];

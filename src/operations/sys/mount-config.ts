@@ -22,30 +22,30 @@ const names = (help: string) => texts({ help, cli: { hidden: true } });
 
 /** Settings of a mount: members of `config` on creation, and top-level when tuned. */
 export const configParams = {
-  default_lease_ttl: ttl('How long what a login method issues lasts, if nobody says.'),
-  max_lease_ttl: ttl('How long what a login method issues lasts at most.'),
-  force_no_cache: flag({ help: 'Kept for clients that compare; caches are never stale here.' }),
+  default_lease_ttl: ttl('Default TTL of tokens issued by this method.'),
+  max_lease_ttl: ttl('Maximum TTL of tokens issued by this method.'),
+  force_no_cache: flag({ help: 'Accepted and stored for compatibility; has no effect.' }),
   listing_visibility: choice(['', 'hidden', 'unauth'], {
-    help: '"unauth" shows the mount to callers without a token.',
+    help: '"unauth" lists the mount to clients without a token.',
     unknown: (word) => `invalid listing_visibility ${word}`,
   }),
-  audit_non_hmac_request_keys: names('Parameters that the audit trail shows in clear.'),
-  audit_non_hmac_response_keys: names('Members of answers that the audit trail shows in clear.'),
-  passthrough_request_headers: names('Kept for clients that compare.'),
-  allowed_response_headers: names('Kept for clients that compare.'),
-  allowed_managed_keys: lacking('Not here: keys in devices.', 'there are no managed keys'),
-  delegated_auth_accessors: lacking('Not here.', 'no mount logs in by another one'),
-  identity_token_key: lacking('Not here.', 'there are no identity tokens'),
-  plugin_version: lacking('Not here.', 'engines and login methods are no plugins'),
+  audit_non_hmac_request_keys: names('Request parameters that the audit log shows in plaintext.'),
+  audit_non_hmac_response_keys: names('Response fields that the audit log shows in plaintext.'),
+  passthrough_request_headers: names('Stored for compatibility; has no effect.'),
+  allowed_response_headers: names('Stored for compatibility; has no effect.'),
+  allowed_managed_keys: lacking('Not supported: keys in hardware devices.', 'managed keys are not supported'),
+  delegated_auth_accessors: lacking('Not supported.', 'delegated authentication is not supported'),
+  identity_token_key: lacking('Not supported.', 'identity tokens are not supported'),
+  plugin_version: lacking('Not supported.', 'engines and login methods are built in'),
 } as const satisfies Params;
 
 const trait = (help: string) => flag({ help, cli: { hidden: true } });
 
 /** Immutable properties of a mount, set on creation. */
 export const traitParams = {
-  local: trait('Kept for clients that compare: a store is not replicated.'),
-  seal_wrap: trait('Kept for clients that compare: all of a store is sealed.'),
-  external_entropy_access: trait('Kept for clients that compare.'),
+  local: trait('Stored for compatibility; has no effect.'),
+  seal_wrap: trait('Stored for compatibility; the whole store is always sealed.'),
+  external_entropy_access: trait('Stored for compatibility; has no effect.'),
   plugin_version: configParams.plugin_version,
 } as const satisfies Params;
 
@@ -67,7 +67,7 @@ export const loginConfigParams = {
     { readonly help: string; readonly cli: { readonly hidden: true } }
   >(
     {
-      help: 'What kind of tokens it issues: `service`, `batch`, or `default-service` or `default-batch`, as roles say.',
+      help: 'Type of issued tokens: service, batch, default-service or default-batch (default-: roles may override).',
       cli: { hidden: true },
     },
     { type: 'string' },

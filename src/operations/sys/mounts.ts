@@ -18,7 +18,7 @@ import { changedConfig, configParams, loginConfigParams, traitParams, traitsIn }
 
 /** Without slashes at the ends. */
 const mountPath = text({
-  help: 'Where it is mounted, e.g. "teams/payments".',
+  help: 'Mount path, e.g. "teams/payments".',
   required: true,
   cli: { positional: true, metavar: 'PATH', refersTo: 'mount' },
 });
@@ -80,14 +80,18 @@ export const add = operation({
   withoutSecret: ({ config }) => config === undefined,
   params: {
     path: mountPath,
-    type: text({ help: 'The engine: transit is the only one.', default: 'transit', cli: { hidden: true } }),
+    type: text({
+      help: 'Engine type; only "transit" is supported.',
+      default: 'transit',
+      cli: { hidden: true },
+    }),
     dialect: choice(DIALECTS, {
-      help: 'Prefix of new ciphertexts; "vault" also lets every key type rotate.',
+      help: 'Ciphertext prefix; "vault" also lets every key type rotate.',
       cli: { metavar: 'D' },
     }),
-    description: text({ help: 'A note for people.', default: '' }),
-    options: textMap({ help: 'May hold "dialect", as mounts show it.', cli: { hidden: true } }),
-    config: members(configParams, { help: 'Times and the like, as "tune" has them.', cli: { hidden: true } }),
+    description: text({ help: 'Description.', default: '' }),
+    options: textMap({ help: 'Mount options; only "dialect" is supported.', cli: { hidden: true } }),
+    config: members(configParams, { help: 'Mount settings, as in "tune".', cli: { hidden: true } }),
     ...traitParams,
   },
   cli: {
@@ -95,7 +99,7 @@ export const add = operation({
     // Vault servers require the type.
     resolve: async (raw) => ({ type: 'transit', ...raw }),
     done: (values) => `Mounted transit at ${String(values['path'])}/.`,
-    examples: [['coffer mounts add teams/payments --dialect vault', 'keys of their own, prefix "vault:"']],
+    examples: [['coffer mounts add teams/payments --dialect vault', 'Add a mount with the prefix "vault:"']],
   },
   async run({ core }, { type, path, description, dialect, options, config, ...rest }) {
     // Permission to add engines must not allow adding login methods: `sys/auth` requires more.
@@ -119,7 +123,7 @@ export const remove = operation({
   withoutSecret: true,
   params: { path: mountPath },
   cli: {
-    confirm: async (values) => `Remove mount ${String(values['path'])}/ and every key in it for good?`,
+    confirm: async (values) => `Remove mount ${String(values['path'])}/ and permanently delete all its keys?`,
     done: (values) => `Removed mount ${String(values['path'])}/.`,
   },
   async run({ core }, values) {
@@ -136,8 +140,8 @@ export const tune = operation({
   capability: 'update',
   params: {
     path: mountPath,
-    description: text({ help: 'A note for people.' }),
-    options: textMap({ help: 'May hold "dialect".' }),
+    description: text({ help: 'Description.' }),
+    options: textMap({ help: 'Mount options; only "dialect" is supported.' }),
     ...loginConfigParams,
   },
   async run({ core }, { path, description, options, ...config }) {
@@ -174,12 +178,12 @@ export const move = operation({
   capability: 'sudo',
   params: {
     from: text({
-      help: 'Where it is mounted now.',
+      help: 'Current mount path.',
       required: true,
       cli: { positional: true, metavar: 'FROM', refersTo: 'mount' },
     }),
     to: text({
-      help: 'Where it shall be, e.g. "teams/payments".',
+      help: 'New mount path, e.g. "teams/payments".',
       required: true,
       cli: { positional: true, metavar: 'TO' },
     }),
@@ -187,7 +191,9 @@ export const move = operation({
   cli: {
     acts: true,
     done: (values) => `Moved ${String(values['from'])} to ${String(values['to'])}.`,
-    examples: [['coffer mounts move transit teams/payments', 'with its keys; policies name paths, and stay']],
+    examples: [
+      ['coffer mounts move transit teams/payments', 'Move a mount and its keys; policies are not changed'],
+    ],
   },
   async run({ core }, { from, to }) {
     const { id } = await core.mounts.move(from, to);
@@ -199,7 +205,7 @@ export const migration = operation({
   route: 'GET /sys/remount/status/:migration_id',
   capability: 'read',
   withoutSecret: true,
-  params: { migration_id: text({ help: 'What the move answered.', required: true }) },
+  params: { migration_id: text({ help: 'Migration ID returned by the remount request.', required: true }) },
   async run({ core }, values) {
     const { id, from, to } = await core.mounts.migration(values.migration_id);
     return {

@@ -5,7 +5,7 @@ import { text } from '../declaration/params.ts';
 
 const policyNameParam = {
   ...text({
-    help: 'The policy; names are in lower case.',
+    help: 'Name of the policy, lower case.',
     required: true,
     cli: { positional: true, metavar: 'NAME', refersTo: 'policy' },
   }),
@@ -43,12 +43,12 @@ export const write = operation({
   capability: 'update',
   params: {
     name: policyNameParam,
-    policy: text({ long: true, help: 'Path rules in HCL or JSON, or the base64 of them.', default: '' }),
+    policy: text({ long: true, help: 'Policy in HCL or JSON, or base64 of it.', default: '' }),
   },
   cli: {
     input: { param: 'policy', as: 'text', fromFile: true },
-    done: (values) => `Wrote policy ${String(values['name'])}.`,
-    examples: [['coffer policy write orders orders.hcl', 'make or replace a policy']],
+    done: (values) => `Saved policy ${String(values['name'])}.`,
+    examples: [['coffer policy write orders orders.hcl', 'Create or replace a policy']],
   },
   async run({ core }, values) {
     const warnings = await (await core.access()).policies.write(values.name, values.policy);
@@ -61,7 +61,7 @@ export const remove = operation({
   capability: 'delete',
   params: { name: policyNameParam },
   cli: {
-    confirm: async (values) => `Delete policy ${String(values['name'])}? Tokens lose what it grants.`,
+    confirm: async (values) => `Delete policy ${String(values['name'])}? Tokens lose the access it grants.`,
     done: (values) => `Deleted policy ${String(values['name'])}.`,
   },
   async run({ core }, values) {
@@ -102,8 +102,8 @@ export const writeLegacy = operation({
   capability: 'update',
   params: {
     name: policyNameParam,
-    policy: text({ long: true, help: 'Path rules in HCL or JSON, or the base64 of them.', default: '' }),
-    rules: text({ long: true, help: 'Older name of `policy`.', default: '' }),
+    policy: text({ long: true, help: 'Policy in HCL or JSON, or base64 of it.', default: '' }),
+    rules: text({ long: true, help: 'Deprecated alias of `policy`.', default: '' }),
   },
   async run({ core }, values) {
     const { policies } = await core.access();

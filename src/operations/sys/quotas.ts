@@ -15,7 +15,9 @@ const MOST_REQUESTS = 1e9;
 
 /** Number, also as text, which may have a fraction. */
 const requests = declare<number, { readonly help: string }>(
-  { help: 'Requests that may be sent in an interval: by one address, or by all with `group_by` `none`.' },
+  {
+    help: 'Requests allowed per client address and interval; per interval in total if `group_by` is `none`.',
+  },
   { type: 'string' },
   (value, field) => {
     const number = typeof value === 'string' && value.trim() !== '' ? Number(value) : value;
@@ -30,23 +32,23 @@ const GROUPS = ['ip', 'none', ''] as const;
 
 const settings = {
   rate: requests,
-  interval: duration({ help: 'The time that `rate` is for; a second by default.' }),
-  block_interval: duration({ help: 'How long an address gets nothing once it asked too often.' }),
+  interval: duration({ help: 'Interval that `rate` applies to. Default: 1s.' }),
+  block_interval: duration({ help: 'How long to block an address that exceeds the rate.' }),
   path: text({
-    help: 'A mount, a path below one, or the beginning of one with `*`; without it, everything.',
+    help: 'Mount, path or path prefix (with *) to limit. Default: all paths.',
   }),
-  role: text({ help: 'Of logins by this role alone.' }),
-  inheritable: flag({ help: 'Kept for clients that compare.' }),
+  role: text({ help: 'Limit only logins with this role.' }),
+  inheritable: flag({ help: 'Stored for compatibility; has no effect.' }),
   group_by: choice(GROUPS, {
-    help: 'Whose requests are counted together: those of one address (`ip`), or all (`none`).',
+    help: 'How requests are counted: per client address (`ip`), or all together (`none`).',
     unknown: (word) =>
       word.startsWith('entity_')
-        ? `group_by can't be ${word}: there are no entities`
+        ? `group_by cannot be ${word}: entities are not supported`
         : `'group_by' is invalid: ${word}`,
   }),
 } as const satisfies Params;
 
-const limitName = text({ help: 'The name of the limit.', required: true });
+const limitName = text({ help: 'Name of the rate limit.', required: true });
 
 const quotasOf = async (core: Core) => (await core.access()).quotas;
 
@@ -69,7 +71,7 @@ export const read = operation({
   async run({ core }, { name }) {
     const { limits } = await (await quotasOf(core)).read();
     const limit = limits.find((candidate) => candidate.name === name);
-    if (limit === undefined) throw notFound(`there is no rate limit "${name}"`, { field: 'name' });
+    if (limit === undefined) throw notFound(`no rate limit "${name}"`, { field: 'name' });
     const { path, inheritable = path === '' } = limit;
     const isOfMount =
       FAMILY_OWN.includes(path) || (await core.mounts.list()).some((mount) => mount.path === path);
@@ -95,10 +97,7 @@ export const write = operation({
   params: {
     name: limitName,
     ...settings,
-    secondary_rate: lacking(
-      'Not here.',
-      'no requests are counted by entity, so that there are none beside them',
-    ),
+    secondary_rate: lacking('Not supported.', 'requests are not counted by entity'),
   },
   async run({ core }, { name, path, role, group_by, secondary_rate: _none, ...change }) {
     const quotas = await quotasOf(core);
@@ -126,7 +125,7 @@ function pathOf(path: string, role: string, mounts: readonly Mount[]): string {
     path === base || path.startsWith(`${base}/`) || path === `${base}*`;
   const mount = mounts.find((candidate) => isWithin(candidate.path));
   if (mount === undefined && !OWN.some(isWithin)) {
-    throw invalid(`invalid mount path "${path}/"`, { field: 'path', hint: 'give the path of a mount' });
+    throw invalid(`invalid mount path "${path}/"`, { field: 'path', hint: 'use the path of a mount' });
   }
   if (role !== '' && (mount === undefined || mount.path !== path || !isLoginMount(mount))) {
     throw invalid(ownWords('a role needs the path of a login method'), { field: 'role' });
@@ -157,12 +156,12 @@ export const configure = operation({
   route: 'POST /sys/quotas/config',
   capability: 'update',
   params: {
-    enable_rate_limit_response_headers: flag({ help: 'Tell in each answer how much of the limit is left.' }),
-    enable_rate_limit_audit_logging: flag({ help: 'Record what is refused for its rate.' }),
+    enable_rate_limit_response_headers: flag({ help: 'Add rate limit headers to responses.' }),
+    enable_rate_limit_audit_logging: flag({ help: 'Audit rejected requests.' }),
     rate_limit_exempt_paths: texts({
-      help: 'Paths that no limit is about; `*` at the end for all that begin so.',
+      help: 'Paths exempt from rate limits; a trailing * matches a prefix.',
     }),
-    absolute_rate_limit_exempt_paths: texts({ help: 'More of them: there are no namespaces.' }),
+    absolute_rate_limit_exempt_paths: texts({ help: 'More exempt paths, like `rate_limit_exempt_paths`.' }),
   },
   async run({ core }, change) {
     await (await quotasOf(core)).configure(change);

@@ -32,7 +32,7 @@ async function sealStatusOf(core: Core): Promise<SealStatus> {
  */
 export function serverOf(core: Core): ServerState {
   if (core.server === undefined) {
-    throw unsupported(ownWords('only a server can do this'), { hint: 'run it against "coffer serve"' });
+    throw unsupported(ownWords('only supported by a server'), { hint: 'run it against "coffer serve"' });
   }
   return core.server;
 }
@@ -95,10 +95,10 @@ export const unseal = operation({
   params: {
     key: text({
       long: true,
-      help: 'A master key, a passphrase, the text of a key file, or one recovery share.',
+      help: 'Master key, passphrase, contents of a key file, or one recovery share.',
     }),
-    reset: flag({ help: 'Forget the shares that were given so far.', default: false }),
-    migrate: flag({ help: 'Accepted for the sake of clients; ignored.', cli: { hidden: true } }),
+    reset: flag({ help: 'Discard the recovery shares provided so far.', default: false }),
+    migrate: flag({ help: 'Accepted for compatibility; ignored.', cli: { hidden: true } }),
   },
   async run({ core, remoteAddress = '' }, values) {
     const server = serverOf(core);
@@ -115,13 +115,18 @@ export const unseal = operation({
 });
 
 const code = (situation: string) =>
-  integer({ help: `Status to answer when ${situation}.`, minimum: 200, maximum: 599, cli: { hidden: true } });
+  integer({
+    help: `HTTP status to return when ${situation}.`,
+    minimum: 200,
+    maximum: 599,
+    cli: { hidden: true },
+  });
 const accepted = flag({
-  help: 'Accepted for the sake of clients; no such state exists here.',
+  help: 'Accepted for compatibility; ignored.',
   cli: { hidden: true },
 });
 const acceptedCode = integer({
-  help: 'Accepted for the sake of clients; no such state exists here.',
+  help: 'Accepted for compatibility; ignored.',
   cli: { hidden: true },
 });
 

@@ -12,9 +12,9 @@ export const reload = operation({
   capability: 'update',
   withoutSecret: true,
   params: {
-    plugin: text({ help: 'The engine to reload: transit.' }),
-    mounts: texts({ help: 'The mounts to reload, in place of all of an engine.' }),
-    scope: text({ help: 'Accepted for the sake of clients; all processes of this server reload.' }),
+    plugin: text({ help: 'Engine to reload; only "transit" is supported.' }),
+    mounts: texts({ help: 'Mounts to reload, instead of all mounts of an engine.' }),
+    scope: text({ help: 'Accepted for compatibility; all processes of the server always reload.' }),
   },
   async run({ core }, values) {
     if ((values.plugin ?? '') === '' && (values.mounts ?? []).length === 0) {
@@ -35,7 +35,7 @@ export const metrics = operation({
   withoutSecret: true,
   answersText: true,
   params: {
-    format: text({ help: 'Accepted for the sake of clients; the answer is always in Prometheus format.' }),
+    format: text({ help: 'Accepted for compatibility; the response is always in Prometheus format.' }),
   },
   async run({ core, caller }) {
     const { tokens } = await core.access();
@@ -53,8 +53,8 @@ export const auditHash = operation({
   withoutSecret: true,
   computes: true,
   params: {
-    path: text({ help: 'The name of an audit log; all are written with one key.', required: true }),
-    input: text({ long: true, help: 'The value.', default: '' }),
+    path: text({ help: 'Name of an audit device; all use the same HMAC key.', required: true }),
+    input: text({ long: true, help: 'Value to hash.', default: '' }),
   },
   async run({ core }, values) {
     if (values.input === '') throw invalid(ownWords('the "input" parameter is empty'), { field: 'input' });

@@ -9,13 +9,13 @@ import { text } from '../declaration/params.ts';
 import { printWrapped } from '../wrap-info.ts';
 
 const params = {
-  token: text({ help: 'The wrapping token; without one, the token that the request is sent with.' }),
+  token: text({ help: 'Wrapping token. Default: the current token.' }),
 };
 
 const notThere = (): CofferError =>
   invalid(ownWords('wrapping token is not valid or does not exist'), {
     field: 'token',
-    hint: 'it was used, has expired, or never was one; if nobody you know used it, take the secret back',
+    hint: 'it was already used, has expired or is invalid; if you did not use it, revoke the wrapped secret',
   });
 
 const missing = (why: string): CofferError =>
@@ -65,8 +65,8 @@ export const unwrap = operation({
   strangers: true,
   params,
   cli: {
-    input: { param: 'token', as: 'text' },
-    examples: [['coffer unwrap --in wrapping-token.txt', 'only the first who does it gets the answer']],
+    input: { param: 'token', as: 'text', help: 'Wrapping token.' },
+    examples: [['coffer unwrap --in wrapping-token.txt', 'Unwrap a response; this works only once']],
   },
   async run({ core, caller }, values) {
     const token = givenIn(values.token);

@@ -47,15 +47,15 @@ function withoutValue(data: unknown): string {
   );
   const [key] = keys;
   if (key === undefined) return '';
-  return `; ${keys.join(', ')} ${keys.length === 1 ? 'has' : 'have'} no value: give one as ${key}=VALUE`;
+  return `; ${keys.join(', ')} ${keys.length === 1 ? 'has' : 'have'} no value (set one with ${key}=VALUE)`;
 }
 
 const given = boundTags({
-  help: 'The tags: KEY=VALUE, or KEY without a value.',
+  help: 'Tags: KEY=VALUE, or KEY for a tag without a value.',
   cli: { positional: 'variadic', metavar: 'KEY=VALUE' },
 });
 const takenOff = boundKeys({
-  help: 'The keys; one that is not there is passed over.',
+  help: 'Tag keys; missing keys are ignored.',
   cli: { positional: 'variadic', metavar: 'KEY' },
 });
 
@@ -99,10 +99,8 @@ export const bindWorkspace = documentOperation({
     resolve: workspaceByName,
     ...listed,
     acts: true,
-    done: ({ data }) => `Bound ${countedIn(data, 'tag')} to the workspace${withoutValue(data)}.`,
-    examples: [
-      ['coffer workspaces bind billing env=prod team=core --org acme', 'a key has one value at a time'],
-    ],
+    done: ({ data }) => `Set ${countedIn(data, 'tag')} on the workspace${withoutValue(data)}.`,
+    examples: [['coffer workspaces bind billing env=prod team=core --org acme', 'Set a value']],
   },
   async run({ core }, { workspace_id, data }) {
     const { workspaces } = await core.tags();
@@ -120,8 +118,9 @@ export const rebindWorkspace = documentOperation({
     resolve: workspaceByName,
     ...listed,
     acts: true,
-    done: ({ data }) => `The workspace has ${countedIn(data, 'tag')} of its own${withoutValue(data)}.`,
-    examples: [['coffer workspaces rebind billing env=prod --org acme', 'takes off every other key']],
+    done: ({ data }) =>
+      `Set ${countedIn(data, 'tag')} on the workspace, replacing all others${withoutValue(data)}.`,
+    examples: [['coffer workspaces rebind billing env=prod --org acme', 'Replace all KEY=VALUE tags']],
   },
   async run({ core }, { workspace_id, data }) {
     const { workspaces } = await core.tags();
@@ -140,8 +139,10 @@ export const unbindWorkspace = documentOperation({
   params: { workspace_id: workspaceId, data: takenOff },
   cli: {
     resolve: workspaceByName,
-    done: ({ data }) => `Took ${countedIn(data, 'key')} off the workspace.`,
-    examples: [['coffer workspaces unbind billing env --org acme', 'what it inherits stays']],
+    done: ({ data }) => `Removed ${countedIn(data, 'key')} from the workspace.`,
+    examples: [
+      ['coffer workspaces unbind billing env --org acme', 'Remove a key; inherited values are kept'],
+    ],
   },
   async run({ core }, { workspace_id, data }) {
     const { workspaces } = await core.tags();
@@ -186,8 +187,8 @@ export const bindProject = documentOperation({
     resolve: projectByName,
     ...listed,
     acts: true,
-    done: ({ data }) => `Bound ${countedIn(data, 'tag')} to the project${withoutValue(data)}.`,
-    examples: [['coffer projects bind platform env=prod --org acme', 'its workspaces have it as well']],
+    done: ({ data }) => `Set ${countedIn(data, 'tag')} on the project${withoutValue(data)}.`,
+    examples: [['coffer projects bind platform env=prod --org acme', 'Set a tag; all workspaces inherit it']],
   },
   async run({ core }, { project_id, data }) {
     const { projects } = await core.tags();
@@ -205,8 +206,9 @@ export const rebindProject = documentOperation({
     resolve: projectByName,
     ...listed,
     acts: true,
-    done: ({ data }) => `The project has ${countedIn(data, 'tag')}${withoutValue(data)}.`,
-    examples: [['coffer projects rebind platform env=prod --org acme', 'takes off every other key']],
+    done: ({ data }) =>
+      `Set ${countedIn(data, 'tag')} on the project, replacing all others${withoutValue(data)}.`,
+    examples: [['coffer projects rebind platform env=prod --org acme', 'Replace all KEY=VALUE tags']],
   },
   async run({ core }, { project_id, data }) {
     const { projects } = await core.tags();
@@ -225,8 +227,10 @@ export const unbindProject = documentOperation({
   params: { project_id: projectId, data: takenOff },
   cli: {
     resolve: projectByName,
-    done: ({ data }) => `Took ${countedIn(data, 'key')} off the project.`,
-    examples: [['coffer projects unbind platform env --org acme', 'and off what its workspaces inherit']],
+    done: ({ data }) => `Removed ${countedIn(data, 'key')} from the project.`,
+    examples: [
+      ['coffer projects unbind platform env --org acme', 'Remove a key from the project and its workspaces'],
+    ],
   },
   async run({ core }, { project_id, data }) {
     const { projects } = await core.tags();

@@ -32,7 +32,7 @@ function fieldsOf(words: readonly string[] | undefined): ReadonlySet<BoundTagFie
   const fields = words.filter((word) => word !== '').map((word) => word.replaceAll('_', '-'));
   const unknown = fields.find((field) => !isField(field));
   if (unknown === undefined) return new Set(fields.filter(isField));
-  throw invalid(`${unknown} is no field of a tag binding`, {
+  throw invalid(`unknown tag binding field ${unknown}`, {
     field: FIELDS,
     hint: `use ${BOUND_TAG_FIELDS.join(', ')}`,
   });
@@ -75,14 +75,14 @@ export const where = documentOperation({
     organization_name: organizationName,
     [TAGGED]: taggedFilter(
       { positional: 'variadic', metavar: 'KEY=VALUE' },
-      'Only tags of which one of these holds: KEY=VALUE, KEY for any value, or =VALUE for any key.',
+      'Only tags that match any of these: KEY=VALUE, KEY for any value, or =VALUE for any key.',
     ),
     [KIND]: choice(TAGGABLE_KINDS, {
-      help: 'Only tags bound to projects, or only those of workspaces.',
+      help: 'Only tags of projects, or only tags of workspaces.',
       cli: { flag: 'on', metavar: 'KIND', suggest: () => TAGGABLE_KINDS },
     }),
     [FIELDS]: texts({
-      help: 'What is answered of each: key, value, created-at, counts and target; the first three where nothing is said.',
+      help: 'Fields to return: key, value, created-at, counts and target. Default: the first three.',
       cli: { hidden: true },
     }),
     ...pageParams,
@@ -93,9 +93,12 @@ export const where = documentOperation({
     lines: boundTagLines,
     resolve: async (raw) => ({ [FIELDS]: BOUND_TAG_FIELDS.join(','), ...raw }),
     examples: [
-      ['coffer tags where env=prod --org acme', 'the projects and workspaces that it is bound to'],
-      ['coffer tags where env=prod env=stage --on workspaces --org acme', 'one or the other'],
-      ['coffer tags where owner --all --org acme', 'every value of the key'],
+      ['coffer tags where env=prod --org acme', 'Find the projects and workspaces with a tag'],
+      [
+        'coffer tags where env=prod env=stage --on workspaces --org acme',
+        'Find workspaces with either of two tags',
+      ],
+      ['coffer tags where owner --all --org acme', 'List every value of a key'],
     ],
   },
   async run(call, values) {

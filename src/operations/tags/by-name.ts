@@ -29,9 +29,9 @@ async function isIdentifier(kind: IdentifiedKind, given: unknown, runner: Runner
 
 function organizationOf(runner: Runner, name: unknown): string {
   if (runner.organization !== undefined) return runner.organization;
-  throw invalid(`which organization has "${String(name)}"?`, {
+  throw invalid(`no organization given for "${String(name)}"`, {
     field: '--org',
-    hint: 'give --org NAME or set COFFER_ORG, or give an identifier in place of the name',
+    hint: 'use --org NAME or set COFFER_ORG, or use an ID instead of the name',
   });
 }
 
@@ -105,7 +105,7 @@ async function idFor(kind: IdentifiedKind, given: unknown, runner: Runner): Prom
   });
   const data = isObject(document) ? document['data'] : undefined;
   if (!isObject(data) || typeof data['id'] !== 'string') {
-    throw new CofferError('unavailable', `the answer about "${given}" has no identifier in it`);
+    throw new CofferError('unavailable', `unexpected response about "${given}": no ID`);
   }
   return data['id'];
 }

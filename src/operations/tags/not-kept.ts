@@ -15,15 +15,13 @@ const refusing =
     throw unsupported(`Coffer keeps workspaces and their tags, but ${what}`);
   };
 
-const noStates = refusing(
-  'neither states nor locks: keep the state of this configuration in another backend',
-);
-const noRuns = refusing('runs nothing: run Terraform where the configuration is');
+const noStates = refusing('not states or locks: store the state of this configuration in another backend');
+const noRuns = refusing('not runs: run Terraform where the configuration is');
 
 const ofWorkspace = {
   capability: 'update',
   withoutSecret: true,
-  params: { workspace_id: text({ help: 'The workspace: its identifier.', required: true }) },
+  params: { workspace_id: text({ help: 'ID of the workspace.', required: true }) },
 } as const;
 
 /** Locks are for states: a client must not believe that it holds one. */

@@ -12,44 +12,41 @@ const toggle = (name: string, help: string) => booleanAttribute(name, { help, ..
 const kept = {
   'aggregated-commit-status-enabled': toggle(
     'aggregated-commit-status-enabled',
-    'Whether a commit gets one status for all workspaces.',
+    'Report one commit status for all workspaces.',
   ),
   'allow-force-delete-workspaces': toggle(
     'allow-force-delete-workspaces',
-    'Whether who may administer a workspace may delete it with its resources.',
+    'Allow workspace admins to force-delete workspaces.',
   ),
-  'assessments-enforced': toggle(
-    'assessments-enforced',
-    'Whether the health of every workspace is assessed.',
-  ),
+  'assessments-enforced': toggle('assessments-enforced', 'Assess the health of every workspace.'),
   'collaborator-auth-policy': attribute('collaborator-auth-policy', {
-    help: 'How people log in: password, or two_factor_mandatory.',
+    help: 'Login policy: password or two_factor_mandatory.',
     ...hidden,
   }),
-  'cost-estimation-enabled': toggle('cost-estimation-enabled', 'Whether costs are estimated.'),
-  'max-ttl-enabled': toggle('max-ttl-enabled', 'Whether tokens have a longest life.'),
+  'cost-estimation-enabled': toggle('cost-estimation-enabled', 'Estimate costs.'),
+  'max-ttl-enabled': toggle('max-ttl-enabled', 'Enforce a maximum lifetime for tokens.'),
   'owners-team-saml-role-id': attribute('owners-team-saml-role-id', {
-    help: 'The role that makes somebody an owner.',
+    help: 'SAML role that maps to owners.',
     ...hidden,
   }),
   'send-passing-statuses-for-untriggered-speculative-plans': toggle(
     'send-passing-statuses-for-untriggered-speculative-plans',
-    'Whether plans that need not be made count as passed.',
+    'Report speculative plans that are skipped as passed.',
   ),
   'session-remember': countAttribute('session-remember', {
-    help: 'Minutes for which a login is remembered.',
+    help: 'Session lifetime in minutes.',
     ...hidden,
   }),
   'session-timeout': countAttribute('session-timeout', {
-    help: 'Minutes after which an idle login ends.',
+    help: 'Session idle timeout in minutes.',
     ...hidden,
   }),
   'speculative-plan-management-enabled': toggle(
     'speculative-plan-management-enabled',
-    'Whether plans that were overtaken are given up.',
+    'Cancel superseded speculative plans.',
   ),
-  'stacks-enabled': toggle('stacks-enabled', 'Whether there may be stacks.'),
-  'user-tokens-enabled': toggle('user-tokens-enabled', 'Whether people may use tokens of their own.'),
+  'stacks-enabled': toggle('stacks-enabled', 'Enable stacks.'),
+  'user-tokens-enabled': toggle('user-tokens-enabled', 'Allow user tokens.'),
 };
 
 type WireName = keyof typeof kept;
@@ -76,8 +73,8 @@ const WIRE_NAMES = Object.keys(SETTING_OF) as readonly WireName[];
 export const organizationParams = {
   ...kept,
   'default-execution-mode': executionModes('default-execution-mode'),
-  'default-agent-pool': unkeptAttribute('default-agent-pool', 'there are no agent pools here'),
-  'enforce-hyok': unkeptAttribute('enforce-hyok', 'nothing runs here that would have a key'),
+  'default-agent-pool': unkeptAttribute('default-agent-pool', 'agent pools are not supported'),
+  'enforce-hyok': unkeptAttribute('enforce-hyok', 'runs are not supported'),
 };
 
 /** Returns the settings among the values of a request. */

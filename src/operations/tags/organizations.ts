@@ -37,7 +37,7 @@ const organizationTable = ({ data }: Resources<OrganizationResource>): Table => 
 const organizationLines = ({ data }: Resources<OrganizationResource>): readonly string[] =>
   data.map(({ id }) => id);
 
-const emailOf = attribute('email', { help: 'Whom to write to about it.', cli: { metavar: 'ADDRESS' } });
+const emailOf = attribute('email', { help: 'Contact email address.', cli: { metavar: 'ADDRESS' } });
 
 export const create = documentOperation({
   route: 'POST /organizations',
@@ -46,7 +46,7 @@ export const create = documentOperation({
   resource: 'organizations',
   params: {
     name: attribute('name', {
-      help: 'The name: letters, digits, - and _.',
+      help: 'Name: letters, digits, "-" and "_".',
       required: true,
       cli: { positional: true, metavar: 'NAME' },
     }),
@@ -55,12 +55,7 @@ export const create = documentOperation({
   },
   cli: {
     makes: true,
-    examples: [
-      [
-        'coffer orgs create acme --email ops@example.com',
-        'an organization, with its own workspaces and tags',
-      ],
-    ],
+    examples: [['coffer orgs create acme --email ops@example.com', 'Create an organization']],
     table: ({ data }) => organizationTable({ data: [data] }),
     lines: ({ data }) => organizationLines({ data: [data] }),
   },
@@ -86,11 +81,11 @@ export const list = documentOperation({
   anyToken: true,
   params: {
     q: text({
-      help: 'Only organizations whose name or e-mail address contains this text, whatever its case.',
+      help: 'Only organizations whose name or email contains this text, case-insensitive.',
       cli: { positional: true, metavar: 'QUERY' },
     }),
-    'q[name]': text({ help: 'The same, for the name alone.', cli: { hidden: true } }),
-    'q[email]': text({ help: 'The same, for the e-mail address alone.', cli: { hidden: true } }),
+    'q[name]': text({ help: 'Like `q`, but searches only the name.', cli: { hidden: true } }),
+    'q[email]': text({ help: 'Like `q`, but searches only the email address.', cli: { hidden: true } }),
     ...optionalPageParams,
   },
   cli: {
@@ -155,14 +150,19 @@ export const update = documentOperation({
   resource: 'organizations',
   params: {
     organization_name: namedOrganization,
-    name: attribute('name', { help: 'A new name.', cli: { metavar: 'NAME' } }),
+    name: attribute('name', { help: 'New name.', cli: { metavar: 'NAME' } }),
     email: emailOf,
     ...organizationParams,
   },
   cli: {
     table: ({ data }) => organizationTable({ data: [data] }),
     lines: ({ data }) => organizationLines({ data: [data] }),
-    examples: [['coffer orgs update acme --email ops@example.com', 'its workspaces and tags stay']],
+    examples: [
+      [
+        'coffer orgs update acme --email ops@example.com',
+        'Rename an organization; workspaces and tags are kept',
+      ],
+    ],
   },
   async run(call, { organization_name, name, email, ...values }) {
     const { organizations } = await call.core.tags();

@@ -81,21 +81,21 @@ function projectMeant(values: ValuesOf<typeof whichProject>): Reference {
   }
   throw invalid(ownWords('missing project_id'), {
     field: 'project_id',
-    hint: 'give the identifier of a project, or its name and organization',
+    hint: 'use a project ID, or a name and an organization',
   });
 }
 
 const contentParams = {
-  description: attribute('description', { help: 'What it is for.', cli: { metavar: 'TEXT' } }),
+  description: attribute('description', { help: 'Description.', cli: { metavar: 'TEXT' } }),
   'auto-destroy-activity-duration': attribute('auto-destroy-activity-duration', {
-    help: 'After how long without activity its workspaces are to be destroyed, such as 14d.',
+    help: 'Auto-destroy its workspaces after this inactivity, e.g. 14d.',
     cli: { hidden: true },
   }),
   'default-execution-mode': executionModes('default-execution-mode'),
   'setting-overwrites': settingOverwrites('default-execution-mode'),
   'default-agent-pool-id': unkeptAttribute('default-agent-pool-id', NO_AGENTS),
   'tag-bindings': bindingsRelationship({
-    help: 'Tags of the form KEY=VALUE that its workspaces have as well; all that it is to have.',
+    help: 'Set exactly these KEY=VALUE tags; its workspaces inherit them.',
     cli: { flag: 'bind', metavar: 'KEY=VALUE' },
   }),
 };
@@ -126,7 +126,7 @@ export const create = documentOperation({
   params: {
     organization_name: organizationName,
     name: attribute('name', {
-      help: 'The name: 3 to 40 letters, digits, spaces, - and _.',
+      help: 'Name: 3 to 40 letters, digits, spaces, "-" and "_".',
       required: true,
       cli: { positional: 'each', metavar: 'NAME' },
     }),
@@ -139,7 +139,7 @@ export const create = documentOperation({
     examples: [
       [
         'coffer projects create platform --bind env=prod --org acme',
-        'a project whose workspaces have env=prod',
+        'Create a project whose workspaces inherit env=prod',
       ],
     ],
   },
@@ -157,11 +157,11 @@ export const list = documentOperation({
   params: {
     organization_name: organizationName,
     q: text({
-      help: 'Only projects whose name contains this text, whatever its case.',
+      help: 'Only projects whose name contains this text, case-insensitive.',
       cli: { positional: true, metavar: 'QUERY' },
     }),
     'filter[names]': texts({
-      help: 'Only projects of these names, whatever their case.',
+      help: 'Only projects with one of these names, case-insensitive.',
       cli: { flag: 'name', metavar: 'NAME', refersTo: 'project' },
     }),
     [TAGGED]: taggedFilter({ flag: 'bound', metavar: 'KEY=VALUE' }),
@@ -173,7 +173,7 @@ export const list = documentOperation({
     paged: true,
     table: projectPageTable,
     lines: projectLines,
-    examples: [['coffer projects list --org acme', 'the first 20']],
+    examples: [['coffer projects list --org acme', 'List the first 20']],
   },
   async run(call, values) {
     const { projects } = await call.core.tags();
@@ -230,16 +230,14 @@ export const update = documentOperation({
   resource: 'projects',
   params: {
     ...whichProject,
-    name: attribute('name', { help: 'A new name.', cli: { metavar: 'NAME' } }),
+    name: attribute('name', { help: 'New name.', cli: { metavar: 'NAME' } }),
     ...contentParams,
   },
   cli: {
     resolve: projectByName,
     table: oneTable,
     lines: oneLine,
-    examples: [
-      ['coffer projects update platform --name infrastructure --org acme', 'its workspaces stay in it'],
-    ],
+    examples: [['coffer projects update platform --name infrastructure --org acme', 'Rename a project']],
   },
   async run(call, { name, ...values }) {
     const { projects } = await call.core.tags();
@@ -256,8 +254,7 @@ export const remove = documentOperation({
   params: whichProject,
   cli: {
     resolve: projectByName,
-    confirm: async ({ project_id, project_name }) =>
-      `Delete project ${String(project_name ?? project_id)}? Only an empty one can be deleted.`,
+    confirm: async ({ project_id, project_name }) => `Delete project ${String(project_name ?? project_id)}?`,
     done: ({ project_id, project_name }) => `Deleted project ${String(project_name ?? project_id)}.`,
   },
   async run({ core }, values) {
@@ -276,7 +273,10 @@ export const move = documentOperation({
     resolve: idsFor({ project_id: 'project', data: 'workspace' }),
     done: ({ data }) => `Moved ${countedIn(data, 'workspace')}.`,
     examples: [
-      ['coffer projects move platform --workspace billing --org acme', 'a workspace is in one project only'],
+      [
+        'coffer projects move platform --workspace billing --org acme',
+        'Move workspaces out of their current project',
+      ],
     ],
   },
   async run(call, { project_id, data }) {

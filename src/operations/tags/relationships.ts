@@ -75,11 +75,11 @@ export const attach = documentOperation({
   route: 'POST /tags/:tag_id/relationships/workspaces',
   cli: {
     resolve: inTurn(existingTagByName, idsFor({ data: 'workspace' })),
-    done: ({ data }) => `Put the tag on ${countedIn(data, 'workspace')}.`,
+    done: ({ data }) => `Added the tag to ${countedIn(data, 'workspace')}.`,
     examples: [
       [
         'coffer tags attach env:prod --workspace billing --workspace web --org acme',
-        'put a tag on two workspaces',
+        'Add a tag to two workspaces',
       ],
     ],
   },
@@ -96,8 +96,10 @@ export const detach = documentOperation({
   route: 'DELETE /tags/:tag_id/relationships/workspaces',
   cli: {
     resolve: tagAndWorkspacesByName,
-    done: ({ data }) => `Took the tag off ${countedIn(data, 'workspace')}.`,
-    examples: [['coffer tags detach env:prod --workspace web --org acme', 'the tag stays in the pool']],
+    done: ({ data }) => `Removed the tag from ${countedIn(data, 'workspace')}.`,
+    examples: [
+      ['coffer tags detach env:prod --workspace web --org acme', 'Remove a tag; the tag itself is kept'],
+    ],
   },
   async run(call, { tag_id, data }) {
     await checkMayTag(call, tag_id, data);
@@ -108,14 +110,14 @@ export const detach = documentOperation({
 });
 
 export const tag = documentOperation({
-  ...tagsOfWorkspace('The tags, by identifier or name; a name that the pool does not have is added to it.'),
+  ...tagsOfWorkspace('Tags, by ID or name; missing tags are created.'),
   route: 'POST /workspaces/:workspace_id/relationships/tags',
   cli: {
     resolve: workspaceAndTagsByName,
     byTheWay: newTagsIn('data'),
-    done: ({ data }) => `Put ${countedIn(data, 'tag')} on the workspace.`,
+    done: ({ data }) => `Added ${countedIn(data, 'tag')} to the workspace.`,
     examples: [
-      ['coffer workspaces tag billing env:prod team:core --org acme', 'makes the tags that are missing'],
+      ['coffer workspaces tag billing env:prod team:core --org acme', 'Add tags, creating missing ones'],
     ],
   },
   async run({ core }, { workspace_id, data }) {
@@ -126,13 +128,13 @@ export const tag = documentOperation({
 });
 
 export const retag = documentOperation({
-  ...tagsOfWorkspace('The tags, by identifier or name; all that it is to carry.'),
+  ...tagsOfWorkspace('Tags, by ID or name; replaces all tags of the workspace.'),
   route: 'PATCH /workspaces/:workspace_id/relationships/tags',
   cli: {
     resolve: workspaceAndTagsByName,
     byTheWay: newTagsIn('data'),
-    done: ({ data }) => `The workspace carries ${countedIn(data, 'tag')}.`,
-    examples: [['coffer workspaces retag billing env:prod --org acme', 'takes off every other tag']],
+    done: ({ data }) => `The workspace now has ${countedIn(data, 'tag')}.`,
+    examples: [['coffer workspaces retag billing env:prod --org acme', 'Remove all other tags']],
   },
   async run({ core }, { workspace_id, data }) {
     const { workspaces } = await core.tags();
@@ -142,12 +144,14 @@ export const retag = documentOperation({
 });
 
 export const untag = documentOperation({
-  ...tagsOfWorkspace('The tags, by identifier or name; a name that nobody has is passed over.'),
+  ...tagsOfWorkspace('Tags, by ID or name; unknown names are ignored.'),
   route: 'DELETE /workspaces/:workspace_id/relationships/tags',
   cli: {
     resolve: workspaceAndTagsByName,
-    done: ({ data }) => `Took ${countedIn(data, 'tag')} off the workspace.`,
-    examples: [['coffer workspaces untag billing env:test --org acme', 'the tag stays in the pool']],
+    done: ({ data }) => `Removed ${countedIn(data, 'tag')} from the workspace.`,
+    examples: [
+      ['coffer workspaces untag billing env:test --org acme', 'Remove a tag; the tag itself is kept'],
+    ],
   },
   async run({ core }, { workspace_id, data }) {
     const { workspaces } = await core.tags();
@@ -163,7 +167,7 @@ export const tagsOf = documentOperation({
   params: {
     workspace_id: workspaceId,
     name: text({
-      help: 'Only tags whose name contains this text, whatever its case.',
+      help: 'Only tags whose name contains this text, case-insensitive.',
       cli: { positional: true, metavar: 'QUERY' },
     }),
     ...pageParams,

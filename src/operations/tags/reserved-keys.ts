@@ -73,12 +73,12 @@ function keyMeant(values: ValuesOf<typeof whichKey>): Reference {
   }
   throw invalid(ownWords('missing reserved_tag_key_id'), {
     field: 'reserved_tag_key_id',
-    hint: 'give the identifier of a reserved key, or the key and its organization',
+    hint: 'use the ID of a reserved key, or the key and its organization',
   });
 }
 
 const disableOverrides = booleanAttribute('disable-overrides', {
-  help: 'Whether workspaces can not change what their project binds to it.',
+  help: 'Prevent workspaces from overriding the value set by their project.',
   cli: { negatable: true },
 });
 
@@ -89,7 +89,11 @@ export const create = documentOperation({
   resource: 'reserved-tag-keys',
   params: {
     organization_name: organizationName,
-    key: attribute('key', { help: 'The key.', required: true, cli: { positional: true, metavar: 'KEY' } }),
+    key: attribute('key', {
+      help: 'Tag key to reserve.',
+      required: true,
+      cli: { positional: true, metavar: 'KEY' },
+    }),
     'disable-overrides': disableOverrides,
   },
   cli: {
@@ -98,7 +102,7 @@ export const create = documentOperation({
     examples: [
       [
         'coffer tags reserved create env --disable-overrides --org acme',
-        'what a project says of env holds for its workspaces',
+        "Make a project's value of env binding for its workspaces",
       ],
     ],
   },
@@ -146,14 +150,17 @@ export const update = documentOperation({
   resource: 'reserved-tag-keys',
   params: {
     ...whichKey,
-    key: attribute('key', { help: 'A new key.', cli: { flag: 'key', metavar: 'KEY' } }),
+    key: attribute('key', { help: 'New key.', cli: { flag: 'key', metavar: 'KEY' } }),
     'disable-overrides': disableOverrides,
   },
   cli: {
     resolve: keyByName,
     ...one,
     examples: [
-      ['coffer tags reserved update env --no-disable-overrides --org acme', 'let workspaces change it'],
+      [
+        'coffer tags reserved update env --no-disable-overrides --org acme',
+        'Allow workspaces to override it',
+      ],
     ],
   },
   async run({ core }, { key, 'disable-overrides': isFixed, ...which }) {
@@ -175,9 +182,9 @@ export const remove = documentOperation({
   cli: {
     resolve: keyByName,
     confirm: async ({ reserved_tag_key_id, reserved_tag_key }) =>
-      `Stop reserving ${String(reserved_tag_key ?? reserved_tag_key_id)}? Tags that have the key stay.`,
+      `Release the reserved key ${String(reserved_tag_key ?? reserved_tag_key_id)}? Existing tags with this key are kept.`,
     done: ({ reserved_tag_key_id, reserved_tag_key }) =>
-      `${String(reserved_tag_key ?? reserved_tag_key_id)} is reserved no more.`,
+      `Released the reserved key ${String(reserved_tag_key ?? reserved_tag_key_id)}.`,
   },
   async run({ core }, values) {
     const { reservedKeys } = await core.tags();

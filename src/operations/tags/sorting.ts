@@ -7,7 +7,7 @@ type Order = (typeof ORDERS)[number];
 /** `sort`: an unknown order is refused, because a list in another order is a different result. */
 export const sortParam = declare<Order | undefined, Spec<never>>(
   {
-    help: 'The order: name, or -name for the reverse.',
+    help: 'Sort by name, or by -name for descending order.',
     cli: { metavar: 'ORDER', suggest: () => ORDERS, onlySuggested: true },
   },
   { type: 'string', enum: ORDERS },
@@ -15,7 +15,7 @@ export const sortParam = declare<Order | undefined, Spec<never>>(
     const given = parseShortText(value, field);
     const order = ORDERS.find((word) => word === given);
     if (order !== undefined || given === '') return order;
-    throw invalid(`"${given}" is no order here`, { field, hint: `use one of ${ORDERS.join(', ')}` });
+    throw invalid(`unknown sort order "${given}"`, { field, hint: `use one of ${ORDERS.join(', ')}` });
   },
 );
 

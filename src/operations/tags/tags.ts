@@ -38,7 +38,7 @@ export const create = documentOperation({
   params: {
     organization_name: organizationName,
     data: tagNames({
-      help: 'Names of the new tags; capitals are lowered.',
+      help: 'Names of the new tags; converted to lower case.',
       cli: { positional: 'variadic', metavar: 'NAME' },
     }),
   },
@@ -46,7 +46,7 @@ export const create = documentOperation({
     makes: true,
     table: tagTable,
     lines: tagLines,
-    examples: [['coffer tags create env:prod env:test --org acme', 'two tags that no workspace carries yet']],
+    examples: [['coffer tags create env:prod env:test --org acme', 'Create two tags']],
   },
   async run({ core }, { organization_name, data }) {
     const { pool } = await core.tags();
@@ -64,11 +64,11 @@ export const list = documentOperation({
   params: {
     organization_name: organizationName,
     q: text({
-      help: 'Only tags whose name contains this text, whatever its case.',
+      help: 'Only tags whose name contains this text, case-insensitive.',
       cli: { positional: true, metavar: 'QUERY' },
     }),
     [EXCLUDE]: text({
-      help: 'Leave out the tags of this workspace.',
+      help: 'Exclude the tags of this workspace.',
       cli: { flag: 'exclude-taggable', metavar: 'ID', refersTo: 'workspace' },
     }),
     ...pageParams,
@@ -79,11 +79,11 @@ export const list = documentOperation({
     lines: tagLines,
     resolve: idsFor({ [EXCLUDE]: 'workspace' }),
     examples: [
-      ['coffer tags list --org acme', 'the first 20 tags of the pool'],
-      ['coffer tags list prod --all --org acme', 'every tag with "prod" in its name'],
+      ['coffer tags list --org acme', 'List the first 20 tags'],
+      ['coffer tags list prod --all --org acme', 'List tags with "prod" in the name'],
       [
         'coffer tags list --exclude-taggable billing --org acme',
-        'what the workspace billing could still get',
+        'List tags that the workspace does not have yet',
       ],
     ],
   },
@@ -138,12 +138,12 @@ export const rename = documentOperation({
     organization_name: optionalOrganizationName,
     tag_name: tagNameInstead,
     name: attribute('name', {
-      help: 'The new name; capitals are lowered.',
+      help: 'New name; converted to lower case.',
       required: true,
       cli: { positional: true, metavar: 'NAME' },
     }),
     merge: booleanAttribute('merge', {
-      help: 'Where a tag has the new name already, put that one in the place of this one everywhere.',
+      help: 'If a tag with the new name exists, merge this tag into it.',
     }),
   },
   cli: {
@@ -151,8 +151,8 @@ export const rename = documentOperation({
     table: ({ data }) => tagTable({ data: [data] }),
     lines: ({ data }) => tagLines({ data: [data] }),
     examples: [
-      ['coffer tags rename env:prd env:prod --org acme', 'on every workspace at once'],
-      ['coffer tags rename env:prd env:prod --merge --org acme', 'where env:prod is there already'],
+      ['coffer tags rename env:prd env:prod --org acme', 'Rename a tag on all workspaces'],
+      ['coffer tags rename env:prd env:prod --merge --org acme', 'Merge into the existing tag env:prod'],
     ],
   },
   async run({ core, caller }, { tag_id, organization_name = '', tag_name = '', name, merge = false }) {
@@ -181,11 +181,11 @@ export const remove = documentOperation({
   params: {
     organization_name: organizationName,
     data: identifiers('tag', {
-      help: 'The tags: their identifiers, on the command line also their names.',
+      help: 'IDs of the tags; the command line also accepts names.',
       cli: { positional: 'variadic', metavar: 'TAG', refersTo: 'tag' },
     }),
     [UNUSED_ONLY]: flag({
-      help: 'Delete only those that no workspace carries, and answer which they were.',
+      help: 'Delete only unused tags and return them.',
       cli: { hidden: true },
     }),
   },
@@ -193,7 +193,7 @@ export const remove = documentOperation({
     resolve: idsFor({ data: 'tag' }),
     confirm: ({ data }, runner) => question(idsIn(data), runner),
     done: ({ data }) => `Deleted ${countedIn(data, 'tag')}.`,
-    examples: [['coffer tags delete env:old --org acme', 'also takes it off every workspace']],
+    examples: [['coffer tags delete env:old --org acme', 'Delete a tag and remove it from all workspaces']],
   },
   async run(
     { core },
@@ -231,7 +231,7 @@ export function deletionQuestion(resources: readonly TagResource[]): string {
   const tags = resources.map(({ attributes }) => attributes);
   if (tags.length > MAX_NAMED) {
     const instances = tags.reduce((sum, tag) => sum + tag['instance-count'], 0);
-    return `Delete ${tags.length} tags, which workspaces carry ${counted(instances, 'time')} in all?`;
+    return `Delete ${tags.length} tags, used ${counted(instances, 'time')} by workspaces?`;
   }
   const losses = tags.map(({ name, 'instance-count': count }) => `${loss(count)} ${name}`);
   return `Delete ${counted(tags.length, 'tag')}? ${losses.join(', ')}.`;

@@ -18,46 +18,40 @@ const toggle = (name: string, help: string) => booleanAttribute(name, { help, ..
 const words = (name: string, help: string) => attribute(name, { help, ...hidden });
 
 const kept = {
-  'allow-destroy-plan': toggle('allow-destroy-plan', 'Whether plans to destroy can be queued.'),
-  'assessments-enabled': toggle('assessments-enabled', 'Whether its health is assessed.'),
-  'auto-apply': toggle('auto-apply', 'Whether good plans are applied without asking.'),
+  'allow-destroy-plan': toggle('allow-destroy-plan', 'Allow queueing destroy plans.'),
+  'assessments-enabled': toggle('assessments-enabled', 'Assess the health of the workspace.'),
+  'auto-apply': toggle('auto-apply', 'Apply successful plans automatically.'),
   'auto-apply-run-trigger': toggle(
     'auto-apply-run-trigger',
-    'The same for runs that other workspaces trigger.',
+    'Apply successful plans of run triggers automatically.',
   ),
-  'auto-destroy-at': words('auto-destroy-at', 'When it is to be destroyed.'),
+  'auto-destroy-at': words('auto-destroy-at', 'Time to auto-destroy the workspace.'),
   'auto-destroy-activity-duration': words(
     'auto-destroy-activity-duration',
-    'After how long without activity it is to be destroyed, such as 14d.',
+    'Auto-destroy after this inactivity, e.g. 14d.',
   ),
-  'file-triggers-enabled': toggle('file-triggers-enabled', 'Whether changed files decide about runs.'),
-  'global-remote-state': toggle('global-remote-state', 'Whether all workspaces may read its state.'),
+  'file-triggers-enabled': toggle('file-triggers-enabled', 'Trigger runs by changed files.'),
+  'global-remote-state': toggle('global-remote-state', 'Allow all workspaces to read its state.'),
   'inherits-project-auto-destroy': toggle(
     'inherits-project-auto-destroy',
-    'Whether the project decides about its destruction.',
+    'Inherit the auto-destroy setting from the project.',
   ),
-  'project-remote-state': toggle('project-remote-state', 'Whether its project may read its state.'),
-  'queue-all-runs': toggle('queue-all-runs', 'Whether the first run is queued like any other.'),
-  'source-name': words('source-name', 'What made it.'),
-  'source-url': words('source-url', 'Where what made it is found.'),
-  'speculative-enabled': toggle(
-    'speculative-enabled',
-    'Whether plans are made for changes that are proposed.',
-  ),
-  'structured-run-output-enabled': toggle(
-    'structured-run-output-enabled',
-    'Whether runs are shown in structure.',
-  ),
-  'terraform-version': words('terraform-version', 'The version of Terraform, a constraint, or latest.'),
+  'project-remote-state': toggle('project-remote-state', 'Allow its project to read its state.'),
+  'queue-all-runs': toggle('queue-all-runs', 'Queue the first run like any other.'),
+  'source-name': words('source-name', 'Name of the source that created it.'),
+  'source-url': words('source-url', 'URL of that source.'),
+  'speculative-enabled': toggle('speculative-enabled', 'Run speculative plans for pull requests.'),
+  'structured-run-output-enabled': toggle('structured-run-output-enabled', 'Show structured run output.'),
+  'terraform-version': words('terraform-version', 'Terraform version, version constraint, or latest.'),
   'trigger-patterns': textsAttribute('trigger-patterns', {
-    help: 'Patterns of the files that runs depend on.',
+    help: 'Patterns of files that trigger runs.',
     ...hidden,
   }),
   'trigger-prefixes': textsAttribute('trigger-prefixes', {
-    help: 'Directories of the files that runs depend on.',
+    help: 'Directories of files that trigger runs.',
     ...hidden,
   }),
-  'working-directory': words('working-directory', 'Where in the repository it begins.'),
+  'working-directory': words('working-directory', 'Working directory in the repository.'),
 };
 
 type WireName = keyof typeof kept;
@@ -86,24 +80,24 @@ const SETTING_OF = {
 
 const WIRE_NAMES = Object.keys(SETTING_OF) as readonly WireName[];
 
-export const NO_AGENTS = 'there are no agent pools here';
+export const NO_AGENTS = 'agent pools are not supported';
 
 export const executionModes = (name: string) =>
   choiceAttribute<ExecutionMode>(name, ['remote', 'local'], {
-    help: 'Where runs would take place: remote or local.',
+    help: 'Execution mode: remote or local.',
     ...hidden,
-    refusal: (word) => (word === 'agent' ? `agent can not be the ${name}: ${NO_AGENTS}` : undefined),
+    refusal: (word) => (word === 'agent' ? `agent cannot be the ${name}: ${NO_AGENTS}` : undefined),
   });
 
 export const attributeParams = {
   ...kept,
   'execution-mode': executionModes('execution-mode'),
-  operations: toggle('operations', 'The older way to say remote (true) or local (false).'),
+  operations: toggle('operations', 'Deprecated: true for remote, false for local execution.'),
   'setting-overwrites': settingOverwrites('execution-mode'),
   'agent-pool-id': unkeptAttribute('agent-pool-id', NO_AGENTS),
-  'vcs-repo': unkeptAttribute('vcs-repo', 'nothing is connected to version control here'),
-  'hyok-enabled': unkeptAttribute('hyok-enabled', 'nothing runs here that would have a key'),
-  'migration-environment': unkeptAttribute('migration-environment', 'there is nothing older to migrate'),
+  'vcs-repo': unkeptAttribute('vcs-repo', 'version control is not supported'),
+  'hyok-enabled': unkeptAttribute('hyok-enabled', 'runs are not supported'),
+  'migration-environment': unkeptAttribute('migration-environment', 'there is nothing to migrate'),
 };
 
 type Values = ValuesOf<typeof attributeParams>;

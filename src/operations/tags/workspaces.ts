@@ -92,12 +92,12 @@ function workspaceMeant(values: ValuesOf<typeof whichWorkspace>): Reference {
   }
   throw invalid(ownWords('missing workspace_id'), {
     field: 'workspace_id',
-    hint: 'give the identifier of a workspace, or its name and organization',
+    hint: 'use a workspace ID, or a name and an organization',
   });
 }
 
 const projectOf = projectRelationship({
-  help: 'Its project, by identifier; without one, the default project.',
+  help: 'ID of its project. Default: the default project.',
   cli: { flag: 'project', metavar: 'PROJECT', refersTo: 'project' },
 });
 
@@ -133,16 +133,16 @@ export const create = documentOperation({
   params: {
     organization_name: organizationName,
     name: attribute('name', {
-      help: 'The name: letters, digits, - and _.',
+      help: 'Name: letters, digits, "-" and "_".',
       required: true,
       cli: { positional: 'each', metavar: 'NAME' },
     }),
-    description: attribute('description', { help: 'What it is for.', cli: { metavar: 'TEXT' } }),
+    description: attribute('description', { help: 'Description.', cli: { metavar: 'TEXT' } }),
     tags: tagsRelationship({
-      help: 'Tags to put on it, by identifier or name; a name that the pool does not have is added to it.',
+      help: 'Tags to add, by ID or name; missing tags are created.',
       cli: { flag: 'tag', metavar: 'TAG', refersTo: 'tag' },
     }),
-    'tag-bindings': bindingsOf('Tags of the form KEY=VALUE that it is to have.'),
+    'tag-bindings': bindingsOf('KEY=VALUE tags to set. Can be repeated.'),
     project: projectOf,
     ...attributeParams,
   },
@@ -153,9 +153,12 @@ export const create = documentOperation({
     table: ({ data }) => workspaceTable({ data: [data].flat() }),
     lines: ({ data }) => workspaceLines({ data: [data].flat() }),
     examples: [
-      ['coffer workspaces create web api --org acme', 'two workspaces'],
-      ['coffer workspaces create billing --tag env:prod --org acme', 'a workspace with one tag on it'],
-      ['coffer workspaces create web --bind env=prod --project platform --org acme', 'in a project'],
+      ['coffer workspaces create web api --org acme', 'Create two workspaces'],
+      ['coffer workspaces create billing --tag env:prod --org acme', 'Create a workspace with a tag'],
+      [
+        'coffer workspaces create web --bind env=prod --project platform --org acme',
+        'Create a workspace in a project',
+      ],
     ],
   },
   async run(call, { organization_name, name, description, tags, ...values }) {
@@ -187,28 +190,28 @@ export const list = documentOperation({
   params: {
     organization_name: organizationName,
     'search[name]': text({
-      help: 'Only workspaces whose name contains this text, whatever its case.',
+      help: 'Only workspaces whose name contains this text, case-insensitive.',
       cli: { positional: true, metavar: 'QUERY' },
     }),
     'search[tags]': texts({
-      help: 'Only workspaces that carry all of these tags; * in a name stands for anything.',
+      help: 'Only workspaces with all of these tags; * is a wildcard.',
       cli: { flag: 'tag', metavar: 'NAME', refersTo: 'tag' },
     }),
     [ANY_TAGS]: texts({
-      help: 'Only workspaces that carry at least one of these tags; * in a name stands for anything.',
+      help: 'Only workspaces with any of these tags; * is a wildcard.',
       cli: { flag: 'any-tag', metavar: 'NAME', refersTo: 'tag' },
     }),
     'search[exclude-tags]': texts({
-      help: 'Only workspaces that carry none of these tags; * in a name stands for anything.',
+      help: 'Only workspaces with none of these tags; * is a wildcard.',
       cli: { flag: 'exclude-tag', metavar: 'NAME', refersTo: 'tag' },
     }),
     'search[wildcard-name]': text({
-      help: 'Only names that match as a whole, with * at either end for anything.',
+      help: 'Only names that match PATTERN; * is allowed at either end.',
       cli: { flag: 'wildcard', metavar: 'PATTERN' },
     }),
     [TAGGED]: taggedFilter({ flag: 'bound', metavar: 'KEY=VALUE' }),
     [PROJECT]: text({
-      help: 'Only workspaces of this project.',
+      help: 'Only workspaces in this project.',
       cli: { flag: 'project', metavar: 'PROJECT', refersTo: 'project' },
     }),
     sort: sortParam,
@@ -221,10 +224,19 @@ export const list = documentOperation({
     lines: workspaceLines,
     resolve: idsFor({ [PROJECT]: 'project' }),
     examples: [
-      ['coffer workspaces list --org acme', 'the first 20'],
-      ['coffer workspaces list --tag env:prod --exclude-tag team:core --all --org acme', 'by their tags'],
-      ["coffer workspaces list --any-tag 'env:*' team:core --org acme", 'what carries one of them'],
-      ['coffer workspaces list --bound env=prod --project platform --org acme', 'by KEY=VALUE, and project'],
+      ['coffer workspaces list --org acme', 'List the first 20'],
+      [
+        'coffer workspaces list --tag env:prod --exclude-tag team:core --all --org acme',
+        'List workspaces by tag',
+      ],
+      [
+        "coffer workspaces list --any-tag 'env:*' team:core --org acme",
+        'List workspaces with any of several tags',
+      ],
+      [
+        'coffer workspaces list --bound env=prod --project platform --org acme',
+        'List workspaces by KEY=VALUE tag and project',
+      ],
     ],
   },
   async run(call, values) {
@@ -309,9 +321,9 @@ export const update = documentOperation({
   resource: 'workspaces',
   params: {
     ...whichWorkspace,
-    name: attribute('name', { help: 'A new name.', cli: { metavar: 'NAME' } }),
-    description: attribute('description', { help: 'What it is for.', cli: { metavar: 'TEXT' } }),
-    'tag-bindings': bindingsOf('Tags of the form KEY=VALUE, in the place of all that it has of its own.'),
+    name: attribute('name', { help: 'New name.', cli: { metavar: 'NAME' } }),
+    description: attribute('description', { help: 'Description.', cli: { metavar: 'TEXT' } }),
+    'tag-bindings': bindingsOf('Replace its own KEY=VALUE tags with these.'),
     project: projectOf,
     ...attributeParams,
   },
@@ -320,7 +332,10 @@ export const update = documentOperation({
     table: ({ data }) => workspaceTable({ data: [data] }),
     lines: ({ data }) => workspaceLines({ data: [data] }),
     examples: [
-      ['coffer workspaces update billing --name invoicing --org acme', 'its tags and identifier stay'],
+      [
+        'coffer workspaces update billing --name invoicing --org acme',
+        'Rename a workspace; its ID and tags are kept',
+      ],
     ],
   },
   async run(call, { name, description, ...values }) {
@@ -355,7 +370,7 @@ export const remove = documentOperation({
       const { data: document } = await runner.run('workspaces show', values);
       const { data } = document as ResourceDocument<WorkspaceResource>;
       const { name, 'tag-names': tags } = data.attributes;
-      return `Delete workspace ${name}? It carries ${counted(tags.length, 'tag')}.`;
+      return `Delete workspace ${name}? It has ${counted(tags.length, 'tag')}.`;
     },
     done: ({ workspace_id, workspace_name }) => `Deleted workspace ${workspace_name ?? workspace_id}.`,
   },

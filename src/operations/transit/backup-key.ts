@@ -11,7 +11,7 @@ export const backup = transitOperation({
     examples: [
       [
         'coffer transit backup orders --out orders.backup',
-        'everything about the key: keep it as you keep the key',
+        'Write a backup; it contains the key material in plaintext',
       ],
     ],
   },
@@ -29,25 +29,25 @@ export const restore = transitOperation({
   params: {
     // Errors about a name are the same for one given here and one inside a backup.
     name: text({
-      help: 'What the restored key is called; without it, as it was called when it was backed up.',
+      help: 'Name for the restored key. Default: its name in the backup.',
       cli: { positional: true, metavar: 'NAME' },
     }),
     backup: text({
       long: true,
-      help: 'The text that a backup printed, here, in Vault or in OpenBao.',
+      help: 'Backup from Coffer, Vault or OpenBao.',
       default: '',
     }),
-    force: flag({ help: 'Replace a key of the same name, with all its versions.', default: false }),
+    force: flag({ help: 'Overwrite a key of the same name and all its versions.', default: false }),
   },
   cli: {
     makes: true,
     input: { param: 'backup', as: 'text' },
     done: () => 'Restored the key.',
     examples: [
-      ['coffer transit restore --in orders.backup', 'under the name that it had'],
+      ['coffer transit restore --in orders.backup', 'Restore under the original name'],
       [
         'vault read -field=backup transit/backup/orders | coffer transit restore',
-        'a key of Vault, used offline',
+        'Restore a key from Vault to use it offline',
       ],
     ],
   },

@@ -9,18 +9,18 @@ export const byokExport = transitOperation({
   capability: 'read',
   params: {
     destination: keyName({
-      help: "The key to wrap under: the other server's wrapping key, imported as an RSA public key.",
+      help: "Key to wrap with: the other server's wrapping key, imported as an RSA public key.",
       required: true,
       cli: { positional: true, refersTo: 'key' },
     }),
     source: keyName({
-      help: 'The key to transfer.',
+      help: 'Key to export.',
       required: true,
       cli: { positional: true, refersTo: 'key' },
     }),
     version: exportedVersion,
     hash: text({
-      help: 'Hash of RSA-OAEP.',
+      help: 'Hash function for RSA-OAEP.',
       default: 'SHA256',
       cli: { suggest: () => wrappingHashNames },
     }),
@@ -30,7 +30,7 @@ export const byokExport = transitOperation({
     examples: [
       [
         'coffer transit byok-export other-server orders --version latest',
-        'what "transit import" takes over there',
+        'Print the wrapped key for "transit import" on the other server',
       ],
     ],
   },
@@ -48,9 +48,7 @@ export const wrappingKey = transitOperation({
   params: {},
   cli: {
     result: { member: 'public_key', as: 'text' },
-    examples: [
-      ['coffer transit wrapping-key > wrapping.pem', 'what others wrap keys under that they bring here'],
-    ],
+    examples: [['coffer transit wrapping-key > wrapping.pem', 'Print the key to wrap imports with']],
   },
   async run({ engine }) {
     return { data: { public_key: await wrappingPublicKey(engine) } };

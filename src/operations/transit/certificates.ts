@@ -3,7 +3,7 @@
 import { integer, text } from '../declaration/params.ts';
 import { existingKey, transitOperation } from './parameters.ts';
 
-const version = integer({ help: 'Key version; without it the latest.', cli: { metavar: 'N' } });
+const version = integer({ help: 'Key version. Default: latest.', cli: { metavar: 'N' } });
 
 export const csr = transitOperation({
   route: 'POST keys/:name/csr',
@@ -15,7 +15,7 @@ export const csr = transitOperation({
     version,
     csr: text({
       long: true,
-      help: 'A certificate request in PEM, whose subject and attributes are taken over.',
+      help: 'CSR in PEM to copy the subject and attributes from.',
       default: '',
       cli: { metavar: 'TEMPLATE' },
     }),
@@ -24,14 +24,8 @@ export const csr = transitOperation({
     input: { param: 'csr', as: 'text', onRequest: true },
     result: { member: 'csr', as: 'text' },
     examples: [
-      [
-        'coffer transit keys csr releases --in template.csr',
-        'with the subject and the extensions of another request',
-      ],
-      [
-        'coffer transit keys csr releases | openssl req -noout -text',
-        'a request that names nobody, to look at',
-      ],
+      ['coffer transit keys csr releases --in template.csr', 'Use the subject and extensions of another CSR'],
+      ['coffer transit keys csr releases | openssl req -noout -text', 'Print a CSR with an empty subject'],
     ],
   },
   async run({ engine }, values) {
@@ -52,7 +46,7 @@ export const setCertificate = transitOperation({
     version,
     certificate_chain: text({
       long: true,
-      help: 'Certificates in PEM: that of the key, then those of the authorities above it.',
+      help: 'Certificate chain in PEM, leaf certificate first.',
       default: '',
       cli: { metavar: 'CHAIN' },
     }),
@@ -60,8 +54,10 @@ export const setCertificate = transitOperation({
   cli: {
     acts: true,
     input: { param: 'certificate_chain', as: 'text' },
-    done: (values) => `Key ${values['name']} has its certificate.`,
-    examples: [['coffer transit keys set-certificate releases --in chain.pem', 'for the latest version']],
+    done: (values) => `Set the certificate chain of key ${values['name']}.`,
+    examples: [
+      ['coffer transit keys set-certificate releases --in chain.pem', 'Set the chain of the latest version'],
+    ],
   },
   async run({ engine }, values) {
     const { setCertificateChain } = await import('../../transit/certificates/chain.ts');

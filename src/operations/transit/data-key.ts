@@ -23,14 +23,14 @@ export interface DataKeysData {
 
 const params = {
   type: choice(['plaintext', 'wrapped'], {
-    help: 'With plaintext the key comes in the clear, too; wrapped gives only its ciphertext.',
+    help: '"plaintext": print the key and its ciphertext; "wrapped": only the ciphertext.',
     required: true,
     cli: { positional: true },
     unknown: () => "Invalid path, must be 'plaintext' or 'wrapped'",
   }),
   name: existingKey,
   bits: integer({
-    help: 'Length of the data key: 128, 256 or 512 bits.',
+    help: 'Length of the data key in bits: 128, 256 or 512.',
     default: 256,
     cli: { metavar: 'BITS', suggest: () => ['128', '256', '512'] },
   }),
@@ -54,9 +54,9 @@ export const declaration = transitOperation({
     examples: [
       [
         'coffer transit datakey plaintext orders -o json',
-        'a key to encrypt with, and its ciphertext to keep',
+        'Get a data key in plaintext, and its ciphertext to store',
       ],
-      ['coffer transit datakey wrapped orders', 'only the ciphertext'],
+      ['coffer transit datakey wrapped orders', 'Get only the encrypted data key'],
     ],
   },
   async run({ engine }, values) {
@@ -74,14 +74,16 @@ export const many = transitOperation({
   computes: true,
   params: {
     ...params,
-    count: integer({ help: 'How many keys, 1 to 1000.', default: 1, cli: { metavar: 'N' } }),
+    count: integer({ help: 'Number of keys, 1 to 1000.', default: 1, cli: { metavar: 'N' } }),
   },
   cli: {
     lines: (data: DataKeysData) =>
       data.key_pairs.map(({ plaintext, ciphertext }) =>
         plaintext === undefined ? ciphertext : `${plaintext} ${ciphertext}`,
       ),
-    examples: [['coffer transit datakeys wrapped orders --count 100', 'a line for each key']],
+    examples: [
+      ['coffer transit datakeys wrapped orders --count 100', 'Generate several data keys, one per line'],
+    ],
   },
   async run({ engine }, values) {
     const made = await dataKeys(engine, values.name, values.count, requestOf(values));

@@ -26,7 +26,9 @@ export const declaration = transitOperation({
   params: {
     name: existingKey,
     ...parameters,
-    batch_input: batch(itemFields, { help: 'Many ciphertexts at once; those above are then ignored.' }),
+    batch_input: batch(itemFields, {
+      help: 'Batch of ciphertexts; the single parameters above are ignored.',
+    }),
     partial_failure_response_code: partialFailureCode,
   },
   cli: {
@@ -34,8 +36,8 @@ export const declaration = transitOperation({
     input: { param: 'ciphertext', as: 'text' },
     result: { member: 'plaintext', as: 'base64' },
     examples: [
-      ['coffer transit decrypt orders service:v1:…', 'the ciphertext as an argument'],
-      ['coffer transit decrypt orders --in card.enc --out card.txt', 'from a file to a file'],
+      ['coffer transit decrypt orders service:v1:…', 'Decrypt a ciphertext given as an argument'],
+      ['coffer transit decrypt orders --in card.enc --out card.txt', 'Read from a file and write to a file'],
     ],
   },
   async run({ engine }, values): Promise<Outcome<SingleOrBatch<PlaintextData, PlaintextData>>> {

@@ -8,32 +8,32 @@ export const declaration = transitOperation({
   withoutSecret: true,
   params: {
     name: keyName({
-      help: 'Name of the new key, or of one that is to get another version.',
+      help: 'Key to create, or existing key to add a version to.',
       required: true,
       cli: { positional: true },
     }),
     key_derivation_algorithm: text({
-      help: 'How the two keys make a secret: ecdh.',
+      help: 'Key agreement algorithm: ecdh.',
       default: 'ecdh',
       cli: { metavar: 'ALGORITHM', suggest: () => ['ecdh'] },
     }),
     peer_public_key: text({
-      help: "The other side's public key, in PEM.",
+      help: 'Public key of the peer, PEM.',
       default: '',
       cli: { metavar: 'PEM' },
     }),
     base_key_name: text({
-      help: 'The ECDSA key whose private half counts.',
+      help: 'ECDSA key that provides the private key.',
       default: '',
       cli: { metavar: 'NAME', refersTo: 'key' },
     }),
     base_key_version: integer({
-      help: 'Its version; 0 for the latest.',
+      help: 'Version of the base key (0: latest).',
       default: 0,
       cli: { metavar: 'N' },
     }),
     derived_key_type: text({
-      help: 'Type of the new key, in any case: one that encrypts (default aes256-gcm96).',
+      help: 'Type of the new key, case-insensitive; encryption types only. Default: aes256-gcm96.',
       cli: {
         suggest: () =>
           keyTypes()
@@ -48,7 +48,7 @@ export const declaration = transitOperation({
     examples: [
       [
         'coffer transit derive-key with-bob --base-key-name mine --in bob.pem',
-        'Bob computes the same key from his private key and the public key of mine',
+        'Derive a key shared with Bob',
       ],
     ],
   },

@@ -29,7 +29,7 @@ import {
 } from './parameters.ts';
 
 const itemFields = {
-  plaintext: base64({ help: 'Plaintext, base64; may be empty.' }),
+  plaintext: base64({ help: 'Plaintext, base64 (may be empty).' }),
   context,
   key_version: itemKeyVersion,
   nonce,
@@ -46,11 +46,11 @@ export const declaration = transitOperation({
   computes: true,
   params: {
     name: keyName({
-      help: 'Key to encrypt with; it is created when there is none.',
+      help: 'Key to encrypt with; created if it does not exist.',
       required: true,
       cli: { positional: true, refersTo: 'key' },
     }),
-    plaintext: base64({ help: 'Plaintext, base64; may be empty.' }),
+    plaintext: base64({ help: 'Plaintext, base64 (may be empty).' }),
     context,
     key_version: keyVersion,
     nonce,
@@ -58,7 +58,7 @@ export const declaration = transitOperation({
     padding_scheme: itemFields.padding_scheme,
     hash_algorithm: itemFields.hash_algorithm,
     type: text({
-      help: 'Type of a key that is created by this call.',
+      help: 'Type of the key if it is created.',
       default: DEFAULT_KEY_TYPE,
       cli: {
         suggest: () =>
@@ -68,23 +68,23 @@ export const declaration = transitOperation({
       },
     }),
     convergent_encryption: flag({
-      help: 'A key that is created by this call is convergent.',
+      help: 'Make the key convergent if it is created.',
       default: false,
     }),
-    no_create: flag({ help: 'Never create the key.', default: false }),
-    batch_input: batch(itemFields, { help: 'Many plaintexts at once; those above are then ignored.' }),
+    no_create: flag({ help: 'Fail if the key does not exist, instead of creating it.', default: false }),
+    batch_input: batch(itemFields, { help: 'Batch of plaintexts; the single parameters above are ignored.' }),
     partial_failure_response_code: partialFailureCode,
   },
   cli: {
     batch: contextsApart,
-    input: { param: 'plaintext', as: 'bytes', help: 'Plaintext; may be empty.' },
+    input: { param: 'plaintext', as: 'bytes', help: 'Plaintext (may be empty).' },
     result: { member: 'ciphertext', as: 'text' },
     byTheWay: async ({ name }, runner) =>
       (await isMissing(runner, 'transit keys read', { name })) ? [`key ${name}`] : [],
     examples: [
-      ["printf '4242' | coffer transit encrypt orders", 'from standard input'],
-      ['coffer transit encrypt orders --in card.txt --out card.enc', 'from a file to a file'],
-      ['coffer transit encrypt orders --batch items.ndjson', 'many values, a JSON object a line'],
+      ["printf '4242' | coffer transit encrypt orders", 'Encrypt standard input'],
+      ['coffer transit encrypt orders --in card.txt --out card.enc', 'Read from a file and write to a file'],
+      ['coffer transit encrypt orders --batch items.ndjson', 'Encrypt many values from JSON Lines'],
     ],
   },
   async exists({ engine }, values) {

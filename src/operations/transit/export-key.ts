@@ -17,7 +17,7 @@ export const exportedKeysShape = {
 
 /** Version to export. */
 export const exportedVersion = text({
-  help: 'A version number, or latest; without it every version that may be used.',
+  help: 'Version number or "latest". Default: all usable versions.',
   default: '',
   cli: { metavar: 'N' },
 });
@@ -28,14 +28,14 @@ export const declaration = transitOperation({
   withoutSecret: ({ key_type: kind }) => isPublicKind(kind),
   params: {
     key_type: text({
-      help: 'What to take out: encryption-key, signing-key, hmac-key, public-key or certificate-chain.',
+      help: 'What to export: encryption-key, signing-key, hmac-key, public-key or certificate-chain.',
       required: true,
       cli: { suggest: exportKinds },
     }),
     name: existingKey,
     version: exportedVersion,
     format: text({
-      help: 'How it is printed: raw, der or pem; without it the usual form of the key type.',
+      help: 'Output encoding: raw, der or pem. Default: depends on the key type.',
       default: '',
       cli: { suggest: () => ['raw', 'der', 'pem'] },
     }),
@@ -43,8 +43,8 @@ export const declaration = transitOperation({
   cli: {
     ...exportedKeysShape,
     examples: [
-      ['coffer transit keys export releases --key-type public-key --version latest', 'to give away'],
-      ['coffer transit keys export orders --key-type encryption-key -o json', 'every version, as JSON'],
+      ['coffer transit keys export releases --key-type public-key --version latest', 'Export one key'],
+      ['coffer transit keys export orders --key-type encryption-key -o json', 'Export all versions as JSON'],
     ],
   },
   async run({ engine }, values) {

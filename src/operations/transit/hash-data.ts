@@ -8,26 +8,26 @@ export const declaration = transitTool({
   withoutSecret: true,
   computes: true,
   params: {
-    input: base64({ help: 'What to hash, base64.' }),
+    input: base64({ help: 'Input to hash, base64.' }),
     algorithm: text({
-      help: 'Hash: sha2-224, sha2-256, sha2-384, sha2-512, sha3-224, sha3-256, sha3-384 or sha3-512.',
+      help: 'Hash function: sha2-224, sha2-256, sha2-384, sha2-512, sha3-224, sha3-256, sha3-384 or sha3-512.',
       default: DEFAULT_HASH,
       cli: { suggest: plainHashNames },
     }),
     format: text({
-      help: 'How the hash is printed: hex or base64.',
+      help: 'Output encoding: hex or base64.',
       default: 'hex',
       cli: { suggest: () => ['hex', 'base64'] },
     }),
   },
   cli: {
-    input: { param: 'input', as: 'bytes', help: 'What to hash.' },
+    input: { param: 'input', as: 'bytes', help: 'Input to hash.' },
     hashesInput(values) {
       const { algorithm, of } = hashing(String(values['algorithm']), String(values['format']));
       return { algorithm, of: (digest) => ({ sum: of(digest) }) };
     },
     result: { member: 'sum', as: 'text' },
-    examples: [['coffer transit hash --in backup.tar --algorithm sha3-256', 'the hash of a file']],
+    examples: [['coffer transit hash --in backup.tar --algorithm sha3-256', 'Hash a file']],
   },
   async run(_, values) {
     return { data: { sum: hash(values.input, values.algorithm, values.format) } };

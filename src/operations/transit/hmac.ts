@@ -6,7 +6,7 @@ import { base64, batch, text } from '../declaration/params.ts';
 import { engineItems, resultLines, type SingleOrBatch } from './batch-results.ts';
 import { existingKey, keyVersion, reference, transitOperation } from './parameters.ts';
 
-const input = base64({ help: 'What to authenticate, base64; may be empty.' });
+const input = base64({ help: 'Input to authenticate, base64 (may be empty).' });
 
 export const declaration = transitOperation({
   route: 'POST hmac/:name(/:algorithm)',
@@ -17,20 +17,25 @@ export const declaration = transitOperation({
     name: existingKey,
     input,
     algorithm: text({
-      help: 'Hash: sha1, sha2-224, sha2-256, sha2-384, sha2-512, sha3-224, sha3-256, sha3-384 or sha3-512.',
+      help: 'Hash function: sha1, sha2-224, sha2-256, sha2-384, sha2-512, sha3-224, sha3-256, sha3-384 or sha3-512.',
       default: DEFAULT_HASH,
       cli: { suggest: hashNames },
     }),
     key_version: keyVersion,
-    batch_input: batch({ input, reference }, { help: 'Many inputs at once; the one above is then ignored.' }),
+    batch_input: batch(
+      { input, reference },
+      { help: 'Batch of inputs; the single parameters above are ignored.' },
+    ),
   },
   cli: {
-    input: { param: 'input', as: 'bytes', help: 'What to authenticate; may be empty.' },
+    input: { param: 'input', as: 'bytes', help: 'Input to authenticate (may be empty).' },
     largeInput: {
-      hint: 'make an HMAC of its hash: "coffer transit hash --in FILE | coffer transit hmac NAME"',
+      hint: 'compute the HMAC of its hash: "coffer transit hash --in FILE | coffer transit hmac NAME"',
     },
     result: { member: 'hmac', as: 'text' },
-    examples: [["printf 'order 17' | coffer transit hmac orders", 'any key type makes HMACs']],
+    examples: [
+      ["printf 'order 17' | coffer transit hmac orders", 'Compute an HMAC (works with every key type)'],
+    ],
   },
   async run({ engine }, values): Promise<Outcome<SingleOrBatch<HmacData, HmacData>>> {
     const options = { algorithm: values.algorithm, keyVersion: values.key_version };

@@ -17,16 +17,16 @@ import { existingKey, keyName, parameterSet, transitOperation } from './paramete
 /** Common parameters of both import operations. */
 const incomingKey = {
   ciphertext: base64({
-    help: 'The key, wrapped under the wrapping key: an AES key under RSA-OAEP, then the key under AES-KWP. A command line also takes the key itself (PEM, base64 of a symmetric key, or an identity of age) and wraps it.',
+    help: 'Key to import: PEM, base64 (symmetric) or an age identity; it is wrapped before it is sent. Over the API: an AES key wrapped with RSA-OAEP, followed by the key wrapped with AES-KWP.',
     default: '',
   }),
   public_key: text({
-    help: 'A public key alone, in PEM, or a recipient of age; for types that sign, or that others encrypt to.',
+    help: 'Import only a public key: PEM, or an age recipient.',
     default: '',
     cli: { metavar: 'PEM' },
   }),
   hash_function: text({
-    help: 'Hash of RSA-OAEP.',
+    help: 'Hash function for RSA-OAEP.',
     default: 'SHA256',
     cli: { metavar: 'HASH', suggest: () => ['SHA1', 'SHA224', 'SHA256', 'SHA384', 'SHA512'] },
   }),
@@ -37,23 +37,30 @@ export const create = transitOperation({
   capability: 'update',
   params: {
     name: keyName({ help: 'Name of the new key.', required: true, cli: { positional: true } }),
-    type: text({ help: 'Key type, in any case.', default: DEFAULT_KEY_TYPE, cli: { suggest: keyTypeNames } }),
+    type: text({
+      help: 'Key type, case-insensitive.',
+      default: DEFAULT_KEY_TYPE,
+      cli: { suggest: keyTypeNames },
+    }),
     parameter_set: parameterSet,
     ...incomingKey,
-    allow_rotation: flag({ help: 'The key may be rotated; new versions are made here.', default: false }),
-    derived: flag({ help: 'Each context has a key of its own, derived from this one.', default: false }),
-    exportable: flag({ help: 'Key material may be exported; cannot be undone.', default: false }),
+    allow_rotation: flag({
+      help: 'Allow rotation, which creates new versions on this server.',
+      default: false,
+    }),
+    derived: flag({ help: 'Derive a separate key for each context.', default: false }),
+    exportable: flag({ help: 'Allow exporting the key material; cannot be undone.', default: false }),
     allow_plaintext_backup: flag({
-      help: 'The key may be backed up in plaintext; cannot be undone.',
+      help: 'Allow plaintext backups of the key; cannot be undone.',
       default: false,
     }),
     auto_rotate_period: duration({
-      help: 'Rotate by itself when the latest version is this old; 0 for never. Needs allow_rotation.',
+      help: 'Rotate automatically at this age (0: never); needs allow_rotation.',
       default: 0,
       cli: { metavar: 'DURATION' },
     }),
     convergent_encryption: flag({
-      help: 'Not possible for imported keys; refused when it is there at all.',
+      help: 'Not supported for imported keys.',
       cli: { hidden: true },
     }),
   },
@@ -63,17 +70,23 @@ export const create = transitOperation({
     resolve: wrapLocally,
     done: (values) => `Imported key ${values['name']}.`,
     examples: [
-      ['coffer transit import releases --type ed25519 --in private.pem', 'a private key; wrapped on the way'],
-      ['coffer transit import upstream --type rsa-4096 --in public.pem', 'a public key, to verify with'],
-      ['openssl rand -base64 32 | coffer transit import orders', 'a symmetric key'],
-      ['coffer transit import inbox --type x25519 --in key.txt', 'what age-keygen wrote'],
+      [
+        'coffer transit import releases --type ed25519 --in private.pem',
+        'Import a private key; it is wrapped before it is sent',
+      ],
+      [
+        'coffer transit import upstream --type rsa-4096 --in public.pem',
+        'Import a public key for verification',
+      ],
+      ['openssl rand -base64 32 | coffer transit import orders', 'Import a symmetric key'],
+      ['coffer transit import inbox --type x25519 --in key.txt', 'Import an age identity'],
     ],
   },
   async run({ engine }, values) {
     if (values.convergent_encryption !== undefined) {
       throw invalid(ownWords('import cannot be used on keys with convergent encryption enabled'), {
         field: 'convergent_encryption',
-        hint: 'leave it out',
+        hint: 'omit it',
       });
     }
     await importKey(engine, values.name, {
@@ -99,7 +112,7 @@ export const addVersion = transitOperation({
     name: existingKey,
     ...incomingKey,
     version: integer({
-      help: 'Complete this version, of which only the public key is known, instead of adding one.',
+      help: 'Add the private key to public-key-only version N, instead of adding a version.',
       cli: { metavar: 'N' },
     }),
   },
@@ -107,9 +120,7 @@ export const addVersion = transitOperation({
     input: { param: 'ciphertext', as: 'text', optional: true },
     resolve: wrapLocally,
     done: (values) => `Imported a version of key ${values['name']}.`,
-    examples: [
-      ['coffer transit import-version releases --in next.pem', 'the next version of an imported key'],
-    ],
+    examples: [['coffer transit import-version releases --in next.pem', 'Add a version to an imported key']],
   },
   async run({ engine }, values) {
     await importVersion(engine, values.name, {
@@ -168,9 +179,9 @@ function identityBytes(given: string): Buffer {
     const bytes = importing?.identityBytes?.(identity.trim());
     if (bytes !== undefined) return bytes;
   }
-  throw invalid(ownWords('this is no identity of age that could be imported'), {
+  throw invalid(ownWords('not an importable age identity'), {
     field: 'ciphertext',
-    hint: 'give one AGE-SECRET-KEY-…, and the type that is meant',
+    hint: 'use one AGE-SECRET-KEY-…, and its type',
   });
 }
 
@@ -180,7 +191,7 @@ function pkcs8Of(pem: string): Buffer {
   } catch {
     throw invalid(ownWords('the private key cannot be read'), {
       field: 'ciphertext',
-      hint: 'give it in PEM and not encrypted ("openssl pkey -in FILE" takes the passphrase off)',
+      hint: 'use an unencrypted PEM file ("openssl pkey -in FILE" removes the passphrase)',
     });
   }
 }

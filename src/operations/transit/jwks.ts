@@ -20,8 +20,8 @@ export const jwks = transitOperation({
       rows: keys.map(({ kid, kty, alg }) => [kid, String(kty), typeof alg === 'string' ? alg : '']),
     }),
     examples: [
-      ['coffer transit keys jwks tokens > jwks.json', 'for a web server to hand out'],
-      ['coffer transit keys jwks tokens -o json | jq -r .keys[].kid', 'the key IDs alone'],
+      ['coffer transit keys jwks tokens > jwks.json', 'Write a JWKS file for a web server'],
+      ['coffer transit keys jwks tokens -o json | jq -r .keys[].kid', 'Print only the key IDs'],
     ],
   },
   async run({ engine }, { name }) {

@@ -8,7 +8,7 @@ import { existingKey, transitOperation } from './parameters.ts';
 const params = {
   name: existingKey,
   version: integer({
-    help: 'Number of the version; it must not be the latest.',
+    help: 'Key version; must not be the latest.',
     required: true,
     cli: { positional: true },
   }),
@@ -27,8 +27,10 @@ export const revoke = transitOperation({
   cli: {
     ...acting,
     done: (values) =>
-      `Nothing is done with ${subject(values)} from now on; "keys reinstate" takes that back.`,
-    examples: [['coffer transit keys revoke orders 2', 'what version 2 encrypted or signed is refused']],
+      `Revoked ${subject(values)}. To undo this, run "coffer transit keys reinstate ${values['name']} ${values['version']}".`,
+    examples: [
+      ['coffer transit keys revoke orders 2', 'Refuse everything that version 2 encrypted or signed'],
+    ],
   },
   run: async ({ engine }, values) => ({
     data: keyData(engine, await revokeVersion(engine, values.name, values.version)),
@@ -40,8 +42,8 @@ export const reinstate = transitOperation({
   ...ofVersion,
   cli: {
     ...acting,
-    done: (values) => `Used again from now on: ${subject(values)}.`,
-    examples: [['coffer transit keys reinstate orders 2', 'as if version 2 had never been revoked']],
+    done: (values) => `Reinstated ${subject(values)}.`,
+    examples: [['coffer transit keys reinstate orders 2', 'Undo the revocation of version 2']],
   },
   run: async ({ engine }, values) => ({
     data: keyData(engine, await reinstateVersion(engine, values.name, values.version)),
@@ -54,10 +56,13 @@ export const destroy = transitOperation({
   cli: {
     ...acting,
     confirm: async (values) =>
-      `Destroy ${subject(values)} for good? What it encrypted can never be decrypted. ("keys revoke" can be undone.)`,
+      `Permanently destroy ${subject(values)}? Data encrypted with it can never be decrypted. ("coffer transit keys revoke" can be undone.)`,
     done: (values) => `Destroyed ${subject(values)}.`,
     examples: [
-      ['coffer transit keys destroy orders 2', 'the material of version 2 is gone; the others stay'],
+      [
+        'coffer transit keys destroy orders 2',
+        'Destroy the key material of version 2; other versions are kept',
+      ],
     ],
   },
   run: async ({ engine }, values) => ({

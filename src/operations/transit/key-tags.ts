@@ -25,7 +25,7 @@ export type KeyTagsData = Partial<KeyTags>;
 
 /** Organization of the tags; a key only has tags of one. */
 export const tagOrganization = text({
-  help: 'The organization whose tags they are.',
+  help: 'Organization that the tags belong to.',
   cli: organizationFlag,
 });
 
@@ -89,16 +89,14 @@ export const tag = transitOperation({
   params: {
     name: existingKey,
     organization: tagOrganization,
-    tags: tagTexts(
-      'The tags, by identifier or name, or KEY=VALUE; a name that the pool does not have is added to it.',
-    ),
+    tags: tagTexts('Tags, by ID or name, or KEY=VALUE; missing tags are created.'),
   },
   cli: {
     ...cli,
     byTheWay: newTags,
-    done: (values) => `Put ${countedIn(values['tags'], 'tag')} on key ${values['name']}.`,
+    done: (values) => `Added ${countedIn(values['tags'], 'tag')} to key ${values['name']}.`,
     examples: [
-      ['coffer transit keys tag orders env:prod team:core --org acme', 'makes the tags that are missing'],
+      ['coffer transit keys tag orders env:prod team:core --org acme', 'Add tags, creating missing ones'],
     ],
   },
   async run(call, { name, organization = '', tags: given }) {
@@ -123,14 +121,12 @@ export const untag = transitOperation({
   withoutSecret: true,
   params: {
     name: existingKey,
-    tags: tagTexts(
-      'The tags, by identifier or name, or KEY=VALUE; what the key does not carry is passed over.',
-    ),
+    tags: tagTexts('Tags, by ID or name, or KEY=VALUE; tags that the key does not have are ignored.'),
   },
   cli: {
     ...cli,
-    done: (values) => `Took ${countedIn(values['tags'], 'tag')} off key ${values['name']}.`,
-    examples: [['coffer transit keys untag orders env:test', 'the tag stays in the pool']],
+    done: (values) => `Removed ${countedIn(values['tags'], 'tag')} from key ${values['name']}.`,
+    examples: [['coffer transit keys untag orders env:test', 'Remove a tag; the tag itself is kept']],
   },
   async run(call, { name, tags: given }) {
     checkTexts(given);
@@ -179,11 +175,11 @@ export async function keysCarrying(
 function checkTexts(given: readonly string[]): void {
   checkCount(given, MOST_LINKED, 'tags');
   if (given.length > 0) return;
-  throw invalid(ownWords('missing tags'), { field: 'tags', hint: 'give at least one' });
+  throw invalid(ownWords('missing tags'), { field: 'tags', hint: 'use at least one' });
 }
 
 const whichOrganization = (): CofferError =>
   invalid(ownWords('missing organization'), {
     field: 'organization',
-    hint: 'give --org NAME or set COFFER_ORG, over HTTP the parameter organization',
+    hint: 'use --org NAME or set COFFER_ORG; over HTTP, the parameter organization',
   });

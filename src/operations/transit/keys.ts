@@ -34,34 +34,34 @@ export const create = transitOperation({
       cli: { suggest: keyTypeNames },
     }),
     parameter_set: parameterSet,
-    derived: flag({ help: 'Each context has a key of its own, derived from this one.', default: false }),
+    derived: flag({ help: 'Derive a separate key for each context.', default: false }),
     convergent_encryption: flag({
-      help: 'Equal plaintext under equal context gives equal ciphertext; needs derived.',
+      help: 'Encrypt equal plaintexts with equal context to equal ciphertexts; derived keys only.',
       default: false,
     }),
-    exportable: flag({ help: 'Key material may be exported; cannot be undone.', default: false }),
+    exportable: flag({ help: 'Allow exporting the key material; cannot be undone.', default: false }),
     allow_plaintext_backup: flag({
-      help: 'The key may be backed up in plaintext; cannot be undone.',
+      help: 'Allow plaintext backups of the key; cannot be undone.',
       default: false,
     }),
     auto_rotate_period: duration({
-      help: 'Rotate by itself when the latest version is this old (at least 1h); 0 for never.',
+      help: 'Rotate automatically at this age, e.g. 720h (at least 1h; 0: never).',
       default: 0,
       cli: { metavar: 'DURATION' },
     }),
     key_size: integer({
-      help: 'Length of the key in bytes, for types whose length is chosen.',
+      help: 'Key length in bytes, for types with variable length (hmac).',
       default: 0,
       cli: { metavar: 'BYTES' },
     }),
     context: base64({
-      help: 'Of no effect: contexts come with each request, and the key is the same for all.',
+      help: 'Accepted for compatibility; ignored.',
       cli: { hidden: true },
     }),
-    managed_key_name: lacking('Not here: keys in devices.', 'there are no managed keys'),
-    managed_key_id: lacking('Not here: keys in devices.', 'there are no managed keys'),
-    hybrid_key_type_ec: lacking('Not here: hybrid keys.', 'no key signs with two algorithms'),
-    hybrid_key_type_pqc: lacking('Not here: hybrid keys.', 'no key signs with two algorithms'),
+    managed_key_name: lacking('Not supported: keys in hardware devices.', 'managed keys are not supported'),
+    managed_key_id: lacking('Not supported: keys in hardware devices.', 'managed keys are not supported'),
+    hybrid_key_type_ec: lacking('Not supported: hybrid keys.', 'hybrid keys are not supported'),
+    hybrid_key_type_pqc: lacking('Not supported: hybrid keys.', 'hybrid keys are not supported'),
   },
   cli: {
     acts: true,
@@ -69,12 +69,15 @@ export const create = transitOperation({
     misfit: (values, data) => misfitOf(values, data),
     table: keyTable,
     done: (values, data, existing) =>
-      `Key ${values['name']} is there${existing ? ' already' : ''} (${data?.type}, version ${data?.latest_version}).` +
+      `${existing ? `Key ${values['name']} already exists` : `Created key ${values['name']}`} (${data?.type}, version ${data?.latest_version}).` +
       (existing ? '' : forGood(values)),
     examples: [
-      ['coffer transit keys create orders', 'a key that encrypts and decrypts (AES-256-GCM)'],
-      ['coffer transit keys create releases --type ed25519', 'a key that signs and verifies'],
-      ['coffer transit keys create search --derived --convergent-encryption', 'equal values stay comparable'],
+      ['coffer transit keys create orders', 'Create an encryption key (AES-256-GCM)'],
+      ['coffer transit keys create releases --type ed25519', 'Create a signing key'],
+      [
+        'coffer transit keys create search --derived --convergent-encryption',
+        'Create a convergent key: equal values get equal ciphertexts',
+      ],
     ],
   },
   async run({ engine }, values) {
@@ -101,15 +104,15 @@ const leavings = (values: Readonly<Record<string, unknown>>): string =>
 
 function forGood(values: Readonly<Record<string, unknown>>): string {
   const what = leavings(values);
-  return what === '' ? '' : ` It may ${what}; that can't be undone.`;
+  return what === '' ? '' : ` It is allowed to ${what}; this cannot be undone.`;
 }
 
 const questions = (values: Readonly<Record<string, unknown>>): string[] => [
   ...(leavings(values) === ''
     ? []
-    : [`Let key ${values['name']} ${leavings(values)} from now on? That can't be undone.`]),
+    : [`Allow key ${values['name']} to ${leavings(values)}? This cannot be undone.`]),
   ...(values['auto_trim'] === true
-    ? [`Have each rotation of key ${values['name']} delete the versions that it no longer keeps, for good?`]
+    ? [`Permanently delete versions that are no longer kept on each rotation of key ${values['name']}?`]
     : []),
 ];
 
@@ -130,7 +133,7 @@ function misfitOf(asked: Readonly<Record<string, unknown>>, data: KeyData): stri
     !(name === 'type' && isSameType(there, asked));
   const name = FIXED.find(differs) ?? CHANGEABLE.find((member) => asked[member] && differs(member));
   if (name === undefined) return undefined;
-  return `key "${data.name}" exists already, and its ${name.replaceAll('_', '-')} is ${there[name]}, not ${asked[name]}`;
+  return `key "${data.name}" already exists, but its ${name.replaceAll('_', '-')} is ${there[name]}, not ${asked[name]}`;
 }
 
 /** Whether two types are the same: a type has several names, and servers differ in which they report. */
@@ -150,7 +153,7 @@ export const read = transitOperation({
   params: {
     name: existingKey,
     context: base64({
-      help: 'Derivation context, base64: shows the public keys of this context, for a derived key that signs.',
+      help: 'Derivation context, base64; shows its public keys (derived signing keys).',
       cli: { textTwin: true, metavar: 'B64' },
     }),
   },
@@ -180,10 +183,10 @@ export const list = transitOperation({
   capability: 'list',
   withoutSecret: true,
   params: {
-    after: text({ help: 'Start after this name, which need not exist.', cli: { metavar: 'NAME' } }),
-    limit: integer({ help: 'At most so many names; 0 for all.', default: 0, cli: { metavar: 'N' } }),
+    after: text({ help: 'Start after NAME, which need not exist.', cli: { metavar: 'NAME' } }),
+    limit: integer({ help: 'Maximum number of names (0: all).', default: 0, cli: { metavar: 'N' } }),
     tag: texts({
-      help: 'Only keys that carry all of these tags; KEY=VALUE is one, and in a name * stands for anything.',
+      help: 'Only keys with all of these tags, by name or KEY=VALUE; * is a wildcard.',
       default: [],
       cli: { metavar: 'TAG', refersTo: 'tag' },
     }),
@@ -191,7 +194,7 @@ export const list = transitOperation({
   },
   cli: {
     result: { member: 'keys', as: 'lines' },
-    examples: [['coffer transit keys list --tag env:prod --org acme', 'the keys that carry the tag']],
+    examples: [['coffer transit keys list --tag env:prod --org acme', 'List keys with a tag']],
   },
   async run(call, values) {
     const { after = '', limit, tag, organization } = values;
@@ -215,26 +218,26 @@ export const configure = transitOperation({
   params: {
     name: existingKey,
     min_decryption_version: integer({
-      help: 'Oldest version that may decrypt and verify.',
+      help: 'Oldest version allowed to decrypt and verify.',
       cli: { metavar: 'N' },
     }),
     min_encryption_version: integer({
-      help: 'Oldest version that may encrypt and sign; 0 for no limit of its own.',
+      help: 'Oldest version allowed to encrypt and sign (0: no separate limit).',
       cli: { metavar: 'N' },
     }),
-    deletion_allowed: flag({ help: 'Whether the key may be deleted.', cli: { negatable: true } }),
-    exportable: flag({ help: 'Key material may be exported; cannot be undone.' }),
-    allow_plaintext_backup: flag({ help: 'The key may be backed up in plaintext; cannot be undone.' }),
+    deletion_allowed: flag({ help: 'Allow deleting the key.', cli: { negatable: true } }),
+    exportable: flag({ help: 'Allow exporting the key material; cannot be undone.' }),
+    allow_plaintext_backup: flag({ help: 'Allow plaintext backups of the key; cannot be undone.' }),
     auto_rotate_period: duration({
-      help: 'Rotate by itself when the latest version is this old (at least 1h); 0 for never.',
+      help: 'Rotate automatically at this age, e.g. 720h (at least 1h; 0: never).',
       cli: { metavar: 'DURATION' },
     }),
     keep_versions: integer({
-      help: 'Only so many of the latest versions decrypt and verify, now and after each rotation; 0 for all.',
+      help: 'Number of latest versions allowed to decrypt and verify, now and after each rotation (0: all).',
       cli: { metavar: 'N' },
     }),
     auto_trim: flag({
-      help: 'Each rotation deletes what keep_versions does not keep, for good.',
+      help: 'On each rotation, permanently delete versions that keep_versions does not keep.',
       cli: { negatable: true },
     }),
   },
@@ -243,14 +246,17 @@ export const configure = transitOperation({
     table: keyTable,
     asksFor: (values) => leavings(values) !== '' || values['auto_trim'] === true,
     confirm: async (values) => questions(values).join(' '),
-    done: (values) => `Configured key ${values['name']}.`,
+    done: (values) => `Updated key ${values['name']}.`,
     examples: [
-      ['coffer transit keys config orders --min-decryption-version 2', 'old ciphertext no longer decrypts'],
+      [
+        'coffer transit keys config orders --min-decryption-version 2',
+        'Stop old ciphertexts from decrypting',
+      ],
       [
         'coffer transit keys config orders --keep-versions 3',
-        'each rotation leaves the last three versions usable',
+        'Keep the last three versions usable on each rotation',
       ],
-      ['coffer transit keys config orders --deletion-allowed', 'needed before the key can be deleted'],
+      ['coffer transit keys config orders --deletion-allowed', 'Allow deletion'],
     ],
   },
   async run({ engine }, values) {
@@ -274,15 +280,15 @@ export const rotate = transitOperation({
   withoutSecret: true,
   params: {
     name: existingKey,
-    force: flag({ help: 'Rotate a key that only signs, too.', default: false }),
+    force: flag({ help: 'Rotate even if the key can only sign.', default: false }),
   },
   cli: {
     acts: true,
     table: keyTable,
-    done: (values, data) => `Key ${values['name']} is at version ${data?.latest_version}.`,
+    done: (values, data) => `Rotated key ${values['name']} to version ${data?.latest_version}.`,
     examples: [
-      ['coffer transit keys rotate orders', 'later values are encrypted with a new version'],
-      ['coffer transit keys rotate releases --force', 'a key that only signs'],
+      ['coffer transit keys rotate orders', 'Encrypt new values with a new version'],
+      ['coffer transit keys rotate releases --force', 'Rotate a signing key'],
     ],
   },
   async run({ engine }, values) {
@@ -297,7 +303,7 @@ export const trim = transitOperation({
   params: {
     name: existingKey,
     min_available_version: integer({
-      help: 'Oldest version to keep; every earlier one is deleted for good.',
+      help: 'Oldest version to keep; earlier ones are permanently deleted.',
       required: true,
       cli: { metavar: 'N' },
     }),
@@ -306,14 +312,14 @@ export const trim = transitOperation({
     examples: [
       [
         'coffer transit keys trim orders --min-available-version 2',
-        'version 1 is gone; both minimum versions of the key must be 2 or more',
+        'Delete version 1; both minimum versions must be at least 2',
       ],
     ],
     acts: true,
     table: keyTable,
     done: (values) => `Trimmed key ${values['name']}.`,
     confirm: async (values) =>
-      `Delete every version of key ${values['name']} below ${values['min_available_version']} for good?`,
+      `Permanently delete all versions of key ${values['name']} below ${values['min_available_version']}?`,
   },
   async run({ engine }, values) {
     return { data: keyData(engine, await trimKey(engine, values.name, values.min_available_version)) };
@@ -327,7 +333,7 @@ export const remove = transitOperation({
   params: { name: existingKey },
   cli: {
     confirm: async (values) =>
-      `Delete key ${values['name']} for good? What it encrypted can never be decrypted. ("keys soft-delete" can be undone.)`,
+      `Permanently delete key ${values['name']}? Data encrypted with it can never be decrypted. ("coffer transit keys soft-delete" can be undone.)`,
     done: (values) => `Deleted key ${values['name']}.`,
   },
   async run({ core, engine }, values) {
@@ -353,10 +359,8 @@ export const softDelete = transitOperation({
     table: keyTable,
     resolve: requireThere,
     done: (values) =>
-      `Key ${values['name']} is not used from now on; "keys soft-delete-restore" takes that back.`,
-    examples: [
-      ['coffer transit keys soft-delete orders', 'nothing is encrypted, decrypted or signed any more'],
-    ],
+      `Soft-deleted key ${values['name']}. To undo this, run "coffer transit keys soft-delete-restore ${values['name']}".`,
+    examples: [['coffer transit keys soft-delete orders', 'Stop all use of a key']],
   },
   run: ({ engine }, values) =>
     markSoftDeleted(engine, values.name, true, 'key was already marked as soft deleted'),
@@ -371,8 +375,8 @@ export const restore = transitOperation({
     acts: true,
     table: keyTable,
     resolve: requireThere,
-    done: (values) => `Key ${values['name']} is used again.`,
-    examples: [['coffer transit keys soft-delete-restore orders', 'as if it had never been soft-deleted']],
+    done: (values) => `Restored key ${values['name']}.`,
+    examples: [['coffer transit keys soft-delete-restore orders', 'Restore a soft-deleted key']],
   },
   run: ({ engine }, values) => markSoftDeleted(engine, values.name, false, 'key was already restored'),
 });

@@ -8,15 +8,15 @@ export const configureKeyDefaults = transitOperation({
   params: {
     // Absent means false, as in Vault; a command without it only reads.
     disable_upsert: flag({
-      help: 'Encryption never creates a key that is not there.',
+      help: 'Fail to encrypt with a missing key, instead of creating it.',
       default: false,
       cli: { negatable: true },
     }),
   },
   cli: {
     examples: [
-      ['coffer transit key-defaults', 'the present setting'],
-      ['coffer transit key-defaults --disable-upsert', 'a mistyped name is an error, not a new key'],
+      ['coffer transit key-defaults', 'Show the current setting'],
+      ['coffer transit key-defaults --disable-upsert', 'Make a mistyped key name an error'],
     ],
     withoutParam: { param: 'disable_upsert', run: 'read-key-defaults' },
   },
@@ -42,15 +42,15 @@ export const configureCache = transitOperation({
   withoutSecret: true,
   params: {
     size: integer({
-      help: 'Entries to keep in memory, at least 10; 0 for no limit. Servers take it up at their next reload.',
+      help: 'Maximum number of cached keys, at least 10 (0: no limit). Applies after a reload.',
       default: 0,
       cli: { metavar: 'N' },
     }),
   },
   cli: {
     examples: [
-      ['coffer transit cache-config', 'the present size'],
-      ['coffer transit cache-config --size 500', 'servers keep at most 500 keys opened'],
+      ['coffer transit cache-config', 'Show the current size'],
+      ['coffer transit cache-config --size 500', 'Limit the cache to 500 keys'],
     ],
     result: { member: 'size', as: 'text' },
     withoutParam: { param: 'size', run: 'read-cache-config' },

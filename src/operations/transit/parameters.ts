@@ -80,20 +80,20 @@ export function keyName<const S extends Spec<string>>(spec: S): Declared<string,
 
 /** For Vault's type names that stand for several types. */
 export const parameterSet = text({
-  help: "Which type is meant by a name of Vault's: 44, 65 or 87 for ml-dsa; the name of a type here for slh-dsa.",
+  help: 'Parameter set for type names of Vault: 44, 65 or 87 for ml-dsa; a key type of Coffer for slh-dsa.',
   default: '',
   cli: { metavar: 'SET' },
 });
 
 /** Named key in the path. */
 export const existingKey = keyName({
-  help: 'The named key.',
+  help: 'Name of the key.',
   required: true,
   cli: { positional: true, refersTo: 'key' },
 });
 
 export const context = base64({
-  help: 'Derivation context, base64; required when the key is derived.',
+  help: 'Derivation context, base64; required for derived keys.',
   cli: { textTwin: true, metavar: 'B64' },
 });
 
@@ -101,12 +101,12 @@ export const context = base64({
 export const contextsApart: BatchShape = { apart: ({ context }) => Boolean(context) };
 
 export const nonce = base64({
-  help: 'Nonce of 12 bytes, base64; only for convergent keys of release 0.6.1.',
+  help: '12-byte nonce, base64; only for convergent keys of Vault 0.6.1.',
   cli: { metavar: 'B64' },
 });
 
 export const associatedData = base64({
-  help: 'Data to authenticate but not encrypt, base64; the same must be given to decrypt.',
+  help: 'Additional authenticated data, base64; needed again to decrypt.',
   cli: { textTwin: true, metavar: 'B64' },
 });
 
@@ -115,7 +115,7 @@ export const associatedData = base64({
  * @param what rest of a phrase that begins with "Padding", for operations that pad twice
  */
 export const paddingScheme = (what = '') =>
-  text({ help: `Padding${what}, for an RSA key: oaep.`, cli: { suggest: () => ['oaep'] } });
+  text({ help: `Padding${what}, for RSA keys: oaep.`, cli: { suggest: () => ['oaep'] } });
 
 /**
  * Hash of the padding.
@@ -123,31 +123,31 @@ export const paddingScheme = (what = '') =>
  */
 export const oaepHash = (what = '') =>
   text({
-    help: `Hash of the padding${what}, for an RSA key: sha2-256 (default) or another.`,
+    help: `Hash of the padding${what}, for RSA keys. Default: sha2-256.`,
     cli: { suggest: hashNames },
   });
 
 export const keyVersion = integer({
-  help: 'Key version to use; 0 for the latest.',
+  help: 'Key version (0: latest).',
   default: 0,
   cli: { metavar: 'N' },
 });
 
 /** Ciphertext with the parameters for reading it: the same for decrypt and rewrap, single and in items. */
 export const ciphertextParameters = {
-  ciphertext: text({ long: true, help: 'What encrypt answered, of whatever version.' }),
+  ciphertext: text({ long: true, help: 'Ciphertext of any key version.' }),
   context,
   nonce,
   associated_data: associatedData,
 };
 
 /** In items there is no default: absent means that the call's own counts. */
-export const itemKeyVersion = integer({ help: 'Key version to use; 0 for the latest.' });
+export const itemKeyVersion = integer({ help: 'Key version (0: latest).' });
 
-export const reference = text({ help: 'Any text; it comes back with the result.' });
+export const reference = text({ help: 'Caller-defined text, returned with the result.' });
 
 export const hashAlgorithm = text({
-  help: 'Hash: sha1, sha2-224, sha2-256 (default), sha2-384, sha2-512, sha3-224, sha3-256, sha3-384, sha3-512, or none.',
+  help: 'Hash function: sha1, sha2-224, sha2-256, sha2-384, sha2-512, sha3-224, sha3-256, sha3-384, sha3-512 or none. Default: sha2-256.',
   cli: { suggest: hashNames },
 });
 
@@ -157,7 +157,7 @@ export const hashAlgorithm = text({
  */
 export const oldHashAlgorithm = {
   ...text({
-    help: 'Another name for hash_algorithm, which wins over it.',
+    help: 'Alias of hash_algorithm, which takes precedence.',
     cli: { suggest: hashNames },
   }),
   sentAs: 'hash_algorithm',
@@ -167,24 +167,24 @@ export const oldHashAlgorithm = {
 export const signatureParameters = {
   hash_algorithm: hashAlgorithm,
   algorithm: oldHashAlgorithm,
-  prehashed: flag({ help: 'The input is the hash already (binary, base64).', default: false }),
+  prehashed: flag({ help: 'The input is already a hash (base64 of the binary digest).', default: false }),
   signature_algorithm: text({
-    help: 'RSA: pss or pkcs1v15.',
+    help: 'RSA signature scheme: pss or pkcs1v15.',
     default: '',
     cli: { suggest: () => ['pss', 'pkcs1v15'] },
   }),
   marshaling_algorithm: text({
-    help: 'How an ECDSA signature is written: asn1 or jws.',
+    help: 'Encoding of ECDSA signatures: asn1 or jws.',
     default: 'asn1',
     cli: { suggest: () => ['asn1', 'jws'] },
   }),
   salt_length: text({
-    help: 'RSA-PSS: auto, hash, or a number of bytes.',
+    help: 'RSA-PSS salt length: auto, hash, or a number of bytes.',
     default: 'auto',
     cli: { suggest: () => ['auto', 'hash'] },
   }),
   signature_context: base64({
-    help: 'Bound into the signature, base64: for ed25519, ML-DSA and SLH-DSA; the same must be given to verify.',
+    help: 'Signature context, base64 (ed25519, ML-DSA and SLH-DSA); needed again to verify.',
     default: '',
     cli: { textTwin: true, metavar: 'B64' },
   }),
@@ -208,6 +208,6 @@ export const singleInput = (engine: Engine, input: string | undefined): string |
   input ?? (engine.keepsFamilyRules ? '' : undefined);
 
 export const partialFailureCode = integer({
-  help: 'HTTP status to answer with when some items fail and others do not; default 400.',
+  help: 'HTTP status if some items of a batch fail. Default: 400.',
   cli: { hidden: true },
 });

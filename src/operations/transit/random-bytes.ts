@@ -16,24 +16,24 @@ export const declaration = transitTool({
   computes: true,
   params: {
     bytes: integer({
-      help: 'How many bytes, 1 to 131072.',
+      help: 'Number of bytes, 1 to 131072.',
       default: 32,
       cli: { positional: true, metavar: 'BYTES' },
     }),
     format: text({
-      help: 'How they are printed: base64 or hex.',
+      help: 'Output encoding: base64 or hex.',
       default: 'base64',
       cli: { suggest: () => ['base64', 'hex'] },
     }),
     source: text({
-      help: 'Understood for clients of peers: platform, seal or all.',
+      help: 'Accepted for compatibility: platform, seal or all.',
       default: 'platform',
       cli: { hidden: true },
     }),
   },
   cli: {
     result: { member: 'random_bytes', as: 'text' },
-    examples: [['coffer transit random 16 --format hex', '128 random bits']],
+    examples: [['coffer transit random 16 --format hex', 'Print 128 random bits']],
   },
   async run({ core }, values) {
     const { text: printed, warnings } = randomBytes(core, {

@@ -25,15 +25,15 @@ import { rewrapItem, rewrapParameters } from './rewrap.ts';
 const parameters = {
   ...rewrapParameters,
   encrypt_context: base64({
-    help: 'Derivation context of the new ciphertext, base64; that of the old one, where nothing is said.',
+    help: 'Derivation context of the new ciphertext, base64. Default: that of the old one.',
     cli: { textTwin: true, metavar: 'B64' },
   }),
   encrypt_associated_data: base64({
-    help: 'Data to authenticate with the new ciphertext, base64; those of the old one, where nothing is said.',
+    help: 'Additional authenticated data of the new ciphertext, base64. Default: that of the old one.',
     cli: { textTwin: true, metavar: 'B64' },
   }),
   encrypt_nonce: base64({
-    help: 'Nonce of the new ciphertext, base64; only for convergent keys of release 0.6.1.',
+    help: '12-byte nonce of the new ciphertext, base64; only for convergent keys of Vault 0.6.1.',
     cli: { metavar: 'B64' },
   }),
 };
@@ -48,23 +48,25 @@ export const declaration = transitOperation({
   params: {
     name: existingKey,
     destination: keyName({
-      help: 'The key to encrypt with.',
+      help: 'Key to encrypt with.',
       required: true,
       cli: { positional: true, refersTo: 'key' },
     }),
     ...parameters,
     key_version: keyVersion,
-    batch_input: batch(itemFields, { help: 'Many ciphertexts at once; those above are then ignored.' }),
+    batch_input: batch(itemFields, {
+      help: 'Batch of ciphertexts; the single parameters above are ignored.',
+    }),
   },
   cli: {
     batch: contextsApart,
     input: { param: 'ciphertext', as: 'text' },
     result: { member: 'ciphertext', as: 'text' },
     examples: [
-      ['coffer transit reencrypt orders archive service:v1:…', 'the same plaintext under the key archive'],
+      ['coffer transit reencrypt orders archive service:v1:…', 'Re-encrypt with the key archive'],
       [
         'coffer transit reencrypt orders archive --batch old.ndjson --out new.ndjson',
-        'a whole column of a database',
+        'Re-encrypt a column of a database',
       ],
     ],
   },
@@ -98,7 +100,7 @@ function requireBothPolicies({ caller, mount, sent = {} }: MountCall, source: st
   if (mayMove && (mayRead || !mayEverRead(caller, mount, destination))) return mayRead;
   throw denied(ownWords('permission denied'), {
     field: 'destination',
-    hint: `it takes update on rewrap/${source} and encrypt/${destination}, and on decrypt/${source} for who may decrypt with the other, take it out or bring it in`,
+    hint: `this needs update on rewrap/${source} and encrypt/${destination}, and on decrypt/${source} if other tokens can decrypt with, export or import the destination key`,
   });
 }
 

@@ -28,7 +28,7 @@ export const rewrapParameters = {
   encrypt_padding_scheme: paddingScheme(' of the new ciphertext'),
   decrypt_hash_algorithm: oaepHash(' of the old ciphertext'),
   encrypt_hash_algorithm: oaepHash(' of the new ciphertext'),
-  hash_algorithm: oaepHash(' of both, where nothing else is said'),
+  hash_algorithm: oaepHash(' of both ciphertexts, unless set separately'),
 };
 const itemFields = { ...rewrapParameters, key_version: itemKeyVersion, reference };
 
@@ -41,15 +41,17 @@ export const declaration = transitOperation({
     name: existingKey,
     ...rewrapParameters,
     key_version: keyVersion,
-    batch_input: batch(itemFields, { help: 'Many ciphertexts at once; those above are then ignored.' }),
+    batch_input: batch(itemFields, {
+      help: 'Batch of ciphertexts; the single parameters above are ignored.',
+    }),
   },
   cli: {
     batch: contextsApart,
     input: { param: 'ciphertext', as: 'text' },
     result: { member: 'ciphertext', as: 'text' },
     examples: [
-      ['coffer transit rewrap orders service:v1:…', 'the same plaintext under the latest key version'],
-      ['coffer transit rewrap orders --batch old.ndjson --out new.ndjson', 'a whole column of a database'],
+      ['coffer transit rewrap orders service:v1:…', 'Re-encrypt with the latest key version'],
+      ['coffer transit rewrap orders --batch old.ndjson --out new.ndjson', 'Rewrap a column of a database'],
     ],
   },
   async run({ engine }, values): Promise<Outcome<SingleOrBatch<EncryptedData, EncryptedData>>> {

@@ -15,7 +15,7 @@ import {
   transitOperation,
 } from './parameters.ts';
 
-const input = base64({ help: 'What to sign, base64; may be empty.' });
+const input = base64({ help: 'Input to sign, base64 (may be empty).' });
 
 export const declaration = transitOperation({
   route: 'POST sign/:name(/:hash_algorithm)',
@@ -30,18 +30,18 @@ export const declaration = transitOperation({
     ...signatureParameters,
     batch_input: batch(
       { input, context, reference },
-      { help: 'Many inputs at once; input and context above are then ignored.' },
+      { help: 'Batch of inputs; the single parameters above are ignored.' },
     ),
   },
   cli: {
-    input: { param: 'input', as: 'bytes', help: 'What to sign; may be empty.' },
+    input: { param: 'input', as: 'bytes', help: 'Input to sign (may be empty).' },
     largeInput: largeSignedInput,
     result: { member: 'signature', as: 'text' },
     examples: [
-      ['coffer transit sign releases --in coffer-1.0.tar.gz', 'a file'],
+      ['coffer transit sign releases --in coffer-1.0.tar.gz', 'Sign a file'],
       [
         'coffer transit sign jwt --marshaling-algorithm jws --hash-algorithm sha2-256',
-        'as JSON Web Signatures are',
+        'Sign with the encoding of JSON Web Signatures',
       ],
     ],
   },

@@ -14,13 +14,17 @@ import {
   transitOperation,
 } from './parameters.ts';
 
-const input = base64({ help: 'What was signed or authenticated, base64; may be empty.' });
+const input = base64({ help: 'Input that was signed or authenticated, base64 (may be empty).' });
 const signature = text({
   long: true,
-  help: 'What sign answered.',
+  help: 'Signature to verify, from "sign".',
   cli: { excludes: ['hmac'], orFile: true, metavar: 'TEXT|@FILE' },
 });
-const hmac = text({ long: true, help: 'What hmac answered.', cli: { orFile: true, metavar: 'TEXT|@FILE' } });
+const hmac = text({
+  long: true,
+  help: 'HMAC to verify, from "hmac".',
+  cli: { orFile: true, metavar: 'TEXT|@FILE' },
+});
 const itemFields = { input, context, signature, hmac, reference };
 
 export interface Verdict {
@@ -40,12 +44,12 @@ export const declaration = transitOperation({
     context,
     ...signatureParameters,
     batch_input: batch(itemFields, {
-      help: 'Many at once, all with signature or all with hmac; those above are then ignored.',
+      help: 'Batch of items, all with signature or all with hmac; the single parameters above are ignored.',
     }),
   },
   cli: {
     batch: { bare: bareItem },
-    input: { param: 'input', as: 'bytes', help: 'What was signed or authenticated; may be empty.' },
+    input: { param: 'input', as: 'bytes', help: 'Input that was signed or authenticated (may be empty).' },
     largeInput: largeSignedInput,
     result: { member: 'valid', as: 'text' },
     // The result may come from a server, and may have any type then.
@@ -53,9 +57,9 @@ export const declaration = transitOperation({
     examples: [
       [
         'coffer transit verify releases --in coffer-1.0.tar.gz --signature "$signature"',
-        'exit code 5: not valid',
+        'Verify a file; exits with 5 if the signature is invalid',
       ],
-      ['printf \'order 17\' | coffer transit verify orders --hmac "$hmac"', 'an HMAC'],
+      ['printf \'order 17\' | coffer transit verify orders --hmac "$hmac"', 'Verify an HMAC'],
     ],
   },
   async run({ engine }, values): Promise<Outcome<SingleOrBatch<Verdict, Verdict>>> {

@@ -117,7 +117,7 @@ export class Agent implements ServerState {
   }
 
   get service(): Service {
-    if (this.#made === undefined) throw new Error('the agent is being made');
+    if (this.#made === undefined) throw new Error('the agent is starting');
     return this.#made;
   }
 
@@ -149,7 +149,7 @@ export class Agent implements ServerState {
   async #takeOver(handed: HandedOver, times: Times): Promise<SealedStore> {
     try {
       this.#refuseOver();
-      if (!areTimes(times)) throw invalid('these are no times');
+      if (!areTimes(times)) throw invalid('invalid timeouts');
       return await takeOver(this.#options.location, handed);
     } finally {
       wipe(handed.rootKey);
@@ -161,7 +161,7 @@ export class Agent implements ServerState {
    * @returns null if it has not
    */
   async prove(asked: unknown): Promise<AgentProof | null> {
-    if (typeof asked !== 'string' || asked.length > MOST_NONCE) throw invalid('that is no nonce');
+    if (typeof asked !== 'string' || asked.length > MOST_NONCE) throw invalid('not a nonce');
     const key = await this.#sharedKey();
     this.#refuseOver();
     if (key === undefined) return null;
@@ -177,11 +177,11 @@ export class Agent implements ServerState {
    * @throws `denied` without a valid proof
    */
   async extend({ nonce, proof, ...times }: ProvenTimes): Promise<AgentStatus> {
-    if (!areTimes(times)) throw invalid('these are no times');
+    if (!areTimes(times)) throw invalid('invalid timeouts');
     const key = await this.#sharedKey();
     this.#refuseOver();
     if (key === undefined || !this.#nonces.delete(nonce) || !isProof(proof, ownerProof(key, nonce, times))) {
-      throw denied('the times of an agent are started anew by who can open the store');
+      throw denied('only a client that can unlock the store can restart the timers of an agent');
     }
     this.#lifetime = new Lifetime(times);
     this.#wait();
@@ -282,7 +282,7 @@ export class Agent implements ServerState {
   }
 
   async unseal(): Promise<SealStatus> {
-    throw unsupported('an agent is not unsealed through its API', { hint: 'run "coffer unlock"' });
+    throw unsupported('the agent cannot be unsealed through the API', { hint: 'run "coffer unlock"' });
   }
 
   resetUnseal(): Promise<SealStatus> {
@@ -309,12 +309,13 @@ export class Agent implements ServerState {
   #guard(): void {
     if (this.#open === undefined || this.#isOver) return;
     this.#watchdog.watch(this.#lifetime.ends, (error) =>
-      this.#options.log.defect('nothing ends this agent when it hangs', error),
+      this.#options.log.defect('this agent cannot be stopped if it hangs', error),
     );
   }
 
   #refuseOver(): void {
-    if (this.#isOver) throw unsupported('this agent has locked for good', { hint: 'unlock the store again' });
+    if (this.#isOver)
+      throw unsupported('this agent is locked and will not unlock again', { hint: 'unlock the store again' });
   }
 
   #wait(): void {

@@ -117,7 +117,7 @@ export class AgentDirectory {
    */
   make(): void {
     if (Buffer.byteLength(this.socket) > MOST_SOCKET_BYTES) {
-      throw unsupported(placed`${{ file: this.socket }} is too long for the name of a socket`, {
+      throw unsupported(placed`socket path too long: ${{ file: this.socket }}`, {
         hint: 'set XDG_RUNTIME_DIR to a directory of yours with a short name and mode 700',
       });
     }
@@ -132,18 +132,18 @@ export class AgentDirectory {
 
   #refuse(path: string, stats: Stats, forbidden: number): void {
     const reason = !stats.isDirectory()
-      ? 'is no directory'
+      ? 'is not a directory'
       : stats.uid !== this.#uid
         ? `belongs to another user (uid ${stats.uid}, yours is ${this.#uid})`
         : (stats.mode & forbidden) !== 0
           ? 'is open to other users'
           : undefined;
     if (reason === undefined) return;
-    throw unavailable(placed`${{ file: path }} ${reason}, so no agent is used there`, {
+    throw unavailable(placed`refusing to use the agent in ${{ file: path }}: it ${reason}`, {
       hint:
         reason === 'is open to other users'
-          ? placed`see what is in it, then run "chmod 700 ${{ file: path }}"`
-          : 'find out who made it, and remove it',
+          ? placed`check its contents, then run "chmod 700 ${{ file: path }}"`
+          : 'find out which user created it, then remove it',
     });
   }
 }

@@ -114,11 +114,7 @@ export class Watchdog {
     shell.once('error', ended);
     // If another process killed the shell or its programs, the next check starts a new one.
     shell.once('exit', (code) =>
-      ended(
-        code === CAN_NOT
-          ? new Error('the system has no "sleep", "date" or "ps" as it needs them')
-          : undefined,
-      ),
+      ended(code === CAN_NOT ? new Error('the system has no suitable "sleep", "date" or "ps"') : undefined),
     );
   }
 

@@ -144,14 +144,14 @@ async function checkMagic(source: Source, path: string): Promise<void> {
   if (magic.equals(MAGIC)) return;
   if (magic.subarray(0, MAGIC_TEXT_LENGTH).equals(MAGIC.subarray(0, MAGIC_TEXT_LENGTH))) {
     throw corrupt(
-      placed`${{ file: path }} was made by a newer Coffer (format ${String(magic[MAGIC_TEXT_LENGTH])}), or is damaged`,
+      placed`${{ file: path }} was written by a newer Coffer (format ${String(magic[MAGIC_TEXT_LENGTH])}), or is damaged`,
       {
-        hint: 'install a newer Coffer, or take another backup',
+        hint: 'install a newer Coffer, or use another backup',
       },
     );
   }
-  throw corrupt(placed`${{ file: path }} is no backup of a store`, {
-    hint: 'give a file made by "coffer store backup"',
+  throw corrupt(placed`${{ file: path }} is not a store backup`, {
+    hint: 'use a file written by "coffer store backup"',
   });
 }
 
@@ -221,4 +221,4 @@ class Source {
 }
 
 export const damagedBackup = (file: string) =>
-  corrupt(placed`${{ file }} is damaged`, { hint: 'take another backup' });
+  corrupt(placed`${{ file }} is damaged`, { hint: 'use another backup' });

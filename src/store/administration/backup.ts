@@ -81,7 +81,7 @@ async function backup(backend: Backend, options: BackupOptions): Promise<BackupS
 /** Refuses to overwrite an existing backup, which may be the last good one. */
 function refuseExisting(to: string): void {
   if (isThere(to))
-    throw exists(placed`${{ file: to }} exists already`, { hint: 'say --force to replace it' });
+    throw exists(placed`${{ file: to }} already exists`, { hint: 'use --force to overwrite it' });
 }
 
 /** Removes a backup that may not survive a power cut: it could not be relied on, and would block the next attempt. */
@@ -96,9 +96,9 @@ async function takeBack(to: string, why: unknown): Promise<never> {
 
 function mayBeGone(why: unknown): never {
   throw failedAfter(
-    'the backup is made',
+    'the backup was created',
     why,
-    'it is whole, but may be gone after a power cut: copy it, or make another',
+    'it is complete but may not survive a power failure: copy it, or create another one',
   );
 }
 
@@ -200,7 +200,7 @@ function sourceIn(records: AsyncGenerator<BackupRecord>, from: string, unlocked:
     locate: ({ area, name }) => ({ database: from, part: `${area}/${name}` }),
     slots,
     documents: documentsIn(records, from, slots),
-    remedy: 'take another backup',
+    remedy: 'use another backup',
   };
 }
 

@@ -28,7 +28,7 @@ export interface CopySummary {
 
 /** Maximum number of attempts. Each continues the previous one, so the last ones are short. */
 const ATTEMPTS = 4;
-const STOP = 'stop the servers that use it, then run this again: it goes on from here';
+const STOP = 'stop the servers that use it, then run the command again to continue';
 
 /**
  * Copies a consistent snapshot of a whole store, still sealed: the same secrets open the copy. An interrupted copy is
@@ -58,7 +58,10 @@ export async function copyStore(options: CopyOptions): Promise<CopySummary> {
       } catch (error) {
         if (await isAt(version, backend)) throw error;
         if (attempt === ATTEMPTS)
-          throw unavailable(placed`others keep writing to ${backend.place}`, { hint: STOP, cause: error });
+          throw unavailable(placed`cannot copy ${backend.place}: other processes keep writing to it`, {
+            hint: STOP,
+            cause: error,
+          });
       }
     }
   });
@@ -77,7 +80,7 @@ async function* unchanged(
 ): AsyncGenerator<Blob> {
   yield* blobs;
   if (!(await isAt(version, backend)))
-    throw unavailable(placed`others wrote to ${backend.place}`, { hint: STOP });
+    throw unavailable(placed`another process wrote to ${backend.place} during the copy`, { hint: STOP });
 }
 
 async function* asItIs(

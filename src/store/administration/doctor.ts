@@ -129,8 +129,8 @@ async function examineVersion(
 async function strayFindings(backend: Backend): Promise<Finding[]> {
   return (await backend.strays()).map((place) => ({
     file: printPlace(place),
-    reason: 'is no part of the store',
-    hint: 'move it elsewhere, or delete it if you know what it is',
+    reason: 'does not belong to the store',
+    hint: 'move it out of the store, or delete it if you know what it is',
   }));
 }
 

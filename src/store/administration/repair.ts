@@ -117,7 +117,7 @@ async function wholeGeneration(
   }
   if (refusals.length === generations.length) throw refusals[0];
   throw corrupt(
-    placed`${backend.place} does not say any more which of its generations ${generations.join(' and ')} is the present one, and none is whole`,
+    placed`${backend.place} is damaged: the current generation is unknown (candidates: ${generations.join(' and ')}), and none is complete`,
     { hint: RESTORE },
   );
 }
@@ -160,7 +160,7 @@ async function mendUnderLock(backend: Backend, session: WriteSession, keyring: K
     await session.commit([list]);
     mended.push({
       file: printPlace(backend.locate(root.generation, list.ref)),
-      done: 'is made anew with the only slot there is; the label of the slot is lost',
+      done: 'was rebuilt with the only slot; its label is lost',
     });
   }
   // One at a time, so that at most one index is in memory; the list of collections comes last.
@@ -185,14 +185,14 @@ async function writeIndex(
   const what = collection === COLLECTIONS ? 'list of collections' : `index of ${collection}`;
   const done =
     blobs.length === 0
-      ? `was what is left of the ${what}, and is deleted`
-      : `is made anew: the ${what}, with ${ids} in it`;
+      ? `was a leftover of the ${what} and was deleted`
+      : `was rebuilt: the ${what}, with ${ids}`;
   const index: Mended = { file: fileOf(headOf(collection)), done };
   if (collection === COLLECTIONS) return [index];
   // The document was always readable by ID; now it is listed as well.
   const listed = added.map((id) => ({
     file: fileOf({ space: 'document', collection, id }),
-    done: `is listed again: document ${id} of ${collection}; if it had been deleted, delete it again`,
+    done: `was added to the index again: document ${id} of ${collection}; if it had been deleted, delete it again`,
   }));
   return [index, ...listed];
 }

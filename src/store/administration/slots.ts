@@ -52,7 +52,7 @@ export async function addSlot(
     if (first !== undefined) throw first.problem;
     if (listed.length >= MAX_SLOTS) {
       throw conflict(`a store has at most ${MAX_SLOTS} key slots`, {
-        hint: 'remove one that is not needed any more with "coffer slots remove"',
+        hint: 'remove one that is no longer needed with "coffer slots remove"',
       });
     }
     const rootKey = root.export();
@@ -78,7 +78,7 @@ export async function removeSlot(store: SealedStore, id: string): Promise<void> 
     const isFile = (await store.backend.names(root.generation, 'slots')).includes(id);
     const isListed = listed.some((slot) => slot.id === id);
     if (!isFile && !isListed)
-      throw notFound(`there is no slot "${id}"`, { field: 'id', hint: 'see "coffer slots list"' });
+      throw notFound(`no slot "${id}"`, { field: 'id', hint: 'see "coffer slots list"' });
     const problems = await compareSlots(store.backend, root, listed);
     const unusable = new Set(problems.map((problem) => problem.id));
     const left = listed.filter((slot) => slot.id !== id);
@@ -86,7 +86,7 @@ export async function removeSlot(store: SealedStore, id: string): Promise<void> 
       // A slot that is only unreadable at the moment may be intact.
       const unread = problems.find((slot) => slot.id !== id && isUnavailable(slot.problem));
       if (unread !== undefined) throw unread.problem;
-      throw conflict('the last slot cannot be removed: nothing would open the store', {
+      throw conflict('the last slot cannot be removed: the store could never be unlocked again', {
         field: 'id',
         hint: 'add another with "coffer slots add" first',
       });

@@ -71,7 +71,7 @@ export class Survey {
     const place = this.locate(ref);
     const opened = this.root.open(ref, bytes, place);
     if (this.root.refOf(opened.identity).name !== ref.name)
-      throw corrupt(placed`${place} has the name of another file`, { hint: REPAIR });
+      throw corrupt(placed`${place} is misplaced: it belongs under another name`, { hint: REPAIR });
     return opened;
   }
 

@@ -49,7 +49,7 @@ export class DamageError extends CofferError {
 
   constructor(place: Place, findings: readonly Finding[], remedy: string) {
     super('corrupt', damageText(place, findings), {
-      hint: placed`${remedy}; --without-damaged goes on without what is lost`,
+      hint: placed`${remedy}; use --without-damaged to skip lost documents`,
     });
     this.findings = findings;
   }
@@ -134,7 +134,7 @@ function* soundSlots(
 ): Generator<VerifiedBlob> {
   const [first] = sound;
   if (first === undefined)
-    throw corrupt(placed`${source.place} has no slot left that its list of slots knows`, {
+    throw corrupt(placed`${source.place} has no valid key slot left`, {
       hint: source.remedy,
     });
   const listed = sound.map((slot) => slot.listed);

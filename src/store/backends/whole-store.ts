@@ -108,7 +108,7 @@ export async function* readEvery(
 ): AsyncGenerator<Blob> {
   for (const ref of refs) {
     const bytes = await backend.read(generation, ref);
-    if (bytes === undefined) throw notFound(placed`${backend.locate(generation, ref)} has vanished`);
+    if (bytes === undefined) throw notFound(placed`${backend.locate(generation, ref)} disappeared`);
     yield { ref, bytes };
   }
 }

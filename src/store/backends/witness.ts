@@ -22,12 +22,12 @@ export class WentBack extends CofferError {
   readonly to: Sighting;
 
   constructor(place: Place, from: Sighting, to: Sighting) {
-    const what = isLower(to, from) ? 'went back' : 'was replaced by another copy, or went back meanwhile:';
+    const what = isLower(to, from) ? 'was rolled back' : 'was replaced by another copy or rolled back:';
     super(
       'unavailable',
       placed`${{ inside: 'the store in ', outside: '' }}${place} ${what} from ${printVersion(from)} to ${printVersion(to)}`,
       {
-        hint: 'bring the newer state back, or say that this one is right with "coffer store accept", or start again what uses it',
+        hint: 'restore the newer state, run "coffer store accept" to accept this one, or restart the processes that use it',
       },
     );
     this.from = from;

@@ -102,7 +102,7 @@ export function unwrapRoot(
   const bytes = unwrapRootKey(slot.rootKey, keys, storeId, generation, slot);
   if (bytes === undefined) {
     throw corrupt(placed`${place} is damaged: the root key in it was not wrapped by this store`, {
-      hint: 'unlock with another slot; if nobody meant to change this file, find out who can write to it',
+      hint: 'unlock with another slot; if this change was not intended, check which users can write to the file',
     });
   }
   const root = new RootKey(bytes, storeId, generation);

@@ -72,17 +72,17 @@ export interface ShareSet {
 export function parseShares(texts: readonly string[]): ShareSet {
   const shares = texts.map(parseShare);
   const [first] = shares;
-  if (first === undefined) throw denied('no recovery shares were given');
+  if (first === undefined) throw denied('no recovery shares given');
   const { slotId, threshold } = first;
   const stranger = shares.findIndex((share) => share.slotId !== slotId || share.threshold !== threshold);
   if (stranger !== -1) {
-    throw invalid(`recovery share ${stranger + 1} belongs to another slot than the first`, {
-      hint: 'take all shares from the same set',
+    throw invalid(`recovery share ${stranger + 1} belongs to a different slot`, {
+      hint: 'use shares from the same set',
     });
   }
   const distinct = new Map(shares.map((share) => [share.index, share.bytes]));
   if (distinct.size < threshold) {
-    throw denied(`${distinct.size} different recovery shares were given, ${threshold} are needed`);
+    throw denied(`${threshold} different recovery shares are needed, ${distinct.size} given`);
   }
   return { slotId, combine: () => combineShares([...distinct.values()]) };
 }
@@ -104,8 +104,8 @@ function parseShare(text: string, position: number): Share {
   const [, slotId, index, count, threshold, hex] = PATTERN.exec(body) ?? [];
   const intact = plain === `${body}.${checksum(body)}`;
   if (!intact || slotId === undefined || hex === undefined) {
-    throw invalid(`recovery share ${position + 1} has a typing error`, {
-      hint: 'it must look like coffer-share.1.….2of3.need2.…, as it was printed',
+    throw invalid(`recovery share ${position + 1} is mistyped`, {
+      hint: 'expected the form coffer-share.1.….2of3.need2.…, as printed',
     });
   }
   return {

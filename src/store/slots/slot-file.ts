@@ -68,7 +68,7 @@ export function parseSlot(name: string, bytes: Uint8Array, place: Place): Slot {
   if (body === undefined) throw damaged(place, name);
   const { format, id, kind, created, shares, kdf, publicKey, sealedKeys, rootKey } = body;
   if (typeof format === 'number' && format > FORMAT) {
-    throw corrupt(placed`${place} was made by a newer Coffer (format ${format})`, {
+    throw corrupt(placed`${place} was created by a newer Coffer (format ${format})`, {
       hint: 'install a newer Coffer; the slot is not damaged',
     });
   }

@@ -162,6 +162,6 @@ export function compareSlotFiles(
 }
 
 const unlisted = (place: Place) =>
-  corrupt(placed`${place} was not made by this store`, {
-    hint: 'somebody may have tried to plant a key: remove it with "coffer slots remove", and find out who can write there',
+  corrupt(placed`${place} was not created by this store`, {
+    hint: 'a key may have been planted: remove it with "coffer slots remove" and check which users can write to the store',
   });

@@ -14,7 +14,7 @@ const MIN_KEY_FILE_BYTES = 32;
 export function rawKeySecret(key: Uint8Array): SlotSecret {
   if (key.length === MASTER_KEY_BYTES) return { kind: 'key', bytes: Buffer.from(key) };
   throw invalid(`a master key must be ${MASTER_KEY_BYTES} bytes, got ${key.length}`, {
-    hint: 'make one with "coffer keygen"',
+    hint: 'create one with "coffer keygen"',
   });
 }
 
@@ -31,7 +31,7 @@ export function keyFileSecret(content: Uint8Array): SlotSecret {
     throw invalid(
       `a key file must hold at least ${MIN_KEY_FILE_BYTES} bytes, this one has ${content.length}`,
       {
-        hint: 'make one with "coffer keygen"',
+        hint: 'create one with "coffer keygen"',
       },
     );
   }
@@ -48,7 +48,8 @@ export function commandSecret(output: Uint8Array): SlotSecret {
   const key = tryParseMasterKey(output);
   if (key !== undefined) return { kind: 'key', bytes: key };
   const line = withoutLineBreak(output);
-  if (line.length === 0) throw invalid('the command printed nothing', { hint: 'run it by hand and see' });
+  if (line.length === 0)
+    throw invalid('the command printed nothing', { hint: 'run the command by hand to see why' });
   return passphraseSecret(line);
 }
 

@@ -97,7 +97,7 @@ async function openFirst(
   credentials: readonly Credential[],
 ): Promise<Keyring> {
   if (files.length === 0)
-    throw corrupt(placed`${backend.place} has lost all of its key slots, so that nothing opens it`, {
+    throw corrupt(placed`${backend.place} has no key slots left and cannot be unlocked`, {
       hint: RESTORE,
     });
   const usable = files.filter((file): file is UsableSlot => file.slot !== undefined);
@@ -237,11 +237,11 @@ function refusal(
     );
   }
   const kinds = [...new Set(usable.map(({ slot }) => slot.kind))].map((kind) => kindNames[kind]);
-  const ways = kinds.length === 0 ? {} : { hint: `it opens with ${kinds.join(' or ')}` };
+  const ways = kinds.length === 0 ? {} : { hint: `it can be unlocked with ${kinds.join(' or ')}` };
   if (sources.length === 0) return sealed('the store is sealed', ways);
-  const refused = `this store does not open with ${[...new Set(sources)].join(' or ')}`;
+  const refused = `the store cannot be unlocked with ${[...new Set(sources)].join(' or ')}`;
   if (leftOut === 0) return denied(refused, ways);
-  return denied(`${refused}; it has more key slots than can be tried, and ${leftOut} were left out`, {
-    hint: 'somebody may have planted slot files: unlock with a master key or a key file, and remove those that "coffer doctor" names',
+  return denied(`${refused}; there are too many key slots to try, ${leftOut} were skipped`, {
+    hint: 'slot files may have been planted: unlock with a master key or key file, and remove those listed by "coffer doctor"',
   });
 }

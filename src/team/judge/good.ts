@@ -59,13 +59,14 @@ function weaknessOf(
 ): string | undefined {
   if (fact.store !== store) return 'belongs to another keyring';
   const author = facts.get(fact.by);
-  if (author === undefined) return 'has an author whose card is not here';
+  if (author === undefined) return 'has an author whose card is missing';
   const isJudged = author === fact || (verdicts.has(author.id) && verdicts.get(author.id) === undefined);
-  if (!isCard(author) || author.card.sign === undefined || !isJudged) return 'has an author who is no admin';
+  if (!isCard(author) || author.card.sign === undefined || !isJudged)
+    return 'has an author that is not an admin';
   for (const { id, name } of fact.references) {
     const named = facts.get(id);
     if (named === undefined) continue;
-    if (!isCard(named)) return `takes a file that is no card for the one of ${name}`;
+    if (!isCard(named)) return `has an invalid card for ${name}`;
     if (named.card.name !== name) return `calls ${named.card.name} ${name}`;
   }
   return isSigned(fact, author.card.sign) ? undefined : `is not signed by ${author.card.name}`;

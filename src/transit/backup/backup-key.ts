@@ -40,13 +40,13 @@ function requireBackupAllowed(key: NamedKey): void {
   if (!exportable) {
     throw conflict(ownWords('exporting is disallowed on the policy'), {
       field: 'name',
-      hint: 'make it exportable first, with keys config --exportable --allow-plaintext-backup; that cannot be undone',
+      hint: `run "coffer transit keys config ${key.document.name} --exportable --allow-plaintext-backup" first; this cannot be undone`,
     });
   }
   if (!allowPlaintextBackup) {
     throw conflict(ownWords('plaintext backup is disallowed on the policy'), {
       field: 'name',
-      hint: 'allow it first, with keys config --allow-plaintext-backup; that cannot be undone',
+      hint: `run "coffer transit keys config ${key.document.name} --allow-plaintext-backup" first; this cannot be undone`,
     });
   }
 }

@@ -31,7 +31,7 @@ export function openBackupBlob(backup: string): string {
     if (compression !== undefined) {
       throw unsupported(`backup is compressed with ${compression}, which is not supported`, {
         field: 'backup',
-        hint: 'decompress it, and give the JSON document base64-encoded',
+        hint: 'decompress it, and use the JSON document base64-encoded',
       });
     }
     return bytes.toString('utf8');

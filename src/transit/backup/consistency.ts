@@ -11,7 +11,7 @@ import { GO_ZERO_TIME } from './go-fields.ts';
  * @see docs/decisions/0023
  */
 
-const HINT = 'the backup is damaged or was altered';
+const HINT = 'the backup is damaged or was modified';
 
 /**
  * Creates the error for inconsistent settings or versions. The text after the colon is Vault-compatible where Vault has
@@ -218,7 +218,7 @@ export function checkWork(versions: number, type: KeyType, characters: number): 
     `backup has ${versions} versions of ${type.name}, too many for its length`,
     {
       field: 'backup',
-      hint: 'give it uncompressed, as the backup was made',
+      hint: 'use it uncompressed, as the backup was printed',
     },
   );
 }
@@ -240,7 +240,7 @@ export function* revokedVersions(
       !available.has(Number(version)) &&
       (entry === undefined || !isEmpty(entry));
     if (!isFit) {
-      throw inconsistentBackup(name, `version ${JSON.stringify(version.slice(0, 20))} can't be revoked`);
+      throw inconsistentBackup(name, `version ${JSON.stringify(version.slice(0, 20))} cannot be revoked`);
     }
     yield [Number(version), entry];
   }

@@ -167,5 +167,5 @@ function decoded(text: string, path: string): Buffer {
 const misfit = (path: string, wanted: string): CofferError =>
   invalid(`backup cannot be read: ${path === '' ? 'the document' : path} is not ${wanted}`, {
     field: 'backup',
-    hint: 'give the text that a backup printed, unchanged',
+    hint: 'use the output of backup, unchanged',
   });

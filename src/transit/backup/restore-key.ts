@@ -50,7 +50,7 @@ export async function restoreKey(engine: Engine, { backup, name, force }: Restor
   if (backup === '') {
     throw invalid(ownWords("'backup' must be supplied"), {
       field: 'backup',
-      hint: 'give the text that a backup printed',
+      hint: 'use the output of backup',
     });
   }
   const read = await readBackup(backup, name, engine.random);
@@ -63,7 +63,7 @@ export async function restoreKey(engine: Engine, { backup, name, force }: Restor
     if (!force && (await keyIn(tx, engine, restored.name)) !== undefined) {
       throw exists(`key "${restored.name}" already exists`, {
         field: 'name',
-        hint: 'give another name, or force to replace the key with all its versions',
+        hint: 'use another name, or force to overwrite the key and all its versions',
       });
     }
     tx.put(keyRef(engine, restored.name), restored);
@@ -132,7 +132,7 @@ function typeOf(document: BackupDocument): CalledType {
   const { policy } = document;
   const entries = entriesOf(document);
   if (entries.some(({ externalKeyRef, managedKeyId }) => externalKeyRef !== '' || managedKeyId !== '')) {
-    throw unsupported(ownWords('backup has a key that is held outside of the server that made it'), {
+    throw unsupported(ownWords('the backup contains a managed or external key'), {
       field: 'backup',
       hint: 'managed and external keys cannot leave the system that holds them',
     });

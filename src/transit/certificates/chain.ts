@@ -45,20 +45,20 @@ function readChain(pem: string): X509Certificate[] {
   if (junkAfter) {
     throw refusal(
       ownWords('could not decode a PEM block in the certificate chain'),
-      'nothing but blanks may end the text',
+      'unexpected text at the end',
     );
   }
   const chain = blocks
     .filter(({ label }) => label === 'CERTIFICATE')
     .map(({ bytes }) => {
       const certificate = readCertificate(bytes);
-      if (certificate === undefined) throw refusal(UNREADABLE, 'it is cut off, or damaged');
+      if (certificate === undefined) throw refusal(UNREADABLE, 'it is truncated or damaged');
       return certificate;
     });
   if (chain.length > 0) return chain;
   throw refusal(
     ownWords('provided certificate chain did not contain any valid PEM encoded certificate'),
-    'give PEM blocks of the kind CERTIFICATE',
+    'use PEM blocks of type CERTIFICATE',
   );
 }
 
@@ -90,7 +90,7 @@ function withChain(
 /** Requires the leaf first, and only authorities after it. */
 function requireOrder(chain: readonly X509Certificate[]): void {
   const [leaf, ...authorities] = chain;
-  const hint = 'give the certificate of the key, then that of whoever signed it, and so on';
+  const hint = 'use the certificate of the key, then that of its issuer, and so on';
   if (leaf?.ca !== false) {
     throw refusal(ownWords('certificate in the first element is not a valid leaf certificate'), hint);
   }

@@ -69,7 +69,7 @@ const algorithmOf = (publicKeyInfo: Buffer): Uint8Array => {
   return algorithm.bytes;
 };
 
-const TEMPLATE_HINT = 'give a certificate request in PEM, as "openssl req -new" makes it';
+const TEMPLATE_HINT = 'use a CSR in PEM, e.g. from "openssl req -new"';
 
 function readTemplate(text: string): Requested {
   requireReasonableLength(text, 'csr');
@@ -95,7 +95,7 @@ function readRequest(bytes: Buffer): Requested {
     algorithm?.tag === TAG.sequence &&
     signature?.tag === TAG.bitString &&
     more.length + others.length === 0;
-  if (!fits) throw invalid(ownWords('asn1: it is no certificate request'));
+  if (!fits) throw invalid(ownWords('asn1: not a certificate request'));
   requireName(subject);
   // Some programs omit empty attributes.
   if (attributes === undefined) return { ...NOTHING, subject: subject.bytes };

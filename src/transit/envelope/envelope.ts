@@ -52,7 +52,7 @@ export async function readHeader(source: ByteSource): Promise<EnvelopeHeader> {
 export type EnvelopeHeader = ReturnType<typeof parseHeader>;
 
 function parseHeader(bytes: Buffer, layout: Layout) {
-  if (bytes.length < layout.payload) throw damaged('it ends inside its header');
+  if (bytes.length < layout.payload) throw damaged('it ends within its header');
   const sealedBytes = bytes.subarray(0, layout.mac);
   return {
     sealed: parseSealedHeader(sealedBytes),
@@ -86,7 +86,7 @@ export async function openHeader(header: EnvelopeHeader, keys: DataKeys, name?: 
 export function requireName({ sealed }: EnvelopeHeader, name: string | undefined): void {
   if (name === undefined || name === sealed.name) return;
   throw denied(`the envelope is encrypted under key "${sealed.name}", not "${name}"`, {
-    hint: 'leave the name out to use the one in the header',
+    hint: 'omit the name to use the one in the header',
   });
 }
 

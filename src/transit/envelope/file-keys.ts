@@ -44,7 +44,7 @@ export function openFileKeys(dataKey: Buffer, salt: Buffer, sealedHeader: Buffer
   const keys = deriveFileKeys(dataKey, salt, sealedHeader);
   if (!timingSafeEqual(keys.mac, mac)) {
     throw denied('the header of the envelope was changed, or its data key belongs to another file', {
-      hint: 'bring the envelope back from where it came from',
+      hint: 'get a fresh copy of the file',
     });
   }
   return keys;

@@ -79,7 +79,7 @@ export function printSealedHeader(header: SealedHeader): Buffer {
 const tooLong = () =>
   invalid('the metadata is too long', {
     field: 'metadata',
-    hint: `keep mount, key name and metadata below ${MAX_FIELDS_BYTES} bytes together`,
+    hint: `use less than ${MAX_FIELDS_BYTES} bytes for mount, key name and metadata together`,
   });
 
 /** Prints a text after its length in bytes (16-bit big-endian). */
@@ -87,7 +87,7 @@ function printText(text: string, what: string): Buffer {
   if (CONTROL_CHARACTER.test(text) || !text.isWellFormed()) {
     throw invalid(`a ${what} holds a control character or is not valid text`, {
       field: 'metadata',
-      hint: 'leave line breaks and other control characters out',
+      hint: 'remove line breaks and other control characters',
     });
   }
   const bytes = Buffer.from(text, 'utf8');
@@ -105,7 +105,7 @@ export function parsePrefix(
   prefix: Buffer,
 ): Layout & Pick<SealedHeader, 'chunkBytes' | 'wrappedKeyBytes' | 'salt'> {
   if (!prefix.subarray(0, MAGIC.length).equals(MAGIC)) throw notAnEnvelope();
-  if (prefix.length < PREFIX_BYTES) throw damaged('it ends inside its header');
+  if (prefix.length < PREFIX_BYTES) throw damaged('it ends within its header');
   const version = prefix.readUInt8(8);
   if (version !== FORMAT_VERSION) throw unknownFormat(`format ${version}`);
   const algorithm = prefix.readUInt8(9);

@@ -2,16 +2,16 @@ import { type CofferError, corrupt, inauthentic } from '../../ground/errors.ts';
 
 /** Errors of envelopes. The messages reveal nothing about the data. */
 
-const BRING_BACK = 'bring it back from where it came from';
+const BRING_BACK = 'get a fresh copy of the file';
 
 export const notAnEnvelope = (): CofferError =>
   corrupt('this is not a Coffer envelope', {
-    hint: 'only what "transit envelope encrypt" or age wrote can be read',
+    hint: 'use a file written by "coffer transit envelope encrypt" or age',
   });
 
 export const unknownFormat = (what: string): CofferError =>
-  corrupt(`this envelope is of ${what}, which this version does not read`, {
-    hint: 'use a newer version of coffer',
+  corrupt(`this envelope has ${what}, which this version does not support`, {
+    hint: 'install a newer Coffer',
   });
 
 export const damaged = (how: string, hint = BRING_BACK): CofferError =>

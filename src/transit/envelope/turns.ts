@@ -136,7 +136,7 @@ function runThread(part: Part): Promise<Trouble | undefined> {
       return resolve(undefined);
     }
     let ended: { readonly trouble: Trouble | undefined } | undefined;
-    let failure: unknown = new Error('a thread ended before its work');
+    let failure: unknown = new Error('a worker thread exited unexpectedly');
     thread.once('message', (trouble) => {
       ended = { trouble };
     });

@@ -50,7 +50,7 @@ export function printWrappedKey({ generation, ciphertext }: WrappedKey, bytes: n
     });
   }
   if (generation > LAST_GENERATION) {
-    throw unsupported('the data key was wrapped as often as the header can count', {
+    throw unsupported('the data key cannot be rewrapped again: the counter in the header is full', {
       hint: 'decrypt the envelope and encrypt it again',
     });
   }

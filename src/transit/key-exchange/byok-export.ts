@@ -33,7 +33,7 @@ export async function transferKey(engine: Engine, request: TransferRequest) {
   if (!key.document.exportable) {
     throw conflict(ownWords('key is not exportable'), {
       field: 'source',
-      hint: 'make the key exportable first; that cannot be undone',
+      hint: `run "coffer transit keys config ${request.source} --exportable" first; this cannot be undone`,
     });
   }
   requireWrappingHash(request.hash, 'hash');
@@ -54,7 +54,7 @@ function wrap(
   if (type.importing === undefined || !version.hasSecret) {
     throw invalid(`version ${version.number} does not contain a private part`, {
       field: 'version',
-      hint: 'only what has a private key can be transferred',
+      hint: 'only versions with key material can be exported',
     });
   }
   const secret = type.importing.secretBytes(version.material);

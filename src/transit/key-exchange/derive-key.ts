@@ -48,7 +48,7 @@ export async function deriveKey(engine: Engine, name: string, wanted: KeyDerivat
     throw refusal(
       ownWords('peer public key not provided'),
       'peer_public_key',
-      'give the public key of the other side in PEM',
+      'use the public key of the peer in PEM',
     );
   }
   const wantedType = wanted.type === undefined ? undefined : requireDerivableType(wanted.type);
@@ -63,7 +63,7 @@ export async function deriveKey(engine: Engine, name: string, wanted: KeyDerivat
       throw refusal(
         `error importing key: invalid key type: expected ${type.name}, got ${derived.name}`,
         'derived_key_type',
-        'leave it out, or give another name',
+        'omit it, or use another name',
       );
     }
     const document =
@@ -106,7 +106,7 @@ async function agreedInputKey(engine: Engine, wanted: KeyDerivation): Promise<Ke
   if (base === undefined) {
     throw notFound(ownWords('specified base key not found'), {
       field: 'base_key_name',
-      hint: 'give the name of an ECDSA key of this mount',
+      hint: 'use the name of an ECDSA key of this mount',
     });
   }
   const { agreement } = base.type;
@@ -161,7 +161,8 @@ async function derivedMaterial(
 ): Promise<StoredMaterial> {
   const { derivation } = derived;
   const { importing } = type;
-  if (derivation === undefined || importing === undefined) throw new TypeError('the type takes no bytes');
+  if (derivation === undefined || importing === undefined)
+    throw new TypeError('the type cannot be imported from bytes');
   const bytes = hkdfExpand(inputKey, NO_INFO, derivation.keyBytes);
   try {
     return await parsed(() => importing.secret(bytes), 'derived_key_type');

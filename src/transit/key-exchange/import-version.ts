@@ -54,7 +54,7 @@ export function requireImported(key: NamedKey, refusal = ONLY_IMPORTED): void {
   if (!key.document.imported) {
     throw conflict(refusal, {
       field: 'name',
-      hint: 'a key that was made here, or rotated here, gets new versions by rotation',
+      hint: 'a key that was created or rotated on this server gets new versions by rotation',
     });
   }
   if (key.document.convergentEncryption) {
@@ -87,7 +87,7 @@ function withCompleted(
   if (version.publicKey !== material.publicKey) {
     throw invalid(ownWords('cannot import key, key pair does not match'), {
       field: 'ciphertext',
-      hint: `give the private key of version ${number}`,
+      hint: `use the private key of version ${number}`,
     });
   }
   return { ...document, versions: { ...document.versions, [number]: { ...version, ...material } } };

@@ -120,7 +120,7 @@ export function unwrapFromTransport(privateKey: KeyObject, hashName: string, blo
   if (blob.length <= modulusBytes) {
     throw invalid(ownWords('provided ciphertext is too short'), {
       field: 'ciphertext',
-      hint: 'give the wrapped AES key, and after it the key that it wraps',
+      hint: 'use the wrapped AES key, followed by the key that it wraps',
     });
   }
   const ephemeral = openEphemeral(privateKey, hash, blob.subarray(0, modulusBytes));
@@ -140,7 +140,7 @@ function openEphemeral(privateKey: KeyObject, hash: string, wrapped: Uint8Array)
   } catch {
     throw invalid(ownWords('crypto/rsa: decryption error'), {
       field: 'ciphertext',
-      hint: 'wrap under the present wrapping key, with the same hash function',
+      hint: 'wrap with the current wrapping key and the same hash function',
     });
   }
 }

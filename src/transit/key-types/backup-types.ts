@@ -87,7 +87,7 @@ const hasSet = ({ familyNames }: KeyType, set: string): boolean =>
 function requireKeyPairs(evidence: TypeEvidence): void {
   if (evidence.hasKeyPairs) return;
   throw unsupported(
-    `backup has the key type ${shown(evidence)} without the private key or the public key where OpenBao has them, so nobody can know what it holds`,
+    `backup has the key type ${shown(evidence)} without the private or public key where OpenBao has them, so its content is unknown`,
     { field: 'backup', hint: 'export the key there, and import it here' },
   );
 }
@@ -98,7 +98,7 @@ const shown = ({ type }: TypeEvidence): string =>
 const contradiction = (evidence: TypeEvidence, told: string): CofferError =>
   unsupported(
     `backup has the key type ${shown(evidence)} and says ${JSON.stringify(told.slice(0, 40))}, which contradict each other`,
-    { field: 'backup', hint: 'the backup is damaged or was altered' },
+    { field: 'backup', hint: 'the backup is damaged or was modified' },
   );
 
 function unknownType(evidence: TypeEvidence): CofferError {

@@ -20,13 +20,13 @@ export function sharedSecret(privateKey: KeyObject, peer: string, own: OwnKind):
   if (publicKey.asymmetricKeyType !== 'ec') {
     throw refusal(
       ownWords('supplied peer public key is not an ECDSA key'),
-      `give the public key of an ${own.type} pair`,
+      `use the public key of an ${own.type} pair`,
     );
   }
   if (publicKey.asymmetricKeyDetails?.namedCurve !== own.curve) {
     throw refusal(
       `base private key type ${own.type} does not match peer public key curve`,
-      `give a public key on ${own.curve}`,
+      `use a public key on ${own.curve}`,
     );
   }
   return diffieHellman({ privateKey, publicKey });
@@ -42,7 +42,7 @@ function peerKeyOf(pem: string): KeyObject {
   throw refusal(
     // The trailing space is part of Vault's message.
     ownWords('failed to parse supplied peer public key PEM: data does not contain any valid public keys '),
-    'give a public key in PEM, as "openssl pkey -pubout" prints it',
+    'use a public key in PEM, e.g. from "openssl pkey -pubout"',
   );
 }
 

@@ -149,7 +149,7 @@ function publicKeyFromPem(pem: string): KeyObject {
   if (!/-----BEGIN [A-Z ]*PUBLIC KEY-----/.test(pem)) {
     throw invalid(ownWords('error parsing public key: not in PEM format'), {
       field: 'public_key',
-      hint: 'give the key as PEM "PUBLIC KEY"',
+      hint: 'use a key in PEM "PUBLIC KEY"',
     });
   }
   try {
@@ -163,7 +163,7 @@ function publicKeyFromPem(pem: string): KeyObject {
 export function unknownFormat(family: 'rsa' | 'ec', format: ExportFormat): Error {
   return invalid(`unknown key format for ${family} key; supported values are \`\`, \`der\`, or \`pem\``, {
     field: 'format',
-    hint: `"${format}" is for symmetric keys; use der or pem, or leave the format out`,
+    hint: `"${format}" is for symmetric keys; use der or pem, or omit the format`,
   });
 }
 
@@ -248,7 +248,7 @@ export const bitLength = (value: bigint): number => value.toString(2).length;
  * @param what rest of a sentence that begins with "backup"; must not contain numbers of the key
  */
 export const refusedBackup = (what: string): CofferError =>
-  invalid(`backup ${what}`, { field: 'backup', hint: 'the backup is damaged or was altered' });
+  invalid(`backup ${what}`, { field: 'backup', hint: 'the backup is damaged or was modified' });
 
 /**
  * Refuses digests, for schemes that hash internally.
@@ -259,7 +259,7 @@ export function refuseDigest({ prehashed }: SignatureOptions, typeName: string, 
   if (!prehashed) return;
   throw unsupported(`prehashed input is not supported for key type ${typeName}${why}`, {
     field: 'prehashed',
-    hint: 'give the message itself: the scheme hashes by itself',
+    hint: 'use the message itself: the scheme hashes it',
   });
 }
 

@@ -55,5 +55,5 @@ export function nodeAead(name: NodeAeadName, key: SecretKey, refusal: string): A
 export const notAuthentic = (refusal: string) =>
   inauthentic(refusal, {
     field: 'ciphertext',
-    hint: 'it was altered, or made with another key, context or associated data',
+    hint: 'it was modified, or encrypted with another key, context or associated data',
   });

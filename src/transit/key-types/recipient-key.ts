@@ -20,9 +20,9 @@ export function recipientKey(recipient: string): KeyObject {
   if (prefix === p256Kem.recipientPrefix) {
     return createPublicKey({ key: p256Jwk(convertedPoint(bytes, 'uncompressed')), format: 'jwk' });
   }
-  throw unsupported(ownWords('a hybrid public key has no form but that of age'), {
+  throw unsupported(ownWords('hybrid public keys can only be printed in the age format'), {
     field: 'format',
-    hint: 'say --format age',
+    hint: 'use --format age',
   });
 }
 

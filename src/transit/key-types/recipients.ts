@@ -129,7 +129,7 @@ function importing(name: string, kem: AgeKem, form: SecretForm): Importing<Recip
     publicKey(text) {
       const publicKey = parsed(text.trim(), kem.recipientPrefix, kem.publicBytes);
       if (publicKey === undefined) {
-        throw invalid(`this is no recipient of the type ${name}`, {
+        throw invalid(`not a recipient of type ${name}`, {
           field: 'public_key',
           hint: `it begins with ${kem.recipientPrefix}1`,
         });
@@ -199,7 +199,7 @@ function requireAge(format: ExportFormat): void {
   if (format === '') return;
   throw invalid(ownWords('unknown format for a key of age; supported values are `` or `raw`'), {
     field: 'format',
-    hint: 'leave the format out: the key is printed as age writes it',
+    hint: 'omit the format: the key is printed in the age format',
   });
 }
 

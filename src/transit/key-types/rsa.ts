@@ -66,7 +66,7 @@ const encryption: PublicKeyEncryption<KeyPair> = {
     } catch {
       throw inauthentic(ownWords('failed to RSA decrypt the ciphertext: crypto/rsa: decryption error'), {
         field: 'ciphertext',
-        hint: 'it was altered, or made with another key',
+        hint: 'it was modified, or encrypted with another key',
       });
     }
   },

@@ -80,7 +80,7 @@ function exportRaw(key: SecretKey, format: ExportFormat): string {
   if (format !== '' && format !== 'raw') {
     throw invalid(ownWords('unknown format for HMAC key; supported values are `` or `raw`'), {
       field: 'format',
-      hint: 'leave the format out: the key is printed as base64',
+      hint: 'omit the format: the key is printed as base64',
     });
   }
   return encodeAndWipe(bytesOf(key));

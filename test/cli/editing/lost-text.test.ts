@@ -28,7 +28,7 @@ describe('an editor that ends at once', () => {
     editorRunsFor(1);
     const prompts = promptsDouble([true]);
     const confirm: typeof prompts.confirm = async (question) => {
-      expect(question).toContain('Is its window still open?');
+      expect(question).toContain('If its window is still open');
       const { writeFileSync } = await import('node:fs');
       writeFileSync(here.read('path'), 'A=two\n');
       return prompts.confirm(question);
@@ -70,7 +70,9 @@ describe('an editor that ends at once', () => {
     chmodSync(here.file('vim.basic'), 0o755);
     symlinkSync('vim.basic', here.file('vi'));
     const environment = { PATH: here.path };
-    expect(refusal(() => editorOf({ ...environment, EDITOR: 'vi -g' })).message).toContain('does not wait');
+    expect(refusal(() => editorOf({ ...environment, EDITOR: 'vi -g' })).message).toContain(
+      'returns before its window is closed',
+    );
     expect(editorOf({ ...environment, EDITOR: 'vi -g -f' }).command).toBe('vi -g -f');
     expect(editorOf({ ...environment, EDITOR: 'vi' }).command).toBe('vi');
   });
@@ -97,7 +99,7 @@ describe('an edited file', () => {
     const { exitCode, err } = await here.run('edit f.env', { environment });
     expect({ exitCode, err }).toMatchObject({
       exitCode: 2,
-      err: expect.stringMatching(/f\.env is not UTF-8; your text is kept in /) as string,
+      err: expect.stringMatching(/f\.env is not UTF-8; your changes are saved in /) as string,
     });
     expect(here.read('f.env')).toBe('A=one\n');
     await here.run('edit --discard f.env', { environment: { EDITOR: 'true' } });

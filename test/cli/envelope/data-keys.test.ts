@@ -29,7 +29,7 @@ describe('the data keys of an envelope', () => {
       for (const work of [keys.unwrap, keys.rewrap]) {
         expect(await rejectionOf(work({ mount, name: 'orders' }, 'service:v1:AAAA'))).toMatchObject({
           kind: 'denied',
-          message: 'the envelope says that its key lies where no transit mount can be',
+          message: 'the envelope names an invalid transit mount',
         });
       }
       expect(asked).toEqual([]);
@@ -51,7 +51,7 @@ describe('the data keys of an envelope', () => {
     expect(await rejectionOf(keys.unwrap(key, 'service:v1:AAAA'))).toMatchObject({
       kind: 'denied',
       message: 'the envelope is encrypted under key "orders" of mount "teams/others", not of "transit"',
-      hint: 'say --mount teams/others if that is the one you mean',
+      hint: 'use --mount teams/others if you trust the file',
     });
     await keys.unwrap({ ...key, mount: 'transit' }, 'service:v1:AAAA');
     await (await dataKeys(asked, { mount: 'teams/others' }, 'orders')).unwrap(key, 'service:v1:AAAA');

@@ -40,8 +40,6 @@ describe('a variable that is called like something every object has', () => {
   });
 
   it('is none that could be put into a file when nothing gives it', () => {
-    expect(() => withFiles(process.env, {}, ['constructor'], true)).toThrow(
-      'there is no variable constructor',
-    );
+    expect(() => withFiles(process.env, {}, ['constructor'], true)).toThrow('no variable constructor');
   });
 });

@@ -34,7 +34,7 @@ describe.runIf(isRoot)('rules of another user in a directory above', () => {
     expect({ exitCode, err }).toEqual({
       exitCode: 0,
       err: expect.stringMatching(
-        /^coffer: warning: \.coffer\.yaml belongs to another user, and is not followed \(.*\)\n$/,
+        /^coffer: warning: \.coffer\.yaml belongs to another user and is ignored \(.*\)\n$/,
       ) as string,
     });
     expect(here.read('work/app.env')).toMatch(/^A=coffer:app:/);
@@ -42,7 +42,7 @@ describe.runIf(isRoot)('rules of another user in a directory above', () => {
     expect(here.read('work/app.env')).toMatch(/\nB=coffer:app:/);
     here.write('work/app.env', 'A=secret\n');
     expect((await here.run('secrets check work/app.env')).exitCode).toBe(1);
-    expect(await here.refused('secrets encrypt work/app.env', 2)).toContain('with which key');
+    expect(await here.refused('secrets encrypt work/app.env', 2)).toContain('no key given');
   });
 
   it('are not followed as a link of theirs to a file of ours', async () => {
@@ -60,7 +60,7 @@ describe.runIf(isRoot)('rules of another user in a directory above', () => {
     const left = /A value of work\/app\.env stays readable, as \.coffer\.yaml says\.\n$/;
     variable('GIT_CONFIG_GLOBAL', here.file('gitconfig'));
     here.write('gitconfig', `[safe]\n\tdirectory = *\n\tdirectory =\n`);
-    expect((await here.run('secrets encrypt --key app work/app.env')).err).toContain('not followed');
+    expect((await here.run('secrets encrypt --key app work/app.env')).err).toContain('is ignored');
     for (const entry of ['*', here.path, `${join(here.path, '..')}/*`]) {
       here.write('work/app.env', 'A=secret\n');
       here.write('gitconfig', `[safe]\n\tdirectory = ${entry}\n`);
@@ -128,7 +128,7 @@ describe('a link out of a repository', () => {
     symlinkSync('../elsewhere/app.env', here.file('clone/app.env'));
     symlinkSync('../elsewhere', here.file('clone/below'));
     expect(await here.refused(line, 2)).toMatch(
-      /app\.env leads out of the repository, to .*\/elsewhere\/app\.env/,
+      /app\.env links to a file outside the repository, .*\/elsewhere\/app\.env/,
     );
     expect(here.read('elsewhere/app.env')).toBe('A=secret\n');
   });
@@ -139,7 +139,9 @@ describe('a link out of a repository', () => {
     mkdirSync(here.file('other/.git'));
     mkdirSync(here.file('clone/.git'), { recursive: true });
     symlinkSync('../other', here.file('clone/below'));
-    expect(await here.refused('secrets encrypt --key app clone/below/app.env', 2)).toContain('leads out of');
+    expect(await here.refused('secrets encrypt --key app clone/below/app.env', 2)).toContain(
+      'links to a file outside',
+    );
     expect(here.read('other/app.env')).toBe('A=secret\n');
     await here.ok('secrets encrypt --key app other/app.env');
     expect(here.read('other/app.env')).toMatch(/^A=coffer:/);
@@ -152,7 +154,7 @@ describe('a link out of a repository', () => {
     mkdirSync(here.file('clone/.git'));
     symlinkSync('../elsewhere/profile', here.file('clone/made'));
     const inject = 'secrets inject --force --in clone/t --out';
-    expect(await here.refused(`${inject} clone/made`, 2)).toContain('leads out of the repository');
+    expect(await here.refused(`${inject} clone/made`, 2)).toContain('links to a file outside the repository');
     expect(here.read('elsewhere/profile')).toBe('mine\n');
     for (const out of ['elsewhere/profile', 'clone/plain']) {
       await here.ok(`${inject} ${out}`);
@@ -196,10 +198,10 @@ describe('a template', () => {
     const here = await withTemplate(reference);
     const inject = 'secrets inject --in clone/templates/t';
     const refused = await here.refused(inject, 2);
-    expect(refused).toMatch(/^coffer: clone\/templates\/t:1: .* lies beyond the repository .*--allow DIR/);
+    expect(refused).toMatch(/^coffer: clone\/templates\/t:1: .* is outside the repository .*--allow DIR/);
     if (reference.includes('missing')) return;
     expect(await here.ok(`${inject} --allow outside`)).toBe('x secret');
-    expect(await here.refused(`${inject} --allow clone`, 2)).toContain('lies beyond');
+    expect(await here.refused(`${inject} --allow clone`, 2)).toContain('is outside');
   });
 
   it('reads nothing beyond its repository by a link with ".." behind it', async () => {
@@ -223,11 +225,11 @@ describe('a template', () => {
     here.write('clone/t', '{{ coffer:near/app.env#A }}\n');
     here.write('clone/bad', '{{ coffer:../outside/app.env#A }}\n');
     expect(await here.ok('secrets inject --in clone/t')).toBe('near');
-    expect(await here.refused('secrets inject --in clone/bad', 2)).toContain('lies beyond');
+    expect(await here.refused('secrets inject --in clone/bad', 2)).toContain('is outside');
     const input = '{{ coffer:clone/near/app.env#A }}\n';
     expect(await here.ok('secrets inject', { input })).toBe('near');
     expect(await here.refused('secrets inject', 2, { input: '{{ coffer:/etc/x.env#A }}\n' })).toContain(
-      'lies beyond',
+      'is outside',
     );
   });
 });

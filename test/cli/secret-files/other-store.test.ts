@@ -1,8 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { DirectoryHere } from '../directory-here.ts';
 
-const SHARE =
-  '(a new store or key would not open it: ask the person who encrypted it for access, see "coffer team --help")';
+const SHARE = '(a new store or key cannot decrypt it: ask its author for access, see "coffer team --help")';
 
 /** A file as it comes from somebody else, and a place of one's own. */
 async function clone(): Promise<DirectoryHere> {
@@ -20,7 +19,7 @@ describe('values that somebody else has encrypted', () => {
   it.each(uses)('are not opened by making a store, which "%s" says where there is none', async (line) => {
     const here = await clone();
     expect(await here.refused(line, 3)).toBe(
-      `coffer: .env:1: encrypted with key "app", and there is no store in ${here.file('.store')} ${SHARE}`,
+      `coffer: .env:1: encrypted with key "app", but there is no store in ${here.file('.store')} ${SHARE}`,
     );
   });
 
@@ -28,7 +27,7 @@ describe('values that somebody else has encrypted', () => {
     const here = await clone();
     await here.ok('init');
     expect(await here.refused(line, 3)).toMatch(
-      /^coffer: \.env:1: TOKEN: there is no key "app" in mount "transit" \(a new store or key would not open it: /,
+      /^coffer: \.env:1: TOKEN: no key "app" in mount "transit" \(a new store or key cannot decrypt it: /,
     );
   });
 
@@ -40,7 +39,7 @@ describe('values that somebody else has encrypted', () => {
     expect(await here.refused('secrets decrypt .env', 4)).toBe(refusal);
     expect(await here.refused('exec -f .env -- true', 4)).toBe(refusal);
     expect(await here.refused('secrets get .env TOKEN', 4)).toMatch(
-      /^coffer: \.env:1: TOKEN: this can't be opened \(it was altered, moved from another name, or encrypted with a key "app" of another store\)$/,
+      /^coffer: \.env:1: TOKEN: cannot decrypt \(it was modified, moved from another name, or encrypted with a key "app" of another store\)$/,
     );
   });
 
@@ -52,7 +51,7 @@ describe('values that somebody else has encrypted', () => {
     await here.ok('secrets encrypt own.env --key app');
     here.write('.env', `${here.read('.env')}${here.read('own.env')}`);
     const said = await here.refused('secrets decrypt .env', 4);
-    expect(said.match(/this can't be opened/g)).toHaveLength(2);
+    expect(said.match(/cannot decrypt/g)).toHaveLength(2);
     expect(said).not.toContain('none of the');
   });
 });

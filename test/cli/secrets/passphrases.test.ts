@@ -5,15 +5,15 @@ import { systemRandom } from '../../../src/ground/random.ts';
 describe('a passphrase', () => {
   it.each([
     ['x', 'it has only 1 character'],
-    ['hunter2', 'it is among the first that anybody tries'],
-    ['P@ssw0rd', 'it is among the first that anybody tries'],
-    ['password123', 'it is among the first that anybody tries'],
-    ['aaaaaaaaaaaaaaaaaaaaaaaa', 'most of it is a pattern'],
-    ['abcdefghijklmnop', 'most of it is a pattern'],
-    ['qwertyuiopasdfghjkl', 'most of it is a pattern'],
-    ['12345678901234567890', 'most of it is a pattern'],
-    ['secret', 'there is little in it but 1 common word'],
-    ['Correct Horse', 'there is little in it but 2 common words'],
+    ['hunter2', 'it is a common password'],
+    ['P@ssw0rd', 'it is a common password'],
+    ['password123', 'it is a common password'],
+    ['aaaaaaaaaaaaaaaaaaaaaaaa', 'it is mostly a pattern'],
+    ['abcdefghijklmnop', 'it is mostly a pattern'],
+    ['qwertyuiopasdfghjkl', 'it is mostly a pattern'],
+    ['12345678901234567890', 'it is mostly a pattern'],
+    ['secret', 'it consists mostly of 1 common word'],
+    ['Correct Horse', 'it consists mostly of 2 common words'],
     ['x7#kQ', 'it has only 5 characters'],
   ])('such as %j is weak, and why', (passphrase, reason) => {
     expect(weaknessOf(passphrase)).toBe(reason);

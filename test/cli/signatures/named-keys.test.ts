@@ -22,14 +22,14 @@ const about = { fileName: 'file', namespace: 'file', comment: undefined, at: 0 }
 
 describe('a server that answers nonsense', () => {
   it.each([
-    ['a public key that is none', { 1: { public_key: '-----BEGIN PUBLIC KEY-----\nAAAA', creation_time } }],
-    ['a public key that is none', { 1: { public_key: 'AAAA', creation_time } }],
+    ['an invalid public key', { 1: { public_key: '-----BEGIN PUBLIC KEY-----\nAAAA', creation_time } }],
+    ['an invalid public key', { 1: { public_key: 'AAAA', creation_time } }],
     ['a version that can be none', { one: { public_key: pem, creation_time } }],
     ['a version that can be none', { 1: { public_key: pem, creation_time: 'once' } }],
   ])('has %s in it, as of %j', async (what, keys) => {
     await expect(publicVersions(server(keys), 'key')).rejects.toMatchObject({
       kind: 'unavailable',
-      message: `the answer about the key has ${what} in it`,
+      message: `unexpected response about the key: ${what}`,
     });
   });
 

@@ -53,8 +53,8 @@ it('what commits took away from a keyring or altered in it is named with its com
     expect(witness.isShallow).toBe(false);
     expect(witness.losses.map(({ text }) => text).sort()).toEqual(
       [
-        ...paths.map((path) => `commit ${taking} by bob took away .coffer/${path}`),
-        `commit ${altering} by eve altered .coffer/${altered}`,
+        ...paths.map((path) => `commit ${taking} by bob removed .coffer/${path}`),
+        `commit ${altering} by eve changed .coffer/${altered}`,
       ].sort(),
     );
     return asked;

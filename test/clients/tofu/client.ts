@@ -59,7 +59,7 @@ async function refusesStates(bench: Bench, command: string): Promise<void> {
   );
   match(
     output.replace(/\s+/g, ' '),
-    /but neither states nor locks: keep the state of this configuration in another backend/,
+    /but not states or locks: store the state of this configuration in another backend/,
   );
 }
 

@@ -41,8 +41,8 @@ describe('stanzas that age and its plugins exchange', () => {
   });
 
   it('begin as they must, and end', () => {
-    expect(() => new StanzaLines().add('done')).toThrow('begins otherwise');
-    expect(() => new StanzaLines().add('-> a\u0000b')).toThrow('begins otherwise');
+    expect(() => new StanzaLines().add('done')).toThrow('malformed stanza');
+    expect(() => new StanzaLines().add('-> a\u0000b')).toThrow('malformed stanza');
     const lines = new StanzaLines();
     lines.add('-> msg');
     expect(() => lines.add('A'.repeat(65))).toThrow('too long');
@@ -68,7 +68,7 @@ describe('a key that is confirmed', () => {
       },
       async consent({ key }) {
         asked.push(key);
-        throw denied('it was not allowed');
+        throw denied('denied');
       },
       defect: (error) => {
         throw error;

@@ -30,8 +30,8 @@ it('names the mount of a key, unless it is the usual one', async () => {
   await given(laptop);
   await given(offer('team', 'laptop'));
   expect(questions).toEqual([
-    'Let ssh use the key laptop to log in?',
-    'Let ssh use the key team/laptop to log in?',
+    'Allow ssh to use key laptop to log in?',
+    'Allow ssh to use key team/laptop to log in?',
   ]);
 });
 
@@ -67,5 +67,5 @@ it('takes no no from who has hung up', async () => {
 });
 
 it('is a no where nobody can be asked', async () => {
-  await expect(consentBy(ssh, undefined)(laptop, 'log in', waiting())).rejects.toThrow('nobody to ask');
+  await expect(consentBy(ssh, undefined)(laptop, 'log in', waiting())).rejects.toThrow('cannot prompt');
 });

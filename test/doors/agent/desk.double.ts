@@ -54,7 +54,7 @@ export function deskDouble(uses: readonly string[], answer = true): DeskDouble {
     },
     async run(operation, raw, mount) {
       const found = doubleKeys.find(({ name }) => name === raw['name']);
-      if (found === undefined || mount !== 'transit') throw denied('this is not offered here');
+      if (found === undefined || mount !== 'transit') throw denied('not offered');
       if (operation === 'transit keys read') {
         const keys = { 1: { public_key: texts.get(found.name) } };
         return {
@@ -69,7 +69,7 @@ export function deskDouble(uses: readonly string[], answer = true): DeskDouble {
     },
     async consent({ confirm }, what) {
       if (confirm) asked.push(what);
-      if (confirm && !answer) throw denied('it was not allowed');
+      if (confirm && !answer) throw denied('denied');
     },
     defect: (error) => void defects.push(error),
   };

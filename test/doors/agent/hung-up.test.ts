@@ -72,7 +72,7 @@ describe.each<[string, OpenDoor, Desk, () => Buffer | Promise<Buffer>]>([
         if (!confirm) return;
         asked.resolve(gone);
         if (!gone.aborted) await once(gone, 'abort');
-        throw denied('it was not allowed');
+        throw denied('denied');
       },
     });
     // As sockets of agents are made.

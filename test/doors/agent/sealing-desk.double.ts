@@ -36,7 +36,7 @@ export function sealingDesk(): {
     },
     async run(operation, raw) {
       requireOpen();
-      if (raw['name'] !== 'app') throw denied('this is not offered here');
+      if (raw['name'] !== 'app') throw denied('not offered');
       if (operation === 'transit keys read') {
         const versions = Object.fromEntries(keys.map((_, index) => [index + 1, 1_700_000_000 + index]));
         return { data: { latest_version: keys.length, keys: versions } };

@@ -65,7 +65,7 @@ describe('messages of the agent protocol', () => {
     for (const length of [0, MOST_MESSAGE_BYTES + 1, 0xffffffff]) {
       const come = new ByteQueue();
       come.add(uint32(length));
-      expect(() => takeMessage(come)).toThrow("can't be right");
+      expect(() => takeMessage(come)).toThrow('invalid message length');
     }
   });
 

@@ -168,7 +168,7 @@ describe('the audit trail of a server', () => {
     await reload();
     const refusal = await send(address, 'POST', '/v1/transit/keys/after', { token });
     expect(refusal.status).toBe(503);
-    expect(refusal.json.errors[0]).toBe('the audit log can not be written');
+    expect(refusal.json.errors[0]).toBe('the audit log cannot be written');
     const read = await send(address, 'GET', '/v1/transit/keys/before', { token });
     expect([read.status, read.text.includes('before')]).toEqual([503, false]);
     const document = await send(address, 'GET', '/api/v2/organizations', { token });
@@ -188,7 +188,7 @@ describe('the audit trail of a server', () => {
       const append = vi.spyOn(AuditLog.prototype, 'append');
       // The record of the request is written, that of the answer is not.
       append.mockImplementationOnce(async () => undefined);
-      append.mockRejectedValueOnce(unavailable('the audit log can not be written'));
+      append.mockRejectedValueOnce(unavailable('the audit log cannot be written'));
       const { status, text } = await send(address, 'POST', path, {
         token,
         ...(body === undefined ? {} : { body, headers: { 'content-type': 'application/vnd.api+json' } }),
@@ -196,7 +196,7 @@ describe('the audit trail of a server', () => {
       append.mockRestore();
       expect({ status, text }).toEqual({
         status: 409,
-        text: expect.stringContaining('the change is made, but the audit log can not be written'),
+        text: expect.stringContaining('the change was made, but the audit log cannot be written'),
       });
     }
     expect((await send(address, 'GET', '/v1/transit/keys/once', { token })).status).toBe(200);

@@ -89,14 +89,14 @@ describe('a listener', () => {
     await once(other, 'listening');
     expect(await refused(startServer({ listen: [], socket: taken }))).toMatchObject({
       kind: 'conflict',
-      message: `another program listens on ${taken}`,
+      message: `another program is already listening on ${taken}`,
     });
     other.close();
     const file = join(directory, 'file');
     writeFileSync(file, 'precious');
     expect(await refused(startServer({ listen: [], socket: file }))).toMatchObject({
       kind: 'conflict',
-      message: `${file} is in the way`,
+      message: `${file} exists and is not a socket`,
     });
   });
 
@@ -148,12 +148,12 @@ describe('a listener', () => {
       refused(startServer({ tls: files }));
     expect(await refusalOf({ certificateFile: empty, keyFile })).toEqual({
       kind: 'invalid',
-      message: `there is no certificate in ${empty}`,
+      message: `no certificate in ${empty}`,
       field: 'tls',
     });
     expect(await refusalOf({ certificateFile, keyFile: empty })).toEqual({
       kind: 'invalid',
-      message: `there is no private key in ${empty} that can be read`,
+      message: `no readable private key in ${empty}`,
       field: 'tls-key',
     });
     expect(await refusalOf({ certificateFile, keyFile: other.keyFile })).toEqual({

@@ -133,7 +133,7 @@ export const batchSuite: Suite = (here) => {
   });
 
   it.each([
-    ['a value beside it', ['x', '--batch', '-'], 'VALUE and --batch'],
+    ['a value beside it', ['x', '--batch', '-'], 'VALUE cannot be used with --batch'],
     ['a file beside it', ['--in', 'array.json', '--batch', '-'], '--in'],
     ['a file that is not there', ['--batch', 'nowhere'], '--batch'],
   ])('refuses %s', async (_, words, named) => {

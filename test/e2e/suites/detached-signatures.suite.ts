@@ -41,7 +41,7 @@ export const detachedSignaturesSuite: Suite = (here) => {
       expect(await here().ok(`verify artifact ${trust}`)).toMatch(/^artifact: valid \(ssh, SHA256:/);
       expect(await here().run(`verify another artifact.sig ${trust}`)).toMatchObject({
         exitCode: 5,
-        stdout: expect.stringContaining('not valid: the file is not what was signed') as string,
+        stdout: expect.stringContaining('not valid: the file or the signature was modified') as string,
       });
     }
   });
@@ -70,7 +70,7 @@ export const detachedSignaturesSuite: Suite = (here) => {
     file('package.minisig', text.replace('1.2.3', '6.6.6'));
     expect(await here().run('verify package --public-key mini.pub')).toMatchObject({
       exitCode: 5,
-      stdout: 'package: not valid: its comment was altered\n',
+      stdout: 'package: not valid: its comment was modified\n',
     });
     await here().ok('transit keys create not-mini --type ecdsa-p256');
     expect(await here().refused('sign package --key not-mini --format minisign --force', 2)).toContain(
@@ -105,7 +105,7 @@ export const detachedSignaturesSuite: Suite = (here) => {
       'outside of its directory',
     );
     expect(await here().refused('sign dist/a --key lists --manifest dist/deep/SUMS', 2)).toContain(
-      'outside of the directory',
+      'outside the directory',
     );
   });
 
@@ -155,7 +155,7 @@ export const detachedSignaturesSuite: Suite = (here) => {
     expect(await here().ok('transit keys public shown --version 1')).toBe(pem);
     await here().refused('transit keys public shown --version 7', 3);
     await here().ok('transit keys create secret --type aes256-gcm96');
-    expect(await here().refused('transit keys public secret', 2)).toContain('no public half');
+    expect(await here().refused('transit keys public secret', 2)).toContain('has no public key');
   });
 
   it('keeps a signature that is there, and leaves nothing behind a key that can not sign', async () => {
@@ -163,7 +163,7 @@ export const detachedSignaturesSuite: Suite = (here) => {
     file('kept', 'kept');
     await here().ok('sign kept --key once');
     const before = readFileSync(here().file('kept.sig'), 'utf8');
-    expect(await here().refused('sign kept --key once', 6)).toContain('kept.sig exists already');
+    expect(await here().refused('sign kept --key once', 6)).toContain('kept.sig already exists');
     expect(readFileSync(here().file('kept.sig'), 'utf8')).toBe(before);
     await here().ok('sign kept --key once --force');
     expect(statSync(here().file('kept.sig')).mode & 0o777).toBe(0o666 & ~process.umask());
@@ -174,7 +174,7 @@ export const detachedSignaturesSuite: Suite = (here) => {
     await here().refused('sign kept --key silent', 2);
     expect(() => statSync(here().file('kept.sig'))).toThrow('ENOENT');
     expect(await here().refused('verify kept --key once', 3)).toContain('kept.sig');
-    expect(await here().refused('verify kept signature', 2)).toContain('nobody is trusted');
+    expect(await here().refused('verify kept signature', 2)).toContain('no public key given to verify with');
     file('piped', await here().ok('sign - --key once', { input: 'kept' }));
     await here().ok('verify kept piped --key once');
   });

@@ -52,7 +52,7 @@ export const envelopesSuite: Suite = (here) => {
       await here().ok('transit envelope encrypt mine --in m.bin --out m.coffer');
       for (const verb of ['decrypt', 'header', 'rewrap']) {
         expect(await here().refused(`transit envelope ${verb} other --in m.coffer`, 4)).toBe(
-          'coffer: the envelope is encrypted under key "mine", not "other" (leave the name out to use the one in the header)',
+          'coffer: the envelope is encrypted under key "mine", not "other" (omit the name to use the one in the header)',
         );
       }
     });
@@ -234,7 +234,7 @@ export const envelopesSuite: Suite = (here) => {
         await here().refused(`transit envelope decrypt --in p.coffer --offset ${10 * CHUNK + 1}`, 2),
       ).toContain(`the plaintext has ${10 * CHUNK} bytes`);
       expect(await here().refused('transit envelope decrypt --in p.coffer --offset x', 2)).toContain(
-        'give a number of bytes',
+        'use a number of bytes',
       );
     });
   });
@@ -251,7 +251,7 @@ export const envelopesSuite: Suite = (here) => {
         { in: 's2.bin', out: 's2.bin.coffer', bytes_read: 10 },
       ]);
       expect(await here().refused('transit envelope encrypt several --in s1.bin s2.bin', 6)).toContain(
-        's1.bin.coffer exists already (say --force to replace it)',
+        's1.bin.coffer already exists (use --force to overwrite it)',
       );
       await here().ok('transit envelope encrypt several --in s1.bin s2.bin --force');
       for (const name of ['s1.bin', 's2.bin']) rmSync(here().file(name));
@@ -299,23 +299,23 @@ export const envelopesSuite: Suite = (here) => {
       make('x/n', 1);
       make('y/n', 1);
       expect(await here().refused('transit envelope encrypt names --in x/n y/n --out-dir z', 2)).toContain(
-        'x/n and y/n would both become z/n.coffer',
+        'x/n and y/n would both be written to z/n.coffer',
       );
       expect(await here().refused('transit envelope encrypt names --in x/n y/n --out z', 2)).toContain(
         'use --out-dir',
       );
       expect(await here().refused('transit envelope decrypt --in x/n y/n', 2)).toContain(
-        'does not end in .coffer',
+        'n does not end in .coffer',
       );
       expect(await here().refused('transit envelope encrypt names --in x/n -', 2)).toContain(
-        'standard input has no name',
+        '--out-dir cannot be used with standard input',
       );
       mkdirSync(here().file('empty'));
       expect(await here().refused('transit envelope encrypt names --in empty', 2)).toContain(
-        'nothing to do in empty (no file is there, but for those that end in .coffer or .age)',
+        'no matching files in empty (all files already end in .coffer or .age)',
       );
       expect(await here().refused('transit envelope header --in empty', 2)).toContain(
-        'nothing to do in empty (no file there ends in .coffer or .age)',
+        'no matching files in empty (no files end in .coffer or .age)',
       );
     });
 
@@ -325,7 +325,7 @@ export const envelopesSuite: Suite = (here) => {
       await here().ok('transit envelope encrypt mistaken --in mistaken.txt --out mistaken.coffer');
       for (const command of ['decrypt', 'header', 'rewrap']) {
         expect(await here().refused(`transit envelope ${command} mistaken.coffer`, 2)).toBe(
-          'coffer: NAME: mistaken.coffer is no name of a key (name files with --in)',
+          'coffer: NAME: invalid key name mistaken.coffer (name files with --in)',
         );
       }
       expect(await here().refused('transit envelope encrypt ./mistaken.txt', 2)).toContain(
@@ -340,7 +340,7 @@ export const envelopesSuite: Suite = (here) => {
       if (stderr === '') return; // Some file systems take no such names.
       expect({ exitCode, stderr }).toEqual({
         exitCode: 2,
-        stderr: "coffer: latin/\ufffd: can't read latin/\ufffd: its name is not UTF-8\n",
+        stderr: 'coffer: latin/\ufffd: cannot read latin/\ufffd: its name is not UTF-8\n',
       });
       expect(existsSync(here().file('latin/a.coffer'))).toBe(true);
     });
@@ -351,7 +351,7 @@ export const envelopesSuite: Suite = (here) => {
       make('file', 1);
       expect(
         await here().refused('transit envelope encrypt homeless --in homeless.txt --out-dir file/below', 2),
-      ).toBe("coffer: --out-dir: can't write file/below: part of the path is not a directory");
+      ).toBe('coffer: --out-dir: cannot write file/below: part of the path is not a directory');
     });
 
     it('are done although one of them fails', async () => {
@@ -370,7 +370,7 @@ export const envelopesSuite: Suite = (here) => {
   it('never mixes a report into the data', async () => {
     await newKey('report');
     expect(await here().refused('transit envelope encrypt report -o json', 2, { input: 'x' })).toContain(
-      'standard output is for the data',
+      '-o json cannot be used when the data goes to standard output',
     );
   });
 };

@@ -77,7 +77,7 @@ export const loginMethodsSuite: Suite = (here) => {
     const place = here();
     await place.ok('auth enable userpass');
     expect(await place.refused('auth userpass write ada hunter2', 2)).toBe(
-      'coffer: password: not as an argument, which others on the machine can read (give it on standard input (-) or with --in, or leave it out to be asked)',
+      'coffer: password: secrets cannot be passed as arguments: other users could see them (pass it on standard input (-) or with --in, or omit it to be prompted)',
     );
     expect(await place.refused('auth userpass write ada --token-policies clerk', 2)).toContain(
       'must provide either',

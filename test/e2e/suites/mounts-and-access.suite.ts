@@ -43,7 +43,7 @@ export const mountsAndAccessSuite: Suite = (here) => {
     await here().refused('read transit/keys/by-path', 3);
     await here().refused('read nowhere/at/all', 3);
     expect(await here().refused('write transit/keys/by-path @absent', 2)).toContain(
-      "KEY=VALUE: can't read absent",
+      'KEY=VALUE: cannot read absent',
     );
   });
 

@@ -36,7 +36,7 @@ export const ofOthersSuite: Suite = (here) => {
     expect(await verify('--namespace', 'mail')).toMatchObject({ exitCode: 0 });
     expect(await verify()).toMatchObject({
       exitCode: 5,
-      stdout: 'message: not valid: it was made for the namespace "mail"\n',
+      stdout: 'message: not valid: it was created for the namespace "mail"\n',
     });
     program('ssh-keygen', ['-q', '-t', 'ed25519', '-N', '', '-f', 'other']);
     const other = await alone.run('verify message --public-key other.pub --namespace mail');
@@ -63,7 +63,7 @@ export const ofOthersSuite: Suite = (here) => {
     file('other', 'something else');
     expect(await here().run('transit envelope decrypt --passphrase-file other --in word.age')).toMatchObject({
       exitCode: 4,
-      stderr: expect.stringContaining('the passphrase is not the one of this file') as string,
+      stderr: expect.stringContaining('wrong passphrase') as string,
     });
   });
 };

@@ -65,7 +65,7 @@ export const pipesSuite: Suite = (here) => {
       );
       expect(exitCode).toBe(4);
       expect(stderr).toBe(
-        'coffer: the envelope is damaged: its end is missing, or was changed (bring it back from where it came from)\n',
+        'coffer: the envelope is damaged: its end is missing, or was changed (get a fresh copy of the file)\n',
       );
       expect(bytes.length % CHUNK).toBe(0);
       expect(bytes.length).toBeGreaterThan(0);

@@ -103,7 +103,7 @@ export const recipientsSuite: Suite = (here) => {
     expect(await here().run('transit envelope decrypt --identity carl.txt --in three.age')).toMatchObject({
       exitCode: 4,
       stdout: '',
-      stderr: expect.stringContaining('no key that was tried opens this file') as string,
+      stderr: expect.stringContaining('no matching key for this file') as string,
     });
   });
 
@@ -113,7 +113,7 @@ export const recipientsSuite: Suite = (here) => {
     await here().ok('transit envelope encrypt envelopes --in identity.txt --out own.coffer');
     expect(
       await here().refused('transit envelope decrypt --identity identity.txt --in own.coffer', 2),
-    ).toMatch(/^coffer: --identity: it opens files in the age format, and this is none \(/);
+    ).toMatch(/^coffer: --identity: --identity is only for age files, and this is not one \(/);
   });
 
   it('open with an older version of the key, whose rotation gives a new recipient', async () => {
@@ -175,7 +175,7 @@ export const recipientsSuite: Suite = (here) => {
     expect(createPublicKey(await here().ok('transit keys public tagged')).equals(pair.publicKey)).toBe(true);
     for (const format of ['ssh', 'allowed-signers']) {
       expect(await here().refused(`transit keys public tagged --format ${format}`, 2)).toContain(
-        'SSH has no keys of this type',
+        'SSH does not support keys of this type',
       );
     }
     const exported = await here().ok('transit keys export tagged --key-type encryption-key -o json');
@@ -226,8 +226,8 @@ export const recipientsSuite: Suite = (here) => {
       [Buffer.concat([header, chunk(1), chunk(0), chunk(2)]), 4, 'chunk 0 was changed, moved'],
       [Buffer.concat([whole, chunk(2)]), 4, 'something follows its end'],
       [Buffer.concat([changed, whole.subarray(start)]), 4, 'the header of the envelope is not authentic'],
-      [header.subarray(0, 50), 4, 'it ends inside its header'],
-      [many, 4, 'for more than 1000 recipients'],
+      [header.subarray(0, 50), 4, 'it ends within its header'],
+      [many, 4, 'it has more than 1000 recipients'],
       [`age-encryption.org/v1\n-> ${'x'.repeat(3_000_000)}`, 4, 'its header is longer than any that is read'],
       ['age-encryption.org/v2\n', 1, 'another version of the age format'],
     ];
@@ -252,12 +252,12 @@ export const recipientsSuite: Suite = (here) => {
     sshKey('curve', 'ecdsa');
     const refusals: readonly (readonly [who: string, why: string])[] = [
       [mistyped, 'its checksum does not fit'],
-      ['@list.txt', 'line 2 of list.txt: this key of age is mistyped'],
-      ['@secret.txt', 'this is a private key'],
-      ['@curve.pub', "can't be encrypted to"],
-      ['symmetric', "is of a type that others can't encrypt to"],
+      ['@list.txt', 'list.txt:2: invalid age key'],
+      ['@secret.txt', 'this is a private key, not a recipient'],
+      ['@curve.pub', 'cannot encrypt to SSH keys'],
+      ['symmetric', 'cannot be a recipient: wrong key type'],
       ['nobody', 'nobody'],
-      [`${good} ${hybrid}`, 'with and without protection against quantum computers'],
+      [`${good} ${hybrid}`, 'post-quantum and classic recipients cannot be mixed'],
       ['age1qqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqsl5qcx', ''],
     ];
     for (const [who, why] of refusals) {

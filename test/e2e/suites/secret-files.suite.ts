@@ -54,7 +54,7 @@ export const secretFilesSuite: Suite = (here) => {
     expect((await here().run('secrets get app.json d')).stdout).toBe('A');
     expect(await here().json('secrets get app.json a.b')).toEqual({ value: '1.50' });
     expect((await here().run('secrets get app.env EMPTY')).stdout).toBe('');
-    expect(await here().refused('secrets get app.json a', 3)).toContain('such as a.b');
+    expect(await here().refused('secrets get app.json a', 3)).toContain('e.g. a.b');
   });
 
   it('sets a value and touches no other line', async () => {
@@ -105,19 +105,23 @@ export const secretFilesSuite: Suite = (here) => {
     const { exitCode, stderr } = await here().run('secrets decrypt moved.yaml');
     expect(exitCode).toBe(4);
     expect(stderr.split('\n')).toEqual([
-      expect.stringMatching(/^coffer: moved.yaml:1: user: this was encrypted for another place, password \(/),
-      expect.stringMatching(/^coffer: moved.yaml:2: password: this was encrypted for another place, user \(/),
+      expect.stringMatching(
+        /^coffer: moved.yaml:1: user: this value was encrypted under another name, password \(/,
+      ),
+      expect.stringMatching(
+        /^coffer: moved.yaml:2: password: this value was encrypted under another name, user \(/,
+      ),
       '',
     ]);
     expect(read('moved.yaml')).toBe(swapped);
     write('moved.yaml', `list:\n- new\n- ${x}\n`);
-    expect(await here().refused('secrets get moved.yaml list.1', 4)).toContain('for another place, list.0');
+    expect(await here().refused('secrets get moved.yaml list.1', 4)).toContain('under another name, list.0');
   });
 
   it.each([
-    ['cut off', (value: string) => value.slice(0, -5), 'it looks cut off'],
-    ['cut down to its head', (value: string) => value.slice(0, 20), 'it looks cut off'],
-    ['altered', (value: string) => value.replace(/.{3}$/, 'AA='), 'it was altered'],
+    ['cut off', (value: string) => value.slice(0, -5), 'it appears to be truncated'],
+    ['cut down to its head', (value: string) => value.slice(0, 20), 'it appears to be truncated'],
+    ['altered', (value: string) => value.replace(/.{3}$/, 'AA='), 'it was modified'],
     ['of a version that is not there', (value: string) => value.replace(':v1:', ':v7:'), 'has no version 7'],
   ])('refuses a value that is %s with code 4, naming file, line and name', async (_, spoil, message) => {
     await sealed('bad.env', 'A=1\nB=22222222\n');
@@ -139,16 +143,12 @@ export const secretFilesSuite: Suite = (here) => {
     await here().ok('transit keys rotate passing');
     await here().ok('transit keys config passing --min-decryption-version 2 --deletion-allowed');
     expect(await here().refused('secrets decrypt old.env', 4)).toContain(
-      'old.env:1: A: version 1 of key "passing" may not decrypt any more',
+      'old.env:1: A: version 1 of key "passing" is no longer allowed to decrypt',
     );
     await here().ok('transit keys delete passing --yes');
-    expect(await here().refused('secrets decrypt old.env', 3)).toContain(
-      'old.env:1: A: there is no key "passing"',
-    );
+    expect(await here().refused('secrets decrypt old.env', 3)).toContain('old.env:1: A: no key "passing"');
     write('old.env', 'B=1\n');
-    expect(await here().refused('secrets encrypt --key passing old.env', 3)).toContain(
-      'there is no key "passing"',
-    );
+    expect(await here().refused('secrets encrypt --key passing old.env', 3)).toContain('no key "passing"');
     expect(await here().refused('transit keys read passing', 3)).toContain('passing');
   });
 
@@ -158,7 +158,7 @@ export const secretFilesSuite: Suite = (here) => {
     write('rsa.env', 'A=1\n');
     for (const key of ['wide', 'same']) {
       const refusal = await here().refused(['secrets', 'encrypt', '--key', key, 'rsa.env'], 2);
-      expect(refusal).toContain(`key "${key}" can't bind a value to its place`);
+      expect(refusal).toContain(`key "${key}" cannot encrypt values in files`);
     }
     expect(read('rsa.env')).toBe('A=1\n');
   });
@@ -201,7 +201,7 @@ export const secretFilesSuite: Suite = (here) => {
     );
     const [value = ''] = valuesOf('source.env');
     expect(await here().refused('secrets inject', 2, { input: `x\n${value}` })).toContain(
-      'standard input:2: this ciphertext has no name to be bound to',
+      'standard input:2: a bare ciphertext cannot be decrypted here: it has no name',
     );
   });
 
@@ -225,7 +225,7 @@ export const secretFilesSuite: Suite = (here) => {
     await sealed('good.env', 'A=1\n');
     const { exitCode, stderr } = await here().run('secrets decrypt missing.env good.env');
     expect(exitCode).toBe(2);
-    expect(stderr).toBe("coffer: can't read missing.env: no such file\n");
+    expect(stderr).toBe('coffer: cannot read missing.env: no such file\n');
     expect(read('good.env')).toBe('A=1\n');
   });
 

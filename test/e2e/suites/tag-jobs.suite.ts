@@ -40,7 +40,7 @@ plain,
     expect(await tagsOf('billing-prod')).toBe('env:prod team:core');
     expect((await attributes('tags show unused'))['instance-count']).toBe(0);
     const { exitCode, stderr } = await run('tags import start.csv');
-    expect({ exitCode, stderr }).toEqual({ exitCode: 0, stderr: 'There is nothing to change.\n' });
+    expect({ exitCode, stderr }).toEqual({ exitCode: 0, stderr: 'No changes needed.\n' });
   });
 
   it('exports what it imported, in every format, and as it was', async () => {
@@ -51,7 +51,7 @@ plain,
     );
     for (const format of ['yaml', 'json', 'csv']) {
       await ok(`tags export --out again.${format}`);
-      expect((await run(`tags import again.${format}`)).stderr).toBe('There is nothing to change.\n');
+      expect((await run(`tags import again.${format}`)).stderr).toBe('No changes needed.\n');
     }
     expect(JSON.parse(await ok('tags export -o json'))).toEqual(
       JSON.parse(await ok('tags export --format json')),
@@ -65,7 +65,7 @@ plain,
     expect(names).toEqual(['billing-prod', 'web-prod']);
     expect(await ok('tags show env:prod -o table')).toContain('On 2 workspaces: billing-prod, web-prod');
     await ok('workspaces create keyed --bind unused');
-    expect(await ok('tags show unused -o table')).toContain('No workspace carries it.');
+    expect(await ok('tags show unused -o table')).toContain('Not used by any workspace.');
     await ok('workspaces delete keyed --yes');
     expect(await ok('tags show env:prod')).toBe('env:prod');
   });
@@ -114,13 +114,13 @@ plain,
 
   it('puts a tag on all workspaces that fit, tells how many had it, and takes it off again', async () => {
     await ok('tags create bulk');
-    expect((await run('tags attach bulk --where-tag team:core')).stderr).toBe('Put bulk on 1 workspace.\n');
+    expect((await run('tags attach bulk --where-tag team:core')).stderr).toBe('Added bulk to 1 workspace.\n');
     expect((await run('tags attach bulk --where-name *-prod')).stderr).toBe(
-      'Put bulk on 1 workspace. 1 workspace had it so already.\n',
+      'Added bulk to 1 workspace. 1 workspace unchanged.\n',
     );
     expect((await attributes('tags show bulk'))['instance-count']).toBe(2);
     expect((await run('tags detach bulk --any-tag team:core team:shop')).stderr).toBe(
-      'Took bulk off 2 workspaces.\n',
+      'Removed bulk from 2 workspaces.\n',
     );
     expect((await attributes('tags show bulk'))['instance-count']).toBe(0);
     await ok('tags delete bulk --yes');
@@ -148,7 +148,7 @@ plain,
     expect(await ok('tags apply plan.yaml --dry-run')).toBe(plan);
     const refused = await run('tags apply plan.yaml');
     expect(refused).toMatchObject({ exitCode: 2, stdout: `${plan}\n` });
-    expect(refused.stderr).toContain('say --yes to do it');
+    expect(refused.stderr).toContain('use --yes to skip the confirmation');
     expect(await tagsOf('web-prod')).toBe('env:prod team:shop');
     expect(await run('tags apply plan.yaml --yes')).toMatchObject({
       exitCode: 0,
@@ -159,7 +159,7 @@ plain,
     expect(await tagsOf('billing-dev')).toBe('env:dev team:new');
     expect(await tagsOf('fresh')).toBe('env:dev');
     expect(await tagsOf('billing-prod')).toBe('env:prod team:core');
-    expect((await run('tags apply plan.yaml --yes')).stderr).toBe('There is nothing to change.\n');
+    expect((await run('tags apply plan.yaml --yes')).stderr).toBe('No changes needed.\n');
   });
 
   it('leaves the tags of other owners alone', async () => {
@@ -175,7 +175,7 @@ plain,
     ['bad.csv', 'workspace,tag\nbilling-dev,a b\n', /Tags must only contain/],
     ['bad.yaml', 'workspaces:\n  a b: [c]\n', /Name can only include/],
     ['bad.json', '{"workspaces":{"a":"b"}}', /bad\.json: workspaces\.a: this is neither a list/],
-    ['bad.txt', 'x', /format of bad\.txt is not known/],
+    ['bad.txt', 'x', /cannot tell the format of bad\.txt/],
   ])('does nothing for %s, which is wrong', async (name, text, message) => {
     const before = await ok('tags export');
     const { exitCode, stderr } = await run(`tags apply ${file(name, text)} --yes`);
@@ -216,7 +216,7 @@ projects:
     ]);
     for (const format of ['yaml', 'json', 'csv']) {
       await ok(`tags export --out bound-again.${format}`);
-      expect((await run(`tags import bound-again.${format}`)).stderr).toBe('There is nothing to change.\n');
+      expect((await run(`tags import bound-again.${format}`)).stderr).toBe('No changes needed.\n');
     }
     file('bound.csv', 'workspace,tag,key,value\nplain,,env,test\n');
     expect((await ok('tags apply bound.csv --yes')).split('\n')).toEqual([

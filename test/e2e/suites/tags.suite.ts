@@ -102,7 +102,7 @@ export const tagsSuite: Suite = (here) => {
     expect((await here().ok('tags list --all --org crowded')).split('\n')).toEqual(names);
     const { stdout, stderr } = await here().run('tags list --org crowded');
     expect(stdout.trimEnd().split('\n')).toEqual(names.slice(0, 20));
-    expect(stderr).toBe('coffer: warning: 20 of 230 are listed (--all lists every one)\n');
+    expect(stderr).toBe('coffer: warning: showing 20 of 230 (use --all to list all)\n');
     expect(await here().run('tags list --org crowded --page 2')).toMatchObject({ exitCode: 0, stderr: '' });
   });
 

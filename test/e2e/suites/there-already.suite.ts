@@ -7,8 +7,8 @@ import type { Suite } from './index.ts';
 export const thereAlreadySuite: Suite = (here) => {
   it.each([
     ['orgs create there', ''],
-    ['workspaces create w --org there', 'there is a workspace "w" already'],
-    ['tags create env:prod --org there', 'there is a tag "env:prod" already'],
+    ['workspaces create w --org there', 'a workspace "w" already exists'],
+    ['tags create env:prod --org there', 'a tag "env:prod" already exists'],
     ['mounts add twice', 'path is already in use at twice/'],
   ])('says of a second "%s" that it exists, and takes it for good with --if-missing', async (line, text) => {
     await here().ok(line);
@@ -33,9 +33,9 @@ export const thereAlreadySuite: Suite = (here) => {
     await here().ok('transit keys create signer --type ed25519');
     const again = await here().run('transit keys create signer --type ed25519');
     expect(again).toMatchObject({ exitCode: 0, stdout: '' });
-    expect(again.stderr).toBe('Key signer is there already (ed25519, version 1).\n');
+    expect(again.stderr).toBe('Key signer already exists (ed25519, version 1).\n');
     expect(await here().refused('transit keys create signer', 6)).toContain(
-      'key "signer" exists already, and its type is ed25519, not aes256-gcm96',
+      'key "signer" already exists, but its type is ed25519, not aes256-gcm96',
     );
     expect((await here().run('transit keys create signer --if-missing')).exitCode).toBe(0);
     expect(await here().refused('transit keys create signer --type ed25519 --derived', 6)).toContain(
@@ -68,7 +68,7 @@ export const thereAlreadySuite: Suite = (here) => {
       /.(.{10})$/,
       (whole, end) => `${whole.startsWith('A') ? 'B' : 'A'}${end}`,
     );
-    expect(await here().refused(`transit decrypt a ${altered}`, 4)).toContain('it was altered');
+    expect(await here().refused(`transit decrypt a ${altered}`, 4)).toContain('it was modified');
     await here().refused(`transit decrypt b ${ciphertext}`, 4);
     await here().refused(`transit rewrap b ${ciphertext}`, 4);
     await here().refused('transit decrypt a service:v1:AAAA', 4);
@@ -91,7 +91,7 @@ export const thereAlreadySuite: Suite = (here) => {
     writeFileSync(here().file('f'), 'precious');
     writeFileSync(here().file('source'), 'text');
     writeFileSync(here().file('items'), JSON.stringify({ plaintext: base64('x') }));
-    expect(await here().refused(line, 6)).toBe('coffer: f exists already (say --force to replace it)');
+    expect(await here().refused(line, 6)).toBe('coffer: f already exists (use --force to overwrite it)');
     expect(readFileSync(here().file('f'), 'utf8')).toBe('precious');
     for (const consent of ['--force', '--yes']) {
       writeFileSync(here().file('f'), 'precious');

@@ -24,7 +24,7 @@ function deskOf(defects: unknown[]): Desk {
   return {
     offers: async () => [{ ...name, uses: ['open'], confirm: false }],
     async run(operation, raw) {
-      if (raw['name'] !== name.key) throw denied('this is not offered here');
+      if (raw['name'] !== name.key) throw denied('not offered');
       if (operation === 'transit keys read') return { data: { keys: { 1: { public_key: recipient } } } };
       const batch = raw['batch_input'] as readonly { readonly ciphertext: string }[];
       const results = batch.map(({ ciphertext }) => {

@@ -176,7 +176,7 @@ describe('the tags of an organization', () => {
     [{ 'filter[taggable-type]': 'registry-modules' }, { field: 'filter[taggable-type]' }],
     [
       { 'fields[tag-binding]': 'key,owner' },
-      { field: 'fields[tag-binding]', message: 'owner is no field of a tag binding' },
+      { field: 'fields[tag-binding]', message: 'unknown tag binding field owner' },
     ],
     [{ 'filter[tagged][0][name]': 'x' }, { field: 'filter[tagged][0][name]' }],
     [{ 'filter[taggable]': 'x' }, { field: 'filter[taggable]' }],

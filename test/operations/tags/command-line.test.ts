@@ -59,16 +59,16 @@ describe('names on the command line', () => {
   });
 
   it.each([
-    ['workspaces bind', 'Bound 2 tags to the workspace'],
-    ['workspaces rebind', 'The workspace has 2 tags of its own'],
-    ['projects bind', 'Bound 2 tags to the project'],
-    ['projects rebind', 'The project has 2 tags'],
+    ['workspaces bind', 'Set 2 tags on the workspace'],
+    ['workspaces rebind', 'Set 2 tags on the workspace, replacing all others'],
+    ['projects bind', 'Set 2 tags on the project'],
+    ['projects rebind', 'Set 2 tags on the project, replacing all others'],
   ])('of a key without a value are told as such by %s', async (path, said) => {
     const { params, cli } = await loadOperation(path);
     const done = (...data: readonly string[]) =>
       cli?.done?.(parseValues(params, { workspace_id: 'ws', project_id: 'prj', data }).values);
-    expect(done('env', 'a=b')).toBe(`${said}; env has no value: give one as env=VALUE.`);
-    expect(done('env', 'a=')).toBe(`${said}; env, a have no value: give one as env=VALUE.`);
+    expect(done('env', 'a=b')).toBe(`${said}; env has no value (set one with env=VALUE).`);
+    expect(done('env', 'a=')).toBe(`${said}; env, a have no value (set one with env=VALUE).`);
     expect(done('env=prod', 'a=b')).toBe(`${said}.`);
   });
 
@@ -129,13 +129,13 @@ describe('the question before a deletion', () => {
   it('sums up when there are many tags', async () => {
     const more = await api.tags('acme', 'c', 'd', 'e', 'f');
     expect(await question('tags delete', { data: [ids['a'], ids['b'], ...more] })).toBe(
-      'Delete 6 tags, which workspaces carry 3 times in all?',
+      'Delete 6 tags, used 3 times by workspaces?',
     );
   });
 
   it('says what a workspace carries, and what an organization has', async () => {
     expect(await question('workspaces delete', { workspace_id: ids['web'] })).toBe(
-      'Delete workspace web? It carries 2 tags.',
+      'Delete workspace web? It has 2 tags.',
     );
     expect(await question('orgs delete', { organization_name: 'acme' })).toBe(
       'Delete organization acme with its 2 workspaces and 2 tags?',
@@ -183,11 +183,11 @@ describe('what is shown', () => {
   });
 
   it.each([
-    ['tags attach', { data: ['x', 'y'] }, 'Put the tag on 2 workspaces.'],
-    ['tags detach', { data: ['x'] }, 'Took the tag off 1 workspace.'],
+    ['tags attach', { data: ['x', 'y'] }, 'Added the tag to 2 workspaces.'],
+    ['tags detach', { data: ['x'] }, 'Removed the tag from 1 workspace.'],
     ['tags delete', { data: ['x'] }, 'Deleted 1 tag.'],
-    ['workspaces tag', { data: ['x', 'y'] }, 'Put 2 tags on the workspace.'],
-    ['workspaces untag', { data: ['x'] }, 'Took 1 tag off the workspace.'],
+    ['workspaces tag', { data: ['x', 'y'] }, 'Added 2 tags to the workspace.'],
+    ['workspaces untag', { data: ['x'] }, 'Removed 1 tag from the workspace.'],
     ['workspaces delete', { workspace_name: 'web' }, 'Deleted workspace web.'],
     ['orgs delete', { organization_name: 'acme' }, 'Deleted organization acme.'],
   ])('for %s is a remark', async (path, values, remark) => {

@@ -103,7 +103,7 @@ const refusals: [Raw, string, string][] = [
   [
     { type: 'ed25519', parameter_set: '44' },
     'invalid parameter set 44 for key type ed25519',
-    'leave it out: the type has none',
+    'omit it: the type has none',
   ],
   [
     { type: 'slh-dsa', parameter_set: 'slh-dsa-shake-128s' },
@@ -152,7 +152,7 @@ describe('a key that is there already', () => {
       expect(cli.misfit?.(asked, { name: 'x', ...there })).toBeUndefined();
     }
     expect(cli.misfit?.(asked, { name: 'x', type: 'ml-dsa-65' })).toBe(
-      `key "x" exists already, and its type is ml-dsa-65, not ${type}`,
+      `key "x" already exists, but its type is ml-dsa-65, not ${type}`,
     );
   });
 });

@@ -101,7 +101,7 @@ describe('keys tag', () => {
     expect(await refused(tag('orders', ['theirs'], 'other'))).toMatchObject({
       kind: 'conflict',
       field: 'organization',
-      message: 'the key carries tags of the organization acme',
+      message: 'the key has tags of the organization acme',
     });
     expect(await refused(keys('untag', { name: 'orders', tags: [theirs] }))).toMatchObject({
       kind: 'not-found',

@@ -28,7 +28,7 @@ describe('keys rotate', () => {
     expect(error).toMatchObject({
       kind: 'unsupported',
       message: 'rotation is only supported for keys that encrypt and decrypt; ed25519 does not',
-      hint: 'to rotate it all the same, use force, on the command line --force',
+      hint: 'use force (--force) to rotate it anyway',
     });
     expect(await ask('keys rotate', { name: 'signing', force: true })).toMatchObject({ latest_version: 2 });
   });

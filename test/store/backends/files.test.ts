@@ -94,7 +94,7 @@ describe('a store directory', () => {
       await expect(impatient.exclusive(async () => 'in')).rejects.toMatchObject({
         kind: 'unavailable',
         message: expect.stringMatching(
-          /lock is held by this process since \d{4}-\d\d-\d\dT[\d:]+Z, waited for \d+ s$/,
+          /^timed out after \d+s waiting for .*lock, held by this process since \d{4}-\d\d-\d\dT[\d:]+Z$/,
         ),
       });
     });
@@ -131,7 +131,7 @@ describe('a store directory', () => {
     rmSync(join(directory, 'state', 'clean-1-1'));
     await expect(backend.state()).rejects.toMatchObject({
       kind: 'corrupt',
-      message: expect.stringContaining('the file that names the present state is missing'),
+      message: expect.stringContaining('the state file is missing'),
     });
     await backend.exclusive(async () => undefined);
     expect((await backend.state()).revision).toBeGreaterThan(1);
@@ -181,7 +181,7 @@ describe('recovery of a store directory', () => {
     becomeDirty(directory, 0);
     await expect(backend.exclusive(async () => undefined)).rejects.toMatchObject({
       kind: 'corrupt',
-      message: `${join(directory, 'state', 'commit', 'journal')} is of another state of the store`,
+      message: `${join(directory, 'state', 'commit', 'journal')} belongs to another revision of the store`,
     });
   });
 
@@ -241,7 +241,7 @@ describe('making a store directory', () => {
     const { directory } = await newBackend();
     await expect(createFiles(directory, { ...content, blobs: none() })).rejects.toMatchObject({
       kind: 'exists',
-      message: `there is a store in ${directory} already`,
+      message: `a store already exists in ${directory}`,
     });
     const other = temporaryDirectory();
     writeFileSync(join(other, 'letter.txt'), 'mine');

@@ -42,7 +42,7 @@ describe('following a commit', () => {
   it('calls the store damaged where the journal is of another state than the one that is there', async () => {
     expect(await refused(follow('dirty-1-5', unsettled(FIRST)))).toMatchObject({
       kind: 'corrupt',
-      message: expect.stringContaining('is of another state of the store'),
+      message: expect.stringContaining('belongs to another revision of the store'),
     });
   });
 });

@@ -9,7 +9,7 @@ describe('the location of a store in PostgreSQL', () => {
       expect(thrownBy(() => parseAddress(location))).toMatchObject({
         kind: 'invalid',
         field: 'store',
-        message: "the location of the store can't be right: a % stands before two hexadecimal digits",
+        message: 'invalid store location: % must be followed by two hexadecimal digits',
       });
     },
   );
@@ -18,8 +18,7 @@ describe('the location of a store in PostgreSQL', () => {
     expect(thrownBy(() => parseAddress('postgres://\udc00@host/d'))).toMatchObject({
       kind: 'invalid',
       field: 'store',
-      message:
-        "the location of the store can't be right: it is not of the form postgres://USER@HOST:PORT/DATABASE",
+      message: 'invalid store location: it is not of the form postgres://USER@HOST:PORT/DATABASE',
     });
   });
 

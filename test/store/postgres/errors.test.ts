@@ -52,7 +52,7 @@ describe.skipIf(missing !== undefined)(
         `unavailable: cannot use ${printed(schema)}: the password is wrong`,
       );
       expect(await failure(() => read(location({ database: 'nix' })))).toBe(
-        `unavailable: cannot use ${printed(schema, 'admin', 'nix')}: there is no such database`,
+        `unavailable: cannot use ${printed(schema, 'admin', 'nix')}: database does not exist`,
       );
       expect(await failure(() => read(location({ more: '&sslmode=require' })))).toBe(
         `unavailable: cannot use ${printed(schema)}: the database offers no TLS`,
@@ -115,7 +115,7 @@ describe.skipIf(missing !== undefined)(
       await initStore({ location: clerk, slots: slots() });
       await write(clerk);
       expect(await failure(() => initStore({ location: clerk, slots: slots() }))).toBe(
-        `exists: there is a store in ${printed(schema, 'clerk')} already`,
+        `exists: a store already exists in ${printed(schema, 'clerk')}`,
       );
     });
 
@@ -124,22 +124,22 @@ describe.skipIf(missing !== undefined)(
       await database.query(`UPDATE ${schema}.version SET version = 2`);
       await write(location);
       await database.query(`UPDATE ${schema}.version SET usable_from = 2`);
-      const newer = `corrupt: the tables of ${printed(schema)} were made by a newer Coffer (version 2); this one knows version 1`;
+      const newer = `corrupt: the tables in ${printed(schema)} were created by a newer Coffer (version 2); this one supports version 1`;
       expect(await failure(() => read(location))).toBe(newer);
       expect(await failure(() => migrateAt(location))).toBe(newer);
       await database.query(`UPDATE ${schema}.version SET version = 0, usable_from = 0`);
       expect(await failure(() => read(location))).toBe(
-        `unavailable: the tables of ${printed(schema)} are of version 0, this Coffer needs 1`,
+        `unavailable: the tables in ${printed(schema)} have version 0; this Coffer needs version 1`,
       );
     });
 
     it.each([
       ['store', 'DROP TABLE %.store', 'is missing'],
-      ['blob', 'ALTER TABLE %.blob DROP COLUMN bytes', 'was altered'],
-      ['blob', 'ALTER TABLE %.blob ADD COLUMN more text', 'was altered'],
-      ['blob', 'ALTER TABLE %.blob DROP CONSTRAINT blob_pkey', 'was altered'],
-      ['blob', 'ALTER TABLE %.blob RENAME COLUMN bytes TO octets', 'was altered'],
-      ['store', 'ALTER TABLE %.store ALTER COLUMN revision TYPE integer', 'was altered'],
+      ['blob', 'ALTER TABLE %.blob DROP COLUMN bytes', 'was modified'],
+      ['blob', 'ALTER TABLE %.blob ADD COLUMN more text', 'was modified'],
+      ['blob', 'ALTER TABLE %.blob DROP CONSTRAINT blob_pkey', 'was modified'],
+      ['blob', 'ALTER TABLE %.blob RENAME COLUMN bytes TO octets', 'was modified'],
+      ['store', 'ALTER TABLE %.store ALTER COLUMN revision TYPE integer', 'was modified'],
       ['store', 'ALTER TABLE %.store RENAME TO shop', 'is missing'],
       ['version', 'DROP TABLE %.version', 'is missing'],
     ])('names the table %s after %s', async (table, sql, what) => {
@@ -165,7 +165,7 @@ describe.skipIf(missing !== undefined)(
       await store.read((view) => view.get(thing));
       await database.query(sql.replaceAll('%', schema));
       expect(await failure(() => use(store))).toMatch(
-        `corrupt: the tables of ${printed(schema)} were altered: `,
+        `corrupt: the tables in ${printed(schema)} were modified: `,
       );
     });
 
@@ -174,7 +174,9 @@ describe.skipIf(missing !== undefined)(
       const store = await openWithKey(location);
       onTestFinished(() => store.close());
       await database.query(`DELETE FROM ${schema}.store`);
-      expect(await failure(() => store.revision())).toBe(`corrupt: the store in ${printed(schema)} is gone`);
+      expect(await failure(() => store.revision())).toBe(
+        `corrupt: the store in ${printed(schema)} no longer exists`,
+      );
       expect(await failure(() => put(store, 3))).toBe(`not-found: no store in ${printed(schema)}`);
     });
 
@@ -241,7 +243,7 @@ describe.skipIf(missing !== undefined)(
       const back = join(temporaryDirectory(), 'back');
       await copyStore({ from: location, to: back });
       expect(await failure(() => copyStore({ from: directory, to: back }))).toBe(
-        `exists: there is a store in ${back} already`,
+        `exists: a store already exists in ${back}`,
       );
       for (const place of [location, back]) {
         const { findings, unlocked } = await examineStore({
@@ -275,7 +277,7 @@ describe.skipIf(missing !== undefined)(
         await database.query(`UPDATE ${schema}.store SET revision = ${revision}, commit = gen_random_uuid()`);
         for (const look of [() => backend.state(), () => backend.exclusive(async () => 'in')]) {
           expect(await failure(look)).toMatch(
-            /(went back|or went back meanwhile:) from generation 1, revision 6 to generation 1, revision [567]$/,
+            /(was rolled back|or rolled back:) from generation 1, revision 6 to generation 1, revision [567]$/,
           );
         }
         const rows = await database.query(`SELECT revision::text FROM ${schema}.store`);

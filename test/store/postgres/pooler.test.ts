@@ -26,7 +26,7 @@ describe.skipIf(missing !== undefined)(
       const direct = database.location(schema);
       const pooled = direct.replace(`:${database.port}/`, `:${pooler.port}/`);
       const place = database.printed(schema).replace(`:${database.port}/`, `:${pooler.port}/`);
-      const refused = `unavailable: cannot use ${place}: this address leads to a pooler in transaction mode, which keeps neither the lock of a writer nor prepared statements`;
+      const refused = `unavailable: cannot use ${place}: this address is a pooler in transaction mode, which supports neither session locks nor prepared statements`;
       return { schema, direct, pooled, refused };
     }
 

@@ -13,8 +13,8 @@ const missing = whyNoDatabase();
 /** As often as a commit is tried in all. */
 const ATTEMPTS = 5;
 const GIVEN_UP = {
-  '40001': 'other transactions came in between again and again',
-  '40P01': 'it ran into deadlocks with other transactions again and again',
+  '40001': 'too many conflicts with other transactions',
+  '40P01': 'too many deadlocks with other transactions',
 } as const;
 
 describe.skipIf(missing !== undefined)(
@@ -109,7 +109,7 @@ describe.skipIf(missing !== undefined)(
           await session.commit(blob('aa'), { isLast: true });
         }),
       );
-      expect(refused).toBe(`unavailable: another process wrote to ${database.printed(schema)} meanwhile`);
+      expect(refused).toBe(`unavailable: another process changed ${database.printed(schema)}`);
       await other;
       const { generation } = await ours.state();
       expect(await ours.has(generation, { area: 'documents', name: 'aa' })).toBe(false);

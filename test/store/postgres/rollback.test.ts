@@ -65,7 +65,7 @@ describe.skipIf(missing !== undefined)(
       expect([reply.status, reply.json.errors[0]]).toEqual([
         503,
         expect.stringMatching(
-          /^the store went back from generation 2, revision \d+ to generation 1, revision \d+$/,
+          /^the store was rolled back from generation 2, revision \d+ to generation 1, revision \d+$/,
         ),
       ]);
       expect(await statusFor(token)).toBe(503);
@@ -74,7 +74,7 @@ describe.skipIf(missing !== undefined)(
       // Somebody who knows nothing works on with it, beyond the number that was seen.
       for (let i = 0; i < 10; i++) await issueToken(location, {});
       expect([await statusFor(token), await statusFor(revoked)]).toEqual([503, 503]);
-      expect(log.filter((line) => line.includes('WENT BACK'))).toHaveLength(1);
+      expect(log.filter((line) => line.includes('WAS ROLLED BACK'))).toHaveLength(1);
       await atStore(location, (store) => store.accept(0));
       expect([await statusFor(token), await statusFor(revoked)]).toEqual([200, 200]);
       expect((await send(address, 'GET', '/v1/sys/health')).status).toBe(200);
@@ -101,11 +101,14 @@ describe.skipIf(missing !== undefined)(
       await standby.start();
       await standby.promote();
       let reply = await encrypt(revoked);
-      for (let i = 0; i < 100 && !/went back/.test(reply.text); i++) {
+      for (let i = 0; i < 100 && !/rolled back/.test(reply.text); i++) {
         expect(reply.status).toBe(503);
         reply = await encrypt(revoked);
       }
-      expect([reply.status, reply.text]).toEqual([503, expect.stringContaining('the store went back from')]);
+      expect([reply.status, reply.text]).toEqual([
+        503,
+        expect.stringContaining('the store was rolled back from'),
+      ]);
       await atStore(location, (store) => store.accept(0));
       expect([await statusFor(token), await statusFor(revoked)]).toEqual([200, 200]);
     }, 120_000);

@@ -77,7 +77,7 @@ describe.skipIf(missing !== undefined)(
       body?: object,
     ): Promise<Reply> {
       const reply = await member?.send(method, path, body, token);
-      if (reply === undefined) throw new Error('no answer');
+      if (reply === undefined) throw new Error('connection timed out');
       return reply;
     }
 

@@ -46,7 +46,7 @@ describe('the modes of TLS to a database', () => {
     expect(optionsFor('sslmode=verify-full')).toEqual({ rejectUnauthorized: true });
     expect(refusal(() => optionsFor('sslmode=verify-ca'))).toMatchObject({
       kind: 'invalid',
-      message: "sslmode=verify-ca can't be right without sslrootcert",
+      message: 'sslmode=verify-ca requires sslrootcert',
     });
   });
 
@@ -88,7 +88,7 @@ describe('a listener in the place of a database on another machine', () => {
     const listener = await passwordCollector();
     const elsewhere = `postgres://coffer:opensesame@0.0.0.0:${listener.port}/coffer`;
     expect(await commandOn(elsewhere)).toMatch(
-      /^coffer: cannot use \S+: the database offers no TLS \(set "ssl = on" there, or sslmode=disable where [^\n]+\)\n$/,
+      /^coffer: cannot use \S+: the database offers no TLS \(set "ssl = on" on the server, or use sslmode=disable on [^\n]+\)\n$/,
     );
     expect(listener.heard()).not.toContain('opensesame');
     await commandOn(`${elsewhere}?sslmode=prefer`);

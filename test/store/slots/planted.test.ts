@@ -80,7 +80,7 @@ describe('slot files that somebody planted', () => {
     expect(refusal).toMatchObject({
       kind: 'denied',
       message: expect.stringMatching(
-        /^this store does not open with the passphrase; it has more key slots than can be tried, and \d+ were left out$/,
+        /^the store cannot be unlocked with the passphrase; there are too many key slots to try, \d+ were skipped$/,
       ),
     });
   }, 180_000);

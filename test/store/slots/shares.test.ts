@@ -49,7 +49,7 @@ describe('recovery shares', () => {
     for (let at = 0; at < second.length; at++) {
       expect(thrownBy(() => parseShares([first, mistype(second, at)]))).toMatchObject({
         kind: 'invalid',
-        message: 'recovery share 2 has a typing error',
+        message: 'recovery share 2 is mistyped',
       });
     }
     for (const wrong of ['', 'coffer-share', second.slice(0, -1), `${second}0`]) {
@@ -63,7 +63,7 @@ describe('recovery shares', () => {
     const mixed = [shareTexts[0] ?? '', other.shareTexts[1] ?? ''];
     expect(thrownBy(() => parseShares(mixed))).toMatchObject({
       kind: 'invalid',
-      message: 'recovery share 2 belongs to another slot than the first',
+      message: 'recovery share 2 belongs to a different slot',
     });
   });
 
@@ -72,11 +72,11 @@ describe('recovery shares', () => {
     const [first = '', second = ''] = shareTexts;
     expect(thrownBy(() => parseShares([first, second, first]))).toMatchObject({
       kind: 'denied',
-      message: '2 different recovery shares were given, 3 are needed',
+      message: '3 different recovery shares are needed, 2 given',
     });
     expect(thrownBy(() => parseShares([]))).toMatchObject({
       kind: 'denied',
-      message: 'no recovery shares were given',
+      message: 'no recovery shares given',
     });
   });
 });

@@ -82,11 +82,11 @@ describe('administration of slots', () => {
     const { store, firstId } = await newStore();
     await expect(removeSlot(store, firstId)).rejects.toMatchObject({
       kind: 'conflict',
-      message: 'the last slot cannot be removed: nothing would open the store',
+      message: 'the last slot cannot be removed: the store could never be unlocked again',
     });
     await expect(removeSlot(store, '0000000000000000')).rejects.toMatchObject({
       kind: 'not-found',
-      message: 'there is no slot "0000000000000000"',
+      message: 'no slot "0000000000000000"',
     });
     await expect(removeSlot(store, '../../lock')).rejects.toMatchObject({ kind: 'not-found' });
   });
@@ -124,7 +124,7 @@ describe('somebody who can write to the disk', () => {
     const slot = (await planted(store)).wrap(new Uint8Array(32), 1);
     const path = slotFile(directory, slot.id);
     writeFileSync(path, slotBlob(slot).bytes, { mode: 0o600 });
-    const refusal = { kind: 'corrupt', message: `${path} was not made by this store` };
+    const refusal = { kind: 'corrupt', message: `${path} was not created by this store` };
     await expect(rekey(store)).rejects.toMatchObject(refusal);
     await expect(listSlots(store)).rejects.toMatchObject(refusal);
     await expect(addSlot(store, { ...newRaw, key: new Uint8Array(32) })).rejects.toMatchObject(refusal);
@@ -140,7 +140,7 @@ describe('somebody who can write to the disk', () => {
     writeFileSync(path, slotBlob({ ...own, publicKey }).bytes);
     await expect(rekey(store)).rejects.toMatchObject({
       kind: 'corrupt',
-      message: `${path} was not made by this store`,
+      message: `${path} was not created by this store`,
     });
     await expect(openWithKey(directory)).rejects.toMatchObject({ kind: 'denied' });
   });

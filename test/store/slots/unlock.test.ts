@@ -95,7 +95,7 @@ describe('unlocking', () => {
     expect(asked).toEqual([]);
     await expect(open(nothing('passphrase'), nothing('shares'), passphrase('wrong'))).rejects.toMatchObject({
       kind: 'denied',
-      message: 'this store does not open with the passphrase',
+      message: 'the store cannot be unlocked with the passphrase',
     });
     expect(asked).toEqual(['passphrase', 'shares']);
   });
@@ -115,7 +115,7 @@ describe('unlocking', () => {
     expect(revealed).toEqual(['command: other', 'passphrase: wrong', 'passphrase: right']);
     await expect(open(noting('passphrase', 'wrong', 'Right'))).rejects.toMatchObject({
       kind: 'denied',
-      message: 'this store does not open with passphrase',
+      message: 'the store cannot be unlocked with passphrase',
     });
   });
 
@@ -133,7 +133,7 @@ describe('unlocking', () => {
     expect(await open(asked)).toBe(slots[1]?.id);
     await expect(open(shares(one))).rejects.toMatchObject({
       kind: 'denied',
-      message: '1 different recovery shares were given, 2 are needed',
+      message: '2 different recovery shares are needed, 1 given',
     });
   });
 
@@ -141,7 +141,7 @@ describe('unlocking', () => {
     const { open } = await storeWith({ kind: 'passphrase', passphrase: 'right' });
     await expect(open({ ...shares('never read'), asks: true }, passphrase('wrong'))).rejects.toMatchObject({
       kind: 'denied',
-      message: 'this store does not open with the passphrase',
+      message: 'the store cannot be unlocked with the passphrase',
     });
   });
 
@@ -176,7 +176,7 @@ describe('unlocking', () => {
         kind: 'sealed',
         message: 'the store is sealed',
         hint: expect.stringMatching(
-          /^it opens with (a master key or a passphrase|a passphrase or a master key)$/,
+          /^it can be unlocked with (a master key or a passphrase|a passphrase or a master key)$/,
         ),
       });
     }
@@ -191,8 +191,8 @@ describe('unlocking', () => {
     const { open } = await storeWith(raw(), { kind: 'passphrase', passphrase: 'correct horse' });
     await expect(open(credential)).rejects.toMatchObject({
       kind: 'denied',
-      message: `this store does not open with ${source}`,
-      hint: expect.stringContaining('it opens with'),
+      message: `the store cannot be unlocked with ${source}`,
+      hint: expect.stringContaining('it can be unlocked with'),
     });
   });
 
@@ -200,8 +200,8 @@ describe('unlocking', () => {
     const { open } = await storeWith({ kind: 'passphrase', passphrase: 'correct horse' });
     await expect(open(rawCredential())).rejects.toMatchObject({
       kind: 'denied',
-      message: 'this store does not open with the test key',
-      hint: 'it opens with a passphrase',
+      message: 'the store cannot be unlocked with the test key',
+      hint: 'it can be unlocked with a passphrase',
     });
   });
 
@@ -310,7 +310,7 @@ describe('a damaged slot', () => {
     writeFileSync(path, printChecked({ ...body, format: 2 }));
     await expect(open(rawCredential())).rejects.toMatchObject({
       kind: 'corrupt',
-      message: `${path} was made by a newer Coffer (format 2)`,
+      message: `${path} was created by a newer Coffer (format 2)`,
     });
   });
 });

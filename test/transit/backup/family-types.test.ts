@@ -131,13 +131,13 @@ describe('a backup in the layout of Vault', () => {
       [],
     ],
     [
-      '14 without the private key or the public key where OpenBao has them, so nobody can know what it holds',
+      '14 without the private or public key where OpenBao has them, so its content is unknown',
       14,
       { ParameterSet: '44' },
       ['key'],
     ],
     [
-      '14 without the private key or the public key where OpenBao has them, so nobody can know what it holds',
+      '14 without the private or public key where OpenBao has them, so its content is unknown',
       14,
       { ParameterSet: '44' },
       ['publicKey'],

@@ -209,7 +209,7 @@ describe('a backup of a type that is not here', () => {
     async (member) => {
       expect(await rejectionOf(read(goDocument([aes({ [member]: 'kms/1' })])))).toMatchObject({
         kind: 'unsupported',
-        message: 'backup has a key that is held outside of the server that made it',
+        message: 'the backup contains a managed or external key',
       });
     },
   );

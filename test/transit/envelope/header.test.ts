@@ -154,8 +154,8 @@ describe('a sealed header', () => {
     bytes.writeUInt8(2, place);
     expect(thrownBy(() => parsePrefix(bytes))).toMatchObject({
       kind: 'corrupt',
-      message: `this envelope is of ${what}, which this version does not read`,
-      hint: 'use a newer version of coffer',
+      message: `this envelope has ${what}, which this version does not support`,
+      hint: 'install a newer Coffer',
     });
   });
 

@@ -93,7 +93,7 @@ describe('a rewrap', () => {
     expect(await rejectionOf(rewrapEnvelope({ keys, file, name: 'other' }))).toMatchObject({
       kind: 'denied',
       message: 'the envelope is encrypted under key "backups", not "other"',
-      hint: 'leave the name out to use the one in the header',
+      hint: 'omit the name to use the one in the header',
     });
     expect(file.bytes.equals(before)).toBe(true);
   });

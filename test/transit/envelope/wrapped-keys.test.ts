@@ -68,7 +68,7 @@ describe('the wrapped keys of a header', () => {
     expect(parseWrappedKeys(Buffer.concat([empty, last])).current.generation).toBe(0xfffffffe);
     expect(thrownBy(() => printed(0xffffffff))).toMatchObject({
       kind: 'unsupported',
-      message: 'the data key was wrapped as often as the header can count',
+      message: 'the data key cannot be rewrapped again: the counter in the header is full',
       hint: 'decrypt the envelope and encrypt it again',
     });
     const beyond = Buffer.from(printed(1));

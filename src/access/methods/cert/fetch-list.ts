@@ -16,7 +16,7 @@ export async function fetchList<T>(url: string, mostBytes: number, read: (bytes:
   if (parsed === undefined || !['http:', 'https:'].includes(parsed.protocol)) {
     throw invalid(ownWords('invalid CRL url'), {
       field: 'url',
-      hint: 'give an address that begins with http:// or https://',
+      hint: 'use a URL that begins with http:// or https://',
     });
   }
   try {
@@ -29,6 +29,6 @@ export async function fetchList<T>(url: string, mostBytes: number, read: (bytes:
 const failed = (url: string, cause: unknown): CofferError =>
   unavailable(`failed to fetch the CRL from ${url}`, {
     field: 'url',
-    hint: 'look from the machine of the server whether a list lies there; link-local addresses are not asked',
+    hint: "check from the server's machine that a CRL is at this URL; link-local addresses are not allowed",
     cause,
   });

@@ -81,7 +81,7 @@ export async function refreshLists(
         // The list may have been removed or replaced in the meantime.
         if (now?.source?.url !== source.url) return;
         // A list is signed, but anybody can keep one of last month, and hand that out in place of today's.
-        if (list.sinceMs < (now.sinceMs ?? 0)) throw unparsed('it is older than the one that is kept');
+        if (list.sinceMs < (now.sinceMs ?? 0)) throw unparsed('it is older than the stored one');
         tx.put(listRef(room.mount, name), kept(list, source.url));
       });
     } catch (error) {
@@ -104,7 +104,7 @@ async function fetched({ store, mount }: Room, url: string): Promise<RevocationL
   const why = whyPartial(list, url);
   // It would replace everything that was revoked before.
   if (why !== undefined)
-    throw unparsed(why, 'give the address of a list of all certificates, or of this very part');
+    throw unparsed(why, 'use the URL of a CRL for all certificates, or for this very partition');
   const authorities = (await store.read((view) => authoritiesIn(view, mount))).filter(
     ({ subject }) => subject === list.issuer,
   );
@@ -112,8 +112,8 @@ async function fetched({ store, mount }: Room, url: string): Promise<RevocationL
   if (authorities.length > 0) throw unparsed('its signature is not that of its authority');
   if (url.startsWith('https:')) return list;
   throw unparsed(
-    'no role has the authority that signed it, so nobody can tell whose it is',
-    'fetch it over https, or make the role first',
+    'no role trusts the CA that signed it, so it cannot be verified',
+    'fetch it over https, or create the role first',
   );
 }
 
@@ -124,7 +124,7 @@ async function fetched({ store, mount }: Room, url: string): Promise<RevocationL
  * @see docs/decisions/0249
  */
 function whyPartial({ isDelta, scope, notUnderstood }: RevocationList, url?: string): string | undefined {
-  if (isDelta) return 'it says only what changed';
+  if (isDelta) return 'delta CRLs are not supported';
   if (notUnderstood.length > 0) {
     return `it has a critical extension that is not understood here, ${notUnderstood.join(', ')}`;
   }
@@ -163,5 +163,5 @@ function parsing<T>(parse: () => T): T {
   }
 }
 
-const unparsed = (why: string, hint = 'give a list of revoked certificates in PEM'): CofferError =>
+const unparsed = (why: string, hint = 'use a CRL in PEM'): CofferError =>
   invalid(`failed to parse CRL: ${why}`, { field: 'crl', hint });

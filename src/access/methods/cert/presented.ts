@@ -20,7 +20,7 @@ export function readPresented(certificates: ClientCertificates | undefined): Pre
   const [leaf, ...intermediates] = (certificates ?? []).map(readOne);
   if (certificates === undefined || certificates.length === 0) {
     throw invalid(ownWords('no client certificate found'), {
-      hint: 'log in over TLS with a client certificate, directly: what stands between must not end the connection',
+      hint: 'connect with a client certificate; a proxy must not terminate TLS',
     });
   }
   if (leaf === undefined) throw nobodysCertificate();

@@ -75,7 +75,7 @@ export function certificatesOf(role: Role): readonly Certificate[] {
 const unparsed = () =>
   invalid(ownWords('failed to parse certificate'), {
     field: 'certificate',
-    hint: 'give the certificates of authorities, or that of one client, in PEM',
+    hint: 'use CA certificates, or one client certificate, in PEM',
   });
 
 function parsed(der: Buffer): Certificate {
@@ -166,6 +166,6 @@ export function refuseOnlineChecks(settings: Readonly<Record<string, unknown>>):
   if (wanted === undefined) return;
   throw unsupported(ownWords('OCSP is not supported'), {
     field: wanted[0],
-    hint: 'give lists of revoked certificates below crls/',
+    hint: 'use CRLs, below crls/',
   });
 }

@@ -120,7 +120,7 @@ export function templatedPolicies(templates: readonly string[], claims: Claims):
       return typeof value === 'string' ? value : whole;
     });
     if (!filled.includes('{{') && !filled.includes('}}')) return filled;
-    throw invalid(`failed to template policy [${index}]: a claim that it names is no text`);
+    throw invalid(`failed to template policy [${index}]: the claim is not a string`);
   });
 }
 

@@ -94,7 +94,7 @@ function checked(config: JwtConfig, extras: ConfigExtras): KeySource | undefined
   if (hasProvider) {
     throw unsupported(ownWords('provider_config is not supported'), {
       field: 'provider_config',
-      hint: 'give the keys by "jwks_url" or "jwt_validation_pubkeys"',
+      hint: 'use "jwks_url" or "jwt_validation_pubkeys"',
     });
   }
   if (sources !== 1) {
@@ -143,7 +143,7 @@ function checked(config: JwtConfig, extras: ConfigExtras): KeySource | undefined
  */
 function checkUrl(field: 'oidc_discovery_url' | 'jwks_url', url: string): void {
   if (url === '' || isTrustworthy(url)) return;
-  throw invalid(`'${field}' must be an address of https, or one of http on this machine`, { field });
+  throw invalid(`'${field}' must be an https URL, or http on this machine`, { field });
 }
 
 function checkCertificates(field: string, pem: string): void {
@@ -152,6 +152,6 @@ function checkCertificates(field: string, pem: string): void {
   try {
     for (const block of blocks) new X509Certificate(block);
   } catch {
-    throw invalid(`error checking ${field}`, { field, hint: 'give certificates as PEM' });
+    throw invalid(`error checking ${field}`, { field, hint: 'use certificates in PEM' });
   }
 }

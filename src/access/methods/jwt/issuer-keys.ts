@@ -41,7 +41,7 @@ export class IssuerKeys {
   #seen: FetchedKeys | undefined;
   #fetching: Promise<void> | undefined;
   #askedMs: number | undefined;
-  #failure = 'nobody asked yet';
+  #failure = 'not asked yet';
 
   constructor(room: Room, source: KeySource) {
     this.#room = room;

@@ -57,7 +57,7 @@ function parsed(text: string, what: string): Readonly<Record<string, unknown>> {
   } catch {
     // Reported below.
   }
-  if (!isObject(value)) throw new Error(`${what} is no object of JSON`);
+  if (!isObject(value)) throw new Error(`${what} is not a JSON object`);
   return value;
 }
 
@@ -68,7 +68,7 @@ function parsed(text: string, what: string): Readonly<Record<string, unknown>> {
 export async function readKeySet(json: string): Promise<VerificationKeys> {
   const { createLocalJWKSet } = await import('jose');
   const { keys } = parsed(json, 'the key set');
-  if (!Array.isArray(keys) || !keys.every(isObject)) throw new Error('the key set is none');
+  if (!Array.isArray(keys) || !keys.every(isObject)) throw new Error('not a key set');
   if (keys.length === 0) throw new Error('the key set is empty');
   if (keys.length > MOST_KEYS) throw new Error(`the key set has more than ${MOST_KEYS} keys`);
   return { candidates: [createLocalJWKSet({ keys })], refusal: 'failed to verify id token signature' };

@@ -73,7 +73,7 @@ export async function login(room: Room, tokens: Tokens, credentials: Credentials
 }
 
 const changedMeanwhile = () =>
-  unavailable(ownWords('how tokens are verified was changed in this moment'), { hint: 'try again' });
+  unavailable(ownWords('the configuration was changed during the login'), { hint: 'try again' });
 
 async function roleFor(view: View, mount: Mount, name: string): Promise<JwtRole> {
   const role = await view.get<JwtRole>(roleRef(mount, name));

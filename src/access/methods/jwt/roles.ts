@@ -42,7 +42,7 @@ const NEW_ROLE: JwtSettings = {
 
 /** @see docs/decisions/0297 */
 const NO_GROUPS =
-  'groups_claim gives nobody anything here, for there are no groups: it only refuses tokens without names of groups in that claim. Bind the claim with bound_claims, in a role for each set of policies';
+  'groups_claim grants nothing, because groups are not supported: it only refuses tokens without group names in that claim. Bind the claim with bound_claims, in a role for each set of policies';
 
 /**
  * Creates or changes a role. A role for browser logins is stored for compatibility, but does not allow logins.
@@ -110,7 +110,7 @@ function checkSettings(settings: JwtSettings, token: TokenSettings): void {
     if ((settings.allowed_redirect_uris ?? []).length > 0) return;
     throw invalid(ownWords("'allowed_redirect_uris' must be set if 'role_type' is 'oidc' or unspecified."), {
       field: 'role_type',
-      hint: 'say role_type=jwt with every write of a role',
+      hint: 'set role_type=jwt in every write of a role',
     });
   }
   if (!isBound(settings, token)) {

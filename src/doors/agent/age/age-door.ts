@@ -50,7 +50,7 @@ export async function runMachine(
 ): Promise<void> {
   if (machine === 'recipient-v1') await wrapFileKeys(conversation, desk);
   else if (machine === 'identity-v1') await unwrapFileKeys(conversation, desk, gone);
-  else throw invalid('this is no machine of a plugin');
+  else throw invalid('unknown plugin state machine');
   conversation.end();
 }
 
@@ -106,7 +106,7 @@ async function recipientOf(desk: Desk, { what, text }: Named): Promise<Recipient
   const [offer] = await offersFor(desk, name);
   const { mount, key } = requiredOffer(offer);
   const latest = (await recipientVersions(desk, key, mount)).at(-1);
-  if (latest === undefined) throw invalid(`${key} is no key of age`);
+  if (latest === undefined) throw invalid(`${key} is not an age key`);
   return ageRecipient(latest.recipient);
 }
 
@@ -182,15 +182,15 @@ async function told(conversation: Conversation, take: (stanza: Stanza) => void):
 }
 
 function refuseMore(count: number): void {
-  if (count > MOST) throw invalid('that is more than any file has');
+  if (count > MOST) throw invalid('too many stanzas');
 }
 
 function refuseTries(named: number, files: number): void {
-  if (named * files > MOST_TRIES) throw invalid('those are more tries than any file takes');
+  if (named * files > MOST_TRIES) throw invalid('too many tries for one file');
 }
 
 function fileKey(body: Buffer): Buffer {
-  if (body.length !== FILE_KEY_BYTES) throw invalid('that is no file key');
+  if (body.length !== FILE_KEY_BYTES) throw invalid('not a file key');
   return body;
 }
 

@@ -4,8 +4,8 @@ import { pluginIdentity, pluginRecipient } from './names.ts';
 /** age plugin protocol (`age-plugin-coffer`). */
 export const age: AgentDoorKind = {
   name: 'age',
-  help: 'To age, through age-plugin-coffer.',
-  uses: { open: { help: 'open files', operations: ['transit decrypt'] } },
+  help: 'For age (age-plugin-coffer).',
+  uses: { open: { help: 'decrypt files', operations: ['transit decrypt'] } },
   needs: ['transit keys read'],
   refusal({ type, typesIn }) {
     const types = typesIn('age');

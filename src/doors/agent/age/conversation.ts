@@ -25,7 +25,7 @@ export class StanzaLines {
       const words = line.split(' ');
       const [arrow, type, ...args] = words;
       const isWhole = arrow === '->' && words.every((word) => /^[\x21-\x7e]+$/.test(word));
-      if (!isWhole || type === undefined) throw invalid('a stanza begins otherwise');
+      if (!isWhole || type === undefined) throw invalid('malformed stanza');
       this.#head = { type, args };
       return undefined;
     }
@@ -69,9 +69,9 @@ export class Conversation {
         return line;
       }
       const { value, done } = await this.#come.next();
-      if (done) throw invalid('it ends in the middle');
+      if (done) throw invalid('unexpected end of input');
       this.#bytes += value.length;
-      if (this.#bytes > MOST_BYTES) throw invalid('it has no end');
+      if (this.#bytes > MOST_BYTES) throw invalid('missing end of message');
       this.#held = Buffer.concat([this.#held, value]);
     }
   }
@@ -103,7 +103,7 @@ export class Conversation {
     await turn();
     const { destroyed, readableEnded } = this.#connection;
     // What is found is answered to, so who has ended and has said nothing more does not wait for it.
-    if (destroyed || (readableEnded && this.#held.length === 0)) throw invalid('it ends in the middle');
+    if (destroyed || (readableEnded && this.#held.length === 0)) throw invalid('unexpected end of input');
   }
 
   /** Sends the last stanza, and closes the connection. */

@@ -46,4 +46,4 @@ function required(name: KeyName | undefined): KeyName {
   return name;
 }
 
-const noKey = () => invalid('this names no key of a store');
+const noKey = () => invalid('does not name a key of the store');

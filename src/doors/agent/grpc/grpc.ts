@@ -98,7 +98,7 @@ async function answer(
   const method = Object.hasOwn(methods, path) ? methods[path] : undefined;
   const request = await messageOf(stream);
   await turns.next();
-  if (method === undefined) return fail(stream, UNIMPLEMENTED, 'there is no such method');
+  if (method === undefined) return fail(stream, UNIMPLEMENTED, 'unknown method');
   const body = await method(request, goneSignal(stream));
   if (stream.destroyed || stream.headersSent) return;
   stream.respond(HEADERS, { waitForTrailers: true });
@@ -139,9 +139,9 @@ async function messageOf(stream: ServerHttp2Stream): Promise<Buffer> {
 export function parseMessage(bytes: Buffer): Buffer {
   const [compressed] = bytes;
   if (bytes.length < PREFIX_BYTES || bytes.readUInt32BE(1) !== bytes.length - PREFIX_BYTES) {
-    throw invalid('that is not one message');
+    throw invalid('expected exactly one message');
   }
-  if (compressed !== 0) throw new CofferError('unsupported', 'compressed messages are not taken');
+  if (compressed !== 0) throw new CofferError('unsupported', 'compressed messages are not supported');
   return bytes.subarray(PREFIX_BYTES);
 }
 

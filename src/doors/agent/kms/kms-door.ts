@@ -46,7 +46,8 @@ async function status(desk: Desk): Promise<Buffer> {
     const sealed = await seal(desk, probe);
     keyId = sealed.keyId;
     const opened = await open(desk, sealed.ciphertext);
-    if (!opened.equals(probe)) throw unavailable('what was encrypted decrypts to something else');
+    if (!opened.equals(probe))
+      throw unavailable('verification failed: decrypting the new ciphertext gave other data');
   } catch (error) {
     const known = asCofferError(error);
     if (known === undefined) throw error;
@@ -104,6 +105,6 @@ const createdAt = (version: unknown): string =>
 
 async function offered(desk: Desk): Promise<Offer> {
   const [offer] = await desk.offers();
-  if (offer === undefined) throw denied('no key is offered');
+  if (offer === undefined) throw denied('no key to offer');
   return offer;
 }

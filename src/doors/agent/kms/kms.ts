@@ -7,7 +7,7 @@ import { sealingRefusal } from '../sealing-keys.ts';
  */
 export const kms: AgentDoorKind = {
   name: 'kms',
-  help: 'To the API server of Kubernetes.',
+  help: 'For the Kubernetes API server.',
   uses: {
     seal: { help: 'encrypt and decrypt seeds', operations: ['transit encrypt', 'transit decrypt'] },
   },

@@ -112,7 +112,7 @@ export class Keys {
         ? await this.#isStill(key)
         : await isSignatureOf(key, scheme, digestOf(scheme, toSign), signature);
     if (holds) return signature;
-    throw unavailable('the signature is not one of the key');
+    throw unavailable('the returned signature does not match the key');
   }
 
   /**

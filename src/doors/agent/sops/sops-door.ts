@@ -55,9 +55,9 @@ async function asked(desk: Desk, message: Buffer): Promise<{ readonly offer: Off
 }
 
 function nameIn(kinds: Fields): { readonly mount: string; readonly key: string } {
-  if (!kinds.has(VAULT_KEY)) throw unsupported('only keys of the kind hc_vault are known here');
+  if (!kinds.has(VAULT_KEY)) throw unsupported('only hc_vault keys are supported');
   const named = parseFields(bytesIn(kinds, VAULT_KEY));
   const [mount, key] = [trimSlashes(textIn(named, ENGINE_PATH)), textIn(named, KEY_NAME)];
-  if (mount === '' || key === '') throw invalid('the key has no name');
+  if (mount === '' || key === '') throw invalid('missing key name');
   return { mount, key };
 }

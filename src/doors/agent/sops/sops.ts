@@ -4,10 +4,10 @@ import { sealingRefusal } from '../sealing-keys.ts';
 /** Key service of sops: encrypts and decrypts the data keys of files. */
 export const sops: AgentDoorKind = {
   name: 'sops',
-  help: 'To sops, as a key service.',
+  help: 'For sops (key service).',
   uses: {
     encrypt: { help: 'encrypt and rotate files', operations: ['transit encrypt'] },
-    decrypt: { help: 'open them', operations: ['transit decrypt'] },
+    decrypt: { help: 'decrypt files', operations: ['transit decrypt'] },
   },
   needs: [],
   refusal: (key) => sealingRefusal('sops', key),

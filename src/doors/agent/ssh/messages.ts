@@ -147,7 +147,6 @@ export const signAnswer = (blob: Buffer): Buffer => message(SIGN_RESPONSE, strin
 export function takeMessage(come: ByteQueue): Buffer | undefined {
   const length = come.peek(LENGTH_BYTES)?.readUInt32BE();
   if (length === undefined) return undefined;
-  if (length === 0 || length > MOST_MESSAGE_BYTES)
-    throw invalid(`a message of ${length} bytes can't be right`);
+  if (length === 0 || length > MOST_MESSAGE_BYTES) throw invalid(`invalid message length ${length}`);
   return come.take(LENGTH_BYTES + length)?.subarray(LENGTH_BYTES);
 }

@@ -101,13 +101,13 @@ class SshDoor {
   }
 
   async #sign({ blob, data, rsaHash }: SignRequest, client: Client): Promise<Buffer> {
-    if (this.#lock.isClosed) throw denied('the door is locked');
+    if (this.#lock.isClosed) throw denied('the agent is locked');
     const { offer, version, key } = await this.#find(blob, client);
     if (key.asymmetricKeyType === 'rsa' && rsaHash === undefined) {
-      throw unsupported('nothing is signed with SHA-1');
+      throw unsupported('SHA-1 signatures are not supported');
     }
     const asked = signedDataOf(data);
-    if (!isOffered(offer, asked, blob, client)) throw denied('the key is not offered for that');
+    if (!isOffered(offer, asked, blob, client)) throw denied('the key is not offered for this use');
     await this.#desk.consent(offer, purposeOf(asked), client.gone);
     const hash = rsaHash ?? 'sha512';
     const raw = {
@@ -119,7 +119,8 @@ class SshDoor {
     const made = signatureIn(await this.#desk.run('transit sign', raw, offer.mount));
     const signature = wireSignatureOf(key, made, hash);
     // A key of the same name may have come in its place, and nobody is given what does not hold.
-    if (!verifyWireSignature(key, signature, data)) throw unavailable('the signature is not one of the key');
+    if (!verifyWireSignature(key, signature, data))
+      throw unavailable('the returned signature does not match the key');
     return printWireSignature(signature);
   }
 
@@ -150,7 +151,7 @@ interface Client {
  * @throws `denied`
  */
 function requireHere({ bindings }: Client): void {
-  if (bindings.isForwarded) throw denied('the door is not locked from another machine');
+  if (bindings.isForwarded) throw denied('locking is only allowed from this machine');
 }
 
 /** Whether a key is offered to the client at all. */

@@ -13,10 +13,10 @@ export const pathHelp = (offerAt: (path: string) => PathOffer): Operation =>
     capability: 'read',
     anyToken: true,
     bare: true,
-    params: { path: text({ help: 'A path of the API.', required: true }) },
+    params: { path: text({ help: 'API path.', required: true }) },
     async run(_, { path }) {
       const { routes, isMount } = offerAt(path);
-      if (routes.length === 0) throw notFound(ownWords('there is no help on this path'), { field: 'path' });
+      if (routes.length === 0) throw notFound(ownWords('no help for this path'), { field: 'path' });
       const help = isMount ? routes.map(headOf).join('') : routes.map(helpOn).join('\n');
       return { data: { help, see_also: [], openapi: null } };
     },

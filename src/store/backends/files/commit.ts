@@ -54,7 +54,7 @@ async function commitOne(directory: StoreDirectory, from: Version, { ref, bytes 
     if (bytes === undefined) deleteFile(target);
     else moveFile(staged, target);
   });
-  return afterDecision('the change is made', async () => {
+  return afterDecision('the change was made', async () => {
     // At the same time: the content, and the state that says that its revision is used.
     const area = directory.layout.area(from.generation, ref.area);
     await Promise.all([syncDirectory(area), syncDirectory(directory.state.path)]);
@@ -79,7 +79,7 @@ async function commitSeveral(
     // Once this is on disk, the commit is decided. The sync covers the change of state as well.
     moveFile(state.preparing, state.decided);
   });
-  return afterDecision('the change is made', async () => {
+  return afterDecision('the change was made', async () => {
     await syncDirectory(state.path);
     await apply(directory, journal);
     return finishDecided(directory, from);
@@ -157,7 +157,7 @@ export function readJournal({ state }: StoreDirectory, from: Version): Journal |
   if (bytes === undefined) return undefined;
   const journal = parseJournal(bytes, path);
   if (journal.from.generation !== from.generation || journal.from.revision !== from.revision) {
-    throw corrupt(placed`${{ file: path }} is of another state of the store`, {
+    throw corrupt(placed`${{ file: path }} belongs to another revision of the store`, {
       hint: REPAIR,
     });
   }

@@ -84,11 +84,7 @@ function takeBack(layout: Layout, stagedHeader: string, why: unknown): void {
   try {
     moveFile(layout.header, stagedHeader);
   } catch {
-    throw failedAfter(
-      'the store is made',
-      why,
-      'do not make it again: see that "coffer doctor" finds it well',
-    );
+    throw failedAfter('the store was created', why, 'do not create it again: check it with "coffer doctor"');
   }
 }
 
@@ -134,7 +130,7 @@ function refuseOccupied(layout: Layout): void {
   const foreign = names.filter((name) => name !== basename(layout.lock));
   if (foreign.length > 0 && !unfinished) {
     throw conflict(placed`${{ file: layout.directory }} is not empty`, {
-      hint: 'give an empty directory, or a new one',
+      hint: 'use an empty or new directory',
     });
   }
 }
@@ -188,7 +184,7 @@ async function completeGeneration(
   }
   for (const [path, digest] of sent) {
     if (digestAt(path) !== digest)
-      throw corrupt(placed`${{ file: path }} does not hold what was written to it`);
+      throw corrupt(placed`${{ file: path }} was not stored correctly: reading it back gave other data`);
   }
   await syncDirectory(layout.generation(generation));
   await syncDirectory(layout.directory);

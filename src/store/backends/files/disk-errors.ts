@@ -3,7 +3,7 @@ import { CofferError, placed, unavailable } from '../../../ground/errors.ts';
 const reasons: Record<string, { readonly reason: string; readonly hint: string }> = {
   ENOSPC: { reason: 'no space left on the disk', hint: 'free some space and try again' },
   EDQUOT: { reason: 'the disk quota is used up', hint: 'free some space and try again' },
-  EFBIG: { reason: 'the limit of file sizes is reached', hint: 'raise it (ulimit -f)' },
+  EFBIG: { reason: 'the limit of file sizes is reached', hint: 'raise the limit (ulimit -f)' },
   EROFS: { reason: 'the file system is read-only', hint: 'mount it writable, or work on a copy elsewhere' },
   EACCES: { reason: 'permission denied', hint: 'run as the user that owns the store' },
   EPERM: { reason: 'operation not permitted', hint: 'run as the user that owns the store' },
@@ -11,10 +11,10 @@ const reasons: Record<string, { readonly reason: string; readonly hint: string }
   ENFILE: { reason: 'too many open files on this machine', hint: 'close other programs and try again' },
   EIO: { reason: 'the disk reports an error', hint: 'check the disk, then run "coffer doctor"' },
   ENOENT: { reason: 'no such file or directory', hint: 'check the path' },
-  EEXIST: { reason: 'there is a file of that name', hint: 'give another name' },
+  EEXIST: { reason: 'file exists', hint: 'use another name' },
   ENOTDIR: { reason: 'part of the path is not a directory', hint: 'check the path' },
-  EISDIR: { reason: 'it is a directory', hint: 'check the path' },
-  ELOOP: { reason: 'it is a symbolic link', hint: 'put the file itself there' },
+  EISDIR: { reason: 'is a directory', hint: 'check the path' },
+  ELOOP: { reason: 'is a symbolic link', hint: 'replace the link with the file itself' },
 };
 
 /** Returns the platform's code of an error (`ENOENT`, …), or undefined. */

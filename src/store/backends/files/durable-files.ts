@@ -193,7 +193,7 @@ export function refuseForeign(path: string, stats: Pick<Stats, 'uid' | 'mode'>):
   if (uid === undefined) return;
   if (stats.uid !== uid) {
     throw unavailable(placed`${{ file: path }} belongs to another user (uid ${stats.uid}, yours is ${uid})`, {
-      hint: `run as its owner; "chown -R ${uid}" would take it away from them`,
+      hint: `run as its owner; "chown -R ${uid}" would lock the owner out`,
     });
   }
   if ((stats.mode & WRITABLE_BY_OTHERS) !== 0) {

@@ -204,8 +204,8 @@ export class FilesBackend implements Backend {
     } catch (error) {
       const isOther = this.#header !== undefined && readWhole(layout.header)?.equals(this.#header) !== true;
       if (!(error instanceof WentBack) || !isOther) throw error;
-      throw unavailable(placed`there is another store in ${this.place} than before`, {
-        hint: 'put the old one back, or start again what uses it',
+      throw unavailable(placed`the store in ${this.place} was replaced by another store`, {
+        hint: 'put the old store back, or restart the processes that use it',
       });
     }
   }
@@ -243,7 +243,7 @@ class FilesSession implements WriteSession {
     await writeGeneration(layout, next.generation, blobs);
     state.change(settled(from), settled(next));
     this.version = next;
-    return afterDecision('everything is sealed under a new root key', async () => {
+    return afterDecision('the store was re-encrypted with a new root key', async () => {
       await syncDirectory(state.path);
       await deleteGeneration(layout, from.generation);
       await syncDirectory(layout.directory);
@@ -262,7 +262,7 @@ class FilesSession implements WriteSession {
   }
 }
 
-const MAKE_OR_NAME = 'make one with "coffer init", or say where it is with --store or COFFER_STORE';
+const MAKE_OR_NAME = 'run "coffer init" to create one, or use --store or COFFER_STORE';
 
 function refuseForeignDirectory(path: string, whenMissing: () => CofferError): void {
   try {

@@ -28,12 +28,15 @@ interface Holder {
 export function heldByOther(path: string, waitedMs: number): CofferError {
   const holder = attempt(() => holderOf(path));
   const by: Aside = { inside: `by ${nameOf(holder, path)}`, outside: 'by another process' };
-  return unavailable(placed`${{ file: path }} is held ${by}, waited for ${Math.round(waitedMs / 1000)} s`, {
-    hint: remedyFor(holder, path),
-  });
+  return unavailable(
+    placed`timed out after ${Math.round(waitedMs / 1000)}s waiting for ${{ file: path }}, held ${by}`,
+    {
+      hint: remedyFor(holder, path),
+    },
+  );
 }
 
-const WAIT = 'wait until it is done (a rekey or backup of a large store takes a while), then try again';
+const WAIT = 'wait until it is done (a rekey or backup of a large store takes a while), then retry';
 
 function nameOf(holder: Holder | undefined, path: string): string {
   if (holder === undefined) return 'another process';
@@ -44,7 +47,7 @@ function nameOf(holder: Holder | undefined, path: string): string {
 
 function remedyFor(holder: Holder | undefined, path: string): Text {
   if (holder === undefined)
-    return placed`${WAIT}; ${{ inside: `"lsof ${path}" finds it, unless it runs in another container or on another host`, outside: 'or see what runs on the server' }}`;
+    return placed`${WAIT}; ${{ inside: `"lsof ${path}" finds it, unless it runs in another container or on another host`, outside: 'or check which processes run on the server' }}`;
   if (holder.pid === process.pid) return WAIT;
   const { pid } = holder;
   return holder.isStopped

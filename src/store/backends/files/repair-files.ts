@@ -74,8 +74,8 @@ function* flawsOfLock(path: string): Generator<Found> {
     const run = () => onDisk('delete', path, () => rmdirSync(path));
     const mend =
       namesIn(path).length === 0 ? { mend: { done: 'was an empty directory, and is deleted', run } } : {};
-    const hint = 'mend' in mend ? REPAIR : 'move what is in it elsewhere, and delete it';
-    yield { place, reason: 'is a directory, and should be an empty file', hint, ...mend };
+    const hint = 'mend' in mend ? REPAIR : 'move its contents elsewhere, then delete it';
+    yield { place, reason: 'is a directory, but should be an empty file', hint, ...mend };
     return;
   }
   yield* flawsOfEntry(path, FILE_MODE, OPEN_TO_OTHERS);
@@ -86,7 +86,7 @@ function* flawsOfLock(path: string): Generator<Found> {
     place,
     reason: 'is damaged: it must be empty',
     hint: REPAIR,
-    mend: { done: 'is empty again', run },
+    mend: { done: 'was emptied', run },
   };
 }
 
@@ -106,7 +106,7 @@ function* flawsOfEntry(path: string, expected: number, forbidden = WRITABLE_BY_O
   if (stats === undefined || stats.isSymbolicLink() || process.geteuid === undefined) return;
   const place = { file: path };
   if (stats.isDirectory() !== isDirectory) {
-    yield { place, reason: `is no ${isDirectory ? 'directory' : 'file'}`, hint: RESTORE };
+    yield { place, reason: `is not a ${isDirectory ? 'directory' : 'file'}`, hint: RESTORE };
     return;
   }
   if (stats.uid !== process.geteuid()) {
@@ -121,7 +121,7 @@ function* flawsOfEntry(path: string, expected: number, forbidden = WRITABLE_BY_O
   const done = `has mode ${octal(expected)} again`;
   yield {
     place,
-    reason: `has mode ${octal(mode)}, and should have ${octal(expected)}`,
+    reason: `has mode ${octal(mode)}, expected ${octal(expected)}`,
     hint: REPAIR,
     mend: { done, run },
   };
@@ -151,7 +151,7 @@ export async function repairFiles(
     if (before?.settled === false)
       mended.push({
         place: { file: directory.state.path },
-        done: 'said that a change was under way, which is finished',
+        done: 'recorded an unfinished change, which was completed',
       });
     await noteLeftovers(directory, generation, mended);
   });
@@ -198,7 +198,7 @@ async function mendUnfinished(directory: StoreDirectory, found: State, mended: M
     const { generation, revision } = journal.from;
     if (generation !== found.generation || revision < found.revision) {
       deleteTree(state.decided);
-      mended.push({ place, done: 'was of an earlier state, and is deleted' });
+      mended.push({ place, done: 'belonged to an earlier revision and was deleted' });
       return found;
     }
     present = unsettled(journal.from);
@@ -211,7 +211,7 @@ async function mendUnfinished(directory: StoreDirectory, found: State, mended: M
     if (digestAt(target) === sha256) return true;
     mended.push({
       place: { file: target },
-      done: 'is as before a change that was never acknowledged, whose new content is lost',
+      done: 'was rolled back: an unacknowledged change is lost',
     });
     return false;
   });
@@ -222,7 +222,7 @@ async function mendUnfinished(directory: StoreDirectory, found: State, mended: M
   if (journal === undefined)
     mended.push({
       place,
-      done: 'was damaged: the change that it was for, never acknowledged, is finished but for what it may have deleted',
+      done: 'was damaged: its unacknowledged change was completed, except for deletions',
     });
   return present;
 }
@@ -249,7 +249,7 @@ async function noteLeftovers(
   mended.push({ place: { file: staged }, done: LEFT });
 }
 
-const LEFT = 'was left by a killed writer, and is deleted';
+const LEFT = 'was left by a killed writer and was deleted';
 
 function decidedJournal(decided: string): Journal | undefined {
   const path = join(decided, JOURNAL);

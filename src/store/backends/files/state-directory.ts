@@ -65,10 +65,7 @@ export class StateDirectory {
 
   /** Creates the error for a missing state file. */
   missing(hint: string): CofferError {
-    return corrupt(
-      placed`${{ file: this.path }} is damaged: the file that names the present state is missing`,
-      { hint },
-    );
+    return corrupt(placed`${{ file: this.path }} is damaged: the state file is missing`, { hint });
   }
 
   /**

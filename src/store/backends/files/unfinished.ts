@@ -68,7 +68,9 @@ export async function followCommit(
       view: journal === undefined ? backend : new DecidedView(backend, directory, journal),
     };
   }
-  throw unavailable(placed`others keep writing to ${backend.place}`, { hint: 'try again' });
+  throw unavailable(placed`cannot copy ${backend.place}: other processes keep writing to it`, {
+    hint: 'try again',
+  });
 }
 
 /** Flushes a directory to disk. Ignores read-only file systems: their contents are already durable. */

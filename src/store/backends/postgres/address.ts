@@ -123,7 +123,7 @@ function parametersOf(query: string): Map<Parameter, string> {
   for (const pair of query.split('&').filter((text) => text !== '')) {
     const [name = '', value = ''] = pair.split(/=(.*)/s);
     const known = PARAMETERS.find((candidate) => candidate === name);
-    if (known === undefined) throw wrong(`"${name}" is no parameter; there are ${PARAMETERS.join(', ')}`);
+    if (known === undefined) throw wrong(`unknown parameter "${name}"; use one of ${PARAMETERS.join(', ')}`);
     given.set(known, decoded(value) ?? '');
   }
   return given;
@@ -177,7 +177,7 @@ function decoded(text: string | undefined): string | undefined {
   try {
     return decodeURIComponent(text);
   } catch {
-    throw wrong('a % stands before two hexadecimal digits');
+    throw wrong('% must be followed by two hexadecimal digits');
   }
 }
 
@@ -196,7 +196,7 @@ function printAddress({ user, hosts, database, schema }: Printed): string {
 }
 
 const wrong = (reason: string) =>
-  invalid(`the location of the store can't be right: ${reason}`, {
+  invalid(`invalid store location: ${reason}`, {
     field: 'store',
     hint: 'for example postgres://coffer@db.example.com/coffer',
   });

@@ -25,7 +25,7 @@ export function tlsOptions({ ssl, hosts }: PostgresAddress): ConnectionOptions |
   requireUsable(own);
   const authority = ssl.rootCertificateFile ?? defaultAuthority();
   if (authority === undefined && ssl.mode === 'verify-ca') {
-    throw invalid("sslmode=verify-ca can't be right without sslrootcert", {
+    throw invalid('sslmode=verify-ca requires sslrootcert', {
       field: 'store',
       hint: 'name the file with the certificate of the authority, or use sslmode=verify-full',
     });
@@ -51,9 +51,9 @@ function requireUsable(own: ConnectionOptions): void {
   try {
     process.getBuiltinModule('node:tls').createSecureContext(own);
   } catch (error) {
-    throw invalid("sslcert and sslkey can't be used", {
+    throw invalid('cannot use sslcert and sslkey', {
       field: 'store',
-      hint: 'give a certificate and its own key in PEM, the key without a passphrase',
+      hint: 'use a certificate and its key in PEM, without a passphrase',
       cause: error,
     });
   }

@@ -377,10 +377,9 @@ export class Connections {
   readonly #closedError = (): Error => unavailable(placed`${this.#address.place} was closed`);
 
   readonly #busyError = (): Error =>
-    unavailable(
-      placed`cannot use ${this.#address.place}: others in this process held the connection for too long`,
-      { hint: 'try again later' },
-    );
+    unavailable(placed`cannot use ${this.#address.place}: timed out waiting for a free connection`, {
+      hint: 'try again later',
+    });
 }
 
 /** Whether a server answered: its error says more than that another one cannot be reached. */

@@ -138,9 +138,7 @@ class Filling {
     const { generation, revision } = this.#content.version;
     const wrong = [...this.#sent].find(([ref, digest]) => stored.get(ref) !== digest)?.[0];
     if (wrong !== undefined || stored.size !== this.#sent.size) {
-      throw corrupt(
-        placed`${this.#address.place} does not hold what was sent to it (${wrong ?? 'more than that'})`,
-      );
+      throw corrupt(placed`${this.#address.place} was not stored correctly (${wrong ?? 'extra rows'})`);
     }
     const { schema } = this.#address;
     await this.#client.query(

@@ -15,14 +15,14 @@ interface Reason {
 }
 
 const GRANT =
-  'grant the role USAGE on the schema and SELECT, INSERT, UPDATE and DELETE on its tables, which "coffer store migrate" makes';
+  'grant the role USAGE on the schema and SELECT, INSERT, UPDATE and DELETE on the tables created by "coffer store migrate"';
 const WAIT = 'it is tried again with the next request';
-const NOTHING_CHANGED = 'nothing was changed; see what else works on these tables, then try again';
+const NOTHING_CHANGED = 'nothing was changed; check what else uses these tables, then retry';
 
 const POOLER: Reason = {
   reason:
-    'this address leads to a pooler in transaction mode, which keeps neither the lock of a writer nor prepared statements',
-  hint: 'have the pooler keep sessions ("pool_mode = session" of PgBouncer), or name the database itself; see "Connections" in docs/postgresql.md',
+    'this address is a pooler in transaction mode, which supports neither session locks nor prepared statements',
+  hint: 'use session mode ("pool_mode = session" in PgBouncer), or connect to the database directly; see "Connections" in docs/postgresql.md',
 };
 
 /**
@@ -33,10 +33,10 @@ const REASONS: Readonly<Record<string, Reason>> = {
     reason: 'the password is wrong',
     hint: 'check PGPASSWORD, PGPASSFILE or the password file',
   },
-  '28000': { reason: 'the database lets nobody in like this', hint: 'check the user, TLS, and pg_hba.conf' },
-  '3D000': { reason: 'there is no such database', hint: 'make it with "createdb", or name another' },
-  '40001': { reason: 'other transactions came in between again and again', hint: NOTHING_CHANGED },
-  '40P01': { reason: 'it ran into deadlocks with other transactions again and again', hint: NOTHING_CHANGED },
+  '28000': { reason: 'the database rejected the login', hint: 'check the user, TLS, and pg_hba.conf' },
+  '3D000': { reason: 'database does not exist', hint: 'create it with "createdb", or use another database' },
+  '40001': { reason: 'too many conflicts with other transactions', hint: NOTHING_CHANGED },
+  '40P01': { reason: 'too many deadlocks with other transactions', hint: NOTHING_CHANGED },
   '42501': { reason: 'permission denied', hint: GRANT },
   // The session is not in the state that this connection left it in: other clients use it in between.
   '26000': POOLER,
@@ -51,10 +51,10 @@ const REASONS: Readonly<Record<string, Reason>> = {
     reason: 'the database has too many connections',
     hint: 'raise max_connections, or use fewer servers',
   },
-  '55P03': { reason: 'somebody else keeps its tables locked', hint: NOTHING_CHANGED },
-  '57014': { reason: 'the database took too long', hint: 'see what keeps it busy' },
+  '55P03': { reason: 'another session holds a lock on its tables', hint: NOTHING_CHANGED },
+  '57014': { reason: 'the database timed out', hint: 'check the database for long-running queries or locks' },
   '57P01': { reason: 'the database is being shut down', hint: WAIT },
-  '57P02': { reason: 'the database crashed and starts again', hint: WAIT },
+  '57P02': { reason: 'the database crashed and is recovering', hint: WAIT },
   '57P03': { reason: 'the database is starting up', hint: WAIT },
   '57P05': { reason: 'the connection was idle for too long', hint: WAIT },
   '25P03': { reason: 'the connection was idle for too long', hint: WAIT },
@@ -62,13 +62,13 @@ const REASONS: Readonly<Record<string, Reason>> = {
     reason: 'connection refused',
     hint: 'check that the database runs and that the address is right',
   },
-  ENOTFOUND: { reason: 'there is no such host', hint: 'check the address' },
-  EAI_AGAIN: { reason: 'the name service does not answer', hint: WAIT },
-  ETIMEDOUT: { reason: 'no answer', hint: 'check the address and the network' },
+  ENOTFOUND: { reason: 'host not found', hint: 'check the address' },
+  EAI_AGAIN: { reason: 'DNS lookup failed', hint: WAIT },
+  ETIMEDOUT: { reason: 'connection timed out', hint: 'check the address and the network' },
   EHOSTUNREACH: { reason: 'the host cannot be reached', hint: 'check the address and the network' },
   ECONNRESET: { reason: 'the connection was cut', hint: WAIT },
   EPIPE: { reason: 'the connection was cut', hint: WAIT },
-  ENOENT: { reason: 'there is no such socket', hint: 'check the directory of the socket and the port' },
+  ENOENT: { reason: 'socket not found', hint: 'check the directory of the socket and the port' },
 };
 
 /** SQLSTATEs that mean altered tables, columns, types (also those of prepared statements) or rules. */
@@ -137,9 +137,9 @@ export function databaseError(error: unknown, place: DatabasePlace): unknown {
   const code = errorCode(error) ?? '';
   const message = messageOf(error);
   if (ALTERED.test(code)) {
-    return corrupt(placed`the tables of ${place} were altered${{ inside: `: ${message}`, outside: '' }}`, {
+    return corrupt(placed`the tables in ${place} were modified${{ inside: `: ${message}`, outside: '' }}`, {
       cause: error,
-      hint: 'undo it, or bring the database back from a backup',
+      hint: 'undo the change, or restore the database from a backup',
     });
   }
   const { reason, hint } = tlsReason(code, message) ?? REASONS[code] ?? ownReason(error, message);
@@ -154,19 +154,19 @@ function tlsReason(code: string, message: string): Reason | undefined {
   if (NO_TLS.test(message)) {
     return {
       reason: 'the database offers no TLS',
-      hint: 'set "ssl = on" there, or sslmode=disable where nobody could listen or answer in its place',
+      hint: 'set "ssl = on" on the server, or use sslmode=disable on a trusted network',
     };
   }
   if (NO_ENTRY.test(message) && NO_ENCRYPTION.test(message)) {
-    return { reason: 'the database lets nobody in without TLS', hint: 'use sslmode=verify-full' };
+    return { reason: 'the database requires TLS', hint: 'use sslmode=verify-full' };
   }
   if (WANTS_CERTIFICATE.test(message)) {
-    return { reason: 'the database wants a certificate of ours', hint: 'set sslcert and sslkey' };
+    return { reason: 'the database requires a client certificate', hint: 'set sslcert and sslkey' };
   }
   if (code === OTHER_HOST) {
     return {
       reason: placed`its certificate is for another host${quoted(message)}`,
-      hint: 'name the host as its certificate does',
+      hint: 'use the host name in the certificate',
     };
   }
   return undefined;
@@ -177,24 +177,24 @@ function ownReason(error: unknown, message: string): Reason {
   if (error instanceof ReplicaError) {
     return {
       reason: 'it is a read-only replica',
-      hint: 'name the primary; several hosts may stand in one location: postgres://USER@HOST1,HOST2/DATABASE',
+      hint: 'use the primary; several hosts can be given: postgres://USER@HOST1,HOST2/DATABASE',
     };
   }
   if (NO_PASSWORD.test(message)) {
     return {
-      reason: 'it wants a password',
+      reason: 'the database requires a password',
       hint: 'set PGPASSWORD, PGPASSFILE or COFFER_STORE_PASSWORD_FILE',
     };
   }
   if (isCertificateError(error)) {
     return {
       reason: placed`its certificate is not trusted${quoted(message)}`,
-      hint: 'name its authority with sslrootcert, or use sslmode=prefer where nobody could answer in its place',
+      hint: 'set sslrootcert to its CA certificate, or use sslmode=prefer on a trusted network',
     };
   }
-  if (TIMED_OUT.test(message))
-    return { reason: 'no answer in time', hint: 'check the database and the network' };
-  if (sqlState(error) !== undefined) return { reason: [{ inside: message, outside: 'it reports an error' }] };
+  if (TIMED_OUT.test(message)) return { reason: 'timed out', hint: 'check the database and the network' };
+  if (sqlState(error) !== undefined)
+    return { reason: [{ inside: message, outside: 'the database reported an error' }] };
   return { reason: 'the connection was cut', hint: WAIT };
 }
 

@@ -89,7 +89,7 @@ export class PostgresBackend implements Backend {
       const [row] = rows;
       if (row?.ready === true) return row.header;
       const hint =
-        row === undefined ? 'make one with "coffer init"' : 'a copy to it was cut short: run it again';
+        row === undefined ? 'run "coffer init" to create one' : 'a copy to it was cut short: run it again';
       throw noStore(this.place, hint);
     });
   }
@@ -176,7 +176,7 @@ export class PostgresBackend implements Backend {
     if (outcome[0].status === 'rejected') throw outcome[0].reason;
     if (held) return outcome[0].value;
     throw unavailable(placed`the connection to ${this.place} was lost`, {
-      hint: 'nothing was changed; try again',
+      hint: 'nothing was changed; retry',
     });
   }
 
@@ -195,7 +195,7 @@ export class PostgresBackend implements Backend {
       session = at === undefined ? undefined : new PostgresSession(client, this.#address, lock, at);
     });
     try {
-      if (session === undefined) throw noStore(this.place, 'make one with "coffer init"');
+      if (session === undefined) throw noStore(this.place, 'run "coffer init" to create one');
       this.witness.check(session.at, since);
       return { lent, session };
     } catch (error) {
@@ -223,7 +223,7 @@ export class PostgresBackend implements Backend {
     });
     const [row] = rows;
     if (row === undefined)
-      throw corrupt(placed`the store in ${this.place} is gone`, { hint: 'restore a backup' });
+      throw corrupt(placed`the store in ${this.place} no longer exists`, { hint: 'restore a backup' });
     return commitOf(row);
   }
 }

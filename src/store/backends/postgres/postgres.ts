@@ -16,10 +16,13 @@ export const postgres: BackendKind = {
   environment: {
     title: 'PostgreSQL',
     variables: [
-      ['COFFER_STORE_PASSWORD_FILE', 'file that holds the password of the database and nothing else'],
+      ['COFFER_STORE_PASSWORD_FILE', 'file with only the database password'],
       [PASSWORD, 'password of the database'],
       ['PGPASSFILE', 'file of passwords as "psql" has it; default: ~/.pgpass'],
-      ['PGHOST, PGPORT, PGUSER, …', 'what --store leaves out, as for "psql"; also PGDATABASE and PGSSL…'],
+      [
+        'PGHOST, PGPORT, PGUSER, …',
+        'defaults for parts missing in --store, as in psql; also PGDATABASE and PGSSL…',
+      ],
     ],
     secrets: [PASSWORD],
     // PGPASSWORD is not copied: the client library reads it again on every connection.

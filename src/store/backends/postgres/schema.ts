@@ -82,11 +82,11 @@ async function hasTable(client: Client, { schema }: PostgresAddress, table: Tabl
 export async function checkSchema(client: Client, address: PostgresAddress): Promise<void> {
   const found = await findVersion(client, address);
   const { place } = address;
-  if (found === undefined) throw noStore(place, 'make one with "coffer init"');
+  if (found === undefined) throw noStore(place, 'run "coffer init" to create one');
   refuseNewer(found, place);
   if (found.version < SCHEMA_VERSION) {
     throw unavailable(
-      placed`the tables of ${place} are of version ${found.version}, this Coffer needs ${SCHEMA_VERSION}`,
+      placed`the tables in ${place} have version ${found.version}; this Coffer needs version ${SCHEMA_VERSION}`,
       {
         hint: 'run "coffer store migrate" as a role that may alter them',
       },
@@ -98,7 +98,7 @@ export async function checkSchema(client: Client, address: PostgresAddress): Pro
 function refuseNewer({ version, usable_from }: VersionRow, place: Place): void {
   if (usable_from <= SCHEMA_VERSION) return;
   throw corrupt(
-    placed`the tables of ${place} were made by a newer Coffer (version ${version}); this one knows version ${SCHEMA_VERSION}`,
+    placed`the tables in ${place} were created by a newer Coffer (version ${version}); this one supports version ${SCHEMA_VERSION}`,
     { hint: 'install a newer Coffer; the store is not damaged' },
   );
 }
@@ -116,13 +116,13 @@ async function checkShape(client: Client, address: PostgresAddress): Promise<voi
   const found = new Map(rows.map(({ name, shape }) => [name, shape]));
   for (const [name, shape] of Object.entries(SHAPE)) {
     if (found.get(name) === shape) continue;
-    throw altered(address, name as Table, found.has(name) ? 'was altered' : 'is missing');
+    throw altered(address, name as Table, found.has(name) ? 'was modified' : 'is missing');
   }
 }
 
 const altered = ({ schema, place }: PostgresAddress, table: Table, what: string) =>
   corrupt(placed`the table ${schema}.${table} of ${place} ${what}`, {
-    hint: `it has to have: ${SHAPE[table]}; undo the change, or bring the database back from a backup`,
+    hint: `expected: ${SHAPE[table]}; undo the change, or restore the database from a backup`,
   });
 
 /**

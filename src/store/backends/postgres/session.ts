@@ -187,7 +187,7 @@ export class PostgresSession implements WriteSession {
       throw unconfirmed(
         placed`the connection to ${this.#address.place} was lost while a change was being written`,
         {
-          hint: 'look whether it was made before you try again: nothing was acknowledged',
+          hint: 'check whether the change was made before you retry',
           cause: error,
         },
       );
@@ -201,8 +201,8 @@ export class PostgresSession implements WriteSession {
   };
 
   #overtaken(): CofferError {
-    return unavailable(placed`another process wrote to ${this.#address.place} meanwhile`, {
-      hint: 'nothing was changed; try again',
+    return unavailable(placed`another process changed ${this.#address.place}`, {
+      hint: 'nothing was changed; retry',
     });
   }
 }

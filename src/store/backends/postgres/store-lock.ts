@@ -115,9 +115,9 @@ export class StoreLock {
 
   #timeout(cause: unknown): CofferError {
     return unavailable(
-      placed`${this.#address.place} is held by another process, waited for ${Math.round(this.#limits.waitMs / 1000)} s`,
+      placed`timed out after ${Math.round(this.#limits.waitMs / 1000)}s waiting for ${this.#address.place}, locked by another process`,
       {
-        hint: 'wait until it is done (a rekey or backup of a large store takes a while), then try again',
+        hint: 'wait until it is done (a rekey or backup of a large store takes a while), then retry',
         cause,
       },
     );

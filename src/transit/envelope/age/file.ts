@@ -41,12 +41,12 @@ const NONCE_BYTES = 16;
 export function requireTogether(recipients: readonly Recipient[]): void {
   const groups = new Set(recipients.map(({ group }) => group));
   if (groups.has('passphrase') && recipients.length > 1) {
-    throw invalid('a file that a passphrase opens has no other recipients', { field: 'recipient' });
+    throw invalid('a file encrypted with a passphrase cannot have other recipients', { field: 'recipient' });
   }
   if (groups.size <= 1) return;
-  throw invalid('recipients with and without protection against quantum computers do not go into one file', {
+  throw invalid('post-quantum and classic recipients cannot be mixed in one file', {
     field: 'recipient',
-    hint: 'the weakest of them decides: use age1pq… for all, or for none',
+    hint: 'use age1pq… recipients for all, or for none',
   });
 }
 
@@ -141,14 +141,9 @@ export async function openAge({ header }: AgeFile, identities: readonly Identity
 
 function noneOpens({ stanzas }: AgeHeader): CofferError {
   const isPassphrase = stanzas[0]?.type === SCRYPT;
-  return denied(
-    isPassphrase ? 'the passphrase is not the one of this file' : 'no key that was tried opens this file',
-    {
-      hint: isPassphrase
-        ? 'try again'
-        : 'name another key of the store, or give a private key with --identity',
-    },
-  );
+  return denied(isPassphrase ? 'wrong passphrase' : 'no matching key for this file', {
+    hint: isPassphrase ? 'try again' : 'use another key of the store, or a private key with --identity',
+  });
 }
 
 async function stageOf(file: AgeFile, identities: readonly Identity[]): Promise<ChunkStage> {

@@ -42,7 +42,7 @@ export async function readAgeHeader(source: Lookahead): Promise<AgeHeader> {
     const line = await source.line(left);
     if (line === undefined) {
       const isCut = (await source.peek(left + 1)).length <= left;
-      throw damaged(isCut ? 'it ends inside its header' : 'its header is longer than any that is read');
+      throw damaged(isCut ? 'it ends within its header' : 'its header is longer than any that is read');
     }
     bytes += line.length + 1;
     lines.push(line);
@@ -60,7 +60,7 @@ export async function readAgeHeader(source: Lookahead): Promise<AgeHeader> {
       return { stanzas, covered, mac: mac === undefined ? noMac() : unpadded(mac, MAC_BYTES) };
     }
     if (stanzas.length === MAX_RECIPIENTS) {
-      throw damaged(`it is for more than ${MAX_RECIPIENTS} recipients, which nobody writes`);
+      throw damaged(`it has more than ${MAX_RECIPIENTS} recipients`);
     }
     stanzas.push(await stanzaFrom(line, next));
   }
@@ -74,7 +74,7 @@ async function stanzaFrom(line: string, next: () => Promise<string>): Promise<St
   const words = line.split(' ');
   const [arrow, type, ...args] = words;
   const isWhole = arrow === '->' && type !== undefined && words.every((word) => /^[\x21-\x7e]+$/.test(word));
-  if (!isWhole) throw damaged('its header has a line that is no recipient');
+  if (!isWhole) throw damaged('its header has an invalid recipient line');
   const lines: string[] = [];
   for (;;) {
     const part = await next();
@@ -91,7 +91,7 @@ async function stanzaFrom(line: string, next: () => Promise<string>): Promise<St
 export function unpadded(text: string, length?: number): Buffer {
   const bytes = Buffer.from(text, 'base64');
   if (printUnpadded(bytes) === text && (length === undefined || bytes.length === length)) return bytes;
-  throw damaged('its header has a value that is not written as it should be');
+  throw damaged('its header has an invalid value');
 }
 
 export const printUnpadded = (bytes: Uint8Array): string =>
@@ -113,7 +113,7 @@ export function printStanza({ type, args, body }: Stanza): string {
  */
 export function printAgeHeader(stanzas: readonly Stanza[], fileKey: Uint8Array): Buffer {
   if (stanzas.length > MAX_RECIPIENTS) {
-    throw invalid(`one file is for ${MAX_RECIPIENTS} recipients at most`, { field: 'recipient' });
+    throw invalid(`a file can have at most ${MAX_RECIPIENTS} recipients`, { field: 'recipient' });
   }
   const covered = `${VERSION_LINE}\n${stanzas.map(printStanza).join('')}---`;
   const mac = macOf(fileKey, Buffer.from(covered, 'latin1'));
@@ -141,5 +141,5 @@ export function requireAuthentic({ covered, mac }: AgeHeader, fileKey: Uint8Arra
 
 const changedHeader = (): CofferError =>
   denied('the header of the envelope is not authentic', {
-    hint: 'it was changed by somebody who could not open it; bring the file back from where it came from',
+    hint: 'it was modified without its key; get a fresh copy of the file',
   });

@@ -60,10 +60,10 @@ export const passphraseIdentity = (passphrase: () => Promise<string | Uint8Array
     if (stanza === undefined) return undefined;
     const [salt = '', factor = ''] = requireShape(stanza.args, 2, stanza.body);
     const saltBytes = unpadded(salt, SALT_BYTES);
-    if (!/^[1-9]\d{0,2}$/.test(factor)) throw damaged('its work factor is no number');
+    if (!/^[1-9]\d{0,2}$/.test(factor)) throw damaged('its work factor is not a number');
     if (Number(factor) > MAX_WORK_FACTOR) {
-      throw invalid(`the file asks for more work than any passphrase is worth: 2^${factor} rounds`, {
-        hint: `it is not opened above 2^${MAX_WORK_FACTOR}`,
+      throw invalid(`the scrypt work factor is too high: 2^${factor}`, {
+        hint: `the maximum is 2^${MAX_WORK_FACTOR}`,
       });
     }
     const key = await wrapKeyOf(await passphrase(), saltBytes, Number(factor));

@@ -45,7 +45,7 @@ function parseKey(
   const kem = KEMS.find((known) => prefixOf(known) === parsed.prefix);
   if (kem === undefined) {
     const prefixes = KEMS.flatMap((known) => prefixOf(known) ?? []);
-    throw invalid(`keys of age that begin with ${parsed.prefix.slice(0, 40)}1 are not known`, {
+    throw invalid(`unknown age key type ${parsed.prefix.slice(0, 40)}1…`, {
       hint: `known are those that begin with ${prefixes.map((prefix) => `${prefix}1`).join(' or ')}`,
     });
   }
@@ -155,6 +155,6 @@ export const sealedFor = (
  */
 export function requireShape(args: readonly string[], count: number, body: Buffer): readonly string[] {
   if (args.length !== count) throw damaged('a recipient stanza has more or fewer values than it should have');
-  if (body.length !== BODY_BYTES) throw damaged('a recipient stanza wraps something that is no file key');
+  if (body.length !== BODY_BYTES) throw damaged('a recipient stanza does not wrap a file key');
   return args;
 }

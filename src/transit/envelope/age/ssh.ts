@@ -98,7 +98,7 @@ function openWithRsa(key: KeyObject, args: readonly string[], body: Buffer): Buf
 function typeOf(key: KeyObject, blob: Uint8Array): string {
   const type = Buffer.from(blob).toString('latin1', 4, 4 + Buffer.from(blob).readUInt32BE(0));
   if (type !== ED25519 && type !== RSA) {
-    throw unsupported(`an SSH key of the kind ${type} can't be encrypted to`, {
+    throw unsupported(`cannot encrypt to SSH keys of type ${type}`, {
       hint: 'use an ssh-ed25519 or ssh-rsa key, or a recipient of age',
     });
   }

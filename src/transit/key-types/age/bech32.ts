@@ -73,7 +73,7 @@ export function parseBech32(text: string): { readonly prefix: string; readonly b
   }
   const end = small.lastIndexOf('1');
   if (text.length > MAX_CHARACTERS || end < 1 || small.length - end - 1 < CHECKSUM_CHARACTERS) {
-    throw mistyped('it is cut short, or something else');
+    throw mistyped('it is truncated, or something else');
   }
   const prefix = small.slice(0, end);
   const values = Array.from(small.slice(end + 1), (character) => ALPHABET.indexOf(character));
@@ -86,5 +86,4 @@ export function parseBech32(text: string): { readonly prefix: string; readonly b
   return { prefix, bytes: Buffer.from(bytes) };
 }
 
-const mistyped = (why: string) =>
-  invalid(`this key of age is mistyped: ${why}`, { hint: 'copy it once more, whole' });
+const mistyped = (why: string) => invalid(`invalid age key: ${why}`, { hint: 'copy the complete key again' });

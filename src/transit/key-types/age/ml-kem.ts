@@ -26,7 +26,7 @@ function publicMlKem(publicKey: Uint8Array): KeyObject {
       asymmetricKeyType: ML_KEM,
     });
   } catch (error) {
-    throw invalid(ownWords('this recipient is no public key of ML-KEM'), { cause: error });
+    throw invalid(ownWords('the recipient is not a valid ML-KEM public key'), { cause: error });
   }
 }
 

@@ -13,7 +13,7 @@ const UNCOMPRESSED = 4;
 const ORDER = Buffer.from('ffffffff00000000ffffffffffffffffbce6faada7179e84f3b9cac2fc632551', 'hex');
 
 const noPoint = (cause?: unknown) =>
-  invalid(ownWords('this recipient is no public key of P-256'), cause === undefined ? {} : { cause });
+  invalid(ownWords('the recipient is not a valid P-256 public key'), cause === undefined ? {} : { cause });
 
 /** Whether 32 bytes are a private key: one number in 2^32 is none. */
 export const isScalar = (bytes: Uint8Array): boolean =>

@@ -22,7 +22,7 @@ async function pointOf(key: KeyObject): Promise<Uint8Array> {
   try {
     return ed25519.utils.toMontgomery(rawPublic(key));
   } catch (error) {
-    throw invalid(ownWords('this Ed25519 key is no point of its curve'), { cause: error });
+    throw invalid(ownWords('the Ed25519 key is not a point on the curve'), { cause: error });
   }
 }
 

@@ -48,7 +48,7 @@ function tagOf(info: string, sent: Uint8Array, point: Uint8Array): Buffer {
 
 const noPointSent = () =>
   inauthentic(ownWords('the envelope is damaged: a recipient stanza has a point that is not on its curve'), {
-    hint: 'bring it back from where it came from',
+    hint: 'get a fresh copy of the file',
   });
 
 /** DHKEM(P-256, HKDF-SHA256) of RFC 9180, 4.1, after the agreement. @param secret overwritten. */

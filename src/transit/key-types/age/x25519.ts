@@ -44,13 +44,13 @@ export function x25519(secret: Uint8Array, point: Uint8Array): Buffer | undefine
 }
 
 export const lowOrderRecipient = () =>
-  invalid(ownWords('this recipient is no public key: with it, everybody could open the file'), {
-    hint: 'ask for it again, from whoever shall open the file',
+  invalid(ownWords('the recipient is a low-order point: anyone could decrypt the file'), {
+    hint: 'ask the recipient for the key again',
   });
 
 export const lowOrderShare = () =>
   inauthentic(ownWords('the envelope is damaged: a recipient stanza has a point of low order'), {
-    hint: 'bring it back from where it came from',
+    hint: 'get a fresh copy of the file',
   });
 
 function wrapKeyOf(shared: Buffer, share: Uint8Array, publicKey: Uint8Array): Buffer {

@@ -17,7 +17,7 @@ export type EcdsaEncoding = 'der' | 'ieee-p1363';
 function curveOf(key: KeyObject): EcdsaCurve {
   const name = key.asymmetricKeyDetails?.namedCurve;
   const curve = curveNamed(name);
-  if (curve === undefined) throw new TypeError(`there is no key type for the curve ${name}`);
+  if (curve === undefined) throw new TypeError(`unsupported curve ${name}`);
   return curve;
 }
 

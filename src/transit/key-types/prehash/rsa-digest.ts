@@ -67,7 +67,7 @@ export function signPkcs1Digest(key: KeyObject, hash: DigestHashName | 'none', d
   if (block.length > Math.ceil(modulusBitsOf(key) / 8) - PKCS1_OVERHEAD_BYTES) {
     throw invalid(ownWords('crypto/rsa: message too long for RSA key size'), {
       field: 'input',
-      hint: `give at most ${PKCS1_OVERHEAD_BYTES} bytes less than the key has`,
+      hint: `use at least ${PKCS1_OVERHEAD_BYTES} bytes less than the key size`,
     });
   }
   return privateEncrypt({ key, padding: RSA_PKCS1_PADDING }, block);
@@ -100,7 +100,7 @@ export function exactSaltBytes(
   if (bytes > most) {
     throw invalid(`requested salt length ${bytes} is invalid`, {
       field: 'salt_length',
-      hint: `this key and hash leave room for at most ${most} bytes`,
+      hint: `this key and hash allow at most ${most} bytes`,
     });
   }
   return bytes;
@@ -152,7 +152,7 @@ export function verifyPssDigest(
 }
 
 const wrongDigestLength = (message: string, hash: string) =>
-  invalid(message, { field: 'input', hint: `give the binary ${hash} digest, base64-encoded` });
+  invalid(message, { field: 'input', hint: `use the binary ${hash} digest, base64-encoded` });
 
 const TRAILER = 0xbc;
 const SALT_MARKER = 0x01;

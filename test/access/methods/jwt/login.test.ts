@@ -44,7 +44,7 @@ it('a key that is withdrawn while a login with it is under way lets nobody in', 
     await configure(room, fresh.publicPem);
     return access.tokens.login(decide);
   });
-  const changed = 'how tokens are verified was changed in this moment';
+  const changed = 'the configuration was changed during the login';
   expect(await failureOf(enter)).toEqual(['unavailable', changed]);
   expect(await failureOf(enter)).toEqual(['invalid', expect.stringContaining('token signature')]);
 });

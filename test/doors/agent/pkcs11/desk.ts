@@ -60,14 +60,14 @@ export async function testDesk(): Promise<TestDesk> {
     async run(words, raw, mount) {
       requireOpen();
       const isOffered = offers.some((offer) => offer.key === raw['name'] && offer.mount === mount);
-      if (!isOffered) throw denied('this is not offered here');
+      if (!isOffered) throw denied('not offered');
       return runner.run(words, raw, mount);
     },
     async consent({ confirm, key }, what) {
       if (!confirm) return;
       asked.push(`${key}: ${what}`);
       await desk.thinking;
-      if (!desk.consents) throw denied('it was not allowed');
+      if (!desk.consents) throw denied('denied');
     },
     revision: () => store.revision(),
     defect: (error) => void defects.push(error),

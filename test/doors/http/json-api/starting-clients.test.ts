@@ -11,8 +11,8 @@ import {
 } from '../../../servers/serving.ts';
 import { callerOf, MEDIA_TYPE } from './api.ts';
 
-const STATES = 'neither states nor locks: keep the state of this configuration in another backend';
-const RUNS = 'runs nothing: run Terraform where the configuration is';
+const STATES = 'not states or locks: store the state of this configuration in another backend';
+const RUNS = 'not runs: run Terraform where the configuration is';
 const NOT_FOUND = { errors: [{ status: '404', title: 'not found' }] };
 
 let server: TestServer;

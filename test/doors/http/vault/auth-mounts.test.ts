@@ -113,7 +113,7 @@ describe('the login methods of a store', () => {
     await world.enable('userpass', 'before');
     await world.root('POST', 'auth/before/users/ann', { password: 'secret' });
     const out = await world.root('POST', 'sys/remount', { from: 'auth/before', to: 'before' });
-    expect([out.status, out.json.errors]).toEqual([400, ['a login method can\'t be at "before/"']]);
+    expect([out.status, out.json.errors]).toEqual([400, ['login methods cannot be mounted at "before/"']]);
     expect((await world.root('POST', 'sys/remount', { from: 'auth/before', to: 'auth/after' })).status).toBe(
       200,
     );

@@ -68,7 +68,7 @@ describe('a list of revoked certificates', () => {
     const follow = () => root('POST', 'auth/fetching/crls/mine', { url });
     expect(outcome(await follow())).toEqual([
       400,
-      ['failed to parse CRL: no role has the authority that signed it, so nobody can tell whose it is'],
+      ['failed to parse CRL: no role trusts the CA that signed it, so it cannot be verified'],
     ]);
     await root('POST', 'auth/fetching/certs/one', { certificate: ca.cert });
     list = made.revocationList(otherCa, []);

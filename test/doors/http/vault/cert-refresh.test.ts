@@ -37,7 +37,7 @@ it('a list of revoked certificates is fetched again by the server when it is out
   status = 404;
   await outOfDate();
   tenMinutes();
-  const isTold = () => logged().some((line) => line.includes('could not be fetched again'));
+  const isTold = () => logged().some((line) => line.includes('cannot refresh a CRL'));
   await vi.waitUntil(isTold, 10_000);
   expect(logged().join('\n')).toContain('auth/listed/crls/mine');
   expect(await entry()).toBe(400);

@@ -96,7 +96,7 @@ describe('keys of an issuer', () => {
     expect(limited.mock.calls).toEqual([[5_000]]);
     patience.abort();
     const { status, warnings } = await answer;
-    expect([status, warnings]).toEqual([200, [`${text}: no answer in time`]]);
+    expect([status, warnings]).toEqual([200, [`${text}: timed out`]]);
   });
 
   const misbehaving: [string, 'discovery' | 'keys', Behaviour, string][] = [
@@ -104,8 +104,8 @@ describe('keys of an issuer', () => {
     ['answers 10 GiB at discovery', 'discovery', { endless: 'fast' }, LONG],
     ['hangs up', 'keys', 'hangs up', 'socket hang up'],
     ['has an error', 'keys', { status: 500, body: '{"keys":[]}' }, 'the answer has the status 500'],
-    ['answers no JSON', 'keys', { status: 200, body: '<html>' }, 'the key set is no object of JSON'],
-    ['answers no key set', 'keys', { status: 200, body: '{"keys":{}}' }, 'the key set is none'],
+    ['answers no JSON', 'keys', { status: 200, body: '<html>' }, 'the key set is not a JSON object'],
+    ['answers no key set', 'keys', { status: 200, body: '{"keys":{}}' }, 'not a key set'],
     ['answers an empty key set', 'keys', { status: 200, body: '{"keys":[]}' }, 'the key set is empty'],
     [
       'answers more keys than anybody has',

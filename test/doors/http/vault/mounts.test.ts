@@ -116,7 +116,7 @@ describe.each(MADE)('what %s is made with', (_, path, type) => {
       const value = name.endsWith('s') ? ['a'] : 'a';
       const { status, json } = await make({ config: { [name]: value } });
       expect(status).toBe(400);
-      expect((json as { errors: string[] }).errors[0]).toContain(`${name} can't be set: `);
+      expect((json as { errors: string[] }).errors[0]).toContain(`${name} cannot be set: `);
       expect((await make({ config: { [name]: '' } })).status).toBe(204);
       const tuned = await call('POST', `/v1/${path}/tune`, { body: { [name]: value } });
       expect(tuned.status).toBe(400);

@@ -157,7 +157,7 @@ describe('an answer that was asked for wrapped', () => {
     ]);
     expect(problem(await call('POST', '/v1/auth/token/create', { body: {}, ...wrapping('60') }))).toEqual([
       409,
-      ['the change is made, but no space is left'],
+      ['the change was made, but no space is left'],
     ]);
   });
 
