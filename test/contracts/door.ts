@@ -251,11 +251,8 @@ export function describeDoor(name: string, door: ContractDoor): void {
       for (const request of [requests.allowed, requests.change]) {
         world.newRecords();
         const isHeldBack = request.body === undefined ? {} : { isHeldBack: true as const };
-        const { outcome } = await client.ask({
-          ...request,
-          ...isHeldBack,
-          ...(token === undefined ? {} : { token }),
-        });
+        const asked = { ...request, ...isHeldBack };
+        const { outcome } = await client.ask(token === undefined ? asked : { ...asked, token });
         expect([request.path, outcome]).toEqual([request.path, 'refused']);
         expect(answered(world.newRecords())).toHaveLength(1);
       }

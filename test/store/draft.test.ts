@@ -28,7 +28,7 @@ describe('a draft', () => {
           }
           const expected = [...model].sort();
           expect(await draft.list('things')).toEqual(expected);
-          const options = { after, ...(most === undefined ? {} : { limit: most }) };
+          const options = most === undefined ? { after } : { after, limit: most };
           expect(await draft.list('things', options)).toEqual(
             expected.filter((id) => id > after).slice(0, most),
           );

@@ -138,12 +138,10 @@ function importing(name: string, kem: AgeKem, form: SecretForm): Importing<Recip
       return { publicKey: encodeBase64(publicKey) };
     },
     secretBytes: (key) => form.write(key.secretBytes()),
-    ...(identityPrefix !== undefined && {
-      identityBytes(text: string) {
-        const secret = parsed(text, identityPrefix, SECRET_BYTES);
-        return secret && form.write(secret);
-      },
-    }),
+    identityBytes(text: string) {
+      const secret = identityPrefix === undefined ? undefined : parsed(text, identityPrefix, SECRET_BYTES);
+      return secret && form.write(secret);
+    },
   };
 }
 

@@ -19,12 +19,11 @@ const door = (api: Api): ContractDoor => ({
     return {
       ask({ method, path, token, body, isHeldBack }) {
         const { promise, resolve, reject } = Promise.withResolvers<Awaited<ReturnType<DoorClient['ask']>>>();
-        const headers = {
-          ...(token === undefined ? {} : { 'x-service-token': token }),
-          ...(body === undefined
+        const headers: Record<string, string | number> =
+          body === undefined
             ? {}
-            : { 'content-type': TYPE_OF[api], 'content-length': Buffer.byteLength(body) }),
-        };
+            : { 'content-type': TYPE_OF[api], 'content-length': Buffer.byteLength(body) };
+        if (token !== undefined) headers['x-service-token'] = token;
         const asked = request({ host, port, method, path: prefixOf(api) + path, headers }, (answer) => {
           let text = '';
           answer.setEncoding('utf8');

@@ -95,6 +95,6 @@ describe('a key of the type mlkem768-p256', () => {
     }
     const recipient = hybrid.publicKey?.print(material) ?? '';
     expect(recipient).toMatch(/^age1tagpq1/);
-    expect(() => recipientKey(recipient)).toThrow('no form but that of age');
+    expect(() => recipientKey(recipient)).toThrow('can only be printed in the age format');
   });
 });
