@@ -1,5 +1,11 @@
 import { type CofferError, invalid } from './ground/errors.ts';
-import { type Branch, type Catalogue, catalogue, type Entry, isEntry } from './operations/catalogue.ts';
+import {
+  type Catalogue,
+  type CatalogueBranch,
+  type CatalogueEntry,
+  catalogue,
+  isEntry,
+} from './operations/catalogue.ts';
 import { openCore } from './operations/core.ts';
 import { type Operation, type Runner, resultOf } from './operations/declaration/operation.ts';
 import type { InputOf, Params } from './operations/declaration/params.ts';
@@ -19,27 +25,27 @@ interface WhichMount {
   readonly mount?: string;
 }
 
-type Input<P extends Params> = InputOf<P> & WhichMount;
+type LibraryInput<P extends Params> = InputOf<P> & WhichMount;
 type Single<D> = Extract<D, { readonly batch_results?: never }>;
-type Batch<D> = Extract<D, { readonly batch_results: unknown }>;
+type BatchAnswer<D> = Extract<D, { readonly batch_results: unknown }>;
 
 /** Function of an operation; with `batch_input` it returns `batch_results`, without it the result itself. */
-type Call<P extends Params, D> = [Batch<D>] extends [never]
+type LibraryCall<P extends Params, D> = [BatchAnswer<D>] extends [never]
   ? Record<string, never> extends InputOf<P>
-    ? (input?: Input<P>) => Promise<D>
-    : (input: Input<P>) => Promise<D>
+    ? (input?: LibraryInput<P>) => Promise<D>
+    : (input: LibraryInput<P>) => Promise<D>
   : {
-      (input: Input<P> & { readonly batch_input: unknown }): Promise<Batch<D>>;
-      (input: Omit<Input<P>, 'batch_input'>): Promise<Single<D>>;
+      (input: LibraryInput<P> & { readonly batch_input: unknown }): Promise<BatchAnswer<D>>;
+      (input: Omit<LibraryInput<P>, 'batch_input'>): Promise<Single<D>>;
     };
 
 /** Catalogue as functions: `catalogue.transit.keys.create` becomes `transit.keys.create(input)`. */
 export type Functions<B> = {
-  readonly [Word in keyof B as Word extends string ? Camel<Word> : never]: B[Word] extends Entry<
+  readonly [Word in keyof B as Word extends string ? Camel<Word> : never]: B[Word] extends CatalogueEntry<
     Operation<infer P, infer D>
   >
-    ? Call<P, D>
-    : B[Word] extends Branch
+    ? LibraryCall<P, D>
+    : B[Word] extends CatalogueBranch
       ? Functions<B[Word]>
       : never;
 };
@@ -95,7 +101,7 @@ function credentialsOf({ masterKey, passphrase }: OpenOptions): Credential[] {
 
 const camel = (word: string): string => word.replace(/-(.)/g, (_, letter: string) => letter.toUpperCase());
 
-function functionsOf(branch: Branch, runner: Runner): object {
+function functionsOf(branch: CatalogueBranch, runner: Runner): object {
   return Object.fromEntries(
     Object.entries(branch).map(([word, node]) => [
       camel(word),
@@ -104,7 +110,7 @@ function functionsOf(branch: Branch, runner: Runner): object {
   );
 }
 
-function functionOf(entry: Entry<Operation>, runner: Runner) {
+function functionOf(entry: CatalogueEntry<Operation>, runner: Runner) {
   let declaration: Operation | undefined;
   return async (input: Readonly<Record<string, unknown>> = {}): Promise<unknown> => {
     // An `import()` of a loaded module still costs as much as hashing a few kilobytes.

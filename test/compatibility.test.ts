@@ -1,7 +1,12 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, it } from 'vitest';
-import { type Branch, catalogue, type Entry, isEntry } from '../src/operations/catalogue.ts';
+import {
+  type CatalogueBranch,
+  type CatalogueEntry,
+  catalogue,
+  isEntry,
+} from '../src/operations/catalogue.ts';
 import type { Operation } from '../src/operations/declaration/operation.ts';
 import { type Method, parseRoute, printPath } from '../src/operations/declaration/route.ts';
 import { loadRoutes, type Match, mountedRoutes } from '../src/operations/routes.ts';
@@ -14,10 +19,13 @@ const rows = [
   ...page.matchAll(/^\| `([^`]+)` \| `([^`]+)` \| \[[^\]]+\]\(\.\.\/([^)]+)\) \| (.+?) \|$/gm),
 ].map(([, operation = '', parameter = '', file = '', title = '']) => ({ operation, parameter, file, title }));
 
-const entriesOf = (branch: Branch, words: readonly string[] = []): [string, Entry<Operation>][] =>
+const entriesOf = (
+  branch: CatalogueBranch,
+  words: readonly string[] = [],
+): [string, CatalogueEntry<Operation>][] =>
   Object.entries(branch).flatMap(([word, node]) =>
     isEntry(node)
-      ? [[[...words, word].join(' '), node] as [string, Entry<Operation>]]
+      ? [[[...words, word].join(' '), node] as [string, CatalogueEntry<Operation>]]
       : entriesOf(node, [...words, word]),
   );
 

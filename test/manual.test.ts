@@ -1,7 +1,7 @@
 import { beforeAll, describe, expect, it } from 'vitest';
 import { manualPages } from '../scripts/manual/pages.ts';
 import { escaped, filled, item, page, shown } from '../scripts/manual/roff.ts';
-import { type Place, placesOf } from '../src/cli/completions/model.ts';
+import { type CommandPlace, placesOf } from '../src/cli/completions/model.ts';
 import { withNotes } from '../src/cli/parse/notes.ts';
 import { formats } from '../src/cli/topics/formats.ts';
 import { commandTree } from '../src/cli/tree.ts';
@@ -23,7 +23,7 @@ const read = (text: string): string =>
 const nameOf = (path: string): string => `${['coffer', ...path.split(' ')].filter(Boolean).join('-')}.1`;
 const edition = { version: '1.2.3', epoch: 86400 };
 let pages: ReadonlyMap<string, string>;
-let places: readonly Place[];
+let places: readonly CommandPlace[];
 
 beforeAll(async () => {
   places = await placesOf(commandTree);

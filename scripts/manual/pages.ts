@@ -6,7 +6,7 @@
 import type { ArgumentSpec, OptionSpec } from '../../src/cli/command.ts';
 import { command as agePlugin } from '../../src/cli/commands/age-plugin.ts';
 import { EMPTY_VARIABLES, variableGroups } from '../../src/cli/commands/help.ts';
-import { type Place, placesOf } from '../../src/cli/completions/model.ts';
+import { type CommandPlace, placesOf } from '../../src/cli/completions/model.ts';
 import { exitCodeMeanings } from '../../src/cli/exit-codes.ts';
 import { everywhereOptions } from '../../src/cli/parse/everywhere.ts';
 import { rootExamples, withNotes } from '../../src/cli/parse/notes.ts';
@@ -60,7 +60,7 @@ export async function manualPages(edition: Edition): Promise<ReadonlyMap<string,
   return pages;
 }
 
-function bodyOf(place: Place): string[] {
+function bodyOf(place: CommandPlace): string[] {
   const { path, command, children } = place;
   return [
     heading('Synopsis'),
@@ -82,7 +82,7 @@ function bodyOf(place: Place): string[] {
   ];
 }
 
-function synopsis({ path, children, arguments: specs }: Place): string {
+function synopsis({ path, children, arguments: specs }: CommandPlace): string {
   const words = bold(['coffer', path].join(' ').trim());
   const given = children.length > 0 ? [italic('COMMAND')] : specs.map(argumentTerm);
   return [words, `[${italic('options')}]`, ...given].join(' ');
@@ -93,7 +93,7 @@ function argumentTerm({ metavar, many, required }: ArgumentSpec): string {
   return required ? name : `[${name}]`;
 }
 
-function optionsOf({ path, options, command }: Place): string[] {
+function optionsOf({ path, options, command }: CommandPlace): string[] {
   if (path === '') return [heading('Options'), ...[...options, VERSION].flatMap(optionItem)];
   const own = options.filter(
     ({ flag }) => !isShared.has(flag) || command?.options.some((option) => option.flag === flag) === true,
@@ -124,7 +124,7 @@ function optionItem(option: OptionSpec): string[] {
   return item(`${names}${value[takes]}`, `${withNotes(option.help, option)}${again}`);
 }
 
-function exitStatus({ path, command }: Place): string[] {
+function exitStatus({ path, command }: CommandPlace): string[] {
   if (path === '') {
     const codes = exitCodeMeanings.flatMap(([code, meaning]) => item(bold(String(code)), `${meaning}.`));
     return [heading('Exit status'), ...codes];
@@ -152,7 +152,7 @@ function examples(all: readonly (readonly [command: string, comment: string])[])
 }
 
 /** Returns the related pages: parents, children, and the formats that it uses. */
-function related({ path, children }: Place): string[] {
+function related({ path, children }: CommandPlace): string[] {
   if (path === '') return seeAlso([AGE_PLUGIN, ...formats.map(formatPage)]);
   const words = path.split(' ');
   const above = words.map((_, index) => pageOf(words.slice(0, index).join(' ')));

@@ -10,7 +10,7 @@ interface KeysDocument {
 }
 
 /** Two HMAC-SHA-256 keys: one names tokens, the other hides values in the audit log. */
-export interface AccessKeys {
+interface AccessKeys {
   readonly tokens: KeyObject;
   readonly audit: KeyObject;
 }

@@ -1,3 +1,4 @@
+import type { JsonObject } from '../ground/objects.ts';
 import { Occurrences } from '../ground/occurrences.ts';
 import { placesOfOwnWords } from '../ground/own-words.ts';
 
@@ -13,11 +14,9 @@ const LEAST_REPEATED = 4;
  */
 const LEAST_BEGINNING = 16;
 
-type Raw = Readonly<Record<string, unknown>>;
-
 /** Selects the sent values that an error may repeat, and how to hide them. */
-export interface Hiding {
-  readonly sent: Raw;
+interface Hiding {
+  readonly sent: JsonObject;
   /** Whether the parameter is known to the operation, so that its errors can repeat it, and is hidden in the record. */
   isHidden(name: string, value: unknown): boolean;
   /** Whether a member name within a value is known to the operation, and not data itself. */

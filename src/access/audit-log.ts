@@ -7,14 +7,14 @@ import { pause } from '../ground/pause.ts';
 import { refuseWritable } from '../ground/private-files.ts';
 import { diskReason } from '../store/backends/files/disk-errors.ts';
 
-export interface AuditLogOptions {
+interface AuditLogOptions {
   /** When a record counts as written: once the operating system has it (the default), or once it is on disk. */
   readonly durability?: 'system' | 'disk';
   /** Monotonic clock, in milliseconds; replaced in tests. */
   readonly elapsedMs?: () => number;
 }
 
-interface Batch {
+interface LineBatch {
   readonly lines: string[];
   readonly written: PromiseWithResolvers<void>;
 }
@@ -43,7 +43,7 @@ export class AuditLog {
   #torn: boolean;
   #checkedAt: number;
   #reopenWanted = false;
-  #next: Batch | undefined;
+  #next: LineBatch | undefined;
   #writer: Promise<void> | undefined;
   #closed = false;
 
@@ -104,7 +104,7 @@ export class AuditLog {
     this.#writer = undefined;
   }
 
-  #take(): Batch | undefined {
+  #take(): LineBatch | undefined {
     const batch = this.#next;
     this.#next = undefined;
     return batch;

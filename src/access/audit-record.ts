@@ -39,7 +39,7 @@ export interface AuditedRequest {
 }
 
 /** Caller, as far as it is recorded. */
-export interface AuditedIdentity {
+interface AuditedIdentity {
   readonly accessor: string;
   readonly displayName: string;
   readonly policies: readonly string[];
@@ -196,7 +196,7 @@ export class AuditRecorder {
     return this.#withoutTokens(hidden, hidden.length);
   }
 
-  #members(values: Readonly<Record<string, unknown>>, rules: Rules, isWithin = false): string {
+  #members(values: Readonly<Record<string, unknown>>, rules: HashingRules, isWithin = false): string {
     let members = '';
     const all = Object.keys(values);
     const told = all.length > MOST_MEMBERS ? toldOf(all, rules) : all;
@@ -220,7 +220,7 @@ export class AuditRecorder {
   }
 
   /** @param isWithin whether it is a list or object of which a part is recorded in the clear */
-  #value(name: string, value: unknown, rules: Rules, isWithin: boolean): string {
+  #value(name: string, value: unknown, rules: HashingRules, isWithin: boolean): string {
     const { shown = [], isPlain } = rules;
     if (value === null || value === undefined) return 'null';
     if (typeof value === 'object') {
@@ -246,7 +246,7 @@ const tokenless = ({ accessor, displayName, policies }: AuditedIdentity) => ({
 const RULES = ['shown', 'isPlain', 'isKnown'] as const;
 
 /** Rules for the parts of a request or response that are not hashed. */
-interface Rules {
+interface HashingRules {
   readonly shown: readonly string[] | undefined;
   isPlain(name: string, value: unknown): boolean;
   isKnown?(name: string): boolean;
@@ -255,7 +255,7 @@ interface Rules {
 /**
  * Returns the names that are recorded individually: known parameters must be searchable by hash, regardless of others.
  */
-function toldOf(names: readonly string[], { isKnown }: Rules): readonly string[] {
+function toldOf(names: readonly string[], { isKnown }: HashingRules): readonly string[] {
   const known = names.filter((name) => isKnown?.(name));
   const others = names.filter((name) => !isKnown?.(name));
   return [...known, ...others.slice(0, MOST_MEMBERS)];

@@ -20,7 +20,7 @@ export interface AuditedHeader {
 }
 
 /** Settings by header name, in lower case. */
-export type AuditedHeaders = Readonly<Record<string, AuditedHeader>>;
+type AuditedHeaders = Readonly<Record<string, AuditedHeader>>;
 
 /** Headers as received: names in lower case. */
 export type SentHeaders = Readonly<Record<string, string | readonly string[] | undefined>>;

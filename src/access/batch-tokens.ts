@@ -66,7 +66,7 @@ interface SealedToken {
   readonly m?: string | undefined;
 }
 
-interface Opened {
+interface OpenedBatchToken {
   readonly token: Token;
   readonly epoch: number;
 }
@@ -76,7 +76,7 @@ export class BatchTokens {
   readonly #storeId: string;
   readonly #random: Random;
   /** Cache by a hash of the text; a rekey changes the key. */
-  readonly #opened = new Map<string, Opened>();
+  readonly #opened = new Map<string, OpenedBatchToken>();
   #openedLength = 0;
   #openedBy: KeyObject | undefined;
 
@@ -118,7 +118,7 @@ export class BatchTokens {
     return held && { accessor: '', token, ...held };
   }
 
-  #open(key: KeyObject, text: string): Opened | undefined {
+  #open(key: KeyObject, text: string): OpenedBatchToken | undefined {
     if (!couldBeBatchToken(text)) return undefined;
     if (this.#openedBy !== key) this.#forget(key);
     const name = hash('sha256', text, 'base64url');
@@ -193,7 +193,7 @@ function packed(token: Token, epoch: number): SealedToken {
   };
 }
 
-function unpacked(sealed: SealedToken): Opened {
+function unpacked(sealed: SealedToken): OpenedBatchToken {
   const { n, p, a, c, ttl, e, meta = null, by, bys, cidrs, r, m } = sealed;
   const createdMs = c * 1000;
   const token: Token = {

@@ -6,7 +6,7 @@ export interface Position {
   readonly column: number;
 }
 
-export type Token = { readonly at: Position } & (
+export type HclToken = { readonly at: Position } & (
   | { readonly kind: 'identifier' | 'text'; readonly value: string }
   | { readonly kind: 'number'; readonly value: number }
   | { readonly kind: 'symbol'; readonly value: '{' | '}' | '[' | ']' | '=' | ':' | ',' }
@@ -63,7 +63,7 @@ export class Lexer {
    * Returns the next token.
    * @throws `invalid` with line and column
    */
-  next(): Token {
+  next(): HclToken {
     this.#skipBlanks();
     const at = this.#position();
     const char = this.#peek();

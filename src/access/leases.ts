@@ -15,7 +15,7 @@ const LAST_SEGMENT = /^h(?<accessor>[0-9a-f]{40})[0-9a-f]{24}$/;
 const REST_LENGTH = 24;
 
 /** Returns the lease ID of a token: its path, and a suffix that is unique for that path. */
-export function leaseOf({ accessor, token: { path } }: TokenRecord): string {
+function leaseOf({ accessor, token: { path } }: TokenRecord): string {
   const rest = hash('sha256', `${path} ${accessor}`).slice(0, REST_LENGTH);
   return `${path}/h${accessor}${rest}`;
 }

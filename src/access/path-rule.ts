@@ -35,12 +35,12 @@ export interface PathRule {
  * - `prefix`: the pattern ended in `*`, and `text` is the part before it;
  * - `segments`: some segment is `+`; with `open`, the pattern ended in `*` as well.
  */
-export type Shape =
+type PatternShape =
   | { readonly kind: 'exact'; readonly text: string }
   | { readonly kind: 'prefix'; readonly text: string }
   | { readonly kind: 'segments'; readonly text: string; readonly open: boolean };
 
-export function shapeOf(pattern: string): Shape {
+export function shapeOf(pattern: string): PatternShape {
   const segments = pattern === '+' || pattern.startsWith('+/') || pattern.includes('/+');
   const open = pattern.endsWith('*');
   const text = open ? pattern.slice(0, -1) : pattern;
@@ -61,7 +61,7 @@ export interface WildcardRule {
 }
 
 export function wildcardRule(
-  shape: Exclude<Shape, { kind: 'exact' }>,
+  shape: Exclude<PatternShape, { kind: 'exact' }>,
   permissions: Permissions,
 ): WildcardRule {
   return shape.kind === 'prefix'

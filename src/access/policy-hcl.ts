@@ -1,21 +1,21 @@
 import { invalid } from '../ground/errors.ts';
-import { Lexer, type Position, syntaxError, type Token } from './hcl-lexer.ts';
+import { type HclToken, Lexer, type Position, syntaxError } from './hcl-lexer.ts';
 
 /** Member of a body: `key = value`, or a block `key "label" { … }`, whose label is the second key. */
-export interface Entry {
+export interface HclEntry {
   readonly keys: readonly string[];
-  readonly value: Value;
+  readonly value: HclValue;
   readonly at: Position;
 }
 
 export interface Body {
   readonly kind: 'body';
-  readonly entries: readonly Entry[];
+  readonly entries: readonly HclEntry[];
 }
 
-export type Value =
+export type HclValue =
   | Body
-  | { readonly kind: 'list'; readonly items: readonly Value[] }
+  | { readonly kind: 'list'; readonly items: readonly HclValue[] }
   | { readonly kind: 'scalar'; readonly value: string | number | boolean | null };
 
 const MAX_POLICY_LENGTH = 1_048_576;
@@ -35,12 +35,12 @@ export function parseBody(text: string): Body {
   if (text.length > MAX_POLICY_LENGTH) {
     throw invalid(`failed to parse policy: longer than ${MAX_POLICY_LENGTH} characters`, { field: 'policy' });
   }
-  return new Parser(text).parse();
+  return new HclParser(text).parse();
 }
 
-class Parser {
+class HclParser {
   readonly #lexer: Lexer;
-  #token: Token;
+  #token: HclToken;
   #depth = 0;
 
   constructor(text: string) {
@@ -88,8 +88,8 @@ class Parser {
   }
 
   /** Reads HCL members up to a closing brace or the end; commas between them are optional. */
-  #entries(): Entry[] {
-    const entries: Entry[] = [];
+  #entries(): HclEntry[] {
+    const entries: HclEntry[] = [];
     while (this.#token.kind === 'identifier' || this.#token.kind === 'text') {
       entries.push(this.#entry());
       this.#skipSymbol(',');
@@ -97,7 +97,7 @@ class Parser {
     return entries;
   }
 
-  #entry(): Entry {
+  #entry(): HclEntry {
     const { at } = this.#token;
     const keys: string[] = [];
     while (this.#token.kind === 'identifier' || this.#token.kind === 'text') {
@@ -119,16 +119,16 @@ class Parser {
     });
   }
 
-  #value(): Value {
+  #value(): HclValue {
     if (this.#isSymbol('{')) return this.#block();
     if (this.#isSymbol('[')) return this.#list(() => this.#value(), true);
     return this.#scalar();
   }
 
-  #list(item: () => Value, trailingComma: boolean): Value {
+  #list(item: () => HclValue, trailingComma: boolean): HclValue {
     return this.#nested(() => {
       this.#expectSymbol('[');
-      const items: Value[] = [];
+      const items: HclValue[] = [];
       while (!this.#isSymbol(']')) {
         items.push(item());
         if (!this.#skipSymbol(',')) break;
@@ -139,7 +139,7 @@ class Parser {
     });
   }
 
-  #scalar(): Value {
+  #scalar(): HclValue {
     const token = this.#token;
     if (token.kind === 'text' || token.kind === 'number') {
       this.#advance();
@@ -156,7 +156,7 @@ class Parser {
   #jsonObject(): Body {
     return this.#nested(() => {
       this.#expectSymbol('{');
-      const entries: Entry[] = [];
+      const entries: HclEntry[] = [];
       if (this.#skipSymbol('}')) return { kind: 'body', entries };
       do entries.push(this.#jsonMember());
       while (this.#skipSymbol(','));
@@ -165,7 +165,7 @@ class Parser {
     });
   }
 
-  #jsonMember(): Entry {
+  #jsonMember(): HclEntry {
     const token = this.#token;
     if (token.kind !== 'text') throw this.#unexpected('a quoted name');
     this.#advance();
@@ -173,14 +173,14 @@ class Parser {
     return { keys: [token.value], value: this.#jsonValue(), at: token.at };
   }
 
-  #jsonValue(): Value {
+  #jsonValue(): HclValue {
     if (this.#isSymbol('{')) return this.#jsonObject();
     if (this.#isSymbol('[')) return this.#list(() => this.#jsonValue(), false);
     return this.#scalar();
   }
 }
 
-function printToken(token: Token): string {
+function printToken(token: HclToken): string {
   if (token.kind === 'end') return 'the end of the text';
   return JSON.stringify(shown(String(token.value)));
 }

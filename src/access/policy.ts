@@ -4,7 +4,7 @@ import { CAPABILITY_WORDS, type Capabilities, DENY, parseCapability } from './ca
 import { type Position, policyMistake, syntaxError } from './hcl-lexer.ts';
 import type { ParameterRule, ParameterValues, RuleValue } from './parameter-rule.ts';
 import { isForbiddenPattern, type PathRule, type WrappingBounds } from './path-rule.ts';
-import { type Body, type Entry, parseBody, type Value } from './policy-hcl.ts';
+import { type Body, type HclEntry, type HclValue, parseBody } from './policy-hcl.ts';
 
 /** Parsed policy. */
 export interface Policy {
@@ -35,7 +35,7 @@ export function parsePolicy(text: string): Policy {
  * Returns the blocks of a `path` member with their labels. HCL writes `path "a" { … }`; JSON nests, `{"path": {"a":
  * {…}}}`, and both may have a list of blocks instead of one.
  */
-function labelledBodies(entry: Entry): [path: string, body: Body][] {
+function labelledBodies(entry: HclEntry): [path: string, body: Body][] {
   const label = entry.keys[1];
   if (entry.keys.length > 2) throw syntaxError(entry.at, 'a path has one label');
   if (label !== undefined) return bodiesOf(entry.value, entry.at).map((body) => [label, body]);
@@ -47,7 +47,7 @@ function labelledBodies(entry: Entry): [path: string, body: Body][] {
     });
 }
 
-function bodiesOf(value: Value, at: Position): readonly Body[] {
+function bodiesOf(value: HclValue, at: Position): readonly Body[] {
   if (value.kind === 'body') return [value];
   if (value.kind === 'list') return value.items.flatMap((item) => bodiesOf(item, at));
   throw syntaxError(at, 'expected a block');
@@ -88,10 +88,10 @@ const FOREIGN_MEMBERS = new Set([
   'subscribe_event_types',
 ]);
 
-type Members = ReadonlyMap<string, Entry>;
+type RuleMembers = ReadonlyMap<string, HclEntry>;
 
-function membersOf(path: string, body: Body): Members {
-  const members = new Map<string, Entry>();
+function membersOf(path: string, body: Body): RuleMembers {
+  const members = new Map<string, HclEntry>();
   for (const entry of body.entries) {
     const key = entry.keys[0] ?? '';
     if (FOREIGN_MEMBERS.has(key)) throw policyMistake(`path "${path}": "${key}" is not supported here`);
@@ -105,7 +105,7 @@ function membersOf(path: string, body: Body): Members {
   return members;
 }
 
-function permissionsOf(path: string, members: Members): PathRule['permissions'] {
+function permissionsOf(path: string, members: RuleMembers): PathRule['permissions'] {
   const capabilities = capabilitiesOf(path, members);
   if ((capabilities & DENY) !== 0) return { capabilities: DENY };
   const parameters: ParameterRule = {
@@ -131,7 +131,7 @@ const OLD_POLICIES: Readonly<Record<string, readonly string[]>> = {
   sudo: ['create', 'read', 'update', 'delete', 'list', 'sudo'],
 };
 
-function capabilitiesOf(path: string, members: Members): Capabilities {
+function capabilitiesOf(path: string, members: RuleMembers): Capabilities {
   const words = [
     ...textList(path, members.get('capabilities')),
     ...oldCapabilities(path, members.get('policy')),
@@ -150,7 +150,7 @@ function capabilitiesOf(path: string, members: Members): Capabilities {
   return mask;
 }
 
-function oldCapabilities(path: string, entry: Entry | undefined): readonly string[] {
+function oldCapabilities(path: string, entry: HclEntry | undefined): readonly string[] {
   if (entry === undefined) return [];
   const word = scalarOf(entry.value);
   const words =
@@ -159,7 +159,7 @@ function oldCapabilities(path: string, entry: Entry | undefined): readonly strin
   return words;
 }
 
-function textList(path: string, entry: Entry | undefined): readonly string[] {
+function textList(path: string, entry: HclEntry | undefined): readonly string[] {
   if (entry === undefined) return [];
   const items = entry.value.kind === 'list' ? entry.value.items : [entry.value];
   return items.map((item) => {
@@ -169,7 +169,7 @@ function textList(path: string, entry: Entry | undefined): readonly string[] {
   });
 }
 
-function parameterValues(path: string, entry: Entry | undefined): ParameterValues {
+function parameterValues(path: string, entry: HclEntry | undefined): ParameterValues {
   const values = new Map<string, readonly RuleValue[]>();
   if (entry === undefined) return values;
   for (const inner of bodiesOf(entry.value, entry.at).flatMap((body) => body.entries)) {
@@ -186,13 +186,13 @@ function parameterValues(path: string, entry: Entry | undefined): ParameterValue
   return values;
 }
 
-function ruleValue(path: string, entry: Entry, value: Value): RuleValue {
+function ruleValue(path: string, entry: HclEntry, value: HclValue): RuleValue {
   if (value.kind === 'scalar') return value.value;
   if (value.kind === 'list') return value.items.map((item) => ruleValue(path, entry, item));
   throw mustBe(path, entry, 'lists of texts, numbers, truth values or lists');
 }
 
-function wrappingBounds(path: string, members: Members): WrappingBounds | undefined {
+function wrappingBounds(path: string, members: RuleMembers): WrappingBounds | undefined {
   const least = wrappingTime(path, members.get('min_wrapping_ttl'));
   const most = wrappingTime(path, members.get('max_wrapping_ttl'));
   if (least === 0 && most === 0) return undefined;
@@ -203,7 +203,7 @@ function wrappingBounds(path: string, members: Members): WrappingBounds | undefi
 }
 
 /** Returns seconds; 0 if not set. */
-function wrappingTime(path: string, entry: Entry | undefined): number {
+function wrappingTime(path: string, entry: HclEntry | undefined): number {
   if (entry === undefined) return 0;
   const value = scalarOf(entry.value);
   const seconds = typeof value === 'number' ? value : parseGoDuration(String(value));
@@ -211,8 +211,8 @@ function wrappingTime(path: string, entry: Entry | undefined): number {
   return seconds;
 }
 
-const scalarOf = (value: Value): string | number | boolean | null | undefined =>
+const scalarOf = (value: HclValue): string | number | boolean | null | undefined =>
   value.kind === 'scalar' ? value.value : undefined;
 
-const mustBe = (path: string, entry: Entry, wanted: string): CofferError =>
+const mustBe = (path: string, entry: HclEntry, wanted: string): CofferError =>
   policyMistake(`path "${path}": ${entry.keys[0]} on line ${entry.at.line} must be ${wanted}`);

@@ -4,7 +4,7 @@ import { invalid } from '../ground/errors.ts';
 export type TokenKind = 'service' | 'batch';
 
 /** Token type setting of a mount or token role: the defaults leave the choice to the request. */
-export const KIND_RULES = ['default-service', 'default-batch', 'service', 'batch'] as const;
+const KIND_RULES = ['default-service', 'default-batch', 'service', 'batch'] as const;
 export type KindRule = (typeof KIND_RULES)[number];
 
 export const isKindRule = (word: unknown): word is KindRule => KIND_RULES.some((rule) => rule === word);

@@ -2,11 +2,11 @@ import { invalid } from '../ground/errors.ts';
 import { ownWords } from '../ground/own-words.ts';
 
 /** Default TTL, and maximum TTL of tokens without a period: 32 days. */
-export const DEFAULT_TTL_SECONDS = 2_764_800;
+const DEFAULT_TTL_SECONDS = 2_764_800;
 export const MAX_TTL_SECONDS = 2_764_800;
 
 /** All in seconds; 0 means "not given". */
-export interface LifetimeRequest {
+interface LifetimeRequest {
   /** Time since the token was created. */
   readonly age: number;
   /** TTL requested by this creation or renewal. */

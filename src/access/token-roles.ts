@@ -58,7 +58,7 @@ const NEW_ROLE: TokenRole = {
 };
 
 /** Change of a role, with the token type as given. */
-export type TokenRoleChange = Omit<Partial<TokenRole>, 'token_type'> & { readonly token_type?: string };
+type TokenRoleChange = Omit<Partial<TokenRole>, 'token_type'> & { readonly token_type?: string };
 
 const COLLECTION = 'access/token-roles';
 const refOf = (name: string): DocumentRef => ({ collection: COLLECTION, id: name });

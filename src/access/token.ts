@@ -70,7 +70,7 @@ export interface TokenRecord {
 }
 
 /** Prefix of our tokens, for users and for programs that search for leaked secrets. */
-export const TOKEN_PREFIX = 'cfr.';
+const TOKEN_PREFIX = 'cfr.';
 const SECRET_BYTES = 32;
 const MAX_TOKEN_LENGTH = 1024;
 const ACCESSOR_LENGTH = 40;

@@ -11,7 +11,7 @@ import {
 import { ownWords } from '../ground/own-words.ts';
 import type { Random } from '../ground/random.ts';
 import { loginMount } from '../mounts/mounts.ts';
-import { Draft } from '../store/draft.ts';
+import { DraftTransaction } from '../store/draft.ts';
 import type { Store, Transaction, View } from '../store/store.ts';
 import { putAccessKeys, readAccessKeys } from './access-keys.ts';
 import { BatchTokens } from './batch-tokens.ts';
@@ -61,7 +61,7 @@ const FEW_TOKENS = 250;
 const KEPT_TOKENS = 10_000;
 
 /** Issuer of a token. */
-export interface Issuer {
+interface Issuer {
   /** Absent for the owner, empty for a batch token. */
   readonly accessor?: string | undefined;
   /** Whether it has `sudo` on the request's path. */
@@ -160,7 +160,7 @@ export class Tokens {
   async login(decide: (tx: Transaction) => Promise<Login | CofferError>): Promise<IssuedToken> {
     const now = this.#clock.now();
     const drafted = await this.#store.read(async (view) => {
-      const draft = new Draft(view);
+      const draft = new DraftTransaction(view);
       const login = await decide(draft);
       if (draft.isChanged) return undefined;
       if (login instanceof CofferError) return login;

@@ -7,7 +7,7 @@ import { accessorOf, couldBeToken, freshTokenText, type Token, type TokenRecord 
 import { answerRefOf, erase, liveToken, putToken, WRAPPED_ANSWERS } from './token-documents.ts';
 
 /** Response to wrap. */
-export interface AnswerToWrap {
+interface AnswerToWrap {
   /** Text returned when it is unwrapped. */
   readonly answer: string;
   /** Time to live of the wrapped response, in seconds. */

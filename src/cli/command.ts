@@ -3,7 +3,7 @@ import type { Given, OptionValue } from './given.ts';
 import type { Session } from './session.ts';
 
 /** Source of completions for a value: names in the store, or file names of the shell. */
-export type Offer = ResourceKind | 'file' | 'directory';
+type CompletionSource = ResourceKind | 'file' | 'directory';
 
 /** Option of a command, as typed by the user. */
 export interface OptionSpec {
@@ -23,7 +23,7 @@ export interface OptionSpec {
   readonly fallback?: string;
   /** Suggested values; others are refused elsewhere, if at all. */
   readonly choices?: readonly string[];
-  readonly offers?: Offer;
+  readonly offers?: CompletionSource;
   /** Flags that cannot be combined with this one. Declared on one of the two options. */
   readonly excludes?: readonly string[] | undefined;
 }
@@ -39,7 +39,7 @@ export interface ArgumentSpec {
   /** Whether it takes all words that follow. Only the last argument may. */
   readonly many?: true | undefined;
   readonly choices?: readonly string[];
-  readonly offers?: Offer | undefined;
+  readonly offers?: CompletionSource | undefined;
 }
 
 /** Specification of a command line, from which parsers, help and completions are derived. */
@@ -67,7 +67,7 @@ export interface Command extends CommandSpec {
 }
 
 /** Node of the command tree: the data that help needs to list it, and the rest loaded on demand. */
-export interface Leaf {
+export interface CommandLeaf {
   readonly summary: string;
   /** Whether it is left out of help and completions. */
   readonly hidden?: true;
@@ -92,7 +92,7 @@ export interface Group {
   readonly bare?: string;
 }
 
-export type Node = Leaf | Group;
+export type Node = CommandLeaf | Group;
 
 export const isGroup = (node: Node): node is Group => 'children' in node;
 

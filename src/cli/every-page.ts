@@ -1,12 +1,18 @@
 import { CofferError } from '../ground/errors.ts';
 import type { Operation, Runner } from '../operations/declaration/operation.ts';
-import { allPages, type Gathered, type ListDocument } from '../operations/json-api/pages.ts';
+import { allPages, type GatheredList, type ListDocument } from '../operations/json-api/pages.ts';
 import type { RawValues } from './files/operation-values.ts';
 import type { Session } from './session.ts';
-import { Progress } from './terminal/progress.ts';
+import { ProgressBar } from './terminal/progress.ts';
 
 /** Maximum page size that the API allows. */
 const PAGE_SIZE = 100;
+
+interface PageQuery {
+  readonly operation: Operation | string;
+  readonly raw: RawValues;
+  readonly besideOutput?: boolean | undefined;
+}
 
 /**
  * Reads every page of a list: in a local store from a single snapshot, on a server as long as the list is not changed
@@ -17,12 +23,10 @@ const PAGE_SIZE = 100;
 export async function everyPage<R = unknown>(
   session: Session,
   runner: Runner,
-  operation: Operation | string,
-  raw: RawValues,
-  besideOutput = false,
-): Promise<Gathered<R>> {
-  const progress = new Progress(session, { bytes: undefined, noun: 'read', besideOutput });
-  const gather = (from: Runner): Promise<Gathered<R>> =>
+  { operation, raw, besideOutput = false }: PageQuery,
+): Promise<GatheredList<R>> {
+  const progress = new ProgressBar(session, { bytes: undefined, noun: 'read', besideOutput });
+  const gather = (from: Runner): Promise<GatheredList<R>> =>
     allPages(
       async (number, size) => {
         const { data } = await from.run(operation, { ...raw, 'page[number]': number, 'page[size]': size });

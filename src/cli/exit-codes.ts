@@ -2,14 +2,14 @@ import type { ErrorKind } from '../ground/errors.ts';
 
 export const DONE = 0;
 export const FAILED = 1;
-export const USAGE = 2;
+const USAGE = 2;
 /** The signature or HMAC is not valid, which is a result, not an error. */
 export const NOT_VALID = 5;
 /**
  * The object to create already exists.
  * @see docs/decisions/0154
  */
-export const EXISTS = 6;
+const EXISTS = 6;
 /**
  * A change was made, or may have been, and a later step failed.
  * @see docs/decisions/0119

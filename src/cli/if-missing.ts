@@ -1,9 +1,9 @@
 import { asCofferError, type CofferError } from '../ground/errors.ts';
+import type { JsonObject } from '../ground/objects.ts';
 import type { Operation, Outcome } from '../operations/declaration/operation.ts';
 import type { Session } from './session.ts';
 
-type Raw = Readonly<Record<string, unknown>>;
-type Call = (raw: Raw) => Promise<Outcome<unknown>>;
+type RunRaw = (raw: JsonObject) => Promise<Outcome<unknown>>;
 
 /**
  * Creates objects that do not exist yet, and reports those that do. If several names are created together or not at
@@ -14,8 +14,8 @@ type Call = (raw: Raw) => Promise<Outcome<unknown>>;
 export async function callUnlessThere(
   session: Session,
   operation: Operation,
-  raw: Raw,
-  call: Call,
+  raw: JsonObject,
+  call: RunRaw,
 ): Promise<Outcome<unknown> | undefined> {
   try {
     return await call(raw);
@@ -34,8 +34,8 @@ export async function callUnlessThere(
 
 async function eachUnlessThere(
   session: Session,
-  calls: readonly Raw[],
-  call: Call,
+  calls: readonly JsonObject[],
+  call: RunRaw,
 ): Promise<Outcome<unknown> | undefined> {
   const made: unknown[] = [];
   for (const raw of calls) {

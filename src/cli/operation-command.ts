@@ -41,7 +41,7 @@ import {
   specOf,
 } from './parse/operation-spec.ts';
 import type { Session } from './session.ts';
-import type { Format } from './settings.ts';
+import type { OutputFormat } from './settings.ts';
 import { foreseen } from './terminal/report.ts';
 
 /** Returns the command of an operation, derived completely from its declaration. */
@@ -210,7 +210,11 @@ class Execution {
   async #everyPage(runner: Runner, raw: RawValues): Promise<Outcome<unknown>> {
     const { everyPage } = await import('./every-page.ts');
     const besideOutput = this.#out === undefined;
-    const { document, isWhole } = await everyPage(this.#session, runner, this.#operation, raw, besideOutput);
+    const { document, isWhole } = await everyPage(this.#session, runner, {
+      operation: this.#operation,
+      raw,
+      besideOutput,
+    });
     this.#isWhole = isWhole;
     return { data: document };
   }
@@ -219,7 +223,7 @@ class Execution {
    * Warns of further pages. Tables and documents show the page number; lines do not, and a script would take the first
    * page for everything.
    */
-  #warnOfMore(data: unknown, format: Format): void {
+  #warnOfMore(data: unknown, format: OutputFormat): void {
     const { pagination } = (data as Partial<ListDocument<unknown>> | undefined)?.meta ?? {};
     const knowsOfPages = [ALL, 'page', 'page-size'].some((flag) => this.#given.options.has(flag));
     if (format !== 'raw' || knowsOfPages || !pagination || pagination['next-page'] === null) return;

@@ -26,7 +26,7 @@ export async function openRemote(session: Session, address: string): Promise<Run
 }
 
 /** Token, and its source. */
-export interface FoundToken {
+interface FoundToken {
   readonly token: string | undefined;
   /** Token that "coffer login" stored. */
   readonly kept?: KeptToken | undefined;

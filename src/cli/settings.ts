@@ -7,11 +7,11 @@ import { locationFrom } from '../store/backends/registry.ts';
 import { type Environment, type OptionValue, textOption, variable } from './given.ts';
 import { refuseKeyringPlace } from './team/not-a-store.ts';
 
-export type Format = 'table' | 'json' | 'raw';
-const FORMATS: readonly Format[] = ['table', 'json', 'raw'];
+export type OutputFormat = 'table' | 'json' | 'raw';
+const FORMATS: readonly OutputFormat[] = ['table', 'json', 'raw'];
 
 /** Source of the token for a server. */
-export type TokenSource =
+type TokenSource =
   | { readonly kind: 'none' }
   | { readonly kind: 'text'; readonly text: string }
   | { readonly kind: 'file'; readonly path: string }
@@ -79,7 +79,7 @@ function tokenSource(everywhere: ReadonlyMap<string, OptionValue>, environment: 
   return text === undefined ? { kind: 'none' } : { kind: 'text', text };
 }
 
-function formatOf(text: string | undefined): Format | undefined {
+function formatOf(text: string | undefined): OutputFormat | undefined {
   if (text === undefined) return undefined;
   // Other programs accept -o=json; by POSIX rules, the value of a short option begins directly after the letter.
   const named = text.replace(/^=/, '');

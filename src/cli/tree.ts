@@ -1,7 +1,7 @@
-import { type Branch, catalogue, type Entry, isEntry } from '../operations/catalogue.ts';
+import { type CatalogueBranch, type CatalogueEntry, catalogue, isEntry } from '../operations/catalogue.ts';
 import type { Operation } from '../operations/declaration/operation.ts';
 import { AGENT_PROCESS } from './agent/agent-process.ts';
-import type { Command, Group, Leaf, Node, Section } from './command.ts';
+import type { Command, CommandLeaf, Group, Node, Section } from './command.ts';
 import { commandOf } from './operation-command.ts';
 
 /** Summaries of the groups of the catalogue. */
@@ -36,7 +36,7 @@ const own = <Name extends string>(
   summary: string,
   load: () => Promise<Readonly<Record<Name, Command>>>,
   name: Name,
-): Leaf => ({ summary, load: async () => (await load())[name] });
+): CommandLeaf => ({ summary, load: async () => (await load())[name] });
 
 const storeless = () => import('./commands/storeless.ts');
 const init = () => import('./commands/init.ts');
@@ -289,7 +289,7 @@ function within(
   return { ...children, [word]: { ...found, children: change(found.children) } };
 }
 
-function branchOf(path: readonly string[], branch: Branch): Group['children'] {
+function branchOf(path: readonly string[], branch: CatalogueBranch): Group['children'] {
   const nodes: [string, Node][] = [];
   for (const [word, node] of Object.entries(branch)) {
     const here = [...path, word];
@@ -303,7 +303,7 @@ function branchOf(path: readonly string[], branch: Branch): Group['children'] {
   return Object.fromEntries(nodes);
 }
 
-function leafOf(path: readonly string[], entry: Entry<Operation>): Leaf {
+function leafOf(path: readonly string[], entry: CatalogueEntry<Operation>): CommandLeaf {
   return {
     summary: entry.summary,
     load: async () => commandOf(path, entry.summary, (await entry.load()).declaration),

@@ -2,7 +2,7 @@ import { invalid } from '../ground/errors.ts';
 import { isLoopback } from '../ground/loopback.ts';
 
 /** Address of a server. */
-export type Address =
+export type ServerAddress =
   | { readonly kind: 'tcp'; readonly secure: boolean; readonly host: string; readonly port: number }
   | { readonly kind: 'socket'; readonly path: string };
 
@@ -12,7 +12,7 @@ const UNIX = /^unix:(?:\/\/)?(?<path>\/.+)$/;
  * Parses `http://host:port`, `https://host:port` or `unix:/path/to.sock`.
  * @throws `invalid` for anything else
  */
-export function parseAddress(text: string): Address {
+export function parseAddress(text: string): ServerAddress {
   const path = UNIX.exec(text)?.groups?.['path'];
   if (path !== undefined) return { kind: 'socket', path };
   const url = URL.canParse(text) ? new URL(text) : undefined;

@@ -10,9 +10,9 @@ import {
   type AgentCalls,
   type AgentProof,
   type AgentStatus,
+  type AgentUnlocking,
   type ProvenTimes,
   portOver,
-  type Unlocking,
 } from '../service/agent/calls.ts';
 import { Rpc, remote } from '../service/rpc.ts';
 import { remoteRunner } from './remote-runner.ts';
@@ -24,7 +24,7 @@ export interface AgentConnection {
   /**
    * Transfers the handle of an open store: the caller must have verified that only the user's agent can listen there.
    */
-  unlock(unlocking: Unlocking): Promise<AgentStatus>;
+  unlock(unlocking: AgentUnlocking): Promise<AgentStatus>;
   /**
    * Requests a proof.
    * @throws like all methods

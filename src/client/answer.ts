@@ -1,6 +1,6 @@
 import type { WrapInfo } from '../access/wrapping.ts';
 import { CofferError, ERROR_KINDS, type ErrorKind, sealed, unavailable } from '../ground/errors.ts';
-import { isObject } from '../ground/objects.ts';
+import { isObject, type JsonObject } from '../ground/objects.ts';
 import {
   type Operation,
   type Outcome,
@@ -9,8 +9,6 @@ import {
 } from '../operations/declaration/operation.ts';
 import { routesOf } from '../operations/declaration/route.ts';
 import { STRANGER_HINT, type WireAnswer } from './transport.ts';
-
-type Members = Readonly<Record<string, unknown>>;
 
 const NO_CONTENT = 204;
 
@@ -56,7 +54,7 @@ export function readAnyAnswer({ method }: PathRequest, answer: WireAnswer): Outc
   throw dataError(status, members);
 }
 
-const bareOutcome = (members: Members): Outcome<unknown> =>
+const bareOutcome = (members: JsonObject): Outcome<unknown> =>
   Object.keys(members).length === 0 ? {} : { data: members };
 
 /**
@@ -73,7 +71,7 @@ function withResult(operation: Operation, outcome: Outcome<unknown>, answer: Wir
   return outcome;
 }
 
-function readBody(answer: WireAnswer): Members {
+function readBody(answer: WireAnswer): JsonObject {
   const { status, body } = answer;
   if (body === '' && (status === NO_CONTENT || status >= 300)) return {};
   try {
@@ -89,19 +87,19 @@ const strange = ({ status }: WireAnswer): CofferError =>
   unavailable(`unexpected response (status ${status})`, STRANGER_HINT);
 
 /** Whether it is a batch with failed items, which has an error's status and the complete result. */
-const isBatch = ({ data, errors }: Members): boolean =>
+const isBatch = ({ data, errors }: JsonObject): boolean =>
   errors === undefined && isObject(data) && Array.isArray(data['batch_results']);
 
 /** Whether it is an empty list: Vault responds with 404 and without a text; for a missing mount there is a text. */
-const isListOfNothing = (operation: Operation, { status }: WireAnswer, members: Members): boolean =>
+const isListOfNothing = (operation: Operation, { status }: WireAnswer, members: JsonObject): boolean =>
   routesOf(operation).some(({ method }) => method === 'LIST') && isNothing(status, members);
 
-const isNothing = (status: number, { errors }: Members): boolean =>
+const isNothing = (status: number, { errors }: JsonObject): boolean =>
   status === 404 && Array.isArray(errors) && errors.length === 0;
 
 function dataOutcome(
   status: number,
-  { data, warnings, auth, wrap_info: wrapInfo, coffer }: Members,
+  { data, warnings, auth, wrap_info: wrapInfo, coffer }: JsonObject,
 ): Outcome<unknown> {
   return {
     data: data ?? undefined,
@@ -113,14 +111,14 @@ function dataOutcome(
   };
 }
 
-function documentOutcome(status: number, document: Members): Outcome<unknown> {
+function documentOutcome(status: number, document: JsonObject): Outcome<unknown> {
   if (status === 204) return {};
   const data = isObject(document['links']) ? { ...document, links: relative(document['links']) } : document;
   return status === 201 ? { data, created: true } : { data };
 }
 
 /** Makes links relative, as a local command shows them: the address is known. */
-const relative = (links: Members): Members =>
+const relative = (links: JsonObject): JsonObject =>
   Object.fromEntries(
     Object.entries(links).map(([name, link]) => [
       name,
@@ -155,7 +153,7 @@ const KINDS_OF_TEXTS: readonly (readonly [RegExp, ErrorKind])[] = [
   ],
 ];
 
-function dataError(status: number, { errors, coffer }: Members): CofferError {
+function dataError(status: number, { errors, coffer }: JsonObject): CofferError {
   const detailed = detailedError(coffer);
   if (detailed !== undefined) return detailed;
   const texts = Array.isArray(errors) ? errors.map((text) => unwrapped(String(text))) : [];
@@ -182,7 +180,7 @@ const sealedServer = (): CofferError =>
 /** Unwraps texts that Go prints as a list with one entry. */
 const unwrapped = (text: string): string => /^1 error occurred:\n\t\* (.*)\n\n$/s.exec(text)?.[1] ?? text;
 
-function documentError(status: number, { errors }: Members): CofferError {
+function documentError(status: number, { errors }: JsonObject): CofferError {
   const [first] = Array.isArray(errors) ? errors.filter(isObject) : [];
   const detailed = detailedError(first?.['meta']);
   if (detailed !== undefined) return detailed;

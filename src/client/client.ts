@@ -3,7 +3,7 @@ import type { RunnerOptions } from '../operations/runner.ts';
 import { HttpTransport, type TransportOptions } from './http-transport.ts';
 import { remoteRunner } from './remote-runner.ts';
 
-export interface ClientOptions extends RunnerOptions, TransportOptions {
+interface ClientOptions extends RunnerOptions, TransportOptions {
   readonly token?: string | undefined;
   /** Namespace, for Vault servers that support it. */
   readonly namespace?: string | undefined;

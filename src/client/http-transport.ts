@@ -11,7 +11,7 @@ import { CofferError, unavailable } from '../ground/errors.ts';
 import { isLoopback } from '../ground/loopback.ts';
 import { pause } from '../ground/pause.ts';
 import { keepOwnAuthorities } from '../ground/tls-trust.ts';
-import { type Address, parseAddress } from './address.ts';
+import { parseAddress, type ServerAddress } from './address.ts';
 import {
   ANSWER_WITHIN_MS,
   perhapsDone,
@@ -187,7 +187,7 @@ export class HttpTransport implements Transport {
 }
 
 /** Returns the connection options; a Unix socket has the host name localhost, which links then show. */
-const targetOf = (address: Address): RequestOptions =>
+const targetOf = (address: ServerAddress): RequestOptions =>
   address.kind === 'socket'
     ? { socketPath: address.path, headers: { host: 'localhost' } }
     : { host: address.host, port: address.port };

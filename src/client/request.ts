@@ -1,10 +1,9 @@
 import { invalid } from '../ground/errors.ts';
+import type { JsonObject } from '../ground/objects.ts';
 import { changesSomething, type Operation, type PathRequest } from '../operations/declaration/operation.ts';
 import { pathParams, printPath, type Route, routesOf } from '../operations/declaration/route.ts';
 import { printDocument } from '../operations/json-api/request.ts';
 import type { WireRequest } from './transport.ts';
-
-type Raw = Readonly<Record<string, unknown>>;
 
 const MEDIA_TYPE = 'application/vnd.api+json';
 
@@ -30,7 +29,12 @@ export function printPathRequest({ method, path, parameters }: PathRequest, bear
 }
 
 /** Creates the request for an operation from raw values. */
-export function printRequest(operation: Operation, raw: Raw, mount: string, bearer: Bearer): WireRequest {
+export function printRequest(
+  operation: Operation,
+  raw: JsonObject,
+  mount: string,
+  bearer: Bearer,
+): WireRequest {
   const route = routeFor(operation, raw);
   const isDocument = operation.api === 'json-api';
   const inPath = new Set(pathParams(route));
@@ -52,7 +56,7 @@ export function printRequest(operation: Operation, raw: Raw, mount: string, bear
 }
 
 /** Chooses the first route whose path can be filled. */
-function routeFor(operation: Operation, raw: Raw): Route {
+function routeFor(operation: Operation, raw: JsonObject): Route {
   const routes = routesOf(operation);
   const route = routes.find(({ parts }) =>
     parts.every((part) => 'text' in part || part.optional || isText(raw[part.param])),
@@ -65,7 +69,7 @@ function routeFor(operation: Operation, raw: Raw): Route {
 const isText = (value: unknown): boolean =>
   (typeof value === 'string' && value !== '') || typeof value === 'number';
 
-function pathOf(operation: Operation, route: Route, raw: Raw, mount: string): string {
+function pathOf(operation: Operation, route: Route, raw: JsonObject, mount: string): string {
   const path = printPath(route, (name) => (isText(raw[name]) ? plain(name, String(raw[name])) : undefined));
   if (operation.api === 'json-api') return `/api/v2/${path}`;
   if (route.mount === undefined) return `/v1/${path}`;

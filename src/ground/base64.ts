@@ -51,7 +51,7 @@ const LENT_BYTES = 128 * 1024;
 /** Lengths for which the view is cached: creating one takes as long as decoding that many bytes. */
 const KEPT_VIEWS = 1024;
 
-class Lent {
+class LentBuffer {
   readonly #memory = Buffer.allocUnsafeSlow(LENT_BYTES);
   readonly #views: Buffer[] = [];
 
@@ -67,7 +67,7 @@ class Lent {
   }
 }
 
-let spare: Lent | undefined;
+let spare: LentBuffer | undefined;
 
 /**
  * Decodes into a borrowed buffer, for callers that need the bytes only briefly, such as for hashing; it is overwritten
@@ -82,7 +82,7 @@ export function lendDecoded<T>(
 ): T {
   const byteCount = bytesOfOneLine(text);
   if (byteCount === undefined || byteCount > LENT_BYTES) return use(decode(text));
-  const lent = spare ?? new Lent();
+  const lent = spare ?? new LentBuffer();
   spare = undefined;
   const bytes = lent.first(byteCount);
   try {

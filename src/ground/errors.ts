@@ -49,10 +49,10 @@ export interface Aside {
   readonly outside: string;
 }
 
-type Part = string | Place | Aside;
+type MessagePart = string | Place | Aside;
 
 /** Text with marked locations, so that it can be printed without them. Plain JSON. */
-export type Text = string | readonly Part[];
+export type Text = string | readonly MessagePart[];
 
 /** Template tag for a text with locations: placed`${{ file }} is damaged`. */
 export const placed = (
@@ -81,7 +81,7 @@ export const printText = (text: Text, name: (part: Place | Aside) => string = in
 
 const insideName = (part: Place | Aside): string => ('inside' in part ? part.inside : printPlace(part));
 
-const isPlace = (part: Part): part is Place => typeof part === 'object' && !('inside' in part);
+const isPlace = (part: MessagePart): part is Place => typeof part === 'object' && !('inside' in part);
 
 /**
  * What an error says beside its message. Members may be undefined, so that callers pass on what they have.

@@ -1,5 +1,8 @@
+/** An object as JSON has it, of whose members nothing is known yet. */
+export type JsonObject = Readonly<Record<string, unknown>>;
+
 /** Whether a value is a JSON object: neither null nor an array. */
-export const isObject = (value: unknown): value is Readonly<Record<string, unknown>> =>
+export const isObject = (value: unknown): value is JsonObject =>
   typeof value === 'object' && value !== null && !Array.isArray(value);
 
 /** A value as JSON would bring it: its objects have no members that are undefined. What has none of these is not copied. */

@@ -2,7 +2,7 @@ import { decodeBase64 } from './base64.ts';
 
 /** Textual encodings (RFC 7468). */
 
-export interface PemBlock {
+interface PemBlock {
   /** Label after BEGIN: `CERTIFICATE`. */
   readonly label: string;
   readonly bytes: Buffer;

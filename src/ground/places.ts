@@ -1,16 +1,16 @@
 /** Total number of places, and the maximum per source. */
-export interface Room {
+export interface PlaceLimits {
   readonly most: number;
   readonly mostOfOne: number;
 }
 
 /** Limited places for unauthenticated clients, counted by source from their arrival. */
 export class Places {
-  readonly #room: Room;
+  readonly #room: PlaceLimits;
   readonly #held = new Map<string, number>();
   #taken = 0;
 
-  constructor(room: Room) {
+  constructor(room: PlaceLimits) {
     this.#room = room;
   }
 

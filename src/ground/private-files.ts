@@ -18,7 +18,7 @@ const HANDED_OVER = /^\/(?:dev\/(?:stdin|fd\/\d+)|proc\/(?:self|thread-self|\d+)
  */
 export function refuseExposed(path: string, stats: Stats, field?: string): void {
   const forbidden = stats.uid === ROOT ? ALL_BUT_READING_BY_GROUP : ANY_RIGHT;
-  refuseOthers(path, stats, forbidden, '600', field);
+  refuseOthers(path, stats, { forbidden, mend: '600', field });
 }
 
 /**
@@ -34,7 +34,7 @@ export function isOfTrustedOwner({ uid }: Pick<Stats, 'uid'>, behind?: number): 
 
 /** Like `refuseExposed`, for a file that other users may read, but not write. */
 export function refuseWritable(path: string, stats: Stats, field?: string): void {
-  refuseOthers(path, stats, WRITING, 'go-w', field);
+  refuseOthers(path, stats, { forbidden: WRITING, mend: 'go-w', field });
 }
 
 /**
@@ -51,17 +51,17 @@ export function readPrivateFile(path: string, field?: string): string {
   }
 }
 
+interface ModeRule {
+  readonly forbidden: number;
+  readonly mend: string;
+  readonly field: string | undefined;
+}
+
 /**
  * Checks owner and permissions.
  * @param mend argument of "chmod" in the hint
  */
-function refuseOthers(
-  path: string,
-  stats: Stats,
-  forbidden: number,
-  mend: string,
-  field: string | undefined,
-): void {
+function refuseOthers(path: string, stats: Stats, { forbidden, mend, field }: ModeRule): void {
   const own = process.geteuid?.();
   if (own === undefined || !stats.isFile() || HANDED_OVER.test(path)) return;
   const { uid, mode } = stats;

@@ -12,9 +12,9 @@ export interface Mount {
   /** Permanent identity of the mount's collections, so that a path that is reused starts empty. */
   readonly uuid: string;
   /** Options, e.g. the dialect of transit; unknown ones as well. */
-  readonly options: Options;
+  readonly options: MountOptions;
   /** Defaults for all mounts of its type, which `options` override; absent if there are none. */
-  readonly defaults?: Options | undefined;
+  readonly defaults?: MountOptions | undefined;
   readonly config?: MountConfig | undefined;
   readonly traits?: MountTraits | undefined;
 }
@@ -56,13 +56,13 @@ export interface LockoutConfig {
   readonly user_lockout_disable?: boolean;
 }
 
-export type Options = Readonly<Record<string, string>>;
+export type MountOptions = Readonly<Record<string, string>>;
 
 /** Settings of a mount that can be changed. */
 export interface MountSettings {
   readonly description?: string | undefined;
   /** Empty text removes an option. */
-  readonly options?: Options | undefined;
+  readonly options?: MountOptions | undefined;
   /** Replaced as a whole. */
   readonly config?: MountConfig | undefined;
 }

@@ -7,7 +7,7 @@ import type { Random } from '../ground/random.ts';
 import { trimSlashes } from '../ground/trim.ts';
 import { uuidFrom } from '../ground/uuid.ts';
 import type { Store, Transaction, View } from '../store/store.ts';
-import type { Mount, MountSettings, MountTraits, Options } from './mount.ts';
+import type { Mount, MountOptions, MountSettings, MountTraits } from './mount.ts';
 import { checkedPath, DEFAULT_MOUNT, LOGIN_PREFIX, overlaps } from './paths.ts';
 import { clearRemoved, noteRemoved } from './removed-mounts.ts';
 
@@ -35,20 +35,20 @@ const MIGRATIONS = { collection: 'sys', id: 'migrations' } as const;
 const MAX_MIGRATIONS = 100;
 
 /** Move of a mount. Paths without slashes at the ends. */
-export interface Migration {
+interface MountMigration {
   readonly id: string;
   readonly from: string;
   readonly to: string;
 }
 
 interface Migrations {
-  readonly migrations: readonly Migration[];
+  readonly migrations: readonly MountMigration[];
 }
 
-interface Table<M> {
+interface MountTable<M> {
   readonly mounts: readonly M[];
   /** Defaults for all mounts of the type. */
-  readonly defaults?: Options | undefined;
+  readonly defaults?: MountOptions | undefined;
 }
 
 /** Row that earlier releases can read: they only know `dialect`. */
@@ -62,8 +62,8 @@ export class Mounts {
   /** Made of documents that are still the same. */
   #known:
     | {
-        readonly transit: Table<TransitRow> | undefined;
-        readonly others: Table<Mount> | undefined;
+        readonly transit: MountTable<TransitRow> | undefined;
+        readonly others: MountTable<Mount> | undefined;
         readonly mounts: readonly Mount[];
       }
     | undefined;
@@ -167,7 +167,7 @@ export class Mounts {
   }
 
   /** Sets the default options of all transit mounts, including future ones. */
-  async setDefaults(defaults: Options): Promise<void> {
+  async setDefaults(defaults: MountOptions): Promise<void> {
     await this.#store.transact(async (tx) => {
       const rows = (await this.#table(tx)).filter(({ type }) => type === TRANSIT);
       tx.put(TRANSIT_TABLE, transitTable(rows, defaults));
@@ -178,7 +178,7 @@ export class Mounts {
    * Moves a mount with all its data. Policies are not changed: they name paths.
    * @throws `invalid` for a missing or built-in mount, and for a path that is impossible or taken
    */
-  async move(from: string, to: string): Promise<Migration> {
+  async move(from: string, to: string): Promise<MountMigration> {
     const source = trimSlashes(from);
     const target = trimSlashes(to);
     return this.#store.transact(async (tx) => {
@@ -213,7 +213,7 @@ export class Mounts {
    * Finds one of the latest moves.
    * @throws `not-found`
    */
-  async migration(id: string): Promise<Migration> {
+  async migration(id: string): Promise<MountMigration> {
     const known = await this.#store.read((view) => view.get<Migrations>(MIGRATIONS));
     const found = known?.migrations.find((migration) => migration.id === id);
     if (found === undefined) throw notFound(`no migration ${id}`, { field: 'migration_id' });
@@ -265,8 +265,8 @@ export class Mounts {
   }
 
   async #table(view: View): Promise<readonly Mount[]> {
-    const transit = await view.get<Table<TransitRow>>(TRANSIT_TABLE);
-    const others = await view.get<Table<Mount>>(TABLE);
+    const transit = await view.get<MountTable<TransitRow>>(TRANSIT_TABLE);
+    const others = await view.get<MountTable<Mount>>(TABLE);
     const known = this.#known;
     if (known !== undefined && known.transit === transit && known.others === others) return known.mounts;
     const { id } = this.#store;
@@ -305,7 +305,7 @@ export const relativePath = ({ path }: Mount): string =>
  * @param uuid UUID of the mount, which does not change when it is moved
  */
 export async function loginMount(view: View, uuid: string): Promise<Mount | undefined> {
-  const table = await view.get<Table<Mount>>(TABLE);
+  const table = await view.get<MountTable<Mount>>(TABLE);
   return table?.mounts.find((mount) => mount.uuid === uuid);
 }
 
@@ -324,7 +324,7 @@ const noHandler = (path: string): CofferError =>
   });
 
 /** Converts the rows of transit; a dialect that differs from the default was set, possibly by an earlier release. */
-function transitMounts({ mounts, defaults }: Table<TransitRow>): readonly Mount[] {
+function transitMounts({ mounts, defaults }: MountTable<TransitRow>): readonly Mount[] {
   const usual = usualDialect(defaults);
   return mounts.map(({ dialect, options = {}, ...row }): Mount => {
     const isSet = options['dialect'] !== undefined || dialect !== usual;
@@ -337,23 +337,26 @@ function transitMounts({ mounts, defaults }: Table<TransitRow>): readonly Mount[
   });
 }
 
-const transitTable = (mounts: readonly Mount[], defaults: Options | undefined): Table<TransitRow> => ({
+const transitTable = (
+  mounts: readonly Mount[],
+  defaults: MountOptions | undefined,
+): MountTable<TransitRow> => ({
   mounts: mounts.map(({ defaults: _defaults, ...mount }) => {
     return { ...mount, dialect: mount.options['dialect'] ?? usualDialect(defaults) };
   }),
   defaults,
 });
 
-const withoutEmpty = (options: Options): Options =>
+const withoutEmpty = (options: MountOptions): MountOptions =>
   Object.fromEntries(Object.entries(options).filter(([, text]) => text !== ''));
 
-const usualDialect = (defaults: Options | undefined): string => defaults?.['dialect'] ?? 'service';
+const usualDialect = (defaults: MountOptions | undefined): string => defaults?.['dialect'] ?? 'service';
 
 /** Writes the changed table: that of the transit mounts, or the other one. */
 async function write(tx: Transaction, changed: string, mounts: readonly Mount[]): Promise<void> {
   const sorted = mounts.toSorted(byPath);
   if (changed === TRANSIT) {
-    const { defaults } = (await tx.get<Table<TransitRow>>(TRANSIT_TABLE)) ?? {};
+    const { defaults } = (await tx.get<MountTable<TransitRow>>(TRANSIT_TABLE)) ?? {};
     tx.put(
       TRANSIT_TABLE,
       transitTable(

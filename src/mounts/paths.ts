@@ -13,10 +13,10 @@ const SEGMENT = /^[A-Za-z0-9_](?:[A-Za-z0-9_.-]*[A-Za-z0-9_])?$/;
 /** Reserved segments of other parts of the API, and `api`: the tags API's paths in policies start with `api/v2/`. */
 const RESERVED_FIRST_SEGMENTS = new Set(['sys', 'auth', 'identity', 'cubbyhole', 'api']);
 
-export const isLegal = (path: string): boolean =>
+const isLegal = (path: string): boolean =>
   path.length <= MAX_MOUNT_PATH_LENGTH && path.split('/').every((segment) => SEGMENT.test(segment));
 
-export const isReserved = (path: string): boolean => RESERVED_FIRST_SEGMENTS.has(path.split('/')[0] ?? '');
+const isReserved = (path: string): boolean => RESERVED_FIRST_SEGMENTS.has(path.split('/')[0] ?? '');
 
 /** Whether an engine could be mounted at a path, without slashes at the ends. */
 export const isMountPath = (path: string): boolean => isLegal(path) && !isReserved(path);

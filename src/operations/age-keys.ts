@@ -10,11 +10,11 @@ import { type Runner, resultOf } from './declaration/operation.ts';
  */
 
 /** Runner of the operations. */
-type Place = {
+type OperationRunner = {
   run(operation: string, raw: Readonly<Record<string, unknown>>, mount: string): ReturnType<Runner['run']>;
 };
 
-export interface RecipientVersion {
+interface RecipientVersion {
   readonly version: number;
   /** `age1…` */
   readonly recipient: string;
@@ -25,7 +25,7 @@ export interface RecipientVersion {
  * @throws as `transit keys read`
  */
 export async function recipientVersions(
-  place: Place,
+  place: OperationRunner,
   name: string,
   mount: string,
 ): Promise<readonly RecipientVersion[]> {
@@ -38,7 +38,7 @@ export async function recipientVersions(
   });
 }
 
-export interface RecipientKey {
+interface RecipientKeyVersions {
   readonly name: string;
   readonly mount: string;
   readonly versions: readonly RecipientVersion[];
@@ -47,7 +47,7 @@ export interface RecipientKey {
 /** Number of wrapped file keys tried per request. */
 const BATCH = 200;
 
-interface Sealed {
+interface SealedAgeKey {
   readonly ciphertext: string;
 }
 
@@ -59,8 +59,8 @@ interface Sealed {
 export async function sealedForKey(
   versions: readonly RecipientVersion[],
   stanzas: readonly Stanza[],
-): Promise<readonly Sealed[]> {
-  const found: Sealed[] = [];
+): Promise<readonly SealedAgeKey[]> {
+  const found: SealedAgeKey[] = [];
   // The latest first: most files are young.
   for (const { version, recipient } of [...versions].reverse()) {
     for (const { encapsulated, body } of sealedFor(parseRecipient(recipient), stanzas)) {
@@ -77,8 +77,8 @@ export async function sealedForKey(
  * @throws as `transit decrypt`; `inauthentic` for a malformed stanza
  */
 export async function unwrapStanzas(
-  place: Place,
-  { name, mount, versions }: RecipientKey,
+  place: OperationRunner,
+  { name, mount, versions }: RecipientKeyVersions,
   stanzas: readonly Stanza[],
 ): Promise<Buffer | undefined> {
   const ciphertexts = await sealedForKey(versions, stanzas);

@@ -6,7 +6,7 @@ import { VaultEndpoints } from './pipeline/endpoints.ts';
 import { StoreLook } from './pipeline/store-look.ts';
 import { loadRoutes, type Match } from './routes.ts';
 
-interface Found {
+interface MatchedRoute {
   readonly match: Exclude<Match, string>;
   /** Mount of the path. */
   readonly mount: Mount | undefined;
@@ -16,7 +16,7 @@ interface Found {
  * Finds the operation of a Vault API path in an open store.
  * @throws `not-found` for an unknown path; `unsupported` for one that only has other methods
  */
-export async function findByPath(core: Core, { method, path }: PathRequest): Promise<Found> {
+export async function findByPath(core: Core, { method, path }: PathRequest): Promise<MatchedRoute> {
   const routes = await loadRoutes(catalogue);
   const endpoints = new VaultEndpoints(routes);
   // Nothing of the server needs the table of mounts, which may be what is damaged.

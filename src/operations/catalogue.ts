@@ -3,7 +3,7 @@
 import type { Operation } from './declaration/operation.ts';
 
 /** Catalogue entry: enough to print help and to find the operation; its declaration is loaded on demand. */
-export interface Entry<O> {
+export interface CatalogueEntry<O> {
   readonly summary: string;
   /** Whether it is offered as a command. */
   readonly command: boolean;
@@ -11,13 +11,13 @@ export interface Entry<O> {
   readonly load: () => Promise<{ readonly declaration: O }>;
 }
 
-export interface Branch {
-  readonly [word: string]: Entry<Operation> | Branch;
+export interface CatalogueBranch {
+  readonly [word: string]: CatalogueEntry<Operation> | CatalogueBranch;
 }
 
 const entryThat =
   (command: boolean) =>
-  <O>(summary: string, load: Entry<O>['load']): Entry<O> => ({ summary, command, load });
+  <O>(summary: string, load: CatalogueEntry<O>['load']): CatalogueEntry<O> => ({ summary, command, load });
 
 const entry = entryThat(true);
 /** Entry of an operation that only the HTTP API and the library have. */
@@ -383,9 +383,10 @@ export const catalogue = {
     'audit-hash': served('Compute the audit hash of a value', one(server, 'auditHash')),
     'api-document': served('Print the OpenAPI document', one(server, 'apiDocument')),
   },
-} as const satisfies Branch;
+} as const satisfies CatalogueBranch;
 
-export const isEntry = (node: Entry<Operation> | Branch): node is Entry<Operation> =>
-  typeof node['load'] === 'function';
+export const isEntry = (
+  node: CatalogueEntry<Operation> | CatalogueBranch,
+): node is CatalogueEntry<Operation> => typeof node['load'] === 'function';
 
 export type Catalogue = typeof catalogue;

@@ -9,7 +9,7 @@ import type { MessageCounts } from '../transit/message-counts.ts';
 import type { Core, ServerState } from './declaration/operation.ts';
 import { MOUNT_TYPES } from './mount-types.ts';
 
-export interface CoreOptions {
+interface CoreOptions {
   readonly clock?: Clock;
   readonly random?: Random;
   readonly server?: ServerState;

@@ -1,4 +1,4 @@
-import { type Branch, isEntry } from './catalogue.ts';
+import { type CatalogueBranch, isEntry } from './catalogue.ts';
 import type { Api, Operation } from './declaration/operation.ts';
 import type { Params } from './declaration/params.ts';
 import { type Method, type Route, routesOf } from './declaration/route.ts';
@@ -14,7 +14,10 @@ export interface ServedRoute {
 }
 
 /** Loads every declaration of the catalogue. */
-export async function loadRoutes(branch: Branch, path: readonly string[] = []): Promise<ServedRoute[]> {
+export async function loadRoutes(
+  branch: CatalogueBranch,
+  path: readonly string[] = [],
+): Promise<ServedRoute[]> {
   const nested = await Promise.all(
     Object.entries(branch).map(async ([word, node]) => {
       const here = [...path, word];

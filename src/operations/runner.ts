@@ -1,7 +1,7 @@
 import { withoutUndefined } from '../ground/objects.ts';
 import { DEFAULT_MOUNT } from '../mounts/paths.ts';
 import type { Store, View } from '../store/store.ts';
-import { type Branch, catalogue, isEntry } from './catalogue.ts';
+import { type CatalogueBranch, catalogue, isEntry } from './catalogue.ts';
 import {
   type Call,
   type Core,
@@ -77,7 +77,7 @@ export function ownerRunner(core: Core, options: RunnerOptions = {}): Runner {
 
 /** Loads the declaration at a place of the catalogue, e.g. `transit keys list`. */
 export async function loadOperation(words: string): Promise<Operation> {
-  let node: Branch[string] | undefined = catalogue;
+  let node: CatalogueBranch[string] | undefined = catalogue;
   for (const word of words.split(' ')) {
     if (node === undefined || isEntry(node)) break;
     node = Object.hasOwn(node, word) ? node[word] : undefined;

@@ -9,11 +9,11 @@ import {
   QUOTES,
 } from './dotenv-readings.ts';
 import {
-  type Format,
+  type FileFormat,
   otherNameRefused,
-  type Place,
   refuseConflicts,
   refusedAt,
+  type ScalarPlace,
   type SecretFile,
 } from './format.ts';
 import { parseValue } from './value.ts';
@@ -25,7 +25,7 @@ import { parseValue } from './value.ts';
  * expanded or run.
  * @see docs/decisions/0149
  */
-export const dotenv: Format = { name: 'dotenv', parse };
+export const dotenv: FileFormat = { name: 'dotenv', parse };
 
 const NAME = /[\w.-]+/y;
 /** Lone name, only with `export`: otherwise it could be a line of a secret that was not quoted. */
@@ -46,7 +46,7 @@ const BARE = /^[\w.:/@%+,=-]+$/;
 
 /** Positions of one assignment, its line and its value. */
 interface Assignment {
-  readonly place: Place;
+  readonly place: ScalarPlace;
   readonly lineStart: number;
   /** Position after the line end. */
   readonly lineEnd: number;
@@ -95,7 +95,7 @@ function* assignmentsIn(text: string, file: string): Generator<Assignment> {
   let at = text.startsWith(BYTE_ORDER_MARK) ? 1 : 0;
   while (at < text.length) {
     const lineStart = at;
-    let place: Place | undefined;
+    let place: ScalarPlace | undefined;
     const [head, name = ''] = match(ASSIGNMENT, text, at) ?? [];
     if (head !== undefined) place = placeAt(text, at + head.length, name);
     at = place?.end ?? at + (match(EXPORT_ALONE, text, at)?.[0].length ?? 0);
@@ -108,15 +108,14 @@ function* assignmentsIn(text: string, file: string): Generator<Assignment> {
 }
 
 const noAssignment = (text: string, at: number, file: string): CofferError =>
-  refusedAt(
-    file,
+  refusedAt(file, {
     text,
-    at,
-    'this is neither NAME=value nor a comment',
-    'is the file a .env? Or is a quote missing?',
-  );
+    offset: at,
+    message: 'this is neither NAME=value nor a comment',
+    hint: 'is the file a .env? Or is a quote missing?',
+  });
 
-function placeAt(text: string, start: number, name: string): Place {
+function placeAt(text: string, start: number, name: string): ScalarPlace {
   const end = quotedEnd(text, start) ?? unquotedEnd(text, start);
   const source = text.slice(start, end);
   const value = meaningOf(source);

@@ -3,13 +3,13 @@ import type { SealedValue } from './value.ts';
 
 /** Formats of files whose values can be encrypted individually. */
 export const FORMAT_NAMES = ['dotenv', 'yaml', 'json'] as const;
-export type FormatName = (typeof FORMAT_NAMES)[number];
+export type FileFormatName = (typeof FORMAT_NAMES)[number];
 
 /** Type of a scalar in its format. Everything in a `.env` file is a string. */
 export type ScalarType = 'string' | 'number' | 'boolean' | 'null';
 
 /** Scalar value in a file. Offsets count UTF-16 units of the file's text. */
-export interface Place {
+export interface ScalarPlace {
   /**
    * Name of the value, which an encrypted value is bound to: its keys and list indexes, joined by dots (`db.password`,
    * `servers.0.key`); dots, `#` and backslashes in a key are escaped by a backslash. In a YAML file with several
@@ -39,12 +39,12 @@ export interface Place {
 
 /** Parsed file. Immutable; changes return a new text. */
 export interface SecretFile {
-  readonly format: FormatName;
+  readonly format: FileFormatName;
   readonly text: string;
   /** In the order of the text. In a `.env` file, the last one of duplicate names wins. */
-  readonly places: readonly Place[];
+  readonly places: readonly ScalarPlace[];
   /** Formats a string for a place, e.g. in quotes. An encrypted value is a string, too. */
-  written(place: Place, text: string): string;
+  written(place: ScalarPlace, text: string): string;
   /**
    * Returns the text with an additional value, creating missing parents.
    * @param text a string
@@ -55,11 +55,11 @@ export interface SecretFile {
    * Returns the text without a value and its name.
    * @throws `invalid` if other values would get another name
    */
-  removed(place: Place): string;
+  removed(place: ScalarPlace): string;
 }
 
-export interface Format {
-  readonly name: FormatName;
+export interface FileFormat {
+  readonly name: FileFormatName;
   /**
    * Parses a file.
    * @param file name for errors, before the line number
@@ -73,7 +73,7 @@ export interface Format {
 }
 
 /** Finds the place of a name: the last one, which wins. */
-export const placeOf = (file: SecretFile, name: string): Place | undefined =>
+export const placeOf = (file: SecretFile, name: string): ScalarPlace | undefined =>
   file.places.findLast((place) => place.name === name);
 
 /**
@@ -93,45 +93,44 @@ export function lineCounter(text: string): (offset: number) => number {
 
 export const lineAt = (text: string, offset: number): number => lineCounter(text)(offset);
 
+interface RefusedText {
+  readonly text: string;
+  readonly offset: number;
+  readonly message: string;
+  readonly hint?: string | undefined;
+}
+
 /** Creates an error with a position. */
-export const refusedAt = (
-  file: string,
-  text: string,
-  offset: number,
-  message: string,
-  hint?: string,
-): CofferError => invalid(`${file}:${lineAt(text, offset)}: ${message}`, { hint });
+export const refusedAt = (file: string, { text, offset, message, hint }: RefusedText): CofferError =>
+  invalid(`${file}:${lineAt(text, offset)}: ${message}`, { hint });
 
 /** Creates the error for a value that is or will be encrypted, and that some readers would read under another name. */
 export const otherNameRefused = (
-  format: FormatName,
+  format: FileFormatName,
   file: string,
   text: string,
-  { name, otherNameAt = 0 }: Place,
+  { name, otherNameAt = 0 }: ScalarPlace,
 ): CofferError =>
   format === 'dotenv'
-    ? refusedAt(
-        file,
+    ? refusedAt(file, {
         text,
-        otherNameAt,
-        `some parsers continue the value that begins here over ${name}, which is encrypted or is to be encrypted`,
-        'close its quote on the same line, without a backslash before it or at the end of a line, and remove spaces after a last "="',
-      )
+        offset: otherNameAt,
+        message: `some parsers continue the value that begins here over ${name}, which is encrypted or is to be encrypted`,
+        hint: 'close its quote on the same line, without a backslash before it or at the end of a line, and remove spaces after a last "="',
+      })
     : text[otherNameAt] === '*'
-      ? refusedAt(
-          file,
+      ? refusedAt(file, {
           text,
-          otherNameAt,
-          `an alias of ${name} stands here, and an encrypted value has one name`,
-          'write a value of its own in place of the alias',
-        )
-      : refusedAt(
-          file,
+          offset: otherNameAt,
+          message: `an alias of ${name} stands here, and an encrypted value has one name`,
+          hint: 'write a value of its own in place of the alias',
+        })
+      : refusedAt(file, {
           text,
-          otherNameAt,
-          `a tag has some readers call ${name} otherwise, which is encrypted or is to be`,
-          'remove the tag',
-        );
+          offset: otherNameAt,
+          message: `a tag has some readers call ${name} otherwise, which is encrypted or is to be`,
+          hint: 'remove the tag',
+        });
 
 /** Formats the name of keys: `db.password`. */
 export const nameOf = (path: readonly string[]): string =>
@@ -156,5 +155,10 @@ const CONFLICT = /^<{7}(?: |\r?$)/m;
 export function refuseConflicts(text: string, file: string): void {
   const found = text.includes('<<<<<<<') ? CONFLICT.exec(text) : null;
   if (found !== null && /^>{7}(?: |\r?$)/m.test(text))
-    throw refusedAt(file, text, found.index, 'unresolved merge conflict', 'solve it first');
+    throw refusedAt(file, {
+      text,
+      offset: found.index,
+      message: 'unresolved merge conflict',
+      hint: 'solve it first',
+    });
 }

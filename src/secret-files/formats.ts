@@ -1,5 +1,5 @@
 import { basename, extname } from 'node:path';
-import type { Format, FormatName } from './format.ts';
+import type { FileFormat, FileFormatName } from './format.ts';
 
 /**
  * Maximum size of a file in bytes: more than any file with secrets has, and parsed within a few seconds whatever its
@@ -8,7 +8,7 @@ import type { Format, FormatName } from './format.ts';
 export const MAX_FILE_BYTES = 2 ** 20;
 
 /** Returns the format by a file's name, or undefined: `.env`, `.env.local`, `app.env`; `.yaml`, `.yml`; `.json`. */
-export function formatOf(path: string): FormatName | undefined {
+export function formatOf(path: string): FileFormatName | undefined {
   const name = basename(path);
   const extension = extname(name);
   if (extension === '.yaml' || extension === '.yml') return 'yaml';
@@ -17,7 +17,7 @@ export function formatOf(path: string): FormatName | undefined {
 }
 
 /** Loads the parser of a format; that of YAML is large. */
-export async function loadFormat(name: FormatName): Promise<Format> {
+export async function loadFormat(name: FileFormatName): Promise<FileFormat> {
   if (name === 'dotenv') return (await import('./dotenv.ts')).dotenv;
   return name === 'json' ? (await import('./json.ts')).json : (await import('./yaml.ts')).yaml;
 }

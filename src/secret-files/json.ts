@@ -1,17 +1,24 @@
-import { type Format, nameOf, type Place, refuseConflicts, refusedAt, type SecretFile } from './format.ts';
+import {
+  type FileFormat,
+  nameOf,
+  refuseConflicts,
+  refusedAt,
+  type ScalarPlace,
+  type SecretFile,
+} from './format.ts';
 import {
   addedInFlow,
-  type Branch,
-  type Entry,
   gapFor,
   parentOf,
   refuseToMoveOthers,
   removedInFlow,
+  type TreeBranch,
+  type TreeEntry,
 } from './tree.ts';
 import { parseValue } from './value.ts';
 
 /** Strict JSON (RFC 8259); duplicate keys in an object are refused. */
-export const json: Format = { name: 'json', parse };
+export const json: FileFormat = { name: 'json', parse };
 
 /** Maximum nesting depth: deeper than any file with secrets, and safe for the stack. */
 const MAX_DEPTH = 200;
@@ -26,7 +33,7 @@ const BYTE_ORDER_MARK = '\ufeff';
 
 function parse(text: string, file: string): SecretFile {
   refuseConflicts(text, file);
-  const reader = new Reader(text, file);
+  const reader = new JsonReader(text, file);
   const root = reader.read();
   return {
     format: 'json',
@@ -51,8 +58,8 @@ function parse(text: string, file: string): SecretFile {
   };
 }
 
-class Reader {
-  readonly places: Place[] = [];
+class JsonReader {
+  readonly places: ScalarPlace[] = [];
   readonly #text: string;
   readonly #file: string;
   #at = 0;
@@ -63,7 +70,7 @@ class Reader {
     if (text.startsWith(BYTE_ORDER_MARK)) this.#at = 1;
   }
 
-  read(): Branch {
+  read(): TreeBranch {
     this.#take(BLANKS);
     const root = this.#branch([]);
     if (root === undefined) throw this.#refused('neither an object nor a list begins here');
@@ -72,7 +79,7 @@ class Reader {
     return root;
   }
 
-  #branch(path: readonly string[]): Branch | undefined {
+  #branch(path: readonly string[]): TreeBranch | undefined {
     const start = this.#at;
     const bracket = this.#text[start];
     if (bracket !== '{' && bracket !== '[') return undefined;
@@ -83,9 +90,9 @@ class Reader {
     return { isList, isFlow: true, start, end: this.#at, entries };
   }
 
-  #entries(path: readonly string[], isList: boolean): readonly Entry[] {
+  #entries(path: readonly string[], isList: boolean): readonly TreeEntry[] {
     const close = isList ? ']' : '}';
-    const entries: Entry[] = [];
+    const entries: TreeEntry[] = [];
     const keys = new Set<string>();
     this.#take(BLANKS);
     if (this.#takes(close)) return entries;
@@ -115,7 +122,7 @@ class Reader {
     return key;
   }
 
-  #scalar(path: readonly string[]): Place {
+  #scalar(path: readonly string[]): ScalarPlace {
     const start = this.#at;
     const string = this.#take(STRING);
     const number = string === undefined ? this.#take(NUMBER) : undefined;
@@ -131,7 +138,7 @@ class Reader {
           : boolean !== undefined
             ? 'boolean'
             : 'null';
-    const place: Place = {
+    const place: ScalarPlace = {
       name: nameOf(path),
       path,
       start,
@@ -167,6 +174,6 @@ class Reader {
   }
 
   #refused(message: string, at = this.#at) {
-    return refusedAt(this.#file, this.#text, at, message);
+    return refusedAt(this.#file, { text: this.#text, offset: at, message });
   }
 }

@@ -1,5 +1,12 @@
 import { isMountPath } from '../mounts/paths.ts';
-import { FORMAT_NAMES, type FormatName, type Place, pathOf, refusedAt, type SecretFile } from './format.ts';
+import {
+  type FileFormatName,
+  FORMAT_NAMES,
+  pathOf,
+  refusedAt,
+  type ScalarPlace,
+  type SecretFile,
+} from './format.ts';
 import { covers } from './patterns.ts';
 
 /** Name of the rules file. It is searched for in the directory of a file and its parents. */
@@ -15,7 +22,7 @@ export interface Rule {
   readonly key: string;
   readonly mount: string | undefined;
   /** Format of files whose names do not tell it. */
-  readonly format: FormatName | undefined;
+  readonly format: FileFormatName | undefined;
   /** Patterns of names to encrypt; empty for every value. */
   readonly only: readonly string[];
   /** Patterns of names that stay readable, overriding `only`. */
@@ -32,9 +39,9 @@ const LISTS = new Set(['files', 'only', 'except']);
  * @throws `invalid` naming line and member
  */
 export function rulesIn(document: SecretFile, file: string): readonly Rule[] {
-  const refused = (place: Place | undefined, message: string, hint?: string) =>
-    refusedAt(file, document.text, place?.start ?? 0, message, hint);
-  const byRule = new Map<string, Place[]>();
+  const refused = (place: ScalarPlace | undefined, message: string, hint?: string) =>
+    refusedAt(file, { text: document.text, offset: place?.start ?? 0, message, hint });
+  const byRule = new Map<string, ScalarPlace[]>();
   for (const place of document.places) {
     const [top, index = ''] = place.path;
     if (top !== 'rules' || place.path.length < 3) {
@@ -53,11 +60,12 @@ export function rulesIn(document: SecretFile, file: string): readonly Rule[] {
 }
 
 function ruleOf(
-  places: readonly Place[],
-  refused: (place: Place | undefined, message: string, hint?: string) => Error,
+  places: readonly ScalarPlace[],
+  refused: (place: ScalarPlace | undefined, message: string, hint?: string) => Error,
 ): Rule {
   const [first] = places;
-  const placesOf = (member: string): readonly Place[] => places.filter(({ path }) => path[2] === member);
+  const placesOf = (member: string): readonly ScalarPlace[] =>
+    places.filter(({ path }) => path[2] === member);
   const textsOf = (member: string): readonly string[] => placesOf(member).map(({ text }) => text);
   for (const place of places) {
     const [, , member = ''] = place.path;
@@ -94,7 +102,7 @@ function ruleOf(
   return { files, key, mount, format, only: textsOf('only'), except: textsOf('except') };
 }
 
-const isFormat = (text: string): text is FormatName => FORMAT_NAMES.some((name) => name === text);
+const isFormat = (text: string): text is FileFormatName => FORMAT_NAMES.some((name) => name === text);
 
 /**
  * Finds the rule of a file; the rules file itself never has one.
@@ -108,7 +116,7 @@ export function ruleFor(rules: readonly Rule[], path: string): Rule | undefined 
 
 /** Whether a value is to be encrypted. Empty values are not. */
 export function isSecret(
-  place: Pick<Place, 'path' | 'type' | 'text'>,
+  place: Pick<ScalarPlace, 'path' | 'type' | 'text'>,
   rule: Pick<Rule, 'only' | 'except'> | undefined,
 ): boolean {
   if (place.type === 'null' || place.text === '') return false;

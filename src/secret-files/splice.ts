@@ -1,8 +1,8 @@
 import { asCofferError, type CofferError, invalid } from '../ground/errors.ts';
-import { type Format, lineAt, type Place, type SecretFile } from './format.ts';
+import { type FileFormat, lineAt, type ScalarPlace, type SecretFile } from './format.ts';
 
 /** Returns the text with some scalars replaced; every other character stays. */
-export function spliced(file: SecretFile, sources: ReadonlyMap<Place, string>): string {
+export function spliced(file: SecretFile, sources: ReadonlyMap<ScalarPlace, string>): string {
   const { text } = file;
   let result = '';
   let at = 0;
@@ -23,13 +23,13 @@ export function spliced(file: SecretFile, sources: ReadonlyMap<Place, string>): 
  * @see docs/decisions/0146
  */
 export function respliced(
-  format: Format,
+  format: FileFormat,
   name: string,
   file: SecretFile,
-  sources: ReadonlyMap<Place, string>,
+  sources: ReadonlyMap<ScalarPlace, string>,
 ): SecretFile {
   const text = spliced(file, sources);
-  const misfit = (place: Place): CofferError =>
+  const misfit = (place: ScalarPlace): CofferError =>
     invalid(
       `${name}:${lineAt(file.text, place.start)}: ${place.name}: the decrypted text is not a valid value`,
       {
@@ -58,8 +58,8 @@ export function respliced(
 function beginsAnother(
   file: SecretFile,
   result: SecretFile,
-  sources: ReadonlyMap<Place, string>,
-): Place | undefined {
+  sources: ReadonlyMap<ScalarPlace, string>,
+): ScalarPlace | undefined {
   const begun = new Set(
     result.places.flatMap(({ otherNameAt }, index) =>
       file.places[index]?.otherNameAt === undefined && otherNameAt !== undefined ? [otherNameAt] : [],
@@ -70,7 +70,7 @@ function beginsAnother(
       begun.has(start) &&
       text === source &&
       /^["'`]/.test(source) &&
-      sources.has(file.places[index] as Place),
+      sources.has(file.places[index] as ScalarPlace),
   );
   return file.places[found];
 }
@@ -79,7 +79,7 @@ function beginsAnother(
  * Whether readers with more line ending characters find other values, or a malformed file: a duplicate name, for
  * example, of which they take one.
  */
-function hasOtherNames(format: Format, file: SecretFile): boolean {
+function hasOtherNames(format: FileFormat, file: SecretFile): boolean {
   const { places } = file;
   const otherwise = format.asOthersRead?.(file);
   if (otherwise === undefined) return false;
@@ -92,12 +92,18 @@ function hasOtherNames(format: Format, file: SecretFile): boolean {
   }
 }
 
-function parsedAgain(format: Format, text: string, name: string, misfit: CofferError): SecretFile {
+function parsedAgain(format: FileFormat, text: string, name: string, misfit: CofferError): SecretFile {
   try {
     return format.parse(text, name);
   } catch {
     throw misfit;
   }
+}
+
+interface LoneChange {
+  readonly before: SecretFile;
+  readonly text: string;
+  readonly name: string;
 }
 
 /**
@@ -106,11 +112,9 @@ function parsedAgain(format: Format, text: string, name: string, misfit: CofferE
  * @throws `invalid` if the change affected anything else, which only an unusual layout can cause
  */
 export function changedAlone(
-  format: Format,
+  format: FileFormat,
   path: string,
-  before: SecretFile,
-  text: string,
-  name: string,
+  { before, text, name }: LoneChange,
 ): SecretFile {
   const failed = invalid(`${path}: cannot change ${name} without changing the layout of the file`, {
     hint: 'change it in an editor',

@@ -1,4 +1,4 @@
-import type { Place, SecretFile } from './format.ts';
+import type { ScalarPlace, SecretFile } from './format.ts';
 import { spliced } from './splice.ts';
 
 /**
@@ -6,7 +6,7 @@ import { spliced } from './splice.ts';
  * rest of the text, and with real conflicts: two values on adjacent lines are not a conflict, and a value that was only
  * re-encrypted has not changed.
  */
-export interface Aligned {
+interface Aligned {
   readonly base: string;
   readonly ours: string;
   readonly theirs: string;
@@ -23,9 +23,9 @@ export function inQuestion(
   base: SecretFile,
   ours: SecretFile,
   theirs: SecretFile,
-): readonly [Place, Place][] {
+): readonly [ScalarPlace, ScalarPlace][] {
   const [was, mine, others] = [byName(base), byName(ours), byName(theirs)];
-  return [...mine].flatMap(([name, place]): [Place, Place][] => {
+  return [...mine].flatMap(([name, place]): [ScalarPlace, ScalarPlace][] => {
     const other = others.get(name);
     if (other?.sealed === undefined || place.sealed === undefined || isSettled(was.get(name), place, other))
       return [];
@@ -33,7 +33,7 @@ export function inQuestion(
   });
 }
 
-const isSettled = (was: Place | undefined, ours: Place, theirs: Place): boolean =>
+const isSettled = (was: ScalarPlace | undefined, ours: ScalarPlace, theirs: ScalarPlace): boolean =>
   ours.source === theirs.source || ours.source === was?.source || theirs.source === was?.source;
 
 /**
@@ -55,7 +55,7 @@ export function align(
     if (outcome === 'disputed') disputed.push(name);
     else if (outcome !== undefined) expected.set(name, outcome.source);
   }
-  const settled = (file: SecretFile, places: ReadonlyMap<string, Place>): string =>
+  const settled = (file: SecretFile, places: ReadonlyMap<string, ScalarPlace>): string =>
     spliced(
       file,
       new Map(
@@ -74,14 +74,14 @@ export function align(
   };
 }
 
-interface Sides {
-  readonly was: Place | undefined;
-  readonly ours: Place | undefined;
-  readonly theirs: Place | undefined;
+interface PlaceSides {
+  readonly was: ScalarPlace | undefined;
+  readonly ours: ScalarPlace | undefined;
+  readonly theirs: ScalarPlace | undefined;
 }
 
 /** Returns the merged value of a name; undefined if it is removed. */
-function outcomeOf({ was, ours, theirs }: Sides, equal: boolean): Place | 'disputed' | undefined {
+function outcomeOf({ was, ours, theirs }: PlaceSides, equal: boolean): ScalarPlace | 'disputed' | undefined {
   if (ours?.source === theirs?.source || equal) return ours;
   if (ours?.source === was?.source) return theirs;
   if (theirs?.source === was?.source) return ours;
@@ -99,8 +99,8 @@ export function isAsExpected(merged: SecretFile, { expected, disputed }: Aligned
 }
 
 /** Groups places by name; duplicate names, which a `.env` file may have, are distinguished by a counter. */
-export function byName({ places }: SecretFile): ReadonlyMap<string, Place> {
-  const found = new Map<string, Place>();
+export function byName({ places }: SecretFile): ReadonlyMap<string, ScalarPlace> {
+  const found = new Map<string, ScalarPlace>();
   const counts = new Map<string, number>();
   for (const place of places) {
     const count = (counts.get(place.name) ?? 0) + 1;

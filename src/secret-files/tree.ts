@@ -1,34 +1,34 @@
 import { type CofferError, invalid } from '../ground/errors.ts';
-import { nameOf, type Place, pathOf } from './format.ts';
+import { nameOf, pathOf, type ScalarPlace } from './format.ts';
 
 /* Common code for YAML and JSON: values in maps and lists, at ranges of the text. */
 
 /** Map or list. */
-export interface Branch {
+export interface TreeBranch {
   readonly isList: boolean;
   /** Whether it is in brackets. */
   readonly isFlow: boolean;
   readonly start: number;
   readonly end: number;
-  readonly entries: readonly Entry[];
+  readonly entries: readonly TreeEntry[];
 }
 
 /** Member of a map or entry of a list, from its key, or its value, to the end of its value. */
-export interface Entry {
+export interface TreeEntry {
   readonly key: string;
   readonly start: number;
   readonly end: number;
   /** Undefined for a node without a value of its own, such as an alias. */
-  readonly value: Branch | Place | undefined;
+  readonly value: TreeBranch | ScalarPlace | undefined;
 }
 
-const isPlace = (value: Branch | Place): value is Place => 'source' in value;
+const isPlace = (value: TreeBranch | ScalarPlace): value is ScalarPlace => 'source' in value;
 
 /** Finds the map or list of a place, and its index there. */
 export function parentOf(
-  root: Branch,
-  place: Place,
-): { readonly branch: Branch; readonly index: number } | undefined {
+  root: TreeBranch,
+  place: ScalarPlace,
+): { readonly branch: TreeBranch; readonly index: number } | undefined {
   for (const [index, { value }] of root.entries.entries()) {
     if (value === place) return { branch: root, index };
     if (value === undefined || isPlace(value) || value.start > place.start || value.end < place.end) continue;
@@ -44,9 +44,9 @@ export function parentOf(
  * @throws `invalid` if something else is in the way, or a list would have a gap
  */
 export function gapFor(
-  root: Branch,
+  root: TreeBranch,
   name: string,
-): { readonly branch: Branch; readonly missing: readonly [string, ...string[]] } {
+): { readonly branch: TreeBranch; readonly missing: readonly [string, ...string[]] } {
   const path = pathOf(name);
   let branch = root;
   for (const [depth, key] of path.entries()) {
@@ -79,7 +79,11 @@ const inTheWay = (name: string, path: readonly string[]): CofferError =>
  * Refuses to remove a list entry before others.
  * @throws `invalid`, because each is bound to its index
  */
-export function refuseToMoveOthers({ isList, entries }: Branch, index: number, { name }: Place): void {
+export function refuseToMoveOthers(
+  { isList, entries }: TreeBranch,
+  index: number,
+  { name }: ScalarPlace,
+): void {
   if (!isList || index === entries.length - 1) return;
   throw invalid(`cannot remove ${name} from its list`, {
     field: 'NAME',
@@ -88,7 +92,7 @@ export function refuseToMoveOthers({ isList, entries }: Branch, index: number, {
 }
 
 /** Adds an entry at the end of a map or list in brackets, formatted like the previous one. */
-export function addedInFlow(text: string, { start, end, entries }: Branch, entry: string): string {
+export function addedInFlow(text: string, { start, end, entries }: TreeBranch, entry: string): string {
   const last = entries.at(-1);
   const before = entries.at(-2)?.end ?? start;
   if (last === undefined) return `${text.slice(0, start + 1)}${entry}${text.slice(end - 1)}`;
@@ -99,7 +103,7 @@ export function addedInFlow(text: string, { start, end, entries }: Branch, entry
 }
 
 /** Removes an entry in brackets, with a comma. */
-export function removedInFlow(text: string, { start, end, entries }: Branch, index: number): string {
+export function removedInFlow(text: string, { start, end, entries }: TreeBranch, index: number): string {
   const cut = (from: number, to: number): string => text.slice(0, from) + text.slice(to);
   const [previous, entry, next] = [entries[index - 1], entries[index], entries[index + 1]];
   if (entry === undefined) return text;

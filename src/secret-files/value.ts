@@ -34,7 +34,7 @@ export const formatValue = ({ mount, key, version, payload }: SealedValue): stri
   `coffer:${mount === DEFAULT_MOUNT ? '' : `${mount}/`}${key}:v${version}:${payload}`;
 
 /** Encrypted value in any text, with offsets in UTF-16 units. */
-export interface ValueInText {
+interface ValueInText {
   readonly start: number;
   readonly end: number;
   readonly value: SealedValue;

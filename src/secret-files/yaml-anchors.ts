@@ -1,4 +1,4 @@
-import { otherNameRefused, type Place } from './format.ts';
+import { otherNameRefused, type ScalarPlace } from './format.ts';
 
 /**
  * Range of the values below one anchor: from `from` up to, but not including, `to`, counted in the order of the text.
@@ -9,7 +9,7 @@ interface Anchored {
 }
 
 /** Place whose alias is found after it was created. */
-export interface AliasedPlace extends Place {
+export interface AliasedPlace extends ScalarPlace {
   otherNameAt?: number;
 }
 

@@ -1,13 +1,13 @@
 import { type CofferError, invalid } from '../ground/errors.ts';
-import type { Place } from './format.ts';
-import { addedInFlow, type Branch, gapFor, parentOf, refuseToMoveOthers, removedInFlow } from './tree.ts';
+import type { ScalarPlace } from './format.ts';
+import { addedInFlow, gapFor, parentOf, refuseToMoveOthers, removedInFlow, type TreeBranch } from './tree.ts';
 
 /* Adds and removes values in the text of a YAML file, preserving its indentation. */
 
 /** Document of the file: prefix of its names, and its root map or list. */
 export interface YamlDocument {
   readonly prefix: string;
-  readonly root: Branch | undefined;
+  readonly root: TreeBranch | undefined;
 }
 
 const STEP = '  ';
@@ -33,7 +33,7 @@ export function addedToYaml(
     return appended(
       text,
       text.length,
-      nested('', rest.split('.') as [string, ...string[]], value, newlineOf(text)),
+      nested('', rest.split('.') as [string, ...string[]], value, { newline: newlineOf(text) }),
     );
   }
   const { branch, missing } = gapFor(document.root, rest);
@@ -47,7 +47,11 @@ export function addedToYaml(
   }
   const column = ' '.repeat(branch.start - (text.lastIndexOf('\n', branch.start - 1) + 1));
   const end = branch.entries.at(-1)?.end ?? branch.end;
-  return appended(text, end, nested(column, missing, value, newlineOf(text), branch.isList));
+  return appended(
+    text,
+    end,
+    nested(column, missing, value, { newline: newlineOf(text), inList: branch.isList }),
+  );
 }
 
 const hasContent = (text: string): boolean => /^[ \t]*[^#\s%-]/m.test(text);
@@ -62,18 +66,22 @@ const noPlace = (name: string): CofferError =>
 
 const keyText = (key: string): string => yamlString(key);
 
+interface NestedStyle {
+  readonly newline: string;
+  readonly inList?: boolean | undefined;
+}
+
 /** Formats the lines for a value below missing keys. */
 function nested(
   indent: string,
   [key, ...below]: readonly [string, ...string[]],
   value: string,
-  newline: string,
-  inList = false,
+  { newline, inList = false }: NestedStyle,
 ): string {
   const head = inList ? `${indent}-` : `${indent}${keyText(key)}:`;
   const [next, ...rest] = below;
   if (next === undefined) return `${head} ${yamlString(value)}`;
-  return `${head}${newline}${nested(indent + STEP, [next, ...rest], value, newline)}`;
+  return `${head}${newline}${nested(indent + STEP, [next, ...rest], value, { newline })}`;
 }
 
 /** Inserts lines after the line of an offset. */
@@ -85,7 +93,11 @@ function appended(text: string, offset: number, lines: string): string {
   return `${text}${newline}${lines}`;
 }
 
-export function removedFromYaml(text: string, documents: readonly YamlDocument[], place: Place): string {
+export function removedFromYaml(
+  text: string,
+  documents: readonly YamlDocument[],
+  place: ScalarPlace,
+): string {
   const parent = documents
     .map(({ root }) => (root === undefined ? undefined : parentOf(root, place)))
     .find((found) => found !== undefined);
@@ -105,5 +117,5 @@ export function removedFromYaml(text: string, documents: readonly YamlDocument[]
   return text.slice(0, entry.start) + text.slice(next.start);
 }
 
-const byHand = ({ name }: Place): CofferError =>
+const byHand = ({ name }: ScalarPlace): CofferError =>
   invalid(`cannot remove ${name} from its line`, { field: 'NAME', hint: 'remove it in an editor' });

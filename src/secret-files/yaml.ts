@@ -13,16 +13,16 @@ import {
 } from 'yaml';
 import { type CofferError, invalid } from '../ground/errors.ts';
 import {
-  type Format,
+  type FileFormat,
   nameOf,
   otherNameRefused,
-  type Place,
   refuseConflicts,
   refusedAt,
+  type ScalarPlace,
   type ScalarType,
   type SecretFile,
 } from './format.ts';
-import type { Branch, Entry } from './tree.ts';
+import type { TreeBranch, TreeEntry } from './tree.ts';
 import { parseValue } from './value.ts';
 import { type AliasedPlace, Anchors } from './yaml-anchors.ts';
 import { addedToYaml, removedFromYaml, type YamlDocument, yamlString } from './yaml-edit.ts';
@@ -32,7 +32,7 @@ import { addedToYaml, removedFromYaml, type YamlDocument, yamlString } from './y
  * replaced, and nothing is printed anew. An alias has no value of its own, and an encrypted value has no alias.
  * @see docs/decisions/0286
  */
-export const yaml: Format = { name: 'yaml', parse, asOthersRead };
+export const yaml: FileFormat = { name: 'yaml', parse, asOthersRead };
 
 const OPTIONS = {
   // The package's own check is quadratic in the number of keys.
@@ -74,7 +74,11 @@ function documentsIn(text: string, file: string): readonly (ParsedNode | null)[]
       const [error] = errors;
       if (error?.code === 'RESOURCE_EXHAUSTION') throw tooDeep(file);
       if (error !== undefined)
-        throw refusedAt(file, text, error.pos[0], `invalid YAML: ${withoutContent(error)}`);
+        throw refusedAt(file, {
+          text,
+          offset: error.pos[0],
+          message: `invalid YAML: ${withoutContent(error)}`,
+        });
       return contents as ParsedNode | null;
     });
   } catch (error) {
@@ -99,7 +103,7 @@ function asOthersRead({ text, places }: SecretFile): string | undefined {
 }
 
 /** Yields the positions of such characters, except in quoted values, where they do not end anything. */
-function* otherLineEnds(text: string, places: readonly Place[]): Generator<number> {
+function* otherLineEnds(text: string, places: readonly ScalarPlace[]): Generator<number> {
   let next = 0;
   for (const { index } of text.matchAll(OTHER_LINE_ENDS)) {
     while ((places[next]?.end ?? text.length) <= index) next++;
@@ -112,16 +116,15 @@ function* otherLineEnds(text: string, places: readonly Place[]): Generator<numbe
  * Refuses such characters in a file with encrypted values: others would see additional aliases, or the values under
  * other names than those that they are bound to.
  */
-function refuseOtherLineEnds(text: string, places: readonly Place[], file: string): void {
+function refuseOtherLineEnds(text: string, places: readonly ScalarPlace[], file: string): void {
   if (!places.some(({ sealed }) => sealed !== undefined)) return;
   for (const index of otherLineEnds(text, places)) {
-    throw refusedAt(
-      file,
+    throw refusedAt(file, {
       text,
-      index,
-      'a character here ends a line in some YAML parsers but not in others',
-      'remove it, or write it in double quotes as an escape: \\N, \\L, \\P or \\r',
-    );
+      offset: index,
+      message: 'a character here ends a line in some YAML parsers but not in others',
+      hint: 'remove it, or write it in double quotes as an escape: \\N, \\L, \\P or \\r',
+    });
   }
 }
 
@@ -159,7 +162,7 @@ const MEANS_NAME: ReadonlySet<string | undefined> = new Set([undefined, '!', 'ta
 
 class Walk {
   readonly places: AliasedPlace[] = [];
-  readonly #inFlow = new Set<Place>();
+  readonly #inFlow = new Set<ScalarPlace>();
   readonly #text: string;
   readonly #file: string;
   #anchors = new Anchors(0);
@@ -169,7 +172,7 @@ class Walk {
     this.#file = file;
   }
 
-  isInFlow(place: Place): boolean {
+  isInFlow(place: ScalarPlace): boolean {
     return this.#inFlow.has(place);
   }
 
@@ -177,16 +180,20 @@ class Walk {
    * Walks a document.
    * @throws `invalid` for a document that is a single value, which has no name, and for an alias of an encrypted value
    */
-  document(contents: ParsedNode, prefix: string): Branch | undefined {
+  document(contents: ParsedNode, prefix: string): TreeBranch | undefined {
     if (isScalar(contents) && contents.value === null) return undefined;
     this.#anchors = new Anchors(this.places.length);
     const value = this.#value(contents, { prefix, path: [], inFlow: false });
     this.#anchors.mark(this.places, this.#text, this.#file);
     if (value !== undefined && !('source' in value)) return value;
-    throw refusedAt(this.#file, this.#text, contents.range[0], 'neither a map nor a list begins here');
+    throw refusedAt(this.#file, {
+      text: this.#text,
+      offset: contents.range[0],
+      message: 'neither a map nor a list begins here',
+    });
   }
 
-  #value(node: unknown, where: Where): Branch | Place | undefined {
+  #value(node: unknown, where: Where): TreeBranch | ScalarPlace | undefined {
     if (isAlias(node)) this.#anchors.use(node.source, rangeOf(node)[0]);
     if (!isScalar(node) && !isCollection(node)) return undefined;
     const end = this.#anchors.begin(node.anchor, this.places.length);
@@ -195,13 +202,14 @@ class Walk {
     return value;
   }
 
-  #branch(node: YAMLMap | YAMLSeq, where: Where): Branch {
+  #branch(node: YAMLMap | YAMLSeq, where: Where): TreeBranch {
     const [start = 0, end = 0] = node.range ?? [];
-    if (where.path.length === MAX_DEPTH) throw refusedAt(this.#file, this.#text, start, 'nested too deeply');
+    if (where.path.length === MAX_DEPTH)
+      throw refusedAt(this.#file, { text: this.#text, offset: start, message: 'nested too deeply' });
     const isFlow = node.flow === true;
     const isList = !isMap(node);
     const inside = { ...where, inFlow: where.inFlow || isFlow };
-    const entries: Entry[] = [];
+    const entries: TreeEntry[] = [];
     const keys = new Set<string>();
     for (const item of node.items) {
       const from = this.places.length;
@@ -219,12 +227,16 @@ class Walk {
     { key, value }: { readonly key: unknown; readonly value: unknown },
     where: Where,
     keys: Set<string>,
-  ): Entry {
+  ): TreeEntry {
     this.#key(key, where.path.length);
     const [start, keyEnd] = rangeOf(key);
     const name = isScalar(key) && key.type !== 'PLAIN' ? String(key.value) : this.#text.slice(start, keyEnd);
     if (keys.has(name)) {
-      throw refusedAt(this.#file, this.#text, start, `duplicate key ${JSON.stringify(name)}`);
+      throw refusedAt(this.#file, {
+        text: this.#text,
+        offset: start,
+        message: `duplicate key ${JSON.stringify(name)}`,
+      });
     }
     keys.add(name);
     const from = this.places.length;
@@ -250,7 +262,12 @@ class Walk {
     if (!isScalar(node) && !isCollection(node)) return;
     this.#anchors.begin(node.anchor, this.places.length);
     if (isScalar(node)) return;
-    if (depth === MAX_DEPTH) throw refusedAt(this.#file, this.#text, rangeOf(node)[0], 'nested too deeply');
+    if (depth === MAX_DEPTH)
+      throw refusedAt(this.#file, {
+        text: this.#text,
+        offset: rangeOf(node)[0],
+        message: 'nested too deeply',
+      });
     for (const item of node.items) {
       this.#key(isPair(item) ? item.key : item, depth + 1);
       if (isPair(item)) this.#key(item.value, depth + 1);
@@ -261,7 +278,7 @@ class Walk {
    * Walks a list item.
    * @param from position from which its dash is searched; comments in between have none at the start of a line
    */
-  #item(node: unknown, where: Where, key: string, from: number): Entry {
+  #item(node: unknown, where: Where, key: string, from: number): TreeEntry {
     const [nodeStart] = rangeOf(node);
     const dash = key === '0' ? 0 : /\n[ \t]*-(?=\s|$)/.exec(this.#text.slice(from, nodeStart));
     const start = where.inFlow
@@ -273,7 +290,7 @@ class Walk {
     return { key, start, end: endOf(value, node, nodeStart), value };
   }
 
-  #scalar(node: Scalar.Parsed, { prefix, path, inFlow }: Where): Place {
+  #scalar(node: Scalar.Parsed, { prefix, path, inFlow }: Where): ScalarPlace {
     const [start, valueEnd] = node.range;
     const isBlock = node.type === 'BLOCK_LITERAL' || node.type === 'BLOCK_FOLDED';
     const end = isBlock ? blockEnd(this.#text, start, valueEnd) : valueEnd;
@@ -302,7 +319,7 @@ function rangeOf(node: unknown): readonly [start: number, end: number] {
   return [start, end];
 }
 
-const endOf = (value: Branch | Place | undefined, node: unknown, least: number): number => {
+const endOf = (value: TreeBranch | ScalarPlace | undefined, node: unknown, least: number): number => {
   if (value !== undefined && 'entries' in value && !value.isFlow)
     return value.entries.at(-1)?.end ?? value.end;
   return Math.max(value?.end ?? rangeOf(node)[1], least);

@@ -24,7 +24,7 @@ export function conditionOf(store: Store): Promise<StoreCondition> {
   return inTime(look, 'unavailable');
 }
 
-export interface FreeBytes {
+interface FreeBytes {
   readonly storeFreeBytes?: number | undefined;
   readonly auditFreeBytes?: number | undefined;
 }

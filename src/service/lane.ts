@@ -5,7 +5,7 @@ import { ownWords } from '../ground/own-words.ts';
 import type { Sighting } from '../store/backends/witness.ts';
 import { type Job, readFrames, writeFrame } from './frames.ts';
 import type { Worker } from './lanes.ts';
-import { type Calls, portOf, Rpc, remote } from './rpc.ts';
+import { type CallNames, portOf, Rpc, remote } from './rpc.ts';
 import { printKeys, type SentUnsealKey, type UnsealKey } from './unseal-keys.ts';
 
 /** Start parameters of a process that works on large requests. */
@@ -22,7 +22,7 @@ export interface LaneProcess {
   workOnJobs(start: LaneStart): Promise<void>;
 }
 
-export const LANE_CALLS: Calls<LaneProcess> = { workOnJobs: true };
+export const LANE_CALLS: CallNames<LaneProcess> = { workOnJobs: true };
 
 /** Fifth descriptor of the process, after the standard streams and Node's own channel. */
 export const LANE_PIPE = 4;

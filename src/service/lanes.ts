@@ -36,7 +36,7 @@ const MOST_BYTES = MAX_BYTES_OF_ONE / 4;
 const IDLE_MS = 60_000;
 
 /** Reserved space for one request, acquired before its body is read. */
-export interface Place {
+export interface LaneReservation {
   /**
    * Runs a job.
    * @throws `unavailable` if the process exits before it has answered, or the place was left while the job was waiting
@@ -49,7 +49,7 @@ export interface Place {
   leave(): void;
 }
 
-interface Waiting {
+interface WaitingJob {
   readonly job: Job;
   readonly done: PromiseWithResolvers<Job>;
   /** Process that works on it; undefined before and afterwards. */
@@ -57,11 +57,11 @@ interface Waiting {
 }
 
 /** Resources used by one caller. */
-interface Share {
+interface CallerShare {
   readonly caller: string;
   bytes: number;
   running: number;
-  waiting: readonly Waiting[];
+  waiting: readonly WaitingJob[];
   /** Start of its wait for a turn: when one of its jobs last started, or its first one arrived. */
   since: number;
 }
@@ -71,7 +71,7 @@ export class Lanes {
   readonly #workers = new Set<Worker>();
   readonly #idle = new Map<Worker, NodeJS.Timeout>();
   readonly #busy = new Set<Worker>();
-  readonly #shares = new Map<string, Share>();
+  readonly #shares = new Map<string, CallerShare>();
   #bytes = 0;
   /** Event counter, for the order of turns. */
   #now = 0;
@@ -88,7 +88,7 @@ export class Lanes {
    * @param bytes maximum length of the body
    * @throws `unavailable` if the caller, or all callers together, have used up the space
    */
-  enter(caller: string, bytes: number): Place {
+  enter(caller: string, bytes: number): LaneReservation {
     const share = this.#shares.get(caller) ?? { caller, bytes: 0, running: 0, waiting: [], since: 0 };
     const room = Math.min(Math.max(bytes, LEAST_BYTES), MOST_BYTES);
     // Half of the space that the others leave, so that there is always some left for new callers.
@@ -96,7 +96,7 @@ export class Lanes {
     if (share.bytes + room > most) throw noRoom();
     this.#shares.set(caller, share);
     this.#take(share, room);
-    let mine: Waiting | undefined;
+    let mine: WaitingJob | undefined;
     let left = false;
     return {
       work: async (job) => {
@@ -146,7 +146,7 @@ export class Lanes {
     this.#workers.clear();
   }
 
-  #take(share: Share, bytes: number): void {
+  #take(share: CallerShare, bytes: number): void {
     share.bytes += bytes;
     this.#bytes += bytes;
   }
@@ -171,7 +171,7 @@ export class Lanes {
     }
   }
 
-  #forget(share: Share): void {
+  #forget(share: CallerShare): void {
     if (share.bytes === 0 && share.running === 0) this.#shares.delete(share.caller);
   }
 
@@ -190,7 +190,7 @@ export class Lanes {
   }
 
   /** Runs a job. Never throws: errors are passed to the job. */
-  async #run(worker: Worker, waiting: Waiting): Promise<void> {
+  async #run(worker: Worker, waiting: WaitingJob): Promise<void> {
     const { job, done } = waiting;
     waiting.worker = worker;
     this.#busy.add(worker);

@@ -21,7 +21,7 @@ export const portOf = (peer: MessagingProcess): Port => ({
   onMessage: (listener) => void peer.on('message', listener),
 });
 
-export type Handlers = Readonly<Record<string, (argument: unknown) => Promise<unknown>>>;
+type Handlers = Readonly<Record<string, (argument: unknown) => Promise<unknown>>>;
 
 /** Methods that another process may call: at most one argument, and plain JSON both ways. */
 type Callable<T> = {
@@ -29,22 +29,22 @@ type Callable<T> = {
 }[keyof T];
 
 /** Callable part of a `T` in another process. */
-export type Remote<T> = Pick<T, Callable<T>>;
+type Remote<T> = Pick<T, Callable<T>>;
 
 /** Names of these methods, which types alone do not provide at run time. */
-export type Calls<T> = Readonly<Record<Callable<T>, true>>;
+export type CallNames<T> = Readonly<Record<Callable<T>, true>>;
 
 /**
  * Creates a client for a `T` that the other side offers. Its methods throw like `Rpc.call`.
  * @returns the client
  */
-export const remote = <T>(rpc: Rpc, calls: Calls<T>): Remote<T> =>
+export const remote = <T>(rpc: Rpc, calls: CallNames<T>): Remote<T> =>
   Object.fromEntries(
     Object.keys(calls).map((name) => [name, (argument?: unknown) => rpc.call(name, argument)]),
   ) as Remote<T>;
 
 /** Offers a `T` to the other side. */
-export const offer = <T>(target: Remote<T>, calls: Calls<T>): Handlers =>
+export const offer = <T>(target: Remote<T>, calls: CallNames<T>): Handlers =>
   Object.fromEntries(
     Object.keys(calls).map((name) => [name, (argument) => (target as Handlers)[name]?.(argument)]),
   ) as Handlers;

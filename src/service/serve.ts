@@ -10,7 +10,7 @@ import { Service, type ServiceSettings } from './service.ts';
 import { remembering, type UnsealKey } from './unseal-keys.ts';
 
 /** Options for serving a store with one protocol. */
-export interface ServeOptions<S> {
+interface ServeOptions<S> {
   readonly settings: ServiceSettings;
   /** Credentials to unlock the store; without any, the server starts sealed. */
   readonly credentials: readonly Credential[];

@@ -33,7 +33,7 @@ export interface ServiceSettings {
   readonly workerCommand: readonly string[];
 }
 
-export interface ServiceOptions {
+interface ServiceOptions {
   readonly settings: ServiceSettings;
   readonly server: ServerState;
   readonly log: Log;

@@ -4,13 +4,13 @@ import type { ServerState } from '../operations/declaration/operation.ts';
 import type { Sighting } from '../store/backends/witness.ts';
 import { openStore } from '../store/open.ts';
 import { collectKeys } from './collect-keys.ts';
-import type { Door, DoorKind } from './door.ts';
+import type { DoorKind, OpenListener } from './door.ts';
 import { readFrames, writeFrame } from './frames.ts';
 import { boundHeap } from './heap-limits.ts';
 import { LANE_CALLS, LANE_PIPE, type LaneProcess, type LaneStart } from './lane.ts';
 import { Log } from './log.ts';
 import type { Snapshot } from './metrics.ts';
-import { type Calls, offer, portOf, Rpc, remote } from './rpc.ts';
+import { type CallNames, offer, portOf, Rpc, remote } from './rpc.ts';
 import { Service, type ServiceSettings } from './service.ts';
 import { credentialsOf, forget, parseKeys, type SentUnsealKey } from './unseal-keys.ts';
 
@@ -41,7 +41,7 @@ export interface WorkerProcess<S> {
   close(): Promise<void>;
 }
 
-export const WORKER_CALLS: Calls<WorkerProcess<never>> = {
+export const WORKER_CALLS: CallNames<WorkerProcess<never>> = {
   start: true,
   unseal: true,
   seal: true,
@@ -53,7 +53,7 @@ export const WORKER_CALLS: Calls<WorkerProcess<never>> = {
 };
 
 /** Calls that a worker makes to the server. */
-export const SERVER_CALLS: Calls<ServerState> = {
+export const SERVER_CALLS: CallNames<ServerState> = {
   sealStatus: true,
   unseal: true,
   resetUnseal: true,
@@ -74,7 +74,7 @@ export async function serveAsWorker<S>(
   for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, () => undefined);
   const kind = await door();
   const done = Promise.withResolvers<void>();
-  const started = Promise.withResolvers<{ readonly service: Service; readonly opened: Door<S> }>();
+  const started = Promise.withResolvers<{ readonly service: Service; readonly opened: OpenListener<S> }>();
   let close: () => Promise<void> = async () => undefined;
   const worker: WorkerProcess<S> = {
     async start({ settings, door: doorSettings, keys, seen }) {

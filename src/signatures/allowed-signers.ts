@@ -18,7 +18,7 @@ export interface AllowedSigner {
 }
 
 /** Query for signers. */
-export interface SignerQuestion {
+interface SignerQuestion {
   /** In the form of {@link signerKey}. */
   readonly key: string;
   readonly namespace: string;
@@ -30,14 +30,14 @@ export interface SignerQuestion {
 export const signerKey = (key: KeyObject): string => sshLine(key, '').trimEnd();
 
 /** Malformed line, which allows no signatures. */
-export interface BrokenLine {
+interface BrokenLine {
   /** Absent if not even they can be parsed. */
   readonly principals?: string;
   /** Reason, e.g. `line 3 has an unknown option`. */
   readonly why: string;
 }
 
-export interface AllowedSigners {
+interface AllowedSigners {
   readonly signers: readonly AllowedSigner[];
   readonly broken: readonly BrokenLine[];
 }
@@ -96,7 +96,7 @@ function endOfOptions(text: string): number | undefined {
   return isQuoted ? undefined : at;
 }
 
-interface Options {
+interface SignerOptions {
   readonly isAuthority: boolean;
   readonly limits: Pick<AllowedSigner, 'namespaces' | 'validAfter' | 'validBefore'>;
 }
@@ -108,7 +108,7 @@ const OPTION = /^(namespaces|valid-after|valid-before)="((?:\\"|[^"\\]|\\(?!"))*
  * Parses options.
  * @returns the reason if they are malformed: an unknown option may be a restriction
  */
-function parseOptions(text: string): Options | string {
+function parseOptions(text: string): SignerOptions | string {
   const values = new Map<string, string>();
   let isAuthority = false;
   if (text.endsWith(',')) return 'ends with a comma';

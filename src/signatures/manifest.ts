@@ -5,7 +5,7 @@ import { invalid } from '../ground/errors.ts';
  * name. A name with a line break or a backslash is escaped, and its line begins with a backslash.
  */
 
-export interface Sum {
+interface Sum {
   /** 64 hexadecimal digits. */
   readonly sha256: string;
   /** Relative, with slashes, and never outside of the directory. */

@@ -20,7 +20,7 @@ const HASHED = 'ED';
 
 export const MINISIGN_HASH = 'blake2b512';
 
-export interface MinisignKey {
+interface MinisignKey {
   readonly key: KeyObject;
   readonly id: Buffer;
 }
@@ -41,7 +41,7 @@ const rawKey = (key: KeyObject): Buffer => Buffer.from(key.export({ format: 'jwk
  * Requires an Ed25519 key.
  * @throws `unsupported`
  */
-export function requireMinisignKey(key: KeyObject): void {
+function requireMinisignKey(key: KeyObject): void {
   if (isEdwardsKey(key)) return;
   throw unsupported('minisign only supports Ed25519 keys', { hint: 'use an ed25519 key, or the format ssh' });
 }

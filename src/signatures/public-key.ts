@@ -5,7 +5,7 @@ import { parseMinisignKey } from './minisign.ts';
 import { parseSshLine } from './ssh-key.ts';
 
 /** Formats of public keys. The formats of SSH and minisign also tell the signature format of their owner. */
-export type KeyForm = 'pem' | 'jwk' | 'ssh' | 'minisign';
+type KeyForm = 'pem' | 'jwk' | 'ssh' | 'minisign';
 
 /** Public key given by the user, in any format. */
 export interface GivenKey {

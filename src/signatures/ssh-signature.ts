@@ -18,7 +18,7 @@ const COLUMNS = 70;
 const MAX_BYTES = 1 << 16;
 
 /** Hash of messages; both can be read, and SHA-512 is written. */
-export type SshHash = 'sha256' | 'sha512';
+type SshHash = 'sha256' | 'sha512';
 
 export interface SshSignature {
   readonly key: KeyObject;
@@ -71,7 +71,7 @@ function signatureBytes(key: KeyObject, raw: Uint8Array): Buffer {
 }
 
 /** Signature in SSH's encoding: the name of its algorithm and its bytes (RFC 4253, section 6.6). */
-export interface WireSignature {
+interface WireSignature {
   /** E.g. `rsa-sha2-256`. */
   readonly algorithm: string;
   readonly bytes: Buffer;

@@ -4,7 +4,7 @@ import { parseFrozen } from './frozen.ts';
 import type { DocumentRef, ListOptions, Transaction, View } from './store.ts';
 
 /** What is to become of one document. */
-export interface Write {
+interface Write {
   readonly ref: DocumentRef;
   /** Undefined deletes. */
   readonly json: string | undefined;
@@ -16,7 +16,7 @@ export interface Write {
  * What one change puts and deletes, over what it sees, before anything of it counts: it may be dropped, taken into another draft or
  * looked at. Reads and lists see what was put. A value is taken as it is when it is put.
  */
-export class Draft implements Transaction {
+export class DraftTransaction implements Transaction {
   readonly #view: View;
   /** By collection, then by id. */
   readonly #writes = new Map<string, Map<string, Write>>();
@@ -111,7 +111,7 @@ export class Draft implements Transaction {
   }
 
   /** Makes the changes of a draft over this one its own. */
-  take(draft: Draft): void {
+  take(draft: DraftTransaction): void {
     this.#characters += draft.#characters;
     for (const writes of draft.#writes.values()) for (const write of writes.values()) this.#set(write);
   }

@@ -7,7 +7,7 @@ import { SealedStore, type SealedStoreOptions } from './sealed/sealed-store.ts';
 import type { Credential } from './slots/credential.ts';
 import { unlock } from './slots/unlock.ts';
 
-export interface OpenOptions extends SealedStoreOptions {
+interface OpenStoreOptions extends SealedStoreOptions {
   readonly location: Location;
   /** Credentials, tried in order of cost: keys before passphrases. */
   readonly credentials: readonly Credential[];
@@ -23,7 +23,7 @@ export interface OpenOptions extends SealedStoreOptions {
  * opens a slot; `corrupt` naming the damaged file or the newer format; `unavailable` if the directory cannot be read,
  * belongs to another user or is writable by others, or the store is older than `seen`
  */
-export async function openStore(options: OpenOptions): Promise<SealedStore> {
+export async function openStore(options: OpenStoreOptions): Promise<SealedStore> {
   const { location, credentials, lockWaitMs, cacheBytes, seen } = options;
   const backend = await backendAt(location, lockWaitMs === undefined ? {} : { lockWaitMs });
   try {

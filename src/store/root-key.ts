@@ -16,7 +16,7 @@ const NAME_BYTES = 20;
 const KNOWN_NAMES = 4096;
 
 /** Identity of a sealed blob: its name is derived from this, and this is sealed inside it. */
-export interface Identity {
+export interface BlobIdentity {
   /** `document`: documents of the layers above. `index`: the IDs of a collection. `slots`: the list of key slots. */
   readonly space: 'document' | 'index' | 'slots';
   readonly collection: string;
@@ -24,11 +24,11 @@ export interface Identity {
 }
 
 /** No two identities give the same text, whatever characters they hold. */
-export const identityKey = ({ space, collection, id }: Identity): string =>
+export const identityKey = ({ space, collection, id }: BlobIdentity): string =>
   `${space}/${collection.length}/${collection}${id}`;
 
 export interface OpenedBlob {
-  readonly identity: Identity;
+  readonly identity: BlobIdentity;
   /** Content, as JSON text. */
   readonly json: string;
 }
@@ -75,7 +75,7 @@ export class RootKey {
   }
 
   /** The opaque name under which a blob is kept. */
-  refOf(identity: Identity): BlobRef {
+  refOf(identity: BlobIdentity): BlobRef {
     const key = identityKey(identity);
     const known = this.#names.get(key);
     if (known !== undefined) return known;
@@ -89,7 +89,7 @@ export class RootKey {
     return ref;
   }
 
-  seal(identity: Identity, json: string): Blob {
+  seal(identity: BlobIdentity, json: string): Blob {
     const ref = this.refOf(identity);
     const salt = this.#random.bytes(SALT_BYTES);
     const plaintext = lengthPrefixed(identity.space, identity.collection, identity.id, json);
@@ -148,7 +148,7 @@ function splitLengthPrefixed(bytes: Buffer): string[] {
   return fields;
 }
 
-const isSpace = (text: string | undefined): text is Identity['space'] =>
+const isSpace = (text: string | undefined): text is BlobIdentity['space'] =>
   text === 'document' || text === 'index' || text === 'slots';
 
 const damaged = (place: Place, reason: string) =>

@@ -28,7 +28,7 @@ function parse(text: string, file: string): TagFile {
     );
   }
   const has = (column: Column): boolean => columns.includes(column);
-  const read = new Reader(has('key'), has('project'));
+  const read = new CsvReader(has('key'), has('project'));
   for (const { fields, line } of records) {
     if (fields.length !== columns.length) {
       throw refusedAt(file, `line ${line}`, `expected ${columns.length} fields, found ${fields.length}`);
@@ -41,17 +41,17 @@ function parse(text: string, file: string): TagFile {
   return read.content();
 }
 
-interface Gathered {
+interface GatheredRow {
   readonly tags: string[];
   readonly bindings: Map<string, string>;
   project: string;
 }
 
-class Reader {
+class CsvReader {
   readonly #hasKeys: boolean;
   readonly #hasProjects: boolean;
   readonly #tags: string[] = [];
-  readonly #workspaces = new Map<string, Gathered>();
+  readonly #workspaces = new Map<string, GatheredRow>();
   readonly #projects = new Map<string, Map<string, string>>();
 
   constructor(hasKeys: boolean, hasProjects: boolean) {
@@ -81,7 +81,7 @@ class Reader {
 
   #onWorkspace({ workspace, tag, key, value, project }: Row): string | undefined {
     const known = this.#workspaces.get(workspace);
-    const carried: Gathered = known ?? { tags: [], bindings: new Map(), project };
+    const carried: GatheredRow = known ?? { tags: [], bindings: new Map(), project };
     this.#workspaces.set(workspace, carried);
     if (project !== '' && carried.project !== '' && carried.project !== project) {
       return `${workspace} is in ${carried.project} further up`;

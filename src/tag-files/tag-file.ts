@@ -4,13 +4,13 @@ import type { CofferError } from '../ground/errors.ts';
 import { invalid } from '../ground/errors.ts';
 
 /** Keys with their values. */
-export type Bindings = ReadonlyMap<string, string>;
+export type KeyValues = ReadonlyMap<string, string>;
 
 /** Tags of one workspace. */
 export interface Carried {
   readonly tags: readonly string[];
   /** Undefined if the file does not define them. */
-  readonly bindings?: Bindings | undefined;
+  readonly bindings?: KeyValues | undefined;
   /** Name of its project; undefined if the file does not define it. */
   readonly project?: string | undefined;
 }
@@ -22,12 +22,12 @@ export interface TagFile {
   /** By unique name, in the order of the file. */
   readonly workspaces: ReadonlyMap<string, Carried>;
   /** Bindings of projects, which their workspaces inherit. */
-  readonly projects?: ReadonlyMap<string, Bindings> | undefined;
+  readonly projects?: ReadonlyMap<string, KeyValues> | undefined;
   /** Patterns of the tags and keys that this file manages; undefined for all. */
   readonly owns?: readonly string[] | undefined;
 }
 
-export type FormatName = 'csv' | 'json' | 'yaml';
+export type TagFormatName = 'csv' | 'json' | 'yaml';
 
 export interface TagFormat {
   /**

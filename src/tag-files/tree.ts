@@ -1,5 +1,5 @@
-import { isObject } from '../ground/objects.ts';
-import { type Bindings, type Carried, refusedAt, type TagFile } from './tag-file.ts';
+import { isObject, type JsonObject } from '../ground/objects.ts';
+import { type Carried, type KeyValues, refusedAt, type TagFile } from './tag-file.ts';
 
 /*
  * Common structure of JSON and YAML:
@@ -12,8 +12,6 @@ import { type Bindings, type Carried, refusedAt, type TagFile } from './tag-file
  *   Shop: { owner: payments }
  * owns: ['env:*', 'team:*']
  */
-
-type Members = Readonly<Record<string, unknown>>;
 
 const OF_FILE = ['tags', 'workspaces', 'projects', 'owns'];
 const OF_WORKSPACE = ['tags', 'bindings', 'project'];
@@ -49,7 +47,7 @@ function carriedAt(value: unknown, file: string, place: string): Carried {
   };
 }
 
-const bindingsAt = (value: unknown, file: string, place: string): Bindings =>
+const bindingsAt = (value: unknown, file: string, place: string): KeyValues =>
   mapAt(value, file, place, (item, at) => textAt(item ?? '', file, at));
 
 function mapAt<T>(
@@ -72,20 +70,20 @@ function textAt(value: unknown, file: string, place: string): string {
   throw refusedAt(file, place, 'this is not a text');
 }
 
-function refuseStrangers(members: Members, known: readonly string[], file: string, place: string): void {
+function refuseStrangers(members: JsonObject, known: readonly string[], file: string, place: string): void {
   const stranger = Object.keys(members).find((name) => !known.includes(name));
   if (stranger === undefined) return;
   throw refusedAt(file, place, `unknown field "${stranger}"; use one of ${known.join(', ')}`);
 }
 
-export const toTree = ({ tags, workspaces, projects, owns }: TagFile): Members => ({
+export const toTree = ({ tags, workspaces, projects, owns }: TagFile): JsonObject => ({
   tags,
   workspaces: Object.fromEntries([...workspaces].map(([name, carried]) => [name, shortest(carried)])),
   projects: projects === undefined ? undefined : Object.fromEntries([...projects].map(named)),
   owns,
 });
 
-const named = ([name, bindings]: readonly [string, Bindings]) =>
+const named = ([name, bindings]: readonly [string, KeyValues]) =>
   [name, Object.fromEntries(bindings)] as const;
 
 /** Returns the shortest form: a list if there are only tags. */

@@ -17,9 +17,9 @@ import { type BindingFilter, holdsAny } from './workspace-query.ts';
 
 /** Kinds of resources that key-value tags are bound to. */
 export const TAGGABLE_KINDS = ['projects', 'workspaces'] as const;
-export type TaggableKind = (typeof TAGGABLE_KINDS)[number];
+type TaggableKind = (typeof TAGGABLE_KINDS)[number];
 
-export interface BoundTagsQuery {
+interface BoundTagsQuery {
   /** Only tags bound to resources of this kind. */
   readonly kind?: TaggableKind | undefined;
   /** Only tags that match one of these; absent or empty: all. */
@@ -40,7 +40,7 @@ export interface BoundTag extends Binding {
 }
 
 /** Tag found by a search, with the record that it is bound to. */
-type Found = { readonly binding: Binding } & (
+type BoundBinding = { readonly binding: Binding } & (
   | { readonly kind: 'projects'; readonly record: ProjectRecord }
   | { readonly kind: 'workspaces'; readonly record: WorkspaceRecord }
 );
@@ -78,7 +78,7 @@ export class BoundTags {
       const idOf = (kind: TaggableKind, key: string): string =>
         printIdentifier(ID_KINDS[kind], { home: organization.home, key });
 
-      const search = new Search(query, idOf);
+      const search = new BoundTagsSearch(query, idOf);
       if (query.kind !== 'workspaces') await search.through('projects', await byName(surroundings));
       if (query.kind !== 'projects') await search.through('workspaces', records);
       const counts = query.isCounted ? await holding(search.page, records, surroundings) : undefined;
@@ -108,8 +108,8 @@ async function byName({ projects }: Surroundings): Promise<ProjectRecord[]> {
 }
 
 /** Visits all taggable resources, counts the matching tags, and keeps those of one page. */
-class Search {
-  readonly page: Found[] = [];
+class BoundTagsSearch {
+  readonly page: BoundBinding[] = [];
   total = 0;
   readonly #query: BoundTagsQuery;
   readonly #idOf: (kind: TaggableKind, key: string) => string;
@@ -122,7 +122,7 @@ class Search {
 
   async through<K extends TaggableKind>(
     kind: K,
-    records: readonly Extract<Found, { kind: K }>['record'][],
+    records: readonly Extract<BoundBinding, { kind: K }>['record'][],
   ): Promise<void> {
     const { any = [], page, sees } = this.#query;
     const first = offsetOf(page);
@@ -136,7 +136,7 @@ class Search {
       for (const binding of wanted) {
         const place = this.total++;
         if (place < first || this.page.length >= page.size) continue;
-        this.page.push({ kind, record, binding } as Found);
+        this.page.push({ kind, record, binding } as BoundBinding);
       }
     }
   }
@@ -147,13 +147,13 @@ class Search {
  * may not have one.
  */
 async function holding(
-  page: readonly Found[],
+  page: readonly BoundBinding[],
   workspaces: readonly WorkspaceRecord[],
   { organization, fixedKeys }: Surroundings,
-): Promise<ReadonlyMap<Found, number>> {
+): Promise<ReadonlyMap<BoundBinding, number>> {
   const usual = defaultProjectKey(organization);
-  const counts = new Map<Found, number>();
-  const byProject = new Map<string, Found[]>();
+  const counts = new Map<BoundBinding, number>();
+  const byProject = new Map<string, BoundBinding[]>();
   for (const found of page) {
     if (found.kind !== 'projects') continue;
     byProject.set(found.record.key, [...(byProject.get(found.record.key) ?? []), found]);

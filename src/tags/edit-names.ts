@@ -6,11 +6,11 @@ import { base58 } from './identifiers.ts';
 import {
   KEY_LENGTH,
   keyAt,
-  type Leaf,
   type LeafEntry,
   leafOf,
   leafRef,
   namesOf,
+  type TableLeaf,
   type TableShape,
 } from './record-table-format.ts';
 
@@ -116,7 +116,7 @@ export class EditNames {
       const from = before === undefined ? leaf.from : shortestBetween(before, piece[0]?.[0] ?? '');
       const names = piece.map(([name]) => `${name}\n`).join('');
       const keys = piece.map(([, key]) => key).join('');
-      this.#tx.put(leafRef(this.#shape, id), { names, keys } satisfies Leaf);
+      this.#tx.put(leafRef(this.#shape, id), { names, keys } satisfies TableLeaf);
       return { id, from, count: piece.length };
     });
   }
@@ -129,7 +129,7 @@ export class EditNames {
 
   async #open(leaf: OpenLeaf): Promise<Map<string, string>> {
     if (leaf.content !== undefined) return leaf.content;
-    const stored = await this.#tx.get<Leaf>(leafRef(this.#shape, leaf.id));
+    const stored = await this.#tx.get<TableLeaf>(leafRef(this.#shape, leaf.id));
     if (stored === undefined) throw corrupt(`leaf ${leaf.id} of ${this.#shape.collection} is missing`);
     leaf.content = new Map(namesOf(stored).map((name, place) => [name, keyAt(stored, place)]));
     leaf.size = stored.names.length + stored.keys.length;

@@ -39,16 +39,16 @@ export type IdentifierKind = (typeof KINDS)[number];
  * All letters are random, and IDs are not secret: existing and missing ones are answered alike to callers who may not
  * see them.
  */
-export interface Address {
+export interface RecordAddress {
   readonly home: string;
   readonly key: string;
 }
 
-export const printIdentifier = (kind: IdentifierKind, { home, key }: Address): string =>
+export const printIdentifier = (kind: IdentifierKind, { home, key }: RecordAddress): string =>
   `${kind}-${home}${key}`;
 
 /** Parses an identifier; undefined for a malformed text (which is simply not found). */
-export function parseIdentifier(kind: IdentifierKind, text: string): Address | undefined {
+export function parseIdentifier(kind: IdentifierKind, text: string): RecordAddress | undefined {
   if (!text.startsWith(`${kind}-`)) return undefined;
   const body = text.slice(kind.length + 1);
   if (!BODY.test(body)) return undefined;
@@ -56,7 +56,7 @@ export function parseIdentifier(kind: IdentifierKind, text: string): Address | u
 }
 
 /** Parses an identifier of any kind. */
-export function parseAnyIdentifier(text: string): Address | undefined {
+export function parseAnyIdentifier(text: string): RecordAddress | undefined {
   for (const kind of KINDS) {
     const address = parseIdentifier(kind, text);
     if (address !== undefined) return address;

@@ -1,6 +1,6 @@
 import { foldCase, MAX_NAME_LENGTH } from './names.ts';
-import type { Named, RecordTable } from './record-table.ts';
-import { firstNotBefore, keyAt, type Leaf, namesOf, type TableRecord } from './record-table-format.ts';
+import type { NamedKeyOfRecord, RecordTable } from './record-table.ts';
+import { firstNotBefore, keyAt, namesOf, type TableLeaf, type TableRecord } from './record-table-format.ts';
 import { Trigrams } from './trigrams.ts';
 
 /**
@@ -20,7 +20,7 @@ const HAS_CAPITALS = /[A-Z]/;
  * @see docs/decisions/0042
  */
 export class NameSearch {
-  readonly #leaves: readonly Leaf[];
+  readonly #leaves: readonly TableLeaf[];
   /** Position of the first name of each leaf. */
   readonly #starts: readonly number[];
   readonly #folded: readonly string[];
@@ -29,7 +29,7 @@ export class NameSearch {
   #scans = 0;
   #trigrams: Trigrams | undefined;
 
-  constructor(leaves: readonly Leaf[]) {
+  constructor(leaves: readonly TableLeaf[]) {
     const starts: number[] = [];
     const folded: string[] = [];
     for (const leaf of leaves) {
@@ -54,7 +54,7 @@ export class NameSearch {
   }
 
   /** Returns the name at a position returned by `find`. */
-  at(place: number): Named {
+  at(place: number): NamedKeyOfRecord {
     const index = this.#leafAt(place);
     const leaf = this.#leaves[index];
     if (leaf === undefined) throw new RangeError(`no name at place ${place}`);

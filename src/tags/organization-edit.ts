@@ -33,7 +33,7 @@ const MANY = 16;
 export const isMany = (changed: readonly unknown[]): boolean => changed.length > MANY;
 
 /** What a new workspace is to be, all of it checked. */
-export interface WorkspaceContent {
+interface WorkspaceContent {
   readonly description: string | null;
   /** Key of an existing project; absent for the default one. */
   readonly project?: string | undefined;

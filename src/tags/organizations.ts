@@ -21,7 +21,7 @@ const DELETED = 'tags/deleted-organizations';
 /** Number of documents of a deleted organization deleted per transaction, so that other writers do not wait long. */
 const CLEARED_AT_ONCE = 256;
 
-export interface NewOrganization {
+interface NewOrganization {
   readonly name: string;
   readonly email: string | null;
   readonly settings?: Partial<OrganizationSettings>;
@@ -31,7 +31,7 @@ export interface NewOrganization {
 }
 
 /** Change of an organization; absent members stay unchanged. */
-export interface OrganizationChange {
+interface OrganizationChange {
   readonly name?: string | undefined;
   readonly email?: string | null | undefined;
   readonly settings?: Partial<OrganizationSettings>;

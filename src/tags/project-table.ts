@@ -1,6 +1,6 @@
 import type { Random } from '../ground/random.ts';
 import type { Transaction, View } from '../store/store.ts';
-import { type Address, parseIdentifier } from './identifiers.ts';
+import { parseIdentifier, type RecordAddress } from './identifiers.ts';
 import {
   defaultProject,
   defaultProjectKey,
@@ -80,7 +80,7 @@ export function addressIn(
   { home }: Organization,
   kind: 'tag' | 'ws' | 'prj' | 'rtk',
   id: string,
-): Address | undefined {
+): RecordAddress | undefined {
   const address = parseIdentifier(kind, id);
   return address?.home === home ? address : undefined;
 }

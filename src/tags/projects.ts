@@ -51,11 +51,11 @@ export interface ProjectContent {
   readonly executionMode?: ExecutionMode | null | undefined;
 }
 
-export interface ProjectChange extends ProjectContent {
+interface ProjectChange extends ProjectContent {
   readonly name?: string | undefined;
 }
 
-export interface ProjectQuery {
+interface ProjectQuery {
   /** Only projects whose name contains this text, case-insensitive. */
   readonly search?: string | undefined;
   /** Only projects with these names, case-insensitive; takes precedence over `search`. */

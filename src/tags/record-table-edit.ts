@@ -7,11 +7,11 @@ import { newKey } from './identifiers.ts';
 import {
   type Directory,
   directoryRef,
-  type Leaf,
   leafRef,
   type Slice,
   sliceOf,
   sliceRef,
+  type TableLeaf,
   type TableRecord,
   type TableShape,
   wholeRound,
@@ -53,7 +53,7 @@ export class RecordTableEdit<R extends TableRecord> {
   /** Creates the documents of an empty table. */
   static create(tx: Transaction, shape: TableShape, random: Random): void {
     const id = newKey(random);
-    tx.put(leafRef(shape, id), { names: '', keys: '' } satisfies Leaf);
+    tx.put(leafRef(shape, id), { names: '', keys: '' } satisfies TableLeaf);
     tx.put(directoryRef(shape), {
       stamp: newKey(random),
       slices: 1,

@@ -37,7 +37,7 @@ export interface LeafEntry {
 }
 
 /** Names and their keys, both in the order of names: a key's offset is twelve times its name's position. */
-export interface Leaf {
+export interface TableLeaf {
   /** Each name is followed by a newline. */
   readonly names: string;
   readonly keys: string;
@@ -109,14 +109,14 @@ export function firstNotBefore(count: number, before: (place: number) => boolean
 
 /** Substitutes for the documents of a table that was not written yet. */
 export const EMPTY_DIRECTORY: Directory = { stamp: '', slices: 1, leaves: [{ id: '', from: '', count: 0 }] };
-export const EMPTY_LEAF: Leaf = { names: '', keys: '' };
+export const EMPTY_LEAF: TableLeaf = { names: '', keys: '' };
 
-const split = new WeakMap<Leaf, readonly string[]>();
+const split = new WeakMap<TableLeaf, readonly string[]>();
 
 /**
  * Returns the names of a leaf. Frozen documents stay the same object while unchanged, so each leaf is split only once.
  */
-export function namesOf(leaf: Leaf): readonly string[] {
+export function namesOf(leaf: TableLeaf): readonly string[] {
   let names = split.get(leaf);
   if (names === undefined) {
     names = leaf.names === '' ? [] : leaf.names.slice(0, -1).split('\n');
@@ -125,5 +125,5 @@ export function namesOf(leaf: Leaf): readonly string[] {
   return names;
 }
 
-export const keyAt = (leaf: Leaf, place: number): string =>
+export const keyAt = (leaf: TableLeaf, place: number): string =>
   leaf.keys.slice(place * KEY_LENGTH, (place + 1) * KEY_LENGTH);

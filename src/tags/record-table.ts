@@ -7,7 +7,6 @@ import {
   EMPTY_DIRECTORY,
   EMPTY_LEAF,
   keyAt,
-  type Leaf,
   leafOf,
   leafRef,
   namesOf,
@@ -16,12 +15,13 @@ import {
   type Slice,
   sliceOf,
   sliceRef,
+  type TableLeaf,
   type TableRecord,
   type TableShape,
 } from './record-table-format.ts';
 
 /** Name, and the key of its record. */
-export interface Named {
+export interface NamedKeyOfRecord {
   readonly name: string;
   readonly key: string;
 }
@@ -86,8 +86,12 @@ export class RecordTable<R extends TableRecord> {
    * Returns `count` sorted names from position `offset` on; opens only the leaves that contain them.
    * @param except names of this table to skip
    */
-  async names(offset: number, count: number, except: ReadonlySet<string> = NO_NAMES): Promise<Named[]> {
-    const found: Named[] = [];
+  async names(
+    offset: number,
+    count: number,
+    except: ReadonlySet<string> = NO_NAMES,
+  ): Promise<NamedKeyOfRecord[]> {
+    const found: NamedKeyOfRecord[] = [];
     const passedOver = this.#perLeaf(except);
     let skip = offset;
     for (const [index, leafEntry] of this.#directory.leaves.entries()) {
@@ -116,7 +120,7 @@ export class RecordTable<R extends TableRecord> {
   }
 
   /** Returns every leaf, in the order of names. */
-  leaves(): Promise<Leaf[]> {
+  leaves(): Promise<TableLeaf[]> {
     return inTurns([...this.#directory.leaves.keys()], (index) => this.#leaf(index));
   }
 
@@ -141,10 +145,10 @@ export class RecordTable<R extends TableRecord> {
     return slice;
   }
 
-  async #leaf(index: number): Promise<Leaf> {
+  async #leaf(index: number): Promise<TableLeaf> {
     if (this.#directory === EMPTY_DIRECTORY) return EMPTY_LEAF;
     const id = this.#directory.leaves[index]?.id ?? '';
-    const leaf = await this.#view.get<Leaf>(leafRef(this.#shape, id));
+    const leaf = await this.#view.get<TableLeaf>(leafRef(this.#shape, id));
     if (leaf === undefined) throw missing(`leaf ${id} of ${this.#shape.collection}`);
     return leaf;
   }

@@ -19,10 +19,10 @@ import { DEFAULT_SETTINGS } from './workspace-settings.ts';
 import { printWorkspace, type Workspace } from './workspaces.ts';
 
 /** Each change of a workspace writes its record, and those of its neighbours, anew. */
-export const MOST_CONSUMERS = 1000;
+const MOST_CONSUMERS = 1000;
 
 /** What a caller may see, by identifier or name; undefined: every workspace. */
-export type Sees = ((workspace: { readonly id: string; readonly name: string }) => boolean) | undefined;
+type Sees = ((workspace: { readonly id: string; readonly name: string }) => boolean) | undefined;
 
 /**
  * Which workspaces may read the state of one, as with the service that clients know: kept and answered, since clients compare what they

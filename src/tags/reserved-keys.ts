@@ -17,7 +17,7 @@ import { RecordTableEdit } from './record-table-edit.ts';
 
 export type ReservedKey = ReturnType<typeof printReservedKey>;
 
-export interface ReservedKeyChange {
+interface ReservedKeyChange {
   readonly key?: string | undefined;
   readonly disableOverrides?: boolean | undefined;
 }

@@ -57,7 +57,7 @@ export class Surroundings {
 }
 
 /** Reads the names of the reserved keys that workspaces cannot override. */
-export async function fixedKeysOf(view: View, organization: Organization): Promise<ReadonlySet<string>> {
+async function fixedKeysOf(view: View, organization: Organization): Promise<ReadonlySet<string>> {
   const table = await RecordTable.open<ReservedKeyRecord>(view, reservedKeysOf(organization));
   if (table.total === 0) return NONE;
   const keys = await table.all();

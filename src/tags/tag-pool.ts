@@ -24,7 +24,7 @@ import { RecordTable } from './record-table.ts';
 
 export type Tag = ReturnType<typeof printTag>;
 
-export interface TagQuery {
+interface TagQuery {
   /** Only tags whose name contains this text, case-insensitive; there are no wildcards. */
   readonly search?: string | undefined;
   /** Identifier of a workspace whose tags are excluded; anything else excludes nothing. */

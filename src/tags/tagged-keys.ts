@@ -27,7 +27,7 @@ import { anyOf } from './wildcard.ts';
  */
 
 /** Location of a key: UUID of its mount, and its name there. */
-export interface KeyPlace {
+interface KeyPlace {
   readonly mount: string;
   readonly name: string;
 }

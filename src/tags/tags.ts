@@ -22,7 +22,7 @@ export type LoadEntry =
   | { readonly workspace: string; readonly tags: readonly string[] };
 
 /** Counts of a bulk load, including existing entries. */
-export interface BulkLoad {
+interface BulkLoad {
   readonly tags: number;
   readonly workspaces: number;
   readonly attachments: number;

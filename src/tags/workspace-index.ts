@@ -36,7 +36,7 @@ interface Contents {
  * Workspaces of an organization at one revision of the store, sorted by name, with cached results: clients fetch page
  * after page, and repeat the same query.
  */
-export class WorkspaceIndex {
+class WorkspaceIndex {
   readonly revision: string;
   readonly #contents: Contents;
   /** Key of the project of workspaces without an explicit one. */

@@ -6,7 +6,7 @@ import { foldCase } from './names.ts';
 import { defaultProjectKey, type WorkspaceRecord } from './organization.ts';
 import { offsetOf, type PageRequest, pageFrom } from './page.ts';
 import { addressIn } from './project-table.ts';
-import type { Named, RecordTable } from './record-table.ts';
+import type { NamedKeyOfRecord, RecordTable } from './record-table.ts';
 import type { Surroundings } from './surroundings.ts';
 import { anyOf, isPattern } from './wildcard.ts';
 import type { WorkspaceIndexes } from './workspace-index.ts';
@@ -57,7 +57,7 @@ interface Searched {
   readonly revision: string;
 }
 
-interface Found {
+interface MatchingWorkspaces {
   readonly keys: readonly string[];
   readonly total: number;
 }
@@ -68,7 +68,7 @@ export async function findWorkspaces(
   searches: NameSearches,
   indexes: WorkspaceIndexes,
   query: WorkspaceQuery,
-): Promise<Found> {
+): Promise<MatchingWorkspaces> {
   const isAboutMore =
     [query.tags, query.anyTags, query.excludeTags, query.bindings].some((list) => (list?.length ?? 0) > 0) ||
     query.project !== undefined;
@@ -82,12 +82,15 @@ export async function findWorkspaces(
   );
 }
 
-function paged(keys: readonly string[], { descending, page }: WorkspaceQuery): Found {
+function paged(keys: readonly string[], { descending, page }: WorkspaceQuery): MatchingWorkspaces {
   const { items, total } = pageFrom(descending ? keys.toReversed() : keys, page);
   return { keys: items, total };
 }
 
-async function inOrder(workspaces: RecordTable<WorkspaceRecord>, query: WorkspaceQuery): Promise<Found> {
+async function inOrder(
+  workspaces: RecordTable<WorkspaceRecord>,
+  query: WorkspaceQuery,
+): Promise<MatchingWorkspaces> {
   const { total } = workspaces;
   const offset = offsetOf(query.page);
   if (!query.descending) {
@@ -104,7 +107,7 @@ async function containing(
   workspaces: RecordTable<WorkspaceRecord>,
   searches: NameSearches,
   text: string,
-): Promise<Named[]> {
+): Promise<NamedKeyOfRecord[]> {
   const search = await searches.of(workspaces);
   return [...search.find(text)].map((place) => search.at(place));
 }
@@ -113,7 +116,11 @@ async function containing(
  * Searches the cached index; if one of the workspaces was changed since the revision was read, searches again in this
  * view.
  */
-async function fitting(searched: Searched, indexes: WorkspaceIndexes, query: WorkspaceQuery): Promise<Found> {
+async function fitting(
+  searched: Searched,
+  indexes: WorkspaceIndexes,
+  query: WorkspaceQuery,
+): Promise<MatchingWorkspaces> {
   const { workspaces, revision } = searched;
   const fits = await testOf(searched, query);
   if (fits === undefined) return { keys: [], total: 0 };
@@ -198,7 +205,7 @@ class Carrying {
   readonly #inherited: (workspace: WorkspaceRecord) => readonly Binding[];
   readonly #viewer: WorkspaceQuery['viewer'];
   /** All names of the pool, read for the first pattern. */
-  #pool: Promise<readonly Named[]> | undefined;
+  #pool: Promise<readonly NamedKeyOfRecord[]> | undefined;
 
   constructor(
     surroundings: Surroundings,

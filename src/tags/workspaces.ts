@@ -48,7 +48,7 @@ export interface WorkspaceFields {
 
 const NO_FIELDS: WorkspaceFields = { setting: (name) => name };
 
-export interface NewWorkspace {
+interface NewWorkspace {
   readonly name: string;
   readonly description: string | null;
   readonly tags: readonly TagReference[];
@@ -61,7 +61,7 @@ export interface NewWorkspace {
 }
 
 /** Change of a workspace; absent members stay unchanged. */
-export interface WorkspaceChange {
+interface WorkspaceChange {
   readonly name?: string | undefined;
   readonly description?: string | null | undefined;
   /** Complete list of its own tags. */

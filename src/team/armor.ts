@@ -2,7 +2,7 @@ import { asCofferError } from '../ground/errors.ts';
 import type { Random } from '../ground/random.ts';
 import { BEGIN } from '../transit/envelope/age/detect.ts';
 import { decryptAge, encryptAge, readAge } from '../transit/envelope/age/file.ts';
-import type { Identity, Recipient } from '../transit/envelope/age/recipients.ts';
+import type { AgeIdentity, Recipient } from '../transit/envelope/age/recipients.ts';
 import { Lookahead } from '../transit/envelope/lookahead.ts';
 import type { ByteSink, ByteSource } from '../transit/envelope/ports.ts';
 import { recipientOf } from './recipients.ts';
@@ -70,7 +70,11 @@ export async function canReceive(keys: readonly string[], random: Random): Promi
  * @param place position of the stanza that is probably for the identity; it is tried first
  * @returns undefined if none is for this identity, or the content is not such a secret
  */
-export async function openArmor(armor: string, identity: Identity, place = 0): Promise<Buffer | undefined> {
+export async function openArmor(
+  armor: string,
+  identity: AgeIdentity,
+  place = 0,
+): Promise<Buffer | undefined> {
   for (const text of armor.split(`${BEGIN}\n`).slice(1)) {
     try {
       const file = await readAge(new Lookahead(sourceOf(Buffer.from(`${BEGIN}\n${text}`, 'latin1'))));
@@ -86,7 +90,7 @@ export async function openArmor(armor: string, identity: Identity, place = 0): P
   return undefined;
 }
 
-const preferring = (identity: Identity, place: number): Identity => ({
+const preferring = (identity: AgeIdentity, place: number): AgeIdentity => ({
   async unwrap(stanzas) {
     const probable = stanzas[place];
     const found = probable === undefined ? undefined : await identity.unwrap([probable]);

@@ -11,10 +11,10 @@ import { isSigner, judgeRecipient } from './recipients.ts';
  */
 
 const KINDS = ['store', 'member', 'removal', 'slot', 'version'] as const;
-export type Kind = (typeof KINDS)[number];
+export type FactKind = (typeof KINDS)[number];
 
 /** Card that a fact refers to: its ID, and its name. */
-export interface Reference {
+export interface CardReference {
   readonly id: string;
   readonly name: string;
 }
@@ -44,7 +44,7 @@ export interface VersionOfKey {
 export interface Fact {
   readonly id: string;
   /** Kind of the fact. `newer` is unknown to this version: it has a place in the order, but no effect. */
-  readonly kind: Kind | 'newer';
+  readonly kind: FactKind | 'newer';
   /** Reason why it is `newer`. */
   readonly newer?: string;
   /** Path below the directory of the keyring. */
@@ -63,12 +63,12 @@ export interface Fact {
   /** Creation time as claimed by the author. */
   readonly at: string;
   /** Every card that it refers to, including the author's. */
-  readonly references: readonly Reference[];
+  readonly references: readonly CardReference[];
   readonly card?: Card;
   /** Removal: removed cards. */
-  readonly without: readonly Reference[];
+  readonly without: readonly CardReference[];
   /** Removal and slot: cards that its root key is encrypted to. */
-  readonly for: readonly Reference[];
+  readonly for: readonly CardReference[];
   /** Epoch: check value that identifies its root key. */
   readonly check?: string;
   /** Removal: earlier root keys, sealed under its own. */
@@ -107,9 +107,9 @@ const FIRST = /^coffer team 1 ([a-z]{1,32})$/;
 const LINE = /^([a-z]{1,32}) (.+)$/;
 
 /** Number of occurrences of a field: exactly one, at most one, at least one, or any. */
-type Times = 'one' | 'may' | 'many' | 'any';
+type FieldCount = 'one' | 'may' | 'many' | 'any';
 const COMMON = { store: 'one', after: 'one', epoch: 'one', by: 'one', at: 'one' } as const;
-const FIELDS: Readonly<Record<Kind, Readonly<Record<string, Times>>>> = {
+const FIELDS: Readonly<Record<FactKind, Readonly<Record<string, FieldCount>>>> = {
   store: { at: 'one', name: 'one', key: 'many', sign: 'one', secret: 'may', check: 'one' },
   member: { ...COMMON, name: 'one', role: 'one', key: 'many', sign: 'may', secret: 'may', root: 'one' },
   removal: { ...COMMON, without: 'any', for: 'many', check: 'one', older: 'one' },
@@ -217,7 +217,7 @@ const NOTHING = { without: [], for: [], armor: '' } as const;
  * @returns reason why the fact is of a newer format, if it is
  * @throws NoFact for missing fields, or too many occurrences
  */
-function refuseFields(kind: Kind, fields: ReadonlyMap<string, readonly string[]>): string | undefined {
+function refuseFields(kind: FactKind, fields: ReadonlyMap<string, readonly string[]>): string | undefined {
   for (const [name, times] of Object.entries(FIELDS[kind])) {
     const count = fields.get(name)?.length ?? 0;
     if (count === 0 && (times === 'one' || times === 'many')) refuse(`has no ${name}`);
@@ -227,10 +227,10 @@ function refuseFields(kind: Kind, fields: ReadonlyMap<string, readonly string[]>
   return unknown === undefined ? undefined : `with a field (${unknown}) that is not known here`;
 }
 
-type Fields = ReadonlyMap<string, readonly string[]>;
+type FactFields = ReadonlyMap<string, readonly string[]>;
 
 /** Parses the fields that every fact has. The first one follows nothing, and is its own author. */
-function commonOf(fields: Fields, kind?: Kind) {
+function commonOf(fields: FactFields, kind?: FactKind) {
   const at = one(fields, 'at');
   if (!AT.test(at)) refuse('has an invalid time');
   if (kind === 'store') return { store: '', after: [], by: '', at, references: [] };
@@ -245,7 +245,7 @@ function commonOf(fields: Fields, kind?: Kind) {
   };
 }
 
-const MEANINGS: Readonly<Record<Kind, (fields: Fields) => Partial<Said>>> = {
+const MEANINGS: Readonly<Record<FactKind, (fields: FactFields) => Partial<Said>>> = {
   store: (fields) => ({ card: cardOf(fields, 'admin'), check: idIn(one(fields, 'check')) }),
   member(fields) {
     const role = one(fields, 'role');
@@ -280,7 +280,7 @@ const MEANINGS: Readonly<Record<Kind, (fields: Fields) => Partial<Said>>> = {
   },
 };
 
-function cardOf(fields: Fields, role: Card['role']): Card {
+function cardOf(fields: FactFields, role: Card['role']): Card {
   const name = one(fields, 'name');
   if (!isName(name)) refuse('has an invalid name');
   const keys = fields.get('key') ?? [];
@@ -302,7 +302,7 @@ function cardOf(fields: Fields, role: Card['role']): Card {
   };
 }
 
-const one = (fields: Fields, name: string): string => fields.get(name)?.[0] ?? refuse(`has no ${name}`);
+const one = (fields: FactFields, name: string): string => fields.get(name)?.[0] ?? refuse(`has no ${name}`);
 const idIn = (text: string): string => (ID.test(text) ? text : refuse('has an invalid ID'));
 const base64In = (text: string): string =>
   text.length > 0 && BASE64.test(text) ? text : refuse('has invalid base64');
@@ -315,19 +315,19 @@ function idsOf(text: string): readonly string[] {
   return ids;
 }
 
-function referenceOf(text: string): Reference {
+function referenceOf(text: string): CardReference {
   const [id = '', name = '', ...more] = text.split(' ');
   if (more.length > 0 || !isName(name)) return refuse('has an invalid card reference');
   return { id: idIn(id), name };
 }
 
-function referencesOf(fields: Fields, name: string): readonly Reference[] {
+function referencesOf(fields: FactFields, name: string): readonly CardReference[] {
   const found = (fields.get(name) ?? []).map(referenceOf);
   if (new Set(found.map(({ id }) => id)).size < found.length) refuse(`has a duplicate card in ${name}`);
   return found;
 }
 
-function titleOf(kind: Kind, said: Partial<Said>): string {
+function titleOf(kind: FactKind, said: Partial<Said>): string {
   switch (kind) {
     case 'store':
       return 'store';
@@ -349,7 +349,7 @@ function titleOf(kind: Kind, said: Partial<Said>): string {
  * @param fields in order; a list has a line for each entry
  */
 export function printMessage(
-  kind: Kind,
+  kind: FactKind,
   fields: readonly (readonly [name: string, value: string | number | readonly string[] | undefined])[],
   armor = '',
 ): string {

@@ -18,7 +18,7 @@ import { type Fact, MAX_FACT_BYTES, NoFact, parseFact, pathOf, printFact } from 
 
 /** Git attributes that keep facts unchanged, whatever the rest of the repository sets. */
 export const ATTRIBUTES = '* -text -ident !eol !filter !merge !working-tree-encoding\n';
-export const IGNORED = '*.new\n';
+const IGNORED = '*.new\n';
 const OWN_FILES: ReadonlyMap<string, string> = new Map([
   ['.gitattributes', ATTRIBUTES],
   ['.gitignore', IGNORED],

@@ -8,7 +8,7 @@ import { isSoundEd25519, isSoundX25519 } from '../transit/key-types/age/sound-po
 /** Public keys in cards: which can be encrypted to, and which can sign. Each has only one encoding. */
 
 /** Validity of a line in a card. */
-export type Judged = 'good' | 'unknown' | 'bad';
+type Judged = 'good' | 'unknown' | 'bad';
 
 const SSH = /^(ssh-ed25519|ssh-rsa) ([A-Za-z0-9+/]+={0,2})$/;
 /** Maximum length in characters: longer than any key in use. */

@@ -2,7 +2,7 @@ import { lengthPrefixed, utf8, wipe } from '../ground/bytes.ts';
 import { isObject } from '../ground/objects.ts';
 import type { Random } from '../ground/random.ts';
 import { openOnce, sealOnce } from '../store/single-use-seal.ts';
-import type { Identity } from '../transit/envelope/age/recipients.ts';
+import type { AgeIdentity } from '../transit/envelope/age/recipients.ts';
 import { openArmor, SECRET_BYTES } from './armor.ts';
 import { type Fact, isCard, KEY_TYPE, type VersionOfKey } from './fact.ts';
 import { type Grant, type Judgement, pastOf } from './judge/judge.ts';
@@ -17,13 +17,14 @@ const OLDER = 'coffer/team/1/older';
 /** Computes the check value of a root key, which identifies but does not reveal it. */
 export const checkOf = (root: Uint8Array): string => idOf(Buffer.concat([utf8('check'), root]));
 
-function sealed(
-  root: Uint8Array,
-  purpose: string,
-  associatedData: Uint8Array,
-  secret: Uint8Array,
-  random: Random,
-): string {
+interface RootSeal {
+  readonly purpose: string;
+  readonly associatedData: Uint8Array;
+  readonly secret: Uint8Array;
+  readonly random: Random;
+}
+
+function sealed(root: Uint8Array, { purpose, associatedData, secret, random }: RootSeal): string {
   const salt = random.bytes(SALT_BYTES);
   return sealOnce({ secret: root, salt, purpose, associatedData }, secret, salt).toString('base64');
 }
@@ -48,7 +49,12 @@ const materialData = (store: string, { key, number, type, under }: Headed): Buff
 /** Generates the material of a version, sealed under a root key. */
 export function sealMaterial(root: Uint8Array, store: string, head: Headed, random: Random): string {
   const material = random.bytes(SECRET_BYTES);
-  const text = sealed(root, MATERIAL, materialData(store, head), material, random);
+  const text = sealed(root, {
+    purpose: MATERIAL,
+    associatedData: materialData(store, head),
+    secret: material,
+    random,
+  });
   wipe(material);
   return text;
 }
@@ -69,7 +75,12 @@ export function sealOlder(
 ): string {
   const roots = [...older].sort(([a], [b]) => (a < b ? -1 : 1));
   const hex = Object.fromEntries(roots.map(([epoch, key]) => [epoch, Buffer.from(key).toString('hex')]));
-  return sealed(root, OLDER, lengthPrefixed(store), utf8(JSON.stringify(hex)), random);
+  return sealed(root, {
+    purpose: OLDER,
+    associatedData: lengthPrefixed(store),
+    secret: utf8(JSON.stringify(hex)),
+    random,
+  });
 }
 
 function openOlder(root: Uint8Array, store: string, text: string): ReadonlyMap<string, Buffer> {
@@ -97,7 +108,7 @@ export interface OwnKey {
   /** Public key in the form of cards. */
   readonly recipient: string;
   /** May prompt for a passphrase, so it is called only when something is to be decrypted. */
-  identity(): Promise<Identity>;
+  identity(): Promise<AgeIdentity>;
 }
 
 /** Root keys that the user can open, with their own keys or with a later root key. */

@@ -43,7 +43,7 @@ export class OpenMaterial {
 }
 
 /** Derivation context as given by the caller. */
-export interface Context {
+export interface DerivationContext {
   /** Base64 text, as given. */
   readonly text: string;
   /** Decoded bytes; not empty. */
@@ -56,7 +56,7 @@ export interface Context {
  * @param field parameter name, for messages
  * @throws `invalid` with the decoder's message
  */
-export function decodeContext(text: string | undefined, field = 'context'): Context | undefined {
+export function decodeContext(text: string | undefined, field = 'context'): DerivationContext | undefined {
   if (text === undefined || text === '') return undefined;
   const bytes = decodeBase64(text, field);
   return bytes.length === 0 ? undefined : { text, bytes };
@@ -105,7 +105,7 @@ export class ContextKeys {
    * Returns the key of a context.
    * @throws `invalid` without a context
    */
-  of(context: Context | undefined): ContextKey {
+  of(context: DerivationContext | undefined): ContextKey {
     if (context === undefined) throw missingContext();
     const known = this.#kept.get(context.text);
     if (known !== undefined) {

@@ -17,7 +17,7 @@ export type ConvergentVersion = 0 | 1 | 2 | 3;
 export const CALLER_NONCE_BYTES = 12;
 
 /** Version of new key versions; keys of Vault 0.6.1 keep their own. */
-export const CONVERGENT_TODAY = 3;
+const CONVERGENT_TODAY = 3;
 /** Value in the document of a new convergent key: each version has its own. */
 export const VERSIONS_SAY = -1;
 /** Length of the nonce key, in bytes. */

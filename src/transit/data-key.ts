@@ -3,7 +3,7 @@ import { wipe } from '../ground/bytes.ts';
 import { invalid } from '../ground/errors.ts';
 import { ownWords } from '../ground/own-words.ts';
 import { Pace } from '../ground/pace.ts';
-import { type Context, decodeContext } from './context-keys.ts';
+import { type DerivationContext, decodeContext } from './context-keys.ts';
 import type { Engine } from './engine.ts';
 import {
   type Encrypted,
@@ -106,7 +106,7 @@ async function dataKeyMaker(engine: Engine, name: string, request: DataKeyReques
  * Decodes the context.
  * @throws `invalid`, with the message of operations that decode the context before they look for the key
  */
-export function decodeContextOrRefuse(text: string | undefined): Context | undefined {
+export function decodeContextOrRefuse(text: string | undefined): DerivationContext | undefined {
   try {
     return decodeContext(text);
   } catch (error) {

@@ -17,7 +17,7 @@ export type Dialect = (typeof DIALECTS)[number];
 export const isDialect = (word: unknown): word is Dialect => DIALECTS.some((dialect) => dialect === word);
 
 /** Settings that determine the dialect, from the strongest to the weakest. */
-export interface DialectSources {
+interface DialectSources {
   readonly mount: Mount;
   /** Dialect of a server, for as long as it runs. */
   readonly server: Dialect | undefined;

@@ -64,7 +64,7 @@ function requireHash(algorithm: string): DigestHash {
 }
 
 /** Text encoding of bytes. */
-export type BinaryFormat = 'hex' | 'base64';
+type BinaryFormat = 'hex' | 'base64';
 export const isBinaryFormat = (format: string): format is BinaryFormat =>
   format === 'hex' || format === 'base64';
 

@@ -10,7 +10,7 @@ import {
   requireUsableVersion,
   type VersionFormat,
 } from './ciphertext.ts';
-import { type Context, ContextKey, type OpenMaterial } from './context-keys.ts';
+import { ContextKey, type DerivationContext, type OpenMaterial } from './context-keys.ts';
 import { CALLER_NONCE_BYTES, type ConvergentVersion, convergentVersionOf, nonceOf } from './convergent.ts';
 import type { Engine } from './engine.ts';
 import { hashNamed, hashNames } from './hashing.ts';
@@ -24,7 +24,7 @@ const SHORT_NONCE_BYTES = 12;
 
 /** Inputs of an encryption besides the key. */
 interface CipherInputs {
-  readonly context?: Context | undefined;
+  readonly context?: DerivationContext | undefined;
   /** Base64; absent or empty for none. */
   readonly associatedData?: string | undefined;
   /** Base64 of 12 bytes; only for convergent keys of version 1. */
@@ -33,7 +33,7 @@ interface CipherInputs {
   readonly oaepHash?: DigestHashName | undefined;
 }
 
-export interface EncryptRequest extends CipherInputs {
+interface EncryptRequest extends CipherInputs {
   readonly plaintext: Uint8Array;
   /** 0 for the latest. */
   readonly keyVersion: number;
@@ -125,7 +125,7 @@ export class KeyCipher {
       : cipher.decrypt(nonce, body, associatedData);
   }
 
-  #open(version: KeyVersion, context: Context | undefined): OpenMaterial {
+  #open(version: KeyVersion, context: DerivationContext | undefined): OpenMaterial {
     return this.#key.document.derived ? version.contextKeys.of(context) : version.own;
   }
 

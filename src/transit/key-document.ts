@@ -1,6 +1,6 @@
 import { invalid } from '../ground/errors.ts';
 import { ownWords } from '../ground/own-words.ts';
-import type { Kdf, StoredMaterial } from './key-types/key-type.ts';
+import type { DerivationMode, StoredMaterial } from './key-types/key-type.ts';
 
 /** Named keys as stored. */
 
@@ -44,7 +44,7 @@ export interface NamedKeyDocument {
   readonly keyBytes: number;
   readonly derived: boolean;
   /** Key derivation function of contexts: 0 counter mode, 1 HKDF. Meaningless if `derived` is false. */
-  readonly kdf: Kdf;
+  readonly kdf: DerivationMode;
   readonly convergentEncryption: boolean;
   /** -1: see the versions; 1 or 2: old keys, for versions with 0; 0: not convergent. */
   readonly convergentVersion: number;
@@ -88,7 +88,7 @@ export interface NamedKeyDocument {
 export const KEY_NAME = /^\w(?:[\w.-]*\w)?$/;
 
 /** Maximum length of a new key's name; existing keys keep their names. */
-export const MAX_KEY_NAME_LENGTH = 512;
+const MAX_KEY_NAME_LENGTH = 512;
 
 /**
  * Checks the length of a name.

@@ -51,7 +51,7 @@ export async function createKey(
 }
 
 /** A key that was wanted, and whether it was there already. */
-export interface KeyThere {
+interface KeyThere {
   readonly key: NamedKey;
   readonly existed: boolean;
 }

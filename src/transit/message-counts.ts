@@ -28,7 +28,7 @@ interface CountDocument {
 const refOf = (collection: string, name: string): DocumentRef => ({ collection, id: `messages/${name}` });
 
 /** Part of a mount's engine that is needed. */
-interface Place {
+interface CountCollection {
   readonly settings: string;
 }
 
@@ -42,7 +42,7 @@ interface Count {
   messages: number;
 }
 
-export interface MessageCountsOptions {
+interface MessageCountsOptions {
   readonly store: Store;
   /** Number of messages of one version after which they are written. */
   readonly step: number;
@@ -62,7 +62,7 @@ export class MessageCounts {
   }
 
   /** Counts one message; costs only a map lookup. */
-  add(engine: Place, document: NamedKeyDocument, version: number): void {
+  add(engine: CountCollection, document: NamedKeyDocument, version: number): void {
     const count = this.#countOf(engine, document, version);
     count.messages += 1;
     if (count.messages >= this.#options.step) void this.write(this.#options.step);
@@ -72,13 +72,13 @@ export class MessageCounts {
   }
 
   /** Returns a warning about the version that encrypted last, as far as known in this process. */
-  warning(engine: Place, name: string): string | undefined {
+  warning(engine: CountCollection, name: string): string | undefined {
     const many = this.#many.get(keyOf(engine, name));
     return many && warningOf(name, many.version, many.total);
   }
 
   /** Returns the large counts by version. */
-  async of(engine: Place, document: NamedKeyDocument): Promise<Readonly<Record<string, number>>> {
+  async of(engine: CountCollection, document: NamedKeyDocument): Promise<Readonly<Record<string, number>>> {
     const stored = await this.#options.store.read((view) =>
       view.get<CountDocument>(refOf(engine.settings, document.name)),
     );
@@ -125,7 +125,7 @@ export class MessageCounts {
     }
   }
 
-  #countOf(engine: Place, { name, versions }: NamedKeyDocument, version: number): Count {
+  #countOf(engine: CountCollection, { name, versions }: NamedKeyDocument, version: number): Count {
     const id = idOf(engine, name, version);
     const madeAt = versions[String(version)]?.createdAt ?? '';
     const known = this.#counts.get(id);
@@ -153,8 +153,9 @@ export class MessageCounts {
   }
 }
 
-const keyOf = (engine: Place, name: string): string => `${engine.settings} ${name}`;
-const idOf = (engine: Place, name: string, version: number): string => `${keyOf(engine, name)} ${version}`;
+const keyOf = (engine: CountCollection, name: string): string => `${engine.settings} ${name}`;
+const idOf = (engine: CountCollection, name: string, version: number): string =>
+  `${keyOf(engine, name)} ${version}`;
 
 export const warningOf = (name: string, version: number, messages: number): string =>
   `version ${version} of key "${name}" has encrypted about ${messages} messages: rotate the key, at ${TOO_MANY_MESSAGES} messages nonces may repeat`;

@@ -8,7 +8,7 @@ import { keyTypeNamed } from './key-types/index.ts';
 import type { FamilyName, KeyType } from './key-types/key-type.ts';
 
 /** Caller, the only relevant part of an engine here. */
-export type Asking = Pick<Engine, 'keepsFamilyRules'>;
+export type CallerDialect = Pick<Engine, 'keepsFamilyRules'>;
 
 /**
  * Named key ready for use: its document, its type, and parsed key material, each part created on first use. Store
@@ -52,12 +52,12 @@ export class NamedKey {
   }
 
   /** Returns that name for Vault clients only. */
-  familyNameFor({ keepsFamilyRules }: Asking): FamilyName | undefined {
+  familyNameFor({ keepsFamilyRules }: CallerDialect): FamilyName | undefined {
     return keepsFamilyRules ? this.familyName : undefined;
   }
 
   /** Returns the type's name for this caller. */
-  typeNameFor(asking: Asking): string {
+  typeNameFor(asking: CallerDialect): string {
     return this.familyNameFor(asking)?.name ?? this.type.name;
   }
 

@@ -8,7 +8,7 @@ import { type SignatureRequest, signatureOptions } from './signing.ts';
 import { decodeSignature } from './verification.ts';
 
 /** Public key that verifies signatures of a named key. */
-export interface PublicVerifier {
+interface PublicVerifier {
   /** Present: {@link verify} takes the hash of the input, made with what `node:crypto` calls so; else the input itself. */
   readonly hash?: string | undefined;
   /**

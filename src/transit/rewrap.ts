@@ -13,7 +13,7 @@ import type { NamedKey } from './named-key.ts';
 import { rotatedWhenDue } from './rotation.ts';
 import { LATEST, versionToWriteWith } from './version-choice.ts';
 
-export interface RewrapItem extends Omit<DecryptItem, 'paddingScheme' | 'hashAlgorithm'> {
+interface RewrapItem extends Omit<DecryptItem, 'paddingScheme' | 'hashAlgorithm'> {
   /** Version of the new ciphertext; 0 or absent for the latest. */
   readonly keyVersion?: number;
   /** RSA padding of the old ciphertext. */
@@ -26,7 +26,7 @@ export interface RewrapItem extends Omit<DecryptItem, 'paddingScheme' | 'hashAlg
 }
 
 /** Inputs that bind the new ciphertext, if they differ from those of the old one: base64, empty for none. */
-export interface ReencryptItem extends RewrapItem {
+interface ReencryptItem extends RewrapItem {
   readonly encryptContext?: string | undefined;
   readonly encryptAssociatedData?: string | undefined;
   readonly encryptNonce?: string | undefined;
@@ -51,7 +51,7 @@ export async function rewrap(
 }
 
 /** Names of the source and destination keys. */
-export interface ReencryptKeys {
+interface ReencryptKeys {
   readonly source: string;
   readonly destination: string;
   /** Whether the caller may decrypt with the source, and so can already compare plaintexts. */

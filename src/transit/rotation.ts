@@ -12,7 +12,7 @@ import { NamedKey } from './named-key.ts';
 const HMAC_KEY_BYTES = 32;
 
 /** Content of a new version before it is added to a key. */
-export type FreshVersion = Omit<VersionDocument, 'convergentVersion'>;
+type FreshVersion = Omit<VersionDocument, 'convergentVersion'>;
 
 /** Generates the key material of a new version, with its HMAC key and time. */
 export async function freshVersion(engine: Engine, type: KeyType, keyBytes: number): Promise<FreshVersion> {
@@ -96,13 +96,13 @@ function isDue(engine: Engine, { document }: NamedKey): boolean {
 }
 
 /** Requirements for the key material of a new version. */
-interface Wanted {
+interface NewVersionRequest {
   readonly type: KeyType;
   readonly keyBytes: number;
 }
 
 /** Key material generated before the key was read again. */
-interface Made extends Wanted {
+interface Made extends NewVersionRequest {
   readonly fresh: FreshVersion;
 }
 
@@ -137,7 +137,7 @@ async function putVersion(
   tx: Transaction,
   { type, document }: NamedKey,
   made: Made | undefined,
-): Promise<NamedKey | Wanted> {
+): Promise<NamedKey | NewVersionRequest> {
   const { keyBytes } = document;
   // If the key was deleted and recreated in the meantime, the requirements may differ.
   const isAtHand = made?.type === type && made.keyBytes === keyBytes;

@@ -38,7 +38,7 @@ export interface SignatureRequest {
   readonly signatureContext?: string | undefined;
 }
 
-export interface Signed {
+export interface SignatureResult {
   readonly signature: string;
   readonly keyVersion: number;
   /** Public key of the context, for a derived key. Base64. */
@@ -55,7 +55,7 @@ export async function sign(
   name: string,
   items: readonly SignItem[],
   request: SignatureRequest & { readonly keyVersion: number },
-): Promise<ItemResult<Signed>[]> {
+): Promise<ItemResult<SignatureResult>[]> {
   const options = signatureOptions(request);
   const found = await requireKey(engine, name, 'signing key not found');
   const signing = requireSigning(found, 'signing');
@@ -84,7 +84,7 @@ function signaturePrinter(engine: Engine, key: NamedKey, { marshaling }: Signatu
   const format = keyFormat(engine, key.document);
   // The JWS marshaling changes the base64 alphabet for every type, even for types without a marshaling.
   const encoding = marshaling === 'jws' ? 'base64url' : 'base64';
-  return (version: KeyVersion, bytes: Buffer): Signed => ({
+  return (version: KeyVersion, bytes: Buffer): SignatureResult => ({
     signature: printVersioned(format, version.number, bytes.toString(encoding)),
     keyVersion: version.number,
   });

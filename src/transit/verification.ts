@@ -29,6 +29,11 @@ export interface VerifyItem extends BatchItem {
   readonly hmac?: string | undefined;
 }
 
+interface Verification {
+  readonly request: SignatureRequest;
+  readonly single: boolean;
+}
+
 /**
  * Verifies signatures or HMACs; results are in the order of the items. All items that have one must be of the same
  * kind.
@@ -39,8 +44,7 @@ export async function verify(
   engine: Engine,
   name: string,
   items: readonly VerifyItem[],
-  request: SignatureRequest,
-  single: boolean,
+  { request, single }: Verification,
 ): Promise<ItemResult<boolean>[]> {
   requireItems(items);
   if (single && items.some(hasNeither)) throw nothingToVerify();

@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { Acl } from '../../src/access/acl.ts';
 import { DEFAULT_POLICY } from '../../src/access/policies.ts';
 import { parsePolicy } from '../../src/access/policy.ts';
-import { type Body, parseBody, type Value } from '../../src/access/policy-hcl.ts';
+import { type Body, type HclValue, parseBody } from '../../src/access/policy-hcl.ts';
 import { CofferError } from '../../src/ground/errors.ts';
 import { processorMs } from '../processor-time.ts';
 
@@ -211,7 +211,7 @@ const { value: anyValue } = fc.letrec<{ value: unknown }>((tie) => ({
 }));
 const anyObject = fc.dictionary(fc.string(), anyValue, { maxKeys: 4, noNullPrototype: true });
 
-const plain = (value: Value): unknown => {
+const plain = (value: HclValue): unknown => {
   if (value.kind === 'scalar') return value.value;
   if (value.kind === 'list') return value.items.map(plain);
   return plainBody(value);

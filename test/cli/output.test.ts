@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { printResult, type Shape } from '../../src/cli/files/output.ts';
+import { type OutputShape, printResult } from '../../src/cli/files/output.ts';
 import type { OptionValue } from '../../src/cli/given.ts';
 import { Session } from '../../src/cli/session.ts';
 import { promptsDouble, type StreamsSetup, streamsDouble } from './streams.double.ts';
@@ -16,15 +16,20 @@ const setUp = (setup: StreamsSetup = {}, options: Record<string, OptionValue> = 
   return { streams, prompts, session };
 };
 
-async function printed(data: unknown, shape: Shape, setup: StreamsSetup, options = {}): Promise<string> {
+async function printed(
+  data: unknown,
+  shape: OutputShape,
+  setup: StreamsSetup,
+  options = {},
+): Promise<string> {
   const { streams, session } = setUp(setup, options);
   await printResult(session, data, shape, { file: undefined, keepBase64: false });
   return streams.written.out;
 }
 
 const terminal: StreamsSetup = { terminals: ['out', 'err'] };
-const lines: Shape = { result: { member: 'keys', as: 'lines' } };
-const text: Shape = { result: { member: 'policy', as: 'text' } };
+const lines: OutputShape = { result: { member: 'keys', as: 'lines' } };
+const text: OutputShape = { result: { member: 'policy', as: 'text' } };
 
 describe('a text', () => {
   it('ends with one newline, whether it had one or not', async () => {

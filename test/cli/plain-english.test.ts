@@ -9,7 +9,7 @@ import { withNotes } from '../../src/cli/parse/notes.ts';
 import { formats } from '../../src/cli/topics/formats.ts';
 import { topicText } from '../../src/cli/topics/topic.ts';
 import { commandTree } from '../../src/cli/tree.ts';
-import { type Branch, catalogue, isEntry } from '../../src/operations/catalogue.ts';
+import { type CatalogueBranch, catalogue, isEntry } from '../../src/operations/catalogue.ts';
 
 /* Rules for the texts that people read, as far as a program can judge them. @see docs/decisions/0290 */
 
@@ -47,7 +47,7 @@ async function collectCommands(node: TreeNode, path: readonly string[]): Promise
   if (command.details !== undefined) details.push([place, command.details]);
 }
 
-async function collectOperations(branch: Branch, path: readonly string[]): Promise<void> {
+async function collectOperations(branch: CatalogueBranch, path: readonly string[]): Promise<void> {
   for (const [word, node] of Object.entries(branch)) {
     const here = [...path, word];
     const place = here.join('.');

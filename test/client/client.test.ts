@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 import { connect } from '../../src/client/client.ts';
 import { asCofferError } from '../../src/ground/errors.ts';
-import { catalogue, type Entry } from '../../src/operations/catalogue.ts';
+import { type CatalogueEntry, catalogue } from '../../src/operations/catalogue.ts';
 import { openCore } from '../../src/operations/core.ts';
 import type { Operation, Outcome, Runner } from '../../src/operations/declaration/operation.ts';
 import { ownerRunner } from '../../src/operations/runner.ts';
@@ -20,7 +20,7 @@ import {
 import { memoryStore } from '../store/memory-store.ts';
 
 type Raw = Readonly<Record<string, unknown>>;
-type Run = (entry: Entry<Operation>, raw: Raw) => Promise<Outcome<unknown>>;
+type Run = (entry: CatalogueEntry<Operation>, raw: Raw) => Promise<Outcome<unknown>>;
 
 const PLAINTEXT = 'aGVsbG8=';
 
@@ -39,7 +39,7 @@ beforeAll(async () => {
 });
 
 /** The same calls on a server and on a local store, with what each answers or refuses. */
-async function both(entry: Entry<Operation>, raw: Raw): Promise<readonly [unknown, unknown]> {
+async function both(entry: CatalogueEntry<Operation>, raw: Raw): Promise<readonly [unknown, unknown]> {
   const outcomeOf = async (run: Run): Promise<unknown> => {
     try {
       const { data, warnings, failedItems, created } = await run(entry, raw);
@@ -55,7 +55,7 @@ async function both(entry: Entry<Operation>, raw: Raw): Promise<readonly [unknow
 const { transit, orgs, workspaces, tags, mounts, policy } = catalogue;
 
 describe('a client', () => {
-  it.each<[string, Entry<Operation>, Raw]>([
+  it.each<[string, CatalogueEntry<Operation>, Raw]>([
     ['a key is created', transit.keys.create, { name: 'k', type: 'aes256-gcm96' }],
     ['a key is listed', transit.keys.list, {}],
     ['a type is unknown', transit.keys.create, { name: 'x', type: 'rot13' }],
@@ -143,7 +143,7 @@ describe('a client', () => {
       [transit.keys.list, {}],
       [tags.list, { organization_name: 'acme' }],
     ] as const) {
-      const { declaration } = await (entry as Entry<Operation>).load();
+      const { declaration } = await (entry as CatalogueEntry<Operation>).load();
       expect(await refused(own.run(declaration, raw, 'transit'))).toMatchObject({
         kind: 'sealed',
         message: 'the server is sealed',

@@ -52,7 +52,7 @@ export async function storeKeys(directory: string, credential: Unlocking): Promi
       kind: 'key' in credential ? 'key' : 'passphrase',
       bytes: 'key' in credential ? Buffer.from(credential.key) : Buffer.from(credential.passphrase),
     });
-    const keys = openSlotKeys(slot.sealedKeys, slotSecret, slot.kdf, store.id, slot);
+    const keys = openSlotKeys(slot.sealedKeys, slotSecret, { kdf: slot.kdf, storeId: store.id, slot });
     if (keys === undefined) throw new Error('the slot does not open');
     const rootKey = (await store.keyring.root(store.backend, generation)).export();
     const subkey = (purpose: string): Buffer =>

@@ -43,13 +43,15 @@ const CHECKS: Record<string, (engine: Engine, name: string, check: Check) => Pro
       }),
     };
     const item = { input: message, signature: text, ...given({ context }) };
-    expect(only(await verify(engine, name, [item], request, true))).toBe(true);
+    expect(only(await verify(engine, name, [item], { request, single: true }))).toBe(true);
     const other = { ...item, input: Buffer.from('another message').toString('base64') };
-    expect(only(await verify(engine, name, [other], request, true))).toBe(false);
+    expect(only(await verify(engine, name, [other], { request, single: true }))).toBe(false);
   },
   async hmac(engine, name, { text, message, hash_algorithm: hashAlgorithm = 'sha2-256' }) {
     const request = { ...signatureRequest, hashAlgorithm };
-    expect(only(await verify(engine, name, [{ input: message, hmac: text }], request, true))).toBe(true);
+    expect(
+      only(await verify(engine, name, [{ input: message, hmac: text }], { request, single: true })),
+    ).toBe(true);
     const keyVersion = Number(text.split(':')[1]?.slice(1));
     const made = await hmac(engine, name, [{ input: message }], { algorithm: hashAlgorithm, keyVersion });
     expect(only(made)).toBe(text.replace(/^vault:/, 'service:'));

@@ -61,7 +61,9 @@ export async function accepts(
     input: Buffer.from(input).toString('base64'),
     signature: `service:v1:${Buffer.from(signature).toString(encoding)}`,
   };
-  return only(await verify(engine, name, [item], { ...signatureRequest, ...request }, true));
+  return only(
+    await verify(engine, name, [item], { request: { ...signatureRequest, ...request }, single: true }),
+  );
 }
 
 /** The public key, or with `signing-key` the private one, as PEM that OpenSSL reads. */

@@ -1,5 +1,10 @@
 import { beforeAll, describe, expect, it } from 'vitest';
-import { type Branch, catalogue, type Entry, isEntry } from '../../src/operations/catalogue.ts';
+import {
+  type CatalogueBranch,
+  type CatalogueEntry,
+  catalogue,
+  isEntry,
+} from '../../src/operations/catalogue.ts';
 import type { Operation } from '../../src/operations/declaration/operation.ts';
 import { flagOf } from '../../src/operations/declaration/params.ts';
 import { MOUNT_TYPES } from '../../src/operations/mount-types.ts';
@@ -54,11 +59,14 @@ const CONTRACT = [
 
 interface Named {
   readonly path: string;
-  readonly entry: Entry<Operation>;
+  readonly entry: CatalogueEntry<Operation>;
   readonly declaration: Operation;
 }
 
-const leaves = (branch: Branch, words: readonly string[] = []): { path: string; entry: Entry<Operation> }[] =>
+const leaves = (
+  branch: CatalogueBranch,
+  words: readonly string[] = [],
+): { path: string; entry: CatalogueEntry<Operation> }[] =>
   Object.entries(branch).flatMap(([word, node]) =>
     isEntry(node) ? [{ path: [...words, word].join(' '), entry: node }] : leaves(node, [...words, word]),
   );

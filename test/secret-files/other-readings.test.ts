@@ -1,7 +1,7 @@
 import { parseEnv } from 'node:util';
 import { describe, expect, it } from 'vitest';
 import { dotenv } from '../../src/secret-files/dotenv.ts';
-import type { Format } from '../../src/secret-files/format.ts';
+import type { FileFormat } from '../../src/secret-files/format.ts';
 import { respliced } from '../../src/secret-files/splice.ts';
 import { yaml } from '../../src/secret-files/yaml.ts';
 import { refusal } from '../refusal.ts';
@@ -9,7 +9,7 @@ import { refusal } from '../refusal.ts';
 const TOKEN = 'coffer:app:v1:aG9zdGlsZSBpbnB1dCBvZiBzb21lYm9keSBlbHNl';
 
 /** Decrypts the values of a text, to these in their order. */
-function decrypted(format: Format, text: string, sources: readonly string[]): string {
+function decrypted(format: FileFormat, text: string, sources: readonly string[]): string {
   const file = format.parse(text, 'f');
   const sealed = file.places.filter((place) => place.sealed !== undefined);
   return respliced(format, 'f', file, new Map(sealed.map((place, index) => [place, sources[index] ?? ''])))

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import fc from 'fast-check';
 import { afterAll, describe, expect, it } from 'vitest';
 import { dotenv } from '../../src/secret-files/dotenv.ts';
-import type { Format, SecretFile } from '../../src/secret-files/format.ts';
+import type { FileFormat, SecretFile } from '../../src/secret-files/format.ts';
 import { json } from '../../src/secret-files/json.ts';
 import { isSecret } from '../../src/secret-files/rules.ts';
 import { changedAlone, respliced, spliced } from '../../src/secret-files/splice.ts';
@@ -15,7 +15,7 @@ import { refusal } from '../refusal.ts';
 
 /** A file of some layout. */
 interface Sample {
-  readonly format: Format;
+  readonly format: FileFormat;
   readonly text: string;
 }
 
@@ -138,7 +138,7 @@ function sealed({ format, text }: Sample, isMeant: (index: number) => boolean = 
   return { file, sources, result: respliced(format, 'f', file, sources) };
 }
 
-const backAgain = (format: Format, file: SecretFile, result: SecretFile): string =>
+const backAgain = (format: FileFormat, file: SecretFile, result: SecretFile): string =>
   respliced(
     format,
     'f',
@@ -205,9 +205,13 @@ describe('values exchanged in a file', () => {
 
   it('are set only where nothing else becomes another thing by it', () => {
     const file = yaml.parse('a: 1\nb: 2\n', 'f');
-    expect(changedAlone(yaml, 'f', file, 'a: 3\nb: 2\n', 'a').places[0]?.source).toBe('3');
+    expect(changedAlone(yaml, 'f', { before: file, text: 'a: 3\nb: 2\n', name: 'a' }).places[0]?.source).toBe(
+      '3',
+    );
     for (const text of ['a: 3\nb: 3\n', 'a: 3\n', 'a: 3\nb: 2\nc: 1\n', 'a: [\n']) {
-      expect(refusal(() => changedAlone(yaml, 'f', file, text, 'a'))).toMatchObject({ kind: 'invalid' });
+      expect(refusal(() => changedAlone(yaml, 'f', { before: file, text, name: 'a' }))).toMatchObject({
+        kind: 'invalid',
+      });
     }
   });
 });

@@ -1,12 +1,12 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { parse as parseYaml } from 'yaml';
-import type { Format } from '../../src/secret-files/format.ts';
+import type { FileFormat } from '../../src/secret-files/format.ts';
 import { json } from '../../src/secret-files/json.ts';
 import { yaml } from '../../src/secret-files/yaml.ts';
 import { refusal } from '../refusal.ts';
 
-const rows = (format: Format, text: string) =>
+const rows = (format: FileFormat, text: string) =>
   format.parse(text, 'f').places.map(({ name, text: value, type }) => [name, value, type]);
 
 describe('the places of a YAML file', () => {

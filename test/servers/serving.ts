@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterAll, onTestFinished } from 'vitest';
-import { type ServeOptions, type Serving, serve } from '../../src/doors/http/serve.ts';
+import { type HttpServeOptions, type HttpServing, serve } from '../../src/doors/http/serve.ts';
 import type { Call } from '../../src/operations/declaration/operation.ts';
 import { initStore } from '../../src/store/administration/init.ts';
 import { openStore } from '../../src/store/open.ts';
@@ -28,7 +28,7 @@ const credential = (): Credential => ({
   reveal: () => Uint8Array.from(KEY),
 });
 
-export interface TestServer extends Serving {
+export interface TestServer extends HttpServing {
   readonly directory: string;
   /** A token that may do everything. */
   readonly token: string;
@@ -61,7 +61,7 @@ export function temporaryDirectory(forgetAfter: CleanLater = onTestFinished): st
 
 /** A server over a fresh store, closed after the test. */
 export async function startServer(
-  options: Partial<ServeOptions> & { readonly location?: string } = {},
+  options: Partial<HttpServeOptions> & { readonly location?: string } = {},
   finished: CleanLater = onTestFinished,
 ): Promise<TestServer> {
   const directory = options.location ?? join(temporaryDirectory(finished), 'store');
@@ -83,7 +83,7 @@ export async function startServer(
 
 /** As `startServer`, in a process of its own, which is ended after the test. */
 export async function spawnServer(
-  options: Partial<Omit<ServeOptions, 'credentials' | 'log'>> = {},
+  options: Partial<Omit<HttpServeOptions, 'credentials' | 'log'>> = {},
   finished: CleanLater = onTestFinished,
 ): Promise<ServerProcess & Pick<TestServer, 'directory' | 'token'>> {
   const directory = join(temporaryDirectory(finished), 'store');

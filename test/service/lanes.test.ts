@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { Job } from '../../src/service/frames.ts';
-import { Lanes, type Place, type Worker } from '../../src/service/lanes.ts';
+import { type LaneReservation, Lanes, type Worker } from '../../src/service/lanes.ts';
 
 const MIB = 1024 * 1024;
 
@@ -40,10 +40,10 @@ class Workshop {
   });
 
   /** `alice-1` is the first job of alice. */
-  ask(name: string, bytes = 1): { readonly place: Place; readonly answer: Promise<string> } {
+  ask(name: string, bytes = 1): { readonly place: LaneReservation; readonly answer: Promise<string> } {
     const { work, leave } = this.lanes.enter(callerOf(name), bytes);
     // Whoever hangs up waits no more, which the answer says only a moment later.
-    const place: Place = {
+    const place: LaneReservation = {
       work,
       leave: () => {
         this.waiting.delete(name);

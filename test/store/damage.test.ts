@@ -5,7 +5,7 @@ import { printPlace } from '../../src/ground/errors.ts';
 import { type Examination, examineStore } from '../../src/store/administration/doctor.ts';
 import { addSlot, listSlots } from '../../src/store/administration/slots.ts';
 import { storeStatus } from '../../src/store/administration/status.ts';
-import type { Identity } from '../../src/store/root-key.ts';
+import type { BlobIdentity } from '../../src/store/root-key.ts';
 import { headOf } from '../../src/store/sealed/collection-index.ts';
 import type { SealedStore } from '../../src/store/sealed/sealed-store.ts';
 import { sampledBelow } from '../sampled.ts';
@@ -20,7 +20,7 @@ const get = (store: SealedStore, id: string, collection?: string) =>
 describe('a damaged store', () => {
   let directory: string;
   /** Where the file of each identity is. */
-  let fileOf: (identity: Identity) => string;
+  let fileOf: (identity: BlobIdentity) => string;
   const documentFile = (id: string, collection?: string) =>
     fileOf({ space: 'document', ...at(id, collection) });
   const slotFile = (id: string) => join(directory, 'generation-1', 'slots', `${id}.json`);

@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
-import type { Identity } from '../../src/store/root-key.ts';
+import type { BlobIdentity } from '../../src/store/root-key.ts';
 import { DocumentCache } from '../../src/store/sealed/document-cache.ts';
 
-const document = (id: string): Identity => ({ space: 'document', collection: 'c', id });
+const document = (id: string): BlobIdentity => ({ space: 'document', collection: 'c', id });
 const file = (value: unknown, size = 1000) => ({ fingerprint: Buffer.from('print'), value, size });
 const version = (revision: number) => ({ generation: 1, revision });
 
@@ -63,7 +63,7 @@ describe('the cache of opened documents', () => {
 
   it('keeps so many of a bounded collection, those used last, and as many as fit of the others', () => {
     const cache = cacheAt(1);
-    const other = (id: string): Identity => ({ space: 'document', collection: 'other', id });
+    const other = (id: string): BlobIdentity => ({ space: 'document', collection: 'other', id });
     for (const id of ['a', 'b', 'c']) {
       cache.add(version(1), document(id), file(id));
       cache.add(version(1), other(id), file(id));

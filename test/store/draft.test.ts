@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { Draft } from '../../src/store/draft.ts';
+import { DraftTransaction } from '../../src/store/draft.ts';
 import { memoryStore } from './memory-store.ts';
 
 const at = (id: string) => ({ collection: 'things', id });
@@ -19,7 +19,7 @@ describe('a draft', () => {
         });
         const model = new Set(before);
         await store.read(async (view) => {
-          const draft = new Draft(view);
+          const draft = new DraftTransaction(view);
           for (const { id, puts } of steps) {
             if (puts) draft.put(at(id), { id });
             else draft.delete(at(id));
@@ -41,8 +41,8 @@ describe('a draft', () => {
   it('is changed by what it takes from another over it, and by nothing before', async () => {
     const store = await memoryStore();
     await store.read(async (view) => {
-      const draft = new Draft(view);
-      const over = new Draft(draft);
+      const draft = new DraftTransaction(view);
+      const over = new DraftTransaction(draft);
       over.put(at('one'), { n: 1 });
       expect([draft.isChanged, over.isChanged, over.size]).toEqual([false, true, 1]);
       expect(await draft.get(at('one'))).toBeUndefined();

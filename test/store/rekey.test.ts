@@ -153,7 +153,7 @@ describe('somebody who has an old root key and may write', () => {
     const [file = ''] = readdirSync(slots);
     const slot = parseSlot(file.replace('.json', ''), readFileSync(join(slots, file)), { file });
     const number = Number(generation.replace('generation-', ''));
-    const rootKey = wrapRootKey(FORGED, pairingKey, storeId, number, slot);
+    const rootKey = wrapRootKey(FORGED, pairingKey, { storeId, generation: number, slot });
     writeFileSync(join(slots, file), slotBlob({ ...slot, rootKey }).bytes);
   }
 

@@ -5,7 +5,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { initStore } from '../../src/store/administration/init.ts';
 import { rekey } from '../../src/store/administration/rekey.ts';
 import { addSlot, listSlots } from '../../src/store/administration/slots.ts';
-import type { Identity } from '../../src/store/root-key.ts';
+import type { BlobIdentity } from '../../src/store/root-key.ts';
 import { COLLECTIONS, headOf, PAGE_IDS, pageOf } from '../../src/store/sealed/collection-index.ts';
 import { SLOT_LIST } from '../../src/store/slots/slot-list.ts';
 import { seeded } from '../seeded.ts';
@@ -50,7 +50,7 @@ describe('the repair of an index', () => {
     cpSync(filled, directory, { recursive: true });
   });
 
-  const blobs: readonly (readonly [string, Identity])[] = [
+  const blobs: readonly (readonly [string, BlobIdentity])[] = [
     ['the index of a collection', headOf('things')],
     ['a page of a large index', pageOf('many', 1)],
     ['the head of a large index', headOf('many')],

@@ -5,7 +5,7 @@ import { printPlace } from '../../src/ground/errors.ts';
 import { examineStore } from '../../src/store/administration/doctor.ts';
 import { type Repair, repairStore } from '../../src/store/administration/repair.ts';
 import type { Finding } from '../../src/store/administration/status.ts';
-import type { Identity } from '../../src/store/root-key.ts';
+import type { BlobIdentity } from '../../src/store/root-key.ts';
 import type { SealedStore } from '../../src/store/sealed/sealed-store.ts';
 import type { DocumentRef } from '../../src/store/store.ts';
 import { newStoreDirectory, openWithKey, rawCredential } from './temporary-store.ts';
@@ -56,7 +56,7 @@ export async function contentOf(directory: string): Promise<Record<string, unkno
 }
 
 /** Where the file of an identity is. */
-export async function pathOf(directory: string, identity: Identity): Promise<string> {
+export async function pathOf(directory: string, identity: BlobIdentity): Promise<string> {
   const store = await openWithKey(directory);
   const { generation } = await store.backend.state();
   const root = await store.keyring.root(store.backend, generation);

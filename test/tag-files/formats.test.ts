@@ -1,9 +1,9 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { FORMAT_NAMES, formatOf, loadFormat } from '../../src/tag-files/formats.ts';
-import type { FormatName, TagFile } from '../../src/tag-files/tag-file.ts';
+import type { TagFile, TagFormatName } from '../../src/tag-files/tag-file.ts';
 
-const read = async (format: FormatName, text: string): Promise<TagFile> =>
+const read = async (format: TagFormatName, text: string): Promise<TagFile> =>
   (await loadFormat(format)).parse(text, `tags.${format}`);
 const plainly = ({ tags, workspaces, ...others }: TagFile) => ({
   tags,
@@ -30,7 +30,7 @@ const content: TagFile = {
   ]),
 };
 
-const WRITTEN: Readonly<Record<FormatName, string>> = {
+const WRITTEN: Readonly<Record<TagFormatName, string>> = {
   csv: 'workspace,tag\n,env:prod\n,unused\nbilling,env:prod\nbilling,team:core\nempty,\n',
   json: `${JSON.stringify(
     {
@@ -158,7 +158,7 @@ describe('YAML and JSON', () => {
     });
   });
 
-  it.each<[FormatName, string, string]>([
+  it.each<[TagFormatName, string, string]>([
     ['yaml', '', 'tags.yaml: this is not an object with "tags" and "workspaces"'],
     ['yaml', 'tag: [a]', 'tags.yaml: unknown field "tag"; use one of tags, workspaces, projects, owns'],
     ['yaml', 'workspaces: [a]', 'tags.yaml: workspaces: this is not an object'],
@@ -178,7 +178,7 @@ describe('YAML and JSON', () => {
     await expect(read(format, text)).rejects.toMatchObject({ kind: 'invalid', message });
   });
 
-  it.each<[FormatName, string, RegExp]>([
+  it.each<[TagFormatName, string, RegExp]>([
     ['json', '{', /^tags\.json: invalid JSON: /],
     ['yaml', 'tags: [a\nb: c', /^tags\.yaml: line \d+: invalid YAML: /],
   ])('as %s, %j is told to be none', async (format, text, message) => {

@@ -1,17 +1,17 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { NameSearch } from '../../src/tags/name-search.ts';
-import type { Leaf } from '../../src/tags/record-table-format.ts';
+import type { TableLeaf } from '../../src/tags/record-table-format.ts';
 
 const KEY = 'k'.repeat(12);
 
-const leafOf = (names: readonly string[]): Leaf => ({
+const leafOf = (names: readonly string[]): TableLeaf => ({
   names: names.map((name) => `${name}\n`).join(''),
   keys: names.map((_, i) => String(i).padStart(12, '0')).join(''),
 });
 
 function searchOver(names: readonly string[], leafSize = 7): NameSearch {
-  const leaves: Leaf[] = [];
+  const leaves: TableLeaf[] = [];
   for (let i = 0; i < names.length; i += leafSize) leaves.push(leafOf(names.slice(i, i + leafSize)));
   return new NameSearch(leaves);
 }

@@ -1,13 +1,13 @@
 import { createHash } from 'node:crypto';
 import { string } from '../../src/signatures/ssh-wire.ts';
 import {
+  type CardReference,
   type Fact,
-  type Kind,
+  type FactKind,
   parseFact,
   pathOf,
   printFact,
   printMessage,
-  type Reference,
 } from '../../src/team/fact.ts';
 import { printBech32 } from '../../src/transit/key-types/age/bech32.ts';
 
@@ -30,7 +30,7 @@ export const sshKey = (name: string): string =>
 export const factOf = (message: string, signature = 'AAAA'): Fact =>
   parseFact(Buffer.from(printFact(message, signature)), pathOf(message));
 
-export const referenceOf = ({ id, card }: Fact): Reference => ({ id, name: card?.name ?? '' });
+export const referenceOf = ({ id, card }: Fact): CardReference => ({ id, name: card?.name ?? '' });
 
 /** A keyring that grows; everything that is made follows what it is told to. */
 export class World {
@@ -135,7 +135,7 @@ export class World {
   }
 
   #fact(
-    kind: Kind,
+    kind: FactKind,
     by: Fact,
     after: readonly Fact[] = this.heads,
     fields: readonly (readonly [string, string | number | readonly string[] | undefined])[],

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { type Context, decodeContext } from '../../src/transit/context-keys.ts';
+import { type DerivationContext, decodeContext } from '../../src/transit/context-keys.ts';
 import { NamedKey } from '../../src/transit/named-key.ts';
 import { thrownBy } from '../reference/thrown.ts';
 import { KEY_32, knownKey, knownVersion } from './known-key.ts';
@@ -9,7 +9,7 @@ const contextKeys = () => {
   return NamedKey.open(document).version(1)?.contextKeys ?? expect.fail('no version 1');
 };
 
-const context = (number: number): Context => {
+const context = (number: number): DerivationContext => {
   const bytes = Buffer.from(`context ${number}`);
   return { text: bytes.toString('base64'), bytes };
 };

@@ -48,7 +48,7 @@ async function isValid(document: NamedKeyDocument, item: VerifyItem, hashAlgorit
     marshalingAlgorithm: 'asn1',
     saltLength: 'auto',
   };
-  return onlyValue(await verify(await engineWith(document), 'known', [item], request, true));
+  return onlyValue(await verify(await engineWith(document), 'known', [item], { request, single: true }));
 }
 
 describe('an HMAC', () => {
@@ -86,7 +86,7 @@ describe('an HMAC', () => {
       marshalingAlgorithm: 'asn1',
       saltLength: 'auto',
     };
-    const results = await verify(engine, 'known', items, request, false);
+    const results = await verify(engine, 'known', items, { request, single: false });
     expect(results.map(valueOrThrow)).toEqual(Array(bytes.length * 8).fill(false));
   });
 

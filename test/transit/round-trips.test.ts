@@ -111,9 +111,9 @@ describe('whatever key, context, version and message', () => {
           const item = { input, context: name === 'derived' ? context : undefined };
           const made = onlyValue(await sign(engine, name, [item], { ...request, keyVersion: 0 }));
           const checked = [{ ...item, signature: made.signature }];
-          expect(onlyValue(await verify(engine, name, checked, request, true))).toBe(true);
+          expect(onlyValue(await verify(engine, name, checked, { request, single: true }))).toBe(true);
           const other = [{ ...item, input: `AAAA${input}`, signature: made.signature }];
-          expect(onlyValue(await verify(engine, name, other, request, true))).toBe(false);
+          expect(onlyValue(await verify(engine, name, other, { request, single: true }))).toBe(false);
         },
       ),
       { numRuns: 60 },

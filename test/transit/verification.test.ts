@@ -39,7 +39,12 @@ async function engineWith(document: NamedKeyDocument): Promise<Engine> {
 }
 
 const isValid = async (document: NamedKeyDocument, item: VerifyItem, change = {}): Promise<boolean> =>
-  onlyValue(await verify(await engineWith(document), 'known', [item], { ...REQUEST, ...change }, true));
+  onlyValue(
+    await verify(await engineWith(document), 'known', [item], {
+      request: { ...REQUEST, ...change },
+      single: true,
+    }),
+  );
 
 const ofFox = (signature: string, more: Partial<VerifyItem> = {}): VerifyItem => ({
   input: QUICK_FOX_BASE64,
@@ -147,7 +152,10 @@ describe('verifying a signature of another implementation', () => {
       changed.writeUInt8(changed.readUInt8(bit >> 3) ^ (1 << (bit & 7)), bit >> 3);
       return ofFox(`vault:v1:${changed.toString('base64')}`);
     });
-    const results = await verify(await engineWith(ed25519), 'known', items, REQUEST, false);
+    const results = await verify(await engineWith(ed25519), 'known', items, {
+      request: REQUEST,
+      single: false,
+    });
     expect(results.map(valueOrThrow)).toEqual(Array(items.length).fill(false));
   });
 });
@@ -199,7 +207,7 @@ describe('verifying', () => {
   });
 
   it('refuses a missing key, one that does not sign, a soft-deleted one, and a derived one without context', async () => {
-    const missing = verify(await freshEngine(), 'nobody', [ofFox('x')], REQUEST, true);
+    const missing = verify(await freshEngine(), 'nobody', [ofFox('x')], { request: REQUEST, single: true });
     expect(await rejectionOf(missing)).toMatchObject({
       kind: 'not-found',
       message: 'signature verification key not found',
@@ -234,7 +242,7 @@ describe('what a batch is verified by', () => {
       "elements of batch_input must all provide 'signature' or all provide 'hmac'",
     ],
   ])('is one thing for all items, not %j', async (items, message) => {
-    const attempt = verify(await freshEngine(), 'nobody', items, REQUEST, false);
+    const attempt = verify(await freshEngine(), 'nobody', items, { request: REQUEST, single: false });
     expect(await rejectionOf(attempt)).toMatchObject({ kind: 'invalid', message });
   });
 
@@ -243,14 +251,15 @@ describe('what a batch is verified by', () => {
     [[hmac, { input: '' }], "some elements of batch_input are missing 'hmac'"],
     [[{ input: '' }], "no batch_input elements have 'signature' or 'hmac'"],
   ])('must be there in every item for the family, which refuses %j as a whole', async (items, message) => {
-    const attempt = verify(await freshEngine('vault'), 'nobody', items, REQUEST, false);
+    const attempt = verify(await freshEngine('vault'), 'nobody', items, { request: REQUEST, single: false });
     expect(await rejectionOf(attempt)).toMatchObject({ kind: 'invalid', message });
   });
 
   it('is missed by an item alone that has nothing, whatever the others have', async () => {
     const nothing = { error: { message: "neither a 'signature' nor an 'hmac' were given to verify" } };
     const engine = await engineWith(ed25519);
-    const answers = (items: readonly VerifyItem[]) => verify(engine, 'known', items, REQUEST, false);
+    const answers = (items: readonly VerifyItem[]) =>
+      verify(engine, 'known', items, { request: REQUEST, single: false });
     expect(await answers([{ input: '' }, ofFox(ED25519_SIGNATURE)])).toMatchObject([
       nothing,
       { value: true },
@@ -261,8 +270,12 @@ describe('what a batch is verified by', () => {
     ]);
     expect(await answers([{ input: '' }, {}])).toMatchObject([nothing, nothing]);
     await storeKey(engine, { ...knownKey('aes256-gcm96', [knownVersion(KEY_32)]), name: 'secret' });
-    expect(await verify(engine, 'secret', [{}], REQUEST, false)).toMatchObject([nothing]);
-    expect(await rejectionOf(verify(engine, 'nobody', [{}], REQUEST, false))).toMatchObject({
+    expect(await verify(engine, 'secret', [{}], { request: REQUEST, single: false })).toMatchObject([
+      nothing,
+    ]);
+    expect(
+      await rejectionOf(verify(engine, 'nobody', [{}], { request: REQUEST, single: false })),
+    ).toMatchObject({
       kind: 'not-found',
     });
   });
@@ -272,14 +285,16 @@ describe('what a batch is verified by', () => {
       await engineWith(ed25519),
       'known',
       [{ ...ofFox(ED25519_SIGNATURE), hmac: 'vault:v1:AAAA' }],
-      REQUEST,
-      false,
+      { request: REQUEST, single: false },
     );
     expect(results).toEqual([{ value: true }]);
   });
 
   it('is asked for when a single call has neither', async () => {
-    const attempt = verify(await freshEngine(), 'nobody', [{ input: '' }], REQUEST, true);
+    const attempt = verify(await freshEngine(), 'nobody', [{ input: '' }], {
+      request: REQUEST,
+      single: true,
+    });
     expect(await rejectionOf(attempt)).toMatchObject({
       kind: 'invalid',
       message: "neither a 'signature' nor an 'hmac' were given to verify",
@@ -288,7 +303,10 @@ describe('what a batch is verified by', () => {
 
   it('fails an item alone', async () => {
     const items = [ofFox('x'), ofFox(ED25519_SIGNATURE)];
-    const results = await verify(await engineWith(ed25519), 'known', items, REQUEST, false);
+    const results = await verify(await engineWith(ed25519), 'known', items, {
+      request: REQUEST,
+      single: false,
+    });
     expect(results).toMatchObject([{ error: { message: 'invalid signature: no prefix' } }, { value: true }]);
   });
 });

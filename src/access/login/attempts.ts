@@ -13,7 +13,7 @@ const REMEMBERED = 10_000;
 const UNDER_WAY = 500;
 
 /** Login attempt that was admitted. */
-export interface LoginAttempt {
+interface LoginAttempt {
   /** Called once, whatever the result. */
   end(hasFailed: boolean): void;
 }

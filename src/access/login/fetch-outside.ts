@@ -5,7 +5,7 @@ import { BlockList, isIP, type LookupFunction } from 'node:net';
 import { keepOwnAuthorities } from '../../ground/tls-trust.ts';
 
 /** Limits and options of a request to a foreign server. */
-export interface Asking {
+interface FetchLimits {
   /** Total time limit in milliseconds, from the DNS lookup to the last byte. */
   readonly withinMs: number;
   readonly mostBytes: number;
@@ -20,7 +20,10 @@ export interface Asking {
  * @throws an `Error` with a short reason, which is only for logs, because it describes the server's network
  * @see docs/decisions/0277
  */
-export async function fetchOutside(url: URL, { withinMs, mostBytes, accept, tls }: Asking): Promise<Buffer> {
+export async function fetchOutside(
+  url: URL,
+  { withinMs, mostBytes, accept, tls }: FetchLimits,
+): Promise<Buffer> {
   if (isOfLink(url.hostname.replace(/^\[|\]$/g, ''))) throw notAsked();
   const signal = AbortSignal.timeout(withinMs);
   const { promise, resolve, reject } = Promise.withResolvers<Buffer>();

@@ -22,7 +22,7 @@ interface Lock {
 }
 
 /** Failures of a name in this process. */
-interface Known {
+interface KnownName {
   readonly count: number;
   readonly sinceMs: number;
   /** Present if the name was locked by this process. */
@@ -35,10 +35,10 @@ interface Known {
  * State of a name; `locked here` means that this process locked it, which is the only case that is reported to the
  * client.
  */
-export type Standing = 'open' | 'locked here' | 'locked elsewhere';
+export type LockState = 'open' | 'locked here' | 'locked elsewhere';
 
 /** Name at a mount, as sent by a client. */
-export interface NameAtMount {
+interface NameAtMount {
   readonly mount: Mount;
   readonly name: string;
   /** Whether the name exists. */
@@ -76,8 +76,8 @@ export class Lockout {
   readonly #store: Store;
   readonly #clock: Clock;
   /** Separate maps, so that made-up names cannot evict the failures of a real one. */
-  readonly #users = new Map<string, Known>();
-  readonly #nobodies = new Map<string, Known>();
+  readonly #users = new Map<string, KnownName>();
+  readonly #nobodies = new Map<string, KnownName>();
   #writing: Promise<unknown> = Promise.resolve();
 
   constructor(store: Store, clock: Clock) {
@@ -89,7 +89,7 @@ export class Lockout {
    * Prepares a check of a name in a view that is opened after this call, and so includes everything written before.
    * @returns function to call with that view, once it is known whether the name exists
    */
-  recall(mount: Mount, name: string): (view: View, isThere: boolean) => Promise<Standing> {
+  recall(mount: Mount, name: string): (view: View, isThere: boolean) => Promise<LockState> {
     if (locksNobody(mount)) return async () => 'open';
     const key = keyOf(mount, name);
     const user = { ...this.#users.get(key) };
@@ -119,7 +119,7 @@ export class Lockout {
       known !== undefined && known.lockedUntilMs === undefined && now - known.sinceMs < withinMs;
     const count = isRecent ? known.count + 1 : 1;
     const sinceMs = isRecent ? known.sinceMs : now;
-    const counted: Known =
+    const counted: KnownName =
       count >= failures ? { count, sinceMs, lockedUntilMs: now + lockedMs } : { count, sinceMs };
     names.delete(key);
     if (names.size >= REMEMBERED) forgetFirst(names);
@@ -127,7 +127,7 @@ export class Lockout {
     if (isThere && counted.lockedUntilMs !== undefined) this.#keep(mount, name, counted);
   }
 
-  #keep(mount: Mount, name: string, known: Known): void {
+  #keep(mount: Mount, name: string, known: KnownName): void {
     const lock: Lock = { untilMs: known.lockedUntilMs ?? 0 };
     const written = this.#store.transact(async (tx) => {
       if ((await loginMount(tx, mount.uuid)) !== undefined) tx.put(lockOf(mount, name), lock);

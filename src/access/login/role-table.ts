@@ -5,7 +5,7 @@ import { deleteIfThere } from '../../store/delete-if-there.ts';
 import type { DocumentRef, ListOptions, Store, Transaction } from '../../store/store.ts';
 
 /** Login method of a store. */
-export interface Method {
+interface MethodStore {
   readonly store: Store;
   readonly mount: Mount;
 }
@@ -15,7 +15,7 @@ export interface Method {
  * @throws `not-found` once it was removed
  */
 export function changeBelow<T>(
-  { store, mount }: Method,
+  { store, mount }: MethodStore,
   change: (tx: Transaction) => T | Promise<T>,
 ): Promise<T> {
   return store.transact(async (tx) => {
@@ -32,11 +32,11 @@ export interface WriteOptions {
 
 /** Roles or users of a login method: one document each, by name. */
 export class RoleTable<R extends object> {
-  readonly #method: Method;
+  readonly #method: MethodStore;
   readonly #collection: string;
 
   /** @param name collection in the mount's type */
-  constructor(method: Method, name: string) {
+  constructor(method: MethodStore, name: string) {
     this.#method = method;
     this.#collection = collectionOf(method.mount, name);
   }

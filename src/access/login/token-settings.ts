@@ -38,7 +38,7 @@ export const OLDER_NAMES = {
 export type OlderName = keyof typeof OLDER_NAMES;
 
 /** Settings that were set by an older name, which are returned under both. */
-export type OlderSettings = { readonly [N in OlderName]?: NewSettings[(typeof OLDER_NAMES)[N]] };
+type OlderSettings = { readonly [N in OlderName]?: NewSettings[(typeof OLDER_NAMES)[N]] };
 
 export interface TokenSettings extends NewSettings, OlderSettings {}
 

@@ -1,7 +1,7 @@
 import { CofferError } from '../../ground/errors.ts';
-import { Places, type Room } from '../../ground/places.ts';
+import { type PlaceLimits, Places } from '../../ground/places.ts';
 
-export interface TurnOptions extends Room {
+export interface TurnOptions extends PlaceLimits {
   /** Maximum number of concurrent runs. */
   readonly atOnce: number;
   /** Error text if the queue is full. */
@@ -23,7 +23,7 @@ export class Crowded extends CofferError {
   }
 }
 
-interface Waiting {
+interface WaitingLogin {
   readonly name: string;
   readonly begin: () => void;
   readonly refuse: (error: Error) => void;
@@ -35,11 +35,11 @@ interface Waiting {
  * failure is counted before the next attempt.
  * @see docs/decisions/0275
  */
-export class Turns {
+export class LoginTurns {
   readonly #options: TurnOptions;
   readonly #places: Places;
   /** Queues by source; the source whose turn is next comes first. */
-  readonly #queues = new Map<string, Waiting[]>();
+  readonly #queues = new Map<string, WaitingLogin[]>();
   readonly #busyNames = new Set<string>();
   #running = 0;
 
@@ -113,7 +113,7 @@ export class Turns {
   }
 
   /** Takes the first runnable caller of the first source that has one: its name must not be running. */
-  #takeNext(): Waiting | undefined {
+  #takeNext(): WaitingLogin | undefined {
     for (const [source, queue] of this.#queues) {
       const at = queue.findIndex(({ name }) => !this.#busyNames.has(name));
       const [found] = at === -1 ? [] : queue.splice(at, 1);

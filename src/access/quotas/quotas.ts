@@ -14,7 +14,7 @@ const DOCUMENT = { collection: 'access/quotas', id: 'rate-limits' } as const;
 const MOST_LIMITS = 1000;
 
 /** Part of a request that limits depend on. */
-export interface LimitedRequest {
+interface LimitedRequest {
   /** The store's revision, read after the request arrived. */
   readonly revision: string;
   /**

@@ -53,7 +53,7 @@ export const hashOf = (algorithm: DerValue): string | null | undefined =>
   HASHES.get(identifierOf(membersOf(algorithm, TAG.sequence)[0]));
 
 /** Signed data. */
-export interface Signed {
+interface SignedBytes {
   readonly bytes: Buffer;
   readonly signature: Buffer;
   /** As returned by `hashOf`. */
@@ -63,7 +63,7 @@ export interface Signed {
 /** Verifies a signature; false as well if the algorithm is not supported. */
 export function isSignedBy(
   { x509 }: { readonly x509: X509Certificate },
-  { bytes, signature, hash }: Signed,
+  { bytes, signature, hash }: SignedBytes,
 ): boolean {
   try {
     const key = x509.publicKey;

@@ -47,7 +47,7 @@ export function chainsTo(
 ): readonly Chain[] {
   const wrong = whatIsWrong(leaf, nowMs);
   if (wrong !== undefined) throw unverified(wrong);
-  const search = new Search(anchors, intermediates, nowMs);
+  const search = new ChainSearch(anchors, intermediates, nowMs);
   search.from(leaf);
   if (search.chains.length === 0 && search.wrong !== undefined) throw unverified(search.wrong);
   const usable = search.chains.filter((chain) => chain.every(isForClients));
@@ -57,7 +57,7 @@ export function chainsTo(
   return usable;
 }
 
-class Search {
+class ChainSearch {
   readonly chains: Chain[] = [];
   /** Reason why an authority that signed was rejected. */
   wrong: string | undefined;

@@ -1,7 +1,7 @@
 import { type DerValue, identifierOf, membersOf, TAG } from '../../ground/der.ts';
 
 /** Attribute of a distinguished name (RFC 5280, 4.1.2.4). */
-export interface Attribute {
+interface NameAttribute {
   /** Object identifier: `2.5.4.3` for a common name. */
   readonly type: string;
   readonly value: string;
@@ -14,7 +14,7 @@ const ORGANIZATIONAL_UNIT = '2.5.4.11';
  * Parses a name.
  * @throws `invalid` if it is malformed
  */
-export const attributesOf = (name: DerValue | undefined): readonly Attribute[] =>
+export const attributesOf = (name: DerValue | undefined): readonly NameAttribute[] =>
   membersOf(name, TAG.sequence).flatMap((relative) =>
     membersOf(relative, TAG.set).map((pair) => {
       const [type, value] = membersOf(pair, TAG.sequence);
@@ -23,17 +23,17 @@ export const attributesOf = (name: DerValue | undefined): readonly Attribute[] =
   );
 
 /** Returns the last common name, as Vault does; empty if there is none. */
-export const commonNameOf = (name: readonly Attribute[]): string =>
+export const commonNameOf = (name: readonly NameAttribute[]): string =>
   name.findLast(({ type }) => type === COMMON_NAME)?.value ?? '';
 
-export const organizationalUnitsOf = (name: readonly Attribute[]): readonly string[] =>
+export const organizationalUnitsOf = (name: readonly NameAttribute[]): readonly string[] =>
   name.filter(({ type }) => type === ORGANIZATIONAL_UNIT).map(({ value }) => value);
 
 /**
  * Returns the same text for equal names (RFC 5280, 7.1): case, white space and the string type are ignored. Different
  * names may have the same text, which errs on the side of revocation; it does not decide who signed a certificate.
  */
-export const canonicalName = (name: readonly Attribute[]): string =>
+export const canonicalName = (name: readonly NameAttribute[]): string =>
   JSON.stringify(name.map(({ type, value }) => [type, value.trim().replaceAll(/\s+/g, ' ').toLowerCase()]));
 
 /** String types, and the encodings of their octets. */

@@ -37,7 +37,7 @@ export interface RevocationList {
 }
 
 /** Issuing distribution point (RFC 5280, 5.2.5). */
-export interface ListScope {
+interface ListScope {
   /** URLs of the list, which distinguish it from the other parts; empty if not given. */
   readonly addresses: readonly string[];
   /** Whether it omits reasons, or covers attribute certificates or other issuers. */

@@ -1,6 +1,6 @@
 import type { AskToUnlock } from '../../doors/agent/unlock-question.ts';
 import { wipe } from '../../ground/bytes.ts';
-import type { Times } from '../../service/agent/calls.ts';
+import type { UnlockTimes } from '../../service/agent/calls.ts';
 import { handOver } from '../../store/handed-over.ts';
 import { openWith } from '../secrets/unlock.ts';
 import type { Session } from '../session.ts';
@@ -17,7 +17,7 @@ const MOST_BYTES = 64 * 1024;
  * @param times times for which the store is then unlocked
  * @returns the function; undefined without an askpass program
  */
-export function askToUnlockOf(session: Session, times: Times): AskToUnlock | undefined {
+export function askToUnlockOf(session: Session, times: UnlockTimes): AskToUnlock | undefined {
   const program = askpassOf(session);
   if (program === undefined) return undefined;
   return async (door) => {

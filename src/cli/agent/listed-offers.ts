@@ -3,7 +3,7 @@ import { isObject } from '../../ground/objects.ts';
 import { type Runner, resultOf } from '../../operations/declaration/operation.ts';
 
 /** Offered key, and the protocol that it is offered through. */
-export interface ListedOffer extends Offer {
+interface ListedOffer extends Offer {
   readonly door: string;
 }
 

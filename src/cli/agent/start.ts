@@ -2,7 +2,7 @@ import type { Writable } from 'node:stream';
 import { wipe } from '../../ground/bytes.ts';
 import { unavailable } from '../../ground/errors.ts';
 import { isObject } from '../../ground/objects.ts';
-import type { Unlocking } from '../../service/agent/calls.ts';
+import type { AgentUnlocking } from '../../service/agent/calls.ts';
 import type { Location } from '../../store/backends/backend-kind.ts';
 import { lasting, uselessSecrets } from '../../store/backends/registry.ts';
 import { ROOT_KEY_BYTES } from '../../store/root-key.ts';
@@ -13,10 +13,10 @@ import type { Session } from '../session.ts';
 import { AGENT_PROCESS } from './agent-process.ts';
 
 /** Data that an agent in the background reads from its standard input, which no other process can read. */
-export interface AgentStart {
+interface AgentStart {
   readonly location: Location;
   readonly auditFile?: string | undefined;
-  readonly unlocking: Unlocking;
+  readonly unlocking: AgentUnlocking;
 }
 
 /** Line that the agent writes to its standard output. */

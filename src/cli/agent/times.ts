@@ -1,6 +1,6 @@
 import { parseGoDuration } from '../../ground/durations.ts';
 import { invalid } from '../../ground/errors.ts';
-import type { AgentStatus, Times } from '../../service/agent/calls.ts';
+import type { AgentStatus, UnlockTimes } from '../../service/agent/calls.ts';
 import type { OptionSpec } from '../command.ts';
 import { type Given, textOption } from '../given.ts';
 import { taking } from '../parse/everywhere.ts';
@@ -12,7 +12,10 @@ const DAY_S = 24 * HOUR_S;
 const MOST_S = 30 * DAY_S;
 
 /** Default times: long enough for a coffee break, and for a working day. */
-export const DEFAULT_TIMES: Times = { idleMs: 15 * MINUTE_S * SECOND_MS, forMs: 8 * HOUR_S * SECOND_MS };
+export const DEFAULT_TIMES: UnlockTimes = {
+  idleMs: 15 * MINUTE_S * SECOND_MS,
+  forMs: 8 * HOUR_S * SECOND_MS,
+};
 
 const FOR = 'for';
 const IDLE = 'idle';
@@ -26,7 +29,7 @@ export const timeOptions: readonly OptionSpec[] = [
  * Returns the times that the options give.
  * @throws `invalid` if a duration is malformed
  */
-export const timesOf = (given: Given['options']): Times => ({
+export const timesOf = (given: Given['options']): UnlockTimes => ({
   idleMs: msOf(given, IDLE) ?? Math.min(DEFAULT_TIMES.idleMs, msOf(given, FOR) ?? DEFAULT_TIMES.idleMs),
   forMs: msOf(given, FOR) ?? Math.max(DEFAULT_TIMES.forMs, msOf(given, IDLE) ?? 0),
 });

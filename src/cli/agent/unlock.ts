@@ -1,6 +1,6 @@
 import { type AgentConnection, UNANSWERED } from '../../client/agent.ts';
 import { asCofferError, conflict, placed, unavailable } from '../../ground/errors.ts';
-import type { AgentProof, AgentStatus, Times } from '../../service/agent/calls.ts';
+import type { AgentProof, AgentStatus, UnlockTimes } from '../../service/agent/calls.ts';
 import type { AgentDirectory } from '../../service/agent/directory.ts';
 import { agentProof, freshNonce, isProof, ownerProof } from '../../service/agent/proof.ts';
 import { handOver, sharedKey } from '../../store/handed-over.ts';
@@ -28,7 +28,7 @@ const ATTEMPTS = 3;
 export async function keepUnlocked(
   session: Session,
   store: SealedStore,
-  times: Times,
+  times: UnlockTimes,
   auditFile?: string,
 ): Promise<AgentStatus> {
   const directory = requireDirectory(session);
@@ -62,7 +62,7 @@ async function unlockRunning(
   running: AgentConnection,
   directory: AgentDirectory,
   store: SealedStore,
-  times: Times,
+  times: UnlockTimes,
 ): Promise<AgentStatus | undefined> {
   const key = await sharedKey(store);
   const asked = freshNonce();
@@ -137,7 +137,7 @@ async function statusOf(session: Session): Promise<AgentStatus> {
 }
 
 /** Prints until when the store is unlocked. */
-export const sayUntil = (session: Session, status: AgentStatus, { idleMs }: Times): void =>
+export const sayUntil = (session: Session, status: AgentStatus, { idleMs }: UnlockTimes): void =>
   session.say(
     `Unlocked until idle for ${durationText(idleMs)}, at most until ${untilText(status)}. Run "coffer lock" to lock it.`,
   );

@@ -3,7 +3,7 @@ import { runAgent, SOCKET_NAMES, TAKEN } from '../../doors/agent/run-agent.ts';
 import { asCofferError, invalid } from '../../ground/errors.ts';
 import { DEFAULT_MOUNT } from '../../mounts/paths.ts';
 import type { Agent } from '../../service/agent/agent.ts';
-import type { Times, Unlocking } from '../../service/agent/calls.ts';
+import type { AgentUnlocking, UnlockTimes } from '../../service/agent/calls.ts';
 import { Log } from '../../service/log.ts';
 import { uselessSecrets } from '../../store/backends/registry.ts';
 import { handOver } from '../../store/handed-over.ts';
@@ -139,7 +139,7 @@ async function runForServer(session: Session, address: string, options: Given['o
  * @returns undefined if no secret to unlock it is given
  * @throws `denied` if a secret does not unlock it
  */
-async function unlockingNow(session: Session, times: Times): Promise<Unlocking | undefined> {
+async function unlockingNow(session: Session, times: UnlockTimes): Promise<AgentUnlocking | undefined> {
   try {
     const store = await openWith(session, credentialsFor(session));
     try {

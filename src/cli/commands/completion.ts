@@ -1,11 +1,11 @@
 import { invalid } from '../../ground/errors.ts';
 import type { Command, Group } from '../command.ts';
 import { fishScript } from '../completions/fish.ts';
-import { type Place, placesOf } from '../completions/model.ts';
+import { type CommandPlace, placesOf } from '../completions/model.ts';
 import { bashScript, zshScript } from '../completions/posix.ts';
 import { DONE } from '../exit-codes.ts';
 
-const printers: Readonly<Record<string, (places: readonly Place[]) => string>> = {
+const printers: Readonly<Record<string, (places: readonly CommandPlace[]) => string>> = {
   bash: bashScript,
   zsh: zshScript,
   fish: fishScript,

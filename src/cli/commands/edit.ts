@@ -2,7 +2,7 @@ import { realpathSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { asCofferError, CofferError, conflict } from '../../ground/errors.ts';
 import type { Command } from '../command.ts';
-import { Draft } from '../editing/draft.ts';
+import { DraftFile } from '../editing/draft.ts';
 import { type Editor, edit, editorOf } from '../editing/editor.ts';
 import { Takeover } from '../editing/takeover.ts';
 import { targetOf } from '../editing/target.ts';
@@ -44,7 +44,7 @@ export const command: Command = {
     const editor = editorOf(session.environment);
     const target = await targetOf(session, typed, path);
     const left = await leftText(session, given, typed, path);
-    const draft = left ?? Draft.make(session.environment, path, given.options.has('on-disk'));
+    const draft = left ?? DraftFile.make(session.environment, path, given.options.has('on-disk'));
     try {
       const takeover = await Takeover.begin(session, target, draft.directory);
       if (left === undefined) draft.show(takeover.shown, takeover.base);
@@ -64,8 +64,8 @@ async function leftText(
   { options }: Given,
   typed: string,
   path: string,
-): Promise<Draft | undefined> {
-  const left = Draft.kept(session.environment, path);
+): Promise<DraftFile | undefined> {
+  const left = DraftFile.kept(session.environment, path);
   if (left === undefined) return undefined;
   if (options.has('discard')) {
     left.remove();
@@ -85,7 +85,7 @@ async function leftText(
 async function editUntilTaken(
   session: Session,
   editor: Editor,
-  draft: Draft,
+  draft: DraftFile,
   takeover: Takeover,
 ): Promise<number> {
   for (;;) {
@@ -117,10 +117,10 @@ async function editUntilTaken(
   }
 }
 
-const keptAt = (draft: Draft): string => `; your changes are saved in ${draft.path}`;
+const keptAt = (draft: DraftFile): string => `; your changes are saved in ${draft.path}`;
 
 /** Returns the error with the place of the saved text added. */
-function kept(error: unknown, draft: Draft, typed: string): unknown {
+function kept(error: unknown, draft: DraftFile, typed: string): unknown {
   if (!draft.isChanged()) {
     draft.remove();
     return error;

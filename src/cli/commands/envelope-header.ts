@@ -1,7 +1,7 @@
 import type { Table } from '../../operations/declaration/operation.ts';
 import { isAge } from '../../transit/envelope/age/detect.ts';
 import type { AgeFile } from '../../transit/envelope/age/file.ts';
-import type { Identity } from '../../transit/envelope/age/recipients.ts';
+import type { AgeIdentity } from '../../transit/envelope/age/recipients.ts';
 import { decryptRange, payloadOf } from '../../transit/envelope/decrypt.ts';
 import {
   describe,
@@ -58,7 +58,7 @@ export const command: Command = {
     const identities = options.has(VERIFY)
       ? once(async () => (await import('../envelope/age-identities.ts')).identitiesOf(session, options, name))
       : undefined;
-    const headers: Header[] = [];
+    const headers: HeaderJson[] = [];
     for (const input of inputs)
       headers.push(await headerOf(session, input, { name, options, keys, identities }));
     const one = headers.length === 1;
@@ -69,18 +69,22 @@ export const command: Command = {
   },
 };
 
-type Header = OwnHeader | AgeHeaderJson;
+type HeaderJson = OwnHeader | AgeHeaderJson;
 type OwnHeader = ReturnType<typeof headerJson>;
 
 /** Way in which headers are authenticated, if they are. */
-interface Verifying {
+interface HeaderVerification {
   readonly name: string | undefined;
   readonly options: Given['options'];
   readonly keys: (() => Promise<DataKeys>) | undefined;
-  readonly identities: (() => Promise<readonly Identity[]>) | undefined;
+  readonly identities: (() => Promise<readonly AgeIdentity[]>) | undefined;
 }
 
-async function headerOf(session: Session, { path }: InputFile, verifying: Verifying): Promise<Header> {
+async function headerOf(
+  session: Session,
+  { path }: InputFile,
+  verifying: HeaderVerification,
+): Promise<HeaderJson> {
   const file = path === undefined ? undefined : openInFile(path, IN);
   if (file === undefined) announceStandardInput(session);
   try {
@@ -107,7 +111,7 @@ async function ageHeaderOf(
   path: string,
   source: Lookahead,
   file: InFile | undefined,
-  { identities }: Verifying,
+  { identities }: HeaderVerification,
 ) {
   const age = await import('../../transit/envelope/age/file.ts');
   const opened = await age.readAge(source);
@@ -140,12 +144,16 @@ const ageHeaderJson = (
   verified,
 });
 
-interface Found extends EnvelopeDescription {
+interface SizedDescription extends EnvelopeDescription {
   readonly size: number | undefined;
 }
 
 /** Authenticates a file without decrypting its data: an empty range also authenticates the end of the file. */
-const verifiedFile = (file: RandomAccessSource, name: string | undefined, keys: DataKeys): Promise<Found> =>
+const verifiedFile = (
+  file: RandomAccessSource,
+  name: string | undefined,
+  keys: DataKeys,
+): Promise<SizedDescription> =>
   decryptRange({
     file,
     keys,
@@ -159,7 +167,7 @@ async function readFrom(
   bytes: number | undefined,
   name: string | undefined,
   keys: DataKeys | undefined,
-): Promise<Found> {
+): Promise<SizedDescription> {
   const header = await readHeader(source);
   requireName(header, name);
   if (keys !== undefined) await openHeader(header, keys, name);
@@ -171,7 +179,7 @@ async function readFrom(
 /**
  * Formats the header of an envelope. The version is null for a wrapped data key of unknown form, the size for a pipe.
  */
-const headerJson = (path: string, found: Found, verified: boolean) => ({
+const headerJson = (path: string, found: SizedDescription, verified: boolean) => ({
   in: path,
   format: found.format,
   algorithm: found.algorithm,
@@ -185,7 +193,7 @@ const headerJson = (path: string, found: Found, verified: boolean) => ({
   verified,
 });
 
-const tableOf = (headers: readonly Header[]): Table => ({
+const tableOf = (headers: readonly HeaderJson[]): Table => ({
   head: ['File', 'Mount', 'Key', 'Version', 'Size', 'Metadata'],
   rows: headers.map((header) => ('recipients' in header ? ageRow(header) : ownRow(header))),
 });

@@ -2,7 +2,7 @@ import { closeSync, fstatSync, openSync, statSync, write } from 'node:fs';
 import { invalid } from '../../ground/errors.ts';
 import { answered } from '../../ground/pause.ts';
 import { isAge } from '../../transit/envelope/age/detect.ts';
-import type { Identity, Recipient } from '../../transit/envelope/age/recipients.ts';
+import type { AgeIdentity, Recipient } from '../../transit/envelope/age/recipients.ts';
 import { Lookahead } from '../../transit/envelope/lookahead.ts';
 import type { DataKeys, RewritableFile } from '../../transit/envelope/ports.ts';
 import { rewrapEnvelope } from '../../transit/envelope/rewrap.ts';
@@ -95,7 +95,7 @@ async function isAgeFile(path: string): Promise<boolean> {
 }
 
 interface Others {
-  readonly identities: readonly Identity[];
+  readonly identities: readonly AgeIdentity[];
   readonly recipients: readonly Recipient[];
 }
 
@@ -159,7 +159,7 @@ async function rewrap(path: string, keys: DataKeys, name: string | undefined) {
  * Opens a regular file whose header is rewritten in place.
  * @throws `invalid` if there is no such file; `unavailable` if it cannot be read or written, or if the disk fails later
  */
-export function openRewritable(path: string): RewritableFile & { close(): void } {
+function openRewritable(path: string): RewritableFile & { close(): void } {
   const descriptor = open(path);
   const stat = fstatSync(descriptor);
   if (!stat.isFile()) {

@@ -3,7 +3,7 @@ import { formatOf } from '../../secret-files/formats.ts';
 import type { Command } from '../command.ts';
 import { type Given, textOption, textsOption } from '../given.ts';
 import { switching } from '../parse/everywhere.ts';
-import { planVariables, type Source } from '../processes/child-variables.ts';
+import { planVariables, type VariableSource } from '../processes/child-variables.ts';
 import { maskingLines } from '../processes/masking.ts';
 import { findProgram } from '../processes/program.ts';
 import { Files, formatIn, formatOption } from '../secret-files/files.ts';
@@ -85,7 +85,7 @@ export const command: Command = {
       return found.kind === 'not-found' ? NOT_FOUND : NOT_EXECUTABLE;
     }
     if (mask !== undefined) session.streams.out.write(mask([...variables.decrypted]));
-    return start(session, given, found.path, [name, ...rest], variables);
+    return start(session, given, { path: found.path, words: [name, ...rest], variables });
   },
 };
 
@@ -126,7 +126,7 @@ async function childVariables(session: Session, { options }: Given): Promise<Chi
 /**
  * Refuses values with NUL bytes. A variable cannot hold one, and the error message of Node would show the environment.
  */
-function refuseNul(opened: readonly Opened[], asFiles: readonly string[]): void {
+function refuseNul(opened: readonly OpenedVariable[], asFiles: readonly string[]): void {
   const source = opened.find(({ text, variable }) => text.includes('\0') && !asFiles.includes(variable));
   if (source === undefined) return;
   throw invalid(
@@ -143,12 +143,15 @@ const openFile = (files: Files, path: string, options: Given['options']): Promis
   return format === undefined ? files.open(path) : openSecretFile(path, format);
 };
 
-interface Opened extends Source {
+interface OpenedVariable extends VariableSource {
   readonly text: string;
 }
 
 /** Opens all values, with one call for each key. */
-async function openSources(session: Session, sources: readonly Source[]): Promise<readonly Opened[]> {
+async function openSources(
+  session: Session,
+  sources: readonly VariableSource[],
+): Promise<readonly OpenedVariable[]> {
   const places = new Set(sources.map(({ place }) => place));
   const files = [...new Map(sources.map(({ read }) => [read.file, read])).values()];
   const results = await openFiles(session, files, (place) => places.has(place));
@@ -160,12 +163,16 @@ async function openSources(session: Session, sources: readonly Source[]): Promis
   });
 }
 
+interface ProgramStart {
+  readonly path: string;
+  readonly words: readonly string[];
+  readonly variables: ChildVariables;
+}
+
 async function start(
   session: Session,
   { options }: Given,
-  path: string,
-  words: readonly string[],
-  variables: ChildVariables,
+  { path, words, variables }: ProgramStart,
 ): Promise<number> {
   const { passOn, replaceProcess, runChild } = await import('../processes/launch.ts');
   const names = textsOption(options, 'as-file');

@@ -1,6 +1,6 @@
 import { tmpdir } from 'node:os';
 import { asCofferError } from '../../ground/errors.ts';
-import type { Place, SecretFile } from '../../secret-files/format.ts';
+import type { ScalarPlace, SecretFile } from '../../secret-files/format.ts';
 import { align, inQuestion, isAsExpected } from '../../secret-files/three-way.ts';
 import type { Command } from '../command.ts';
 import { DONE, FAILED } from '../exit-codes.ts';
@@ -93,7 +93,7 @@ async function parsedSides(session: Session, sides: Sides, path: string) {
 async function equalValues(
   asked: Session,
   path: string,
-  pairs: readonly (readonly [Place, Place])[],
+  pairs: readonly (readonly [ScalarPlace, ScalarPlace])[],
 ): Promise<ReadonlySet<string>> {
   if (pairs.length === 0) return new Set();
   const session = asked.quietly();

@@ -1,5 +1,5 @@
 import { asCofferError } from '../../ground/errors.ts';
-import type { FormatName } from '../../secret-files/format.ts';
+import type { FileFormatName } from '../../secret-files/format.ts';
 import { sidesOf } from '../../secret-files/three-way.ts';
 import { formatValue, valuesIn } from '../../secret-files/value.ts';
 import type { Command } from '../command.ts';
@@ -24,7 +24,7 @@ export const command: Command = {
   async run(asked, { arguments: [path = ''], options }) {
     const bytes = readFileWhole(path, 'FILE', MAX_INPUT_BYTES);
     const session = asked.quietly();
-    const format = textOption(options, 'format') as FormatName | undefined;
+    const format = textOption(options, 'format') as FileFormatName | undefined;
     const text = await decrypted(session, path, bytes, format).catch((error: unknown) => {
       if (asCofferError(error) === undefined) throw error;
       return undefined;
@@ -40,7 +40,7 @@ async function decrypted(
   session: Session,
   path: string,
   bytes: Buffer,
-  format: FormatName | undefined,
+  format: FileFormatName | undefined,
 ): Promise<string> {
   const text = textOf(path, bytes);
   const reader = await formatFor(path, format);

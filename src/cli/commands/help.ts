@@ -87,7 +87,7 @@ export const topics: ReadonlyMap<string, (columns: number) => string> = new Map(
 ]);
 
 /** Related environment variables, below a title that says what they have in common. */
-export interface VariableGroup {
+interface VariableGroup {
   readonly title: string;
   readonly variables: readonly (readonly [name: string, meaning: string])[];
 }

@@ -17,7 +17,7 @@ const FORMAT = 'format';
 const VERSION = 'version';
 const IDENTITY = 'identity';
 
-interface Named {
+interface NamedIdentity {
   readonly name: string;
   readonly mount: string;
   /** Identity in the allowed signers file for which the key signs. */
@@ -30,14 +30,14 @@ interface Form {
   readonly all?: true;
   /** Whether the format is binary, which is printed as base64 where text is required. */
   readonly binary?: true;
-  print(version: PublicVersion, named: Named): string;
+  print(version: PublicVersion, named: NamedIdentity): string;
 }
 
 const spki = (key: KeyObject, format: 'pem' | 'der') =>
   key.export({ format, type: 'spki' } as { format: 'pem'; type: 'spki' });
 
 /** Returns the comment that identifies the key, for users and for "coffer ssh-keygen". */
-const commentOf = ({ number }: PublicVersion, { name, mount }: Named): string =>
+const commentOf = ({ number }: PublicVersion, { name, mount }: NamedIdentity): string =>
   `coffer:${mount}/${name}:v${number}`;
 
 /**

@@ -10,12 +10,12 @@ import { PAIR } from '../files/pairs.ts';
 import { type Given, textOption, variable } from '../given.ts';
 import { type KeptToken, TokenFile } from '../logins/kept-token.ts';
 import {
-  type Asked,
   againOf,
   askedIn,
   type LoginRequest,
   METHOD_NAMES,
   requestOf,
+  type TypedLogin,
 } from '../logins/methods.ts';
 import { switching, taking, takingFile } from '../parse/everywhere.ts';
 import { maskingLines } from '../processes/masking.ts';
@@ -100,13 +100,11 @@ export const login: Command = {
     const certificate = certificateOf(session, options);
     warnOfReaders(session, address);
     const request = await requested(session, asked, address, options);
-    const found = await loggedIn(
-      session,
-      address,
+    const found = await loggedIn(session, address, {
       request,
-      textOption(options, PATH) ?? asked.method,
+      mount: textOption(options, PATH) ?? asked.method,
       certificate,
-    );
+    });
     if (session.environment['GITHUB_ACTIONS'] === 'true') {
       // The runner reads both streams, and only this one contains no results.
       session.streams.err.write(maskingLines('github', session.environment)([found.token]));
@@ -146,7 +144,7 @@ async function endUnseen(
 
 async function requested(
   session: Session,
-  asked: Asked,
+  asked: TypedLogin,
   address: string,
   options: Given['options'],
 ): Promise<LoginRequest> {
@@ -172,13 +170,17 @@ function certificateOf({ environment }: Session, options: Given['options']): Cli
   });
 }
 
+interface LoginAtMount {
+  readonly request: LoginRequest;
+  readonly mount: string;
+  readonly certificate: ClientCertificate | undefined;
+}
+
 /** Logs in. Sends no token except the one to be stored; that of an earlier login plays no part. */
 async function loggedIn(
   session: Session,
   address: string,
-  request: LoginRequest,
-  mount: string,
-  certificate: ClientCertificate | undefined,
+  { request, mount, certificate }: LoginAtMount,
 ): Promise<LoggedIn> {
   const brought = 'token' in request ? (tokenIn(request.token) ?? '') : undefined;
   const runner = connectTo(session, address, brought, certificate);
@@ -256,7 +258,7 @@ async function broughtAlong(runner: Runner, token: string): Promise<LoggedIn> {
 
 function keptFrom(
   { token, expiresMs }: LoggedIn,
-  asked: Asked,
+  asked: TypedLogin,
   request: LoginRequest,
   options: Given['options'],
 ): KeptToken {

@@ -5,7 +5,7 @@ import { type PathRequest, resultOf } from '../../operations/declaration/operati
 import type { ArgumentSpec, Command, OptionSpec } from '../command.ts';
 import { DONE, FAILED } from '../exit-codes.ts';
 import { outPlaceOf } from '../files/out-file.ts';
-import { printResult, type Shape } from '../files/output.ts';
+import { type OutputShape, printResult } from '../files/output.ts';
 import { PAIR, parametersOf } from '../files/pairs.ts';
 import { type Given, textOption } from '../given.ts';
 import { outOptions } from '../parse/operation-spec.ts';
@@ -103,7 +103,7 @@ async function run(session: Session, method: PathRequest['method'], given: Given
  * Returns the output of one member of the result.
  * @throws `not-found` if the result has no such member
  */
-function memberShape(result: unknown, member: string): Shape {
+function memberShape(result: unknown, member: string): OutputShape {
   if (isObject(result) && Object.hasOwn(result, member) && result[member] !== undefined) {
     return { result: { member, as: Array.isArray(result[member]) ? 'lines' : 'text' } };
   }

@@ -42,7 +42,7 @@ export const command: Command = {
       throw invalid('FILE cannot be used with --staged', { hint: 'use only one of them' });
     }
     const outcomes = new Outcomes(session);
-    const found: (readonly Finding[])[] = [];
+    const found: (readonly PlainValueFinding[])[] = [];
     const look = (file: ReadFile & { readonly rule: Rule | undefined }): void => {
       found.push(findingsIn(file));
     };
@@ -63,7 +63,7 @@ export const command: Command = {
   },
 };
 
-interface Finding {
+interface PlainValueFinding {
   readonly file: string;
   readonly line: number;
   readonly name: string;
@@ -73,7 +73,7 @@ function findingsIn({
   path,
   file,
   rule,
-}: ReadFile & { readonly rule: Rule | undefined }): readonly Finding[] {
+}: ReadFile & { readonly rule: Rule | undefined }): readonly PlainValueFinding[] {
   const lineOf = lineCounter(file.text);
   return file.places
     .filter((place) => place.sealed === undefined && isSecret(place, rule))
@@ -135,7 +135,7 @@ async function staged(session: Session): Promise<readonly Staged[]> {
   return found;
 }
 
-async function report(session: Session, findings: readonly Finding[]): Promise<void> {
+async function report(session: Session, findings: readonly PlainValueFinding[]): Promise<void> {
   const lines = () => findings.map(({ file, line, name }) => visible(`${file}:${line}:${name}`));
   if (findings.length > 0 || session.settings.format === 'json') {
     await printResult(

@@ -71,7 +71,8 @@ export const decrypt: Command = {
     'Restores the values byte for byte, which leaves plaintext on disk. To avoid that, use "coffer ' +
     'edit", "coffer secrets inject" (prints the file) or "coffer secrets get" (prints one value).',
   examples: [['coffer secrets decrypt .env', 'Decrypt a file; the values name their keys']],
-  run: (session, { arguments: paths, options }) => transform(session, options, paths, 'Decrypted', openFiles),
+  run: (session, { arguments: paths, options }) =>
+    transform(session, options, { paths, done: 'Decrypted', work: openFiles }),
 };
 
 export const rewrap: Command = {
@@ -80,15 +81,19 @@ export const rewrap: Command = {
   details: 'Values that already use the latest key version are left unchanged.',
   examples: [['coffer secrets rewrap .env config/*.yaml', 'Rewrap after rotating the key']],
   run: (session, { arguments: paths, options }) =>
-    transform(session, options, paths, 'Rewrapped', rewrapFiles),
+    transform(session, options, { paths, done: 'Rewrapped', work: rewrapFiles }),
 };
+
+interface Transformation {
+  readonly paths: readonly string[];
+  readonly done: string;
+  readonly work: (session: Session, files: readonly ReadFile[]) => Promise<readonly FileResult[]>;
+}
 
 async function transform(
   session: Session,
   options: Given['options'],
-  paths: readonly string[],
-  done: string,
-  work: (session: Session, files: readonly ReadFile[]) => Promise<readonly FileResult[]>,
+  { paths, done, work }: Transformation,
 ): Promise<number> {
   const files = new Files(session, options);
   const outcomes = new Outcomes(session);

@@ -1,6 +1,6 @@
 import { dirname, isAbsolute, join, normalize, resolve } from 'node:path';
 import { invalid, notFound } from '../../ground/errors.ts';
-import { lineAt, type Place, placeOf, type SecretFile } from '../../secret-files/format.ts';
+import { lineAt, placeOf, type ScalarPlace, type SecretFile } from '../../secret-files/format.ts';
 import { formatOf, MAX_FILE_BYTES } from '../../secret-files/formats.ts';
 import { valuesIn } from '../../secret-files/value.ts';
 import type { Command } from '../command.ts';
@@ -92,14 +92,14 @@ interface Replacement {
   readonly text: string;
 }
 
-interface Reference extends Omit<Replacement, 'text'> {
+interface ValueReference extends Omit<Replacement, 'text'> {
   readonly file: string;
   readonly name: string;
   /** Place of the reference in error messages. */
   readonly where: string;
 }
 
-const referencesIn = (text: string, shown: string, directory: string): readonly Reference[] =>
+const referencesIn = (text: string, shown: string, directory: string): readonly ValueReference[] =>
   [...text.matchAll(REFERENCE)].map(({ index, 0: whole, 1: file = '', 2: name = '' }) => ({
     start: index,
     end: index + whole.length,
@@ -130,9 +130,9 @@ function refuseBareValues(shown: string, text: string): void {
  */
 const allowedReferences = (
   outcomes: Outcomes,
-  references: readonly Reference[],
+  references: readonly ValueReference[],
   directories: readonly string[],
-): readonly Reference[] =>
+): readonly ValueReference[] =>
   references.filter(({ file, where }) => {
     if (directories.some((directory) => liesBelow(resolve(directory), resolve(file)))) return true;
     outcomes.failed(
@@ -151,7 +151,7 @@ type ReadFiles = ReadonlyMap<string, ReadFile>;
 async function readAll(
   outcomes: Outcomes,
   files: Files,
-  references: readonly Reference[],
+  references: readonly ValueReference[],
 ): Promise<ReadFiles> {
   const paths = [...new Set(references.map(({ file }) => file))];
   return new Map(await outcomes.each(paths, async (path) => [path, await files.open(path)] as const));
@@ -168,18 +168,18 @@ interface Work {
 async function requireEncrypted(
   { session, outcomes, rulebook }: Work,
   read: ReadFile,
-  places: readonly Place[],
+  places: readonly ScalarPlace[],
 ): Promise<void> {
   await outcomes.each([read], () => refuseReadable(session, rulebook, read, places));
 }
 
 async function valuesOf(
   work: Work,
-  references: readonly Reference[],
+  references: readonly ValueReference[],
   files: ReadFiles,
 ): Promise<readonly Replacement[]> {
   const { session, outcomes } = work;
-  const wanted = new Map<Reference, Place>();
+  const wanted = new Map<ValueReference, ScalarPlace>();
   for (const reference of references) {
     const read = files.get(reference.file);
     const place = read && placeOf(read.file, reference.name);
@@ -224,7 +224,7 @@ async function openAll(
   session: Session,
   outcomes: Outcomes,
   files: readonly ReadFile[],
-  isMeant?: (place: Place) => boolean,
+  isMeant?: (place: ScalarPlace) => boolean,
 ): Promise<ReadonlyMap<string, SecretFile>> {
   const opened = new Map<string, SecretFile>();
   for (const [index, result] of (await openFiles(session, files, isMeant)).entries()) {

@@ -1,5 +1,5 @@
 import { asCofferError, type CofferError, notFound } from '../../ground/errors.ts';
-import { type Place, pathOf, placeOf, type ScalarType } from '../../secret-files/format.ts';
+import { pathOf, placeOf, type ScalarPlace, type ScalarType } from '../../secret-files/format.ts';
 import { isSecret } from '../../secret-files/rules.ts';
 import { changedAlone, spliced } from '../../secret-files/splice.ts';
 import type { SealedValue } from '../../secret-files/value.ts';
@@ -86,7 +86,7 @@ export const set: Command = {
     const key = isPlain ? undefined : files.keyFor(session, read, before?.sealed ?? keyOfOthers(read));
     const value = await valueFor(session, given, name);
     const type = before?.sealed === undefined ? before?.type : await typeOf(session, read, before);
-    const file = changed(read, name, value, before, type);
+    const file = changed(read, { name, value, before, type });
     const place = placeOf(file, name);
     if (place === undefined) throw new RangeError('the value was not written');
     if (key === undefined) session.say(`${name} is not encrypted: .coffer.yaml leaves it readable.`);
@@ -113,7 +113,11 @@ export const unset: Command = {
   async run(session, { arguments: [path = '', name = ''], options }) {
     const read = await new Files(session, options).open(path);
     const place = found(read, name);
-    const { text } = changedAlone(read.format, path, read.file, read.file.removed(place), name);
+    const { text } = changedAlone(read.format, path, {
+      before: read.file,
+      text: read.file.removed(place),
+      name,
+    });
     await replaceSecretFile(read, text);
     session.remark(`Removed ${name} from ${path}.`);
     await printDocument(session, { file: path, name });
@@ -125,7 +129,7 @@ export const unset: Command = {
  * Returns the place of a value.
  * @throws `not-found` if the file does not have it
  */
-function found({ path, file }: ReadFile, name: string): Place {
+function found({ path, file }: ReadFile, name: string): ScalarPlace {
   const place = placeOf(file, name);
   if (place !== undefined) return place;
   const below = file.places.filter((other) => other.name.startsWith(`${name}.`)).map((other) => other.name);
@@ -139,14 +143,14 @@ function found({ path, file }: ReadFile, name: string): Place {
 async function opened(
   session: Session,
   read: ReadFile,
-  place: Place,
+  place: ScalarPlace,
   which?: CountedVersions,
-): Promise<Place> {
+): Promise<ScalarPlace> {
   const [result] = await openFiles(session, [read], (candidate) => candidate === place, which);
   if (result === undefined) throw new RangeError('unexpected response: no result');
   if ('errors' in result) throw result.errors[0];
   const index = read.file.places.indexOf(place);
-  return result.file.places[index] as Place;
+  return result.file.places[index] as ScalarPlace;
 }
 
 const textOf = (result: Awaited<ReturnType<typeof sealFiles>>[number]): string => {
@@ -163,7 +167,7 @@ const keyOfOthers = ({ rule, file }: RuledFile): SealedValue | undefined =>
   rule === undefined ? file.places.find(({ sealed }) => sealed !== undefined)?.sealed : undefined;
 
 /** Returns the type of a value; undefined if it can no longer be opened, so that it can still be replaced. */
-async function typeOf(session: Session, read: ReadFile, place: Place): Promise<ScalarType | undefined> {
+async function typeOf(session: Session, read: ReadFile, place: ScalarPlace): Promise<ScalarType | undefined> {
   try {
     return (await opened(session, read, place, 'any')).type;
   } catch (error) {
@@ -173,20 +177,22 @@ async function typeOf(session: Session, read: ReadFile, place: Place): Promise<S
   }
 }
 
+interface ValueChange {
+  readonly name: string;
+  readonly value: string;
+  readonly before: ScalarPlace | undefined;
+  readonly type: ScalarType | undefined;
+}
+
 /**
  * Returns the file with the new value in it, not encrypted. A value of a type other than string keeps its type if the
  * new text can be parsed as such.
  */
-function changed(
-  { format, path, file }: ReadFile,
-  name: string,
-  value: string,
-  before: Place | undefined,
-  type: ScalarType | undefined,
-) {
-  if (before === undefined) return changedAlone(format, path, file, file.added(name, value), name);
+function changed({ format, path, file }: ReadFile, { name, value, before, type }: ValueChange) {
+  if (before === undefined)
+    return changedAlone(format, path, { before: file, text: file.added(name, value), name });
   const withSource = (source: string) =>
-    changedAlone(format, path, file, spliced(file, new Map([[before, source]])), name);
+    changedAlone(format, path, { before: file, text: spliced(file, new Map([[before, source]])), name });
   if (type === 'number' || type === 'boolean') {
     try {
       const same = withSource(value);

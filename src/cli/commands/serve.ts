@@ -1,4 +1,4 @@
-import { type ServeOptions, type Serving, serve } from '../../doors/http/serve.ts';
+import { type HttpServeOptions, type HttpServing, serve } from '../../doors/http/serve.ts';
 import { invalid } from '../../ground/errors.ts';
 import type { Backend } from '../../store/backends/backend.ts';
 import { uselessSecrets, withBackendAt } from '../../store/backends/registry.ts';
@@ -99,7 +99,7 @@ async function lookBack(session: Session): Promise<void> {
 }
 
 /** Starts the server. Separate, so that no secret stays in a variable of the command while the server runs. */
-async function start(session: Session, given: Given['options']): Promise<Serving> {
+async function start(session: Session, given: Given['options']): Promise<HttpServing> {
   const options = serveOptions(session, given);
   forgetVariables(process.env, [...secretVariables, ...uselessSecrets(options.location)]);
   return serve(options);
@@ -116,7 +116,7 @@ const LABELS: Readonly<Record<string, string>> = {
   audit: '--audit-log',
 };
 
-function serveOptions(session: Session, given: Given['options']): ServeOptions {
+function serveOptions(session: Session, given: Given['options']): HttpServeOptions {
   const socket = textOption(given, 'socket');
   const listen = textsOption(given, 'listen');
   return {
@@ -135,7 +135,7 @@ function serveOptions(session: Session, given: Given['options']): ServeOptions {
   };
 }
 
-function tlsFiles(given: Given['options']): ServeOptions['tls'] {
+function tlsFiles(given: Given['options']): HttpServeOptions['tls'] {
   const certificateFile = textOption(given, 'tls-cert');
   const keyFile = textOption(given, 'tls-key');
   const clientAuthoritiesFile = textOption(given, 'tls-client-ca');
@@ -159,7 +159,7 @@ const wholeNumber = (given: Given['options'], flag: string): number | undefined 
  * Waits until the server is told to stop. The first signal shuts it down gracefully; a second one ends the process at
  * once, as by default.
  */
-function untilToldToStop(session: Session, serving: Serving, stopping: () => void): Promise<void> {
+function untilToldToStop(session: Session, serving: HttpServing, stopping: () => void): Promise<void> {
   return new Promise((resolve, reject) => {
     const reload = (): void => void serving.reload().catch((error: Error) => session.fail(error.message));
     const stop = (): void => {

@@ -72,8 +72,8 @@ export const command: Command = {
       plan.format.requireKey(signer);
       if (session.settings.address !== undefined && hasher.takesLong) await signer.requirePermission();
       const signed = await (plan.manifest === undefined
-        ? signFiles(session, plan, hasher, signer, replace)
-        : signManifest(plan, plan.manifest, hasher, signer, replace));
+        ? signFiles(session, plan, { hasher, signer, replace })
+        : signManifest(plan, plan.manifest, { hasher, signer, replace }));
       hasher.end();
       await printDocument(session, { files: signed, key_version: signer.version.number });
       for (const { file, signature } of signed) session.remark(`Signed ${file}: ${signature}`);
@@ -84,7 +84,7 @@ export const command: Command = {
   },
 };
 
-interface Plan {
+interface SignPlan {
   readonly files: readonly string[];
   readonly key: string;
   readonly version: number | undefined;
@@ -102,7 +102,7 @@ interface SignedFile {
 }
 
 /** Checks everything that needs no file content and no unlocked store. */
-function planOf({ arguments: files, options }: Given): Plan {
+function planOf({ arguments: files, options }: Given): SignPlan {
   const key = textOption(options, KEY);
   if (key === undefined) throw invalid('missing required option --key', { hint: 'use --key NAME' });
   const name = textOption(options, FORMAT) ?? 'ssh';
@@ -152,12 +152,16 @@ function filesToSign(files: readonly string[], manifest: string | undefined): re
   throw invalid('the manifest cannot list itself', { field: `--${MANIFEST}` });
 }
 
+interface SigningTools {
+  readonly hasher: FileHasher;
+  readonly signer: Signer;
+  readonly replace: boolean;
+}
+
 async function signFiles(
   session: Session,
-  plan: Plan,
-  hasher: FileHasher,
-  signer: Signer,
-  replace: boolean,
+  plan: SignPlan,
+  { hasher, signer, replace }: SigningTools,
 ): Promise<readonly SignedFile[]> {
   const signed: SignedFile[] = [];
   for (const file of plan.files) {
@@ -172,11 +176,9 @@ async function signFiles(
 }
 
 async function signManifest(
-  plan: Plan,
+  plan: SignPlan,
   manifest: string,
-  hasher: FileHasher,
-  signer: Signer,
-  replace: boolean,
+  { hasher, signer, replace }: SigningTools,
 ): Promise<readonly SignedFile[]> {
   const sums = [];
   for (const file of plan.files) {
@@ -189,7 +191,7 @@ async function signManifest(
   return [{ file: manifest, signature: await write(`${manifest}${plan.format.ending}`, text, replace) }];
 }
 
-const signatureOf = (plan: Plan, signer: Signer, file: string, digest: Buffer): Promise<string> =>
+const signatureOf = (plan: SignPlan, signer: Signer, file: string, digest: Buffer): Promise<string> =>
   plan.format.sign(signer, digest, {
     fileName: basename(file),
     namespace: plan.namespace,

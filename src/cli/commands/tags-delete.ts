@@ -34,8 +34,11 @@ async function deleteMany(session: Session, given: readonly string[]): Promise<n
   session.requireConsent();
   const organization_name = organizationOf(session);
   const runner = await session.runner();
-  const { document, isWhole } = await everyPage<TagResource>(session, runner, 'tags list', {
-    organization_name,
+  const { document, isWhole } = await everyPage<TagResource>(session, runner, {
+    operation: 'tags list',
+    raw: {
+      organization_name,
+    },
   });
   const known = new Map(document.data.map((tag) => [tag.attributes.name, tag]));
   for (const tag of document.data) known.set(tag.id, tag);

@@ -1,7 +1,7 @@
 import { invalid } from '../../ground/errors.ts';
 import type { Runner } from '../../operations/declaration/operation.ts';
 import { FORMAT_NAMES, formatOf, loadFormat, MAX_FILE_BYTES } from '../../tag-files/formats.ts';
-import type { FormatName, TagFile } from '../../tag-files/tag-file.ts';
+import type { TagFile, TagFormatName } from '../../tag-files/tag-file.ts';
 import { toTree } from '../../tag-files/tree.ts';
 import type { Command } from '../command.ts';
 import { DONE, FAILED } from '../exit-codes.ts';
@@ -14,8 +14,8 @@ import { switching, taking } from '../parse/everywhere.ts';
 import { OUT, outOptions } from '../parse/operation-spec.ts';
 import type { Session } from '../session.ts';
 import { carryOutPlan } from '../tags/carry-out.ts';
-import { isEmpty, type Plan, type PlanOptions, planLines, planOf, planSummary } from '../tags/plan.ts';
-import { type Bound, organizationOf, readWhole, type Whole } from '../tags/surroundings.ts';
+import { isEmpty, type PlanOptions, planLines, planOf, planSummary, type TagPlan } from '../tags/plan.ts';
+import { type KeyHolder, organizationOf, readWhole, type Whole } from '../tags/surroundings.ts';
 
 /** `tags export`, `tags import` and `tags apply`: an organization's tags as a file. */
 
@@ -46,7 +46,11 @@ const fileArgument = {
  * Returns the format of the tag file.
  * @throws `invalid` if it cannot be determined
  */
-function formatFor(options: Given['options'], path: string | undefined, otherwise?: FormatName): FormatName {
+function formatFor(
+  options: Given['options'],
+  path: string | undefined,
+  otherwise?: TagFormatName,
+): TagFormatName {
   const text = textOption(options, FORMAT);
   const named = FORMAT_NAMES.find((name) => name === text);
   if (text !== undefined && named === undefined) {
@@ -89,7 +93,8 @@ export const exportTags: Command = {
 };
 
 function fileOf({ tags, workspaces, projects }: Whole): TagFile {
-  const isPlain = (project: Bound): boolean => project.name === DEFAULT_PROJECT && !project.bindings?.size;
+  const isPlain = (project: KeyHolder): boolean =>
+    project.name === DEFAULT_PROJECT && !project.bindings?.size;
   const told = projects.filter((project) => !isPlain(project));
   return {
     tags: tags.map(({ attributes }) => attributes.name),
@@ -155,7 +160,11 @@ export const importTags: Command = {
     const { openHere } = await import('../runner-here.ts');
     const here = await openHere(session);
     try {
-      return await carryOver(session, here, organization, file, { ...addsOnly, isDry: options.has(DRY_RUN) });
+      return await carryOver(session, here, {
+        organization,
+        file,
+        options: { ...addsOnly, isDry: options.has(DRY_RUN) },
+      });
     } finally {
       here.close();
     }
@@ -215,9 +224,13 @@ async function withFile(session: Session, given: Given, options: PlanOptions): P
   const [path = ''] = given.arguments;
   const organization = organizationOf(session);
   const file = await readTagFile(session, given, path);
-  return carryOver(session, await session.runner(), organization, file, {
-    ...options,
-    isDry: given.options.has(DRY_RUN),
+  return carryOver(session, await session.runner(), {
+    organization,
+    file,
+    options: {
+      ...options,
+      isDry: given.options.has(DRY_RUN),
+    },
   });
 }
 
@@ -234,13 +247,17 @@ async function readTagFile(session: Session, { options }: Given, path: string): 
 const TO_DO = ['to add', 'to change', 'to remove'] as const;
 const ALL_DONE = ['added', 'changed', 'removed'] as const;
 
+interface FileToApply {
+  readonly organization: string;
+  readonly file: TagFile;
+  readonly options: PlanOptions & { readonly isDry: boolean };
+}
+
 /** Plans the changes, shows the plan, asks for confirmation if something is removed, and applies it. */
 async function carryOver(
   session: Session,
   runner: Runner,
-  organization: string,
-  file: TagFile,
-  options: PlanOptions & { readonly isDry: boolean },
+  { organization, file, options }: FileToApply,
 ): Promise<number> {
   const whole = await readWhole(session, runner, organization);
   if (!whole.isWhole) return FAILED;
@@ -251,12 +268,12 @@ async function carryOver(
   if (options.isDry || isEmpty(plan)) return DONE;
   if (asks) session.requireConsent();
   if (asks && !(await session.confirmed(async () => `Apply? ${planSummary(plan, TO_DO)}`))) return FAILED;
-  await carryOutPlan(session, runner, organization, whole, plan);
+  await carryOutPlan(session, runner, { organization_name: organization, whole, plan });
   session.say(`Done: ${planSummary(plan, ALL_DONE)}`);
   return DONE;
 }
 
-const printPlan = (session: Session, plan: Plan): Promise<boolean> =>
+const printPlan = (session: Session, plan: TagPlan): Promise<boolean> =>
   printResult(
     session,
     { ...plan, deletedTags: plan.deletedTags.map(({ attributes }) => attributes.name) },

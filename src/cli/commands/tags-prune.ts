@@ -49,8 +49,11 @@ export const command: Command = {
     if (!isDry) session.requireConsent();
     const organization_name = organizationOf(session);
     const runner = await session.runner();
-    const { document, isWhole } = await everyPage<TagResource>(session, runner, 'tags list', {
-      organization_name,
+    const { document, isWhole } = await everyPage<TagResource>(session, runner, {
+      operation: 'tags list',
+      raw: {
+        organization_name,
+      },
     });
     const patterns = textsOption(options, MATCHING);
     const fits = anyOf(patterns);

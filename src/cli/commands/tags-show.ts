@@ -58,9 +58,12 @@ export const command: Command = {
     const isForProgram = formatFor(session, shape, destination) === 'raw';
     const { document, isWhole } = isForProgram
       ? { document: { data: [] }, isWhole: true }
-      : await everyPage<WorkspaceResource>(session, runner, 'workspaces list', {
-          organization_name: data.relationships.organization.data.id,
-          'search[tags]': data.attributes.name,
+      : await everyPage<WorkspaceResource>(session, runner, {
+          operation: 'workspaces list',
+          raw: {
+            organization_name: data.relationships.organization.data.id,
+            'search[tags]': data.attributes.name,
+          },
         });
     // The search also finds workspaces with a key of that name.
     const carries = ({ attributes }: WorkspaceResource): boolean =>

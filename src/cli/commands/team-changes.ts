@@ -17,7 +17,7 @@ import { otherKeyringsOf, rewrapRuled } from '../secret-files/ruled-files.ts';
 import type { Session } from '../session.ts';
 import { grant, newEpoch, newVersion, settleKeys } from '../team/acts.ts';
 import { Changes, sayOnlyWay } from '../team/changes.ts';
-import { type Keyring, openKeyring } from '../team/keyring.ts';
+import { openKeyring, type TeamKeyring } from '../team/keyring.ts';
 import { TeamMemory } from '../team/memory.ts';
 import type { KeyringPlace } from '../team/place.ts';
 import { factsElsewhere } from '../team/witness.ts';
@@ -205,7 +205,7 @@ export const remove: Command = {
  * Returns the cards to remove; none if an earlier, interrupted run already removed them.
  * @throws `not-found` if there is no such card
  */
-function cardsToRemove({ state }: Keyring, name: string, card: string | undefined): readonly CardFact[] {
+function cardsToRemove({ state }: TeamKeyring, name: string, card: string | undefined): readonly CardFact[] {
   const all = state.cards.filter(
     (fact) => fact.card.name === name && (card === undefined || fact.id.startsWith(card)),
   );
@@ -221,7 +221,7 @@ function cardsToRemove({ state }: Keyring, name: string, card: string | undefine
   throw notFound(`no member "${name}" in this keyring`, { hint: 'run "coffer team" to list the members' });
 }
 
-function sayGuests(session: Session, { state }: Keyring, cards: readonly CardFact[]): void {
+function sayGuests(session: Session, { state }: TeamKeyring, cards: readonly CardFact[]): void {
   const out = new Set(cards.map(({ id }) => id));
   const guests = state.cards.filter(({ id, by }) => out.has(by) && !out.has(id)).map(({ card }) => card.name);
   if (guests.length > 0)

@@ -10,7 +10,7 @@ import type { Given } from '../given.ts';
 import { textOption } from '../given.ts';
 import { takingFile } from '../parse/everywhere.ts';
 import type { Session } from '../session.ts';
-import { type Keyring, openKeyring, requireId } from '../team/keyring.ts';
+import { openKeyring, requireId, type TeamKeyring } from '../team/keyring.ts';
 import { TeamMemory } from '../team/memory.ts';
 import { type KeyringPlace, keyringAbove } from '../team/place.ts';
 import { alterationsOf, witnessOf } from '../team/witness.ts';
@@ -110,7 +110,7 @@ const isWaiting = (state: Judgement, { id }: Fact): boolean =>
 
 const shortKey = (key: string): string => (key.length > 40 ? `${key.slice(0, 28)}…${key.slice(-8)}` : key);
 
-function sayDue(session: Session, { state }: Keyring): void {
+function sayDue(session: Session, { state }: TeamKeyring): void {
   const keys = keyNames(state);
   session.say(
     `Keys: ${keys.map((name) => `${name} v${bestVersion(state, name)?.version.number ?? '?'}`).join(', ') || 'none'}.`,

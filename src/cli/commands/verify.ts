@@ -128,7 +128,7 @@ export const command: Command = {
   },
 };
 
-interface Plan {
+interface VerifyPlan {
   readonly file: string;
   readonly signature: string | undefined;
   readonly manifest: boolean;
@@ -139,7 +139,7 @@ interface Plan {
   trust(session: Session): Promise<Trust>;
 }
 
-function planOf({ arguments: [file = '', signature], options }: Given): Plan {
+function planOf({ arguments: [file = '', signature], options }: Given): VerifyPlan {
   const namespace = namespaceIn(options);
   const manifest = options.has(MANIFEST);
   if (manifest && file === STANDARD)
@@ -178,7 +178,7 @@ function formatIn(options: Given['options']): VerifiedFormat | undefined {
   });
 }
 
-function trustOf(options: Given['options'], namespace: string): Plan['trust'] {
+function trustOf(options: Given['options'], namespace: string): VerifyPlan['trust'] {
   const publicKey = textOption(options, PUBLIC_KEY);
   const signers = textOption(options, ALLOWED_SIGNERS);
   const identity = textOption(options, IDENTITY);
@@ -249,7 +249,7 @@ const textOf = (path: string, field: string, maxBytes = MAX_TEXT_BYTES): string 
   readShortText(path, field, maxBytes);
 
 /** Returns the text of the signature, by default of the file next to the signed one. */
-function signatureText({ file, signature }: Plan): string {
+function signatureText({ file, signature }: VerifyPlan): string {
   if (signature !== undefined) {
     const ofFile = (path: string): string => textOf(path, SIGNATURE);
     // Anything else is reported as a missing file.

@@ -1,9 +1,9 @@
 import { type ArgumentSpec, type OptionSpec, takesWord } from '../command.ts';
-import { type Place, quoted, valuesOf } from './model.ts';
+import { type CommandPlace, quoted, valuesOf } from './model.ts';
 
 /** Returns the completion script of fish. */
 export const fishScript = (
-  places: readonly Place[],
+  places: readonly CommandPlace[],
 ): string => `# fish completion of coffer. Generated; do not edit.
 # Load it with: coffer completion fish | source
 
@@ -57,15 +57,15 @@ complete -c coffer -f
 ${places.flatMap(linesOf).join('\n')}
 `;
 
-const knownPlaces = (places: readonly Place[]): string =>
+const knownPlaces = (places: readonly CommandPlace[]): string =>
   `set -g __coffer_places ${places.map(({ path }) => quoted(path)).join(' ')}`;
 
-function valueFlags(places: readonly Place[]): string {
+function valueFlags(places: readonly CommandPlace[]): string {
   const flags = places.flatMap(({ options }) => options.filter(takesWord).map(({ flag }) => `--${flag}`));
   return `set -g __coffer_value_flags ${[...new Set(flags)].join(' ')} -o`;
 }
 
-function linesOf({ path, children, arguments: specs, options }: Place): string[] {
+function linesOf({ path, children, arguments: specs, options }: CommandPlace): string[] {
   const at = (count: string): string =>
     quoted(`__coffer_at ${quoted(path)}${count === '' ? '' : ` ${count}`}`);
   return [

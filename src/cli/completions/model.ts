@@ -2,7 +2,7 @@ import { type ArgumentSpec, type CommandSpec, type Group, isGroup, type OptionSp
 import { everywhereBeside, everywhereOptions } from '../parse/everywhere.ts';
 
 /** Node of the command tree, with everything that can be typed there. */
-export interface Place {
+export interface CommandPlace {
   /** Words after `coffer`, separated by spaces; empty for the root. */
   readonly path: string;
   readonly summary: string;
@@ -14,7 +14,7 @@ export interface Place {
 }
 
 /** Possible completions of a value. */
-export type Values =
+export type CompletionValues =
   | { readonly kind: 'words'; readonly words: readonly string[] }
   /** Names that `coffer complete KIND` prints. */
   | { readonly kind: 'names'; readonly of: string }
@@ -25,16 +25,16 @@ export type Values =
 const HELP: OptionSpec = { flag: 'help', short: 'h', takes: 'nothing', help: 'Show help.' };
 
 /** Returns all nodes that are not hidden, groups before their children. Loads every declaration. */
-export async function placesOf(tree: Group, path: readonly string[] = []): Promise<Place[]> {
+export async function placesOf(tree: Group, path: readonly string[] = []): Promise<CommandPlace[]> {
   const visible = Object.entries(tree.children).filter(([, node]) => isGroup(node) || node.hidden !== true);
-  const here: Place = {
+  const here: CommandPlace = {
     path: path.join(' '),
     summary: tree.summary,
     children: visible.map(([word, { summary }]) => ({ word, summary })),
     arguments: [],
     options: [...everywhereOptions, HELP],
   };
-  const below: Place[] = [];
+  const below: CommandPlace[] = [];
   for (const [word, node] of visible) {
     const inner = [...path, word];
     if (isGroup(node)) {
@@ -54,7 +54,7 @@ export async function placesOf(tree: Group, path: readonly string[] = []): Promi
   return [here, ...below];
 }
 
-export function valuesOf(spec: ArgumentSpec | OptionSpec): Values {
+export function valuesOf(spec: ArgumentSpec | OptionSpec): CompletionValues {
   if (spec.offers === 'file') return { kind: 'files' };
   if (spec.offers === 'directory') return { kind: 'directories' };
   if (spec.offers !== undefined) return { kind: 'names', of: spec.offers };

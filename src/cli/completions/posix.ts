@@ -1,8 +1,8 @@
 import { takesWord } from '../command.ts';
-import { notations, type Place, quoted, type Values, valuesOf } from './model.ts';
+import { type CommandPlace, type CompletionValues, notations, quoted, valuesOf } from './model.ts';
 
 /** Returns the shell functions with the completion tables, which bash and zsh both understand. */
-export function tables(places: readonly Place[]): string {
+function tables(places: readonly CommandPlace[]): string {
   return [childrenTable(places), flagsTable(places), valuesTable(places), argumentsTable(places), MANY].join(
     '\n',
   );
@@ -24,7 +24,7 @@ const MANY = `_coffer_many() {
  * `position` the number of arguments after it, and `skip` the option whose value comes next, if any.
  * @param words list of words in the syntax of the shell
  */
-export const walk = (words: string): string => `  for word in ${words}; do
+const walk = (words: string): string => `  for word in ${words}; do
     if [[ -n $skip ]]; then skip=''; continue; fi
     if [[ $word == -* ]]; then
       _coffer_values "$place" "$word" >/dev/null && skip=$word
@@ -36,18 +36,18 @@ export const walk = (words: string): string => `  for word in ${words}; do
   done`;
 
 /** Returns a function that prints the words that can follow a command, or fails if there is no such command. */
-const childrenTable = (places: readonly Place[]): string =>
+const childrenTable = (places: readonly CommandPlace[]): string =>
   table('_coffer_children', '"$1"', [
     ...places.map(({ path, children }) => [path, children.map(({ word }) => word).join(' ')] as const),
   ]);
 
-const flagsTable = (places: readonly Place[]): string =>
+const flagsTable = (places: readonly CommandPlace[]): string =>
   table('_coffer_flags', '"$1"', [
     ...places.map(({ path, options }) => [path, options.flatMap(notations).join(' ')] as const),
   ]);
 
 /** Returns a function that prints the completions of an option's value, or fails if it takes none. */
-const valuesTable = (places: readonly Place[]): string =>
+const valuesTable = (places: readonly CommandPlace[]): string =>
   table(
     '_coffer_values',
     '"$1|$2"',
@@ -63,7 +63,7 @@ const valuesTable = (places: readonly Place[]): string =>
   );
 
 /** Returns a function that prints the completions of the argument at a position (from 0). */
-const argumentsTable = (places: readonly Place[]): string =>
+const argumentsTable = (places: readonly CommandPlace[]): string =>
   table(
     '_coffer_argument',
     '"$1|$2"',
@@ -74,7 +74,7 @@ const argumentsTable = (places: readonly Place[]): string =>
     ),
   );
 
-function printValues(values: Values): string {
+function printValues(values: CompletionValues): string {
   if (values.kind === 'words') return `words ${values.words.join(' ')}`;
   return values.kind === 'names' ? `names ${values.of}` : values.kind;
 }
@@ -91,7 +91,7 @@ function table(name: string, subject: string, entries: readonly (readonly [strin
 
 /** Returns the completion script of bash, from version 3.2. */
 export const bashScript = (
-  places: readonly Place[],
+  places: readonly CommandPlace[],
 ): string => `# bash completion of coffer. Generated; do not edit.
 # Load it with: source <(coffer completion bash)
 
@@ -152,7 +152,7 @@ complete -F _coffer coffer
 `;
 
 /** Returns the completion script of zsh, which is either a file named `_coffer` on the `fpath`, or sourced. */
-export const zshScript = (places: readonly Place[]): string => `#compdef coffer
+export const zshScript = (places: readonly CommandPlace[]): string => `#compdef coffer
 # zsh completion of coffer. Generated; do not edit.
 # Put it on your fpath as _coffer, or load it with: source <(coffer completion zsh)
 
@@ -195,7 +195,7 @@ fi
 `;
 
 /** Returns the arguments of `_describe`: one `word:summary` per line. */
-function summaries(places: readonly Place[]): string {
+function summaries(places: readonly CommandPlace[]): string {
   const cases = places
     .filter(({ children }) => children.length > 0)
     .map(({ path, children }) => {

@@ -20,7 +20,7 @@ interface About {
 }
 
 /** Plaintext of a file in memory while it is edited, and after that if it could not be taken over. */
-export class Draft {
+export class DraftFile {
   /** Path of the plaintext, with the name of the file, from which editors determine its type. */
   readonly path: string;
   readonly directory: string;
@@ -36,19 +36,19 @@ export class Draft {
    * Creates a draft.
    * @throws as `makeMemoryDirectory`
    */
-  static make(environment: Environment, file: string, onDisk: boolean): Draft {
+  static make(environment: Environment, file: string, onDisk: boolean): DraftFile {
     const { path } = makeMemoryDirectory(environment, PURPOSE, onDisk);
-    return new Draft(path, { file, shown: '' });
+    return new DraftFile(path, { file, shown: '' });
   }
 
   /**
    * Returns the draft of an earlier edit of the file that ended before its text was taken over. Unchanged drafts are
    * removed.
    */
-  static kept(environment: Environment, file: string): Draft | undefined {
+  static kept(environment: Environment, file: string): DraftFile | undefined {
     const drafts = leftovers(environment)
       .filter(({ purpose }) => purpose === PURPOSE)
-      .flatMap(({ path }) => Draft.#found(path) ?? []);
+      .flatMap(({ path }) => DraftFile.#found(path) ?? []);
     for (const draft of drafts) if (!draft.isChanged()) draft.remove();
     return drafts.find((draft) => draft.#about.file === file && draft.isChanged());
   }
@@ -57,9 +57,9 @@ export class Draft {
    * Reads a draft.
    * @returns undefined, after removing it, if the edit ended before a text was shown
    */
-  static #found(directory: string): Draft | undefined {
+  static #found(directory: string): DraftFile | undefined {
     try {
-      return new Draft(directory, aboutIn(readFileSync(join(directory, ABOUT), 'utf8')));
+      return new DraftFile(directory, aboutIn(readFileSync(join(directory, ABOUT), 'utf8')));
     } catch {
       rmSync(directory, { recursive: true, force: true });
       return undefined;

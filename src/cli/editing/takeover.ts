@@ -1,4 +1,4 @@
-import type { Format, SecretFile } from '../../secret-files/format.ts';
+import type { FileFormat, SecretFile } from '../../secret-files/format.ts';
 import { isSecret } from '../../secret-files/rules.ts';
 import { align } from '../../secret-files/three-way.ts';
 import type { KeyReference } from '../../transit/envelope/ports.ts';
@@ -14,16 +14,16 @@ import {
   sealFiles,
 } from '../secret-files/transform.ts';
 import type { Session } from '../session.ts';
-import type { Draft } from './draft.ts';
-import { presentOf, type Target, writeTarget } from './target.ts';
+import type { DraftFile } from './draft.ts';
+import { type EditTarget, presentOf, writeTarget } from './target.ts';
 
 /** State of the file: decrypted, and with its ciphertexts. */
-interface State {
+interface EditedState {
   readonly plain: SecretFile;
   readonly values: KnownValues;
 }
 
-const EMPTY: Readonly<Record<Format['name'], string>> = { dotenv: '', yaml: '', json: '{}\n' };
+const EMPTY: Readonly<Record<FileFormat['name'], string>> = { dotenv: '', yaml: '', json: '{}\n' };
 const NOTHING_CHANGED = 'No changes made.';
 
 /** Converts the edited text back to the encrypted file. */
@@ -33,15 +33,15 @@ export class Takeover {
   /** Text of the file that it was made from; undefined if there is none. */
   readonly base: string | undefined;
   readonly #session: Session;
-  readonly #target: Target;
+  readonly #target: EditTarget;
   /** States whose ciphertexts may be reused for unchanged values. */
-  readonly #known: State[];
+  readonly #known: EditedState[];
   readonly #isUnmerged: boolean;
 
   private constructor(
     session: Session,
-    target: Target,
-    begin: { readonly shown: string; readonly base: string | undefined; readonly known: State[] },
+    target: EditTarget,
+    begin: { readonly shown: string; readonly base: string | undefined; readonly known: EditedState[] },
     isUnmerged: boolean,
   ) {
     this.#session = session;
@@ -56,7 +56,7 @@ export class Takeover {
    * Decrypts a file. For one that git could not merge, it reads both sides from the index.
    * @throws errors of reading, parsing and opening, which name file, line and value
    */
-  static async begin(session: Session, target: Target, directory: string): Promise<Takeover> {
+  static async begin(session: Session, target: EditTarget, directory: string): Promise<Takeover> {
     const base = presentOf(target)?.text;
     const sides = base?.includes('<<<<<<<') === true ? unmergedSides(target.path) : undefined;
     if (sides === undefined) {
@@ -80,7 +80,7 @@ export class Takeover {
    * the draft gets conflict markers.
    * @returns description of what was done, or `again` if the draft must be edited again
    */
-  async take(draft: Draft): Promise<string | 'again'> {
+  async take(draft: DraftFile): Promise<string | 'again'> {
     if (!draft.isChanged() && !this.#isUnmerged) return NOTHING_CHANGED;
     const { format, name } = this.#target;
     let plain = format.parse(textOf(name, draft.read()), name);
@@ -101,7 +101,7 @@ export class Takeover {
    * Merges a change of the file into the draft.
    * @returns undefined if the user has to resolve conflicts
    */
-  async #merged(draft: Draft, plain: SecretFile, now: string): Promise<SecretFile | undefined> {
+  async #merged(draft: DraftFile, plain: SecretFile, now: string): Promise<SecretFile | undefined> {
     const { format, name } = this.#target;
     const empty = EMPTY[format.name];
     const [was, others] = await Promise.all(
@@ -159,7 +159,7 @@ export class Takeover {
 
 const idOf = ({ mount, name }: KeyReference): string => `${mount}/${name}`;
 
-async function stateOf(session: Session, { format, name }: Target, text: string): Promise<State> {
+async function stateOf(session: Session, { format, name }: EditTarget, text: string): Promise<EditedState> {
   const file = format.parse(text, name);
   const [result] = await openFiles(session, [{ path: name, format, file }]);
   const plain = requireFile(result);

@@ -1,6 +1,6 @@
 import { type Stats, statSync } from 'node:fs';
 import { isThere } from '../../ground/directories.ts';
-import type { Format } from '../../secret-files/format.ts';
+import type { FileFormat } from '../../secret-files/format.ts';
 import { MAX_FILE_BYTES } from '../../secret-files/formats.ts';
 import type { Rule } from '../../secret-files/rules.ts';
 import { readFileWhole } from '../files/in-file.ts';
@@ -10,17 +10,17 @@ import { FILE, formatFor, replaceSecretFile, textOf } from '../secret-files/secr
 import type { Session } from '../session.ts';
 
 /** File that is edited. */
-export interface Target {
+export interface EditTarget {
   /** Path with links resolved. */
   readonly path: string;
   /** Path as typed, for messages. */
   readonly name: string;
-  readonly format: Format;
+  readonly format: FileFormat;
   readonly rule: Rule | undefined;
 }
 
 /** Content of the file on disk. */
-export interface Present {
+interface Present {
   readonly text: string;
   readonly bytes: Buffer;
   readonly stats: Stats;
@@ -31,14 +31,14 @@ export interface Present {
  * @throws `unsupported` if neither name nor rules tell the format; `invalid` for invalid rules, and for a link that
  * leaves the repository
  */
-export async function targetOf(session: Session, name: string, path: string): Promise<Target> {
+export async function targetOf(session: Session, name: string, path: string): Promise<EditTarget> {
   refuseWayOut(name, name);
   const rule = await new Rulebook(session).ruleFor(path);
   return { path, name, rule, format: await formatFor(name, rule?.format) };
 }
 
 /** Reads the file; undefined if it does not exist. */
-export function presentOf({ path, name }: Target): Present | undefined {
+export function presentOf({ path, name }: EditTarget): Present | undefined {
   if (!isThere(path)) return undefined;
   const stats = statSync(path);
   const bytes = readFileWhole(path, FILE, MAX_FILE_BYTES + 1);
@@ -49,6 +49,10 @@ export function presentOf({ path, name }: Target): Present | undefined {
  * Replaces the file.
  * @throws `conflict` or `exists` if it was changed meanwhile
  */
-export async function writeTarget({ path }: Target, now: Present | undefined, text: string): Promise<void> {
+export async function writeTarget(
+  { path }: EditTarget,
+  now: Present | undefined,
+  text: string,
+): Promise<void> {
   await replaceSecretFile({ path, ...(now ?? { bytes: Buffer.alloc(0), stats: undefined }) }, text);
 }

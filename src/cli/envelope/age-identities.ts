@@ -7,7 +7,7 @@ import { sshBlob } from '../../signatures/ssh-key.ts';
 import { parseSshPrivateKey } from '../../signatures/ssh-private-key.ts';
 import type { Stanza } from '../../transit/envelope/age/header.ts';
 import { passphraseIdentity, SCRYPT } from '../../transit/envelope/age/passphrase.ts';
-import { ageIdentity, type Identity } from '../../transit/envelope/age/recipients.ts';
+import { type AgeIdentity, ageIdentity } from '../../transit/envelope/age/recipients.ts';
 import { sshIdentity } from '../../transit/envelope/age/ssh.ts';
 import { inputText } from '../files/input.ts';
 import { type Given, textOption, textsOption } from '../given.ts';
@@ -25,7 +25,7 @@ export async function identitiesOf(
   session: Session,
   options: Given['options'],
   name: string | undefined,
-): Promise<readonly Identity[]> {
+): Promise<readonly AgeIdentity[]> {
   const identities = [passphraseIdentity(oncePassphrase(session, options))];
   const files = textsOption(options, IDENTITY);
   for (const path of files) identities.push(...(await identitiesIn(session, path)));
@@ -53,7 +53,7 @@ function oncePassphrase(session: Session, options: Given['options']): () => Prom
  * Reads the private keys of a file: an SSH key, or lines of age identities.
  * @throws `invalid` or `unavailable` if it cannot be read
  */
-async function identitiesIn(session: Session, path: string): Promise<readonly Identity[]> {
+async function identitiesIn(session: Session, path: string): Promise<readonly AgeIdentity[]> {
   const text = inputText(readKeyFile(path, `--${IDENTITY}`), `--${IDENTITY}`);
   if (text.includes('-----BEGIN ')) return [await sshIdentityIn(session, path, text)];
   const lines = text.split(/\r?\n/).filter((line) => !/^\s*(#|$)/.test(line));
@@ -66,7 +66,7 @@ async function identitiesIn(session: Session, path: string): Promise<readonly Id
   });
 }
 
-async function sshIdentityIn(session: Session, path: string, text: string): Promise<Identity> {
+async function sshIdentityIn(session: Session, path: string, text: string): Promise<AgeIdentity> {
   const key = await sshPrivateKeyIn(session, path, text);
   return sshIdentity(key, sshBlob(createPublicKey(key)));
 }
@@ -100,14 +100,14 @@ async function pemKey(session: Session, path: string, pem: string): Promise<KeyO
  * Returns an identity of the keys in the store or on the server, with all their versions. Stanzas are unwrapped there,
  * so keys never leave it.
  */
-function storeIdentity(session: Session, name: string | undefined): Identity {
+function storeIdentity(session: Session, name: string | undefined): AgeIdentity {
   return {
     async unwrap(stanzas) {
       const runner = await session.runner();
       const { mount } = session.settings;
-      if (name !== undefined) return unwrapWith(runner, name, mount, stanzas, true);
+      if (name !== undefined) return unwrapWith(runner, { name, mount, stanzas, isWanted: true });
       for (const candidate of await keyNames(runner, mount)) {
-        const fileKey = await unwrapWith(runner, candidate, mount, stanzas, false);
+        const fileKey = await unwrapWith(runner, { name: candidate, mount, stanzas, isWanted: false });
         if (fileKey !== undefined) return fileKey;
       }
       return undefined;
@@ -121,16 +121,20 @@ async function keyNames(runner: Runner, mount: string): Promise<readonly string[
   return keys.filter((key: unknown) => typeof key === 'string');
 }
 
+interface UnwrapRequest {
+  readonly name: string;
+  readonly mount: string;
+  readonly stanzas: readonly Stanza[];
+  readonly isWanted: boolean;
+}
+
 /**
  * Unwraps with one key.
  * @param isWanted whether the user named this key; if so, it is an error if the key cannot be used
  */
 async function unwrapWith(
   runner: Runner,
-  name: string,
-  mount: string,
-  stanzas: readonly Stanza[],
-  isWanted: boolean,
+  { name, mount, stanzas, isWanted }: UnwrapRequest,
 ): Promise<Buffer | undefined> {
   try {
     const versions = await recipientVersions(runner, name, mount);

@@ -7,7 +7,7 @@ import { switching, takingFile } from '../parse/everywhere.ts';
 
 export const RECIPIENT = 'recipient';
 export const IDENTITY = 'identity';
-export const PASSPHRASE = 'passphrase';
+const PASSPHRASE = 'passphrase';
 export const PASSPHRASE_FILE = 'passphrase-file';
 export const ARMOR = 'armor';
 

@@ -1,5 +1,6 @@
 import { decodeBase64 } from '../../ground/base64.ts';
 import { CofferError, denied } from '../../ground/errors.ts';
+import type { JsonObject } from '../../ground/objects.ts';
 import { isMountPath } from '../../mounts/paths.ts';
 import type { DataKeys, KeyReference } from '../../transit/envelope/ports.ts';
 import type { Session } from '../session.ts';
@@ -18,13 +19,13 @@ export async function dataKeysOf(
 ): Promise<DataKeys> {
   const runner = await session.runner();
   const { mount, mountNamed } = session.settings;
-  const run = async (path: string, key: KeyReference, values: object): Promise<Answer> => {
+  const run = async (path: string, key: KeyReference, values: object): Promise<JsonObject> => {
     const raw = { name: key.name, ...values, context };
     // The mount may have been moved since: a mount that the user names is the present location of the key.
     const place = mountNamed ? mount : possibleMount(key);
     if (expected !== undefined && place !== mount) throw otherMount(key, mount);
     const { data } = await runner.run(path, raw, place);
-    return (data ?? {}) as Answer;
+    return (data ?? {}) as JsonObject;
   };
   return {
     async create(key) {
@@ -60,9 +61,7 @@ const otherMount = (key: KeyReference, mount: string): CofferError =>
     hint: `use --mount ${key.mount} if you trust the file`,
   });
 
-type Answer = Readonly<Record<string, unknown>>;
-
-function memberOf(answer: Answer, member: string): string {
+function memberOf(answer: JsonObject, member: string): string {
   const value = answer[member];
   if (typeof value === 'string') return value;
   throw new CofferError('unavailable', `unexpected response: no ${member}`);

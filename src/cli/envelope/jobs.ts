@@ -26,7 +26,7 @@ export interface InputFile {
 }
 
 /** Input and output of one file. */
-export interface Job {
+export interface FileJob {
   /** Undefined for standard input. */
   readonly from: string | undefined;
   /** Undefined for standard output. */
@@ -34,7 +34,7 @@ export interface Job {
 }
 
 /** Rules of a command for file names. */
-export interface Naming {
+interface OutputNaming {
   /** Whether a file found in a directory is processed. */
   isMeant(name: string): boolean;
   /**
@@ -46,7 +46,7 @@ export interface Naming {
   readonly isShown: boolean;
 }
 
-const encryptedNames = (ending: string): Naming => ({
+const encryptedNames = (ending: string): OutputNaming => ({
   isMeant: (name) => !isEncrypted(name),
   resultOf: (name) => `${name}${ending}`,
   isShown: false,
@@ -55,7 +55,7 @@ const encryptedNames = (ending: string): Naming => ({
 export const envelopeNames = encryptedNames(OWN_ENDING);
 export const ageNames = encryptedNames(AGE_ENDING);
 
-export const decryptedNames: Naming = {
+export const decryptedNames: OutputNaming = {
   isMeant: isEncrypted,
   resultOf(name) {
     const ending = ENDINGS.find((known) => name.endsWith(known));
@@ -72,7 +72,7 @@ export const decryptedNames: Naming = {
  * Returns the files of `--in`, with those in directories; standard input by default.
  * @throws `invalid` if one is missing, or a directory has none
  */
-export function inputsOf(options: Given['options'], isMeant: Naming['isMeant']): readonly InputFile[] {
+export function inputsOf(options: Given['options'], isMeant: OutputNaming['isMeant']): readonly InputFile[] {
   const named = textsOption(options, IN);
   if (named.length === 0) return [{ path: undefined, name: STANDARD }];
   return named.flatMap((path) => {
@@ -89,7 +89,7 @@ export function inputsOf(options: Given['options'], isMeant: Naming['isMeant']):
  * Returns the files of a directory named by `--in`.
  * @throws `invalid` if it has none
  */
-function filesBelow(directory: string, isMeant: Naming['isMeant']): readonly InputFile[] {
+function filesBelow(directory: string, isMeant: OutputNaming['isMeant']): readonly InputFile[] {
   const files = regularFilesBelow(directory)
     .filter((path) => isMeant(basename(path)))
     .sort();
@@ -125,8 +125,8 @@ function regularFilesBelow(directory: string): readonly string[] {
 export async function jobsOf(
   session: Session,
   options: Given['options'],
-  naming: Naming,
-): Promise<readonly Job[]> {
+  naming: OutputNaming,
+): Promise<readonly FileJob[]> {
   const inputs = inputsOf(options, naming.isMeant);
   const named = textsOption(options, IN);
   const directory = textOption(options, OUT_DIR);
@@ -158,7 +158,7 @@ const isShownToPerson = ({ streams, settings }: Session): boolean =>
 function jobOf(
   { path, name }: InputFile,
   directory: string | undefined,
-  naming: Naming,
+  naming: OutputNaming,
 ): { readonly from: string; readonly to: string } {
   if (path === undefined) {
     throw invalid('--out-dir cannot be used with standard input: the result would have no name', {

@@ -13,14 +13,14 @@ import type { Session } from '../session.ts';
 import { sizeText, TransferProgress } from '../terminal/progress.ts';
 import type { Input, Output } from '../terminal/streams.ts';
 import { isPlainText } from '../terminal/visible.ts';
-import { forEachFile, type Job } from './jobs.ts';
+import { type FileJob, forEachFile } from './jobs.ts';
 import { OUT_DIR } from './options.ts';
 
 /** Mode of directories created for results. */
 const OWNER_ONLY = 0o700;
 
 /** Opened input and output of one job. */
-export interface Ends {
+interface TransferEnds {
   readonly source: ByteSource;
   /** Input as a file of known size, for reading ranges; undefined for a pipe. */
   readonly file: (InFile & { readonly size: number }) | undefined;
@@ -32,12 +32,12 @@ export interface Ends {
  * Transfers one input to one output.
  * @returns details for the report
  */
-export type Transfer = (ends: Ends) => Promise<Readonly<Record<string, unknown>>>;
+type Transfer = (ends: TransferEnds) => Promise<Readonly<Record<string, unknown>>>;
 
-export interface TransferRequest {
+interface FileTransfer {
   readonly session: Session;
   readonly options: Given['options'];
-  readonly jobs: readonly Job[];
+  readonly jobs: readonly FileJob[];
   /** Whether the result may be text, which is then shown on a terminal. */
   readonly mayBeText: boolean;
   /** Past participle for the message to users: `Encrypted`. */
@@ -49,12 +49,12 @@ export interface TransferRequest {
  * Runs all jobs.
  * @returns exit code
  */
-export async function transferAll(request: TransferRequest): Promise<number> {
+export async function transferAll(request: FileTransfer): Promise<number> {
   const { session, jobs } = request;
   refuseMixedOutput(request);
   const besideOutput = jobs.some(({ to }) => to === undefined);
   const progress = new TransferProgress(session, totalBytes(session, jobs), besideOutput);
-  const run = (job: Job): Promise<JobResult> => runJob(request, job, progress);
+  const run = (job: FileJob): Promise<JobResult> => runJob(request, job, progress);
   try {
     const { results, exitCode } = await forEachFile(session, jobs, run, () => progress.end());
     progress.end();
@@ -69,7 +69,7 @@ export async function transferAll(request: TransferRequest): Promise<number> {
  * Refuses standard output for both data and report.
  * @throws `invalid` if both would be written there
  */
-function refuseMixedOutput({ session, jobs }: TransferRequest): void {
+function refuseMixedOutput({ session, jobs }: FileTransfer): void {
   if (session.settings.format !== 'json' || jobs.every(({ to }) => to !== undefined)) return;
   throw invalid('-o json cannot be used when the data goes to standard output', {
     field: 'output',
@@ -77,7 +77,7 @@ function refuseMixedOutput({ session, jobs }: TransferRequest): void {
   });
 }
 
-function totalBytes(session: Session, jobs: readonly Job[]): number | undefined {
+function totalBytes(session: Session, jobs: readonly FileJob[]): number | undefined {
   let total = 0;
   for (const { from } of jobs) {
     const bytes = from === undefined ? session.streams.in.bytes : sizeOf(from);
@@ -99,7 +99,7 @@ interface JobResult extends Readonly<Record<string, unknown>> {
   readonly bytes_written: number;
 }
 
-async function runJob(request: TransferRequest, job: Job, progress: TransferProgress): Promise<JobResult> {
+async function runJob(request: FileTransfer, job: FileJob, progress: TransferProgress): Promise<JobResult> {
   const { session } = request;
   const file = job.from === undefined ? undefined : openInFile(job.from, IN);
   const counts = { read: 0, written: 0 };
@@ -133,7 +133,7 @@ async function runJob(request: TransferRequest, job: Job, progress: TransferProg
  * Opens the source. Between two pipes there is no other work to do while waiting, and blocking calls are much cheaper.
  * With an output file, signals must be handled at any time, since an unfinished file has to be removed.
  */
-function sourceOf(input: Input, { to }: Job): ByteSource {
+function sourceOf(input: Input, { to }: FileJob): ByteSource {
   const expectedBytes = input.bytes;
   const mayStall = expectedBytes === undefined;
   if (!mayStall || to !== undefined) {
@@ -144,8 +144,8 @@ function sourceOf(input: Input, { to }: Job): ByteSource {
 
 /** Opens the output. A file appears only once it is complete. */
 async function writing<T>(
-  request: TransferRequest,
-  { to }: Job,
+  request: FileTransfer,
+  { to }: FileJob,
   counts: { written: number },
   work: (sink: ByteSink) => Promise<T>,
 ): Promise<T> {
@@ -186,7 +186,7 @@ function makeHome(file: string): void {
   }
 }
 
-function standardSink({ session, options, mayBeText }: TransferRequest): ByteSink {
+function standardSink({ session, options, mayBeText }: FileTransfer): ByteSink {
   const { out } = session.streams;
   const asItIs = !out.isTerminal || session.settings.format === 'raw' || textOption(options, OUT) === '-';
   if (asItIs) return { write: (bytes) => out.writeLater(bytes), file: out.file };
@@ -194,7 +194,7 @@ function standardSink({ session, options, mayBeText }: TransferRequest): ByteSin
   return screen(out);
 }
 
-function report({ session, done }: TransferRequest, results: readonly JobResult[]): void {
+function report({ session, done }: FileTransfer, results: readonly JobResult[]): void {
   if (session.settings.format === 'json') {
     session.streams.out.write(jsonText({ files: results }, session.streams.out.isTerminal));
     return;
@@ -213,7 +213,7 @@ const nameOf = (path: string): string => (path === '-' ? 'standard input' : path
  * Returns a sink that shows decrypted data on the terminal as it arrives. Writing fails with `invalid` once the data is
  * not text, since other bytes could contain any escape sequence.
  */
-export function screen(out: Output): ByteSink {
+function screen(out: Output): ByteSink {
   // A character may be split between two chunks.
   const decoder = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
   const decode = (bytes: Uint8Array): string => {

@@ -1,18 +1,18 @@
 import { invalid } from '../../ground/errors.ts';
-import { isObject } from '../../ground/objects.ts';
+import { isObject, type JsonObject } from '../../ground/objects.ts';
 import type { BatchShape, Operation, Runner } from '../../operations/declaration/operation.ts';
 import { DONE, FAILED, NOT_VALID } from '../exit-codes.ts';
 import type { Session } from '../session.ts';
-import { Progress } from '../terminal/progress.ts';
+import { ProgressBar } from '../terminal/progress.ts';
 import { ClosedPipe, chunksOf } from '../terminal/streams.ts';
 import { inBoundedCalls, MOST_ITEMS, MOST_SIZE, warnOnce } from './bounded-calls.ts';
 import { HeldOutput } from './held-output.ts';
 import { type InFile, openInFile } from './in-file.ts';
 import { announceStandardInput } from './input.ts';
-import { type Item, jsonItems } from './json-items.ts';
+import { type JsonItem, jsonItems } from './json-items.ts';
 import { type OutPlace, openOutFile, refuseSameFile } from './out-file.ts';
 
-export interface BatchRequest {
+interface BatchRequest {
   readonly operation: Operation;
   /** Parameter that takes the items. */
   readonly param: string;
@@ -24,9 +24,8 @@ export interface BatchRequest {
   readonly to: OutPlace | undefined;
 }
 
-type Value = Readonly<Record<string, unknown>>;
 /** Item of the input: its value, or the error. */
-type Element = { readonly value: Value; readonly bytes: number } | { readonly error: string };
+type Element = { readonly value: JsonObject; readonly bytes: number } | { readonly error: string };
 
 interface Tally {
   items: number;
@@ -47,13 +46,13 @@ export async function runBatch(session: Session, request: BatchRequest): Promise
   const out = request.to === undefined ? undefined : openOutFile(request.to);
   // A file appears once it is complete; printed output cannot be taken back if the batch is refused at its end.
   const held = out === undefined && request.operation.cli?.batch?.bare ? new HeldOutput() : undefined;
-  const progress = new Progress(session, {
+  const progress = new ProgressBar(session, {
     bytes: file?.bytes,
     noun: 'items',
     besideOutput: request.to === undefined,
   });
   try {
-    const calls = new Calls(session, runner, request);
+    const calls = new BatchCalls(session, runner, request);
     const write = (text: string): void => (out ?? held ?? session.streams.out).write(text);
     const tally = await runAll(calls, counted(session, file, progress), write, progress);
     held?.release((bytes) => session.streams.out.write(bytes));
@@ -77,7 +76,7 @@ export async function runBatch(session: Session, request: BatchRequest): Promise
 async function* counted(
   session: Session,
   file: InFile | undefined,
-  progress: Progress,
+  progress: ProgressBar,
 ): AsyncGenerator<Buffer> {
   for await (const chunk of chunksOf(file ?? session.streams.in)) {
     progress.bytesRead(chunk.length);
@@ -86,10 +85,10 @@ async function* counted(
 }
 
 async function runAll(
-  calls: Calls,
+  calls: BatchCalls,
   chunks: AsyncIterable<Buffer>,
   write: (text: string) => void,
-  progress: Progress,
+  progress: ProgressBar,
 ): Promise<Tally> {
   const tally: Tally = { items: 0, failed: 0, notValid: 0 };
   for await (const slice of slicesOf(jsonItems(chunks))) {
@@ -110,7 +109,7 @@ function count(tally: Tally, result: unknown, operation: Operation): void {
   else if (operation.cli?.holds?.(result) === false) tally.notValid++;
 }
 
-async function* slicesOf(arrivals: AsyncIterable<readonly Item[]>): AsyncGenerator<readonly Element[]> {
+async function* slicesOf(arrivals: AsyncIterable<readonly JsonItem[]>): AsyncGenerator<readonly Element[]> {
   const of = (element: Element): number => ('bytes' in element ? element.bytes : 0);
   const bounds = { items: MOST_ITEMS, size: { most: MOST_SIZE, of } };
   for await (const items of arrivals) yield* inBoundedCalls(items.map(elementOf), bounds);
@@ -118,7 +117,7 @@ async function* slicesOf(arrivals: AsyncIterable<readonly Item[]>): AsyncGenerat
 
 const decoder = new TextDecoder('utf-8', { fatal: true });
 
-function elementOf(item: Item): Element {
+function elementOf(item: JsonItem): Element {
   if ('problem' in item) return { error: item.problem };
   let value: unknown;
   try {
@@ -136,7 +135,7 @@ function resultsOf(data: unknown, expected: number): readonly unknown[] {
 }
 
 /** Calls that a batch is divided into. The result of an item does not depend on the division. */
-class Calls {
+class BatchCalls {
   readonly operation: Operation;
   readonly #runner: Runner;
   readonly #param: string;
@@ -165,7 +164,7 @@ class Calls {
    * needed to find out
    */
   async run(slice: readonly Element[]): Promise<readonly unknown[]> {
-    const values: Value[] = [];
+    const values: JsonObject[] = [];
     for (const element of slice) if ('value' in element) values.push(element.value);
     if (values.length === 0 && !this.#isAsked) await this.#call([{}]);
     await this.#requireTogether(values);
@@ -178,7 +177,7 @@ class Calls {
    * Returns one result for each value, in order. Usually one call has all of them, and its answer is returned
    * unchanged.
    */
-  async #resultsOf(values: readonly Value[]): Promise<readonly unknown[]> {
+  async #resultsOf(values: readonly JsonObject[]): Promise<readonly unknown[]> {
     const { apart } = this.#shape;
     const [first] = values;
     if (first === undefined) return [];
@@ -194,7 +193,7 @@ class Calls {
     return values.map((value) => results.get(value));
   }
 
-  async #answers(values: readonly Value[]): Promise<readonly unknown[]> {
+  async #answers(values: readonly JsonObject[]): Promise<readonly unknown[]> {
     const answers = await this.#call(values);
     this.#isSettled ||= !answers.every(isFailed);
     return answers;
@@ -204,7 +203,11 @@ class Calls {
    * Returns the values of the next call, without those that have results; consecutive ones as long as the order
    * matters.
    */
-  #next(values: readonly Value[], from: number, results: ReadonlyMap<object, unknown>): readonly Value[] {
+  #next(
+    values: readonly JsonObject[],
+    from: number,
+    results: ReadonlyMap<object, unknown>,
+  ): readonly JsonObject[] {
     const { apart } = this.#shape;
     const first = values[from];
     if (apart === undefined || first === undefined) return values.slice(from);
@@ -219,7 +222,7 @@ class Calls {
    * Checks that items of these kinds may be in one batch with the earlier ones.
    * @throws the error of a call with both
    */
-  async #requireTogether(values: readonly Value[]): Promise<void> {
+  async #requireTogether(values: readonly JsonObject[]): Promise<void> {
     const { bare } = this.#shape;
     if (bare === undefined) return;
     const before = this.#kinds.size;

@@ -4,7 +4,7 @@
 import type { Session } from '../session.ts';
 
 /** Limits of one call. */
-export interface CallBounds<T> {
+interface CallBounds<T> {
   readonly items: number;
   /** Total size of the items, in any unit; an item that exceeds it has a call of its own. */
   readonly size?: { readonly most: number; of(item: T): number } | undefined;

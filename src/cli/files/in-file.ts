@@ -27,9 +27,9 @@ export interface InFile extends Input {
 }
 
 /** Check of a file, which throws if the file is refused. */
-type Judge = (path: string, stats: Stats, field: string) => void;
+type FileCheck = (path: string, stats: Stats, field: string) => void;
 
-const refuseDirectory: Judge = (path, stats) => {
+const refuseDirectory: FileCheck = (path, stats) => {
   if (stats.isDirectory()) throw Object.assign(new Error(path), { code: 'EISDIR' });
 };
 
@@ -37,7 +37,7 @@ const refuseDirectory: Judge = (path, stats) => {
  * Opens a file.
  * @throws `invalid` naming the field if there is no readable file
  */
-export function openInFile(path: string, field: string, judge?: Judge): InFile {
+export function openInFile(path: string, field: string, judge?: FileCheck): InFile {
   const plainly = <T>(work: Promise<T>): Promise<T> =>
     work.catch((error: unknown) => {
       throw readFailure(path, field, error);
@@ -96,7 +96,7 @@ export async function readFully(descriptor: number, position: number, into: Uint
 }
 
 /** Reads a whole file of at most `maxBytes`. */
-export function readFileWhole(path: string, field: string, maxBytes: number, judge?: Judge): Buffer {
+export function readFileWhole(path: string, field: string, maxBytes: number, judge?: FileCheck): Buffer {
   const file = openInFile(path, field, judge);
   try {
     return file.readAll(maxBytes);

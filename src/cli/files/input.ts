@@ -9,7 +9,7 @@ export const MAX_INPUT_BYTES = 256 * 2 ** 20;
 const STANDARD_INPUT = '-';
 
 /** Source of a command's main value, as typed. */
-export interface InputSource {
+interface InputSource {
   /** VALUE argument; `-` means standard input. */
   readonly value: string | undefined;
   /** Whether VALUE is a file name. */

@@ -5,7 +5,7 @@
  */
 
 /** Bytes of one item, or the reason why there are none. */
-export type Item = { readonly bytes: Buffer } | { readonly problem: string };
+export type JsonItem = { readonly bytes: Buffer } | { readonly problem: string };
 
 /** Maximum size of an item, in bytes; a larger one could not be sent to a server either. */
 export const MAX_ITEM_BYTES = 32 * 2 ** 20;
@@ -25,7 +25,7 @@ const MARK = Buffer.from([0xef, 0xbb, 0xbf]);
  * Splits chunks into items.
  * @returns items that each chunk completes, so that a slow writer gets answers at once
  */
-export async function* jsonItems(chunks: AsyncIterable<Buffer>): AsyncGenerator<readonly Item[]> {
+export async function* jsonItems(chunks: AsyncIterable<Buffer>): AsyncGenerator<readonly JsonItem[]> {
   let cutter: Cutter | undefined;
   let head = Buffer.alloc(0);
   for await (const chunk of chunks) {
@@ -54,8 +54,8 @@ function withoutLeadingSpace(head: Buffer): Buffer<ArrayBuffer> {
 }
 
 interface Cutter {
-  push(chunk: Buffer): Iterable<Item>;
-  end(): Iterable<Item>;
+  push(chunk: Buffer): Iterable<JsonItem>;
+  end(): Iterable<JsonItem>;
 }
 
 /** Part received so far of an incomplete item. */
@@ -75,7 +75,7 @@ class Pending {
     );
   }
 
-  take(): Item {
+  take(): JsonItem {
     const item =
       this.#bytes > MAX_ITEM_BYTES
         ? { problem: `the item is larger than ${MAX_ITEM_BYTES / 2 ** 20} MiB` }
@@ -89,7 +89,7 @@ class Pending {
 class LineCutter implements Cutter {
   readonly #pending = new Pending();
 
-  *push(chunk: Buffer): Iterable<Item> {
+  *push(chunk: Buffer): Iterable<JsonItem> {
     let start = 0;
     for (let end = chunk.indexOf(NEWLINE); end >= 0; end = chunk.indexOf(NEWLINE, start)) {
       this.#pending.add(chunk.subarray(start, end));
@@ -99,7 +99,7 @@ class LineCutter implements Cutter {
     this.#pending.add(chunk.subarray(start));
   }
 
-  *end(): Iterable<Item> {
+  *end(): Iterable<JsonItem> {
     const blank = this.#pending.isBlank;
     const item = this.#pending.take();
     if (!blank) yield item;
@@ -115,7 +115,7 @@ class ArrayCutter implements Cutter {
   #trailing = false;
   #ended = false;
 
-  *push(chunk: Buffer): Iterable<Item> {
+  *push(chunk: Buffer): Iterable<JsonItem> {
     let start = 0;
     for (let at = 0; at < chunk.length; at++) {
       const byte = chunk[at] ?? 0;
@@ -142,7 +142,7 @@ class ArrayCutter implements Cutter {
     if (!this.#ended && this.#depth > 0) this.#pending.add(chunk.subarray(start));
   }
 
-  *end(): Iterable<Item> {
+  *end(): Iterable<JsonItem> {
     if (this.#trailing) yield { problem: 'unexpected data after the JSON array' };
     if (this.#ended) return;
     yield* this.#last();
@@ -156,7 +156,7 @@ class ArrayCutter implements Cutter {
   }
 
   /** Returns the item before the closing bracket; `[]` has none. */
-  *#last(): Iterable<Item> {
+  *#last(): Iterable<JsonItem> {
     this.#ended = true;
     const none = this.#items === 0 && this.#pending.isBlank;
     const item = this.#pending.take();

@@ -42,14 +42,17 @@ export async function mainInput(
   const filled = (bytes: Buffer): RawValues => ({
     [input.param]: isText ? inputText(bytes, labelOf(operation)) : bytes.toString('base64'),
   });
-  const parameters = await taken(session, operation, typed, filled, async ({ input: from }) => {
-    if (largeInput === undefined || isText) return filled(from.readAll(MAX_INPUT_BYTES));
-    const start = readStart(from);
-    if (start.length <= ORDINARY_BYTES) return filled(start);
-    const { hashInput, readRest } = await largeInputs();
-    const hash = await largeInput.hash?.(checked, await session.runner());
-    if (hash === undefined) return filled(readRest(from, start));
-    return hash.of(await hashInput(session, from, start, hash.algorithm));
+  const parameters = await taken(session, operation, typed, {
+    ofValue: filled,
+    ofFile: async ({ input: from }) => {
+      if (largeInput === undefined || isText) return filled(from.readAll(MAX_INPUT_BYTES));
+      const start = readStart(from);
+      if (start.length <= ORDINARY_BYTES) return filled(start);
+      const { hashInput, readRest } = await largeInputs();
+      const hash = await largeInput.hash?.(checked, await session.runner());
+      if (hash === undefined) return filled(readRest(from, start));
+      return hash.of(await hashInput(session, from, start, hash.algorithm));
+    },
   });
   return parameters ?? {};
 }
@@ -81,12 +84,20 @@ export async function hashedMainInput<T>(
     const input = typed.isBase64 ? decodeBase64(inputText(bytes, label), label) : bytes;
     return hash.of(createHash(hash.algorithm).update(input).digest());
   };
-  const made = await taken(session, operation, typed, ofBytes, async ({ input }) => {
-    if (typed.isBase64) return ofBytes(input.readAll(MAX_INPUT_BYTES));
-    const { hashInput } = await largeInputs();
-    return hash.of(await hashInput(session, input, Buffer.alloc(0), hash.algorithm));
+  const made = await taken(session, operation, typed, {
+    ofValue: ofBytes,
+    ofFile: async ({ input }) => {
+      if (typed.isBase64) return ofBytes(input.readAll(MAX_INPUT_BYTES));
+      const { hashInput } = await largeInputs();
+      return hash.of(await hashInput(session, input, Buffer.alloc(0), hash.algorithm));
+    },
   });
   return made ?? ofBytes(Buffer.alloc(0));
+}
+
+interface InputReaders<T> {
+  readonly ofValue: (bytes: Buffer) => T;
+  readonly ofFile: (opened: OpenedInput) => Promise<T>;
 }
 
 /**
@@ -97,8 +108,7 @@ async function taken<T>(
   session: Session,
   operation: Operation,
   { value, file }: TypedInput,
-  ofValue: (bytes: Buffer) => T,
-  ofFile: (opened: OpenedInput) => Promise<T>,
+  { ofValue, ofFile }: InputReaders<T>,
 ): Promise<T | undefined> {
   const { fromFile, optional, onRequest } = operation.cli?.input ?? {};
   const opened = openInput(session, {

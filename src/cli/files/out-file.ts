@@ -27,7 +27,7 @@ const OWNER_ONLY = 0o600;
 const MODE_BITS = 0o7777;
 
 /** Output file that appears under its name only once it is complete. */
-export interface OutFile {
+interface OutFile {
   write(data: string | Uint8Array): void;
   /** Same as `write`, but asynchronous; `data` must not change meanwhile. */
   writeLater(data: Uint8Array): Promise<void>;
@@ -56,7 +56,7 @@ export interface OutPlace {
 }
 
 /** Part of OutPlace used in error messages. */
-type Named = Pick<OutPlace, 'path' | 'field'>;
+type NamedOutput = Pick<OutPlace, 'path' | 'field'>;
 
 /** Paths of standard streams and file descriptors, which the parent process opened on purpose. */
 const OWN_DESCRIPTOR = /^\/(?:dev\/(?:stdout|stderr|fd\/\d+)|proc\/self\/fd\/\d+)$/;
@@ -201,7 +201,7 @@ function device(place: OutPlace, flags: 'w' | 'a'): OutFile {
   return { ...writer(place, descriptor), commit: async () => close(), abort: close };
 }
 
-const writer = (place: Named, descriptor: number): Pick<OutFile, 'write' | 'writeLater'> => ({
+const writer = (place: NamedOutput, descriptor: number): Pick<OutFile, 'write' | 'writeLater'> => ({
   write: (data) => withPlainErrors(place, () => writeWhole(descriptor, Buffer.from(data))),
   writeLater: (data) => withPlainErrorsLater(place, () => writeWholeLater(descriptor, data)),
 });
@@ -255,7 +255,7 @@ const REASONS: typeof FILE_REASONS = {
   ENOSPC: 'the disk is full',
 };
 
-function withPlainErrors<T>({ path, field }: Named, work: () => T): T {
+function withPlainErrors<T>({ path, field }: NamedOutput, work: () => T): T {
   try {
     return work();
   } catch (error) {
@@ -263,7 +263,7 @@ function withPlainErrors<T>({ path, field }: Named, work: () => T): T {
   }
 }
 
-async function withPlainErrorsLater<T>({ path, field }: Named, work: () => Promise<T>): Promise<T> {
+async function withPlainErrorsLater<T>({ path, field }: NamedOutput, work: () => Promise<T>): Promise<T> {
   try {
     return await work();
   } catch (error) {

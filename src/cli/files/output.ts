@@ -2,13 +2,13 @@ import { decodeBase64 } from '../../ground/base64.ts';
 import { CofferError } from '../../ground/errors.ts';
 import type { CliShape, Table } from '../../operations/declaration/operation.ts';
 import type { Session } from '../session.ts';
-import type { Format } from '../settings.ts';
+import type { OutputFormat } from '../settings.ts';
 import { isRead } from '../terminal/streams.ts';
 import { isPlainText, visible, visibleLines } from '../terminal/visible.ts';
 import { type OutPlace, openOutFile } from './out-file.ts';
 
 /** Output format of an operation's result, as declared. */
-export type Shape = Pick<CliShape<unknown>, 'result' | 'lines' | 'table'>;
+export type OutputShape = Pick<CliShape<unknown>, 'result' | 'lines' | 'table'>;
 
 /** Destination and form of results. */
 export interface Destination {
@@ -27,13 +27,13 @@ const STANDARD_OUTPUT: Destination = { file: undefined, keepBase64: true };
 export async function printResult(
   session: Session,
   data: unknown,
-  shape: Shape,
+  shape: OutputShape,
   destination = STANDARD_OUTPUT,
 ): Promise<boolean> {
   if (data === undefined) return true;
   const terminal = isToTerminal(session, destination);
   const format = formatFor(session, shape, destination);
-  return write(session, destination, await rendered(session, data, shape, format, terminal, destination));
+  return write(session, destination, await rendered(session, data, { shape, format, terminal, destination }));
 }
 
 /**
@@ -48,7 +48,7 @@ export const printDocument = async (session: Session, data: unknown): Promise<bo
  * which a script can use without parsing: the ciphertext alone, one name per line, or members with a tab before their
  * values.
  */
-export function formatFor(session: Session, shape: Shape, destination: Destination): Format {
+export function formatFor(session: Session, shape: OutputShape, destination: Destination): OutputFormat {
   const isForPerson = isToTerminal(session, destination);
   const isTable = shape.table !== undefined || shape.result === undefined;
   return session.settings.format ?? (isForPerson && isTable ? 'table' : 'raw');
@@ -57,13 +57,17 @@ export function formatFor(session: Session, shape: Shape, destination: Destinati
 const isToTerminal = ({ streams }: Session, { file }: Destination): boolean =>
   file === undefined && streams.out.isTerminal;
 
+interface Rendering {
+  readonly shape: OutputShape;
+  readonly format: OutputFormat;
+  readonly terminal: boolean;
+  readonly destination: Destination;
+}
+
 async function rendered(
   session: Session,
   data: unknown,
-  shape: Shape,
-  format: Format,
-  terminal: boolean,
-  destination: Destination,
+  { shape, format, terminal, destination }: Rendering,
 ): Promise<string | Buffer> {
   if (format === 'json') return jsonText(data, terminal);
   if (format === 'table') return tableText(session, shape.table?.(data) ?? plainTable(data, shape), terminal);
@@ -78,7 +82,7 @@ async function rendered(
 }
 
 /** Returns the lines of a text result for `-o raw`. */
-export function rawLines(data: unknown, shape: Shape): readonly string[] {
+export function rawLines(data: unknown, shape: OutputShape): readonly string[] {
   if (shape.lines !== undefined) return shape.lines(data);
   if (shape.result === undefined) return plainRows((shape.table?.(data) ?? memberTable(data)).rows);
   const value = memberOf(data, shape.result.member);
@@ -112,7 +116,7 @@ const memberOf = (data: unknown, member: string): unknown =>
   typeof data === 'object' && data !== null ? (data as Readonly<Record<string, unknown>>)[member] : undefined;
 
 /** Returns a table; a list has one row per value, as without `-o`. */
-function plainTable(data: unknown, { result }: Shape): Table {
+function plainTable(data: unknown, { result }: OutputShape): Table {
   const values = result?.as === 'lines' ? memberOf(data, result.member) : undefined;
   if (result === undefined || !Array.isArray(values)) return memberTable(data);
   return { head: [result.member], rows: values.map((value) => [String(value)]) };
@@ -134,7 +138,7 @@ const cellText = (value: unknown): string => {
   return typeof value === 'object' ? JSON.stringify(value) : String(value);
 };
 
-export async function tableText(session: Session, table: Table, terminal: boolean): Promise<string> {
+async function tableText(session: Session, table: Table, terminal: boolean): Promise<string> {
   const { drawTable } = await import('../terminal/table.ts');
   const shown: Table = {
     head: table.head.map(visible),

@@ -10,7 +10,7 @@ const MAX_BYTES = 256 * 1024;
 const OK = 200;
 
 /** Request for the job's own token. */
-export interface TokenRequest {
+export interface JobTokenRequest {
   /** Intended audience; servers refuse a token for another one. */
   readonly audience: string;
   /** PEM certificates to trust in addition to those of the platform. */
@@ -25,7 +25,7 @@ export interface TokenRequest {
  * @see https://docs.github.com/en/actions/reference/security/oidc
  * @see https://docs.gitlab.com/ci/secrets/id_token_authentication/
  */
-export async function jobToken(environment: Environment, request: TokenRequest): Promise<string> {
+export async function jobToken(environment: Environment, request: JobTokenRequest): Promise<string> {
   for (const name of ['COFFER_ID_TOKEN', 'VAULT_ID_TOKEN']) {
     const token = variable(environment, name);
     if (token !== undefined) return token;
@@ -46,7 +46,7 @@ async function gitHubToken(
   environment: Environment,
   text: string,
   bearer: string,
-  { audience, certificateAuthorities }: TokenRequest,
+  { audience, certificateAuthorities }: JobTokenRequest,
 ): Promise<string> {
   if (!URL.canParse(text)) throw invalid('invalid URL', { field: 'ACTIONS_ID_TOKEN_REQUEST_URL' });
   const url = new URL(text);

@@ -2,10 +2,10 @@ import { invalid } from '../../ground/errors.ts';
 import { isElsewhere, PAIR, pairOf, textOf } from '../files/pairs.ts';
 import { secretText } from '../secrets/secret-sources.ts';
 import type { Session } from '../session.ts';
-import { jobToken, type TokenRequest } from './job-token.ts';
+import { type JobTokenRequest, jobToken } from './job-token.ts';
 
 /** Login method, as far as the command line needs to know it: the rest is checked by the server. */
-interface Method {
+interface LoginMethod {
   /** Required parameters. */
   readonly needs: readonly string[];
   /** Parameter that must not appear in the process list, and its prompt. */
@@ -18,12 +18,12 @@ interface Method {
     readonly isExposed?: true;
   };
   /** Returns the secret from its usual source if the user did not give one, before the user is asked. */
-  own?(session: Session, request: TokenRequest): Promise<string>;
+  own?(session: Session, request: JobTokenRequest): Promise<string>;
   /** Returns the path below the mount; absent if nothing is sent to log in. */
-  path?(values: Values): string;
+  path?(values: TypedValues): string;
 }
 
-type Values = Readonly<Record<string, string>>;
+type TypedValues = Readonly<Record<string, string>>;
 
 const METHODS = {
   token: { needs: [], secret: { name: 'token', question: 'Token' } },
@@ -44,14 +44,14 @@ const METHODS = {
     path: () => 'login',
   },
   cert: { needs: [], path: () => 'login' },
-} as const satisfies Readonly<Record<string, Method>>;
+} as const satisfies Readonly<Record<string, LoginMethod>>;
 
-export type MethodName = keyof typeof METHODS;
+type MethodName = keyof typeof METHODS;
 
 export const METHOD_NAMES = Object.keys(METHODS) as readonly MethodName[];
 
 /** Login method and its parameters, as typed. */
-export interface Asked {
+export interface TypedLogin {
   readonly method: MethodName;
   readonly pairs: ReadonlyMap<string, string>;
 }
@@ -60,7 +60,7 @@ export interface Asked {
  * Parses `jwt role=release`, or `role=release` if an option names the method.
  * @throws `invalid` for an unknown method, a missing parameter, and a secret among the arguments
  */
-export function askedIn(words: readonly string[], option: string | undefined): Asked {
+export function askedIn(words: readonly string[], option: string | undefined): TypedLogin {
   const [first] = words;
   const named = first === undefined || first.includes('=') ? undefined : first;
   if (named !== undefined && option !== undefined && named !== option) {
@@ -68,7 +68,7 @@ export function askedIn(words: readonly string[], option: string | undefined): A
   }
   const method = methodNamed(named ?? option ?? 'token');
   const pairs = new Map(words.slice(named === undefined ? 0 : 1).map(pairOf));
-  const { needs, secret }: Method = METHODS[method];
+  const { needs, secret }: LoginMethod = METHODS[method];
   for (const name of needs) {
     if ((pairs.get(name) ?? '') === '')
       throw invalid(`missing ${name}`, { field: PAIR, hint: `use ${name}=…` });
@@ -94,7 +94,7 @@ function methodNamed(word: string): MethodName {
 }
 
 /** Returns the command that logs in again in the same way, without values that are read from elsewhere. */
-export const againOf = ({ method, pairs }: Asked, more: readonly string[]): string =>
+export const againOf = ({ method, pairs }: TypedLogin, more: readonly string[]): string =>
   [
     'coffer login',
     method,
@@ -105,7 +105,7 @@ export const againOf = ({ method, pairs }: Asked, more: readonly string[]): stri
 /** Login request, or the token that replaces one. */
 export type LoginRequest =
   | { readonly token: string }
-  | { readonly path: string; readonly parameters: Values };
+  | { readonly path: string; readonly parameters: TypedValues };
 
 /**
  * Reads and asks for the parameters that the login still needs.
@@ -113,10 +113,10 @@ export type LoginRequest =
  */
 export async function requestOf(
   session: Session,
-  { method, pairs }: Asked,
-  request: TokenRequest,
+  { method, pairs }: TypedLogin,
+  request: JobTokenRequest,
 ): Promise<LoginRequest> {
-  const { secret, path }: Method = METHODS[method];
+  const { secret, path }: LoginMethod = METHODS[method];
   const values: Record<string, string> = {};
   for (const [name, value] of pairs) {
     values[name] = name === secret?.name ? secretIn(session, value, secret) : textOf(session, value);
@@ -134,7 +134,7 @@ export async function requestOf(
 function secretIn(
   session: Session,
   value: string,
-  { name, isExposed }: NonNullable<Method['secret']>,
+  { name, isExposed }: NonNullable<LoginMethod['secret']>,
 ): string {
   const isPrivate = value.startsWith('@') && isExposed !== true;
   return isPrivate ? secretText(value.slice(1), name) : textOf(session, value);
@@ -142,8 +142,8 @@ function secretIn(
 
 async function missingSecret(
   session: Session,
-  { secret, own }: Method,
-  request: TokenRequest,
+  { secret, own }: LoginMethod,
+  request: JobTokenRequest,
 ): Promise<string | undefined> {
   if (secret === undefined) return undefined;
   if (own !== undefined) return own(session, request);

@@ -15,9 +15,9 @@ const AGAIN_MS = 60 * SECOND_MS;
 /** Maximum delay of timers, in milliseconds. */
 const MOST_MS = 2 ** 31 - 1;
 
-type Asked = Parameters<Runner['at']>[0];
-const LOOK: Asked = { method: 'GET', path: 'auth/token/lookup-self', parameters: {} };
-const RENEW: Asked = { method: 'POST', path: 'auth/token/renew-self', parameters: {} };
+type RenewalRequest = Parameters<Runner['at']>[0];
+const LOOK: RenewalRequest = { method: 'GET', path: 'auth/token/lookup-self', parameters: {} };
+const RENEW: RenewalRequest = { method: 'POST', path: 'auth/token/renew-self', parameters: {} };
 
 /**
  * Renews the token of a runner before it expires, as long as the server allows it, for a long-running process. A server
@@ -28,11 +28,11 @@ const RENEW: Asked = { method: 'POST', path: 'auth/token/renew-self', parameters
 export function keepRenewed(runner: Pick<Runner, 'at'>): () => void {
   let timer: NodeJS.Timeout | undefined;
   let isOver = false;
-  const next = (ms: number, asked: Asked): void => {
+  const next = (ms: number, asked: RenewalRequest): void => {
     if (isOver) return;
     timer = setTimeout(() => void ask(asked), Math.min(ms, MOST_MS)).unref();
   };
-  const ask = async (asked: Asked): Promise<void> => {
+  const ask = async (asked: RenewalRequest): Promise<void> => {
     try {
       const { data, auth } = await runner.at(asked);
       const leftMs = leftMsIn(asked === LOOK ? data : auth);

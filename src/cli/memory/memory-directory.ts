@@ -22,13 +22,13 @@ const OWNER_ONLY = 0o700;
 const ANY_RIGHT_OF_OTHERS = 0o077;
 
 /** Directory for plaintext, which belongs to one process and is accessible only to this user. */
-export interface MemoryDirectory {
+interface MemoryDirectory {
   readonly path: string;
   remove(): void;
 }
 
 /** Directory of an earlier process that has ended. */
-export interface Leftover {
+interface Leftover {
   readonly path: string;
   readonly purpose: string;
 }

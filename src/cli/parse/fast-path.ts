@@ -10,7 +10,7 @@ import { everywhereBeside, everywhereOptions, invocation } from './everywhere.ts
  * @see docs/decisions/0030
  */
 export async function parseQuickly(argv: readonly string[], tree: Group): Promise<Invocation | undefined> {
-  const before = new Reader(argv, everywhereOptions);
+  const before = new ArgumentReader(argv, everywhereOptions);
   const path: string[] = [];
   let node: Node = tree;
   while ('children' in node) {
@@ -22,10 +22,10 @@ export async function parseQuickly(argv: readonly string[], tree: Group): Promis
     node = child;
   }
   const command = await node.load();
-  const after = new Reader(before.rest(), [...command.options, ...everywhereBeside(command.options)]);
+  const after = new ArgumentReader(before.rest(), [...command.options, ...everywhereBeside(command.options)]);
   if (!(command.passesOn ? after.readUpToWord() : after.readAll()) || !hasRightCount(command, after.words))
     return undefined;
-  return invocation(path, command, after.words, before.options, after.options);
+  return invocation(path, command, after.words, { before: before.options, after: after.options });
 }
 
 function hasRightCount(command: CommandSpec, words: readonly string[]): boolean {
@@ -35,7 +35,7 @@ function hasRightCount(command: CommandSpec, words: readonly string[]): boolean 
 }
 
 /** Reads words and options from left to right; stops (`nextWord` undefined, `readAll` false) at anything unusual. */
-class Reader {
+class ArgumentReader {
   readonly options = new Map<string, OptionValue>();
   readonly words: string[] = [];
   readonly #argv: readonly string[];

@@ -26,7 +26,7 @@ export interface FlagMeaning {
   readonly as: 'value' | 'base64-of-text' | 'true' | 'false' | 'pairs';
 }
 
-type Shape = NonNullable<Operation['cli']>;
+type CommandShape = NonNullable<Operation['cli']>;
 
 /** Flags that the command line adds to operations of certain shapes. */
 export const IN = 'in';
@@ -65,7 +65,7 @@ const pathOption = (method: string): OptionSpec =>
  * @param method login method that the operation belongs to
  */
 export function specOf(operation: Operation, method?: string): OperationSpec {
-  const shape: Shape = operation.cli ?? {};
+  const shape: CommandShape = operation.cli ?? {};
   const input = shape.input?.param;
   const offered = Object.entries(operation.params).filter(
     ([name, param]) => !param.cli.hidden && name !== input,
@@ -148,7 +148,7 @@ function argumentOf(name: string, param: Param<unknown>, required: boolean): Arg
   };
 }
 
-function inputArgument(params: Params, shape: Shape): readonly ArgumentSpec[] {
+function inputArgument(params: Params, shape: CommandShape): readonly ArgumentSpec[] {
   if (shape.input === undefined) return [];
   const param = params[shape.input.param];
   const meaning = shape.input.help ?? param?.help;
@@ -223,7 +223,7 @@ function fallbackOf(param: Param<unknown>): Pick<OptionSpec, 'fallback'> {
   return isEmpty ? {} : { fallback: String(value) };
 }
 
-function shapeOptions(shape: Shape, batch: string | undefined): readonly OptionSpec[] {
+function shapeOptions(shape: CommandShape, batch: string | undefined): readonly OptionSpec[] {
   const { input } = shape;
   const options: OptionSpec[] = [];
   if (input !== undefined && !input.fromFile) {

@@ -3,11 +3,11 @@ import { invalid } from '../../ground/errors.ts';
 import { version } from '../../ground/version.ts';
 import {
   type ArgumentSpec,
+  type CommandLeaf,
   type CommandSpec,
   type Group,
   type Invocation,
   isGroup,
-  type Leaf,
   type Node,
   type OptionSpec,
 } from '../command.ts';
@@ -21,7 +21,7 @@ import { IN } from './operation-spec.ts';
 import { suggestionFor } from './suggestion.ts';
 
 /** Result of parsing with commander. */
-type Outcome =
+type ParseOutcome =
   | { readonly kind: 'run'; readonly invocation: Invocation }
   /** Text to print, if help or the version was requested. */
   | { readonly kind: 'print'; readonly text: string };
@@ -35,7 +35,7 @@ export async function parseWithCommander(
   argv: readonly string[],
   tree: Group,
   streams: Streams,
-): Promise<Outcome> {
+): Promise<ParseOutcome> {
   const building = new Building(streams);
   try {
     await building.root(tree).parseAsync([...argv], { from: 'user' });
@@ -158,7 +158,7 @@ class Building {
     else await this.#fillLeaf(program, node, path);
   }
 
-  async #fillLeaf(program: Program, leaf: Leaf, path: readonly string[]): Promise<void> {
+  async #fillLeaf(program: Program, leaf: CommandLeaf, path: readonly string[]): Promise<void> {
     const command = await leaf.load();
     this.command = command;
     const after = this.options;
@@ -169,7 +169,7 @@ class Building {
     this.#addOptions(program, everywhereBeside(command.options), after, EVERYWHERE_HEADING);
     program.addHelpText('after', examplesText(command));
     program.action(() => {
-      this.result = invocation(path, command, program.args, this.#before, after);
+      this.result = invocation(path, command, program.args, { before: this.#before, after });
     });
   }
 

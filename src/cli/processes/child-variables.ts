@@ -1,6 +1,6 @@
 import { invalid, notFound } from '../../ground/errors.ts';
 import { dotenv } from '../../secret-files/dotenv.ts';
-import type { Place } from '../../secret-files/format.ts';
+import type { ScalarPlace } from '../../secret-files/format.ts';
 import { parseValue } from '../../secret-files/value.ts';
 import type { Environment } from '../given.ts';
 import type { ReadFile } from '../secret-files/transform.ts';
@@ -10,7 +10,7 @@ import { withoutOwnSecrets } from '../secrets/secret-variables.ts';
 const ENVIRONMENT = 'environment';
 
 /** Requested variables of a program, in addition to its environment. */
-export interface Wanted {
+interface VariablesRequest {
   /** Files in the order of the command line. */
   readonly files: readonly ReadFile[];
   /** Names of the requested variables; all if empty. */
@@ -20,17 +20,17 @@ export interface Wanted {
 }
 
 /** Variable whose value is in a file. */
-export interface Source {
+export interface VariableSource {
   readonly read: ReadFile;
   readonly variable: string;
-  readonly place: Place;
+  readonly place: ScalarPlace;
 }
 
-export interface Plan {
+interface ProgramVariables {
   /** Variables with final values. */
   readonly variables: Readonly<Record<string, string>>;
   /** Variables to decrypt, if they are encrypted. */
-  readonly sources: readonly Source[];
+  readonly sources: readonly VariableSource[];
   /** Names in files that the environment already has. */
   readonly kept: readonly string[];
 }
@@ -40,10 +40,13 @@ export interface Plan {
  * @throws `invalid` if two values of one file would become one variable; `not-found` for a name of `only` that does not
  * exist
  */
-export function planVariables(environment: Environment, { files, only, overwrite }: Wanted): Plan {
+export function planVariables(
+  environment: Environment,
+  { files, only, overwrite }: VariablesRequest,
+): ProgramVariables {
   const own = withoutOwnSecrets(environment);
   const isWanted = (name: string): boolean => only.length === 0 || only.includes(name);
-  const sources = new Map<string, Source>();
+  const sources = new Map<string, VariableSource>();
   for (const [variable, value] of Object.entries(own)) {
     if (!isWanted(variable) || parseValue(value) === undefined) continue;
     const file = dotenv.parse(`${variable}=${value}`, ENVIRONMENT);
@@ -76,8 +79,8 @@ const isSet = (environment: Environment, name: string): boolean =>
  * Returns the variables of a file. In a `.env` file these are its names; in YAML and JSON the keys and indexes, joined
  * by underscores, in upper case: `db.password` becomes DB_PASSWORD. A null is no variable.
  */
-function variablesOf({ path, file }: ReadFile): ReadonlyMap<string, Place> {
-  const found = new Map<string, Place>();
+function variablesOf({ path, file }: ReadFile): ReadonlyMap<string, ScalarPlace> {
+  const found = new Map<string, ScalarPlace>();
   for (const place of file.places) {
     if (file.format !== 'dotenv' && place.type === 'null') continue;
     const variable = file.format === 'dotenv' ? place.name : variableOf(place.path);

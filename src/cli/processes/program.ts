@@ -6,7 +6,7 @@ import type { Environment } from '../given.ts';
 const DEFAULT_PATH = '/bin:/usr/bin';
 
 /** Result of a search for a program; the exit codes are those of shells. */
-export type Found =
+type ProgramSearch =
   | { readonly kind: 'program'; readonly path: string }
   | { readonly kind: 'not-found' }
   /** A file of that name exists, but this user may not execute it. */
@@ -20,11 +20,11 @@ export function findProgram(
   name: string,
   environment: Environment,
   platform: string = process.platform,
-): Found {
+): ProgramSearch {
   const candidates =
     platform === 'win32' ? candidatesOnWindows(name, environment) : candidatesFor(name, environment);
   if (candidates === undefined) return judged(name);
-  let refused: Found | undefined;
+  let refused: ProgramSearch | undefined;
   for (const candidate of candidates) {
     const found = judged(candidate);
     if (found.kind === 'program') return found;
@@ -59,7 +59,7 @@ function candidatesOnWindows(name: string, environment: Environment): readonly s
   return directories.flatMap((directory) => names.map((file) => join(directory, file)));
 }
 
-function judged(path: string): Found {
+function judged(path: string): ProgramSearch {
   try {
     if (!statSync(path).isFile()) return { kind: 'not-executable', path };
     accessSync(path, constants.X_OK);

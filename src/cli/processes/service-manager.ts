@@ -1,7 +1,7 @@
 import { type Environment, variable } from '../given.ts';
 
 /** Service manager that started this process and receives its notifications (sd_notify). */
-export interface ServiceManager {
+interface ServiceManager {
   /**
    * Reports that the process is ready. From then on it also sends watchdog keep-alives, if the manager requires them.
    */

@@ -65,7 +65,7 @@ function topAbove(top: string): string | undefined {
 }
 
 /** Result of reading a file with instructions. */
-export type Followed =
+type FollowedFile =
   | { readonly kind: 'absent' }
   | { readonly kind: 'read'; readonly bytes: Buffer }
   /** Ignored, with the reason. */
@@ -79,7 +79,7 @@ export type Followed =
  * @throws `invalid` for a file of a trusted owner that is not regular, is too large, or is a link out of the
  * repository, through which a pipeline's error messages could reveal any file that its user can read
  */
-export function readInstructions(path: string, shown: string, maxBytes: number): Followed {
+export function readInstructions(path: string, shown: string, maxBytes: number): FollowedFile {
   const link = statOf(path);
   if (link === undefined) return { kind: 'absent' };
   const directory = dirname(path);
@@ -104,7 +104,7 @@ export function readInstructions(path: string, shown: string, maxBytes: number):
   }
 }
 
-const foreign = (shown: string, top: string): Followed => ({
+const foreign = (shown: string, top: string): FollowedFile => ({
   kind: 'foreign',
   why: `${shown} belongs to another user and is ignored (to use it: git config --global --add safe.directory ${quoted(top)})`,
 });

@@ -9,7 +9,7 @@ const MAX_ANSWER_BYTES = 256 * 2 ** 20;
 const MAX_BATCH_BYTES = 64 * 2 ** 20;
 
 /** File in git's index. */
-export interface IndexedFile {
+interface IndexedFile {
   /** Path from the top of the working tree, with `/`. */
   readonly path: string;
   readonly id: string;
@@ -126,7 +126,7 @@ export function indexedFilesNamed(top: string, name: string): readonly IndexedFi
 }
 
 /** Three versions of an unmerged file in the index. A version that does not exist is empty. */
-export interface Sides {
+interface MergeSides {
   readonly base: Buffer;
   readonly ours: Buffer;
   readonly theirs: Buffer;
@@ -136,7 +136,7 @@ export interface Sides {
  * Returns the versions of an unmerged file.
  * @returns undefined if it is not unmerged
  */
-export function unmergedSides(path: string): Sides | undefined {
+export function unmergedSides(path: string): MergeSides | undefined {
   const [directory, name] = askedAt(path);
   const listed = git(directory, ['ls-files', '--unmerged', '--', name]);
   if (listed === undefined || listed.length === 0) return undefined;

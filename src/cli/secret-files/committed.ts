@@ -1,6 +1,6 @@
 import { realpathSync } from 'node:fs';
 import { asCofferError } from '../../ground/errors.ts';
-import type { Place, SecretFile } from '../../secret-files/format.ts';
+import type { ScalarPlace, SecretFile } from '../../secret-files/format.ts';
 import { committed } from '../repository/git.ts';
 import type { Session } from '../session.ts';
 import { parsedFile } from './secret-file.ts';
@@ -27,12 +27,12 @@ export async function committedFile({ path, format }: ReadFile): Promise<SecretF
 export async function committedValues(
   session: Session,
   { path, format }: ReadFile,
-  places: readonly Place[],
+  places: readonly ScalarPlace[],
   file: SecretFile,
 ): Promise<KnownValues> {
   const nothing: KnownValues = new Map();
   const names = new Set(places.map(({ name }) => name));
-  const isMeant = ({ name, sealed }: Place): boolean => sealed !== undefined && names.has(name);
+  const isMeant = ({ name, sealed }: ScalarPlace): boolean => sealed !== undefined && names.has(name);
   if (!file.places.some(isMeant)) return nothing;
   try {
     const [result] = await openFiles(session, [{ path, format, file }], isMeant);

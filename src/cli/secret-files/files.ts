@@ -1,7 +1,7 @@
 import { utf8 } from '../../ground/bytes.ts';
 import { asCofferError, type CofferError, invalid } from '../../ground/errors.ts';
 import { DEFAULT_MOUNT } from '../../mounts/paths.ts';
-import { FORMAT_NAMES, type FormatName } from '../../secret-files/format.ts';
+import { type FileFormatName, FORMAT_NAMES } from '../../secret-files/format.ts';
 import type { Rule } from '../../secret-files/rules.ts';
 import type { SealedValue } from '../../secret-files/value.ts';
 import type { KeyReference } from '../../transit/envelope/ports.ts';
@@ -28,7 +28,7 @@ export const oneFile: ArgumentSpec = {
 export const manyFiles: ArgumentSpec = { ...oneFile, help: 'Files: .env, YAML or JSON.', many: true };
 
 export const KEY = 'key';
-export const FORMAT = 'format';
+const FORMAT = 'format';
 
 export const keyOption: OptionSpec = taking(KEY, 'NAME', 'Key to encrypt with.', {
   fallback: 'from .coffer.yaml',
@@ -48,7 +48,7 @@ export const formatOption: OptionSpec = taking(
  * Returns the requested format.
  * @throws `invalid` for an unknown format
  */
-export function formatIn(options: Given['options']): FormatName | undefined {
+export function formatIn(options: Given['options']): FileFormatName | undefined {
   const text = textOption(options, FORMAT);
   const format = FORMAT_NAMES.find((name) => name === text);
   if (text === undefined || format !== undefined) return format;

@@ -1,6 +1,6 @@
 import { dirname, relative, resolve } from 'node:path';
 import { conflict } from '../../ground/errors.ts';
-import { lineCounter, type Place, type SecretFile } from '../../secret-files/format.ts';
+import { lineCounter, type ScalarPlace, type SecretFile } from '../../secret-files/format.ts';
 import { isSecret, RULES_NAME } from '../../secret-files/rules.ts';
 import type { KeyReference } from '../../transit/envelope/ports.ts';
 import { quoted } from '../completions/model.ts';
@@ -19,12 +19,12 @@ import type { ReadFile } from './transform.ts';
 const MOST_NAMES = 10;
 
 /** File to encrypt: its state in the last commit, and the planned changes. */
-export interface Plan {
+interface EncryptionPlan {
   readonly path: string;
   readonly file: SecretFile;
   readonly key: KeyReference;
   /** Values to encrypt. */
-  readonly places: readonly Place[];
+  readonly places: readonly ScalarPlace[];
   /** The file as in the last commit. */
   readonly committed: SecretFile | undefined;
 }
@@ -38,7 +38,7 @@ export interface Plan {
 export async function consentToLess(
   session: Session,
   rulebook: Rulebook,
-  plans: readonly Plan[],
+  plans: readonly EncryptionPlan[],
   isKeyNamed: boolean,
 ): Promise<boolean> {
   const changes = plans.flatMap((plan) => lessIn(plan, isKeyNamed));
@@ -52,7 +52,10 @@ export async function consentToLess(
   return session.confirmed(async () => `${what[0]?.toUpperCase()}${what.slice(1)}. Continue?`);
 }
 
-function lessIn({ path, file, key, places, committed }: Plan, isKeyNamed: boolean): readonly string[] {
+function lessIn(
+  { path, file, key, places, committed }: EncryptionPlan,
+  isKeyNamed: boolean,
+): readonly string[] {
   const before = new Map(committed?.places.map(({ name, sealed }) => [name, sealed]));
   const meant = new Set(places);
   return file.places.flatMap((place) => {
@@ -66,7 +69,7 @@ function lessIn({ path, file, key, places, committed }: Plan, isKeyNamed: boolea
 }
 
 /** Returns the last commit and author of the rules; empty if they are not committed, or without git. */
-async function lastChange(rulebook: Rulebook, plans: readonly Plan[]): Promise<string> {
+async function lastChange(rulebook: Rulebook, plans: readonly EncryptionPlan[]): Promise<string> {
   for (const { path } of plans) {
     const rules = await rulebook.rulesOf(dirname(resolve(path)));
     if (rules === undefined) continue;
@@ -88,7 +91,7 @@ export async function refuseReadable(
   session: Session,
   rulebook: Rulebook,
   { path, file }: ReadFile,
-  places: readonly Place[],
+  places: readonly ScalarPlace[],
 ): Promise<void> {
   const plain = places.filter((place) => place.sealed === undefined);
   const directory = dirname(resolve(path));

@@ -4,7 +4,7 @@ import { unavailable } from '../../ground/errors.ts';
 import { withoutOwnSecrets } from '../secrets/secret-variables.ts';
 
 /** Three versions to merge, with the labels of two of them for conflict markers. Bytes are never decoded. */
-export interface MergeInput {
+interface MergeInput {
   readonly base: string | Uint8Array;
   readonly ours: string | Uint8Array;
   readonly theirs: string | Uint8Array;

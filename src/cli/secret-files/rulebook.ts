@@ -7,7 +7,7 @@ import type { Session } from '../session.ts';
 import { textOf } from './secret-file.ts';
 
 /** Parsed file of rules. */
-interface Rules {
+interface RulesFile {
   readonly directory: string;
   readonly rules: readonly Rule[];
 }
@@ -15,7 +15,7 @@ interface Rules {
 /** Finds the rules that apply to files, and reads each rules file once. */
 export class Rulebook {
   readonly #session: Session;
-  readonly #known = new Map<string, Promise<Rules | undefined>>();
+  readonly #known = new Map<string, Promise<RulesFile | undefined>>();
   readonly #indexed: ReadonlyMap<string, Buffer>;
 
   /**
@@ -41,13 +41,13 @@ export class Rulebook {
   /**
    * Returns the rules of a directory: its own, otherwise those of its parent; those of another repository do not apply.
    */
-  rulesOf(directory: string): Promise<Rules | undefined> {
+  rulesOf(directory: string): Promise<RulesFile | undefined> {
     const known = this.#known.get(directory) ?? this.#find(directory);
     this.#known.set(directory, known);
     return known;
   }
 
-  async #find(directory: string): Promise<Rules | undefined> {
+  async #find(directory: string): Promise<RulesFile | undefined> {
     const path = join(directory, RULES_NAME);
     const shown = relative('.', path);
     const bytes = this.#indexed.get(path) ?? this.#onDisk(path, shown);

@@ -12,7 +12,7 @@ import { replaceSecretFile } from './secret-file.ts';
 import { rewrapFiles } from './transform.ts';
 
 /** Encrypted values of one file. */
-export interface ValuesOfFile {
+interface ValuesOfFile {
   readonly path: string;
   readonly names: readonly string[];
   /** Number of values with another version now. */

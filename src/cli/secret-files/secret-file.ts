@@ -2,7 +2,12 @@ import { isUtf8 } from 'node:buffer';
 import { readFileSync, type Stats, statSync } from 'node:fs';
 import { isThere } from '../../ground/directories.ts';
 import { CofferError, conflict, invalid, unsupported } from '../../ground/errors.ts';
-import { FORMAT_NAMES, type Format, type FormatName, type SecretFile } from '../../secret-files/format.ts';
+import {
+  type FileFormat,
+  type FileFormatName,
+  FORMAT_NAMES,
+  type SecretFile,
+} from '../../secret-files/format.ts';
 import { formatOf, loadFormat, MAX_FILE_BYTES } from '../../secret-files/formats.ts';
 import { readFileWhole } from '../files/in-file.ts';
 import { openOutFile } from '../files/out-file.ts';
@@ -11,7 +16,7 @@ import { refuseWayOut } from '../repository/files-of-others.ts';
 /** File whose values are encrypted one by one, as read. */
 export interface OpenFile {
   readonly path: string;
-  readonly format: Format;
+  readonly format: FileFormat;
   readonly file: SecretFile;
   /** Bytes on disk; empty, without stats, if the file does not exist yet. */
   readonly bytes: Buffer;
@@ -25,7 +30,7 @@ export const FILE = 'FILE';
  * @param format format if the name does not tell it
  * @throws `invalid` if it cannot be read, is not text, or is not in the format
  */
-export async function openSecretFile(path: string, format?: FormatName): Promise<OpenFile> {
+export async function openSecretFile(path: string, format?: FileFormatName): Promise<OpenFile> {
   const stats = statSync(path, { throwIfNoEntry: false });
   // Checked before it is opened: a pipe would block forever.
   if (stats !== undefined) refuseIrregular(path, stats);
@@ -34,7 +39,7 @@ export async function openSecretFile(path: string, format?: FormatName): Promise
 }
 
 /** Reads a file; if it does not exist, returns the initial content of a new one. */
-export async function openOrNewFile(path: string, format?: FormatName): Promise<OpenFile> {
+export async function openOrNewFile(path: string, format?: FileFormatName): Promise<OpenFile> {
   if (isThere(path)) return openSecretFile(path, format);
   const reader = await formatFor(path, format);
   const file = reader.parse(reader.name === 'json' ? '{}\n' : '', path);
@@ -45,7 +50,7 @@ export async function openOrNewFile(path: string, format?: FormatName): Promise<
 export async function parsedFile(
   path: string,
   bytes: Buffer,
-  format: FormatName | undefined,
+  format: FileFormatName | undefined,
 ): Promise<Omit<OpenFile, 'stats'>> {
   const reader = await formatFor(path, format);
   return { path, format: reader, file: reader.parse(textOf(path, bytes), path), bytes };
@@ -55,7 +60,7 @@ export async function parsedFile(
  * Returns the parser for a file of that name.
  * @throws `unsupported` if its format is unknown
  */
-export const formatFor = (path: string, format: FormatName | undefined): Promise<Format> =>
+export const formatFor = (path: string, format: FileFormatName | undefined): Promise<FileFormat> =>
   loadFormat(format ?? formatOf(path) ?? unknownFormat(path));
 
 function refuseIrregular(path: string, stats: Stats): void {

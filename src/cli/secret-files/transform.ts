@@ -1,16 +1,16 @@
 import { asCofferError, CofferError } from '../../ground/errors.ts';
 import {
-  type Format,
+  type FileFormat,
   lineCounter,
   otherNameRefused,
-  type Place,
+  type ScalarPlace,
   type SecretFile,
 } from '../../secret-files/format.ts';
 import { respliced } from '../../secret-files/splice.ts';
 import { formatValue, type SealedValue } from '../../secret-files/value.ts';
 import type { KeyReference } from '../../transit/envelope/ports.ts';
 import type { Session } from '../session.ts';
-import type { Result } from '../team/found-values.ts';
+import type { ValueResult } from '../team/found-values.ts';
 import { teamKeysFor } from '../team/nearest.ts';
 import type { Adoption, CountedVersions } from '../team/team-keys.ts';
 import { openValues, rewrapValues, sealValues } from './values.ts';
@@ -19,7 +19,7 @@ import { openValues, rewrapValues, sealValues } from './values.ts';
 export interface ReadFile {
   /** Path in error messages. */
   readonly path: string;
-  readonly format: Format;
+  readonly format: FileFormat;
   readonly file: SecretFile;
 }
 
@@ -55,7 +55,7 @@ export function knownValues(sealed: SecretFile, opened: SecretFile): KnownValues
 /** Values to encrypt in one file. */
 export interface Sealing extends ReadFile {
   readonly key: KeyReference;
-  readonly places: readonly Place[];
+  readonly places: readonly ScalarPlace[];
   /** Known ciphertexts, which unchanged values of the same name and key keep. */
   readonly known?: KnownValues | undefined;
 }
@@ -68,7 +68,7 @@ export async function sealFiles(
   session: Session,
   sealings: readonly Sealing[],
 ): Promise<readonly FileResult[]> {
-  const values = new Map<Place, SealedValue>();
+  const values = new Map<ScalarPlace, SealedValue>();
   const refusals = new Map(sealings.map((sealing) => [sealing, otherNamesOf(sealing)]));
   const allowed = sealings.filter((sealing) => refusals.get(sealing)?.length === 0);
   const marks = new Map<Sealing, string>();
@@ -131,7 +131,7 @@ const isUnder = (value: SealedValue, { mount, name }: KeyReference): boolean =>
 export function openFiles(
   session: Session,
   files: readonly ReadFile[],
-  isMeant: (place: Place) => boolean = () => true,
+  isMeant: (place: ScalarPlace) => boolean = () => true,
   which?: CountedVersions,
 ): Promise<readonly FileResult[]> {
   return exchangeAll(files, isMeant, async (found) => openValues(session, found, which));
@@ -162,17 +162,17 @@ export function rewrapFiles(
       const results = await rewrapValues(session, found, adoption);
       return results.map((result, index) => {
         if (result instanceof CofferError) return result;
-        const { file, place, value } = found[index] as Found;
+        const { file, place, value } = found[index] as LocatedValue;
         return result === value ? place.source : file.written(place, formatValue(result));
       });
     },
   );
 }
 
-interface Found {
+interface LocatedValue {
   readonly path: string;
   readonly file: SecretFile;
-  readonly place: Place;
+  readonly place: ScalarPlace;
   readonly name: string;
   readonly value: SealedValue;
   readonly where: string;
@@ -184,24 +184,24 @@ interface Found {
  */
 async function exchangeAll(
   files: readonly ReadFile[],
-  isMeant: (place: Place) => boolean,
-  exchange: (found: readonly Found[]) => Promise<readonly Result<string>[]>,
+  isMeant: (place: ScalarPlace) => boolean,
+  exchange: (found: readonly LocatedValue[]) => Promise<readonly ValueResult<string>[]>,
 ): Promise<readonly FileResult[]> {
   const found = files.flatMap(({ path, file }) => {
     const lineOf = lineCounter(file.text);
-    return file.places.flatMap((place): Found[] => {
+    return file.places.flatMap((place): LocatedValue[] => {
       const { name, sealed: value, start } = place;
       if (value === undefined || !isMeant(place)) return [];
       return [{ file, path, place, name, value, where: `${path}:${lineOf(start)}` }];
     });
   });
   const results = found.length === 0 ? [] : await exchange(found);
-  const ofFile = Map.groupBy(found.keys(), (index) => (found[index] as Found).file);
+  const ofFile = Map.groupBy(found.keys(), (index) => (found[index] as LocatedValue).file);
   return files.map((read): FileResult => {
-    const sources = new Map<Place, string>();
+    const sources = new Map<ScalarPlace, string>();
     const errors: CofferError[] = [];
     for (const index of ofFile.get(read.file) ?? []) {
-      const [item, result] = [found[index] as Found, results[index]];
+      const [item, result] = [found[index] as LocatedValue, results[index]];
       // One error may apply to all values.
       if (result instanceof CofferError) errors.push(...(errors.includes(result) ? [] : [result]));
       else if (result !== undefined && result !== item.place.source) sources.set(item.place, result);
@@ -210,7 +210,7 @@ async function exchangeAll(
   });
 }
 
-function exchanged({ format, path, file }: ReadFile, sources: ReadonlyMap<Place, string>): FileResult {
+function exchanged({ format, path, file }: ReadFile, sources: ReadonlyMap<ScalarPlace, string>): FileResult {
   try {
     return { file: respliced(format, path, file, sources), changed: sources.size };
   } catch (error) {

@@ -2,13 +2,13 @@ import { isUtf8 } from 'node:buffer';
 import { decodeBase64 } from '../../ground/base64.ts';
 import { utf8, wipe } from '../../ground/bytes.ts';
 import { asCofferError, CofferError, notFound, unavailable, unsupported } from '../../ground/errors.ts';
-import { isObject } from '../../ground/objects.ts';
+import { isObject, type JsonObject } from '../../ground/objects.ts';
 import type { Runner } from '../../operations/declaration/operation.ts';
 import type { SealedValue } from '../../secret-files/value.ts';
 import type { KeyReference } from '../../transit/envelope/ports.ts';
 import { inBoundedCalls, MOST_ITEMS, MOST_SIZE, warnOnce } from '../files/bounded-calls.ts';
 import type { Session } from '../session.ts';
-import type { FoundValue, OpenValue, Result } from '../team/found-values.ts';
+import type { FoundValue, OpenValue, ValueResult } from '../team/found-values.ts';
 import { teamKeysFor } from '../team/nearest.ts';
 import type { Adoption, CountedVersions, TeamKeys } from '../team/team-keys.ts';
 
@@ -21,17 +21,17 @@ const MOST_EXPLAINED = 5;
 async function withTheirKeys<T>(
   session: Session,
   values: readonly FoundValue[],
-  ofTeam: (keys: TeamKeys, some: readonly FoundValue[]) => Promise<readonly Result<T>[]>,
-  ofStore: (some: readonly FoundValue[]) => Promise<readonly Result<T>[]>,
-): Promise<readonly Result<T>[]> {
+  ofTeam: (keys: TeamKeys, some: readonly FoundValue[]) => Promise<readonly ValueResult<T>[]>,
+  ofStore: (some: readonly FoundValue[]) => Promise<readonly ValueResult<T>[]>,
+): Promise<readonly ValueResult<T>[]> {
   const teams: (TeamKeys | undefined)[] = [];
   for (const { path, value } of values) teams.push(await teamKeysFor(session, path, value.mount));
   if (teams.every((keys) => keys === undefined)) return ofStore(values);
-  const results = new Array<Result<T>>(values.length);
+  const results = new Array<ValueResult<T>>(values.length);
   for (const [keys, indexes] of Map.groupBy(values.keys(), (index) => teams[index])) {
     const some = indexes.map((index) => values[index] as FoundValue);
     const found = keys === undefined ? await ofStore(some) : await ofTeam(keys, some);
-    for (const [at, index] of indexes.entries()) results[index] = found[at] as Result<T>;
+    for (const [at, index] of indexes.entries()) results[index] = found[at] as ValueResult<T>;
   }
   return results;
 }
@@ -57,17 +57,20 @@ export async function sealValues(
     plaintext: utf8(source).toString('base64'),
     ...bindingTo(name),
   }));
-  const answers = await runBatches(session, runner, 'encrypt', key, items, { no_create: true }).catch(
-    (error: unknown) => {
-      throw (
-        missingKey(
-          error,
-          key,
-          `check that this is the right store, or run "coffer transit keys create ${key.name}"`,
-        ) ?? error
-      );
-    },
-  );
+  const answers = await runBatches(session, runner, {
+    operation: 'encrypt',
+    key,
+    items,
+    more: { no_create: true },
+  }).catch((error: unknown) => {
+    throw (
+      missingKey(
+        error,
+        key,
+        `check that this is the right store, or run "coffer transit keys create ${key.name}"`,
+      ) ?? error
+    );
+  });
   return answers.map((answer) => {
     if (typeof answer['error'] !== 'string') return sealedIn(answer, key);
     throw unsupported(`key "${key.name}" cannot encrypt values in files: ${answer['error']}`, {
@@ -84,7 +87,7 @@ export async function openValues(
   session: Session,
   values: readonly FoundValue[],
   which?: CountedVersions,
-): Promise<readonly Result<string>[]> {
+): Promise<readonly ValueResult<string>[]> {
   return withTheirKeys(
     session,
     values,
@@ -104,7 +107,7 @@ export async function rewrapValues(
   session: Session,
   values: readonly FoundValue[],
   adoption?: Adoption,
-): Promise<readonly Result<SealedValue>[]> {
+): Promise<readonly ValueResult<SealedValue>[]> {
   return withTheirKeys(
     session,
     values,
@@ -120,8 +123,6 @@ export async function rewrapValues(
   );
 }
 
-type Answer = Readonly<Record<string, unknown>>;
-
 const bindingTo = (name: string) => {
   const bytes = utf8(name).toString('base64');
   return { associated_data: bytes, context: bytes };
@@ -134,10 +135,10 @@ async function withEachKey<T>(
   session: Session,
   operation: 'decrypt' | 'rewrap',
   values: readonly FoundValue[],
-  resultOf: (answer: Answer, key: KeyReference) => T,
-): Promise<Result<T>[]> {
+  resultOf: (answer: JsonObject, key: KeyReference) => T,
+): Promise<ValueResult<T>[]> {
   const byKey = Map.groupBy(values.keys(), (index) => idOf(keyOf((values[index] as FoundValue).value)));
-  const results = new Array<Result<T>>(values.length);
+  const results = new Array<ValueResult<T>>(values.length);
   const runner = await session.runner().catch((error: unknown) => {
     throw withoutStore(error, values) ?? error;
   });
@@ -145,7 +146,7 @@ async function withEachKey<T>(
     const found = indexes.map((index) => values[index] as FoundValue);
     const key = keyOf((found[0] as FoundValue).value);
     const items = found.map(({ name, value }) => ({ ciphertext: ciphertextOf(value), ...bindingTo(name) }));
-    const outcomes = await runBatches(session, runner, operation, key, items).catch((error: unknown) => {
+    const outcomes = await runBatches(session, runner, { operation, key, items }).catch((error: unknown) => {
       const missing = missingKey(error, key, OTHER_STORE);
       if (missing === undefined) throw error;
       return missing;
@@ -161,9 +162,9 @@ async function withEachKey<T>(
 
 function resultFor<T>(
   item: FoundValue,
-  answer: Answer | CofferError,
-  resultOf: (answer: Answer) => T,
-): Result<T> {
+  answer: JsonObject | CofferError,
+  resultOf: (answer: JsonObject) => T,
+): ValueResult<T> {
   try {
     if (answer instanceof CofferError) throw answer;
     const { error } = answer;
@@ -178,7 +179,7 @@ function resultFor<T>(
 /** Returns the ciphertext with the prefix that all compatible servers read, whichever they write. */
 const ciphertextOf = ({ version, payload }: SealedValue): string => `vault:v${version}:${payload}`;
 
-function sealedIn(answer: Answer, { mount, name }: KeyReference): SealedValue {
+function sealedIn(answer: JsonObject, { mount, name }: KeyReference): SealedValue {
   const [, version, payload] = /^[a-z]+:v(\d+):([A-Za-z0-9+/=]+)$/.exec(String(answer['ciphertext'])) ?? [];
   if (version === undefined || payload === undefined) {
     throw unsupported(`the ciphertexts of key "${name}" have a custom format and cannot be stored in files`);
@@ -186,7 +187,7 @@ function sealedIn(answer: Answer, { mount, name }: KeyReference): SealedValue {
   return { mount, key: name, version: Number(version), payload };
 }
 
-function textIn(answer: Answer): string {
+function textIn(answer: JsonObject): string {
   const bytes = decodeBase64(String(answer['plaintext']));
   try {
     // A decoder for each value would cost more than decrypting it.
@@ -197,15 +198,19 @@ function textIn(answer: Answer): string {
   }
 }
 
+interface BatchesRequest {
+  readonly operation: 'encrypt' | 'decrypt' | 'rewrap';
+  readonly key: KeyReference;
+  readonly items: readonly Readonly<Record<string, string>>[];
+  readonly more?: object | undefined;
+}
+
 async function runBatches(
   session: Session,
   runner: Runner,
-  operation: 'encrypt' | 'decrypt' | 'rewrap',
-  { mount, name }: KeyReference,
-  items: readonly Readonly<Record<string, string>>[],
-  more: object = {},
-): Promise<readonly Answer[]> {
-  const answers: Answer[] = [];
+  { operation, key: { mount, name }, items, more = {} }: BatchesRequest,
+): Promise<readonly JsonObject[]> {
+  const answers: JsonObject[] = [];
   const warn = warnOnce(session);
   for (const batch of inBoundedCalls(items, {
     items: MOST_ITEMS,
@@ -260,8 +265,8 @@ const placedError = (
 async function explained<T>(
   session: Session,
   values: readonly FoundValue[],
-  results: readonly Result<T>[],
-): Promise<readonly Result<T>[]> {
+  results: readonly ValueResult<T>[],
+): Promise<readonly ValueResult<T>[]> {
   let left = MOST_EXPLAINED;
   let hasReason = false;
   const outcomes = await Promise.all(
@@ -288,7 +293,7 @@ async function explained<T>(
 const isPuzzling = (result: unknown): boolean =>
   result instanceof CofferError && result.kind === 'inauthentic';
 
-interface Reason {
+interface RefusalReason {
   readonly message: string;
   readonly hint: string;
 }
@@ -297,13 +302,15 @@ async function otherPlace(
   session: Session,
   { name, value }: FoundValue,
   values: readonly FoundValue[],
-): Promise<Reason | undefined> {
+): Promise<RefusalReason | undefined> {
   const names = [...new Set([...values.map((other) => other.name), ...neighbours(name)])]
     .filter((other) => other !== name)
     .slice(0, MOST_ITEMS);
   const runner = await session.runner();
   const items = names.map((other) => ({ ciphertext: ciphertextOf(value), ...bindingTo(other) }));
-  const answers = await runBatches(session, runner, 'decrypt', keyOf(value), items).catch(() => []);
+  const answers = await runBatches(session, runner, { operation: 'decrypt', key: keyOf(value), items }).catch(
+    () => [],
+  );
   const index = answers.findIndex((answer) => answer['error'] === undefined);
   if (index < 0) return undefined;
   return {
@@ -324,7 +331,7 @@ const neighbours = (name: string): readonly string[] =>
 async function wrongVersion(
   session: Session,
   { mount, key, version }: SealedValue,
-): Promise<Reason | undefined> {
+): Promise<RefusalReason | undefined> {
   const runner = await session.runner();
   const outcome = await runner.run('transit keys read', { name: key }, mount).catch(() => undefined);
   const data = isObject(outcome?.data) ? outcome.data : {};

@@ -126,7 +126,7 @@ const wholeNumber = (options: Given['options'], flag: string): number | undefine
   numberOption(options, flag, /^\d{1,3}$/, 'use an integer from 2 to 255');
 
 /** Reports the slots that a command creates. */
-export interface SlotNews {
+interface SlotNews {
   /**
    * Prints the generated keys and shares; called before the slots are created.
    * @throws `unavailable` if the reader of the output is gone

@@ -42,7 +42,7 @@ const KEYBOARD = ['qwertyuiop', 'asdfghjkl', 'zxcvbnm', 'qwertzuiop', '123456789
 const SHORTEST_PATTERN = 3;
 const SHORT = 12;
 
-type Piece = {
+type PassphrasePiece = {
   readonly length: number;
   readonly bits: number;
   readonly what: 'common' | 'pattern' | 'word' | 'other';
@@ -57,7 +57,7 @@ export function weaknessOf(passphrase: string): string | undefined {
   const pieces = piecesOf(passphrase);
   const bits = pieces.reduce((sum, piece) => sum + piece.bits, 0);
   if (bits >= WEAK_BELOW) return undefined;
-  const share = (what: Piece['what']): number =>
+  const share = (what: PassphrasePiece['what']): number =>
     pieces.reduce((sum, piece) => sum + (piece.what === what ? piece.length : 0), 0) / passphrase.length;
   if (share('common') >= 0.5) return 'it is a common password';
   if (share('pattern') >= 0.5) return 'it is mostly a pattern';
@@ -69,8 +69,8 @@ export function weaknessOf(passphrase: string): string | undefined {
   return 'it is easy to guess';
 }
 
-function piecesOf(passphrase: string): readonly Piece[] {
-  const pieces: Piece[] = [];
+function piecesOf(passphrase: string): readonly PassphrasePiece[] {
+  const pieces: PassphrasePiece[] = [];
   const folded = unmasked(passphrase);
   const bits = bitsOfAny(passphrase);
   for (let at = 0; at < passphrase.length; ) {
@@ -99,7 +99,7 @@ const unmasked = (text: string): string =>
     return MASKS[char] ?? (small.length === 1 ? small : char);
   });
 
-function pieceAt(text: string, folded: string, at: number, bits: number): Piece {
+function pieceAt(text: string, folded: string, at: number, bits: number): PassphrasePiece {
   const common = longestAt(folded, at, COMMON, LONGEST_COMMON) || longestAt(text, at, COMMON, LONGEST_COMMON);
   const pattern = patternAt(text.toLowerCase(), at);
   const word = longestAt(folded, at, words, LONGEST_WORD);

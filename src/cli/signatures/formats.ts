@@ -34,7 +34,7 @@ export interface SignatureFormat {
   sign(signer: Signer, digest: Buffer, about: SignedThing): Promise<string>;
 }
 
-export interface SignedThing {
+interface SignedThing {
   readonly fileName: string;
   readonly namespace: string;
   readonly comment: string | undefined;

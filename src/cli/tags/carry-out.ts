@@ -7,10 +7,16 @@ import type {
   WorkspaceResource,
 } from '../../operations/tags/documents.ts';
 import type { Session } from '../session.ts';
-import { carryOut, inCalls, type Piece } from './in-calls.ts';
-import type { Attachment, Binding, Plan } from './plan.ts';
+import { type CountedCall, carryOut, inCalls } from './in-calls.ts';
+import type { Attachment, PlannedBinding, TagPlan } from './plan.ts';
 import type { Whole } from './surroundings.ts';
 import { deletingUnused } from './unused.ts';
+
+interface PlannedOrganization {
+  readonly organization_name: string;
+  readonly whole: Whole;
+  readonly plan: TagPlan;
+}
 
 /**
  * Carries out a plan, with as few calls as possible. Only planned changes are made; nothing that was changed meanwhile
@@ -19,9 +25,7 @@ import { deletingUnused } from './unused.ts';
 export async function carryOutPlan(
   session: Session,
   runner: Runner,
-  organization_name: string,
-  whole: Whole,
-  plan: Plan,
+  { organization_name, whole, plan }: PlannedOrganization,
 ): Promise<void> {
   const tags = new Map(whole.tags.map(({ id, attributes }) => [attributes.name, id]));
   const workspaces = new Map(whole.workspaces.map(({ id, name }) => [name, id]));
@@ -66,8 +70,13 @@ export async function carryOutPlan(
     ...makeProjects,
     ...makeWorkspaces,
     ...moving(runner, plan, ids),
-    ...binding(runner, plan.unbound, ids, 'unbind', ({ key }) => key),
-    ...binding(runner, plan.bound, ids, 'bind', ({ key, value }) => ({ key, value })),
+    ...binding(runner, { bindings: plan.unbound, ids, operation: 'unbind', print: ({ key }) => key }),
+    ...binding(runner, {
+      bindings: plan.bound,
+      ids,
+      operation: 'bind',
+      print: ({ key, value }) => ({ key, value }),
+    }),
     ...linking(runner, added, ids, { ofTag: 'tags attach', ofWorkspace: 'workspaces tag' }),
     ...linking(runner, plan.removed, ids, { ofTag: 'tags detach', ofWorkspace: 'workspaces untag' }),
     ...deletingUnused(runner, organization_name, plan.deletedTags),
@@ -81,7 +90,7 @@ interface Ids {
   project(name: string): string;
 }
 
-const moving = (runner: Runner, { moved }: Plan, ids: Ids): readonly Piece[] =>
+const moving = (runner: Runner, { moved }: TagPlan, ids: Ids): readonly CountedCall[] =>
   [...Map.groupBy(moved, ({ project }) => project)].flatMap(([project, moves]) =>
     inCalls(moves).map((part) => ({
       count: part.length,
@@ -93,14 +102,15 @@ const moving = (runner: Runner, { moved }: Plan, ids: Ids): readonly Piece[] =>
     })),
   );
 
+interface BindingCall {
+  readonly bindings: readonly PlannedBinding[];
+  readonly ids: Ids;
+  readonly operation: 'bind' | 'unbind';
+  readonly print: (binding: PlannedBinding) => unknown;
+}
+
 /** Binds each workspace and each project with a call of its own. */
-const binding = (
-  runner: Runner,
-  bindings: readonly Binding[],
-  ids: Ids,
-  operation: 'bind' | 'unbind',
-  print: (binding: Binding) => unknown,
-): readonly Piece[] =>
+const binding = (runner: Runner, { bindings, ids, operation, print }: BindingCall): readonly CountedCall[] =>
   [...Map.groupBy(bindings, ({ on, name }) => `${on} ${name}`).values()].map((group) => ({
     count: group.length,
     async run() {
@@ -118,7 +128,7 @@ function linking(
   attachments: readonly Attachment[],
   ids: Ids,
   operations: { readonly ofTag: string; readonly ofWorkspace: string },
-): readonly Piece[] {
+): readonly CountedCall[] {
   const byTag = [...Map.groupBy(attachments, ({ tag }) => tag)].flatMap(([tag, items]) =>
     inCalls(items).map((part) => [tag, part] as const),
   );

@@ -53,7 +53,7 @@ export function choiceOf(options: Given['options']): Choice | undefined {
   };
 }
 
-export interface Chosen {
+interface Chosen {
   readonly workspaces: readonly WorkspaceResource[];
   readonly isWhole: boolean;
 }

@@ -2,7 +2,7 @@ import { asCofferError, failedAfter } from '../../ground/errors.ts';
 import { MOST_LINKED } from '../../operations/json-api/linkage.ts';
 import { inBoundedCalls } from '../files/bounded-calls.ts';
 import type { Session } from '../session.ts';
-import { Progress } from '../terminal/progress.ts';
+import { ProgressBar } from '../terminal/progress.ts';
 
 /** Splits items into calls of the maximum size. */
 export const inCalls = <T>(items: readonly T[]): readonly (readonly T[])[] => [
@@ -10,7 +10,7 @@ export const inCalls = <T>(items: readonly T[]): readonly (readonly T[])[] => [
 ];
 
 /** One call, and the number of objects that it changes. */
-export interface Piece {
+export interface CountedCall {
   readonly count: number;
   run(): Promise<unknown>;
 }
@@ -23,11 +23,11 @@ export interface Piece {
 export async function carryOut(
   session: Session,
   noun: string,
-  pieces: readonly Piece[],
+  pieces: readonly CountedCall[],
   hint = 'the same command does the rest',
 ): Promise<void> {
   const total = pieces.reduce((sum, { count }) => sum + count, 0);
-  const progress = new Progress(session, { bytes: undefined, noun, besideOutput: false });
+  const progress = new ProgressBar(session, { bytes: undefined, noun, besideOutput: false });
   let done = 0;
   try {
     for (const { count, run } of pieces) {

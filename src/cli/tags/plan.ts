@@ -1,23 +1,23 @@
 import type { TagResource } from '../../operations/tags/documents.ts';
-import type { Bindings, TagFile } from '../../tag-files/tag-file.ts';
+import type { KeyValues, TagFile } from '../../tag-files/tag-file.ts';
 import { plainName, tagName } from '../../tags/names.ts';
 import { type Owned, ownedBy } from './owned.ts';
-import type { Bound, Whole } from './surroundings.ts';
+import type { KeyHolder, Whole } from './surroundings.ts';
 
 /**
  * Changes that bring an organization into the state of a file.
  * @see docs/decisions/0201
  */
 
-export interface Plan {
+export interface TagPlan {
   readonly newTags: readonly string[];
   readonly newProjects: readonly string[];
   readonly newWorkspaces: readonly string[];
   readonly moved: readonly Move[];
   readonly added: readonly Attachment[];
   readonly removed: readonly Attachment[];
-  readonly bound: readonly Binding[];
-  readonly unbound: readonly Binding[];
+  readonly bound: readonly PlannedBinding[];
+  readonly unbound: readonly PlannedBinding[];
   readonly deletedTags: readonly TagResource[];
 }
 
@@ -26,13 +26,13 @@ export interface Attachment {
   readonly tag: string;
 }
 
-export interface Move {
+interface Move {
   readonly workspace: string;
   readonly project: string;
   readonly before: string | undefined;
 }
 
-export interface Binding {
+export interface PlannedBinding {
   readonly on: 'workspace' | 'project';
   readonly name: string;
   readonly key: string;
@@ -54,7 +54,7 @@ export interface PlanOptions {
  * Plans the changes. Workspaces that the file does not name are not changed, nor are tags that it does not manage.
  * @throws `invalid` naming an invalid value of the file
  */
-export function planOf(file: TagFile, whole: Whole, options: PlanOptions): Plan {
+export function planOf(file: TagFile, whole: Whole, options: PlanOptions): TagPlan {
   return new Planning(file, whole, options).plan();
 }
 
@@ -68,8 +68,8 @@ class Planning {
   readonly #added: Attachment[] = [];
   readonly #removed: Attachment[] = [];
   readonly #moved: Move[] = [];
-  readonly #bound: Binding[] = [];
-  readonly #unbound: Binding[] = [];
+  readonly #bound: PlannedBinding[] = [];
+  readonly #unbound: PlannedBinding[] = [];
 
   constructor(file: TagFile, whole: Whole, options: PlanOptions) {
     this.#file = file;
@@ -80,7 +80,7 @@ class Planning {
     this.#projects = new Set(file.projects?.keys());
   }
 
-  plan(): Plan {
+  plan(): TagPlan {
     const { tags, workspaces, projects } = this.#whole;
     const known = new Set(tags.map(({ attributes }) => attributes.name));
     const present = new Set(workspaces.map(({ name }) => name));
@@ -125,7 +125,7 @@ class Planning {
     }
   }
 
-  #bindings(on: Binding['on'], name: string, wanted: Bindings, found: Bound | undefined): void {
+  #bindings(on: PlannedBinding['on'], name: string, wanted: KeyValues, found: KeyHolder | undefined): void {
     const has = found?.bindings ?? new Map<string, string>();
     for (const [key, value] of wanted) {
       this.#owned.check(key);
@@ -160,13 +160,13 @@ class Planning {
   }
 }
 
-export const isEmpty = (plan: Plan): boolean => Object.values(plan).every(({ length }) => length === 0);
+export const isEmpty = (plan: TagPlan): boolean => Object.values(plan).every(({ length }) => length === 0);
 
-const owner = ({ on, name }: Binding): string => (on === 'project' ? `project ${name}` : name);
+const owner = ({ on, name }: PlannedBinding): string => (on === 'project' ? `project ${name}` : name);
 const pair = (key: string, value: string): string => (value === '' ? key : `${key}=${value}`);
 
 /** Formats one line for each change: `+` adds, `~` changes, `-` removes. */
-export const planLines = (plan: Plan): readonly string[] => [
+export const planLines = (plan: TagPlan): readonly string[] => [
   ...plan.newTags.map((tag) => `+ tag ${tag}`),
   ...plan.newProjects.map((project) => `+ project ${project}`),
   ...plan.newWorkspaces.map((workspace) => `+ workspace ${workspace}`),
@@ -188,7 +188,7 @@ export const planLines = (plan: Plan): readonly string[] => [
  * Formats the number of changes of each kind.
  * @param words verbs for additions, changes and removals
  */
-export function planSummary(plan: Plan, words: readonly [string, string, string]): string {
+export function planSummary(plan: TagPlan, words: readonly [string, string, string]): string {
   const counts = ['+', '~', '-'].map(
     (sign) => planLines(plan).filter((line) => line.startsWith(sign)).length,
   );

@@ -1,9 +1,9 @@
 import { asCofferError, invalid } from '../../ground/errors.ts';
 import { isObject } from '../../ground/objects.ts';
 import type { Runner } from '../../operations/declaration/operation.ts';
-import type { Gathered, ListDocument } from '../../operations/json-api/pages.ts';
+import type { GatheredList, ListDocument } from '../../operations/json-api/pages.ts';
 import type { ProjectResource, TagResource, WorkspaceResource } from '../../operations/tags/documents.ts';
-import type { Bindings } from '../../tag-files/tag-file.ts';
+import type { KeyValues } from '../../tag-files/tag-file.ts';
 import { everyPage } from '../every-page.ts';
 import type { RawValues } from '../files/operation-values.ts';
 import type { Session } from '../session.ts';
@@ -22,14 +22,14 @@ export function organizationOf(session: Session): string {
 }
 
 /** Object that keys are bound to. */
-export interface Bound {
+export interface KeyHolder {
   readonly id: string;
   readonly name: string;
   /** Its own bindings; undefined if they are not visible. */
-  readonly bindings: Bindings | undefined;
+  readonly bindings: KeyValues | undefined;
 }
 
-export interface Standing extends Bound {
+interface TaggedWorkspace extends KeyHolder {
   readonly tags: readonly string[];
   /** Name of its project; undefined if it is not visible. */
   readonly project: string | undefined;
@@ -38,8 +38,8 @@ export interface Standing extends Bound {
 /** All tags, workspaces and projects of an organization. */
 export interface Whole {
   readonly tags: readonly TagResource[];
-  readonly workspaces: readonly Standing[];
-  readonly projects: readonly Bound[];
+  readonly workspaces: readonly TaggedWorkspace[];
+  readonly projects: readonly KeyHolder[];
   /** False if something changed while it was read. */
   readonly isWhole: boolean;
 }
@@ -53,7 +53,10 @@ export async function readWhole(session: Session, runner: Runner, organization_n
     const workspaces = await withBindings<WorkspaceResource>(session, from, 'workspaces list', {
       organization_name,
     });
-    const tags = await everyPage<TagResource>(session, from, 'tags list', { organization_name });
+    const tags = await everyPage<TagResource>(session, from, {
+      operation: 'tags list',
+      raw: { organization_name },
+    });
     const names = new Map(projects?.document.data.map(({ id, attributes }) => [id, attributes.name]));
     return {
       tags: tags.document.data,
@@ -70,9 +73,9 @@ export async function readWhole(session: Session, runner: Runner, organization_n
 }
 
 const standings = (
-  gathered: Gathered<WorkspaceResource> | undefined,
+  gathered: GatheredList<WorkspaceResource> | undefined,
   projects: ReadonlyMap<string, string>,
-): readonly Standing[] => {
+): readonly TaggedWorkspace[] => {
   const bound = boundIn(gathered?.document);
   return (gathered?.document.data ?? []).map(({ id, attributes, relationships }) => ({
     id,
@@ -92,18 +95,18 @@ export async function withBindings<R>(
   runner: Runner,
   list: string,
   raw: RawValues,
-): Promise<Gathered<R> | undefined> {
+): Promise<GatheredList<R> | undefined> {
   try {
-    return await everyPage<R>(session, runner, list, { ...raw, include: INCLUDE });
+    return await everyPage<R>(session, runner, { operation: list, raw: { ...raw, include: INCLUDE } });
   } catch (error) {
     const { kind } = asCofferError(error) ?? {};
-    if (kind === 'invalid') return everyPage<R>(session, runner, list, raw);
+    if (kind === 'invalid') return everyPage<R>(session, runner, { operation: list, raw });
     if (kind === 'not-found' && list === 'projects list') return undefined;
     throw error;
   }
 }
 
-type Pair = readonly [key: string, value: string];
+type KeyValuePair = readonly [key: string, value: string];
 
 /**
  * Returns the bindings included in a list, by ID, by default without inherited ones; undefined if nothing is included.
@@ -111,9 +114,9 @@ type Pair = readonly [key: string, value: string];
 function boundIn(
   document: ListDocument<unknown> | undefined,
   takesInherited = false,
-): ReadonlyMap<string, Pair> | undefined {
+): ReadonlyMap<string, KeyValuePair> | undefined {
   if (document?.included === undefined) return undefined;
-  const pairs = new Map<string, Pair>();
+  const pairs = new Map<string, KeyValuePair>();
   for (const item of document.included as readonly unknown[]) {
     if (!isObject(item) || !isObject(item['attributes'])) continue;
     const { id, links } = item;
@@ -142,8 +145,8 @@ interface Relations {
 
 function linkedBindings(
   relations: Relations,
-  pairs: ReadonlyMap<string, Pair> | undefined,
-): Bindings | undefined {
+  pairs: ReadonlyMap<string, KeyValuePair> | undefined,
+): KeyValues | undefined {
   const linked = relations['effective-tag-bindings']?.data;
   if (pairs === undefined || linked === undefined) return undefined;
   return new Map(linked.flatMap(({ id }) => (pairs.has(id) ? [pairs.get(id) ?? ['', '']] : [])));

@@ -1,7 +1,7 @@
 import type { Runner } from '../../operations/declaration/operation.ts';
 import type { Resources, TagResource } from '../../operations/tags/documents.ts';
 import { UNUSED_ONLY } from '../../operations/tags/tags.ts';
-import { inCalls, type Piece } from './in-calls.ts';
+import { type CountedCall, inCalls } from './in-calls.ts';
 
 /**
  * Returns the calls that delete tags that no workspace had when they were read; a tag attached to a workspace since
@@ -13,7 +13,7 @@ export const deletingUnused = (
   organization_name: string,
   tags: readonly TagResource[],
   onDeleted: (names: readonly string[]) => void = () => {},
-): readonly Piece[] =>
+): readonly CountedCall[] =>
   inCalls(tags).map((part) => ({
     count: part.length,
     async run() {

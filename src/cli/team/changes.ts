@@ -3,7 +3,7 @@ import { systemClock } from '../../ground/clock.ts';
 import { denied } from '../../ground/errors.ts';
 import { systemRandom } from '../../ground/random.ts';
 import { armorOfLine, openArmor } from '../../team/armor.ts';
-import { type CardFact, type Fact, isCard, type Kind, printMessage, takesOut } from '../../team/fact.ts';
+import { type CardFact, type Fact, type FactKind, isCard, printMessage, takesOut } from '../../team/fact.ts';
 import { writeFact } from '../../team/files.ts';
 import { headsOf, type Judgement, judge } from '../../team/judge/judge.ts';
 import { sshLineOf } from '../../team/recipients.ts';
@@ -12,18 +12,18 @@ import { signatureCheck, signed, verifiedMark } from '../../team/signing.ts';
 import { ed25519FromSeed } from '../../transit/key-types/pkcs8.ts';
 import type { Session } from '../session.ts';
 import type { PersonalKey } from './identities.ts';
-import { type Keyring, namesOut, requireAdmin } from './keyring.ts';
+import { namesOut, requireAdmin, type TeamKeyring } from './keyring.ts';
 
 /** Returns the current time in the format of facts. */
 export const timeNow = (): string => `${new Date(systemClock.now()).toISOString().slice(0, 19)}Z`;
 
-export type Fields = readonly (readonly [string, string | number | readonly string[] | undefined])[];
+type FieldPairs = readonly (readonly [string, string | number | readonly string[] | undefined])[];
 
 /**
  * Returns the signing key of a card.
  * @throws `denied` if this person does not have it, or cannot open it
  */
-export async function signerOfCard({ card }: CardFact, keys: readonly PersonalKey[]): Promise<KeyObject> {
+async function signerOfCard({ card }: CardFact, keys: readonly PersonalKey[]): Promise<KeyObject> {
   const direct = keys.find(({ recipient, signer }) => recipient === card.sign && signer !== undefined);
   const found = (await direct?.signer?.()) ?? (await sealedSigner(card, keys));
   if (found !== undefined && sshLineOf(createPublicKey(found)) === card.sign) return found;
@@ -50,7 +50,7 @@ async function sealedSigner(
  */
 export class Changes {
   readonly session: Session;
-  readonly #keyring: Keyring;
+  readonly #keyring: TeamKeyring;
   readonly #card: CardFact;
   readonly #signer: KeyObject;
   readonly #facts: Map<string, Fact>;
@@ -61,7 +61,7 @@ export class Changes {
   #heads: readonly string[] | undefined;
   #last: string | undefined;
 
-  private constructor(session: Session, keyring: Keyring, card: CardFact, signer: KeyObject) {
+  private constructor(session: Session, keyring: TeamKeyring, card: CardFact, signer: KeyObject) {
     this.session = session;
     this.#keyring = keyring;
     this.#card = card;
@@ -77,7 +77,7 @@ export class Changes {
    * Starts changes.
    * @throws `denied` for a person who is not an admin, or does not have the signing key
    */
-  static async begin(session: Session, keyring: Keyring): Promise<Changes> {
+  static async begin(session: Session, keyring: TeamKeyring): Promise<Changes> {
     const card = requireAdmin(keyring);
     return new Changes(session, keyring, card, await signerOfCard(card, keyring.identities.keys));
   }
@@ -113,9 +113,9 @@ export class Changes {
    * Adds a fact.
    * @param heads facts that it follows; by default all that are valid
    */
-  add(kind: Exclude<Kind, 'store'>, fields: Fields, armor = '', heads?: readonly string[]): Fact {
+  add(kind: Exclude<FactKind, 'store'>, fields: FieldPairs, armor = '', heads?: readonly string[]): Fact {
     const after = heads ?? this.#heads ?? headsOf(this.#state);
-    const common: Fields = [
+    const common: FieldPairs = [
       ['store', this.#state.store],
       ['after', after.join(' ')],
       ['epoch', this.#state.newest.join(' ')],

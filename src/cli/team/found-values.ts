@@ -21,4 +21,4 @@ export interface FoundValue {
 }
 
 /** Result for one value; errors name its place and its name. */
-export type Result<T> = T | CofferError;
+export type ValueResult<T> = T | CofferError;

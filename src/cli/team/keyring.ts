@@ -14,7 +14,7 @@ import { alterationsOf, witnessOf } from './witness.ts';
 /** Keyring as seen by this person on this machine. */
 
 /** Purpose of opening a keyring. */
-export interface Opening {
+interface KeyringOpening {
   readonly place: KeyringPlace;
   /** Whether facts or values will be added, which requires a state without doubts. */
   readonly isChange?: boolean;
@@ -30,7 +30,7 @@ export interface Opening {
   readonly identity?: string | undefined;
 }
 
-export interface Keyring {
+export interface TeamKeyring {
   readonly place: KeyringPlace;
   readonly state: Judgement;
   readonly roots: Roots;
@@ -49,7 +49,7 @@ const tell = (state: Judgement, fact: Fact): string => `${nameOf(state, fact.by)
  * Reads and judges a keyring, and checks that it is the expected one.
  * @throws `denied` for one that no user here has confirmed; `conflict` if something is missing, doubtful or in the way
  */
-export async function openKeyring(session: Session, opening: Opening): Promise<Keyring> {
+export async function openKeyring(session: Session, opening: KeyringOpening): Promise<TeamKeyring> {
   const { place, trusting } = opening;
   const identities = await findIdentities(session, opening.identity);
   // A pipeline has a pinned identity, and stores nothing.
@@ -94,8 +94,8 @@ export async function openKeyring(session: Session, opening: Opening): Promise<K
   }
   if (known !== store) memory.setKeyringAt(place.mark, store);
   if (opening.isQuiet !== true) sayOddities(session, state);
-  refuseDoubts(session, state, opening, loaded, remembered);
-  remembered = learn(session, state, memory, remembered, isFirst || opening.isQuiet === true);
+  refuseDoubts(session, state, { opening, loaded, remembered });
+  remembered = learn(session, state, { memory, remembered, isSilent: isFirst || opening.isQuiet === true });
   const marks = [...state.good.values()].map(verifiedMark);
   if (marks.some((mark) => !verified.has(mark))) memory.noteVerified(store, marks);
   const isOwn = (card: CardFact): boolean =>
@@ -236,12 +236,20 @@ function sayOddities(session: Session, state: Judgement): void {
   }
 }
 
+interface DoubtfulState {
+  readonly opening: KeyringOpening;
+  readonly loaded: Loaded;
+  readonly remembered: Remembered;
+}
+
 function refuseDoubts(
   session: Session,
   state: Judgement,
-  { isChange = false, removing, place }: Opening,
-  { strangers, blockers }: Loaded,
-  { names }: Remembered,
+  {
+    opening: { isChange = false, removing, place },
+    loaded: { strangers, blockers },
+    remembered: { names },
+  }: DoubtfulState,
 ): void {
   refuseQuarrels(state, false);
   const isTheirs = (fact: Fact): boolean => removing !== undefined && nameOf(state, fact.by) === removing;
@@ -277,6 +285,12 @@ function refuseDoubts(
   if (odd !== undefined) throw conflict(odd, { hint: 'fix this first; nothing was changed' });
 }
 
+interface LearnedFacts {
+  readonly memory: TeamMemory;
+  readonly remembered: Remembered;
+  readonly isSilent: boolean;
+}
+
 /**
  * Stores removals from a working tree that contains everything known, with nothing missing: an old branch teaches
  * nothing.
@@ -284,9 +298,7 @@ function refuseDoubts(
 function learn(
   session: Session,
   state: Judgement,
-  memory: TeamMemory,
-  remembered: Remembered,
-  isSilent: boolean,
+  { memory, remembered, isSilent }: LearnedFacts,
 ): Remembered {
   if (state.unseen.length > 0 || state.holes.length > 0) return remembered;
   const fresh = state.line.filter(
@@ -305,7 +317,7 @@ function learn(
  * Returns the card of this person.
  * @throws `denied` if there is none that can sign
  */
-export function requireAdmin({ card, identities }: Keyring): CardFact {
+export function requireAdmin({ card, identities }: TeamKeyring): CardFact {
   if (card === undefined) {
     throw denied('none of your keys belongs to a member of this keyring', {
       hint:

@@ -18,8 +18,8 @@ import {
 import { openMaterial } from '../../team/roots.ts';
 import type { Session } from '../session.ts';
 import { usableRoot } from './acts.ts';
-import type { FoundValue, OpenValue, Result } from './found-values.ts';
-import { type Keyring, openKeyring } from './keyring.ts';
+import type { FoundValue, OpenValue, ValueResult } from './found-values.ts';
+import { openKeyring, type TeamKeyring } from './keyring.ts';
 import { TeamMemory } from './memory.ts';
 import { type KeyringPlace, keyringAbove } from './place.ts';
 import { factsElsewhere } from './witness.ts';
@@ -36,7 +36,7 @@ export type Adoption = 'ask' | 'all' | 'none';
 export type CountedVersions = 'believed' | 'any' | 'of-all-commits';
 
 /** Opened value, with its key version, which tells whether only present members can have written it. */
-interface Opened {
+interface OpenedValue {
   readonly text: string;
   readonly version: JudgedVersion;
 }
@@ -45,7 +45,7 @@ interface Opened {
 export class TeamKeys {
   readonly #session: Session;
   readonly place: KeyringPlace;
-  readonly #opened = new Map<'read' | 'change' | 'merge', Promise<Keyring>>();
+  readonly #opened = new Map<'read' | 'change' | 'merge', Promise<TeamKeyring>>();
   readonly #materials = new Map<string, Buffer>();
   /** Material of the versions to encrypt with, which may be requested at once for thousands of values. */
   readonly #fit = new Map<string, Promise<Buffer>>();
@@ -81,7 +81,7 @@ export class TeamKeys {
   async open(
     values: readonly FoundValue[],
     which: CountedVersions = 'believed',
-  ): Promise<readonly Result<string>[]> {
+  ): Promise<readonly ValueResult<string>[]> {
     const keyring = await this.#keyring(which === 'of-all-commits' ? 'merge' : 'read');
     return each(values, async (value) => {
       const { text, version } = await this.#open(keyring, value);
@@ -94,7 +94,7 @@ export class TeamKeys {
   async rewrap(
     values: readonly FoundValue[],
     adoption: Adoption = 'ask',
-  ): Promise<readonly Result<SealedValue>[]> {
+  ): Promise<readonly ValueResult<SealedValue>[]> {
     const keyring = await this.#keyring('change');
     return each(values, async (value) => {
       const { text, version } = await this.#open(keyring, value);
@@ -111,7 +111,7 @@ export class TeamKeys {
   }
 
   async #isAdopted(
-    keyring: Keyring,
+    keyring: TeamKeyring,
     version: JudgedVersion,
     value: FoundValue,
     adoption: Adoption,
@@ -125,7 +125,7 @@ export class TeamKeys {
     );
   }
 
-  #keyring(how: 'read' | 'change' | 'merge'): Promise<Keyring> {
+  #keyring(how: 'read' | 'change' | 'merge'): Promise<TeamKeyring> {
     const known = this.#opened.get(how);
     if (known !== undefined) return known;
     const { place } = this;
@@ -141,13 +141,13 @@ export class TeamKeys {
     return opened;
   }
 
-  async #open(keyring: Keyring, found: FoundValue): Promise<Opened> {
+  async #open(keyring: TeamKeyring, found: FoundValue): Promise<OpenedValue> {
     const { key, version: number, payload } = found.value;
     const versions = (keyring.state.versions.get(key) ?? []).filter(
       ({ fact }) => fact.version.number === number,
     );
     if (versions.length === 0) throw noSuchVersion(keyring, key, number);
-    const opened: Opened[] = [];
+    const opened: OpenedValue[] = [];
     const materials: Buffer[] = [];
     for (const version of versions) {
       const material = await this.#material(keyring, version.fact);
@@ -181,7 +181,7 @@ export class TeamKeys {
    * Returns the key material of a version to encrypt with.
    * @throws `denied` or `conflict`
    */
-  #fitMaterial(keyring: Keyring, version: VersionFact): Promise<Buffer> {
+  #fitMaterial(keyring: TeamKeyring, version: VersionFact): Promise<Buffer> {
     const known = this.#fit.get(version.id);
     if (known !== undefined) return known;
     const look = async (): Promise<Buffer> => {
@@ -195,7 +195,7 @@ export class TeamKeys {
     return looked;
   }
 
-  async #material({ state, roots }: Keyring, { id, version }: VersionFact): Promise<Buffer | undefined> {
+  async #material({ state, roots }: TeamKeyring, { id, version }: VersionFact): Promise<Buffer | undefined> {
     const known = this.#materials.get(id);
     if (known !== undefined) return known;
     const root = await roots.open(version.under);
@@ -213,8 +213,8 @@ function sealed(material: Buffer, { version }: VersionFact, name: string, text: 
 async function each<T>(
   values: readonly FoundValue[],
   work: (value: FoundValue) => Promise<T>,
-): Promise<readonly Result<T>[]> {
-  const results: Result<T>[] = [];
+): Promise<readonly ValueResult<T>[]> {
+  const results: ValueResult<T>[] = [];
   for (const value of values) {
     try {
       results.push(await work(value));
@@ -228,7 +228,7 @@ async function each<T>(
   return results;
 }
 
-function requireBest({ state }: Keyring, key: string): VersionFact {
+function requireBest({ state }: TeamKeyring, key: string): VersionFact {
   const best = bestVersion(state, key);
   if (best !== undefined) return best;
   if (keyNames(state).includes(key)) {
@@ -239,7 +239,7 @@ function requireBest({ state }: Keyring, key: string): VersionFact {
   throw noKey(state, key);
 }
 
-function noKey(state: Keyring['state'], key: string): CofferError {
+function noKey(state: TeamKeyring['state'], key: string): CofferError {
   const names = keyNames(state);
   return notFound(`no key "${key}" in the keyring of this repository`, {
     hint:
@@ -249,7 +249,7 @@ function noKey(state: Keyring['state'], key: string): CofferError {
   });
 }
 
-function noSuchVersion({ state }: Keyring, key: string, number: number): CofferError {
+function noSuchVersion({ state }: TeamKeyring, key: string, number: number): CofferError {
   if (!keyNames(state).includes(key)) return noKey(state, key);
   return notFound(`the keyring of this repository has no version ${number} of key "${key}"`, {
     hint: 'it belongs to an unmerged branch, another keyring, or a store',
@@ -257,7 +257,7 @@ function noSuchVersion({ state }: Keyring, key: string, number: number): CofferE
 }
 
 /** Formats who may have written with a version that is not trusted. */
-function whoHad({ state }: Keyring, { fact }: JudgedVersion): string {
+function whoHad({ state }: TeamKeyring, { fact }: JudgedVersion): string {
   const ids = new Set([...givenTo(state, fact.version.under), fact.by].filter((id) => hasLeft(state, id)));
   const names = [...new Set([...ids].map((id) => nameOf(state, id)))].sort();
   return names.length > 0
@@ -265,7 +265,11 @@ function whoHad({ state }: Keyring, { fact }: JudgedVersion): string {
     : 'was created without knowing of a removal';
 }
 
-const notBelieved = (keyring: Keyring, version: JudgedVersion, { path, value }: FoundValue): CofferError =>
+const notBelieved = (
+  keyring: TeamKeyring,
+  version: JudgedVersion,
+  { path, value }: FoundValue,
+): CofferError =>
   denied(
     `version ${value.version} of key "${value.key}" is one that ${whoHad(keyring, version)}: the value may not be from the team`,
     {

@@ -15,14 +15,14 @@ const texts = (answer: Buffer | undefined): readonly string[] =>
   (answer?.toString() ?? '').split('\0').filter(Boolean);
 
 /** File that a commit removed or changed. */
-export interface Loss {
+interface Loss {
   /** Path below the directory of the keyring. */
   readonly path: string;
   /** Description for users, with the commit. */
   readonly text: string;
 }
 
-export interface Witness {
+interface GitLosses {
   /** Whether the history is cut off or not available, so that it proves nothing. */
   readonly isShallow: boolean;
   readonly losses: readonly Loss[];
@@ -32,7 +32,7 @@ export interface Witness {
  * Returns losses: files that a commit added and the working tree lacks, or that a commit changed. Files are only ever
  * added.
  */
-export function witnessOf(place: KeyringPlace): Witness {
+export function witnessOf(place: KeyringPlace): GitLosses {
   const { top } = place;
   if (top === undefined) return { isShallow: true, losses: [] };
   const prefix = `${pathIn(place)}/`;

@@ -9,7 +9,7 @@ const ERASE_LINE = '\r\x1b[K';
  * Line on the terminal, redrawn a few times per second and erased at the end. Nothing is written if standard error is
  * not a terminal, or if results go to the same screen.
  */
-export class ProgressLine {
+class ProgressLine {
   readonly #session: Session;
   readonly #active: boolean;
   #drawnAt = 0;
@@ -51,14 +51,14 @@ export class ProgressLine {
  * Formats a progress bar.
  * @param fraction number from 0 to 1
  */
-export function bar(fraction: number): string {
+function bar(fraction: number): string {
   const filled = Math.round(Math.min(1, fraction) * BAR_WIDTH);
   const percent = String(Math.floor(Math.min(1, fraction) * 100)).padStart(3);
   return `[${'#'.repeat(filled)}${'-'.repeat(BAR_WIDTH - filled)}] ${percent} %`;
 }
 
 /** Progress of a long job on many items. */
-export class Progress extends ProgressLine {
+export class ProgressBar extends ProgressLine {
   readonly #totalBytes: number | undefined;
   readonly #noun: string;
   #bytes = 0;
@@ -106,7 +106,7 @@ export async function watched<T>(
   session: Session,
   job: (onProgress: (done: number, total: number) => void) => Promise<T>,
 ): Promise<T> {
-  const progress = new Progress(session, { bytes: undefined, noun: 'files', besideOutput: false });
+  const progress = new ProgressBar(session, { bytes: undefined, noun: 'files', besideOutput: false });
   try {
     return await job((done, total) => progress.show(done, total));
   } finally {

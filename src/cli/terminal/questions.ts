@@ -3,7 +3,7 @@ import { openSync } from 'node:fs';
 import { confirm, password } from '@inquirer/prompts';
 import { Interrupted } from './streams.ts';
 
-interface Context {
+interface PromptStreams {
   readonly input: NodeJS.ReadableStream;
   readonly output: NodeJS.WritableStream;
 }
@@ -33,7 +33,10 @@ export const askWhether = (
     ),
   );
 
-async function ask<T>(path: string | undefined, question: (context: Context) => Promise<T>): Promise<T> {
+async function ask<T>(
+  path: string | undefined,
+  question: (context: PromptStreams) => Promise<T>,
+): Promise<T> {
   const device = path === undefined ? undefined : openDevice(path);
   try {
     return await question({ input: device ?? process.stdin, output: process.stderr });

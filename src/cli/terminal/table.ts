@@ -2,7 +2,7 @@ import { Chalk, type ChalkInstance } from 'chalk';
 import CliTable from 'cli-table3';
 import type { Table } from '../../operations/declaration/operation.ts';
 
-export interface TableStyle {
+interface TableStyle {
   /** Whether cells have borders; only on a terminal. */
   readonly boxed: boolean;
   readonly colour: boolean;

@@ -13,13 +13,13 @@ import { performAs } from './perform-as.ts';
 import type { UnlockQuestion } from './unlock-question.ts';
 
 /** Offers of one protocol, and the identity of its clients. */
-interface Opening {
+interface DeskOpening {
   readonly offers: readonly Offer[];
   readonly identity: TokenIdentity;
 }
 
 /** The store as a program finds it that comes through the door. */
-interface Visit extends Opening {
+interface Visit extends DeskOpening {
   readonly served: ServedCore;
   readonly look: StoreLook;
 }
@@ -38,7 +38,7 @@ export function agentDesk(
   question: UnlockQuestion | undefined,
 ): Desk {
   const operations = new DoorOperations();
-  const openings = new WeakMap<readonly Offer[], Opening>();
+  const openings = new WeakMap<readonly Offer[], DeskOpening>();
   let visit: Visit | undefined;
 
   /**
@@ -56,7 +56,7 @@ export function agentDesk(
     });
     return visit;
   };
-  const openingOf = async (offers: readonly Offer[]): Promise<Opening> => {
+  const openingOf = async (offers: readonly Offer[]): Promise<DeskOpening> => {
     const opening = { offers, identity: doorIdentity(kind.name, await rulesOf(kind, offers)) };
     openings.set(offers, opening);
     return opening;

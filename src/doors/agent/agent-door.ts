@@ -3,7 +3,7 @@ import type { KeyProtocol } from '../../transit/key-types/key-type.ts';
 import type { Desk } from './desk.ts';
 
 /** Use that keys can be offered for. */
-export interface DoorUse {
+interface DoorUse {
   readonly help: string;
   /** Operations that it requires, by their words in the catalogue. */
   readonly operations: readonly string[];

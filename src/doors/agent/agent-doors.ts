@@ -29,14 +29,14 @@ const CLOSE_CHECK_MS = 10;
 const ORIGIN = 'http://localhost';
 
 /** Listen addresses of an agent. */
-export interface AgentPlaces {
+interface AgentPlaces {
   readonly commands: ListenPlace;
   readonly api: ListenPlace;
   readonly others: readonly { readonly kind: AgentDoorKind; readonly place: ListenPlace }[];
 }
 
 /** Prompts of an agent; undefined if the user cannot be asked. */
-export interface Asking {
+export interface UserPrompts {
   /** Called before a key is used. */
   readonly ask?: Ask | undefined;
   /** Called when a program wants a key while the store is locked. */
@@ -74,7 +74,7 @@ export class AgentDoors {
     agent: Agent,
     http: HttpDoorKind,
     places: AgentPlaces,
-    { ask, askToUnlock }: Asking,
+    { ask, askToUnlock }: UserPrompts,
   ): Promise<AgentDoors> {
     const answer = (exchange: Exchange) =>
       agent.with(isUse(exchange) ? wasDone : undefined, () => http.answer(agent.service, exchange));

@@ -2,7 +2,7 @@ import type { Duplex } from 'node:stream';
 import { ByteQueue } from '../../ground/byte-queue.ts';
 
 /** Protocol whose requests are answered in order. */
-export interface TurnProtocol {
+interface TurnProtocol {
   /**
    * Takes the next complete request from the received bytes; undefined if there is none yet.
    * @throws if it is malformed

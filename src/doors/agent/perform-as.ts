@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import type { TokenIdentity } from '../../access/access.ts';
 import { asCofferError, CofferError, denied, notFound } from '../../ground/errors.ts';
 import { type Outcome, resultOf } from '../../operations/declaration/operation.ts';
-import type { AskedRequest, Door, Result } from '../../operations/pipeline/asked-request.ts';
+import type { AnswerPrinter, AskedRequest, Result } from '../../operations/pipeline/asked-request.ts';
 import type { Endpoint } from '../../operations/pipeline/endpoints.ts';
 import { perform } from '../../operations/pipeline/perform.ts';
 import type { StoreLook } from '../../operations/pipeline/store-look.ts';
@@ -13,14 +13,14 @@ import { dataStatus } from '../http/status-codes.ts';
 import type { DoorOperation } from './door-operations.ts';
 
 /** Operation of a mount that a protocol requests. */
-export interface Wanted {
+interface WantedOperation {
   readonly found: DoorOperation;
   readonly raw: Readonly<Record<string, unknown>>;
   readonly mount: string;
 }
 
 /** A caller whom a door knows, as of a look at the store. */
-export interface Known {
+interface KnownIdentity {
   readonly identity: TokenIdentity;
   readonly look: StoreLook;
 }
@@ -35,8 +35,8 @@ type Answered = { readonly outcome: Outcome<unknown> } | { readonly error: unkno
  */
 export async function performAs(
   served: ServedCore,
-  known: Known,
-  wanted: Wanted,
+  known: KnownIdentity,
+  wanted: WantedOperation,
   failed: NoteFailure,
 ): Promise<Outcome<unknown>> {
   const asked = askedOf(known, wanted);
@@ -45,7 +45,7 @@ export async function performAs(
   throw answered.error;
 }
 
-function askedOf({ identity, look }: Known, { found, raw, mount }: Wanted): AskedRequest {
+function askedOf({ identity, look }: KnownIdentity, { found, raw, mount }: WantedOperation): AskedRequest {
   const endpoint = found.endpoints.of(look, routeFor(found, raw), mount, raw);
   const sent = besidePath(endpoint, raw);
   return {
@@ -59,7 +59,7 @@ function askedOf({ identity, look }: Known, { found, raw, mount }: Wanted): Aske
 }
 
 /** Returns the first route whose parameters are all given; an endpoint of one without them is not found. */
-function routeFor({ routes }: DoorOperation, raw: Wanted['raw']): ServedRoute {
+function routeFor({ routes }: DoorOperation, raw: WantedOperation['raw']): ServedRoute {
   const [only, ...others] = routes;
   if (only !== undefined && others.length === 0) return only;
   const fitting = routes.find(({ route }) =>
@@ -70,7 +70,7 @@ function routeFor({ routes }: DoorOperation, raw: Wanted['raw']): ServedRoute {
 }
 
 /** What no part of the path has taken up. */
-function besidePath({ match }: Endpoint, raw: Wanted['raw']): Wanted['raw'] {
+function besidePath({ match }: Endpoint, raw: WantedOperation['raw']): WantedOperation['raw'] {
   if (typeof match === 'string') return raw;
   const sent: Record<string, unknown> = {};
   for (const name in raw) {
@@ -79,7 +79,7 @@ function besidePath({ match }: Endpoint, raw: Wanted['raw']): Wanted['raw'] {
   return sent;
 }
 
-function doorOf({ endpoint: { method } }: AskedRequest, failed: NoteFailure): Door<Answered> {
+function doorOf({ endpoint: { method } }: AskedRequest, failed: NoteFailure): AnswerPrinter<Answered> {
   const refused = (status: number, error: CofferError): Result<Answered> => ({
     answer: { error },
     status,

@@ -6,7 +6,7 @@ import type { AgentDoorKind } from './agent-door.ts';
 import { consentBy } from './consent.ts';
 import type { Ask, Desk } from './desk.ts';
 
-export interface RemoteDeskOptions {
+interface RemoteDeskOptions {
   readonly ask: Ask | undefined;
   /** Receives internal errors. */
   defect(error: unknown): void;

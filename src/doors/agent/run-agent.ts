@@ -2,7 +2,7 @@ import { lstatSync } from 'node:fs';
 import { asCofferError, conflict, placed } from '../../ground/errors.ts';
 import { pause } from '../../ground/pause.ts';
 import { Agent } from '../../service/agent/agent.ts';
-import type { Unlocking } from '../../service/agent/calls.ts';
+import type { AgentUnlocking } from '../../service/agent/calls.ts';
 import type { AgentDirectory } from '../../service/agent/directory.ts';
 import type { ListenPlace } from '../../service/listening.ts';
 import type { Log } from '../../service/log.ts';
@@ -10,10 +10,10 @@ import { makeWay, somebodyListens } from '../../service/socket-file.ts';
 import type { Location } from '../../store/backends/backend-kind.ts';
 import { FileLock } from '../../store/backends/files/file-lock.ts';
 import { httpDoor } from '../http/http-door.ts';
-import { AgentDoors, type Asking } from './agent-doors.ts';
+import { AgentDoors, type UserPrompts } from './agent-doors.ts';
 import { AGENT_DOORS } from './registry.ts';
 
-export interface RunAgentOptions extends Asking {
+interface RunAgentOptions extends UserPrompts {
   readonly location: Location;
   readonly directory: AgentDirectory;
   readonly auditFile?: string | undefined;
@@ -24,7 +24,7 @@ export interface RunAgentOptions extends Asking {
    * Returns the handle of the store if it is already open, and forgets it: its key is in a text there, which cannot be
    * wiped.
    */
-  readonly takeUnlocking: () => Unlocking | undefined;
+  readonly takeUnlocking: () => AgentUnlocking | undefined;
   /** Called once it is listening. */
   readonly ready: (agent: Agent, addresses: readonly string[]) => void;
 }

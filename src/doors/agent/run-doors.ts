@@ -9,7 +9,7 @@ import type { Ask } from './desk.ts';
 import { DoorServer } from './door-server.ts';
 import { loggedBy, remoteDesk } from './remote-desk.ts';
 
-export interface RunDoorsOptions {
+interface RunDoorsOptions {
   /** Runner of the operations. */
   readonly runner: Runner;
   readonly directory: AgentDirectory;

@@ -1,12 +1,12 @@
 import { elapsedMs } from '../../ground/clock.ts';
 import { asCofferError } from '../../ground/errors.ts';
-import type { Unlocking } from '../../service/agent/calls.ts';
+import type { AgentUnlocking } from '../../service/agent/calls.ts';
 
 /**
  * Asks the user to unlock the store, on behalf of a protocol. Resolves to undefined if the user refuses.
  * @throws errors of opening the store
  */
-export type AskToUnlock = (door: string) => Promise<Unlocking | undefined>;
+export type AskToUnlock = (door: string) => Promise<AgentUnlocking | undefined>;
 
 /**
  * Time in milliseconds after a refusal during which the user is not asked again: a program that retries would open a
@@ -20,13 +20,13 @@ const REFUSED_FOR_MS = 60_000;
  */
 export class UnlockQuestion {
   readonly #ask: AskToUnlock;
-  readonly #unlock: (unlocking: Unlocking) => Promise<unknown>;
+  readonly #unlock: (unlocking: AgentUnlocking) => Promise<unknown>;
   readonly #now: () => number;
   #asking: Promise<void> | undefined;
   #silentUntil = Number.NEGATIVE_INFINITY;
 
   /** @param now monotonic clock, in milliseconds */
-  constructor(ask: AskToUnlock, unlock: (unlocking: Unlocking) => Promise<unknown>, now = elapsedMs) {
+  constructor(ask: AskToUnlock, unlock: (unlocking: AgentUnlocking) => Promise<unknown>, now = elapsedMs) {
     this.#ask = ask;
     this.#unlock = unlock;
     this.#now = now;

@@ -12,7 +12,7 @@ import { errorBody } from './vault/envelope.ts';
 import { VAULT_PREFIX, VaultApi } from './vault/vault-api.ts';
 
 /** API of a request, as labeled in metrics. */
-export type ApiName = 'vault' | 'json-api' | 'discovery' | 'docs' | 'none';
+type ApiName = 'vault' | 'json-api' | 'discovery' | 'docs' | 'none';
 
 const DOCS_PATH = '/docs';
 const NOWHERE = settled(errorBody(404, []));

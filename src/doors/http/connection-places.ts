@@ -1,16 +1,16 @@
 import { readFileSync } from 'node:fs';
 import type { Socket } from 'node:net';
 import { sourceOf } from '../../access/login/sources.ts';
-import { Places, type Room } from '../../ground/places.ts';
+import { type PlaceLimits, Places } from '../../ground/places.ts';
 
 /** Connection that counts against the limits. */
-export interface Connection extends Ends {
+export interface Connection extends ConnectionEnds {
   destroy(): unknown;
   once(event: 'close', listener: () => void): unknown;
 }
 
 /** Endpoints that identify a connection, both of the socket and of its TLS wrapper. */
-export type Ends = Pick<Socket, 'remoteAddress' | 'remotePort' | 'localAddress' | 'localPort'>;
+type ConnectionEnds = Pick<Socket, 'remoteAddress' | 'remotePort' | 'localAddress' | 'localPort'>;
 
 interface Held {
   readonly connection: Connection;
@@ -29,7 +29,7 @@ const MOST_OF_ONE = 2048;
 const SHARE_OF_FILES = 0.75;
 
 /** Returns the limits for a process on this machine. */
-export function roomForConnections(): Room {
+function roomForConnections(): PlaceLimits {
   const most = Math.min(MOST, Math.floor(openFilesLimit() * SHARE_OF_FILES));
   return { most, mostOfOne: Math.min(MOST_OF_ONE, Math.floor(most / 2)) };
 }
@@ -58,9 +58,9 @@ export class ConnectionPlaces {
   readonly #held = new Map<string, Set<Held>>();
   readonly #byEnds = new Map<string, Held>();
   /** Caches the lookup of a connection across its requests. */
-  readonly #known = new WeakMap<Ends, Held>();
+  readonly #known = new WeakMap<ConnectionEnds, Held>();
 
-  constructor(room: Room = roomForConnections()) {
+  constructor(room: PlaceLimits = roomForConnections()) {
     this.#places = new Places(room);
   }
 
@@ -93,7 +93,7 @@ export class ConnectionPlaces {
    * Registers a request on a connection.
    * @returns function to call once it is answered
    */
-  asked(ends: Ends): () => void {
+  asked(ends: ConnectionEnds): () => void {
     const held = this.#known.get(ends) ?? this.#find(ends);
     if (held === undefined) return nothing;
     held.answering += 1;
@@ -101,7 +101,7 @@ export class ConnectionPlaces {
   }
 
   /** Finds a connection by its endpoints: a TLS socket is a different object than the accepted connection. */
-  #find(ends: Ends): Held | undefined {
+  #find(ends: ConnectionEnds): Held | undefined {
     const held = ends.remoteAddress === undefined ? undefined : this.#byEnds.get(keyOf(ends));
     if (held !== undefined) this.#known.set(ends, held);
     return held;
@@ -128,5 +128,5 @@ export class ConnectionPlaces {
 
 const nothing = (): void => undefined;
 
-const keyOf = ({ remoteAddress, remotePort, localAddress, localPort }: Ends): string =>
+const keyOf = ({ remoteAddress, remotePort, localAddress, localPort }: ConnectionEnds): string =>
   `${remoteAddress} ${remotePort} ${localAddress} ${localPort}`;

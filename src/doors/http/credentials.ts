@@ -31,7 +31,7 @@ export const dialectOf = ({ headers }: Exchange): Dialect =>
  * Header of Coffer's own client, which requests the details of an error besides its text; others get the plain body.
  * @see docs/decisions/0065
  */
-export const DETAILS_HEADER = 'x-coffer-details';
+const DETAILS_HEADER = 'x-coffer-details';
 
 export const wantsDetails = ({ headers }: Exchange): boolean => headers[DETAILS_HEADER] !== undefined;
 

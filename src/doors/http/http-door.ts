@@ -4,7 +4,7 @@ import { METRICS_CONTENT_TYPE } from '../../operations/declaration/operation.ts'
 import { loadRoutes } from '../../operations/routes.ts';
 import type { DoorKind } from '../../service/door.ts';
 import type { Job } from '../../service/frames.ts';
-import type { Place } from '../../service/lanes.ts';
+import type { LaneReservation } from '../../service/lanes.ts';
 import type { Service } from '../../service/service.ts';
 import { Apis, apiOf } from './apis.ts';
 import type { Answer, Exchange } from './exchange.ts';
@@ -29,7 +29,7 @@ export interface HttpSettings {
 
 /** Request for another process, without its body. */
 type SentExchange = Omit<Exchange, 'body' | 'onGone'>;
-type SentAnswer = Omit<Answer, 'body'>;
+type AnswerHead = Omit<Answer, 'body'>;
 
 /** HTTP, and the same requests for doors that speak something else. */
 export interface HttpDoorKind extends Required<DoorKind<HttpSettings>> {
@@ -105,7 +105,7 @@ async function answerBeside(service: Service, exchange: Exchange, pending: Pendi
   const { lanes } = service;
   if (caller === undefined || lanes === undefined) return pending.answer();
   const { body, onGone, ...head } = exchange;
-  let place: Place | undefined;
+  let place: LaneReservation | undefined;
   try {
     place = lanes.enter(idOf(caller), body.mostBytes);
     onGone?.(() => place?.leave());
@@ -146,6 +146,6 @@ const isForMetrics = ({ method, target }: Exchange): boolean =>
   method === 'GET' && target.split('?', 1)[0] === METRICS_PATH;
 
 function answerFrom({ head, body }: Job): Answer {
-  const sent = head as SentAnswer;
+  const sent = head as AnswerHead;
   return body.length === 0 ? sent : { ...sent, body };
 }

@@ -22,7 +22,7 @@ export interface HttpServerOptions {
 export interface TlsCertificate {
   readonly certificate: string;
   readonly key: string;
-  readonly clients: ClientCertificates;
+  readonly clients: ClientCertificatePolicy;
   /** Expiration time of the certificate in Unix seconds, for monitoring. */
   readonly ends?: number;
 }
@@ -32,7 +32,7 @@ export interface TlsCertificate {
  * With `authorities` (PEM), only clients with a certificate of theirs can connect.
  * @see docs/decisions/0183
  */
-export type ClientCertificates = 'asked' | 'not asked' | { readonly authorities: string };
+export type ClientCertificatePolicy = 'asked' | 'not asked' | { readonly authorities: string };
 
 /** Timeouts in milliseconds for a whole request, the same as in Vault, and for its head. */
 const REQUEST_TIMEOUT_MS = 90_000;

@@ -13,7 +13,7 @@ import type { Socket } from 'node:net';
  */
 
 /** Used part of Node's parser; it is not a public API, hence covered by a separate test suite. */
-interface Parser {
+interface NodeParser {
   /** Last parsed message. */
   readonly incoming: IncomingMessage | null;
   remove(): void;
@@ -29,7 +29,7 @@ interface Parser {
 type OnIncoming = (request: IncomingMessage, keepAlive: boolean) => unknown;
 
 interface ParsedSocket extends Socket {
-  readonly parser?: Parser | null;
+  readonly parser?: NodeParser | null;
   readonly _paused?: boolean;
   readonly _httpMessage?: ServerResponse | null;
 }
@@ -115,7 +115,7 @@ class ListFeeder {
   }
 
   /** Resets the parser to the start of a message, and replaces the method of that message by LIST. */
-  #restart(parser: Parser, socket: Socket): void {
+  #restart(parser: NodeParser, socket: Socket): void {
     this.#connections ??= symbolProperty(this.#server, 'http.server.connections');
     // Remove it from the server's timeout list before its start time changes.
     parser.remove();
@@ -136,7 +136,7 @@ class ListFeeder {
  * packet, and the method must begin with them: `GE` in an earlier packet, or the UN of UNLINK in this one, would make
  * it another word. A UN at the end of the previous message's body is not part of the word.
  */
-function fromMethod(packet: Buffer, at: number, { incoming }: Parser): Buffer | undefined {
+function fromMethod(packet: Buffer, at: number, { incoming }: NodeParser): Buffer | undefined {
   const start = at - 2;
   if (start < 0 || packet.toString('latin1', start, at + 1) !== 'LIS') return undefined;
   const followsUn = start >= 2 && packet.toString('latin1', start - 2, start) === 'UN';

@@ -12,7 +12,7 @@ import { type HttpSettings, httpDoor } from './http-door.ts';
 import { DEFAULT_MAX_REQUEST_BYTES, type ListenAddress, parseListenAddress } from './listen-address.ts';
 import { readTlsFiles, type TlsFiles } from './tls-files.ts';
 
-export interface ServeOptions {
+export interface HttpServeOptions {
   /** Location of the store, and credentials to unlock it; without any, the server starts sealed. */
   readonly location: Location;
   readonly credentials: readonly Credential[];
@@ -41,7 +41,7 @@ export interface ServeOptions {
 }
 
 /** Running server. */
-export interface Serving extends Omit<ServingThrough<HttpSettings>, 'renew'> {
+export interface HttpServing extends Omit<ServingThrough<HttpSettings>, 'renew'> {
   /** Reloads the certificate, and reopens the audit file after it was moved (SIGHUP). */
   reload(): Promise<void>;
 }
@@ -51,7 +51,7 @@ export interface Serving extends Omit<ServingThrough<HttpSettings>, 'renew'> {
  * @throws `invalid` for an impossible address, certificate or number; `denied` if a key was given and opens nothing;
  * `unavailable` if an address cannot be used; and as `openStore`
  */
-export async function serve(options: ServeOptions): Promise<Serving> {
+export async function serve(options: HttpServeOptions): Promise<HttpServing> {
   const { tls, workers = 1, socket } = options;
   const door = doorSettings(options);
   const log = new Log(options.log);
@@ -80,14 +80,19 @@ export async function serve(options: ServeOptions): Promise<Serving> {
   };
 }
 
-const serviceSettings = ({ location, workerCommand, dialect, auditFile }: ServeOptions): ServiceSettings => ({
+const serviceSettings = ({
+  location,
+  workerCommand,
+  dialect,
+  auditFile,
+}: HttpServeOptions): ServiceSettings => ({
   location,
   workerCommand,
   dialect,
   auditFile,
 });
 
-function doorSettings(options: ServeOptions): HttpSettings {
+function doorSettings(options: HttpServeOptions): HttpSettings {
   const limit = options.maxRequestBytes ?? DEFAULT_MAX_REQUEST_BYTES;
   if (!Number.isSafeInteger(limit) || limit < 1) {
     throw invalid(ownWords('the largest request must be a number of bytes above 0'), {

@@ -5,7 +5,7 @@ import { CofferError, invalid, placed, type Text, unavailable } from '../../grou
 import { pemBlocks } from '../../ground/pem.ts';
 import { readPrivateFile } from '../../ground/private-files.ts';
 import { diskReason } from '../../store/backends/files/disk-errors.ts';
-import type { ClientCertificates, TlsCertificate } from './http-server.ts';
+import type { ClientCertificatePolicy, TlsCertificate } from './http-server.ts';
 
 /** PEM files of a server's certificate. */
 export interface TlsFiles {
@@ -45,7 +45,7 @@ export function readTlsFiles({ certificateFile, keyFile, ...clients }: TlsFiles)
 function readClients({
   clientAuthoritiesFile: file,
   asksNoClient,
-}: Pick<TlsFiles, 'clientAuthoritiesFile' | 'asksNoClient'>): ClientCertificates {
+}: Pick<TlsFiles, 'clientAuthoritiesFile' | 'asksNoClient'>): ClientCertificatePolicy {
   if (file === undefined) return asksNoClient ? 'not asked' : 'asked';
   const authorities = readPem(file, 'tls-client-ca');
   const { blocks } = pemBlocks(authorities);

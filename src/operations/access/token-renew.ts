@@ -10,7 +10,7 @@ import {
   findOwn,
   findToken,
   refuseBatch,
-  type Target,
+  type TokenTarget,
   tokenId,
 } from './token-target.ts';
 
@@ -22,7 +22,7 @@ const incrementParam = duration({
 /**
  * Renews a token, with Vault's response: the `auth` object, which contains the token text only if the caller gave it.
  */
-async function renewToken(call: Call, target: Target, increment = 0): Promise<Outcome<TokenAuth>> {
+async function renewToken(call: Call, target: TokenTarget, increment = 0): Promise<Outcome<TokenAuth>> {
   refuseBatch(target.record.token, 'renewed');
   const { tokens } = await call.core.access();
   const renewed = await tokens.renew(target.record.accessor, increment, checkOf(call));

@@ -5,7 +5,7 @@ import type { Call, Caller } from '../declaration/operation.ts';
 import { text } from '../declaration/params.ts';
 
 /** Token that a caller referred to. */
-export interface Target {
+export interface TokenTarget {
   readonly record: TokenRecord;
   /** Token text; empty if it was named by its accessor. */
   readonly id: string;
@@ -26,7 +26,7 @@ export async function findToken(
   call: Call,
   id: string | undefined,
   byAccessor: string,
-): Promise<Target | undefined> {
+): Promise<TokenTarget | undefined> {
   if (id === undefined || id === '') throw invalid(ownWords('missing token ID'), { field: 'token' });
   const { tokens } = await call.core.access();
   const byText = await tokens.find(id);
@@ -39,7 +39,7 @@ export async function findToken(
  * Finds a token by its accessor.
  * @throws `invalid` if the accessor is missing or not that of a valid token
  */
-export async function findByAccessor(call: Call, accessor: string | undefined): Promise<Target> {
+export async function findByAccessor(call: Call, accessor: string | undefined): Promise<TokenTarget> {
   if (accessor === undefined || accessor === '')
     throw invalid(ownWords('missing accessor'), { field: 'accessor' });
   const record = await (await call.core.access()).tokens.get(accessor);
@@ -51,7 +51,7 @@ export async function findByAccessor(call: Call, accessor: string | undefined): 
  * Finds the caller's own token, including one whose last use is the current request.
  * @throws `invalid` for the owner of the store, who has none
  */
-export async function findOwn(call: Call): Promise<Target> {
+export async function findOwn(call: Call): Promise<TokenTarget> {
   const { accessor, token } = callingToken(call.caller);
   const { tokens } = await call.core.access();
   const record = accessor === '' ? await tokens.find(token) : await tokens.get(accessor);

@@ -2,7 +2,12 @@
 
 import type { TokenSettings } from '../../access/login/token-settings.ts';
 import { NO_SETTINGS } from '../../access/login/token-settings.ts';
-import { type Role, type RoleSettings, type Room, rolesOf } from '../../access/methods/approle/documents.ts';
+import {
+  type AppRole,
+  type AppRolePorts,
+  type AppRoleSettings,
+  rolesOf,
+} from '../../access/methods/approle/documents.ts';
 import { NEW_ROLE, removeRole, writeRole } from '../../access/methods/approle/roles.ts';
 import { type CofferError, invalid, notFound } from '../../ground/errors.ts';
 import { ownWords } from '../../ground/own-words.ts';
@@ -12,7 +17,7 @@ import { listAnswer, listCli, listParams, pageOf } from './lists.ts';
 import { roleName } from './names.ts';
 import { givenSettings, olderTokenParams, tokenSettingsParams } from './token-settings.ts';
 
-export const roomOf = async ({ core, mount }: MountCall): Promise<Room> => ({
+export const roomOf = async ({ core, mount }: MountCall): Promise<AppRolePorts> => ({
   store: core.store,
   clock: core.clock,
   random: core.random,
@@ -42,10 +47,10 @@ const roleParams = {
   ...olderTokenParams('policies', 'period'),
 } as const;
 
-type RoleValues = Partial<ValuesOf<typeof roleParams>>;
+type AppRoleValues = Partial<ValuesOf<typeof roleParams>>;
 
 /** Returns the settings; the newer name takes precedence if both are given. */
-function settingsIn(values: RoleValues): Partial<RoleSettings> {
+function settingsIn(values: AppRoleValues): Partial<AppRoleSettings> {
   const { bind_secret_id, secret_id_num_uses, secret_id_ttl, local_secret_ids } = values;
   const secret_id_bound_cidrs = values.secret_id_bound_cidrs ?? values.bound_cidr_list;
   const named = {
@@ -58,13 +63,13 @@ function settingsIn(values: RoleValues): Partial<RoleSettings> {
   return Object.fromEntries(Object.entries(named).filter(([, value]) => value !== undefined));
 }
 
-const printRole = ({ settings, token }: Role) => ({
+const printRole = ({ settings, token }: AppRole) => ({
   ...settings,
   secret_id_bound_cidrs: settings.secret_id_bound_cidrs.length === 0 ? null : settings.secret_id_bound_cidrs,
   ...token,
 });
 
-async function existing(call: MountCall, name: string): Promise<Role> {
+async function existing(call: MountCall, name: string): Promise<AppRole> {
   const role = await rolesOf(await roomOf(call)).read(name);
   if (role === undefined) throw noRole(name);
   return role;
@@ -180,7 +185,7 @@ const FIELDS = {
   'secret-id-ttl': 'secret_id_ttl',
   'secret-id-bound-cidrs': 'secret_id_bound_cidrs',
   'bound-cidr-list': 'secret_id_bound_cidrs',
-} as const satisfies Readonly<Record<string, keyof (RoleSettings & TokenSettings)>>;
+} as const satisfies Readonly<Record<string, keyof (AppRoleSettings & TokenSettings)>>;
 
 const WORDS = Object.keys(FIELDS).join('|');
 const DEFAULTS = { ...NEW_ROLE, ...NO_SETTINGS };

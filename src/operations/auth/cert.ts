@@ -2,12 +2,12 @@
 
 import { changeBelow } from '../../access/login/role-table.ts';
 import {
+  type CertMountSettings,
+  type CertPorts,
+  type CertRole,
+  type CertRoleSettings,
   type KeptList,
-  type MountSettings,
   NO_MOUNT_SETTINGS,
-  type Role,
-  type RoleSettings,
-  type Room,
   rolesOf,
   settingsRef,
 } from '../../access/methods/cert/documents.ts';
@@ -34,7 +34,7 @@ import { givenSettings, olderTokenParams, tokenSettingsParams } from './token-se
 const name = roleName('Name of the role, lower case.');
 const listName = roleName('Name of the CRL, lower case.');
 
-const roomOf = async ({ core, mount }: MountCall): Promise<Room> => ({
+const roomOf = async ({ core, mount }: MountCall): Promise<CertPorts> => ({
   store: core.store,
   clock: core.clock,
   mount: await core.mounts.get(mount, 'cert'),
@@ -82,7 +82,7 @@ const inertParams = {
 
 const keptParams = { ...ownParams, ...inertParams } as const;
 
-function settingsIn(values: Partial<ValuesOf<typeof keptParams>>): Partial<RoleSettings> {
+function settingsIn(values: Partial<ValuesOf<typeof keptParams>>): Partial<CertRoleSettings> {
   const names = Object.keys(keptParams) as (keyof typeof keptParams)[];
   return Object.fromEntries(
     names.filter((member) => values[member] !== undefined).map((member) => [member, values[member]]),
@@ -90,7 +90,7 @@ function settingsIn(values: Partial<ValuesOf<typeof keptParams>>): Partial<RoleS
 }
 
 /** Formats a role. Lists that were not set are `null`, as in Vault. */
-function printRole({ settings, token }: Role) {
+function printRole({ settings, token }: CertRole) {
   const own = Object.fromEntries(
     Object.entries(settings).map(([member, value]) => [
       member,
@@ -269,7 +269,7 @@ export const readConfig = operation({
   params: {},
   async run(call: MountCall) {
     const { store, mount } = await roomOf(call);
-    const settings = await store.read((view) => view.get<MountSettings>(settingsRef(mount)));
+    const settings = await store.read((view) => view.get<CertMountSettings>(settingsRef(mount)));
     return { data: settings ?? NO_MOUNT_SETTINGS };
   },
 });
@@ -301,7 +301,7 @@ export const writeConfig = operation({
     const ref = settingsRef(room.mount);
     const given = Object.entries(values).filter(([, value]) => value !== undefined);
     await changeBelow(room, async (tx) => {
-      const before = (await tx.get<MountSettings>(ref)) ?? NO_MOUNT_SETTINGS;
+      const before = (await tx.get<CertMountSettings>(ref)) ?? NO_MOUNT_SETTINGS;
       tx.put(ref, { ...before, ...Object.fromEntries(given) });
     });
     return {};

@@ -1,19 +1,17 @@
 /** Parameters of the roles and the configuration of a mount of `jwt`. */
 
 import { invalid } from '../../ground/errors.ts';
-import { isObject } from '../../ground/objects.ts';
+import { isObject, type JsonObject } from '../../ground/objects.ts';
 import { lacking } from '../declaration/lacking.ts';
 import { declare, duration, flag, type Spec, text, texts } from '../declaration/params.ts';
 import { parseDurationSeconds, parsePairs, parseText, wrongType } from '../declaration/weak-values.ts';
 import { olderTokenParams, tokenSettingsParams } from './token-settings.ts';
 
-type Members = Readonly<Record<string, unknown>>;
-
 /** Object with any members; JSON if given as text. */
-const object = <const S extends Spec<Members>>(spec: S) =>
-  declare<Members, S>(spec, { type: 'object', additionalProperties: true }, parseObject);
+const object = <const S extends Spec<JsonObject>>(spec: S) =>
+  declare<JsonObject, S>(spec, { type: 'object', additionalProperties: true }, parseObject);
 
-function parseObject(value: unknown, field: string): Members {
+function parseObject(value: unknown, field: string): JsonObject {
   if (value === null || value === '') return {};
   const given = typeof value === 'string' ? fromJson(value) : value;
   if (isObject(given)) return plainNumbers(given);
@@ -24,7 +22,7 @@ function parseObject(value: unknown, field: string): Members {
 }
 
 /** Converts bigints to numbers: integers of any size arrive as bigints, but claims have JSON numbers. */
-const plainNumbers = (given: Members): Members =>
+const plainNumbers = (given: JsonObject): JsonObject =>
   JSON.parse(JSON.stringify(given, (_, value) => (typeof value === 'bigint' ? Number(value) : value)));
 
 /** Returns Go's name of a type. */

@@ -1,7 +1,7 @@
 /** Operations below a mount of `jwt`. */
 
 import { configProblem, readConfig, writeConfig } from '../../access/methods/jwt/config.ts';
-import { type JwtRole, type Room, rolesOf } from '../../access/methods/jwt/documents.ts';
+import { type JwtPorts, type JwtRole, rolesOf } from '../../access/methods/jwt/documents.ts';
 import { login as logIn } from '../../access/methods/jwt/login.ts';
 import { type JwtRoleChange, writeRole } from '../../access/methods/jwt/roles.ts';
 import { notFound } from '../../ground/errors.ts';
@@ -16,7 +16,7 @@ import { givenSettings } from './token-settings.ts';
 
 const name = roleName('Name of the role, lower case.');
 
-const roomOf = async ({ core, mount }: MountCall): Promise<Room> => ({
+const roomOf = async ({ core, mount }: MountCall): Promise<JwtPorts> => ({
   store: core.store,
   clock: core.clock,
   mount: await core.mounts.get(mount, 'jwt'),
@@ -99,9 +99,9 @@ export const read = operation({
   },
 });
 
-type RoleValues = ValuesOf<typeof roleParams>;
+type JwtRoleValues = ValuesOf<typeof roleParams>;
 
-function changeIn(values: RoleValues): JwtRoleChange {
+function changeIn(values: JwtRoleValues): JwtRoleChange {
   const { role_type, bound_claims_type, callback_mode, ...rest } = values;
   const names = Object.keys(settingsParams) as (keyof typeof settingsParams)[];
   const given = names.filter((member) => member in rest && values[member] !== undefined);

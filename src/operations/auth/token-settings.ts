@@ -76,7 +76,7 @@ const olderParams = {
 export const olderTokenParams = <const N extends OlderName>(...names: readonly N[]) =>
   Object.fromEntries(names.map((name) => [name, olderParams[name]])) as Pick<typeof olderParams, N>;
 
-type Given = Partial<ValuesOf<typeof tokenSettingsParams> & ValuesOf<typeof olderParams>>;
+type GivenTokenSettings = Partial<ValuesOf<typeof tokenSettingsParams> & ValuesOf<typeof olderParams>>;
 
 function parseTokenType(value: unknown, field: string): TokenSettings['token_type'] {
   if (value === 'service' || value === 'default-service') return 'service';
@@ -86,7 +86,7 @@ function parseTokenType(value: unknown, field: string): TokenSettings['token_typ
 }
 
 /** Returns the settings that were given; those given by an older name, under both. */
-export function givenSettings(values: Given): Partial<TokenSettings> {
+export function givenSettings(values: GivenTokenSettings): Partial<TokenSettings> {
   const names = Object.keys(tokenSettingsParams) as (keyof typeof tokenSettingsParams)[];
   const olderNames = (Object.keys(OLDER_NAMES) as OlderName[]).filter((name) => values[name] !== undefined);
   return Object.fromEntries([

@@ -7,7 +7,7 @@ import { declare, type Param } from './params.ts';
  * Whether a value is off, zero or empty, also as text: values that clients send for a setting that the user did not
  * set.
  */
-export function asksForNothing(value: unknown): boolean {
+function asksForNothing(value: unknown): boolean {
   if (Array.isArray(value)) return value.length === 0;
   if (isObject(value)) return Object.keys(value).length === 0;
   return value === null || NOTHING.has(String(value));

@@ -1,3 +1,4 @@
+import type { JsonObject } from '../../ground/objects.ts';
 /** Types and functions for declaring operations. */
 
 import type { Access } from '../../access/access.ts';
@@ -264,16 +265,14 @@ export interface CliShape<D> {
  */
 export interface BatchShape {
   /** Items with different results must not be in the same call. */
-  apart?(item: Item): boolean;
+  apart?(item: JsonObject): boolean;
   /**
    * Present if batches with mixed items are refused as a whole: nothing is printed before the end then.
    * @returns a minimal item of the same kind, the same object for each kind, to test whether it can be mixed with
    * others
    */
-  bare?(item: Item): Item;
+  bare?(item: JsonObject): JsonObject;
 }
-
-type Item = Readonly<Record<string, unknown>>;
 
 /** Hash of an input of any size, computed incrementally. */
 export interface InputHash<T> {

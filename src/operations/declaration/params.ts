@@ -15,9 +15,9 @@ export const MOST_NUMBER = 2 ** 31 - 1;
 /** Maximum length of a text that is not declared `long`, in characters: that of a request head. */
 export const MOST_CHARACTERS = 16 * 1024;
 /** Maximum number of texts in a list. */
-export const MOST_TEXTS = 10_000;
+const MOST_TEXTS = 10_000;
 /** Maximum number of items in a batch. */
-export const MOST_ITEMS = 500_000;
+const MOST_ITEMS = 500_000;
 
 /** Subset of JSON Schema for parameters; copied to the OpenAPI document. */
 export interface Schema {
@@ -294,7 +294,7 @@ export function members<const F extends Params, const S extends Spec<never>>(
 }
 
 /** Item of a batch. An invalid item carries its error instead of failing the whole call. */
-export interface BatchItem<V> {
+export interface ParsedItem<V> {
   readonly values: Partial<V>;
   readonly problem?: CofferError;
 }
@@ -306,26 +306,26 @@ export interface BatchItem<V> {
 export function batch<const F extends Params, const S extends Omit<Spec<never>, 'required' | 'default'>>(
   fields: F,
   spec: S,
-): Param<readonly BatchItem<ValuesOf<F>>[] | undefined> & {
+): Param<readonly ParsedItem<ValuesOf<F>>[] | undefined> & {
   readonly presence: 'optional';
   readonly fields: F;
 } {
   const properties = Object.fromEntries(Object.entries(fields).map(([name, field]) => [name, field.schema]));
   const schema: Schema = { type: 'array', items: { type: 'object', properties }, maxItems: MOST_ITEMS };
   const named = Object.entries(fields);
-  const parse = (value: unknown, field: string): readonly BatchItem<ValuesOf<F>>[] | undefined => {
+  const parse = (value: unknown, field: string): readonly ParsedItem<ValuesOf<F>>[] | undefined => {
     if (value === null) return undefined;
     const items: readonly unknown[] = Array.isArray(value) ? value : [value];
     if (items !== value && !isObject(value)) throw wrongType(`${field}[0]`, 'an object');
     checkCount(items, MOST_ITEMS, field);
     return items.map((item, index) =>
       isObject(item)
-        ? (parseItem(named, item, field, index) as BatchItem<ValuesOf<F>>)
+        ? (parseItem(named, item, field, index) as ParsedItem<ValuesOf<F>>)
         : { values: {}, problem: wrongType(`${field}[${index}]`, 'an object') },
     );
   };
   return {
-    ...declare<readonly BatchItem<ValuesOf<F>>[] | undefined, Spec<never>>(spec, schema, parse),
+    ...declare<readonly ParsedItem<ValuesOf<F>>[] | undefined, Spec<never>>(spec, schema, parse),
     presence: 'optional',
     fields,
   };
@@ -337,7 +337,7 @@ function parseItem(
   item: Readonly<Record<string, unknown>>,
   list: string,
   index: number,
-): BatchItem<Record<string, unknown>> {
+): ParsedItem<Record<string, unknown>> {
   const values: Record<string, unknown> = {};
   let problem: CofferError | undefined;
   for (const [name, field] of fields) {

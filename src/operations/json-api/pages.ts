@@ -69,7 +69,7 @@ function printLink(
 const MOST_ATTEMPTS = 5;
 
 /** All pages of a list in one document, whose pagination describes a single page. */
-export interface Gathered<R> {
+export interface GatheredList<R> {
   readonly document: ListDocument<R>;
   /**
    * Whether the list is complete; false if it changed during every attempt to read it, so that items may be missing.
@@ -88,7 +88,7 @@ export async function allPages<R>(
   fetch: (number: number, size: number) => Promise<ListDocument<R>>,
   size: number,
   onProgress: (done: number, total: number) => void = () => undefined,
-): Promise<Gathered<R>> {
+): Promise<GatheredList<R>> {
   for (let attempt = 1; ; attempt++) {
     const gathered = await gatherOnce(fetch, size, onProgress, attempt === MOST_ATTEMPTS);
     if (gathered !== undefined) return gathered;
@@ -101,7 +101,7 @@ async function gatherOnce<R>(
   size: number,
   onProgress: (done: number, total: number) => void,
   isLast: boolean,
-): Promise<Gathered<R> | undefined> {
+): Promise<GatheredList<R> | undefined> {
   const first = await fetch(1, size);
   const total = first.meta.pagination['total-count'];
   const data = [...first.data];

@@ -15,7 +15,7 @@ import { type IdentifiedKind, RESOURCE_KINDS } from '../declaration/resource-kin
 /** Common parameters of the tags API: organization, pages, attributes of the resource in a request. */
 
 export const DEFAULT_PAGE_SIZE = 20;
-export const MAX_PAGE_SIZE = 100;
+const MAX_PAGE_SIZE = 100;
 
 export const organizationFlag = {
   flag: 'org',

@@ -1,8 +1,7 @@
 import { invalid } from '../../ground/errors.ts';
+import type { JsonObject } from '../../ground/objects.ts';
 import type { Operation } from '../declaration/operation.ts';
 import { pathParams, routesOf } from '../declaration/route.ts';
-
-type Raw = Readonly<Record<string, unknown>>;
 
 /**
  * Query parameters that affect the result. An unknown one of them is refused: ignoring it would answer another
@@ -19,7 +18,7 @@ const PAGES: ReadonlySet<string> = new Set(['page[number]', 'page[size]']);
  * @param query names and values, several values in an array
  * @throws `invalid` naming a parameter that is given twice, or an unknown one that would affect the result
  */
-export function readQuery(operation: Operation, query: Raw): Raw {
+export function readQuery(operation: Operation, query: JsonObject): JsonObject {
   const inPaths = new Set(routesOf(operation).flatMap(pathParams));
   const raw: Record<string, unknown> = {};
   const families = new Map<string, (readonly [string, unknown])[]>();

@@ -1,15 +1,14 @@
 /** Converts between operations and JSON:API documents: requests here, lists of identifiers and pages in other files. */
 
 import { invalid } from '../../ground/errors.ts';
-import { isObject } from '../../ground/objects.ts';
+import { isObject, type JsonObject } from '../../ground/objects.ts';
 import { ownWords } from '../../ground/own-words.ts';
 import type { Operation } from '../declaration/operation.ts';
 import { type Param, type Params, parseValues } from '../declaration/params.ts';
 import { pathParams, routesOf } from '../declaration/route.ts';
 import { queryFamily } from './query.ts';
 
-type Declared = Pick<Operation, 'params' | 'resource'>;
-type Raw = Readonly<Record<string, unknown>>;
+type DeclaredDocument = Pick<Operation, 'params' | 'resource'>;
 
 const withDocument = (params: Params, place: 'data' | 'attributes' | 'relationships') =>
   Object.entries(params).filter(([, param]) => param.document === place);
@@ -20,7 +19,7 @@ const withDocument = (params: Params, place: 'data' | 'attributes' | 'relationsh
  * @param body parsed JSON of the body; undefined if there is none
  * @throws `invalid` with a JSON pointer as `field` if `data` is absent or of the wrong shape or type
  */
-export function readDocument(operation: Declared, body: unknown): Raw {
+export function readDocument(operation: DeclaredDocument, body: unknown): JsonObject {
   const [whole] = withDocument(operation.params, 'data');
   if (whole === undefined && operation.resource === undefined) return {};
   const data = isObject(body) ? body['data'] : undefined;
@@ -33,7 +32,7 @@ export function readDocument(operation: Declared, body: unknown): Raw {
   return { ...attributesOf(operation.params, data), ...relationshipsOf(operation.params, data) };
 }
 
-function attributesOf(params: Params, data: Raw): Raw {
+function attributesOf(params: Params, data: JsonObject): JsonObject {
   const attributes = objectIn(data, 'attributes', '/data/attributes');
   return Object.fromEntries(
     withDocument(params, 'attributes').flatMap(([name]) =>
@@ -45,7 +44,7 @@ function attributesOf(params: Params, data: Raw): Raw {
 /** Relationships that clients send back unchanged: they follow from the path. */
 const FROM_PATH: ReadonlySet<string> = new Set(['organization']);
 
-function relationshipsOf(params: Params, data: Raw): Raw {
+function relationshipsOf(params: Params, data: JsonObject): JsonObject {
   const relationships = objectIn(data, 'relationships', '/data/relationships');
   refuseUnkept(params, relationships);
   return Object.fromEntries(
@@ -66,7 +65,7 @@ function relationshipsOf(params: Params, data: Raw): Raw {
  * Refuses unknown relationships: a requested relation would be lost silently.
  * @throws `invalid` for a relationship that is not stored
  */
-function refuseUnkept(params: Params, relationships: Raw): void {
+function refuseUnkept(params: Params, relationships: JsonObject): void {
   const known = new Set(withDocument(params, 'relationships').map(([name]) => name));
   for (const [name, relationship] of Object.entries(relationships)) {
     if (known.has(name) || FROM_PATH.has(name) || !isObject(relationship)) continue;
@@ -97,7 +96,7 @@ function linkageOf({ schema }: Param<unknown>, linkage: unknown, pointer: string
   return linkage;
 }
 
-function objectIn(holder: Raw, name: string, pointer: string): Raw {
+function objectIn(holder: JsonObject, name: string, pointer: string): JsonObject {
   const value = holder[name];
   if (value === undefined || value === null) return {};
   if (!isObject(value)) throw invalid(ownWords('must be an object'), { field: pointer });
@@ -105,10 +104,10 @@ function objectIn(holder: Raw, name: string, pointer: string): Raw {
 }
 
 /** Prints the request document for raw values; undefined for an operation without one. */
-export function printDocument(operation: Declared, raw: Raw): object | undefined {
+export function printDocument(operation: DeclaredDocument, raw: JsonObject): object | undefined {
   const [whole] = withDocument(operation.params, 'data');
   if (whole === undefined && operation.resource === undefined) return undefined;
-  const values: Raw = parseValues(operation.params, raw).values;
+  const values: JsonObject = parseValues(operation.params, raw).values;
   const printed = (place: 'data' | 'attributes' | 'relationships') =>
     withDocument(operation.params, place).flatMap(([name, param]) =>
       values[name] === undefined

@@ -1,6 +1,6 @@
 import type { Admission } from '../../access/quotas/quotas.ts';
 import type { Rated } from '../../access/quotas/rates.ts';
-import type { AskedRequest, Door, GuardedCore, Result } from './asked-request.ts';
+import type { AnswerPrinter, AskedRequest, GuardedCore, Result } from './asked-request.ts';
 import type { Endpoint } from './endpoints.ts';
 import { loginMountOf } from './login-limits.ts';
 import { Trail } from './trail.ts';
@@ -9,7 +9,7 @@ import { Trail } from './trail.ts';
 export interface PipelineRequest<A> {
   readonly guarded: GuardedCore;
   readonly asked: AskedRequest;
-  readonly door: Door<A>;
+  readonly door: AnswerPrinter<A>;
 }
 
 /** Request that no rate limit for its path or address refuses. */

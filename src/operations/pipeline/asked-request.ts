@@ -2,14 +2,13 @@ import type { Access, TokenIdentity } from '../../access/access.ts';
 import type { AuditedRequest, AuditedResponse } from '../../access/audit-record.ts';
 import type { SentHeaders } from '../../access/audited-headers.ts';
 import type { WrapInfo } from '../../access/wrapping.ts';
+import type { JsonObject } from '../../ground/objects.ts';
 import type { Dialect } from '../../transit/engine.ts';
 import type { Core, Operation, Outcome } from '../declaration/operation.ts';
 import type { Match } from '../routes.ts';
 import type { Endpoint } from './endpoints.ts';
 
 /** Input of the pipeline (`perform`) from a frontend, and its results. */
-
-type Raw = Readonly<Record<string, unknown>>;
 
 /** Unsealed store with access control and auditing. */
 export interface GuardedCore {
@@ -61,9 +60,9 @@ export interface AskedRequest {
 
 export interface SentParameters {
   /** Body or query by wire name, for policies. */
-  readonly sent: Raw;
+  readonly sent: JsonObject;
   /** The part of it that is recorded, hashed, in the audit log. */
-  readonly recorded: Raw;
+  readonly recorded: JsonObject;
 }
 
 /** Response, with the data for the audit log. */
@@ -76,7 +75,7 @@ export interface Result<A> {
 }
 
 /** Formats responses in the frontend's protocol. */
-export interface Door<A> {
+export interface AnswerPrinter<A> {
   /** Response without a valid token. */
   unauthenticated(): Result<A>;
   /** Error for an authenticated caller that follows from the path alone; undefined if there is none. */
@@ -107,7 +106,7 @@ export interface Performed {
   readonly operation: Operation;
   readonly outcome: Outcome<unknown>;
   readonly captures: Readonly<Record<string, string>>;
-  readonly sent: Raw;
+  readonly sent: JsonObject;
   /** Parameter names that are unknown. */
   readonly unrecognized: readonly string[];
 }

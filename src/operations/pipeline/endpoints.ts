@@ -87,12 +87,12 @@ export class VaultEndpoints {
     const table = mount && this.#mounted.get(mount.type);
     if (mount === undefined || table === undefined) {
       const isOpenPath = own === 'unsupported-operation' && this.isOpen(path);
-      return vaultEndpoint(look, method, path, own, isOpenPath);
+      return vaultEndpoint(look, { method, path, match: own, isOpenPath });
     }
     const below = path.slice(mount.path.length + 1);
     const match = table.match(method, below);
     const isOpenPath = match === 'unsupported-operation' && table.isOpen(below);
-    return vaultEndpoint(look, method, path, match, isOpenPath, mount);
+    return vaultEndpoint(look, { method, path, match, isOpenPath, mount });
   }
 
   /**
@@ -111,13 +111,19 @@ export class VaultEndpoints {
     const found = this.at(look, method, path);
     return isAsMeant(found.match, served, values)
       ? found
-      : vaultEndpoint(look, method, path, 'unsupported-path', false);
+      : vaultEndpoint(look, { method, path, match: 'unsupported-path', isOpenPath: false });
   }
 
   /** What can be learned about a path: `help` stands in the place of whatever else it names. */
   helpAt(look: StoreLook, path: string, help: ServedRoute): Endpoint {
     const { mount } = this.at(look, 'GET', path);
-    return vaultEndpoint(look, 'GET', path, { served: help, captures: { path } }, false, mount);
+    return vaultEndpoint(look, {
+      method: 'GET',
+      path,
+      match: { served: help, captures: { path } },
+      isOpenPath: false,
+      mount,
+    });
   }
 
   /** Of the server itself, so that it can be told while the store is sealed. */
@@ -142,13 +148,17 @@ export class VaultEndpoints {
   }
 }
 
+interface VaultTarget {
+  readonly method: Method;
+  readonly path: string;
+  readonly match: Match;
+  readonly isOpenPath: boolean;
+  readonly mount?: Mount | undefined;
+}
+
 function vaultEndpoint(
   { revision }: StoreLook,
-  method: Method,
-  path: string,
-  match: Match,
-  isOpenPath: boolean,
-  mount?: Mount,
+  { method, path, match, isOpenPath, mount }: VaultTarget,
 ): Endpoint {
   const policyPaths = (): PolicyPaths => ({ paths: spellingsOf(path, match, mount) });
   return new Endpoint({ revision, method, path, match, mount, isOpenPath, policyPrefix: '', policyPaths });

@@ -2,18 +2,17 @@ import { idOf, isGoodFrom, type TokenIdentity } from '../../access/access.ts';
 import type { Capability } from '../../access/capability.ts';
 import type { RequestParameters } from '../../access/parameter-rule.ts';
 import { asCofferError } from '../../ground/errors.ts';
+import type { JsonObject } from '../../ground/objects.ts';
 import { type Caller, NOBODY, type Operation, owner } from '../declaration/operation.ts';
 import { CAPABILITY_OF, type Method } from '../declaration/route.ts';
 import type { AskedRequest, GuardedCore } from './asked-request.ts';
-
-type Raw = Readonly<Record<string, unknown>>;
 
 /** Decides what may be done with one request. */
 export interface Judge {
   readonly caller: Caller;
   /** As far as the paths tell: what is sent beside them may be refused yet. */
   allowsPaths(paths: readonly string[]): boolean;
-  allows(paths: readonly string[], operation: Operation, capability: Capability, sent: Raw): boolean;
+  allows(paths: readonly string[], operation: Operation, capability: Capability, sent: JsonObject): boolean;
 }
 
 /**
@@ -64,7 +63,8 @@ class PolicyJudge implements Judge {
     this.#identity = identity;
     const { token = '', wrapTtl } = asked;
     const { policyPrefix, operation } = asked.endpoint;
-    const meaning = (sent: Raw = {}): Raw => (operation === undefined ? sent : meaningOf(operation, sent));
+    const meaning = (sent: JsonObject = {}): JsonObject =>
+      operation === undefined ? sent : meaningOf(operation, sent);
     this.caller = {
       id: idOf(identity),
       accessor: identity.accessor,
@@ -84,12 +84,17 @@ class PolicyJudge implements Judge {
     return isAllowed(operation, capabilityOf(operation, method), may);
   }
 
-  allows(paths: readonly string[], operation: Operation, capability: Capability, sent: Raw): boolean {
+  allows(paths: readonly string[], operation: Operation, capability: Capability, sent: JsonObject): boolean {
     const meant = () => meaningOf(operation, sent);
     return isAllowed(operation, capability, (wanted) => this.#may(paths, wanted, sent, meant));
   }
 
-  #may(paths: readonly string[], capability: Capability, sent?: Raw, meant?: () => Raw): boolean {
+  #may(
+    paths: readonly string[],
+    capability: Capability,
+    sent?: JsonObject,
+    meant?: () => JsonObject,
+  ): boolean {
     const { endpoint, wrapTtl } = this.#asked;
     const { acl } = this.#identity;
     for (const path of paths) {

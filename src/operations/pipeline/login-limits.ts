@@ -8,7 +8,7 @@ export const loginMountOf = ({ endpoint: { operation, mount } }: AskedRequest): 
   operation?.unauthenticated ? mount : undefined;
 
 /** Login counted by the limits. */
-export interface CountedLogin {
+interface CountedLogin {
   /** Whether there are too many logins from that source, or too many failed recently. */
   readonly isBarred: boolean;
   /** Called when it failed with an error. */

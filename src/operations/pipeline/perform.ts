@@ -1,18 +1,17 @@
 import type { Capability } from '../../access/capability.ts';
 import { asCofferError, type CofferError, denied, invalid } from '../../ground/errors.ts';
+import type { JsonObject } from '../../ground/objects.ts';
 import { ownWords } from '../../ground/own-words.ts';
 import { asksAgain, type Call, type Operation, STORE_SECRET } from '../declaration/operation.ts';
 import { type Params, type Parsed, parseValues } from '../declaration/params.ts';
 import { type AdmittedRequest, withinLimits } from './admission.ts';
-import type { AskedRequest, Door, GuardedCore, Result, SentParameters } from './asked-request.ts';
+import type { AnswerPrinter, AskedRequest, GuardedCore, Result, SentParameters } from './asked-request.ts';
 import type { PolicyPaths } from './document-paths.ts';
 import { capabilityOf, type Judge, judgeOf } from './judge.ts';
 import { countLogin } from './login-limits.ts';
 import { orMalformed } from './malformed.ts';
 import { afterChange, Trail } from './trail.ts';
 import { keepWrapped } from './wrapped-answer.ts';
-
-type Raw = Readonly<Record<string, unknown>>;
 
 /**
  * Processes a request of any frontend: rate limits, authentication, authorization of the path, reading and parsing the
@@ -21,7 +20,7 @@ type Raw = Readonly<Record<string, unknown>>;
  * @returns the answer, also for a failed request; a response that cannot be audited is not returned
  * @see docs/decisions/0068
  */
-export function perform<A>(guarded: GuardedCore, asked: AskedRequest, door: Door<A>): Promise<A> {
+export function perform<A>(guarded: GuardedCore, asked: AskedRequest, door: AnswerPrinter<A>): Promise<A> {
   const request = { guarded, asked, door };
   return asked.byOwner ? answerTo(request) : withinLimits(request, answerTo);
 }
@@ -132,7 +131,7 @@ async function carryOut<A>(request: JudgedRequest<A>): Promise<Result<A>> {
  * Refuses requests that no caller may make in this way.
  * @throws `denied` or `invalid` for such a request
  */
-function refuseUnfit({ byOwner, wrapTtl }: AskedRequest, operation: Operation, raw: Raw): void {
+function refuseUnfit({ byOwner, wrapTtl }: AskedRequest, operation: Operation, raw: JsonObject): void {
   if (byOwner && asksAgain(operation, raw)) throw secretNeeded();
   if (wrapTtl !== undefined && operation.answersText) {
     throw invalid(ownWords('this response cannot be wrapped'), {
@@ -150,7 +149,7 @@ const secretNeeded = (): CofferError =>
 function callOf<A>(
   { guarded: { core }, asked, judge }: JudgedRequest<A>,
   operation: Operation,
-  sent: Raw,
+  sent: JsonObject,
 ): Call {
   const { dialect, remoteAddress, endpoint, clientCertificates, baseUrl, wrapTtl } = asked;
   return {
@@ -183,7 +182,7 @@ async function lookAhead<A>(
   { roleLimit }: JudgedRequest<A>,
   operation: Operation,
   call: Call,
-  raw: Raw,
+  raw: JsonObject,
 ): Promise<LookAhead<A>> {
   const parsed = parseValues(operation.params, raw);
   const tooOften = roleLimit?.(await operation.roleOf?.(call, parsed.values));

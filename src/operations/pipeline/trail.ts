@@ -2,13 +2,11 @@ import type { TokenIdentity } from '../../access/access.ts';
 import type { AuditedRequest } from '../../access/audit-record.ts';
 import type { Capability } from '../../access/capability.ts';
 import { failedAfter } from '../../ground/errors.ts';
-import { isObject } from '../../ground/objects.ts';
+import { isObject, type JsonObject } from '../../ground/objects.ts';
 import { changesSomething, type Operation } from '../declaration/operation.ts';
 import type { Params } from '../declaration/params.ts';
 import { CAPABILITY_OF } from '../declaration/route.ts';
 import type { AskedRequest, GuardedCore, Result } from './asked-request.ts';
-
-type Raw = Readonly<Record<string, unknown>>;
 
 export const afterChange = (error: unknown): unknown =>
   failedAfter('the change was made', error, 'check it before you retry');
@@ -52,7 +50,7 @@ export class Trail {
     };
   }
 
-  sent({ params }: Operation, parameters: Raw): void {
+  sent({ params }: Operation, parameters: JsonObject): void {
     this.#request = {
       ...this.#request,
       parameters,

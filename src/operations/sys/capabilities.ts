@@ -12,7 +12,7 @@ const capabilityParams = {
 /** Number of paths processed per event loop turn, because each is compared with every rule. */
 const PATHS_IN_A_TURN = 100;
 
-type Capabilities = Readonly<Record<string, readonly string[]>>;
+type CapabilitiesByPath = Readonly<Record<string, readonly string[]>>;
 
 /**
  * Returns the capabilities by path; for a single path also as `capabilities`, and all of it at the top level too, for
@@ -23,7 +23,7 @@ type Capabilities = Readonly<Record<string, readonly string[]>>;
 export async function printCapabilities(
   values: ValuesOf<typeof capabilityParams>,
   capabilities: (path: string) => readonly string[],
-): Promise<Outcome<Capabilities>> {
+): Promise<Outcome<CapabilitiesByPath>> {
   const paths = values.paths.length > 0 ? values.paths : values.path;
   const [first] = paths;
   if (first === undefined) throw invalid(ownWords('paths must be supplied'), { field: 'paths' });

@@ -18,7 +18,7 @@ export const lockoutParam = members(
   { help: 'User lockout settings.', cli: { hidden: true } },
 );
 
-type Given = ValuesOf<{ readonly given: typeof lockoutParam }>['given'];
+type GivenLockout = ValuesOf<{ readonly given: typeof lockoutParam }>['given'];
 
 /** Login methods with guessable names. */
 const LOCKING: ReadonlySet<string> = new Set(['approle', 'ldap', 'userpass']);
@@ -30,7 +30,7 @@ const LOCKING: ReadonlySet<string> = new Set(['approle', 'ldap', 'userpass']);
 export function changedLockout(
   type: string,
   before: MountConfig | undefined,
-  given: Given | undefined,
+  given: GivenLockout | undefined,
 ): Pick<MountConfig, 'user_lockout_config'> {
   const mentioned = Object.entries(given ?? {}).filter(([, value]) => value !== undefined);
   if (mentioned.length === 0) return {};

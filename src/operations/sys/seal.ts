@@ -1,5 +1,5 @@
 import { sourceOf } from '../../access/login/sources.ts';
-import { Turns } from '../../access/login/turns.ts';
+import { LoginTurns } from '../../access/login/turns.ts';
 import { invalid, unsupported } from '../../ground/errors.ts';
 import { ownWords } from '../../ground/own-words.ts';
 import { familyVersion } from '../../ground/version.ts';
@@ -78,7 +78,7 @@ export const seal = operation({
  * Queue for unseal attempts: a passphrase costs a tenth of a second, and anyone may submit them. A caller with the
  * right one waits for at most one attempt of each other source.
  */
-const attempts = new Turns({
+const attempts = new LoginTurns({
   refusal: ownWords('too many keys at once'),
   atOnce: 1,
   most: 200,

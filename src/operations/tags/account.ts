@@ -1,11 +1,11 @@
-import { findOwn, type Target } from '../access/token-target.ts';
+import { findOwn, type TokenTarget } from '../access/token-target.ts';
 import { documentOperation } from '../declaration/operation.ts';
 
 /** User shown for the owner, who has no token. */
 const OWNER = { id: 'owner', username: 'owner' } as const;
 
 /** Returns the user of a token; batch tokens have no accessor. */
-const userOf = ({ record: { accessor, token } }: Target) => ({
+const userOf = ({ record: { accessor, token } }: TokenTarget) => ({
   id: accessor || token.displayName,
   username: token.displayName,
 });

@@ -115,6 +115,6 @@ export const where = documentOperation({
     });
     const path = `organizations/${encodeURIComponent(organization_name)}/tag-bindings`;
     const query = { [KIND]: kind, ...taggedQuery(any), [FIELDS]: asked?.join(',') };
-    return { data: pageDocument(call, page, (tag) => boundTagResource(tag, fields), path, query) };
+    return { data: pageDocument(call, page, { print: (tag) => boundTagResource(tag, fields), path, query }) };
   },
 });

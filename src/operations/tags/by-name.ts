@@ -1,11 +1,10 @@
 import { CofferError, invalid } from '../../ground/errors.ts';
-import { isObject } from '../../ground/objects.ts';
+import { isObject, type JsonObject } from '../../ground/objects.ts';
 import { parseAnyIdentifier } from '../../tags/identifiers.ts';
 import { isMissing, type Runner } from '../declaration/operation.ts';
 import { type IdentifiedKind, RESOURCE_KINDS } from '../declaration/resource-kinds.ts';
 
-type Raw = Readonly<Record<string, unknown>>;
-type Resolve = (raw: Raw, runner: Runner) => Promise<Raw>;
+type Resolve = (raw: JsonObject, runner: Runner) => Promise<JsonObject>;
 
 /**
  * Whether a text has the form of an identifier. One of another kind counts too: it is not found, or filters nothing, as
@@ -83,7 +82,7 @@ export const inTurn =
 /** Returns the tags in a parameter that do not exist in the pool, so that they will be created. */
 export const newTagsIn =
   (param: string) =>
-  async (values: Raw, runner: Runner): Promise<readonly string[]> => {
+  async (values: JsonObject, runner: Runner): Promise<readonly string[]> => {
     const given = values[param];
     const names = (Array.isArray(given) ? given : []).flatMap((item: unknown) =>
       isObject(item) && typeof item['name'] === 'string' ? [item['name']] : [],

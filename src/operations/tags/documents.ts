@@ -102,7 +102,7 @@ export type EffectiveBindingResource = ReturnType<typeof effectiveBindingResourc
  * Formats an effective tag.
  * @param project identifier of the project that it is inherited from
  */
-export const effectiveBindingResource = (
+const effectiveBindingResource = (
   owner: string,
   project: string,
   { key, value, createdAt, inherited }: EffectiveBinding,
@@ -293,6 +293,13 @@ export function organizationResource({ caller }: Call, organization: Organizatio
   };
 }
 
+interface PagePrinting<T, R> {
+  readonly print: (item: T) => R;
+  readonly path: string;
+  readonly query?: Readonly<Record<string, string | undefined>> | undefined;
+  readonly included?: readonly object[] | undefined;
+}
+
 /**
  * Formats a page of resources with its links.
  * @param path path of the list, below the API's prefix, with encoded segments
@@ -302,10 +309,7 @@ export function organizationResource({ caller }: Call, organization: Organizatio
 export function pageDocument<T, R>(
   call: Call,
   page: Page<T>,
-  print: (item: T) => R,
-  path: string,
-  query: Readonly<Record<string, string | undefined>> = {},
-  included?: readonly object[],
+  { print, path, query = {}, included }: PagePrinting<T, R>,
 ): ListDocument<R> {
   const resources = { ...page, items: page.items.map(print) };
   const document = listDocument(resources, `${call.baseUrl ?? ''}${PREFIX}/${path}`, query);

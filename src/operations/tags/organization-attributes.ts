@@ -49,7 +49,7 @@ const kept = {
   'user-tokens-enabled': toggle('user-tokens-enabled', 'Allow user tokens.'),
 };
 
-type WireName = keyof typeof kept;
+type OrganizationAttribute = keyof typeof kept;
 
 const SETTING_OF = {
   'aggregated-commit-status-enabled': 'aggregatedCommitStatusEnabled',
@@ -66,9 +66,9 @@ const SETTING_OF = {
   'speculative-plan-management-enabled': 'speculativePlanManagementEnabled',
   'stacks-enabled': 'stacksEnabled',
   'user-tokens-enabled': 'userTokensEnabled',
-} as const satisfies Readonly<Record<WireName, keyof OrganizationSettings>>;
+} as const satisfies Readonly<Record<OrganizationAttribute, keyof OrganizationSettings>>;
 
-const WIRE_NAMES = Object.keys(SETTING_OF) as readonly WireName[];
+const WIRE_NAMES = Object.keys(SETTING_OF) as readonly OrganizationAttribute[];
 
 export const organizationParams = {
   ...kept,
@@ -88,14 +88,14 @@ export function organizationSettingsIn(
 }
 
 /** Replaces an empty value by the default of a setting that is never empty. */
-const emptied = (name: WireName, value: unknown): unknown =>
+const emptied = (name: OrganizationAttribute, value: unknown): unknown =>
   name === 'collaborator-auth-policy' ? value || 'password' : value === '' ? null : value;
 
 /** Formats the settings as attributes of the document. */
 export const printOrganizationSettings = (
   settings: OrganizationSettings,
-): Readonly<Record<WireName, unknown>> =>
+): Readonly<Record<OrganizationAttribute, unknown>> =>
   Object.fromEntries(WIRE_NAMES.map((name) => [name, settings[SETTING_OF[name]]])) as Record<
-    WireName,
+    OrganizationAttribute,
     unknown
   >;

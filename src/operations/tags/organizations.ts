@@ -112,7 +112,7 @@ export const list = documentOperation({
     if (number === undefined && size === undefined) return { data: { data: found.map(print) } };
     const page = pageFrom(found, { number: number ?? 1, size: size ?? DEFAULT_PAGE_SIZE });
     const query = { q, 'q[name]': inName, 'q[email]': inEmail };
-    return { data: pageDocument(call, page, print, 'organizations', query) };
+    return { data: pageDocument(call, page, { print, path: 'organizations', query }) };
   },
 });
 

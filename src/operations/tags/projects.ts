@@ -196,14 +196,12 @@ export const list = documentOperation({
       include: include?.join(','),
     };
     const included = await besideProjects(call, page.items, include);
-    const document = pageDocument(
-      call,
-      page,
-      (project) => projectResource(call, project, shownOfProject(call, project, include)),
+    const document = pageDocument(call, page, {
+      print: (project) => projectResource(call, project, shownOfProject(call, project, include)),
       path,
       query,
       included,
-    );
+    });
     return { data: document };
   },
 });

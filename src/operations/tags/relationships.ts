@@ -1,4 +1,5 @@
 import { asCofferError } from '../../ground/errors.ts';
+import type { JsonObject } from '../../ground/objects.ts';
 import { tagNotFound, workspaceNotFound } from '../../tags/organization.ts';
 import { type Call, documentOperation, isMissing, type Runner } from '../declaration/operation.ts';
 import { text } from '../declaration/params.ts';
@@ -7,8 +8,6 @@ import { pageParams, tagId, workspaceId } from '../json-api/params.ts';
 import { idsFor, inTurn, namesAmong, newTagsIn } from './by-name.ts';
 import { countedIn, pageDocument, tagLines, tagPageTable, tagResource } from './documents.ts';
 import { mayTag } from './sights.ts';
-
-type Raw = Readonly<Record<string, unknown>>;
 
 /** Common settings for changing the workspaces of a tag. */
 const workspacesOfTag = {
@@ -54,7 +53,7 @@ const tagByName = idsFor({ tag_id: 'tag' });
  * Resolves an existing tag. A tag is not created implicitly when it is added to many workspaces: its name may be
  * mistyped.
  */
-async function existingTagByName(raw: Raw, runner: Runner): Promise<Raw> {
+async function existingTagByName(raw: JsonObject, runner: Runner): Promise<JsonObject> {
   try {
     return await tagByName(raw, runner);
   } catch (error) {
@@ -182,6 +181,6 @@ export const tagsOf = documentOperation({
     const { workspaces } = await call.core.tags();
     const page = await workspaces.tags({ id: workspace_id }, name ?? '', { number, size });
     const path = `workspaces/${encodeURIComponent(workspace_id)}/relationships/tags`;
-    return { data: pageDocument(call, page, tagResource, path, { name }) };
+    return { data: pageDocument(call, page, { print: tagResource, path, query: { name } }) };
   },
 });

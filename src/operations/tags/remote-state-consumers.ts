@@ -27,7 +27,7 @@ export const list = documentOperation({
           mayReadWorkspace(call, { organization, ...workspace });
     const page = await tags.stateConsumers.list({ id: workspace_id }, { number, size }, sees);
     const print = (item: Workspace) => workspaceResource(call, item);
-    return { data: pageDocument(call, page, print, pathOf(workspace_id)) };
+    return { data: pageDocument(call, page, { print, path: pathOf(workspace_id) }) };
   },
 });
 

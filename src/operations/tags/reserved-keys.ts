@@ -127,7 +127,7 @@ export const list = documentOperation({
     const { reservedKeys } = await call.core.tags();
     const page = await reservedKeys.list(organization_name, { number, size });
     const path = `organizations/${encodeURIComponent(organization_name)}/reserved-tag-keys`;
-    return { data: pageDocument(call, page, reservedKeyResource, path) };
+    return { data: pageDocument(call, page, { print: reservedKeyResource, path }) };
   },
 });
 

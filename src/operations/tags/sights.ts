@@ -12,16 +12,16 @@ interface Seen {
   readonly name: string;
 }
 
-type Kind = 'workspaces' | 'projects';
+type TaggedKind = 'workspaces' | 'projects';
 
-const pathOf = (kind: Kind, organization: string, which: string): string =>
+const pathOf = (kind: TaggedKind, organization: string, which: string): string =>
   `organizations/${organization}/${kind}/${which}`;
 
-const mayRead = (caller: Caller, kind: Kind, { organization, id, name }: Seen): boolean =>
+const mayRead = (caller: Caller, kind: TaggedKind, { organization, id, name }: Seen): boolean =>
   caller.may(pathOf(kind, organization, id), 'read') || caller.may(pathOf(kind, organization, name), 'read');
 
 /** Whether the caller may see its key-value tags: by permission to read it, or to list them. */
-export function seesBindings({ caller }: Call, kind: Kind, seen: Seen): boolean {
+export function seesBindings({ caller }: Call, kind: TaggedKind, seen: Seen): boolean {
   const path = pathOf(kind, seen.organization, seen.id);
   return (
     mayRead(caller, kind, seen) ||

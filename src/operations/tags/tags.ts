@@ -97,7 +97,9 @@ export const list = documentOperation({
       page: { number: values['page[number]'], size: values['page[size]'] },
     });
     const path = `organizations/${encodeURIComponent(organization_name)}/tags`;
-    return { data: pageDocument(call, page, tagResource, path, { q, [EXCLUDE]: excluded }) };
+    return {
+      data: pageDocument(call, page, { print: tagResource, path, query: { q, [EXCLUDE]: excluded } }),
+    };
   },
 });
 

@@ -54,7 +54,7 @@ const kept = {
   'working-directory': words('working-directory', 'Working directory in the repository.'),
 };
 
-type WireName = keyof typeof kept;
+type WorkspaceAttribute = keyof typeof kept;
 
 const SETTING_OF = {
   'allow-destroy-plan': 'allowDestroyPlan',
@@ -76,9 +76,9 @@ const SETTING_OF = {
   'trigger-patterns': 'triggerPatterns',
   'trigger-prefixes': 'triggerPrefixes',
   'working-directory': 'workingDirectory',
-} as const satisfies Readonly<Record<WireName, keyof WorkspaceSettings>>;
+} as const satisfies Readonly<Record<WorkspaceAttribute, keyof WorkspaceSettings>>;
 
-const WIRE_NAMES = Object.keys(SETTING_OF) as readonly WireName[];
+const WIRE_NAMES = Object.keys(SETTING_OF) as readonly WorkspaceAttribute[];
 
 export const NO_AGENTS = 'agent pools are not supported';
 
@@ -100,10 +100,10 @@ export const attributeParams = {
   'migration-environment': unkeptAttribute('migration-environment', 'there is nothing to migrate'),
 };
 
-type Values = ValuesOf<typeof attributeParams>;
+type WorkspaceValues = ValuesOf<typeof attributeParams>;
 
 /** Returns the settings among the values of a request. */
-export function settingsIn(values: Values): Partial<WorkspaceSettings> {
+export function settingsIn(values: WorkspaceValues): Partial<WorkspaceSettings> {
   const given = WIRE_NAMES.flatMap((name) => {
     const value = values[name];
     return value === undefined ? [] : [[SETTING_OF[name], emptied(name, value)] as const];
@@ -112,14 +112,14 @@ export function settingsIn(values: Values): Partial<WorkspaceSettings> {
 }
 
 /** Normalizes empty values: texts that are never null become empty, others null. */
-function emptied(name: WireName, value: unknown): unknown {
+function emptied(name: WorkspaceAttribute, value: unknown): unknown {
   if (name === 'working-directory') return value ?? '';
   if (name === 'terraform-version') return value || 'latest';
   return value === '' ? null : value;
 }
 
 /** Returns the requested mode: undefined leaves it unchanged, null resets it to the project's. */
-export function executionModeIn(values: Values): ExecutionMode | null | undefined {
+export function executionModeIn(values: WorkspaceValues): ExecutionMode | null | undefined {
   const { 'execution-mode': mode, operations, 'setting-overwrites': overwrites } = values;
   // Takes precedence over a value: Terraform's provider sends both, and means the project's.
   if (overwrites === false) return null;
@@ -127,15 +127,15 @@ export function executionModeIn(values: Values): ExecutionMode | null | undefine
   return operations ? 'remote' : 'local';
 }
 
-const wireNames = new Map<string, WireName>(WIRE_NAMES.map((name) => [SETTING_OF[name], name]));
+const wireNames = new Map<string, WorkspaceAttribute>(WIRE_NAMES.map((name) => [SETTING_OF[name], name]));
 
 /** Returns the JSON pointer of a setting in a request. */
 export const fieldOfSetting = (setting: keyof WorkspaceSettings): string =>
   attributePointer(wireNames.get(setting) ?? setting);
 
 /** Formats the settings as attributes of the document. */
-export const printSettings = (settings: WorkspaceSettings): Readonly<Record<WireName, unknown>> =>
+export const printSettings = (settings: WorkspaceSettings): Readonly<Record<WorkspaceAttribute, unknown>> =>
   Object.fromEntries(WIRE_NAMES.map((name) => [name, settings[SETTING_OF[name]]])) as Record<
-    WireName,
+    WorkspaceAttribute,
     unknown
   >;

@@ -275,7 +275,7 @@ export const list = documentOperation({
     };
     const print = (item: Workspace) => workspaceResource(call, item, shownOf(call, item, include));
     const included = await besideWorkspaces(call, page.items, include);
-    return { data: pageDocument(call, page, print, path, query, included) };
+    return { data: pageDocument(call, page, { print, path, query, included }) };
   },
 });
 

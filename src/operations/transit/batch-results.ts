@@ -2,14 +2,14 @@ import type { CofferError } from '../../ground/errors.ts';
 import type { BatchItem, ItemResult } from '../../transit/batch.ts';
 import type { Encrypted } from '../../transit/key-cipher.ts';
 import type { Outcome } from '../declaration/operation.ts';
-import type { BatchItem as ParsedItem } from '../declaration/params.ts';
+import type { ParsedItem } from '../declaration/params.ts';
 
 interface Referenced {
   readonly reference?: string;
 }
 
 /** Entry of `batch_results`. */
-export type ResultLine<T> = (T | { readonly error: string }) & { readonly reference: string };
+type ResultLine<T> = (T | { readonly error: string }) & { readonly reference: string };
 
 /** Result of an operation that takes one value or many: `S` for one, lines `L` for many. */
 export type SingleOrBatch<S, L> =

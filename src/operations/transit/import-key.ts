@@ -2,7 +2,7 @@ import { createPrivateKey, createPublicKey, type KeyObject } from 'node:crypto';
 import { decodeBase64 } from '../../ground/base64.ts';
 import { wipe } from '../../ground/bytes.ts';
 import { CofferError, invalid } from '../../ground/errors.ts';
-import { isObject } from '../../ground/objects.ts';
+import { isObject, type JsonObject } from '../../ground/objects.ts';
 import { ownWords } from '../../ground/own-words.ts';
 import { systemRandom } from '../../ground/random.ts';
 import { importKey } from '../../transit/key-exchange/import-key.ts';
@@ -133,8 +133,6 @@ export const addVersion = transitOperation({
   },
 });
 
-type Raw = Readonly<Record<string, unknown>>;
-
 /** Length of the wrapped AES key, in bytes: a shorter input is not wrapped. */
 const WRAPPED_AES_KEY_BYTES = 512;
 
@@ -143,7 +141,7 @@ const WRAPPED_AES_KEY_BYTES = 512;
  * key in PEM is moved to its own parameter.
  * @see docs/decisions/0024
  */
-async function wrapLocally(raw: Raw, runner: Runner): Promise<Raw> {
+async function wrapLocally(raw: JsonObject, runner: Runner): Promise<JsonObject> {
   const { ciphertext: given, ...others } = raw;
   if (typeof given !== 'string' || given === '') return raw;
   if (/-----BEGIN [A-Z ]*PUBLIC KEY-----/.test(given) || /^\s*age1/i.test(given)) {

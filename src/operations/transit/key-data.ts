@@ -4,7 +4,7 @@ import { decodeContextOrRefuse } from '../../transit/data-key.ts';
 import { certificatesPem } from '../../transit/export.ts';
 import type { NamedKeyDocument, VersionDocument, VersionStamp } from '../../transit/key-document.ts';
 import { KDF_COUNTER } from '../../transit/key-types/key-type.ts';
-import type { Asking, KeyVersion, NamedKey } from '../../transit/named-key.ts';
+import type { CallerDialect, KeyVersion, NamedKey } from '../../transit/named-key.ts';
 import type { Table } from '../declaration/operation.ts';
 import type { KeyTagsData } from './key-tags.ts';
 
@@ -35,7 +35,7 @@ const HKDF_NAME = 'hkdf_sha256';
  * @throws `invalid` for a context that is not base64
  * @see docs/decisions/0016
  */
-export function keyData(asking: Asking, key: NamedKey, contextText?: string) {
+export function keyData(asking: CallerDialect, key: NamedKey, contextText?: string) {
   const { document, type } = key;
   return {
     name: document.name,
@@ -80,7 +80,7 @@ function revokedData({ revokedVersions = {} }: NamedKeyDocument) {
   };
 }
 
-function typeData(asking: Asking, key: NamedKey) {
+function typeData(asking: CallerDialect, key: NamedKey) {
   const parameterSet = key.familyNameFor(asking)?.parameterSet;
   return {
     type: key.typeNameFor(asking),
@@ -109,7 +109,7 @@ function derivationData({ document }: NamedKey): DerivationData {
 
 /** Formats the versions; Vault omits those of HMAC-only keys. */
 function versionsData(
-  asking: Asking,
+  asking: CallerDialect,
   key: NamedKey,
   contextText: string | undefined,
 ): { readonly keys: Readonly<Record<string, VersionData>> } {

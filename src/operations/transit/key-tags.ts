@@ -18,7 +18,7 @@ import { existingKey, transitOperation } from './parameters.ts';
  * @see docs/decisions/0303
  */
 
-type Call = MountCall & { readonly engine: Engine };
+type KeyTagsCall = MountCall & { readonly engine: Engine };
 
 /** Tags in the output of a key that has some. */
 export type KeyTagsData = Partial<KeyTags>;
@@ -77,7 +77,7 @@ export const tags = transitOperation({
   run: async (call, { name }) => ({ data: await shownTags(call, name) }),
 });
 
-async function shownTags(call: Call, name: string): Promise<KeyTagsData> {
+async function shownTags(call: KeyTagsCall, name: string): Promise<KeyTagsData> {
   const shown = await tagsOfKey(call, await requireKey(call.engine, name, 'key not found'));
   return { ...shown, tags: shown.tags ?? [] };
 }
@@ -145,7 +145,7 @@ export const untag = transitOperation({
  * @throws `not-found` for an unknown organization
  */
 export async function keysCarrying(
-  call: Call,
+  call: KeyTagsCall,
   organization: string | undefined,
   wanted: readonly string[],
 ): Promise<readonly string[]> {

@@ -155,7 +155,7 @@ export const hashAlgorithm = text({
  * Older name of `hash_algorithm`. OpenBao only reads the newer name in a body; it is not sent in the path, because a
  * policy for `sign/NAME` would not match.
  */
-export const oldHashAlgorithm = {
+const oldHashAlgorithm = {
   ...text({
     help: 'Alias of hash_algorithm, which takes precedence.',
     cli: { suggest: hashNames },

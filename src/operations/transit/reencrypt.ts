@@ -1,4 +1,5 @@
 import { denied } from '../../ground/errors.ts';
+import type { JsonObject } from '../../ground/objects.ts';
 import { ownWords } from '../../ground/own-words.ts';
 import { onlyValue } from '../../transit/batch.ts';
 import { reencrypt } from '../../transit/rewrap.ts';
@@ -108,11 +109,11 @@ const DECRYPT = 'decrypt_';
 const ENCRYPT = 'encrypt_';
 
 /** Omits the parameters of the other side. */
-const sentAlone = (sent: Raw, others: string): Record<string, unknown> =>
+const sentAlone = (sent: JsonObject, others: string): Record<string, unknown> =>
   Object.fromEntries(Object.entries(sent).filter(([name]) => !name.startsWith(others)));
 
 /** Returns the parameters of the new ciphertext under their names in `encrypt`. */
-const sentAs = (sent: Raw, prefix: string): Raw =>
+const sentAs = (sent: JsonObject, prefix: string): JsonObject =>
   Object.fromEntries(
     Object.entries(sent).flatMap(([name, value]) =>
       name.startsWith(prefix) ? [[name.slice(prefix.length), value]] : [],
@@ -139,14 +140,13 @@ const mayEverRead = (caller: Caller, mount: string, key: string): boolean =>
     return caller.reaches(whole) || caller.may(whole, 'update') || caller.may(whole, 'read');
   });
 
-type Raw = Readonly<Record<string, unknown>>;
-type ItemValues = Partial<ValuesOf<typeof itemFields>>;
+type ReencryptValues = Partial<ValuesOf<typeof itemFields>>;
 
 /**
  * Converts an item.
  * @param keyVersion default for an item without one
  */
-const reencryptItem = (values: ItemValues, keyVersion: number) => ({
+const reencryptItem = (values: ReencryptValues, keyVersion: number) => ({
   ...rewrapItem(values, keyVersion),
   encryptContext: values.encrypt_context,
   encryptAssociatedData: values.encrypt_associated_data,

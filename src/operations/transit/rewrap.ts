@@ -65,13 +65,13 @@ export const declaration = transitOperation({
   },
 });
 
-type ItemValues = Partial<ValuesOf<typeof itemFields>>;
+type RewrapValues = Partial<ValuesOf<typeof itemFields>>;
 
 /**
  * Converts an item.
  * @param keyVersion default for an item without one
  */
-export const rewrapItem = (values: ItemValues, keyVersion: number) => ({
+export const rewrapItem = (values: RewrapValues, keyVersion: number) => ({
   ...decryptItem(values),
   keyVersion: values.key_version ?? keyVersion,
   decryptPaddingScheme: values.decrypt_padding_scheme,

@@ -1,5 +1,5 @@
 import { onlyValue } from '../../transit/batch.ts';
-import { type Signed, sign } from '../../transit/signing.ts';
+import { type SignatureResult, sign } from '../../transit/signing.ts';
 import type { Outcome } from '../declaration/operation.ts';
 import { base64, batch } from '../declaration/params.ts';
 import { engineItems, resultLines, type SingleOrBatch } from './batch-results.ts';
@@ -54,7 +54,7 @@ export const declaration = transitOperation({
       return { data: { ...answer(signed), public_key: publicKey || undefined } };
     }
     const results = await sign(engine, values.name, engineItems(values.batch_input, signItem), request);
-    const line = (signed: Signed): SignedLine => ({
+    const line = (signed: SignatureResult): SignedLine => ({
       ...answer(signed),
       publickey: signed.publicKey || undefined,
     });
@@ -73,7 +73,10 @@ export interface Signature {
 }
 
 /** The two names of the public key are Vault's: one for a single signature, another in a batch. */
-export type SignedData = Signature & { readonly public_key?: string | undefined };
-export type SignedLine = Signature & { readonly publickey?: string | undefined };
+type SignedData = Signature & { readonly public_key?: string | undefined };
+type SignedLine = Signature & { readonly publickey?: string | undefined };
 
-const answer = ({ signature, keyVersion }: Signed): Signature => ({ signature, key_version: keyVersion });
+const answer = ({ signature, keyVersion }: SignatureResult): Signature => ({
+  signature,
+  key_version: keyVersion,
+});

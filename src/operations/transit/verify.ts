@@ -27,7 +27,7 @@ const hmac = text({
 });
 const itemFields = { input, context, signature, hmac, reference };
 
-export interface Verdict {
+export interface VerifyAnswer {
   readonly valid: boolean;
 }
 
@@ -53,7 +53,7 @@ export const declaration = transitOperation({
     largeInput: largeSignedInput,
     result: { member: 'valid', as: 'text' },
     // The result may come from a server, and may have any type then.
-    holds: (data: Verdict) => data.valid === true,
+    holds: (data: VerifyAnswer) => data.valid === true,
     examples: [
       [
         'coffer transit verify releases --in coffer-1.0.tar.gz --signature "$signature"',
@@ -62,15 +62,15 @@ export const declaration = transitOperation({
       ['printf \'order 17\' | coffer transit verify orders --hmac "$hmac"', 'Verify an HMAC'],
     ],
   },
-  async run({ engine }, values): Promise<Outcome<SingleOrBatch<Verdict, Verdict>>> {
+  async run({ engine }, values): Promise<Outcome<SingleOrBatch<VerifyAnswer, VerifyAnswer>>> {
     const request = signatureRequest(values);
     if (values.batch_input === undefined) {
       const item = { ...verifyItem(values), input: singleInput(engine, values.input) };
-      const valid = onlyValue(await verify(engine, values.name, [item], request, true));
+      const valid = onlyValue(await verify(engine, values.name, [item], { request, single: true }));
       return { data: verdict(valid) };
     }
     const items = engineItems(values.batch_input, verifyItem);
-    const results = await verify(engine, values.name, items, request, false);
+    const results = await verify(engine, values.name, items, { request, single: false });
     return {
       data: { batch_results: resultLines(values.batch_input, results, verdict, { valid: false }) },
     };
@@ -95,4 +95,4 @@ const verifyItem = ({ input, context, signature, hmac }: Partial<ValuesOf<typeof
   hmac,
 });
 
-const verdict = (valid: boolean): Verdict => ({ valid });
+const verdict = (valid: boolean): VerifyAnswer => ({ valid });

@@ -23,10 +23,10 @@ import { Service } from '../service.ts';
 import {
   type AgentProof,
   type AgentStatus,
+  type AgentUnlocking,
   areTimes,
   type ProvenTimes,
-  type Times,
-  type Unlocking,
+  type UnlockTimes,
 } from './calls.ts';
 import { Lifetime } from './lifetime.ts';
 import { agentProof, freshNonce, isProof, ownerProof } from './proof.ts';
@@ -48,7 +48,7 @@ const LOCKED_MS = 10 * 60 * 1000;
 const MOST_NONCES = 16;
 const MOST_NONCE = 100;
 
-export interface AgentOptions {
+interface AgentOptions {
   readonly location: Location;
   readonly auditFile?: string | undefined;
   readonly log: Log;
@@ -125,7 +125,7 @@ export class Agent implements ServerState {
    * Opens a transferred store, replacing one that was open, and resets the timeouts.
    * @throws as `takeOver`; `unsupported` if it has locked, possibly in the meantime
    */
-  async unlockWith({ handed, ...times }: Unlocking): Promise<AgentStatus> {
+  async unlockWith({ handed, ...times }: AgentUnlocking): Promise<AgentStatus> {
     const store = await this.#takeOver(handed, times);
     try {
       this.#refuseOver();
@@ -146,7 +146,7 @@ export class Agent implements ServerState {
     return this.status();
   }
 
-  async #takeOver(handed: HandedOver, times: Times): Promise<SealedStore> {
+  async #takeOver(handed: HandedOver, times: UnlockTimes): Promise<SealedStore> {
     try {
       this.#refuseOver();
       if (!areTimes(times)) throw invalid('invalid timeouts');

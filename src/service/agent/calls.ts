@@ -1,7 +1,7 @@
 import type { Duplex } from 'node:stream';
 import type { HandedOver } from '../../store/handed-over.ts';
 import { readFrames, writeFrame } from '../frames.ts';
-import type { Calls, Port } from '../rpc.ts';
+import type { CallNames, Port } from '../rpc.ts';
 
 /**
  * Protocol between Coffer's own commands and the agent, over a Unix socket.
@@ -16,14 +16,14 @@ export interface SentRequest {
   readonly body?: string | undefined;
 }
 
-export interface SentAnswer {
+interface SentAnswer {
   readonly status: number;
   readonly contentType: string;
   readonly body: string;
 }
 
 /** Timeouts of an open store, in milliseconds. */
-export interface Times {
+export interface UnlockTimes {
   /** Idle timeout, counted from the last use. */
   readonly idleMs: number;
   /** Total timeout, counted from unlocking. */
@@ -34,16 +34,16 @@ export interface Times {
 const MOST_MS = 366 * 24 * 3600 * 1000;
 
 /** Whether received timeouts are valid. */
-export const areTimes = ({ idleMs, forMs }: Times): boolean =>
+export const areTimes = ({ idleMs, forMs }: UnlockTimes): boolean =>
   [idleMs, forMs].every((ms) => typeof ms === 'number' && ms > 0 && ms <= MOST_MS);
 
 /** Handle of an opened store, with its timeouts. */
-export interface Unlocking extends Times {
+export interface AgentUnlocking extends UnlockTimes {
   readonly handed: HandedOver;
 }
 
 /** The same as JSON, for the socket. */
-export interface SentUnlocking extends Times {
+interface SentUnlocking extends UnlockTimes {
   readonly handed: Omit<HandedOver, 'rootKey'> & {
     /** In base64. */
     readonly rootKey: string;
@@ -58,7 +58,7 @@ export interface AgentProof {
 }
 
 /** New timeouts, with a proof that the caller can open the store. */
-export interface ProvenTimes extends Times {
+export interface ProvenTimes extends UnlockTimes {
   /** Nonce of the agent. */
   readonly nonce: string;
   readonly proof: string;
@@ -90,7 +90,7 @@ export interface AgentCalls {
   status(): Promise<AgentStatus>;
 }
 
-export const AGENT_CALLS: Calls<AgentCalls> = {
+export const AGENT_CALLS: CallNames<AgentCalls> = {
   ask: true,
   unlock: true,
   prove: true,

@@ -7,7 +7,7 @@ import type { Location } from '../../store/backends/backend-kind.ts';
 import { identityOf } from '../../store/backends/registry.ts';
 
 /** Environment variables with the user's session directories. */
-export interface UserPlaces {
+interface UserPlaces {
   /** `XDG_RUNTIME_DIR`. */
   readonly runtime?: string | undefined;
   /** `XDG_CACHE_HOME`. */

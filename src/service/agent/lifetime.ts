@@ -1,9 +1,9 @@
 import { elapsedMs } from '../../ground/clock.ts';
-import type { Times } from './calls.ts';
-import type { Deadline, Ends } from './watchdog.ts';
+import type { UnlockTimes } from './calls.ts';
+import type { Deadline, UnlockDeadlines } from './watchdog.ts';
 
 /** Clocks of a machine, in milliseconds: the wall clock, and the monotonic clock, which stops in suspend. */
-export interface Clocks {
+interface Clocks {
   wall(): number;
   steady(): number;
 }
@@ -26,7 +26,7 @@ export class Lifetime {
   readonly #end: Moment;
   #idleEnd: Moment;
 
-  constructor({ idleMs, forMs }: Times, clocks: Clocks = MACHINE) {
+  constructor({ idleMs, forMs }: UnlockTimes, clocks: Clocks = MACHINE) {
     this.#clocks = clocks;
     this.#idleMs = idleMs;
     this.#end = this.#after(forMs);
@@ -48,7 +48,7 @@ export class Lifetime {
   }
 
   /** Returns the ends of the timeouts as of now. */
-  get ends(): Ends {
+  get ends(): UnlockDeadlines {
     const steady = this.#clocks.steady();
     const deadline = (end: Moment): Deadline => ({ wall: end.wall, leftMs: end.steady - steady });
     return { latest: deadline(this.#end), idle: deadline(this.#idleEnd), idleMs: this.#idleMs };

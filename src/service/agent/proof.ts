@@ -1,6 +1,6 @@
 import { createHmac, type KeyObject, randomBytes, timingSafeEqual } from 'node:crypto';
 import { lengthPrefixed } from '../../ground/bytes.ts';
-import type { Times } from './calls.ts';
+import type { UnlockTimes } from './calls.ts';
 
 /*
  * Mutual proof of an agent and a command that both have the root key of the same store and generation, without sending
@@ -18,7 +18,7 @@ export const agentProof = (key: KeyObject, asked: string, own: string): string =
   proofOf(key, 'agent', asked, own);
 
 /** Computes the command's response to that, for the requested timeouts. */
-export const ownerProof = (key: KeyObject, agents: string, { idleMs, forMs }: Times): string =>
+export const ownerProof = (key: KeyObject, agents: string, { idleMs, forMs }: UnlockTimes): string =>
   proofOf(key, 'owner', agents, String(idleMs), String(forMs));
 
 const proofOf = (key: KeyObject, ...fields: readonly string[]): string =>

@@ -16,7 +16,7 @@ export interface Deadline {
 }
 
 /** Ends of the timeouts of an open store. */
-export interface Ends {
+export interface UnlockDeadlines {
   /** End of the total timeout. */
   readonly latest: Deadline;
   /** End of the idle timeout, and its length in milliseconds. */
@@ -77,7 +77,7 @@ export class Watchdog {
    * Checks whether the shell waits for the right time, and replaces it if needed.
    * @param failed called if the watchdog cannot work
    */
-  watch({ latest, idle, idleMs }: Ends, failed: (error: unknown) => void): void {
+  watch({ latest, idle, idleMs }: UnlockDeadlines, failed: (error: unknown) => void): void {
     if (this.#isHopeless) return;
     const slackMs = Math.max(idleMs, LEAST_SLACK_MS);
     const afterMs = Math.min(latest.leftMs + GRACE_MS, idle.leftMs + slackMs);

@@ -107,7 +107,7 @@ export class BackupWriter {
  * @throws `corrupt` if the file is damaged, truncated, of a newer format, or not a backup
  */
 export async function* readBackupFile(path: string): AsyncGenerator<BackupRecord> {
-  const source = await Source.open(path);
+  const source = await HashedFile.open(path);
   try {
     await checkMagic(source, path);
     for (;;) {
@@ -135,7 +135,7 @@ function recordOf(type: number | undefined, name: string, bytes: Buffer, path: s
   return { kind: 'blob', ref: { area, name }, bytes };
 }
 
-async function checkMagic(source: Source, path: string): Promise<void> {
+async function checkMagic(source: HashedFile, path: string): Promise<void> {
   const magic = await source.take(MAGIC.length).catch((error: unknown) => {
     // Too short to be a backup. A disk error says nothing about the file and is rethrown.
     if (asCofferError(error)?.kind === 'corrupt') return Buffer.alloc(MAGIC.length);
@@ -156,7 +156,7 @@ async function checkMagic(source: Source, path: string): Promise<void> {
 }
 
 /** Reads a file sequentially in large pieces and hashes the bytes taken. */
-class Source {
+class HashedFile {
   readonly #file: FileHandle;
   readonly #path: string;
   readonly #hash: Hash = createHash('sha256');
@@ -167,9 +167,9 @@ class Source {
     this.#path = path;
   }
 
-  static async open(path: string): Promise<Source> {
+  static async open(path: string): Promise<HashedFile> {
     try {
-      return new Source(await open(path, 'r'), path);
+      return new HashedFile(await open(path, 'r'), path);
     } catch (error) {
       throw diskError(error, 'read', path);
     }

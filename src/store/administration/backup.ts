@@ -20,13 +20,13 @@ import type { Finding } from './status.ts';
 import {
   type DamageOptions,
   leftOutOf,
-  type Source,
+  type StoreSource,
   sourceOf,
   type VerifyOptions,
   verifiedBlobs,
 } from './verified.ts';
 
-export interface BackupSummary {
+interface BackupSummary {
   /** Store ID. */
   readonly id: string;
   /** Number of files: slots and sealed blobs. */
@@ -37,7 +37,7 @@ export interface BackupSummary {
   readonly leftOut?: readonly Finding[];
 }
 
-export interface BackupOptions extends VerifyOptions {
+interface BackupOptions extends VerifyOptions {
   readonly location: Location;
   readonly to: string;
   /** Whether an existing file may be replaced. */
@@ -63,7 +63,7 @@ async function backup(backend: Backend, options: BackupOptions): Promise<BackupS
   const partial = `${to}.${systemRandom.bytes(4).toString('hex')}.new`;
   try {
     const written = await readConsistently(backend, (version, view) =>
-      writeBackup(view, version, partial, keyring, options),
+      writeBackup(view, version, { path: partial, keyring, options }),
     );
     if (!replace) refuseExisting(to);
     moveFile(partial, to);
@@ -102,12 +102,16 @@ function mayBeGone(why: unknown): never {
   );
 }
 
+interface BackupTarget {
+  readonly path: string;
+  readonly keyring: Keyring | undefined;
+  readonly options: DamageOptions;
+}
+
 async function writeBackup(
   backend: Backend,
   version: Version,
-  path: string,
-  keyring: Keyring | undefined,
-  options: DamageOptions,
+  { path, keyring, options }: BackupTarget,
 ): Promise<Omit<BackupSummary, 'id'>> {
   await rm(path, { force: true });
   const writer = await BackupWriter.create(path);
@@ -131,7 +135,7 @@ async function writeBackup(
   }
 }
 
-export interface RestoreOptions extends VerifyOptions {
+interface RestoreOptions extends VerifyOptions {
   readonly from: string;
   readonly location: Location;
 }
@@ -192,7 +196,7 @@ async function* slotsOf(blobs: AsyncIterable<Blob>): AsyncGenerator<Blob> {
 }
 
 /** Store in a backup. Its slots are known only after its documents have been read. */
-function sourceIn(records: AsyncGenerator<BackupRecord>, from: string, unlocked: Unlocked): Source {
+function sourceIn(records: AsyncGenerator<BackupRecord>, from: string, unlocked: Unlocked): StoreSource {
   const slots: Blob[] = [];
   return {
     ...unlocked,

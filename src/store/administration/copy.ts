@@ -1,23 +1,23 @@
 import { placed, unavailable } from '../../ground/errors.ts';
-import type { Backend, Blob, State, Version } from '../backends/backend.ts';
+import type { Backend, Blob, StoreState, Version } from '../backends/backend.ts';
 import type { Location } from '../backends/backend-kind.ts';
 import { createAt, withBackendAt } from '../backends/registry.ts';
 import { everyRef, readEvery, steady } from '../backends/whole-store.ts';
 import { parseHeader } from '../header.ts';
 import { unlock } from '../slots/unlock.ts';
 import type { Finding } from './status.ts';
-import type { Progress } from './survey.ts';
+import type { OnFile } from './survey.ts';
 import { leftOutOf, sourceOf, type VerifyOptions, verifiedBlobs } from './verified.ts';
 
-export interface CopyOptions extends VerifyOptions {
+interface CopyOptions extends VerifyOptions {
   readonly from: Location;
   /** Destination. It must not contain a store. */
   readonly to: Location;
   /** Called after each file with the number of files read and their total. */
-  readonly onProgress?: Progress;
+  readonly onProgress?: OnFile;
 }
 
-export interface CopySummary {
+interface CopySummary {
   /** Store ID; the copy has the same ID. */
   readonly id: string;
   /** Number of files: slots and sealed blobs. */
@@ -67,7 +67,7 @@ export async function copyStore(options: CopyOptions): Promise<CopySummary> {
   });
 }
 
-async function isAt({ generation, revision, settled }: State, backend: Backend): Promise<boolean> {
+async function isAt({ generation, revision, settled }: StoreState, backend: Backend): Promise<boolean> {
   const { state } = await steady(backend);
   return state.settled === settled && state.generation === generation && state.revision === revision;
 }
@@ -75,7 +75,7 @@ async function isAt({ generation, revision, settled }: State, backend: Backend):
 /** Passes on blobs and fails if the store changed during the copy, so that the copy never mixes two versions. */
 async function* unchanged(
   backend: Backend,
-  version: State,
+  version: StoreState,
   blobs: AsyncIterable<Blob>,
 ): AsyncGenerator<Blob> {
   yield* blobs;
@@ -86,7 +86,7 @@ async function* unchanged(
 async function* asItIs(
   backend: Backend,
   version: Version,
-  onProgress: Progress | undefined,
+  onProgress: OnFile | undefined,
 ): AsyncGenerator<Blob> {
   const refs = await everyRef(backend, version);
   let done = 0;

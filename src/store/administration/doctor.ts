@@ -12,13 +12,13 @@ import { unlock } from '../slots/unlock.ts';
 import { IndexCheck } from './index-check.ts';
 import { checkSlots } from './slot-check.ts';
 import { type Finding, findingOf } from './status.ts';
-import { type Progress, surveyBlobs } from './survey.ts';
+import { type OnFile, surveyBlobs } from './survey.ts';
 
 export interface ExamineOptions {
   readonly location: Location;
   readonly credentials: readonly Credential[];
   /** Called after each file with the number of files checked and their total. */
-  readonly onProgress?: Progress;
+  readonly onProgress?: OnFile;
 }
 
 export interface Examination {
@@ -31,7 +31,7 @@ export interface Examination {
 }
 
 /** Unlocks the store with this id. */
-export type Unlocking = (storeId: string) => Promise<Keyring>;
+type UnlockStore = (storeId: string) => Promise<Keyring>;
 
 /**
  * Checks a whole store: directories, header, slots, every sealed file, the indexes, and unexpected files. Reports
@@ -48,14 +48,14 @@ export async function examineStore(options: ExamineOptions): Promise<Examination
 export const examineBackend = (
   backend: Backend,
   credentials: readonly Credential[],
-  onProgress?: Progress,
+  onProgress?: OnFile,
 ): Promise<Examination> => examine(backend, (id) => unlock(backend, id, credentials), onProgress);
 
 /** Checks a store like `examineBackend`, with a caller-supplied way to unlock it. */
 export async function examine(
   backend: Backend,
-  unlocking: Unlocking,
-  onProgress?: Progress,
+  unlocking: UnlockStore,
+  onProgress?: OnFile,
 ): Promise<Examination> {
   const flaws = (await backend.flaws()).map(({ place, reason, hint }) => ({
     file: printPlace(place),
@@ -73,7 +73,11 @@ export async function examine(
   const examineIt = (version: Version, view: Backend): Promise<Examination> =>
     keyring === undefined
       ? examineSlots(view, version, whyLocked.slice(flaws.length))
-      : examineVersion(view, version, keyring, new Set(flaws.map(({ file }) => file)), onProgress);
+      : examineVersion(view, version, {
+          keyring,
+          flawed: new Set(flaws.map(({ file }) => file)),
+          onProgress,
+        });
   const unfinished: Finding[] = [...flaws];
   const examination =
     (await unlessDamaged(() => readConsistently(backend, examineIt), backend.place, unfinished)) ??
@@ -104,12 +108,16 @@ async function examineSlots(
   };
 }
 
+interface VersionToExamine {
+  readonly keyring: Keyring;
+  readonly flawed: ReadonlySet<string>;
+  readonly onProgress: OnFile | undefined;
+}
+
 async function examineVersion(
   backend: Backend,
   version: Version,
-  keyring: Keyring,
-  flawed: ReadonlySet<string>,
-  onProgress: Progress | undefined,
+  { keyring, flawed, onProgress }: VersionToExamine,
 ): Promise<Examination> {
   const slotFiles = await readSlotFiles(backend, version.generation);
   const root = await keyring.root(backend, version.generation);

@@ -1,15 +1,15 @@
 import { printPlace } from '../../ground/errors.ts';
 import type { BlobRef } from '../backends/backend.ts';
 import { GIVE_UP_OR_RESTORE, LIST_LOST, REPAIR } from '../refusals.ts';
-import type { Identity } from '../root-key.ts';
+import type { BlobIdentity } from '../root-key.ts';
 import { COLLECTIONS, type Head, headOf, pageOf, writeIndex } from '../sealed/collection-index.ts';
 import { SLOT_LIST } from '../slots/slot-list.ts';
 import type { Finding } from './status.ts';
 import type { Survey } from './survey.ts';
 
 /** Plaintext blob of an index, before sealing. */
-export interface NewBlob {
-  readonly identity: Identity;
+interface NewBlob {
+  readonly identity: BlobIdentity;
   readonly json: string;
 }
 
@@ -47,7 +47,7 @@ export class IndexCheck {
   /** Names of the index blobs in use. */
   readonly #used = new Set<string>();
   /** Identities of damaged blobs, by blob name. */
-  readonly #held = new Map<string, Identity>();
+  readonly #held = new Map<string, BlobIdentity>();
 
   constructor(survey: Survey) {
     this.#survey = survey;
@@ -143,7 +143,7 @@ export class IndexCheck {
   }
 
   /** Returns the content of an index blob that should exist. */
-  #content(identity: Identity): unknown {
+  #content(identity: BlobIdentity): unknown {
     const { name } = this.#survey.root.refOf(identity);
     this.#used.add(name);
     const blob = this.#survey.indexBlobs.get(name);
@@ -151,7 +151,7 @@ export class IndexCheck {
     return blob?.content;
   }
 
-  #noteLost(identity: Identity): void {
+  #noteLost(identity: BlobIdentity): void {
     if (this.#noteHeld(identity)) return;
     const { collection, id } = identity;
     this.findings.push({
@@ -166,7 +166,7 @@ export class IndexCheck {
    * Records the identity of a damaged blob.
    * @returns whether the blob is damaged rather than missing
    */
-  #noteHeld(identity: Identity): boolean {
+  #noteHeld(identity: BlobIdentity): boolean {
     const { name } = this.#survey.root.refOf(identity);
     if (!this.#survey.damaged.has(name)) return false;
     this.#held.set(name, identity);
@@ -196,18 +196,18 @@ export class IndexCheck {
     }
   }
 
-  #report(identity: Identity, reason: string): void {
+  #report(identity: BlobIdentity, reason: string): void {
     this.findings.push({ file: this.#placeOf(identity), reason, hint: REPAIR });
   }
 
-  #placeOf(identity: Identity): string {
+  #placeOf(identity: BlobIdentity): string {
     return printPlace(this.#survey.locate(this.#survey.root.refOf(identity)));
   }
 
   #newIndex(collection: string, ids: ReadonlySet<string>, before: OldIndex): NewIndex {
     const { root, indexBlobs, damaged, present } = this.#survey;
     const blobs: NewBlob[] = [];
-    const save = (identity: Identity, value: object | undefined): void => {
+    const save = (identity: BlobIdentity, value: object | undefined): void => {
       if (value !== undefined) blobs.push({ identity, json: JSON.stringify(value) });
     };
     writeIndex({ save }, collection, [...ids].sort());

@@ -20,7 +20,7 @@ import type { CreatedSlot, SlotRequest } from '../slots/slot-kind.ts';
 import { MAX_SLOTS, sealSlotList } from '../slots/slot-list.ts';
 import type { Store } from '../store.ts';
 
-export interface InitOptions {
+interface InitOptions {
   /**
    * Location of the store. A missing directory is created, an existing one must be empty; database tables are created.
    */
@@ -77,14 +77,14 @@ async function* afterAll(blobs: AsyncIterable<Blob>, tell: () => Promise<void>):
   await tell();
 }
 
-export interface NewStore {
+interface NewStore {
   readonly header: Header;
   readonly slots: readonly CreatedSlot[];
   readonly content: InitialContent;
 }
 
 /** Callback that writes the first documents of a store. */
-export type Furnish = (store: Store) => Promise<void>;
+type Furnish = (store: Store) => Promise<void>;
 
 const FIRST_GENERATION = 1;
 

@@ -7,15 +7,15 @@ import { slotBlob } from '../slots/slot-file.ts';
 import { wrapRootKey } from '../slots/slot-keys.ts';
 import type { SoundSlot } from './slot-check.ts';
 import type { Finding } from './status.ts';
-import { type DamageOptions, type Source, sourceOf, verifiedBlobs } from './verified.ts';
+import { type DamageOptions, type StoreSource, sourceOf, verifiedBlobs } from './verified.ts';
 
-export interface RekeyOptions extends DamageOptions {
+interface RekeyOptions extends DamageOptions {
   /** Called after each file with the number of files read and their total. */
   readonly onProgress?: (done: number, total: number) => void;
   readonly random?: Random;
 }
 
-export interface RekeySummary {
+interface RekeySummary {
   /** Number of files resealed. */
   readonly files: number;
   /** Damaged or missing files that were dropped. */
@@ -50,7 +50,7 @@ export async function rekey(store: SealedStore, options: RekeyOptions = {}): Pro
 }
 
 interface Resealing {
-  readonly source: Source;
+  readonly source: StoreSource;
   readonly fresh: RootKey;
   /** Root key of `fresh`. */
   readonly rootKey: Uint8Array;
@@ -72,6 +72,10 @@ async function* sealAgain(work: Resealing): AsyncGenerator<Blob> {
 
 function wrapAgain({ rootKey, fresh }: Resealing, { slot, listed }: SoundSlot): Blob {
   // Wrap it for the listed public key, which only a holder of the old root key can have written.
-  const wrapped = wrapRootKey(rootKey, listed.pairingKey, fresh.storeId, fresh.generation, listed);
+  const wrapped = wrapRootKey(rootKey, listed.pairingKey, {
+    storeId: fresh.storeId,
+    generation: fresh.generation,
+    slot: listed,
+  });
   return slotBlob({ ...slot, rootKey: wrapped });
 }

@@ -4,7 +4,7 @@ import { withBackendAt } from '../backends/registry.ts';
 import { readConsistently } from '../backends/whole-store.ts';
 import { readHeader } from '../header.ts';
 import { RESTORE } from '../refusals.ts';
-import type { Identity, RootKey } from '../root-key.ts';
+import type { BlobIdentity, RootKey } from '../root-key.ts';
 import { COLLECTIONS, headOf } from '../sealed/collection-index.ts';
 import type { Credential } from '../slots/credential.ts';
 import type { Keyring } from '../slots/keyring.ts';
@@ -42,7 +42,7 @@ export async function repairStore(options: ExamineOptions): Promise<Repair> {
 }
 
 /** Repairs a store in any backend, like `repairStore`. */
-export async function repairBackend(
+async function repairBackend(
   backend: Backend,
   credentials: readonly Credential[],
   onProgress?: ExamineOptions['onProgress'],
@@ -176,7 +176,7 @@ async function writeIndex(
   made: NewIndex,
 ): Promise<Mended[]> {
   const { collection, ids, added, blobs, stale } = made;
-  const fileOf = (identity: Identity): string =>
+  const fileOf = (identity: BlobIdentity): string =>
     printPlace(backend.locate(root.generation, root.refOf(identity)));
   await session.commit([
     ...blobs.map(({ identity, json }) => root.seal(identity, json)),

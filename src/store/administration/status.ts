@@ -21,7 +21,7 @@ export interface Finding {
 }
 
 /** Description of a store that is available without unlocking it, so nothing in it is authenticated. */
-export interface StoreStatus {
+interface StoreStatus {
   /** Directory, or the database location without its password. */
   readonly location: string;
   readonly format: number;

@@ -3,11 +3,11 @@ import { turn } from '../../ground/pause.ts';
 import type { Backend, Blob, BlobRef } from '../backends/backend.ts';
 import { errorCode } from '../backends/files/disk-errors.ts';
 import { missing, REPAIR } from '../refusals.ts';
-import type { Identity, OpenedBlob, RootKey } from '../root-key.ts';
+import type { BlobIdentity, OpenedBlob, RootKey } from '../root-key.ts';
 import { type ListedSlot, parseSlotList } from '../slots/slot-list.ts';
 import { type Finding, findingOf } from './status.ts';
 
-export type Progress = (done: number, total: number) => void;
+export type OnFile = (done: number, total: number) => void;
 export type Locate = (ref: BlobRef) => Place;
 
 /** Sealed blob of a store, or the reason why it could not be read. */
@@ -17,8 +17,8 @@ export interface SoughtBlob {
   readonly problem?: unknown;
 }
 
-export interface IndexBlob extends Blob {
-  readonly identity: Identity;
+interface IndexBlob extends Blob {
+  readonly identity: BlobIdentity;
   /** Parsed content. */
   readonly content: unknown;
 }
@@ -91,7 +91,7 @@ export class Survey {
 export async function* seekEvery(
   backend: Backend,
   generation: number,
-  onProgress?: Progress,
+  onProgress?: OnFile,
 ): AsyncGenerator<SoughtBlob> {
   const names = (await backend.names(generation, 'documents')).sort();
   for (const [done, name] of names.entries()) {
@@ -113,7 +113,7 @@ const isLoss = (problem: unknown): boolean => {
 };
 
 /** Opens every sealed blob of the root key's generation. */
-export async function surveyBlobs(backend: Backend, root: RootKey, onProgress?: Progress): Promise<Survey> {
+export async function surveyBlobs(backend: Backend, root: RootKey, onProgress?: OnFile): Promise<Survey> {
   const survey = new Survey(root, (ref) => backend.locate(root.generation, ref));
   for await (const blob of seekEvery(backend, root.generation, onProgress)) survey.take(blob);
   return survey;

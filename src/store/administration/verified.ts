@@ -10,7 +10,7 @@ import { parseSlotFile, sealSlotList } from '../slots/slot-list.ts';
 import { IndexCheck } from './index-check.ts';
 import { checkSlots, type SlotCheck, type SoundSlot } from './slot-check.ts';
 import type { Finding } from './status.ts';
-import { type Locate, type Progress, type SoughtBlob, Survey, seekEvery } from './survey.ts';
+import { type Locate, type OnFile, type SoughtBlob, Survey, seekEvery } from './survey.ts';
 
 /** How to handle damage. Fails by default. */
 export interface DamageOptions {
@@ -25,7 +25,7 @@ export interface VerifyOptions extends DamageOptions {
 }
 
 /** Whole store that is about to be read. */
-export interface Source {
+export interface StoreSource {
   readonly place: Place;
   readonly root: RootKey;
   readonly keyring: Keyring;
@@ -37,7 +37,7 @@ export interface Source {
   readonly remedy: string;
 }
 
-export type VerifiedBlob = Blob &
+type VerifiedBlob = Blob &
   (
     | { readonly opened: OpenedBlob; readonly slot?: undefined }
     | { readonly opened?: undefined; readonly slot: SoundSlot }
@@ -67,8 +67,8 @@ export async function sourceOf(
   backend: Backend,
   keyring: Keyring,
   generation: number,
-  onProgress?: Progress,
-): Promise<Source> {
+  onProgress?: OnFile,
+): Promise<StoreSource> {
   const slots: Blob[] = [];
   const refs = (await backend.names(generation, 'slots')).map((name) => ({ area: 'slots', name }) as const);
   for await (const slot of readEvery(backend, { generation, revision: 0 }, refs)) slots.push(slot);
@@ -90,7 +90,7 @@ export async function sourceOf(
  * @throws `DamageError` at the end if something is damaged or missing and `withoutDamaged` is not set
  */
 export async function* verifiedBlobs(
-  source: Source,
+  source: StoreSource,
   leftOut: Finding[],
   { withoutDamaged = false }: DamageOptions,
 ): AsyncGenerator<VerifiedBlob> {
@@ -128,7 +128,7 @@ function* indexBlobs(survey: Survey, check: IndexCheck): Generator<VerifiedBlob>
 }
 
 function* soundSlots(
-  source: Source,
+  source: StoreSource,
   survey: Survey,
   { sound, findings }: SlotCheck,
 ): Generator<VerifiedBlob> {

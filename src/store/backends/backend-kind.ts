@@ -23,7 +23,7 @@ export interface CreateOptions {
 }
 
 /** Result of a migration, as versions of the backend's own schema; 0 if there was none. */
-export interface Migration {
+export interface StoreMigration {
   readonly from: number;
   readonly to: number;
 }
@@ -74,7 +74,7 @@ export interface BackendKind {
    */
   create(location: Located, content: InitialContent, options: CreateOptions): Promise<void>;
   /** Creates the database schema of the stores, or updates it. */
-  migrate?(location: Located): Promise<Migration>;
+  migrate?(location: Located): Promise<StoreMigration>;
   /** Formats a location for messages, without its password. */
   print(location: Located): Promise<string>;
 }

@@ -29,7 +29,7 @@ export interface Blob {
   readonly bytes: Uint8Array;
 }
 
-export interface State extends Version {
+export interface StoreState extends Version {
   /** Whether no commit is being applied or was interrupted. If false, blobs may be from before or after the commit. */
   readonly settled: boolean;
 }
@@ -83,12 +83,12 @@ export interface Mend {
 export type ChooseGeneration = (generations: readonly number[]) => Promise<number>;
 
 /** State that can be read while another process may be committing. */
-export interface Followed {
+export interface FollowedState {
   /**
    * Settled if all blobs belong to this version; otherwise one blob may be of this version or of the previous one, for
    * as long as the state does not change.
    */
-  readonly state: State;
+  readonly state: StoreState;
   /** Store at this state. */
   readonly view: Backend;
 }
@@ -119,12 +119,12 @@ export interface Backend {
    * Reads the current state; cheap if it is settled and unchanged since the last call (the same object is returned).
    * @throws WentBack if the store was rolled back
    */
-  state(): Promise<State>;
+  state(): Promise<StoreState>;
   /**
    * Reads the current state without the write lock and without waiting for its holder. Only present if states can be
    * unsettled.
    */
-  follow?(): Promise<Followed>;
+  follow?(): Promise<FollowedState>;
   /**
    * Reads a blob; undefined if it does not exist. Consistent with other reads only if the state is still the same after
    * them.

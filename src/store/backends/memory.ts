@@ -9,7 +9,7 @@ import type {
   Flaw,
   InitialContent,
   Mend,
-  State,
+  StoreState,
   Version,
   WriteSession,
 } from './backend.ts';
@@ -24,7 +24,7 @@ export class MemoryBackend implements Backend {
   readonly headerPlace: Place;
   readonly witness: Witness;
   readonly #header: Uint8Array;
-  #state: State;
+  #state: StoreState;
   #blobs: Blobs;
   #queue: Promise<unknown> = Promise.resolve();
 
@@ -53,7 +53,7 @@ export class MemoryBackend implements Backend {
     return this.#header;
   }
 
-  async state(): Promise<State> {
+  async state(): Promise<StoreState> {
     return this.#state;
   }
 

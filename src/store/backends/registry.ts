@@ -7,7 +7,7 @@ import type {
   CreateOptions,
   Located,
   Location,
-  Migration,
+  StoreMigration,
 } from './backend-kind.ts';
 import { files } from './files/files.ts';
 import { postgres } from './postgres/postgres.ts';
@@ -100,7 +100,7 @@ export async function createAt(
 }
 
 /** Creates or migrates the schema for a store. Undefined for backends that have none, such as directories. */
-export async function migrateAt(location: Location): Promise<Migration | undefined> {
+export async function migrateAt(location: Location): Promise<StoreMigration | undefined> {
   const where = located(location);
   return kindOf(where.text).migrate?.(where);
 }

@@ -6,9 +6,9 @@ import {
   type Backend,
   type Blob,
   type BlobRef,
-  type Followed,
+  type FollowedState,
   LOCK_WAIT_MS,
-  type State,
+  type StoreState,
   type Version,
 } from './backend.ts';
 
@@ -47,7 +47,7 @@ export async function readConsistently<T>(
   return besideOrBetween(backend, beside, (version) => read(version, backend));
 }
 
-const isSame = (a: State, b: State): boolean =>
+const isSame = (a: StoreState, b: StoreState): boolean =>
   a.settled === b.settled && a.generation === b.generation && a.revision === b.revision;
 
 /** Time in milliseconds that a reader waits for the write lock before it tries again without it. */
@@ -83,7 +83,7 @@ export async function besideOrBetween<T>(
 }
 
 /** Returns a readable state, regardless of writers. */
-export async function steady(backend: Backend): Promise<Followed> {
+export async function steady(backend: Backend): Promise<FollowedState> {
   const state = await backend.state();
   return state.settled || backend.follow === undefined ? { state, view: backend } : backend.follow();
 }

@@ -1,7 +1,7 @@
 import type { Backend, Version } from '../backends/backend.ts';
 import { parseFrozen } from '../frozen.ts';
 import { missing, REPAIR } from '../refusals.ts';
-import { fingerprint, type Identity, identityKey, type RootKey } from '../root-key.ts';
+import { type BlobIdentity, fingerprint, identityKey, type RootKey } from '../root-key.ts';
 import type { IndexReader } from './collection-index.ts';
 import type { CachedBlob, DocumentCache } from './document-cache.ts';
 
@@ -21,14 +21,14 @@ export interface ReaderScope {
 }
 
 /** Thrown by a reader when its version no longer exists. Internal to the store. */
-export class VersionGone extends Error {}
+class VersionGone extends Error {}
 
 /** Opens the sealed blobs of one version of the store. */
 export class BlobReader implements IndexReader {
   readonly #scope: ReaderScope;
   #backend: Backend;
   /** Blobs not yet known to belong to the version; visible only to this reader. */
-  readonly #unconfirmed = new Map<string, { identity: Identity; blob: CachedBlob }>();
+  readonly #unconfirmed = new Map<string, { identity: BlobIdentity; blob: CachedBlob }>();
   /** Whether the version is gone, so that results of this reader must be discarded. */
   versionGone = false;
 
@@ -85,7 +85,7 @@ export class BlobReader implements IndexReader {
     return isSame;
   }
 
-  async load(identity: Identity): Promise<unknown> {
+  async load(identity: BlobIdentity): Promise<unknown> {
     const { cache, trust, version } = this.#scope;
     if (trust === 'compared') return this.#loadUnconfirmed(identity);
     if (!cache.isAt(version)) return this.#giveUp();
@@ -98,7 +98,7 @@ export class BlobReader implements IndexReader {
     return blob.value;
   }
 
-  async #loadUnconfirmed(identity: Identity): Promise<unknown> {
+  async #loadUnconfirmed(identity: BlobIdentity): Promise<unknown> {
     const key = identityKey(identity);
     const known = this.#unconfirmed.get(key)?.blob;
     if (known !== undefined) return known.value;
@@ -107,26 +107,26 @@ export class BlobReader implements IndexReader {
     return blob.value;
   }
 
-  async require(identity: Identity): Promise<unknown> {
+  async require(identity: BlobIdentity): Promise<unknown> {
     const value = await this.load(identity);
     if (value === undefined) throw this.missing(identity);
     return value;
   }
 
   /** Creates the error for a blob that should exist. */
-  missing(identity: Identity): Error {
+  missing(identity: BlobIdentity): Error {
     const { backend, root } = this.#scope;
     return missing(backend.locate(root.generation, root.refOf(identity)), REPAIR);
   }
 
-  async exists(identity: Identity): Promise<boolean> {
+  async exists(identity: BlobIdentity): Promise<boolean> {
     const { backend, root, cache, version } = this.#scope;
     const known = cache.isAt(version) ? cache.current(identity) : undefined;
     if (known !== undefined) return known.fingerprint !== undefined;
     return backend.has(root.generation, root.refOf(identity));
   }
 
-  async #read(identity: Identity): Promise<CachedBlob> {
+  async #read(identity: BlobIdentity): Promise<CachedBlob> {
     const { root, cache } = this.#scope;
     const backend = this.#backend;
     const ref = root.refOf(identity);

@@ -1,4 +1,4 @@
-import type { Identity } from '../root-key.ts';
+import type { BlobIdentity } from '../root-key.ts';
 import type { ListOptions } from '../store.ts';
 
 /**
@@ -19,24 +19,24 @@ interface PageEntry {
   readonly from: string;
 }
 
-interface Page {
+interface IndexPage {
   readonly ids: readonly string[];
 }
 
 /** Reads the blobs of an index. */
 export interface IndexReader {
   /** Loads the content of a blob; undefined if it does not exist. */
-  load(identity: Identity): Promise<unknown>;
+  load(identity: BlobIdentity): Promise<unknown>;
   /**
    * Loads the content of a blob that must exist.
    * @throws `corrupt` naming the blob if it does not
    */
-  require(identity: Identity): Promise<unknown>;
+  require(identity: BlobIdentity): Promise<unknown>;
 }
 
 /** Also takes changes; a value of undefined deletes the blob. Loads after that see them. */
 interface IndexWriter extends IndexReader {
-  save(identity: Identity, value: object | undefined): void;
+  save(identity: BlobIdentity, value: object | undefined): void;
 }
 
 /**
@@ -47,8 +47,8 @@ export const PAGE_IDS = 512;
 
 export const COLLECTIONS = '';
 
-export const headOf = (collection: string): Identity => ({ space: 'index', collection, id: '' });
-export const pageOf = (collection: string, page: number): Identity => ({
+export const headOf = (collection: string): BlobIdentity => ({ space: 'index', collection, id: '' });
+export const pageOf = (collection: string, page: number): BlobIdentity => ({
   space: 'index',
   collection,
   id: String(page),
@@ -259,20 +259,20 @@ async function loadHead(reader: IndexReader, collection: string): Promise<Head |
 }
 
 async function loadPage(reader: IndexReader, collection: string, page: number): Promise<readonly string[]> {
-  return ((await reader.require(pageOf(collection, page))) as Page).ids;
+  return ((await reader.require(pageOf(collection, page))) as IndexPage).ids;
 }
 
 /** Blobs of an index as changes are going to leave them, over those that are there, or over other such changes. */
 export class IndexChanges implements IndexWriter {
   readonly #below: IndexReader;
-  readonly #saved = new Map<string, readonly [Identity, object | undefined]>();
+  readonly #saved = new Map<string, readonly [BlobIdentity, object | undefined]>();
 
   constructor(below: IndexReader) {
     this.#below = below;
   }
 
   /** What is to be written; undefined is to be deleted. */
-  get saved(): Iterable<readonly [Identity, object | undefined]> {
+  get saved(): Iterable<readonly [BlobIdentity, object | undefined]> {
     return this.#saved.values();
   }
 
@@ -280,17 +280,17 @@ export class IndexChanges implements IndexWriter {
     await changeIds(this, collection, changes);
   }
 
-  async load(identity: Identity): Promise<unknown> {
+  async load(identity: BlobIdentity): Promise<unknown> {
     const saved = this.#saved.get(keyOf(identity));
     return saved === undefined ? this.#below.load(identity) : saved[1];
   }
 
-  async require(identity: Identity): Promise<unknown> {
+  async require(identity: BlobIdentity): Promise<unknown> {
     const saved = this.#saved.get(keyOf(identity));
     return saved === undefined ? this.#below.require(identity) : saved[1];
   }
 
-  save(identity: Identity, value: object | undefined): void {
+  save(identity: BlobIdentity, value: object | undefined): void {
     this.#saved.set(keyOf(identity), [identity, value]);
   }
 
@@ -301,4 +301,4 @@ export class IndexChanges implements IndexWriter {
 }
 
 /** Page numbers have no slash, so no two index blobs share a key. */
-const keyOf = ({ collection, id }: Identity): string => `${id}/${collection}`;
+const keyOf = ({ collection, id }: BlobIdentity): string => `${id}/${collection}`;

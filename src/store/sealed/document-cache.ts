@@ -1,5 +1,5 @@
 import type { Version } from '../backends/backend.ts';
-import { type Identity, identityKey } from '../root-key.ts';
+import { type BlobIdentity, identityKey } from '../root-key.ts';
 
 /** Opened blob, or the knowledge that it does not exist. */
 export interface CachedBlob {
@@ -11,8 +11,8 @@ export interface CachedBlob {
   readonly size: number;
 }
 
-interface Entry extends CachedBlob {
-  readonly identity: Identity;
+interface CacheEntry extends CachedBlob {
+  readonly identity: BlobIdentity;
   /** Epoch in which the entry was last confirmed as current. */
   epoch: number;
 }
@@ -28,7 +28,7 @@ const ENTRY_BYTES = 200;
  */
 export class DocumentCache {
   readonly #maxBytes: number;
-  readonly #entries = new Map<string, Entry>();
+  readonly #entries = new Map<string, CacheEntry>();
   /** Collections with a bound of their own, and their keys in the order of their last use. */
   readonly #bounded = new Map<string, { readonly limit: number; readonly keys: Set<string> }>();
   #bytes = 0;
@@ -70,7 +70,11 @@ export class DocumentCache {
    * Moves to version `to`, which this process made from `from` by changing exactly these blobs (undefined: reopened on
    * demand).
    */
-  advance(from: Version, to: Version, changed: Iterable<readonly [Identity, CachedBlob | undefined]>): void {
+  advance(
+    from: Version,
+    to: Version,
+    changed: Iterable<readonly [BlobIdentity, CachedBlob | undefined]>,
+  ): void {
     if (!this.isAt(from)) return;
     this.#version = to;
     for (const [identity, blob] of changed) {
@@ -81,7 +85,7 @@ export class DocumentCache {
   }
 
   /** Returns the blob as of the current version; undefined if that is not known. */
-  current(identity: Identity): CachedBlob | undefined {
+  current(identity: BlobIdentity): CachedBlob | undefined {
     const key = identityKey(identity);
     const entry = this.#entries.get(key);
     if (entry?.epoch !== this.#epoch) return undefined;
@@ -92,12 +96,12 @@ export class DocumentCache {
   }
 
   /** Returns the blob as last seen, current or not. */
-  lastSeen(identity: Identity): CachedBlob | undefined {
+  lastSeen(identity: BlobIdentity): CachedBlob | undefined {
     return this.#entries.get(identityKey(identity));
   }
 
   /** Adds a blob that was read in `version`. */
-  add(version: Version, identity: Identity, blob: CachedBlob): void {
+  add(version: Version, identity: BlobIdentity, blob: CachedBlob): void {
     if (!this.isAt(version)) return;
     const key = identityKey(identity);
     const entry = this.#entries.get(key);
@@ -116,7 +120,7 @@ export class DocumentCache {
     this.#bytes = 0;
   }
 
-  #insert(key: string, identity: Identity, { fingerprint, value, size }: CachedBlob): void {
+  #insert(key: string, identity: BlobIdentity, { fingerprint, value, size }: CachedBlob): void {
     this.#entries.set(key, { identity, fingerprint, value, size, epoch: this.#epoch });
     this.#bytes += size + ENTRY_BYTES;
     this.#used(key, identity);
@@ -127,7 +131,7 @@ export class DocumentCache {
   }
 
   /** Records a use, and evicts the least recently used entry beyond the collection's bound. */
-  #used(key: string, { space, collection }: Identity): void {
+  #used(key: string, { space, collection }: BlobIdentity): void {
     const bounded = this.#bounded.get(collection);
     if (bounded === undefined || space !== 'document') return;
     bounded.keys.delete(key);

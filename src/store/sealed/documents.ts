@@ -1,6 +1,6 @@
 import type { KeyObject } from 'node:crypto';
 import { checkedRef } from '../draft.ts';
-import type { Identity } from '../root-key.ts';
+import type { BlobIdentity } from '../root-key.ts';
 import type { DocumentRef, ListOptions, View } from '../store.ts';
 import type { BlobReader } from './blob-reader.ts';
 import { hasId, listIds } from './collection-index.ts';
@@ -32,7 +32,7 @@ export class DocumentView implements View {
   }
 }
 
-export const identityOf = ({ collection, id }: DocumentRef): Identity => ({
+export const identityOf = ({ collection, id }: DocumentRef): BlobIdentity => ({
   space: 'document',
   collection,
   id,

@@ -1,10 +1,10 @@
 /** Sealed store: documents, their index and their cache, over blobs that are unreadable without a key. */
 import { sealed } from '../../ground/errors.ts';
 import { pause } from '../../ground/pause.ts';
-import type { Backend, State, Version, WriteSession } from '../backends/backend.ts';
+import type { Backend, StoreState, Version, WriteSession } from '../backends/backend.ts';
 import { besideOrBetween, steady } from '../backends/whole-store.ts';
 import { type Sighting, WentBack } from '../backends/witness.ts';
-import { Draft } from '../draft.ts';
+import { DraftTransaction } from '../draft.ts';
 import type { Keyring } from '../slots/keyring.ts';
 import type { Store, Transaction, TransactOptions, View } from '../store.ts';
 import { BlobReader, type ReaderScope } from './blob-reader.ts';
@@ -37,13 +37,13 @@ export class SealedStore implements Store {
   readonly #turns = new Turns((work) => this.#exclusive((session) => work(this.#turnIn(session))));
   #closed = false;
   /** State that `revision` saw last, valid only for calls that waited for it. */
-  #seen: State | undefined;
+  #seen: StoreState | undefined;
   /** Rollback that was examined and found not to be accepted by the owner. */
   #examined: WentBack | undefined;
   /** Number of looks at states that cannot be distinguished from the next one. */
   #vagueLooks = 0;
   /** View of a state that has only shown data that the cache knew for certain, so further readers can share it. */
-  #known: { readonly state: State; readonly reader: BlobReader; readonly view: View } | undefined;
+  #known: { readonly state: StoreState; readonly reader: BlobReader; readonly view: View } | undefined;
 
   constructor(backend: Backend, keyring: Keyring, options: SealedStoreOptions = {}) {
     this.id = keyring.storeId;
@@ -153,7 +153,7 @@ export class SealedStore implements Store {
       await session.raise(revision);
       const turn = this.#turnIn(session);
       const changes = await turn.begin();
-      const draft = new Draft(changes);
+      const draft = new DraftTransaction(changes);
       markAccepted(draft, revision);
       await changes.take(draft);
       await turn.commit(changes, true);
@@ -195,7 +195,7 @@ export class SealedStore implements Store {
   }
 
   /** What `revision` has seen, as long as nothing new can have come in since; undefined later, and for a state that is on the move. */
-  get seenJustNow(): State | undefined {
+  get seenJustNow(): StoreState | undefined {
     return this.#seen;
   }
 
@@ -221,7 +221,7 @@ export class SealedStore implements Store {
    * request can arrive: a look over a network may be older than such a request.
    * @see docs/decisions/0063
    */
-  #remember(state: State): void {
+  #remember(state: StoreState): void {
     if (this.#seen === undefined) {
       process.nextTick(() => {
         this.#seen = undefined;
@@ -230,7 +230,7 @@ export class SealedStore implements Store {
     this.#seen = state;
   }
 
-  #state(): Promise<State> {
+  #state(): Promise<StoreState> {
     return this.#following(() => this.backend.state());
   }
 

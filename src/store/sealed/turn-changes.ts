@@ -1,9 +1,9 @@
 import type { KeyObject } from 'node:crypto';
 import { turn } from '../../ground/pause.ts';
 import type { Blob, Change } from '../backends/backend.ts';
-import { Draft } from '../draft.ts';
+import { DraftTransaction } from '../draft.ts';
 import { parseFrozen } from '../frozen.ts';
-import { fingerprint, type Identity, identityKey, type RootKey } from '../root-key.ts';
+import { type BlobIdentity, fingerprint, identityKey, type RootKey } from '../root-key.ts';
 import type { DocumentRef, ListOptions, View } from '../store.ts';
 import type { BlobReader } from './blob-reader.ts';
 import { IndexChanges } from './collection-index.ts';
@@ -19,13 +19,13 @@ const BREATHER = 256;
 const KEPT_OPEN = 128;
 
 /** What the changes of a turn come to. */
-export interface SealedChanges {
+interface SealedChanges {
   readonly changes: readonly Change[];
   /**
    * What the cache may keep for each changed blob; undefined when it was not looked at. Made when it is asked for: there is
    * time for that while the changes are on their way.
    */
-  blobs(): readonly (readonly [Identity, CachedBlob | undefined])[];
+  blobs(): readonly (readonly [BlobIdentity, CachedBlob | undefined])[];
 }
 
 /**
@@ -34,14 +34,14 @@ export interface SealedChanges {
  */
 export class TurnChanges implements View {
   readonly #reader: BlobReader;
-  readonly #documents: Draft;
+  readonly #documents: DraftTransaction;
   readonly #index: IndexChanges;
   /** Whether documents that are changed were there before the turn; by `identityKey`. */
   readonly #existed = new Map<string, boolean>();
 
   constructor(reader: BlobReader) {
     this.#reader = reader;
-    this.#documents = new Draft(new DocumentView(reader));
+    this.#documents = new DraftTransaction(new DocumentView(reader));
     this.#index = new IndexChanges(reader);
   }
 
@@ -65,7 +65,7 @@ export class TurnChanges implements View {
    * Takes in what one change puts and deletes, all of it or, when this throws, nothing.
    * @throws `corrupt` for a damaged index, which is nothing to changes of other collections.
    */
-  async take(draft: Draft): Promise<void> {
+  async take(draft: DraftTransaction): Promise<void> {
     const index = new IndexChanges(this.#index);
     const existed = new Map<string, boolean>();
     let looked = 0;
@@ -127,7 +127,7 @@ function frozenIndex(value: object | undefined): object | undefined {
 
 /** A blob as it was sealed. */
 interface SealedBlob {
-  readonly identity: Identity;
+  readonly identity: BlobIdentity;
   /** Undefined for a deleted one. */
   readonly blob: Blob | undefined;
   /** Undefined when it needs not be opened. */
@@ -147,13 +147,13 @@ class SealedBlobs implements SealedChanges {
     this.#keepsOpen = keepsOpen;
   }
 
-  add(identity: Identity, json: string | undefined, value: unknown): void {
+  add(identity: BlobIdentity, json: string | undefined, value: unknown): void {
     const blob = json === undefined ? undefined : this.#root.seal(identity, json);
     this.changes.push(blob ?? { ref: this.#root.refOf(identity), bytes: undefined });
     this.#blobs.push({ identity, blob, json: this.#keepsOpen ? json : undefined, value });
   }
 
-  blobs(): (readonly [Identity, CachedBlob | undefined])[] {
+  blobs(): (readonly [BlobIdentity, CachedBlob | undefined])[] {
     return this.#blobs.map(({ identity, blob, json, value }) => {
       const opened = value ?? (json === undefined ? undefined : parseFrozen(json));
       if (opened === undefined || blob === undefined) return [identity, undefined];

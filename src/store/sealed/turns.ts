@@ -1,7 +1,7 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
 import { elapsedMs } from '../../ground/clock.ts';
 import { asCofferError, placed, unavailable } from '../../ground/errors.ts';
-import { Draft } from '../draft.ts';
+import { DraftTransaction } from '../draft.ts';
 import type { Transaction, TransactOptions } from '../store.ts';
 import type { TurnChanges } from './turn-changes.ts';
 
@@ -13,7 +13,7 @@ const LONGEST_DRAFTING_MS = 20;
 const MOST_SHARED_DOCUMENTS = 256;
 const MOST_SHARED_CHARACTERS = 1024 * 1024;
 
-export type ChangeFunction<T> = (tx: Transaction) => T | Promise<T>;
+type ChangeFunction<T> = (tx: Transaction) => T | Promise<T>;
 
 /** A write session of the backend, for one turn. */
 export interface TurnSession {
@@ -178,8 +178,8 @@ class Waiting {
   }
 
   /** Runs the change on top of those before it. @returns undefined when it put and deleted nothing. */
-  async draft(before: TurnChanges): Promise<Draft | undefined> {
-    const draft = new Draft(before);
+  async draft(before: TurnChanges): Promise<DraftTransaction | undefined> {
+    const draft = new DraftTransaction(before);
     const running: Running = { of: this.#of };
     try {
       const result = await runningIn.run(running, () => this.#change(draft));
@@ -195,7 +195,7 @@ class Waiting {
   }
 
   /** Adds what the change put and deleted to the turn. */
-  async take(draft: Draft, changes: TurnChanges): Promise<void> {
+  async take(draft: DraftTransaction, changes: TurnChanges): Promise<void> {
     if (this.#outcome.kind !== 'unchanged') return;
     try {
       await changes.take(draft);

@@ -52,7 +52,11 @@ export class Keyring {
       });
     }
     const place = backend.locate(generation, slotRef(this.slotId));
-    return unwrapRoot(parseSlot(this.slotId, bytes, place), this.#keys, this.storeId, generation, place);
+    return unwrapRoot(parseSlot(this.slotId, bytes, place), this.#keys, {
+      storeId: this.storeId,
+      generation,
+      place,
+    });
   }
 
   /** Replaces the root key by that of another generation. */
@@ -87,19 +91,19 @@ export class Keyring {
   }
 }
 
+interface SlotOrigin {
+  readonly storeId: string;
+  readonly generation: number;
+  readonly place: Place;
+}
+
 /**
  * Unwraps the root key of a slot.
  * @param place location of the slot, for messages
  * @throws `corrupt` if the root key in it is not for this slot
  */
-export function unwrapRoot(
-  slot: Slot,
-  keys: SlotKeys,
-  storeId: string,
-  generation: number,
-  place: Place,
-): RootKey {
-  const bytes = unwrapRootKey(slot.rootKey, keys, storeId, generation, slot);
+export function unwrapRoot(slot: Slot, keys: SlotKeys, { storeId, generation, place }: SlotOrigin): RootKey {
+  const bytes = unwrapRootKey(slot.rootKey, keys, { storeId, generation, slot });
   if (bytes === undefined) {
     throw corrupt(placed`${place} is damaged: the root key in it was not wrapped by this store`, {
       hint: 'unlock with another slot; if this change was not intended, check which users can write to the file',

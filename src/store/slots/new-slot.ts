@@ -15,14 +15,14 @@ const ID_BYTES = 8;
 const MAX_LABEL_LENGTH = 512;
 
 /** Context for creating slots. */
-export interface SlotContext {
+interface SlotContext {
   readonly storeId: string;
   readonly clock: Clock;
   readonly random: Random;
 }
 
 /** Slot in which no root key is wrapped yet. */
-export interface PreparedSlot {
+interface PreparedSlot {
   readonly listed: ListedSlot;
   readonly created: CreatedSlot;
   /** Wraps the root key of a generation, which completes the slot. */
@@ -50,7 +50,7 @@ export async function prepareSlot(request: SlotRequest, context: SlotContext): P
   };
   const kdf = newKdf(secret.kind, context.random);
   const sealingSecret = await keyEncryptionSecret(kdf, secret);
-  const sealedKeys = sealSlotKeys(keys, sealingSecret, kdf, context.storeId, identity);
+  const sealedKeys = sealSlotKeys(keys, sealingSecret, { kdf, storeId: context.storeId, slot: identity });
   wipe(sealingSecret, secret.bytes);
   const { publicKey: _, ...summary } = { ...identity, label: request.label ?? '' };
   return {
@@ -60,7 +60,11 @@ export async function prepareSlot(request: SlotRequest, context: SlotContext): P
       ...identity,
       kdf,
       sealedKeys,
-      rootKey: wrapRootKey(rootKey, keys.pairingKey, context.storeId, generation, identity),
+      rootKey: wrapRootKey(rootKey, keys.pairingKey, {
+        storeId: context.storeId,
+        generation,
+        slot: identity,
+      }),
     }),
   };
 }

@@ -16,12 +16,12 @@ const CHECKSUM_HEX_LENGTH = 8;
 const MIN = 2;
 const MAX = 255;
 
-export interface ShareCounts {
+interface ShareCounts {
   readonly count: number;
   readonly threshold: number;
 }
 
-interface Share extends ShareCounts {
+interface RecoveryShare extends ShareCounts {
   readonly slotId: string;
   readonly index: number;
   readonly bytes: Buffer;
@@ -59,7 +59,7 @@ export async function splitNewSecret(
 }
 
 /** Shares of one slot that are enough to open it. */
-export interface ShareSet {
+interface ShareSet {
   readonly slotId: string;
   combine(): Promise<SlotSecret>;
 }
@@ -93,12 +93,12 @@ async function combineShares(shares: readonly Buffer[]): Promise<SlotSecret> {
   return { kind: 'key', bytes: Buffer.from(secret) };
 }
 
-function printShare({ slotId, index, count, threshold, bytes }: Share): string {
+function printShare({ slotId, index, count, threshold, bytes }: RecoveryShare): string {
   const body = `coffer-share.1.${slotId}.${index}of${count}.need${threshold}.${bytes.toString('hex')}`;
   return `${body}.${checksum(body)}`;
 }
 
-function parseShare(text: string, position: number): Share {
+function parseShare(text: string, position: number): RecoveryShare {
   const plain = text.replace(/\s/g, '').toLowerCase();
   const body = plain.slice(0, -(CHECKSUM_HEX_LENGTH + 1));
   const [, slotId, index, count, threshold, hex] = PATTERN.exec(body) ?? [];

@@ -32,17 +32,17 @@ export function newSlotKeys(random: Random): { keys: SlotKeys; publicKey: Buffer
   return { keys: { privateKey, pairingKey: random.bytes(KEY_BYTES) }, publicKey: exportPublic(publicKey) };
 }
 
+interface SlotSeal {
+  readonly kdf: Kdf;
+  readonly storeId: string;
+  readonly slot: SlotIdentity;
+}
+
 /**
  * Seals the keys of a slot.
  * @param secret output of `keyEncryptionSecret`
  */
-export function sealSlotKeys(
-  keys: SlotKeys,
-  secret: Uint8Array,
-  kdf: Kdf,
-  storeId: string,
-  slot: SlotIdentity,
-): Buffer {
+export function sealSlotKeys(keys: SlotKeys, secret: Uint8Array, { kdf, storeId, slot }: SlotSeal): Buffer {
   const privateKey = keys.privateKey.export({ format: 'raw-private' });
   const plaintext = Buffer.concat([privateKey, keys.pairingKey]);
   const sealed = sealOnce(keysContext(secret, kdf, storeId, slot), plaintext);
@@ -54,9 +54,7 @@ export function sealSlotKeys(
 export function openSlotKeys(
   sealed: Uint8Array,
   secret: Uint8Array,
-  kdf: Kdf,
-  storeId: string,
-  slot: SlotIdentity,
+  { kdf, storeId, slot }: SlotSeal,
 ): SlotKeys | undefined {
   const plaintext = openOnce(keysContext(secret, kdf, storeId, slot), sealed);
   if (plaintext === undefined) return undefined;
@@ -71,18 +69,22 @@ export function openSlotKeys(
   return { privateKey, pairingKey };
 }
 
+interface SlotBinding {
+  readonly storeId: string;
+  readonly generation: number;
+  readonly slot: SlotIdentity;
+}
+
 /** Wraps a root key for a slot; needs no secret of the slot except its pairing key. */
 export function wrapRootKey(
   rootKey: Uint8Array,
   pairingKey: Uint8Array,
-  storeId: string,
-  generation: number,
-  slot: SlotIdentity,
+  { storeId, generation, slot }: SlotBinding,
 ): WrappedRootKey {
   const { privateKey, publicKey } = generateKeyPairSync('x25519');
   const ephemeralKey = exportPublic(publicKey);
   const shared = diffieHellman({ privateKey, publicKey: importPublic(slot.publicKey) });
-  const context = wrapContext(shared, pairingKey, ephemeralKey, storeId, generation, slot);
+  const context = wrapContext(shared, pairingKey, ephemeralKey, { storeId, generation, slot });
   const sealed = sealOnce(context, rootKey);
   wipe(shared, context.secret);
   return { ephemeralKey, sealed };
@@ -95,13 +97,11 @@ export function wrapRootKey(
 export function unwrapRootKey(
   { ephemeralKey, sealed }: WrappedRootKey,
   keys: SlotKeys,
-  storeId: string,
-  generation: number,
-  slot: SlotIdentity,
+  { storeId, generation, slot }: SlotBinding,
 ): Buffer | undefined {
   const shared = tryAgree(keys.privateKey, ephemeralKey);
   if (shared === undefined) return undefined;
-  const context = wrapContext(shared, keys.pairingKey, ephemeralKey, storeId, generation, slot);
+  const context = wrapContext(shared, keys.pairingKey, ephemeralKey, { storeId, generation, slot });
   const rootKey = openOnce(context, sealed);
   wipe(shared, context.secret);
   return rootKey;
@@ -125,9 +125,7 @@ function wrapContext(
   shared: Uint8Array,
   pairingKey: Uint8Array,
   ephemeralKey: Buffer,
-  storeId: string,
-  generation: number,
-  slot: SlotIdentity,
+  { storeId, generation, slot }: SlotBinding,
 ): SealContext & { secret: Uint8Array } {
   const purpose = 'coffer/1/root key';
   return {

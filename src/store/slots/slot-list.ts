@@ -1,7 +1,7 @@
 import { corrupt, type Place, placed } from '../../ground/errors.ts';
 import type { Backend, Blob, BlobRef } from '../backends/backend.ts';
 import { addAgain, LIST_LOST, missing } from '../refusals.ts';
-import type { Identity, RootKey } from '../root-key.ts';
+import type { BlobIdentity, RootKey } from '../root-key.ts';
 import { parseSlot, type Slot, type SlotIdentity, slotRef } from './slot-file.ts';
 import { samePublicKey } from './slot-keys.ts';
 import type { SlotSummary } from './slot-kind.ts';
@@ -23,7 +23,7 @@ export interface ListedSlot extends SlotIdentity {
  * Identity of the sealed list of a store's slots. Slot files can be written by anyone who can write to the disk;
  * entries of this list were written by a holder of the root key. Only slots that match it are trusted with a root key.
  */
-export const SLOT_LIST: Identity = { space: 'slots', collection: '', id: 'list' };
+export const SLOT_LIST: BlobIdentity = { space: 'slots', collection: '', id: 'list' };
 
 interface PrintedSlot extends Omit<SlotSummary, 'id'> {
   readonly id: string;
@@ -123,7 +123,7 @@ export function parseSlotFile(name: string, bytes: Uint8Array | undefined, place
   }
 }
 
-export interface SlotProblem {
+interface SlotProblem {
   readonly id: string;
   readonly place: Place;
   readonly problem: unknown;

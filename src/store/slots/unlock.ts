@@ -1,6 +1,6 @@
 import { wipe } from '../../ground/bytes.ts';
 import { asCofferError, type CofferError, corrupt, denied, placed, sealed } from '../../ground/errors.ts';
-import type { Backend, Followed } from '../backends/backend.ts';
+import type { Backend, FollowedState } from '../backends/backend.ts';
 import { steady } from '../backends/whole-store.ts';
 import { RESTORE } from '../refusals.ts';
 import type { Credential } from './credential.ts';
@@ -35,7 +35,7 @@ export const kindNames: Record<SlotKind, string> = {
 };
 
 /** Secret to try, and the slots that it may open. */
-interface Attempt {
+interface UnlockAttempt {
   readonly secret: SlotSecret;
   readonly slots: readonly UsableSlot[];
 }
@@ -108,10 +108,15 @@ async function openFirst(
       if (!credential.asks && credential.kind !== 'passphrase') trying.sources.push(credential.source);
       continue;
     }
-    const keyring = await openWith(credential, usable, trying, storeId, generation);
+    const keyring = await openWith(credential, usable, trying, { storeId, generation });
     if (keyring !== undefined) return keyring;
   }
   throw refusal(files, usable, trying);
+}
+
+interface StoreGeneration {
+  readonly storeId: string;
+  readonly generation: number;
 }
 
 /** Tries a credential, and then further secrets that it offers. */
@@ -119,8 +124,7 @@ async function openWith(
   credential: Credential,
   usable: readonly UsableSlot[],
   trying: Trying,
-  storeId: string,
-  generation: number,
+  { storeId, generation }: StoreGeneration,
 ): Promise<Keyring | undefined> {
   for (;;) {
     try {
@@ -149,7 +153,7 @@ async function presentSlots(backend: Backend): Promise<Slots> {
 }
 
 /** Returns a view for unlocking. A damaged journal does not affect the slots: the next step reports it. */
-async function presentView(backend: Backend): Promise<Followed> {
+async function presentView(backend: Backend): Promise<FollowedState> {
   try {
     return await steady(backend);
   } catch (error) {
@@ -169,7 +173,7 @@ function mayOpen(kind: Credential['kind'], slot: Slot): boolean {
 async function attemptOf(
   credential: Credential,
   usable: readonly UsableSlot[],
-): Promise<Attempt | undefined> {
+): Promise<UnlockAttempt | undefined> {
   if (credential.kind === 'shares') {
     const texts = await credential.reveal();
     if (texts === undefined || texts.length === 0) return undefined;
@@ -198,7 +202,7 @@ async function reveal(credential: Exclude<Credential, { kind: 'shares' }>): Prom
 const secretOf = { raw: rawKeySecret, 'key-file': keyFileSecret, command: commandSecret };
 
 async function tryOpen(
-  { secret, slots }: Attempt,
+  { secret, slots }: UnlockAttempt,
   trying: Trying,
   storeId: string,
   generation: number,
@@ -213,10 +217,10 @@ async function tryOpen(
         return undefined;
       }
       const sealingSecret = await keyEncryptionSecret(slot.kdf, secret);
-      const keys = openSlotKeys(slot.sealedKeys, sealingSecret, slot.kdf, storeId, slot);
+      const keys = openSlotKeys(slot.sealedKeys, sealingSecret, { kdf: slot.kdf, storeId, slot });
       wipe(sealingSecret);
       if (keys === undefined) continue;
-      return new Keyring(storeId, slot.id, keys, unwrapRoot(slot, keys, storeId, generation, place));
+      return new Keyring(storeId, slot.id, keys, unwrapRoot(slot, keys, { storeId, generation, place }));
     }
     return undefined;
   } finally {

@@ -6,7 +6,7 @@ import { type Fact, isCard, isVersion, type VersionFact } from '../fact.ts';
 /** Verifies the signature of a fact by a key; may use cached results. */
 export type IsSigned = (fact: Fact, sign: string) => boolean;
 
-export interface GoodFacts {
+interface GoodFacts {
   /** Good facts, each after those that it follows. */
   readonly line: readonly Fact[];
   readonly good: ReadonlyMap<string, Fact>;
@@ -35,7 +35,7 @@ export function goodFacts(facts: ReadonlyMap<string, Fact>, store: string, isSig
       next = isCard(author) ? author : undefined;
     }
     for (const one of chain.reverse())
-      verdicts.set(one.id, weaknessOf(one, facts, verdicts, store, isSigned));
+      verdicts.set(one.id, weaknessOf(one, facts, { verdicts, store, isSigned }));
   }
   for (const fact of facts.values()) {
     const why = verdicts.get(fact.id);
@@ -50,12 +50,16 @@ export function goodFacts(facts: ReadonlyMap<string, Fact>, store: string, isSig
   return { line: order.filter(({ id }) => good.has(id)), good, refused };
 }
 
+interface JudgingContext {
+  readonly verdicts: ReadonlyMap<string, string | undefined>;
+  readonly store: string;
+  readonly isSigned: IsSigned;
+}
+
 function weaknessOf(
   fact: Fact,
   facts: ReadonlyMap<string, Fact>,
-  verdicts: ReadonlyMap<string, string | undefined>,
-  store: string,
-  isSigned: IsSigned,
+  { verdicts, store, isSigned }: JudgingContext,
 ): string | undefined {
   if (fact.store !== store) return 'belongs to another keyring';
   const author = facts.get(fact.by);

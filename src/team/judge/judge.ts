@@ -26,7 +26,7 @@ export interface Grant {
 }
 
 /** Missing fact that another one follows or needs. */
-export interface Hole {
+interface Hole {
   readonly id: string;
   readonly fact: Fact;
   /** Whether decryption may fail without it. */

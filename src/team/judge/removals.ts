@@ -54,7 +54,7 @@ export function judgeRemovals(
   const none = noBits(count);
   const bitsOf = (map: ReadonlyMap<string, Bits>, id: string): Bits => map.get(id) ?? none;
   const cards = line.filter(isCard);
-  const { out, named } = takenOut(cards, epochs, good, before, behind);
+  const { out, named } = takenOut(cards, epochs, { good, before, behind });
   const through = throughAuthors(cards, good, out, behind);
   const hits = (fact: Fact): Bits => {
     const found = Int32Array.from(bitsOf(through, fact.by));
@@ -119,6 +119,12 @@ const marksOf = ({ card }: CardFact): readonly string[] => [
   ...(card.sign === undefined ? [] : [`key ${card.sign}`]),
 ];
 
+interface RemovalOrder {
+  readonly good: ReadonlyMap<string, Fact>;
+  readonly before: ReadonlyMap<string, Bits>;
+  readonly behind: ReadonlyMap<string, Bits>;
+}
+
 /**
  * Returns the removals of each card: those that name it, and those that name another card of that person without
  * knowing this one.
@@ -126,9 +132,7 @@ const marksOf = ({ card }: CardFact): readonly string[] => [
 function takenOut(
   cards: readonly CardFact[],
   epochs: readonly Fact[],
-  good: ReadonlyMap<string, Fact>,
-  before: ReadonlyMap<string, Bits>,
-  behind: ReadonlyMap<string, Bits>,
+  { good, before, behind }: RemovalOrder,
 ) {
   const named = new Map<string, Bits>();
   const byMark = new Map<string, Bits>();

@@ -2,7 +2,13 @@ import { encodeBase64 } from '../../ground/base64.ts';
 import { CofferError, invalid } from '../../ground/errors.ts';
 import { OTHER_KEY, publicKeyOf, readCertificate, UNREADABLE } from '../certificates/certificate.ts';
 import { CALLER_NONCE_BYTES } from '../convergent.ts';
-import { KDF_COUNTER, KDF_HKDF, type Kdf, type KeyType, type StoredMaterial } from '../key-types/key-type.ts';
+import {
+  type DerivationMode,
+  KDF_COUNTER,
+  KDF_HKDF,
+  type KeyType,
+  type StoredMaterial,
+} from '../key-types/key-type.ts';
 import type { BackupDocument, BackupEntry, BackupPolicy } from './document.ts';
 import { GO_ZERO_TIME } from './go-fields.ts';
 
@@ -35,7 +41,8 @@ const PRINTABLE = /^[\x21-\x7e]+$/;
 const READABLE_VERSION = /\{\{version\}\}\D/;
 
 /** Returns the key derivation function of a policy; {@link checkSettings} has refused unknown numbers. */
-export const kdfOf = (policy: BackupPolicy): Kdf => (policy.kdf === KDF_HKDF ? KDF_HKDF : KDF_COUNTER);
+export const kdfOf = (policy: BackupPolicy): DerivationMode =>
+  policy.kdf === KDF_HKDF ? KDF_HKDF : KDF_COUNTER;
 
 /**
  * Checks that a key's settings are consistent, apart from its versions. Messages of the version rules are

@@ -23,7 +23,7 @@ interface CipherMakers {
 
 /** Encrypts and decrypts the chunks of one file. Self-contained: other threads run its source text as well. */
 export function chunkCipher(crypto: CipherMakers, { name, key }: CipherSpec): ChunkCipher {
-  type Piece = Buffer<ArrayBuffer>;
+  type ChunkPiece = Buffer<ArrayBuffer>;
   const tagBytes = 16;
   const algorithm = name as 'aes-256-gcm';
   const options = { authTagLength: tagBytes };
@@ -40,17 +40,20 @@ export function chunkCipher(crypto: CipherMakers, { name, key }: CipherSpec): Ch
     nonce.writeUInt8(final ? 1 : 0, 11);
     return nonce;
   };
-  const through = (cipher: { update(data: Uint8Array): Piece }, chunk: Uint8Array): readonly Piece[] =>
+  const through = (
+    cipher: { update(data: Uint8Array): ChunkPiece },
+    chunk: Uint8Array,
+  ): readonly ChunkPiece[] =>
     chunk.length <= firstBytes
       ? [cipher.update(chunk)]
       : [cipher.update(chunk.subarray(0, firstBytes)), cipher.update(chunk.subarray(firstBytes))];
   // Frees the memory of a piece at once. Left to the garbage collector, it costs more time than the encryption: new
   // pages for every chunk instead of a few that stay in the processor's cache, and 80 MiB more.
   // @see docs/decisions/0082
-  const release = (piece: Piece): void => {
+  const release = (piece: ChunkPiece): void => {
     if (piece.length === piece.buffer.byteLength) piece.buffer.transfer(0);
   };
-  const putInto = (out: Uint8Array, pieces: readonly Piece[]): number => {
+  const putInto = (out: Uint8Array, pieces: readonly ChunkPiece[]): number => {
     let filled = 0;
     for (const piece of pieces) {
       out.set(piece, filled);

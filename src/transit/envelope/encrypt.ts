@@ -6,7 +6,7 @@ import type { ByteSink, ByteSource, DataKeys, KeyReference, OnProgress } from '.
 import { pump } from './pump.ts';
 import { keyVersionOf, printWrappedKey, wrappedKeyBytesFor } from './wrapped-keys.ts';
 
-export interface Encryption {
+interface Encryption {
   readonly key: KeyReference;
   readonly keys: DataKeys;
   readonly random: Random;

@@ -8,7 +8,7 @@ import { type FileKeys, openFileKeys } from './file-keys.ts';
 import {
   ALGORITHM_NAME,
   FORMAT_VERSION,
-  type Layout,
+  type HeaderLayout,
   MAC_BYTES,
   PREFIX_BYTES,
   parsePrefix,
@@ -49,9 +49,9 @@ export async function readHeader(source: ByteSource): Promise<EnvelopeHeader> {
 }
 
 /** Parsed header, not authenticated yet. */
-export type EnvelopeHeader = ReturnType<typeof parseHeader>;
+type EnvelopeHeader = ReturnType<typeof parseHeader>;
 
-function parseHeader(bytes: Buffer, layout: Layout) {
+function parseHeader(bytes: Buffer, layout: HeaderLayout) {
   if (bytes.length < layout.payload) throw damaged('it ends within its header');
   const sealedBytes = bytes.subarray(0, layout.mac);
   return {

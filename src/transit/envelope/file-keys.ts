@@ -2,7 +2,7 @@ import { createHmac, createSecretKey, hkdfSync, type KeyObject, timingSafeEqual 
 import { utf8, wipe } from '../../ground/bytes.ts';
 import { denied, invalid } from '../../ground/errors.ts';
 
-export const DATA_KEY_BYTES = 32;
+const DATA_KEY_BYTES = 32;
 const MAC_INFO = utf8('coffer envelope 1 header');
 const PAYLOAD_INFO = utf8('coffer envelope 1 payload');
 

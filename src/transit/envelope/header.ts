@@ -18,7 +18,7 @@ export interface SealedHeader extends KeyReference {
 }
 
 /** File signature like PNG's: a byte that occurs in no text, and a newline that line ending conversion would change. */
-export const MAGIC = Buffer.from('\x89COFFER\n', 'latin1');
+const MAGIC = Buffer.from('\x89COFFER\n', 'latin1');
 export const FORMAT_VERSION = 1;
 const AES_256_GCM = 1;
 export const ALGORITHM_NAME = 'aes-256-gcm';
@@ -31,7 +31,7 @@ export const PREFIX_BYTES = 48;
 const MIN_CHUNK_BITS = 12;
 const MAX_CHUNK_BITS = 20;
 export const DEFAULT_CHUNK_BYTES = 64 * 1024;
-export const MIN_WRAPPED_KEY_BYTES = 64;
+const MIN_WRAPPED_KEY_BYTES = 64;
 export const MAX_WRAPPED_KEY_BYTES = 8192;
 const MAX_FIELD_BYTES = 0xffff;
 const MAX_FIELDS_BYTES = 0xffff;
@@ -40,7 +40,7 @@ const CONTROL_CHARACTER = /\p{Cc}/u;
 const strictUtf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
 
 /** Offsets of the parts of a header, from the start of the envelope. */
-export interface Layout {
+export interface HeaderLayout {
   /** End of the sealed header, and start of its MAC. */
   readonly mac: number;
   /** First of the two halves that hold the wrapped data key alternately. */
@@ -103,7 +103,7 @@ function printText(text: string, what: string): Buffer {
  */
 export function parsePrefix(
   prefix: Buffer,
-): Layout & Pick<SealedHeader, 'chunkBytes' | 'wrappedKeyBytes' | 'salt'> {
+): HeaderLayout & Pick<SealedHeader, 'chunkBytes' | 'wrappedKeyBytes' | 'salt'> {
   if (!prefix.subarray(0, MAGIC.length).equals(MAGIC)) throw notAnEnvelope();
   if (prefix.length < PREFIX_BYTES) throw damaged('it ends within its header');
   const version = prefix.readUInt8(8);

@@ -59,7 +59,7 @@ export interface KeyReference {
   readonly name: string;
 }
 
-export interface DataKey {
+export interface EnvelopeKey {
   /** 32 bytes; the caller overwrites them. */
   readonly plaintext: Buffer;
   /** Data key as a transit ciphertext, e.g. `service:v3:…`. */
@@ -68,7 +68,7 @@ export interface DataKey {
 
 /** Access to the named keys, local or on a server: only data keys are transferred, never the data. */
 export interface DataKeys {
-  create(key: KeyReference): Promise<DataKey>;
+  create(key: KeyReference): Promise<EnvelopeKey>;
   /**
    * Unwraps a data key.
    * @returns 32 bytes, which the caller overwrites

@@ -68,7 +68,7 @@ class ReadAhead {
   readonly #source: ByteSource;
   /** Space for the rest of the previous piece, at the start of both buffers, in bytes. */
   readonly #room: number;
-  readonly #buffers: Pair;
+  readonly #buffers: PumpPair;
   #pending: Promise<number> | undefined;
   /** Number of bytes at the start of the next piece that were kept from the previous one. */
   kept = 0;
@@ -76,7 +76,7 @@ class ReadAhead {
   constructor(source: ByteSource, room: number, readBytes: number) {
     this.#source = source;
     this.#room = wholePages(room);
-    this.#buffers = new Pair(this.#room + readBytes);
+    this.#buffers = new PumpPair(this.#room + readBytes);
     this.#readAhead();
   }
 
@@ -135,14 +135,14 @@ const WRITE_UNIT = 64 * 1024;
 /** Writes one buffer while the other is filled, in whole units until the end. */
 class WriteBehind {
   readonly #sink: ByteSink;
-  readonly #buffers: Pair;
+  readonly #buffers: PumpPair;
   /** Number of bytes at the start of the current buffer that wait for the rest of their unit. */
   #held = 0;
   #pending: Promise<void> = Promise.resolve();
 
   constructor(sink: ByteSink, bytes: number) {
     this.#sink = sink;
-    this.#buffers = new Pair(bytes + WRITE_UNIT);
+    this.#buffers = new PumpPair(bytes + WRITE_UNIT);
   }
 
   /** Returns the space for the next bytes. */
@@ -184,7 +184,7 @@ class WriteBehind {
 }
 
 /** Two alternating buffers, allocated on first use. */
-class Pair {
+class PumpPair {
   readonly #bytes: number;
   readonly #made: Buffer[] = [];
   #turn = 0;

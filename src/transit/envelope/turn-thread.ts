@@ -15,7 +15,7 @@ export interface Shared {
 }
 
 /** Parameters of one thread. */
-export interface Part extends Shared {
+export interface TurnPart extends Shared {
   /** Chunk lengths in bytes, before and after processing, except for the last chunk. */
   readonly inputBytes: number;
   readonly outputBytes: number;
@@ -47,7 +47,7 @@ export type Trouble =
 export function* takeTurns(
   fs: { readonly readSync: typeof readSync; readonly writeSync: typeof writeSync },
   cipher: ChunkCipher,
-  { turns, totals, ahead, inputBytes, outputBytes, chunks, from, to, cipher: { way } }: Part,
+  { turns, totals, ahead, inputBytes, outputBytes, chunks, from, to, cipher: { way } }: TurnPart,
 ): Generator<undefined, Trouble | undefined> {
   const READ = 0;
   const WRITE = 1;

@@ -6,7 +6,7 @@ import { turn } from '../../ground/pause.ts';
 import { chunkCipher } from './chunk-cipher.ts';
 import type { ChunkStage } from './chunk-stage.ts';
 import type { ByteSink, ByteSource, OnProgress, PlainFile } from './ports.ts';
-import { type Part, type Shared, type Trouble, takeTurns } from './turn-thread.ts';
+import { type Shared, type Trouble, type TurnPart, takeTurns } from './turn-thread.ts';
 
 /** Minimum file size, in bytes: for smaller files, starting threads takes longer than they save. */
 const MIN_BYTES = 128 * 1024 * 1024;
@@ -47,7 +47,7 @@ export async function pumpInTurns(
   try {
     shared.turns[2] = await readFirst(source, shared.ahead);
     const files = { from: from.descriptor, to: to.descriptor };
-    const part: Part = { ...shared, ...files, inputBytes, outputBytes, chunks, cipher };
+    const part: TurnPart = { ...shared, ...files, inputBytes, outputBytes, chunks, cipher };
     const ends = await Promise.allSettled([runThread(part), runHere(part)]);
     told.tell();
     for (const end of ends) {
@@ -110,7 +110,7 @@ const threadText = (): string => `
 `;
 
 /** Runs a part in this thread, yielding to signals and timers. */
-async function runHere(part: Part): Promise<Trouble | undefined> {
+async function runHere(part: TurnPart): Promise<Trouble | undefined> {
   const cipher = chunkCipher({ createCipheriv, createDecipheriv }, part.cipher);
   const turns = takeTurns({ readSync, writeSync }, cipher, part);
   try {
@@ -126,7 +126,7 @@ async function runHere(part: Part): Promise<Trouble | undefined> {
 }
 
 /** Runs a part in another thread. If the system cannot start one, this thread does the work alone. */
-function runThread(part: Part): Promise<Trouble | undefined> {
+function runThread(part: TurnPart): Promise<Trouble | undefined> {
   const { Worker } = process.getBuiltinModule('node:worker_threads');
   return new Promise((resolve, reject) => {
     let thread: InstanceType<typeof Worker>;
@@ -154,7 +154,7 @@ function runThread(part: Part): Promise<Trouble | undefined> {
 }
 
 /** Releases all threads that wait for a turn. */
-function endAll({ turns }: Part): void {
+function endAll({ turns }: TurnPart): void {
   for (const which of [0, 1]) {
     Atomics.store(turns, which, -1);
     Atomics.notify(turns, which);

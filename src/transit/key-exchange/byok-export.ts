@@ -9,7 +9,7 @@ import { keyOf } from '../key-types/key-pair.ts';
 import type { KeyVersion, NamedKey } from '../named-key.ts';
 import { requireWrappingHash, wrapForTransport } from './wrapping.ts';
 
-export interface TransferRequest {
+interface TransferRequest {
   /** Name of the key to wrap with (its latest version): the other server's wrapping key, imported here. */
   readonly destination: string;
   readonly source: string;
@@ -39,18 +39,20 @@ export async function transferKey(engine: Engine, request: TransferRequest) {
   requireWrappingHash(request.hash, 'hash');
   const wrappingKey = publicRsaKey(destination);
   const wrapped = versionsToExport(key, request.version).map((version) => {
-    return [String(version.number), wrap(engine, key, version, wrappingKey, request.hash)] as const;
+    return [
+      String(version.number),
+      wrap(engine, key, version, { under: wrappingKey, hash: request.hash }),
+    ] as const;
   });
   return { key, wrapped: Object.fromEntries(wrapped) };
 }
 
-function wrap(
-  engine: Engine,
-  { type }: NamedKey,
-  version: KeyVersion,
-  under: KeyObject,
-  hash: string,
-): string {
+interface WrappingKey {
+  readonly under: KeyObject;
+  readonly hash: string;
+}
+
+function wrap(engine: Engine, { type }: NamedKey, version: KeyVersion, { under, hash }: WrappingKey): string {
   if (type.importing === undefined || !version.hasSecret) {
     throw invalid(`version ${version.number} does not contain a private part`, {
       field: 'version',

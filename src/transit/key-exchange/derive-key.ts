@@ -15,7 +15,7 @@ import { type ImportSettings, importedDocument, parsed } from './import-key.ts';
 import { requireImported } from './import-version.ts';
 
 /** Parameters of a key derivation. */
-export interface KeyDerivation {
+interface KeyDerivation {
   readonly algorithm: string;
   /** PEM. */
   readonly peerPublicKey: string;
@@ -68,7 +68,7 @@ export async function deriveKey(engine: Engine, name: string, wanted: KeyDerivat
     }
     const document =
       key === undefined
-        ? importedDocument(engine, name, type, material, IMPORTED)
+        ? importedDocument(engine, name, { type, material, settings: IMPORTED })
         : withVersion(key.document, versionOf(engine, type, material));
     tx.put(keyRef(engine, name), document);
     return NamedKey.open(document);

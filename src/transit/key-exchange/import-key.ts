@@ -6,7 +6,13 @@ import type { View } from '../../store/store.ts';
 import type { Engine } from '../engine.ts';
 import { keyIn, keyRef } from '../key-collection.ts';
 import type { NamedKeyDocument } from '../key-document.ts';
-import { KDF_COUNTER, KDF_HKDF, type Kdf, type KeyType, type StoredMaterial } from '../key-types/key-type.ts';
+import {
+  type DerivationMode,
+  KDF_COUNTER,
+  KDF_HKDF,
+  type KeyType,
+  type StoredMaterial,
+} from '../key-types/key-type.ts';
 import { emptyDocument, requireCapabilities, requireKeyType } from '../lifecycle.ts';
 import { NamedKey } from '../named-key.ts';
 import { versionOf, withVersion } from '../rotation.ts';
@@ -53,9 +59,13 @@ export async function importKey(engine: Engine, name: string, settings: NewImpor
   const { derived } = settings;
   requireCapabilities(type, { derived, convergentEncryption: false });
   const material = await importedMaterial(engine, type, settings, derived);
-  const document = importedDocument(engine, name, type, material, {
-    ...settings,
-    familyName: familyName?.name,
+  const document = importedDocument(engine, name, {
+    type,
+    material,
+    settings: {
+      ...settings,
+      familyName: familyName?.name,
+    },
   });
   return engine.store.transact(async (tx) => {
     await requireFreeName(tx, engine, name);
@@ -64,13 +74,17 @@ export async function importKey(engine: Engine, name: string, settings: NewImpor
   });
 }
 
+interface ImportedKey {
+  readonly type: KeyType;
+  readonly material: StoredMaterial;
+  readonly settings: ImportSettings;
+}
+
 /** Creates the document of an imported key, without storing it. */
 export function importedDocument(
   engine: Engine,
   name: string,
-  type: KeyType,
-  material: StoredMaterial,
-  settings: ImportSettings,
+  { type, material, settings }: ImportedKey,
 ): NamedKeyDocument {
   const empty = emptyDocument(name, {
     ...settings,
@@ -91,7 +105,7 @@ export function importedDocument(
  * the same context keys in both.
  * @see docs/decisions/0127
  */
-const importedKdf = ({ derivation }: KeyType, derived: boolean): Kdf =>
+const importedKdf = ({ derivation }: KeyType, derived: boolean): DerivationMode =>
   !derived || derivation?.kdfs.includes(KDF_COUNTER) ? KDF_COUNTER : KDF_HKDF;
 
 async function requireFreeName(view: View, engine: Engine, name: string): Promise<void> {

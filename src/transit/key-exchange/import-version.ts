@@ -8,7 +8,7 @@ import type { NamedKey } from '../named-key.ts';
 import { versionOf, withVersion } from '../rotation.ts';
 import { type Incoming, importedMaterial } from './import-key.ts';
 
-export interface NewVersionImport extends Incoming {
+interface NewVersionImport extends Incoming {
   /** The public-only version whose private key this is; absent to add a version, or to complete the latest if it fits. */
   readonly version?: number | undefined;
 }

@@ -3,7 +3,7 @@ import { type CalledType, keyTypeCalled, keyTypeNamed, keyTypes } from './index.
 import type { KeyType } from './key-type.ts';
 
 /** Parts of a backup that indicate its key type, besides the type number. */
-export interface TypeEvidence {
+interface TypeEvidence {
   readonly type: number | string;
   /** Whether a key size is given, or versions use the key itself for HMACs. */
   readonly makesHmacsItself: boolean;

@@ -6,7 +6,7 @@ export const OBJECT_IDENTIFIER = 0x06;
 export const SEQUENCE = 0x30;
 
 /** DER element: its content, and the position after it. */
-export interface DerElement {
+interface DerElement {
   readonly content: Uint8Array;
   readonly end: number;
 }

@@ -174,7 +174,7 @@ export interface Certification<M> {
   sign(material: M, bytes: Uint8Array): MaybePromise<Buffer>;
 }
 
-export interface KeyAgreement<M> {
+interface KeyAgreement<M> {
   /**
    * Computes the shared secret with a peer's public key (NIST SP 800-56A, 5.7.1.2). The material must have a private
    * key; the caller overwrites the result.
@@ -187,11 +187,11 @@ export interface KeyAgreement<M> {
 /** Key derivation functions by their number in the stored document: NIST SP 800-108 counter mode, HKDF-SHA256. */
 export const KDF_COUNTER = 0;
 export const KDF_HKDF = 1;
-export type Kdf = typeof KDF_COUNTER | typeof KDF_HKDF;
+export type DerivationMode = typeof KDF_COUNTER | typeof KDF_HKDF;
 
 export interface Derivation<M> {
   /** Functions that yield a usable key; the counter mode only derives 32 bytes. */
-  readonly kdfs: readonly Kdf[];
+  readonly kdfs: readonly DerivationMode[];
   /** Length of a derived key, in bytes. */
   readonly keyBytes: number;
   /** Returns a copy of the input keying material, which the caller overwrites. The material must have a private key. */

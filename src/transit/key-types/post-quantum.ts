@@ -67,7 +67,7 @@ function postQuantumType(set: ParameterSet): KeyType<KeyPair> {
 }
 
 function signing(set: ParameterSet): Signing<KeyPair> {
-  const signed = (pair: KeyPair, input: Uint8Array, bound: Bound = {}): MaybePromise<Buffer> =>
+  const signed = (pair: KeyPair, input: Uint8Array, bound: BoundContext = {}): MaybePromise<Buffer> =>
     set.slowSigning ? signAndCheck(set, input, pair, bound) : signPure(set, input, pair.privateKey, bound);
   return {
     bindsContexts: true,
@@ -83,13 +83,13 @@ function signing(set: ParameterSet): Signing<KeyPair> {
   };
 }
 
-type Bound = Pick<SignatureOptions, 'context'>;
+type BoundContext = Pick<SignatureOptions, 'context'>;
 
 function signPure(
   set: ParameterSet,
   input: Uint8Array,
   privateKey: KeyObject,
-  bound: Bound = {},
+  bound: BoundContext = {},
 ): MaybePromise<Buffer> {
   const key = inContext(privateKey, bound);
   if (!set.slowSigning) return nodeSign(null, input, key);
@@ -104,7 +104,7 @@ async function signAndCheck(
   set: ParameterSet,
   input: Uint8Array,
   pair: KeyPair,
-  bound: Bound,
+  bound: BoundContext,
 ): Promise<Buffer> {
   const signature = await signPure(set, input, pair.privateKey, bound);
   const key = inContext(createPublicKey(pair.privateKey), bound);

@@ -76,7 +76,7 @@ const PSS = 'pss';
 const PKCS1 = 'pkcs1v15';
 
 /** RSA signature scheme: PSS or PKCS #1 v1.5. */
-interface Scheme {
+interface RsaScheme {
   sign(key: KeyObject, hash: DigestHashName, input: Uint8Array, options: SignatureOptions): Buffer;
   verify(
     key: KeyObject,
@@ -87,7 +87,7 @@ interface Scheme {
   ): boolean;
 }
 
-const pss: Scheme = {
+const pss: RsaScheme = {
   sign(key, hash, input, { saltLength }) {
     const salt = exactSaltBytes(key, hash, saltLength) ?? RSA_PSS_SALTLEN_MAX_SIGN;
     return nodeSign(DIGEST_HASHES[hash].nodeName, input, {
@@ -103,7 +103,7 @@ const pss: Scheme = {
   },
 };
 
-const pkcs1: Scheme = {
+const pkcs1: RsaScheme = {
   sign: (key, hash, input) =>
     nodeSign(DIGEST_HASHES[hash].nodeName, input, { key, padding: RSA_PKCS1_PADDING }),
   verify: (key, hash, input, signature) =>
@@ -141,7 +141,12 @@ const signing: Signing<KeyPair> = {
     const usesPss = isPss(options);
     if (!options.prehashed) return (usesPss ? pss : pkcs1).sign(key, namedHash(options), input, options);
     return usesPss
-      ? signPssDigest(key, namedHash(options), input, options.saltLength, random)
+      ? signPssDigest(key, {
+          hash: namedHash(options),
+          digest: input,
+          saltLength: options.saltLength,
+          random,
+        })
       : signPkcs1Digest(key, options.hash, input);
   },
   verify(pair, input, signature, options) {
@@ -153,7 +158,12 @@ const signing: Signing<KeyPair> = {
       return isMade && hasModulusLength(key, signature);
     }
     return usesPss
-      ? verifyPssDigest(key, namedHash(options), input, signature, options.saltLength)
+      ? verifyPssDigest(key, {
+          hash: namedHash(options),
+          digest: input,
+          signature,
+          saltLength: options.saltLength,
+        })
       : verifyPkcs1Digest(key, options.hash, input, signature);
   },
   certification: certifiedBy('sha256', SHA256_WITH_RSA),

@@ -8,9 +8,9 @@ import type {
   BackupForm,
   BackupMaterial,
   Derivation,
+  DerivationMode,
   ExportFormat,
   Importing,
-  Kdf,
   StoredMaterial,
 } from './key-type.ts';
 
@@ -61,7 +61,10 @@ export const fixedSizeSecret = (
 });
 
 /** Derivation of symmetric keys. */
-export const symmetricDerivation = (keyBytes: number, kdfs: readonly Kdf[]): Derivation<SecretKey> => ({
+export const symmetricDerivation = (
+  keyBytes: number,
+  kdfs: readonly DerivationMode[],
+): Derivation<SecretKey> => ({
   kdfs,
   keyBytes,
   inputKey: bytesOf,

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { Lockout, lockedNames, type Standing, unlock } from '../../../src/access/login/lockout.ts';
+import { Lockout, type LockState, lockedNames, unlock } from '../../../src/access/login/lockout.ts';
 import { userpassMounts } from '../../../src/access/methods/userpass/mount-type.ts';
 import { systemRandom } from '../../../src/ground/random.ts';
 import type { Mount } from '../../../src/mounts/mount.ts';
@@ -23,7 +23,7 @@ const names = [
 const standingOf = (
   { store, lockout, mount }: { store: Store; lockout: Lockout; mount: Mount },
   { name, isThere }: { name: string; isThere: boolean },
-): Promise<Standing> => {
+): Promise<LockState> => {
   const standingIn = lockout.recall(mount, name);
   return store.read((view) => standingIn(view, isThere));
 };
@@ -64,7 +64,7 @@ describe('a name that fails to log in', () => {
     const lockout = new Lockout(stuck, clock);
     const ann = { mount, name: 'ann', isThere: true };
     for (let i = 0; i < 5; i++) lockout.failed(ann);
-    const standing = (): Promise<Standing> => standingOf({ store, lockout, mount }, ann);
+    const standing = (): Promise<LockState> => standingOf({ store, lockout, mount }, ann);
     expect(await standing()).toBe('locked here');
     await lockout.settled();
     expect(await standing()).toBe('locked here');

@@ -1,10 +1,10 @@
 import { describe, expect, it } from 'vitest';
-import { Crowded, type TurnOptions, Turns } from '../../../src/access/login/turns.ts';
+import { Crowded, LoginTurns, type TurnOptions } from '../../../src/access/login/turns.ts';
 import { turn } from '../../../src/ground/pause.ts';
 
 /** Turns of which each runs until it is told to end. */
 class Stage {
-  readonly turns: Turns;
+  readonly turns: LoginTurns;
   /** What runs now, in the order in which it began. */
   readonly running: string[] = [];
   /** All that began, in order. */
@@ -13,7 +13,7 @@ class Stage {
   readonly #ends = new Map<string, () => void>();
 
   constructor(options: Partial<TurnOptions> = {}) {
-    this.turns = new Turns({ refusal: 'too many', atOnce: 1, most: 40, mostOfOne: 20, ...options });
+    this.turns = new LoginTurns({ refusal: 'too many', atOnce: 1, most: 40, mostOfOne: 20, ...options });
   }
 
   ask(label: string, source: string, name = label): void {
@@ -132,7 +132,7 @@ describe('turns for logins', () => {
   });
 
   it('go on after one that failed', async () => {
-    const turns = new Turns({ refusal: 'too many', atOnce: 1, most: 10, mostOfOne: 10 });
+    const turns = new LoginTurns({ refusal: 'too many', atOnce: 1, most: 10, mostOfOne: 10 });
     const failing = turns.take({ source: 'a', name: 'n' }, () => Promise.reject(new Error('no')));
     const next = turns.take({ source: 'a', name: 'n' }, async () => 'yes');
     await expect(failing).rejects.toThrow('no');

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { dotenv } from '../../../src/secret-files/dotenv.ts';
-import type { Format } from '../../../src/secret-files/format.ts';
+import type { FileFormat } from '../../../src/secret-files/format.ts';
 import { json } from '../../../src/secret-files/json.ts';
 import { ruleFor, rulesIn } from '../../../src/secret-files/rules.ts';
 import { respliced } from '../../../src/secret-files/splice.ts';
@@ -26,12 +26,12 @@ const tried = (work: () => unknown): void => {
     // Refusing takes its time, too.
   }
 };
-const parsing = (format: Format, text: (count: number) => string) => (count: number) => {
+const parsing = (format: FileFormat, text: (count: number) => string) => (count: number) => {
   const content = text(count);
   return () => tried(() => format.parse(content, 'f'));
 };
 /** Encrypts every value, and aligns the file with what it was. */
-const working = (format: Format, text: (count: number) => string) => (count: number) => {
+const working = (format: FileFormat, text: (count: number) => string) => (count: number) => {
   const content = text(count);
   return () => {
     const file = format.parse(content, 'f');

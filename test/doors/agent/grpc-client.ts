@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { type ClientHttp2Session, connect as connectHttp2 } from 'node:http2';
 import { connect } from 'node:net';
-import { type Fields, parseFields } from '../../../src/doors/agent/grpc/protobuf.ts';
+import { type ProtobufFields, parseFields } from '../../../src/doors/agent/grpc/protobuf.ts';
 
 /** One call of gRPC with one message each way, as its clients make it. */
 
@@ -22,7 +22,7 @@ export async function call(
   session: ClientHttp2Session,
   path: string,
   body: Buffer,
-): Promise<{ readonly status: number; readonly message: string; readonly fields: Fields }> {
+): Promise<{ readonly status: number; readonly message: string; readonly fields: ProtobufFields }> {
   const stream = session.request({
     ':method': 'POST',
     ':path': path,

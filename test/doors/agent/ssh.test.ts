@@ -1,7 +1,7 @@
 import { createPublicKey, sign } from 'node:crypto';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { Bindings } from '../../../src/doors/agent/ssh/bindings.ts';
+import { SessionBindings } from '../../../src/doors/agent/ssh/bindings.ts';
 import {
   failure,
   identitiesAnswer,
@@ -211,7 +211,7 @@ describe('a session that was bound', () => {
         const request = parseAgentRequest(bytes.subarray(4));
         if (request.kind !== 'bind') throw new Error('that is no binding');
         return processorMs(() => {
-          for (let count = 0; count < 40; count++) new Bindings().add(request.binding);
+          for (let count = 0; count < 40; count++) new SessionBindings().add(request.binding);
         });
       };
       bindings(quick);

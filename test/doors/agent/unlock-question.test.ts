@@ -1,20 +1,20 @@
 import { expect, it } from 'vitest';
 import { UnlockQuestion } from '../../../src/doors/agent/unlock-question.ts';
 import { denied } from '../../../src/ground/errors.ts';
-import type { Unlocking } from '../../../src/service/agent/calls.ts';
+import type { AgentUnlocking } from '../../../src/service/agent/calls.ts';
 
-const unlocking = { idleMs: 1, forMs: 1 } as Unlocking;
+const unlocking = { idleMs: 1, forMs: 1 } as AgentUnlocking;
 
 /** A question that is answered by hand, on a clock that is set by hand. */
 function asked() {
   const doors: string[] = [];
-  const answers: PromiseWithResolvers<Unlocking | undefined>[] = [];
-  const taken: Unlocking[] = [];
+  const answers: PromiseWithResolvers<AgentUnlocking | undefined>[] = [];
+  const taken: AgentUnlocking[] = [];
   const clock = { now: 0 };
   const question = new UnlockQuestion(
     (door) => {
       doors.push(door);
-      const answer = Promise.withResolvers<Unlocking | undefined>();
+      const answer = Promise.withResolvers<AgentUnlocking | undefined>();
       answers.push(answer);
       return answer.promise;
     },
@@ -39,8 +39,11 @@ it('asks once for all who come meanwhile, whichever door they come through', asy
 });
 
 it.each([
-  ['a no', (answer: PromiseWithResolvers<Unlocking | undefined>) => answer.resolve(undefined)],
-  ['wrong answers', (answer: PromiseWithResolvers<Unlocking | undefined>) => answer.reject(denied('wrong'))],
+  ['a no', (answer: PromiseWithResolvers<AgentUnlocking | undefined>) => answer.resolve(undefined)],
+  [
+    'wrong answers',
+    (answer: PromiseWithResolvers<AgentUnlocking | undefined>) => answer.reject(denied('wrong')),
+  ],
 ])('does not ask again for a minute after %s', async (_, refuse) => {
   const { question, doors, answers, clock } = asked();
   const first = question.put('ssh');

@@ -5,7 +5,7 @@ import { isObject } from '../../../src/ground/objects.ts';
 import { catalogue } from '../../../src/operations/catalogue.ts';
 import { resultOf } from '../../../src/operations/declaration/operation.ts';
 import type { Method } from '../../../src/operations/declaration/route.ts';
-import type { AskedRequest, Door, Result } from '../../../src/operations/pipeline/asked-request.ts';
+import type { AnswerPrinter, AskedRequest, Result } from '../../../src/operations/pipeline/asked-request.ts';
 import { VaultEndpoints } from '../../../src/operations/pipeline/endpoints.ts';
 import { malformed } from '../../../src/operations/pipeline/malformed.ts';
 import { perform } from '../../../src/operations/pipeline/perform.ts';
@@ -77,7 +77,7 @@ async function answerTo(service: Service, endpoints: VaultEndpoints, come: Come)
   return perform(served, asked, doorOf(service, method));
 }
 
-function doorOf(service: Service, method: Method): Door<LineAnswer> {
+function doorOf(service: Service, method: Method): AnswerPrinter<LineAnswer> {
   const denied = (): Result<LineAnswer> => ({ answer: { error: 'denied' }, status: 403, error: 'denied' });
   return {
     unauthenticated: denied,

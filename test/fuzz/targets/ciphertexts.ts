@@ -71,7 +71,7 @@ async function open(_chance: Chance, secrets: Secrets): Promise<World<Call>> {
       marshalingAlgorithm: sample.marshaling_algorithm ?? 'asn1',
       saltLength: 'auto',
     };
-    return verify(engine, key, [{ input: message, ...beside, ...item }], request, true);
+    return verify(engine, key, [{ input: message, ...beside, ...item }], { request, single: true });
   };
 
   return {

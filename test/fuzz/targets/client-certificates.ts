@@ -1,4 +1,4 @@
-import type { RoleSettings } from '../../../src/access/methods/cert/documents.ts';
+import type { CertRoleSettings } from '../../../src/access/methods/cert/documents.ts';
 import { extensionText, meets } from '../../../src/access/methods/cert/requirements.ts';
 import { type Certificate, readCertificate } from '../../../src/access/x509/certificate.ts';
 import { chainsTo } from '../../../src/access/x509/chain.ts';
@@ -28,7 +28,7 @@ const EXTENSIONS = [
   '1.2.3.4=ASN1:UTF8String:text',
 ];
 
-const RULES: RoleSettings = {
+const RULES: CertRoleSettings = {
   certificate: '',
   display_name: '',
   allowed_names: ['*a*b*'],

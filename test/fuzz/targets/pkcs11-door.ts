@@ -1,7 +1,7 @@
 import { duplexPair } from 'node:stream';
 import type { OpenDoor } from '../../../src/doors/agent/agent-door.ts';
 import { openPkcs11Door } from '../../../src/doors/agent/pkcs11/pkcs11-door.ts';
-import { ATTRIBUTE as A, type Attribute } from '../../../src/doors/agent/pkcs11/rpc/attributes.ts';
+import { ATTRIBUTE as A, type ObjectAttribute } from '../../../src/doors/agent/pkcs11/rpc/attributes.ts';
 import { CALLS, type CallName } from '../../../src/doors/agent/pkcs11/rpc/calls.ts';
 import { writeFrame } from '../../../src/doors/agent/pkcs11/rpc/frames.ts';
 import { MECHANISM as M, type Mechanism } from '../../../src/doors/agent/pkcs11/rpc/mechanisms.ts';
@@ -57,8 +57,8 @@ const mechanismOf = (chance: Chance): Mechanism | undefined => {
   };
 };
 
-const attributeOf = (chance: Chance): Attribute =>
-  chance.pick<() => Attribute>([
+const attributeOf = (chance: Chance): ObjectAttribute =>
+  chance.pick<() => ObjectAttribute>([
     () => ({ type: A.class, value: chance.below(6) }),
     () => ({ type: A.label, value: Buffer.from(chance.pick(['web', 'pay', ''])) }),
     () => ({ type: A.sign, value: chance.oneIn(2) }),

@@ -1,5 +1,5 @@
 import { dotenv } from '../../../src/secret-files/dotenv.ts';
-import type { Format, SecretFile } from '../../../src/secret-files/format.ts';
+import type { FileFormat, SecretFile } from '../../../src/secret-files/format.ts';
 import { json } from '../../../src/secret-files/json.ts';
 import { isSecret, ruleFor, rulesIn } from '../../../src/secret-files/rules.ts';
 import { respliced } from '../../../src/secret-files/splice.ts';
@@ -32,7 +32,7 @@ const SAMPLES: Readonly<Record<Sample['format'], readonly string[]>> = {
     'rules: [{files: x, key: y, format: json}]',
   ],
 };
-const FORMATS: Readonly<Record<'dotenv' | 'yaml' | 'json', Format>> = { dotenv, yaml, json };
+const FORMATS: Readonly<Record<'dotenv' | 'yaml' | 'json', FileFormat>> = { dotenv, yaml, json };
 const LONG_ONE_IN = 1_500;
 const LONGEST = 25_000;
 

@@ -1,7 +1,7 @@
 import { sign } from 'node:crypto';
 import { NO_SETTINGS } from '../../../src/access/login/token-settings.ts';
 import { writeConfig } from '../../../src/access/methods/jwt/config.ts';
-import type { JwtConfig, Room } from '../../../src/access/methods/jwt/documents.ts';
+import type { JwtConfig, JwtPorts } from '../../../src/access/methods/jwt/documents.ts';
 import { login } from '../../../src/access/methods/jwt/login.ts';
 import { writeRole } from '../../../src/access/methods/jwt/roles.ts';
 import { isObject } from '../../../src/ground/objects.ts';
@@ -31,7 +31,7 @@ const part = (text: string): string => Buffer.from(text).toString('base64url');
 async function open(_chance: Chance, secrets: Secrets): Promise<World<Attempt>> {
   const { store, clock, access } = await openRoom();
   const mount = await new Mounts(store, systemRandom, MOUNT_TYPES).add('jwt', 'auth/jwt');
-  const room: Room = { store, clock, mount };
+  const room: JwtPorts = { store, clock, mount };
   const key = signingKey('EdDSA');
   await writeConfig(room, configOf(key.publicPem), {
     skipsValidation: false,

@@ -149,7 +149,11 @@ describe('somebody who can write to the disk', () => {
     const { directory, store, firstId } = await newStore();
     const path = slotFile(directory, firstId);
     const slot = parseSlot(firstId, readFileSync(path), { file: path });
-    const rootKey = wrapRootKey(new Uint8Array(32), new Uint8Array(32), store.id, 1, slot);
+    const rootKey = wrapRootKey(new Uint8Array(32), new Uint8Array(32), {
+      storeId: store.id,
+      generation: 1,
+      slot,
+    });
     writeFileSync(path, slotBlob({ ...slot, rootKey }).bytes);
     await expect(openStore({ location: directory, credentials: [rawCredential()] })).rejects.toMatchObject({
       kind: 'corrupt',

@@ -33,7 +33,10 @@ describe.each(ofOpenBao)('a key of the type $familyName, restored from OpenBao',
     const material = key.version(1)?.material;
     expect(key.type.exportSecret?.(material, 'raw')).toBe(seed);
     expect(key.type.importing?.secretBytes(material).toString('base64')).toBe(pkcs8);
-    const valid = await verify(engine, name, [{ input: message, signature }], signatureRequest, true);
+    const valid = await verify(engine, name, [{ input: message, signature }], {
+      request: signatureRequest,
+      single: true,
+    });
     expect(only(valid)).toBe(true);
   });
 

@@ -6,8 +6,8 @@ import { encryptEnvelope } from '../../../src/transit/envelope/encrypt.ts';
 import type {
   ByteSink,
   ByteSource,
-  DataKey,
   DataKeys,
+  EnvelopeKey,
   KeyReference,
   RewritableFile,
 } from '../../../src/transit/envelope/ports.ts';
@@ -23,7 +23,7 @@ export class MemoryKeys implements DataKeys {
     this.#versions.push(randomBytes(32));
   }
 
-  create(): Promise<DataKey> {
+  create(): Promise<EnvelopeKey> {
     const plaintext = randomBytes(32);
     return Promise.resolve({ wrapped: this.#wrap(plaintext), plaintext });
   }

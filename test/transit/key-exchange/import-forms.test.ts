@@ -52,7 +52,7 @@ async function verifies(name: string, signature: Buffer): Promise<boolean> {
     marshalingAlgorithm: 'asn1',
     saltLength: 'auto',
   };
-  return onlyValue(await verify(engine, name, [item], request, true));
+  return onlyValue(await verify(engine, name, [item], { request, single: true }));
 }
 
 describe('importing a key in a form of other programs', () => {

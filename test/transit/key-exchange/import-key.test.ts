@@ -51,7 +51,7 @@ const verifies = async (name: string, signature: Buffer, version = 1): Promise<u
     marshalingAlgorithm: 'asn1',
     saltLength: 'auto',
   };
-  const [result] = await verify(engine, name, [item], request, true);
+  const [result] = await verify(engine, name, [item], { request, single: true });
   return result !== undefined && 'value' in result ? result.value : result?.error;
 };
 

@@ -11,7 +11,7 @@ import { RoleTable } from '../../login/role-table.ts';
 import { ACCESSORS, ROLE_IDS, ROLES, SECRETS } from './mount-type.ts';
 
 /** Context for the roles and secret IDs of a mount. */
-export interface Room {
+export interface AppRolePorts {
   readonly store: Store;
   readonly clock: Clock;
   readonly random: Random;
@@ -19,7 +19,7 @@ export interface Room {
 }
 
 /** Settings of a role, except those of its tokens, in API terms. Times in seconds, 0 for none. */
-export interface RoleSettings {
+export interface AppRoleSettings {
   /** Whether a secret ID is required; if false, the role ID alone is sufficient. */
   readonly bind_secret_id: boolean;
   /** Networks that logins are allowed from, each with a mask. */
@@ -31,11 +31,11 @@ export interface RoleSettings {
   readonly local_secret_ids: boolean;
 }
 
-export interface Role extends LoginRole {
+export interface AppRole extends LoginRole {
   /** Base64 key that hashes the role's secret IDs: if the role is recreated, older secret IDs are invalid. */
   readonly key: string;
   readonly roleId: string;
-  readonly settings: RoleSettings;
+  readonly settings: AppRoleSettings;
 }
 
 /** Secret ID, stored under its hash; its value is not stored. */
@@ -85,10 +85,10 @@ export const accessorRef = (mount: Mount, accessor: string): DocumentRef => ({
 });
 
 /** Prefix shared by all secret IDs of a role, so that they can be listed together. */
-export const secretPrefix = ({ key }: Role): string => `${keyed(key, '')}:`;
+export const secretPrefix = ({ key }: AppRole): string => `${keyed(key, '')}:`;
 
 /** Returns the document ID of a secret ID. */
-export const secretDocument = (role: Role, secretId: string): string =>
+export const secretDocument = (role: AppRole, secretId: string): string =>
   secretPrefix(role) + keyed(role.key, `secret:${secretId}`);
 
 const keyed = (key: string, text: string): string =>
@@ -97,10 +97,10 @@ const keyed = (key: string, text: string): string =>
 export const hasEnded = ({ expiresMs }: SecretId, nowMs: number): boolean =>
   expiresMs !== undefined && expiresMs <= nowMs;
 
-export const rolesOf = (room: Room): RoleTable<Role> => new RoleTable(room, ROLES);
+export const rolesOf = (room: AppRolePorts): RoleTable<AppRole> => new RoleTable(room, ROLES);
 
-export const findRole = (view: View, mount: Mount, name: string): Promise<Role | undefined> =>
-  view.get<Role>(roleRef(mount, name));
+export const findRole = (view: View, mount: Mount, name: string): Promise<AppRole | undefined> =>
+  view.get<AppRole>(roleRef(mount, name));
 
 /** Deletes a secret ID together with its accessor. */
 export function removeSecret(tx: Transaction, mount: Mount, id: string, { accessor }: SecretId): void {

@@ -7,10 +7,10 @@ import { commonNetworks, isWithin } from '../../login/networks.ts';
 import { settingsFrom, type TokenSettings } from '../../login/token-settings.ts';
 import type { IssuedToken, Tokens } from '../../tokens.ts';
 import {
+  type AppRole,
+  type AppRolePorts,
   findRole,
   hasEnded,
-  type Role,
-  type Room,
   removeSecret,
   roleIdRef,
   roleRef,
@@ -20,15 +20,15 @@ import {
 } from './documents.ts';
 
 /** Credentials of a login, with the client address. */
-export interface Credentials {
+interface AppRoleCredentials {
   readonly roleId: string;
   readonly secretId: string;
   readonly address: string;
 }
 
-interface Found {
+interface RoleAndSecret {
   readonly name: string;
-  readonly role: Role;
+  readonly role: AppRole;
   /** Absent if the role does not require a secret ID. */
   readonly secret?: { readonly id: string; readonly document: SecretId };
 }
@@ -39,7 +39,11 @@ interface Found {
  * @throws `invalid` with Vault's messages
  * @see docs/decisions/0176
  */
-export async function login(room: Room, tokens: Tokens, credentials: Credentials): Promise<IssuedToken> {
+export async function login(
+  room: AppRolePorts,
+  tokens: Tokens,
+  credentials: AppRoleCredentials,
+): Promise<IssuedToken> {
   const { mount } = room;
   return tokens.login(async (tx) => {
     const found = await find(tx, room, credentials);
@@ -53,12 +57,15 @@ export async function login(room: Room, tokens: Tokens, credentials: Credentials
       }
     }
     // The use counts even now: a secret ID that is used from a foreign address was stolen.
-    return refusedAddress(found, credentials.address) ?? loginOf(mount, name, role, found, credentials);
+    return refusedAddress(found, credentials.address) ?? loginOf(mount, name, role, { found, credentials });
   });
 }
 
 /** Returns the name of the role with a role ID, if there is one. */
-export async function roleWithId({ store, mount }: Room, roleId: string): Promise<string | undefined> {
+export async function roleWithId(
+  { store, mount }: AppRolePorts,
+  roleId: string,
+): Promise<string | undefined> {
   if (roleId === '') return undefined;
   const ref = roleIdRef(mount, roleId);
   return (await store.read((view) => view.get<{ readonly role: string }>(ref)))?.role;
@@ -66,9 +73,9 @@ export async function roleWithId({ store, mount }: Room, roleId: string): Promis
 
 async function find(
   view: View,
-  { mount, clock }: Room,
-  { roleId, secretId }: Credentials,
-): Promise<Found | CofferError> {
+  { mount, clock }: AppRolePorts,
+  { roleId, secretId }: AppRoleCredentials,
+): Promise<RoleAndSecret | CofferError> {
   if (roleId === '') return invalid(ownWords('missing role_id'), { field: 'role_id' });
   const named = await view.get<{ readonly role: string }>(roleIdRef(mount, roleId));
   const role = named && (await findRole(view, mount, named.role));
@@ -83,7 +90,7 @@ async function find(
 
 const wrong = (): CofferError => invalid(ownWords('invalid role or secret ID'));
 
-function refusedAddress({ role, secret }: Found, address: string): CofferError | undefined {
+function refusedAddress({ role, secret }: RoleAndSecret, address: string): CofferError | undefined {
   const onSecret = secret?.document.cidrs ?? [];
   const onRole = role.settings.secret_id_bound_cidrs;
   const where = isOutside(onSecret, address) ? 'secret ID' : isOutside(onRole, address) ? 'role' : undefined;
@@ -96,12 +103,16 @@ const unauthorized = (address: string, where: 'secret ID' | 'role'): CofferError
 const isOutside = (networks: readonly string[], address: string): boolean =>
   networks.length > 0 && !isWithin(networks, address);
 
+interface LoginBasis {
+  readonly found: RoleAndSecret;
+  readonly credentials: AppRoleCredentials;
+}
+
 function loginOf(
   mount: Mount,
   name: string,
-  role: Role,
-  { secret }: Found,
-  { address }: Credentials,
+  role: AppRole,
+  { found: { secret }, credentials: { address } }: LoginBasis,
 ): Login | CofferError {
   const ofRole = settingsFrom(role.token, address);
   const settings = withSecretsNetworks(ofRole, secret?.document.tokenCidrs ?? []);

@@ -6,16 +6,16 @@ import { maskedNetworks } from '../../login/networks.ts';
 import type { WriteOptions } from '../../login/role-table.ts';
 import { changedSettings, NO_SETTINGS, type TokenSettings } from '../../login/token-settings.ts';
 import {
+  type AppRole,
+  type AppRolePorts,
+  type AppRoleSettings,
   findRole,
-  type Role,
-  type RoleSettings,
-  type Room,
   roleIdRef,
   roleRef,
   rolesOf,
 } from './documents.ts';
 
-export const NEW_ROLE: RoleSettings = {
+export const NEW_ROLE: AppRoleSettings = {
   bind_secret_id: true,
   secret_id_bound_cidrs: [],
   secret_id_num_uses: 0,
@@ -24,8 +24,8 @@ export const NEW_ROLE: RoleSettings = {
 };
 
 /** Change of a role; absent members stay unchanged. */
-export interface RoleChange {
-  readonly settings: Partial<RoleSettings>;
+interface AppRoleChange {
+  readonly settings: Partial<AppRoleSettings>;
   readonly token: Partial<TokenSettings>;
   readonly roleId?: string | undefined;
 }
@@ -37,19 +37,19 @@ const KEY_BYTES = 32;
  * @throws `invalid` with Vault's messages
  */
 export async function writeRole(
-  room: Room,
+  room: AppRolePorts,
   name: string,
-  { settings, token, roleId }: RoleChange,
+  { settings, token, roleId }: AppRoleChange,
   options?: WriteOptions,
 ): Promise<void> {
   const { mount, random } = room;
-  const changed = async (before: Role | undefined, tx: Transaction): Promise<Role> => {
+  const changed = async (before: AppRole | undefined, tx: Transaction): Promise<AppRole> => {
     if (before !== undefined && settings.local_secret_ids !== undefined) {
       throw invalid(ownWords('local_secret_ids can only be modified during role creation'), {
         field: 'local_secret_ids',
       });
     }
-    const role: Role = {
+    const role: AppRole = {
       key: before?.key ?? random.bytes(KEY_BYTES).toString('base64'),
       roleId: roleId ?? before?.roleId ?? randomUUID(),
       settings: checked({ ...(before?.settings ?? NEW_ROLE), ...settings }),
@@ -72,7 +72,7 @@ export async function writeRole(
  * Deletes a role. Its secret IDs become invalid, and are deleted by the next tidy; its tokens stay valid until they
  * expire.
  */
-export async function removeRole({ store, mount }: Room, name: string): Promise<void> {
+export async function removeRole({ store, mount }: AppRolePorts, name: string): Promise<void> {
   await store.transact(async (tx) => {
     const role = await findRole(tx, mount, name);
     if (role === undefined) return;
@@ -81,7 +81,7 @@ export async function removeRole({ store, mount }: Room, name: string): Promise<
   });
 }
 
-function checked(settings: RoleSettings): RoleSettings {
+function checked(settings: AppRoleSettings): AppRoleSettings {
   if (settings.secret_id_num_uses < 0) {
     throw invalid(ownWords('secret_id_num_uses cannot be negative'), { field: 'secret_id_num_uses' });
   }
@@ -89,5 +89,5 @@ function checked(settings: RoleSettings): RoleSettings {
   return { ...settings, secret_id_bound_cidrs: networks };
 }
 
-const isBound = ({ settings, token }: Role): boolean =>
+const isBound = ({ settings, token }: AppRole): boolean =>
   settings.bind_secret_id || settings.secret_id_bound_cidrs.length > 0 || token.token_bound_cidrs.length > 0;

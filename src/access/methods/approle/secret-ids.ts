@@ -9,11 +9,11 @@ import { changeBelow } from '../../login/role-table.ts';
 import { MAX_TTL_SECONDS } from '../../token-lifetime.ts';
 import {
   type AccessorEntry,
+  type AppRole,
+  type AppRolePorts,
   accessorRef,
   findRole,
   hasEnded,
-  type Role,
-  type Room,
   removeSecret,
   type SecretId,
   secretDocument,
@@ -23,7 +23,7 @@ import {
 import { SECRETS } from './mount-type.ts';
 
 /** Settings of a new secret ID; the role's apply if absent. */
-export interface SecretRequest {
+interface SecretRequest {
   /** Of the caller's choice; absent for a random one. */
   readonly secretId?: string | undefined;
   readonly meta: Readonly<Record<string, string>>;
@@ -34,7 +34,7 @@ export interface SecretRequest {
   readonly ttl?: number | undefined;
 }
 
-export interface MadeSecret {
+interface MadeSecret {
   readonly secretId: string;
   readonly secret: SecretId;
 }
@@ -51,7 +51,7 @@ interface FoundSecret {
  * Creates a secret ID.
  * @throws `invalid` with Vault's messages
  */
-export function makeSecret(room: Room, name: string, request: SecretRequest): Promise<MadeSecret> {
+export function makeSecret(room: AppRolePorts, name: string, request: SecretRequest): Promise<MadeSecret> {
   const { mount, clock } = room;
   return changeBelow(room, async (tx) => {
     const role = await findRole(tx, mount, name);
@@ -84,7 +84,7 @@ export function makeSecret(room: Room, name: string, request: SecretRequest): Pr
   });
 }
 
-function usesOf({ settings }: Role, wanted: number | undefined): number {
+function usesOf({ settings }: AppRole, wanted: number | undefined): number {
   const most = settings.secret_id_num_uses;
   if (wanted === undefined) return most;
   if (wanted < 0) throw invalid(ownWords('num_uses cannot be negative'), { field: 'num_uses' });
@@ -96,7 +96,7 @@ function usesOf({ settings }: Role, wanted: number | undefined): number {
   return wanted;
 }
 
-function ttlOf({ settings }: Role, wanted: number | undefined): number {
+function ttlOf({ settings }: AppRole, wanted: number | undefined): number {
   const most = settings.secret_id_ttl;
   if (wanted === undefined) return most;
   if (most > 0 && (wanted === 0 || wanted > most)) {
@@ -105,7 +105,7 @@ function ttlOf({ settings }: Role, wanted: number | undefined): number {
   return wanted;
 }
 
-function networksOf(role: Role, request: SecretRequest): Pick<SecretId, 'cidrs' | 'tokenCidrs'> {
+function networksOf(role: AppRole, request: SecretRequest): Pick<SecretId, 'cidrs' | 'tokenCidrs'> {
   const cidrs = maskedNetworks(request.cidrs, 'cidr_list');
   checkWithin(cidrs, role.settings.secret_id_bound_cidrs, 'cidr_list');
   const tokenCidrs = boundNetworks(request.tokenCidrs, 'token_bound_cidrs');
@@ -126,7 +126,7 @@ function checkWithin(inner: readonly string[], outer: readonly string[], field: 
  * @throws `invalid` for an unknown role
  */
 export function listSecrets(
-  { store, mount, clock }: Room,
+  { store, mount, clock }: AppRolePorts,
   name: string,
   { after, limit }: ListOptions,
 ): Promise<readonly string[]> {
@@ -143,7 +143,7 @@ export function listSecrets(
   });
 }
 
-async function secretsOf(view: View, mount: Mount, role: Role): Promise<readonly string[]> {
+async function secretsOf(view: View, mount: Mount, role: AppRole): Promise<readonly string[]> {
   const prefix = secretPrefix(role);
   const ids = await view.list(collectionOf(mount, SECRETS), { after: prefix });
   const end = ids.findIndex((id) => !id.startsWith(prefix));
@@ -155,7 +155,7 @@ async function secretsOf(view: View, mount: Mount, role: Role): Promise<readonly
  * @throws `not-found` for an unknown role or accessor
  */
 export function lookUpSecret(
-  { store, mount, clock }: Room,
+  { store, mount, clock }: AppRolePorts,
   name: string,
   named: SecretName,
 ): Promise<SecretId | undefined> {
@@ -172,7 +172,11 @@ export function lookUpSecret(
  * Destroys a secret ID; tokens issued for it stay valid. Succeeds if it does not exist.
  * @throws `not-found` for an unknown role or accessor; `denied` for an accessor of another role
  */
-export async function destroySecret({ store, mount }: Room, name: string, named: SecretName): Promise<void> {
+export async function destroySecret(
+  { store, mount }: AppRolePorts,
+  name: string,
+  named: SecretName,
+): Promise<void> {
   await store.transact(async (tx) => {
     const found = await find(tx, mount, name, named);
     if (found === undefined) return;
@@ -204,7 +208,7 @@ async function idOf(view: View, mount: Mount, accessor: string): Promise<string>
   });
 }
 
-export const missingRole = (name: string) => invalid(`role "${name}" does not exist`, { field: 'role_name' });
+const missingRole = (name: string) => invalid(`role "${name}" does not exist`, { field: 'role_name' });
 
 /**
  * Error for a missing role, marked as gone: clients that manage a secret ID continue if it was deleted with its role.

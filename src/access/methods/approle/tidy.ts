@@ -1,9 +1,9 @@
 import { collectionOf } from '../../../mounts/mounts.ts';
 import type { View } from '../../../store/store.ts';
 import {
+  type AppRolePorts,
   findRole,
   hasEnded,
-  type Room,
   removeSecret,
   type SecretId,
   secretPrefix,
@@ -15,7 +15,7 @@ import { SECRETS } from './mount-type.ts';
 const BATCH = 500;
 
 /** Deletes secret IDs that have expired, or whose role is gone. */
-export async function tidySecrets(room: Room): Promise<void> {
+export async function tidySecrets(room: AppRolePorts): Promise<void> {
   const { store, mount } = room;
   let after = '';
   for (;;) {
@@ -36,7 +36,7 @@ export async function tidySecrets(room: Room): Promise<void> {
 
 async function deadOf(
   view: View,
-  { mount, clock }: Room,
+  { mount, clock }: AppRolePorts,
   ids: readonly string[],
 ): Promise<readonly (readonly [string, SecretId])[]> {
   const dead: (readonly [string, SecretId])[] = [];

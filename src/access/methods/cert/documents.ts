@@ -9,14 +9,14 @@ import { RoleTable } from '../../login/role-table.ts';
 import { LISTS, ROLES, SETTINGS } from './mount-type.ts';
 
 /** Context for the roles and lists of a mount. */
-export interface Room {
+export interface CertPorts {
   readonly store: Store;
   readonly clock: Clock;
   readonly mount: Mount;
 }
 
 /** Requirements of a role, in API terms. An empty list requires nothing; of a non-empty one, one entry must match. */
-export interface RoleSettings {
+export interface CertRoleSettings {
   /** PEM: certificate authorities, or one leaf. */
   readonly certificate: string;
   readonly display_name: string;
@@ -36,8 +36,8 @@ export interface RoleSettings {
   readonly ocsp_this_update_max_age?: number;
 }
 
-export interface Role extends LoginRole {
-  readonly settings: RoleSettings;
+export interface CertRole extends LoginRole {
+  readonly settings: CertRoleSettings;
 }
 
 /** Certificate revocation list, as stored. */
@@ -53,7 +53,7 @@ export interface KeptList {
 }
 
 /** Settings of the mount, in API terms. */
-export interface MountSettings {
+export interface CertMountSettings {
   /** Whether tokens can be renewed without the certificate. */
   readonly disable_binding: boolean;
   readonly enable_identity_alias_metadata: boolean;
@@ -62,13 +62,13 @@ export interface MountSettings {
   readonly role_cache_size?: number;
 }
 
-export const NO_MOUNT_SETTINGS: MountSettings = {
+export const NO_MOUNT_SETTINGS: CertMountSettings = {
   disable_binding: false,
   enable_identity_alias_metadata: false,
   ocsp_cache_size: 0,
 };
 
-export const rolesOf = (room: Room): RoleTable<Role> => new RoleTable(room, ROLES);
+export const rolesOf = (room: CertPorts): RoleTable<CertRole> => new RoleTable(room, ROLES);
 
 export const roleRef = (mount: Mount, name: string): DocumentRef => ({
   collection: collectionOf(mount, ROLES),

@@ -4,7 +4,7 @@ import type { Mount } from '../../../mounts/mount.ts';
 import type { View } from '../../../store/store.ts';
 import type { Certificate } from '../../x509/certificate.ts';
 import { type Chain, chainsTo } from '../../x509/chain.ts';
-import { allIn, type KeptList, type Role, roleRef } from './documents.ts';
+import { allIn, type CertRole, type KeptList, roleRef } from './documents.ts';
 import { LISTS, ROLES } from './mount-type.ts';
 import { nobodysCertificate, type Presented } from './presented.ts';
 import { meets, strictness } from './requirements.ts';
@@ -13,7 +13,7 @@ import { certificatesOf, isPinned } from './roles.ts';
 /** Role that matches a client. */
 export interface Admitted {
   readonly name: string;
-  readonly role: Role;
+  readonly role: CertRole;
 }
 
 interface Candidate extends Admitted {
@@ -48,9 +48,13 @@ export async function judge(
 
 /** Returns the candidates, strictest first. */
 async function candidatesFor(view: View, mount: Mount, name: string): Promise<readonly Candidate[]> {
-  const named = name === '' ? undefined : await view.get<Role>(roleRef(mount, name));
+  const named = name === '' ? undefined : await view.get<CertRole>(roleRef(mount, name));
   const roles =
-    name === '' ? await allIn<Role>(view, mount, ROLES) : named === undefined ? [] : [[name, named] as const];
+    name === ''
+      ? await allIn<CertRole>(view, mount, ROLES)
+      : named === undefined
+        ? []
+        : [[name, named] as const];
   return roles
     .map(([id, role]) => ({ name: id, role, certificates: certificatesOf(role) }))
     .toSorted((a, b) => rank(b) - rank(a));

@@ -6,22 +6,22 @@ import type { ListOptions, View } from '../../../store/store.ts';
 import { changeBelow } from '../../login/role-table.ts';
 import type { Certificate } from '../../x509/certificate.ts';
 import { parseRevocationList, type RevocationList, revocationListIn } from '../../x509/revocation-list.ts';
-import { allIn, type KeptList, listRef, type Role, type Room } from './documents.ts';
+import { allIn, type CertPorts, type CertRole, type KeptList, listRef } from './documents.ts';
 import { fetchList } from './fetch-list.ts';
 import { LISTS, ROLES } from './mount-type.ts';
 import { certificatesOf } from './roles.ts';
 
 /** Maximum size of a list in bytes, as received: some 100,000 certificates. */
-export const MOST_LIST_BYTES = 4 * 1024 * 1024;
+const MOST_LIST_BYTES = 4 * 1024 * 1024;
 
-export const listLists = ({ store, mount }: Room, options: ListOptions): Promise<readonly string[]> =>
+export const listLists = ({ store, mount }: CertPorts, options: ListOptions): Promise<readonly string[]> =>
   store.read((view) => view.list(collectionOf(mount, LISTS), options));
 
 /**
  * Reads a list.
  * @throws `invalid` if it does not exist, as in Vault
  */
-export async function readList({ store, mount }: Room, name: string): Promise<KeptList> {
+export async function readList({ store, mount }: CertPorts, name: string): Promise<KeptList> {
   const found = await store.read((view) => view.get<KeptList>(listRef(mount, name)));
   if (found === undefined) throw noList(name);
   return found;
@@ -31,7 +31,7 @@ export async function readList({ store, mount }: Room, name: string): Promise<Ke
  * Deletes a list.
  * @throws `invalid` if it does not exist, as in Vault
  */
-export async function removeList({ store, mount }: Room, name: string): Promise<void> {
+export async function removeList({ store, mount }: CertPorts, name: string): Promise<void> {
   await store.transact(async (tx) => {
     if ((await tx.get(listRef(mount, name))) === undefined) throw noList(name);
     tx.delete(listRef(mount, name));
@@ -45,7 +45,7 @@ const noList = (name: string): CofferError => invalid(`no such CRL ${name}`, { f
  * @returns warnings
  * @throws `invalid`
  */
-export async function keepList(room: Room, name: string, text: string): Promise<readonly string[]> {
+export async function keepList(room: CertPorts, name: string, text: string): Promise<readonly string[]> {
   if (text.length > 2 * MOST_LIST_BYTES) throw unparsed('it is too long');
   const list = parsing(() => parseRevocationList(text));
   await changeBelow(room, (tx) => tx.put(listRef(room.mount, name), kept(list)));
@@ -57,7 +57,7 @@ export async function keepList(room: Room, name: string, text: string): Promise<
  * Fetches a list, now and whenever it becomes outdated.
  * @throws `invalid`, `unavailable`
  */
-export async function followList(room: Room, name: string, url: string): Promise<void> {
+export async function followList(room: CertPorts, name: string, url: string): Promise<void> {
   const list = await fetched(room, url);
   await changeBelow(room, (tx) => tx.put(listRef(room.mount, name), kept(list, url)));
 }
@@ -67,7 +67,7 @@ export async function followList(room: Room, name: string, url: string): Promise
  * @returns failures and their reasons
  */
 export async function refreshLists(
-  room: Room,
+  room: CertPorts,
 ): Promise<readonly { readonly name: string; readonly reason: string }[]> {
   const nowMs = room.clock.now();
   const all = await room.store.read((view) => allIn<KeptList>(view, room.mount, LISTS));
@@ -99,7 +99,7 @@ export async function refreshLists(
  * Fetches a list and verifies its signature if its issuer is known: an attacker on the network could otherwise serve a
  * list that lacks a certificate.
  */
-async function fetched({ store, mount }: Room, url: string): Promise<RevocationList> {
+async function fetched({ store, mount }: CertPorts, url: string): Promise<RevocationList> {
   const list = await fetchList(url, MOST_LIST_BYTES, revocationListIn);
   const why = whyPartial(list, url);
   // It would replace everything that was revoked before.
@@ -141,8 +141,8 @@ function placeOf(address: string): string {
   return `${host}${pathname}${search}`;
 }
 
-async function authoritiesIn(view: View, mount: Room['mount']): Promise<readonly Certificate[]> {
-  const roles = await allIn<Role>(view, mount, ROLES);
+async function authoritiesIn(view: View, mount: CertPorts['mount']): Promise<readonly Certificate[]> {
+  const roles = await allIn<CertRole>(view, mount, ROLES);
   return roles.flatMap(([, role]) => certificatesOf(role)).filter(({ isAuthority }) => isAuthority);
 }
 

@@ -7,13 +7,13 @@ import { isWithin } from '../../login/networks.ts';
 import { settingsFrom } from '../../login/token-settings.ts';
 import type { IssuedToken, Tokens } from '../../tokens.ts';
 import type { Certificate } from '../../x509/certificate.ts';
-import { type Room, roleRef } from './documents.ts';
+import { type CertPorts, roleRef } from './documents.ts';
 import { type Admitted, judge } from './judge.ts';
 import { type ClientCertificates, type Presented, readPresented } from './presented.ts';
 import { extensionText } from './requirements.ts';
 
 /** Login attempt, with the client address. */
-export interface Attempt {
+interface CertAttempt {
   readonly certificates: ClientCertificates | undefined;
   /** Role; empty for the strictest that matches. */
   readonly name: string;
@@ -24,7 +24,7 @@ export interface Attempt {
  * Logs in with the client certificate of the connection.
  * @throws `invalid` with Vault's messages; `denied` from an address that the role does not allow
  */
-export async function login(room: Room, tokens: Tokens, attempt: Attempt): Promise<IssuedToken> {
+export async function login(room: CertPorts, tokens: Tokens, attempt: CertAttempt): Promise<IssuedToken> {
   const presented = readPresented(attempt.certificates);
   // Checked before the transaction, so that clients without a valid certificate never take the write lock.
   const { name } = await room.store.read((view) => admit(view, room, presented, attempt));
@@ -36,7 +36,7 @@ export async function login(room: Room, tokens: Tokens, attempt: Attempt): Promi
 
 /** Returns the role that a login without a role name would use; undefined if none matches. */
 export async function roleThatFits(
-  { store, mount, clock }: Room,
+  { store, mount, clock }: CertPorts,
   certificates: ClientCertificates | undefined,
 ): Promise<string | undefined> {
   try {
@@ -51,9 +51,9 @@ export async function roleThatFits(
 
 async function admit(
   view: View,
-  { mount, clock }: Room,
+  { mount, clock }: CertPorts,
   presented: Presented,
-  { name, address }: Attempt,
+  { name, address }: CertAttempt,
 ): Promise<Admitted> {
   const admitted = await judge(view, mount, presented, { name, nowMs: clock.now() });
   const { token_bound_cidrs: networks } = admitted.role.token;
@@ -64,7 +64,7 @@ async function admit(
   return admitted;
 }
 
-function loginOf({ mount }: Room, { name, role }: Admitted, leaf: Certificate, address: string): Login {
+function loginOf({ mount }: CertPorts, { name, role }: Admitted, leaf: Certificate, address: string): Login {
   const { settings, token } = role;
   const told = settings.allowed_metadata_extensions.flatMap((type) => {
     const text = extensionText(leaf, type);

@@ -4,7 +4,7 @@ import type { Mount } from '../../../mounts/mount.ts';
 import type { View } from '../../../store/store.ts';
 import type { KeyCheck } from '../../login/login-token.ts';
 import type { TokenLogin } from '../../token.ts';
-import { type MountSettings, settingsRef } from './documents.ts';
+import { type CertMountSettings, settingsRef } from './documents.ts';
 import { judge } from './judge.ts';
 import { keyIdOf } from './login.ts';
 import { type ClientCertificates, nobodysCertificate, readPresented } from './presented.ts';
@@ -17,7 +17,7 @@ import { type ClientCertificates, nobodysCertificate, readPresented } from './pr
 export const certificateCheck =
   (certificates: ClientCertificates | undefined): KeyCheck =>
   async (view: View, mount: Mount, { name, certifiedKey }: TokenLogin, nowMs: number) => {
-    const settings = await view.get<MountSettings>(settingsRef(mount));
+    const settings = await view.get<CertMountSettings>(settingsRef(mount));
     if (settings?.disable_binding) return;
     const presented = readPresented(certificates);
     if (name === undefined) throw nobodysCertificate();

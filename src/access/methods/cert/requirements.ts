@@ -3,7 +3,7 @@ import { asCofferError } from '../../../ground/errors.ts';
 import { glob } from '../../../ground/glob.ts';
 import type { Certificate } from '../../x509/certificate.ts';
 import { textOf } from '../../x509/names.ts';
-import type { RoleSettings } from './documents.ts';
+import type { CertRoleSettings } from './documents.ts';
 
 /** Letters, digits, hyphens and underscores between dots (RFC 1034, 3.5), and stars. */
 const DNS_NAME = /^[\w*-]+(?:\.[\w*-]+)*\.?$/;
@@ -18,12 +18,12 @@ const namesOf = (form: RegExp, names: readonly string[]): readonly string[] =>
   names.filter((name) => form.test(name));
 
 /** List of patterns in a role, and the names of a certificate that it applies to. */
-type Rule = readonly [
-  list: keyof RoleSettings & `allowed_${string}`,
+type NameRule = readonly [
+  list: keyof CertRoleSettings & `allowed_${string}`,
   of: (leaf: Certificate) => readonly string[],
 ];
 
-const RULES: readonly Rule[] = [
+const RULES: readonly NameRule[] = [
   [
     'allowed_names',
     ({ commonName, dns, emails }) => [
@@ -40,7 +40,7 @@ const RULES: readonly Rule[] = [
 ];
 
 /** Whether a certificate meets the requirements of a role, apart from its issuer. */
-export function meets(leaf: Certificate, settings: RoleSettings): boolean {
+export function meets(leaf: Certificate, settings: CertRoleSettings): boolean {
   const hasNames = RULES.every(([list, of]) => {
     const patterns = settings[list];
     return patterns.length === 0 || of(leaf).some((name) => patterns.some((pattern) => glob(pattern)(name)));
@@ -49,7 +49,7 @@ export function meets(leaf: Certificate, settings: RoleSettings): boolean {
 }
 
 /** Returns the number of requirements of a role. */
-export const strictness = (settings: RoleSettings): number =>
+export const strictness = (settings: CertRoleSettings): number =>
   RULES.filter(([list]) => settings[list].length > 0).length +
   (settings.required_extensions.length > 0 ? 1 : 0);
 

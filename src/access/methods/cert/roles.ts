@@ -6,9 +6,9 @@ import { changedSettings, NO_SETTINGS, type TokenSettings } from '../../login/to
 import { MAX_TTL_SECONDS } from '../../token-lifetime.ts';
 import { type Certificate, readCertificate } from '../../x509/certificate.ts';
 import { isForClients } from '../../x509/chain.ts';
-import { type Role, type RoleSettings, type Room, rolesOf } from './documents.ts';
+import { type CertPorts, type CertRole, type CertRoleSettings, rolesOf } from './documents.ts';
 
-const NEW_ROLE: RoleSettings = {
+const NEW_ROLE: CertRoleSettings = {
   certificate: '',
   display_name: '',
   allowed_names: [],
@@ -25,8 +25,8 @@ const NEW_ROLE: RoleSettings = {
 const MOST_CHARACTERS = 256 * 1024;
 
 /** Change of a role; absent members stay unchanged. */
-export interface RoleChange {
-  readonly settings: Partial<RoleSettings>;
+interface CertRoleChange {
+  readonly settings: Partial<CertRoleSettings>;
   readonly token: Partial<TokenSettings>;
 }
 
@@ -36,15 +36,15 @@ export interface RoleChange {
  * @throws `invalid` with Vault's messages
  */
 export async function writeRole(
-  room: Room,
+  room: CertPorts,
   name: string,
-  { settings, token }: RoleChange,
+  { settings, token }: CertRoleChange,
 ): Promise<readonly string[]> {
   const written = await rolesOf(room).write(name, (before) => {
     const changed = { ...(before?.settings ?? NEW_ROLE), ...settings };
     requireExtensionRules(changed);
     requireOrderedTimes({ ...(before?.token ?? NO_SETTINGS), ...token }, token);
-    const role: Role = {
+    const role: CertRole = {
       settings: { ...changed, display_name: changed.display_name || name },
       token: changedSettings(before?.token ?? NO_SETTINGS, token),
     };
@@ -55,13 +55,13 @@ export async function writeRole(
 }
 
 /** Parsed certificates, by the role object, which the store's cache keeps. */
-const read = new WeakMap<Role, readonly Certificate[]>();
+const read = new WeakMap<CertRole, readonly Certificate[]>();
 
 /**
  * Parses the certificates of a role, authorities or one leaf.
  * @throws `invalid` if there are none, or one is malformed
  */
-export function certificatesOf(role: Role): readonly Certificate[] {
+export function certificatesOf(role: CertRole): readonly Certificate[] {
   const known = read.get(role);
   if (known !== undefined) return known;
   const { certificate: pem } = role.settings;
@@ -105,7 +105,7 @@ function requireCertificates(certificates: readonly Certificate[]): void {
 
 const OBJECT_IDENTIFIER = /^\d+(?:\.\d+)+$/;
 
-function requireExtensionRules({ required_extensions, allowed_metadata_extensions }: RoleSettings): void {
+function requireExtensionRules({ required_extensions, allowed_metadata_extensions }: CertRoleSettings): void {
   for (const rule of required_extensions) {
     const colon = rule.indexOf(':');
     if (colon !== -1 && OBJECT_IDENTIFIER.test(rule.slice(0, colon))) continue;

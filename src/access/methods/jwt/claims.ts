@@ -11,7 +11,7 @@ export type Claims = Readonly<Record<string, unknown>>;
  * Returns a claim by its top-level name, dots included, or by a JSON pointer (RFC 6901); undefined if it does not
  * exist.
  */
-export function claimAt(claims: Claims, name: string): unknown {
+function claimAt(claims: Claims, name: string): unknown {
   return name.startsWith('/') ? pointedAt(claims, name) : ownMember(claims, name);
 }
 

@@ -3,7 +3,7 @@ import { asCofferError, invalid, unsupported } from '../../../ground/errors.ts';
 import { ownWords } from '../../../ground/own-words.ts';
 import { deleteIfThere } from '../../../store/delete-if-there.ts';
 import { changeBelow } from '../../login/role-table.ts';
-import { configRef, type FetchedKeys, fetchedRef, type JwtConfig, type Room } from './documents.ts';
+import { configRef, type FetchedKeys, fetchedRef, type JwtConfig, type JwtPorts } from './documents.ts';
 import { isTrustworthy } from './issuer-document.ts';
 import { KEPT_MS } from './issuer-keys.ts';
 import { fetchKeySet, type KeySource, printSource, sourceOf } from './key-set.ts';
@@ -14,7 +14,7 @@ import { ALGORITHMS } from './signed-token.ts';
 const KEEPS_KEYS = `the keys that were fetched from this issuer before stay in use, until they are ${KEPT_MS / 3_600_000} hours old`;
 
 /** Parts of a configuration that are checked, but not stored. */
-export interface ConfigExtras {
+interface ConfigExtras {
   /** Whether an unreachable issuer is a warning instead of an error. */
   readonly skipsValidation: boolean;
   /** Only browser logins would need it, so it is not stored. */
@@ -23,11 +23,11 @@ export interface ConfigExtras {
   readonly provider: Readonly<Record<string, unknown>>;
 }
 
-export const readConfig = ({ store, mount }: Room): Promise<JwtConfig | undefined> =>
+export const readConfig = ({ store, mount }: JwtPorts): Promise<JwtConfig | undefined> =>
   store.read((view) => view.get<JwtConfig>(configRef(mount)));
 
 /** Returns why tokens cannot be verified at present; undefined if they can. */
-export async function configProblem(room: Room, config: JwtConfig): Promise<string | undefined> {
+export async function configProblem(room: JwtPorts, config: JwtConfig): Promise<string | undefined> {
   try {
     await keysOf(room, config).current();
     return undefined;
@@ -44,7 +44,7 @@ export async function configProblem(room: Room, config: JwtConfig): Promise<stri
  * @throws `invalid` with Vault's messages
  */
 export async function writeConfig(
-  room: Room,
+  room: JwtPorts,
   config: JwtConfig,
   extras: ConfigExtras,
 ): Promise<readonly string[]> {

@@ -8,7 +8,7 @@ import type { TokenSettings } from '../../login/token-settings.ts';
 import { CONFIG, FETCHED, ROLES } from './mount-type.ts';
 
 /** Context of the method. */
-export interface Room {
+export interface JwtPorts {
   readonly store: Store;
   readonly clock: Clock;
   readonly mount: Mount;
@@ -87,7 +87,7 @@ export const fetchedRef = (mount: Mount): DocumentRef => ({
   id: 'keys',
 });
 
-export const rolesOf = (room: Room): RoleTable<JwtRole> => new RoleTable(room, ROLES);
+export const rolesOf = (room: JwtPorts): RoleTable<JwtRole> => new RoleTable(room, ROLES);
 
 /**
  * Returns the reference to a role.

@@ -1,5 +1,5 @@
 import { asCofferError, unavailable } from '../../../ground/errors.ts';
-import { type FetchedKeys, fetchedRef, type Room } from './documents.ts';
+import { type FetchedKeys, fetchedRef, type JwtPorts } from './documents.ts';
 import { fetchKeySet, type KeySource, printSource, readKeySet } from './key-set.ts';
 import type { VerificationKeys } from './signed-token.ts';
 
@@ -32,7 +32,7 @@ interface KnownKeys {
  * @see docs/decisions/0177
  */
 export class IssuerKeys {
-  readonly #room: Room;
+  readonly #room: JwtPorts;
   readonly #source: KeySource;
   /** Identity of the source. */
   readonly id: string;
@@ -43,7 +43,7 @@ export class IssuerKeys {
   #askedMs: number | undefined;
   #failure = 'not asked yet';
 
-  constructor(room: Room, source: KeySource) {
+  constructor(room: JwtPorts, source: KeySource) {
     this.#room = room;
     this.#source = source;
     this.id = printSource(source);
@@ -154,4 +154,4 @@ export class IssuerKeys {
   }
 }
 
-export const reasonOf = (error: unknown): string => (error instanceof Error ? error.message : String(error));
+const reasonOf = (error: unknown): string => (error instanceof Error ? error.message : String(error));

@@ -1,12 +1,12 @@
 import type { Store } from '../../../store/store.ts';
-import type { JwtConfig, Room } from './documents.ts';
+import type { JwtConfig, JwtPorts } from './documents.ts';
 import { IssuerKeys } from './issuer-keys.ts';
 import { printSource, sourceOf } from './key-set.ts';
 import { givenKeys } from './public-keys.ts';
 import type { VerificationKeys } from './signed-token.ts';
 
 /** Source of a mount's verification keys. */
-export interface Keys {
+interface RefreshedKeys {
   /**
    * Returns the keys.
    * @throws `unavailable` if there are no usable ones
@@ -24,7 +24,7 @@ const given = new WeakMap<JwtConfig, VerificationKeys>();
  * Returns the keys of a mount.
  * @param config document from the store, which stays the same object as long as it is unchanged
  */
-export function keysOf(room: Room, config: JwtConfig): Keys {
+export function keysOf(room: JwtPorts, config: JwtConfig): RefreshedKeys {
   const source = sourceOf(config);
   if (source === undefined) {
     const keys = given.get(config) ?? givenKeys(config.jwt_validation_pubkeys);

@@ -19,9 +19,9 @@ import {
 import {
   configRef,
   type JwtConfig,
+  type JwtPorts,
   type JwtRole,
   type JwtSettings,
-  type Room,
   roleRef,
 } from './documents.ts';
 import { sourceOf } from './key-set.ts';
@@ -31,7 +31,7 @@ import { badSignature, checkForm, type SignedToken, verified } from './signed-to
 import { checkTimes, invalidToken } from './times.ts';
 
 /** Credentials of a login, with the client address. */
-export interface Credentials {
+interface JwtCredentials {
   /** In lower case; empty for the mount's default. */
   readonly role: string;
   readonly jwt: string;
@@ -45,7 +45,11 @@ export interface Credentials {
  * changes in the meantime
  * @see docs/decisions/0178
  */
-export async function login(room: Room, tokens: Tokens, credentials: Credentials): Promise<IssuedToken> {
+export async function login(
+  room: JwtPorts,
+  tokens: Tokens,
+  credentials: JwtCredentials,
+): Promise<IssuedToken> {
   const { store, mount, clock } = room;
   const { jwt, address } = credentials;
   const config = await store.read((view) => view.get<JwtConfig>(configRef(mount)));
@@ -88,7 +92,7 @@ function checkAddress({ token }: JwtRole, address: string): void {
   if (networks.length > 0 && !isWithin(networks, address)) throw denied(ownWords('permission denied'));
 }
 
-async function verifiedToken(room: Room, config: JwtConfig, jwt: string): Promise<SignedToken> {
+async function verifiedToken(room: JwtPorts, config: JwtConfig, jwt: string): Promise<SignedToken> {
   const keys = keysOf(room, config);
   const current = await keys.current().catch((error: unknown) => {
     // Unauthenticated clients do not learn the reason; it is shown with the configuration.

@@ -4,7 +4,7 @@ import { ownWords } from '../../../ground/own-words.ts';
 import { changedSettings, NO_SETTINGS, type TokenSettings } from '../../login/token-settings.ts';
 import { MAX_TTL_SECONDS } from '../../token-lifetime.ts';
 import { printGo } from './claims.ts';
-import { type JwtSettings, type Room, rolesOf } from './documents.ts';
+import { type JwtPorts, type JwtSettings, rolesOf } from './documents.ts';
 import { KUBERNETES } from './mount-type.ts';
 
 /** Change of a role. */
@@ -49,7 +49,11 @@ const NO_GROUPS =
  * @returns warnings
  * @throws `invalid` with Vault's messages
  */
-export async function writeRole(room: Room, name: string, change: JwtRoleChange): Promise<readonly string[]> {
+export async function writeRole(
+  room: JwtPorts,
+  name: string,
+  change: JwtRoleChange,
+): Promise<readonly string[]> {
   const { mount } = room;
   const roleType = roleTypeIn(change.roleType === '' && mount.type === KUBERNETES ? 'jwt' : change.roleType);
   const most = mount.config?.max_lease_ttl ?? MAX_TTL_SECONDS;

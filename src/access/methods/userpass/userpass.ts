@@ -20,7 +20,7 @@ import {
   settingsFrom,
   type TokenSettings,
 } from '../../login/token-settings.ts';
-import { type Claim, Crowded, Turns } from '../../login/turns.ts';
+import { type Claim, Crowded, LoginTurns } from '../../login/turns.ts';
 import type { IssuedToken } from '../../tokens.ts';
 import { USERS } from './mount-type.ts';
 import {
@@ -39,7 +39,7 @@ interface User extends LoginRole {
 /** New password: plaintext, or a hash computed by the client. */
 export type NewPassword = { readonly plain: string } | { readonly hash: string };
 
-interface Room {
+interface UserpassPorts {
   readonly store: Store;
   readonly clock: Clock;
   readonly random: Random;
@@ -56,8 +56,8 @@ const PAUSES_PER_WORK = 4;
  * files; bcrypt runs on the main thread, so it has a separate queue that does not delay the others.
  */
 const turns = {
-  own: new Turns({ refusal: REFUSAL, atOnce: 2, most: 400, mostOfOne: 100 }),
-  foreign: new Turns({
+  own: new LoginTurns({ refusal: REFUSAL, atOnce: 2, most: 400, mostOfOne: 100 }),
+  foreign: new LoginTurns({
     refusal: REFUSAL,
     atOnce: 1,
     most: 200,
@@ -67,7 +67,7 @@ const turns = {
 } as const;
 
 /** Login attempt. */
-interface Attempt {
+interface PasswordAttempt {
   readonly name: string;
   readonly password: string;
   readonly claim: Claim;
@@ -75,11 +75,11 @@ interface Attempt {
 
 /** Users of one mount. Names are in lower case. */
 export class Userpass {
-  readonly #room: Room;
+  readonly #room: UserpassPorts;
   readonly #mount: Mount;
   readonly #users: RoleTable<User>;
 
-  constructor(room: Room, mount: Mount) {
+  constructor(room: UserpassPorts, mount: Mount) {
     this.#room = room;
     this.#mount = mount;
     this.#users = new RoleTable({ ...room, mount }, USERS);
@@ -171,7 +171,7 @@ export class Userpass {
    * Verifies the password.
    * @returns the hash that it was compared with
    */
-  async #prove(attempt: Attempt): Promise<PasswordHash> {
+  async #prove(attempt: PasswordAttempt): Promise<PasswordHash> {
     for (;;) {
       const row = rowOf(await this.#users.read(attempt.name));
       const proven = await turns[row].take(attempt.claim, () => this.#judge(attempt, row));
@@ -181,7 +181,7 @@ export class Userpass {
 
   /** Verifies the password, unless the user has got another type of hash while the attempt was queued. */
   async #judge(
-    { name, password }: Attempt,
+    { name, password }: PasswordAttempt,
     row: keyof typeof turns,
   ): Promise<PasswordHash | 'in another row'> {
     const { store, clock } = this.#room;

@@ -55,7 +55,7 @@ export async function runMachine(
 }
 
 /** Recipient or identity of a file, as named by the peer. */
-interface Named {
+interface NamedStanza {
   readonly what: 'recipient' | 'identity';
   readonly text: string;
   /** Index, counted separately for the two. */
@@ -63,7 +63,7 @@ interface Named {
 }
 
 async function wrapFileKeys(conversation: Conversation, desk: Desk): Promise<void> {
-  const named: Named[] = [];
+  const named: NamedStanza[] = [];
   const fileKeys: Buffer[] = [];
   let wantsLabels = false;
   await told(conversation, ({ type, args: [text = ''], body }) => {
@@ -95,13 +95,13 @@ async function wrapFileKeys(conversation: Conversation, desk: Desk): Promise<voi
   }
 }
 
-const ADDING: Readonly<Record<string, Named['what']>> = {
+const ADDING: Readonly<Record<string, NamedStanza['what']>> = {
   'add-recipient': 'recipient',
   'add-identity': 'identity',
 };
 
 /** Returns the recipient of the key's latest version. */
-async function recipientOf(desk: Desk, { what, text }: Named): Promise<Recipient> {
+async function recipientOf(desk: Desk, { what, text }: NamedStanza): Promise<Recipient> {
   const name = what === 'recipient' ? parsePluginRecipient(text) : parsePluginIdentity(text);
   const [offer] = await offersFor(desk, name);
   const { mount, key } = requiredOffer(offer);
@@ -111,7 +111,7 @@ async function recipientOf(desk: Desk, { what, text }: Named): Promise<Recipient
 }
 
 async function unwrapFileKeys(conversation: Conversation, desk: Desk, gone: AbortSignal): Promise<void> {
-  const named: Named[] = [];
+  const named: NamedStanza[] = [];
   const files = new Map<string, Stanza[]>();
   let count = 0;
   await told(conversation, ({ type, args, body }) => {
@@ -130,7 +130,9 @@ async function unwrapFileKeys(conversation: Conversation, desk: Desk, gone: Abor
   for (const [index, stanzas] of files) {
     for (const one of named) {
       await conversation.stillThere();
-      const found = await orSay(conversation, one, () => unwrapped(conversation, desk, one, stanzas, gone));
+      const found = await orSay(conversation, one, () =>
+        unwrapped(conversation, desk, { named: one, stanzas, gone }),
+      );
       if (found === undefined || found === 'none') continue;
       await conversation.say('file-key', [index], found);
       wipe(found);
@@ -139,12 +141,16 @@ async function unwrapFileKeys(conversation: Conversation, desk: Desk, gone: Abor
   }
 }
 
+interface UnwrapAttempt {
+  readonly named: NamedStanza;
+  readonly stanzas: readonly Stanza[];
+  readonly gone: AbortSignal;
+}
+
 async function unwrapped(
   conversation: Conversation,
   desk: Desk,
-  { text }: Named,
-  stanzas: readonly Stanza[],
-  gone: AbortSignal,
+  { named: { text }, stanzas, gone }: UnwrapAttempt,
 ): Promise<Buffer | 'none'> {
   const name = parsePluginIdentity(text);
   const offers = await offersFor(desk, name);
@@ -199,7 +205,7 @@ function fileKey(body: Buffer): Buffer {
  */
 async function orSay<T>(
   conversation: Conversation,
-  { what, index }: Named,
+  { what, index }: NamedStanza,
   work: () => Promise<T>,
 ): Promise<T | undefined> {
   try {

@@ -60,7 +60,7 @@ export function grpcServer(methods: Methods, defect: (error: unknown) => void): 
     maxSessionMemory: MOST_SESSION_MEMORY,
     settings: { maxConcurrentStreams: MOST_STREAMS, enablePush: false },
   });
-  const turns = new Turns();
+  const turns = new MessageTurns();
   server.on('sessionError', () => undefined);
   server.on('stream', (stream, headers) => {
     stream.on('error', () => undefined);
@@ -79,7 +79,7 @@ export function grpcServer(methods: Methods, defect: (error: unknown) => void): 
  * Processes one message of all connections per event loop turn, so that many concurrent messages do not block other
  * work of the process.
  */
-class Turns {
+class MessageTurns {
   #last: Promise<void> = Promise.resolve();
 
   next(): Promise<void> {
@@ -92,7 +92,7 @@ async function answer(
   stream: ServerHttp2Stream,
   headers: IncomingHttpHeaders,
   methods: Methods,
-  turns: Turns,
+  turns: MessageTurns,
 ): Promise<void> {
   const path = String(headers[constants.HTTP2_HEADER_PATH]);
   const method = Object.hasOwn(methods, path) ? methods[path] : undefined;

@@ -17,13 +17,13 @@ const MOST_FIELD = 2 ** 29 - 1;
 /**
  * Fields with bytes by number; the last one of a repeated field, which is the one that counts in every implementation.
  */
-export type Fields = ReadonlyMap<number, Buffer>;
+export type ProtobufFields = ReadonlyMap<number, Buffer>;
 
 /**
  * Parses a message in time linear in its length, however often a field is repeated.
  * @throws `invalid` if it is malformed
  */
-export function parseFields(message: Buffer): Fields {
+export function parseFields(message: Buffer): ProtobufFields {
   const extents = new Map<number, Extent>();
   const reader = new ByteReader(message, () => invalid('this message is cut short'));
   const varint = (): number => {
@@ -73,13 +73,14 @@ interface Extent {
 }
 
 /** Returns a field's bytes; empty if it is absent. */
-export const bytesIn = (fields: Fields, number: number): Buffer => fields.get(number) ?? Buffer.alloc(0);
+export const bytesIn = (fields: ProtobufFields, number: number): Buffer =>
+  fields.get(number) ?? Buffer.alloc(0);
 
 /**
  * Returns a field's text.
  * @throws `invalid` if it is not UTF-8
  */
-export function textIn(fields: Fields, number: number): string {
+export function textIn(fields: ProtobufFields, number: number): string {
   const bytes = bytesIn(fields, number);
   const text = bytes.toString('utf8');
   if (Buffer.from(text).equals(bytes)) return text;

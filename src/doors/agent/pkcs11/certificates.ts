@@ -12,7 +12,7 @@ const CATEGORY = { user: 1, authority: 2 } as const;
 const CHECK_BYTES = 3;
 
 /** ID and label of a certificate: those of its key, or its own. */
-export interface Naming {
+export interface CertificateNaming {
   readonly id: Buffer;
   readonly label: string;
 }
@@ -26,14 +26,14 @@ export const certificatesIn = (pem: string): readonly X509Certificate[] =>
   pemBlocks(pem).blocks.flatMap(({ bytes }) => readCertificate(bytes) ?? []);
 
 /** Returns the ID and label of an authority, by its subject. */
-export const namingOfAuthority = ({ raw, subject }: X509Certificate): Naming => ({
+export const namingOfAuthority = ({ raw, subject }: X509Certificate): CertificateNaming => ({
   id: hash('sha1', raw, 'buffer'),
   label: /^CN=(.+)$/m.exec(subject)?.[1] ?? subject?.split('\n').at(-1) ?? '',
 });
 
 export function certificateAttributes(
   certificate: X509Certificate,
-  { id, label }: Naming,
+  { id, label }: CertificateNaming,
 ): ReadonlyMap<number, AttributeValue> {
   const { raw, validFromDate, validToDate } = certificate;
   return new Map<number, AttributeValue>([

@@ -8,10 +8,10 @@ import { publicVerifier } from '../../../transit/public-verification.ts';
 import { plaintextIn, signatureIn } from '../answers.ts';
 import type { Desk } from '../desk.ts';
 import { PublicKeys } from '../public-keys.ts';
-import type { KeyKind, Scheme, SignatureWords } from './mechanisms.ts';
+import type { KeyKind, SignatureWords, SigningScheme } from './mechanisms.ts';
 
 /** Version of an offered key, with its public attributes. */
-export interface KeyVersion {
+export interface OfferedKeyVersion {
   readonly offer: Offer;
   readonly version: number;
   readonly isLatest: boolean;
@@ -25,27 +25,27 @@ export interface KeyVersion {
 }
 
 /** Names of uses in offers. */
-export const SIGN = 'sign';
-export const DECRYPT = 'decrypt';
+const SIGN = 'sign';
+const DECRYPT = 'decrypt';
 
 /** Returns the length of the key's signatures in bytes, which is constant. */
-export function signatureBytes({ kind, publicKey }: Pick<KeyVersion, 'kind' | 'publicKey'>): number {
+export function signatureBytes({ kind, publicKey }: Pick<OfferedKeyVersion, 'kind' | 'publicKey'>): number {
   const { modulusLength = 0 } = publicKey.asymmetricKeyDetails ?? {};
   return kind === 'rsa' ? modulusLength / 8 : 2 * (curveOf(publicKey)?.coordinateBytes ?? 0);
 }
 
 /** Data to sign: a digest, or data that the store hashes. */
-export interface ToSign {
+interface ToSign {
   readonly input: Buffer;
   readonly isDigest: boolean;
 }
 
 /** Keys that are offered by this protocol, as currently in the store. */
-export class Keys {
+export class OfferedKeys {
   readonly #desk: Desk;
   readonly #publicKeys = new PublicKeys();
   /** Revision of the store at which a version was last seen. */
-  readonly #seen = new WeakMap<KeyVersion, string>();
+  readonly #seen = new WeakMap<OfferedKeyVersion, string>();
 
   constructor(desk: Desk) {
     this.#desk = desk;
@@ -55,7 +55,7 @@ export class Keys {
    * Returns every usable version, the latest of each key first.
    * @throws as `Desk.offers`
    */
-  async versions(): Promise<readonly KeyVersion[]> {
+  async versions(): Promise<readonly OfferedKeyVersion[]> {
     const offers = await this.#desk.offers();
     const versions = await Promise.all(
       offers.map(async (offer) => versionsIn(offer, await this.#read(offer), this.#publicKeys)),
@@ -78,7 +78,7 @@ export class Keys {
    * Returns the current offer of a key, which may have changed since it was found.
    * @throws `denied`
    */
-  async #offerNow({ offer: { mount, key } }: KeyVersion): Promise<Offer> {
+  async #offerNow({ offer: { mount, key } }: OfferedKeyVersion): Promise<Offer> {
     const offer = (await this.#desk.offers()).find((other) => other.mount === mount && other.key === key);
     if (offer !== undefined) return offer;
     throw denied('this key is not offered');
@@ -88,7 +88,12 @@ export class Keys {
    * Signs.
    * @throws errors of signing; `denied` if the user refuses, and for a key that is no longer offered
    */
-  async sign(key: KeyVersion, scheme: Scheme, toSign: ToSign, gone: AbortSignal): Promise<Buffer> {
+  async sign(
+    key: OfferedKeyVersion,
+    scheme: SigningScheme,
+    toSign: ToSign,
+    gone: AbortSignal,
+  ): Promise<Buffer> {
     const { version } = key;
     const { words } = scheme;
     const { input, isDigest } = toSign;
@@ -119,7 +124,7 @@ export class Keys {
    * Whether the key version still exists. Checking that takes a tenth of the time of verifying a signature over an
    * elliptic curve digest, for which OpenSSL cannot be used.
    */
-  async #isStill(key: KeyVersion): Promise<boolean> {
+  async #isStill(key: OfferedKeyVersion): Promise<boolean> {
     const revision = await this.#desk.revision?.();
     if (revision !== undefined && this.#seen.get(key) === revision) return true;
     const { offer, version, publicKeyPem } = key;
@@ -133,7 +138,7 @@ export class Keys {
    * Decrypts.
    * @throws errors of decrypting; `denied` as for `sign`
    */
-  async decrypt(key: KeyVersion, ciphertext: Buffer, gone: AbortSignal): Promise<Buffer> {
+  async decrypt(key: OfferedKeyVersion, ciphertext: Buffer, gone: AbortSignal): Promise<Buffer> {
     const { version } = key;
     const offer = await this.#offerNow(key);
     await this.#desk.consent(offer, 'decrypt', gone);
@@ -147,7 +152,7 @@ export class Keys {
   }
 }
 
-const digestOf = ({ hash }: Scheme, { input, isDigest }: ToSign): Buffer =>
+const digestOf = ({ hash }: SigningScheme, { input, isDigest }: ToSign): Buffer =>
   hash === undefined || isDigest ? input : createHash(hash.node).update(input).digest();
 
 /** Returns the encoding of signatures after the version. */
@@ -156,8 +161,8 @@ const encodingOf = ({ marshaling_algorithm: marshaling }: SignatureWords): 'base
 
 /** Verifies a signature with the public key, without asking the user. */
 export async function isSignatureOf(
-  { publicKey }: KeyVersion,
-  { words }: Scheme,
+  { publicKey }: OfferedKeyVersion,
+  { words }: SigningScheme,
   digest: Buffer,
   signature: Buffer,
 ): Promise<boolean> {
@@ -175,7 +180,7 @@ export async function isSignatureOf(
  * Encrypts like the store's RSA keys do.
  * @throws if the plaintext is too long
  */
-export const encryptWith = ({ publicKey }: KeyVersion, plaintext: Buffer): Buffer =>
+export const encryptWith = ({ publicKey }: OfferedKeyVersion, plaintext: Buffer): Buffer =>
   publicEncrypt({ key: publicKey, padding: constants.RSA_PKCS1_OAEP_PADDING, oaepHash: 'sha256' }, plaintext);
 
 const numberIn = (data: Readonly<Record<string, unknown>>, name: string): number => {
@@ -187,11 +192,11 @@ const numberIn = (data: Readonly<Record<string, unknown>>, name: string): number
  * Converts the result of `transit keys read`.
  * @param data that result
  */
-function versionsIn(offer: Offer, data: unknown, publicKeys: PublicKeys): readonly KeyVersion[] {
+function versionsIn(offer: Offer, data: unknown, publicKeys: PublicKeys): readonly OfferedKeyVersion[] {
   if (!isObject(data) || !isObject(data['keys']) || data['soft_deleted'] === true) return [];
   const latest = numberIn(data, 'latest_version');
   const least = numberIn(data, 'min_encryption_version');
-  const versions = Object.entries(data['keys']).flatMap(([name, version]): readonly KeyVersion[] => {
+  const versions = Object.entries(data['keys']).flatMap(([name, version]): readonly OfferedKeyVersion[] => {
     const number = Number(name);
     if (!isObject(version)) return [];
     const { public_key: pem, certificate_chain: chain } = version;

@@ -16,7 +16,7 @@ export interface SignatureWords {
 }
 
 /** Signature mechanism with its parameters. */
-export interface Scheme {
+export interface SigningScheme {
   readonly words: SignatureWords;
   /** Hash computed here from the data; undefined if a program supplies the digest, or an equivalent. */
   readonly hash: HashNames | undefined;
@@ -36,7 +36,7 @@ const SIZES: Readonly<Record<KeyKind, readonly [least: number, most: number]>> =
 
 interface SigningMechanism {
   readonly kind: KeyKind;
-  scheme(mechanism: Mechanism): Scheme;
+  scheme(mechanism: Mechanism): SigningScheme;
 }
 
 /** Minimum overhead of PKCS #1 v1.5 padding, in bytes. */
@@ -133,7 +133,7 @@ export const mechanismsOf = (kind: KeyKind): readonly number[] => [
  * Returns the signature scheme of a mechanism.
  * @throws `Refused`
  */
-export function schemeOf(mechanism: Mechanism, kind: KeyKind): Scheme {
+export function schemeOf(mechanism: Mechanism, kind: KeyKind): SigningScheme {
   const signing = SIGNING.get(mechanism.type) ?? refuse('mechanismInvalid');
   if (signing.kind !== kind) return refuse('keyTypeInconsistent');
   return signing.scheme(mechanism);

@@ -2,10 +2,15 @@ import type { KeyObject } from 'node:crypto';
 import { curveOf } from '../../../ground/curves.ts';
 import { der } from '../../../ground/der.ts';
 import { keyNameOf } from '../key-name.ts';
-import { certificateAttributes, certificatesIn, type Naming, namingOfAuthority } from './certificates.ts';
-import type { KeyVersion } from './keys.ts';
+import {
+  type CertificateNaming,
+  certificateAttributes,
+  certificatesIn,
+  namingOfAuthority,
+} from './certificates.ts';
+import type { OfferedKeyVersion } from './keys.ts';
 import { type KeyKind, mechanismsOf } from './mechanisms.ts';
-import { ATTRIBUTE as A, type Attribute, type AttributeValue, NO_AS_BYTES } from './rpc/attributes.ts';
+import { ATTRIBUTE as A, type AttributeValue, NO_AS_BYTES, type ObjectAttribute } from './rpc/attributes.ts';
 import { MECHANISM } from './rpc/mechanisms.ts';
 
 /** Object of the token. */
@@ -14,7 +19,7 @@ export interface TokenObject {
   readonly name: string;
   readonly attributes: ReadonlyMap<number, AttributeValue>;
   /** Present for private and public keys. */
-  readonly key?: { readonly version: KeyVersion; readonly isPrivate: boolean };
+  readonly key?: { readonly version: OfferedKeyVersion; readonly isPrivate: boolean };
 }
 
 const CLASS = { publicKey: 2, privateKey: 3 } as const;
@@ -32,7 +37,7 @@ const UNCOMPRESSED = 0x04;
  * follows the key when it rotates; the ID stays with the version, always `web@v1`.
  * @see docs/decisions/0211
  */
-export function namingOf({ offer, version, isLatest }: KeyVersion): Naming {
+function namingOf({ offer, version, isLatest }: OfferedKeyVersion): CertificateNaming {
   const name = keyNameOf(offer);
   const full = `${name}@v${version}`;
   return { id: Buffer.from(full), label: isLatest ? name : full };
@@ -42,12 +47,12 @@ export function namingOf({ offer, version, isLatest }: KeyVersion): Naming {
  * Returns the objects of all versions: keys in their order, then certificates. An authority appears once, however many
  * chains contain it.
  */
-export function objectsOf(versions: readonly KeyVersion[]): readonly TokenObject[] {
+export function objectsOf(versions: readonly OfferedKeyVersion[]): readonly TokenObject[] {
   const certificates = new Map(versions.flatMap(certificateObjects).map((object) => [object.name, object]));
   return [...versions.flatMap(keyObjects), ...certificates.values()];
 }
 
-function keyObjects(version: KeyVersion): readonly TokenObject[] {
+function keyObjects(version: OfferedKeyVersion): readonly TokenObject[] {
   const naming = namingOf(version);
   const shared: readonly (readonly [number, AttributeValue])[] = [
     [A.token, true],
@@ -121,7 +126,7 @@ function publicNumbers(key: KeyObject): readonly (readonly [number, AttributeVal
   ];
 }
 
-function certificateObjects(version: KeyVersion): readonly TokenObject[] {
+function certificateObjects(version: OfferedKeyVersion): readonly TokenObject[] {
   return certificatesIn(version.certificateChain).map((certificate, index) => {
     const naming = index === 0 ? namingOf(version) : namingOfAuthority(certificate);
     const name = index === 0 ? `certificate ${naming.id}` : `authority ${naming.id.toString('hex')}`;
@@ -130,7 +135,7 @@ function certificateObjects(version: KeyVersion): readonly TokenObject[] {
 }
 
 /** Whether an object matches all attributes of a template (C_FindObjects). */
-export const matches = ({ attributes }: TokenObject, template: readonly Attribute[]): boolean =>
+export const matches = ({ attributes }: TokenObject, template: readonly ObjectAttribute[]): boolean =>
   template.every(({ type, value }) => {
     const own = attributes.get(type);
     return own !== undefined && value !== undefined && isEqual(own, value);

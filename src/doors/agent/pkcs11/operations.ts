@@ -1,8 +1,14 @@
 import { createHash, type Hash } from 'node:crypto';
 import { wipe } from '../../../ground/bytes.ts';
 import type { HashNames } from './hashes.ts';
-import { encryptWith, isSignatureOf, type Keys, type KeyVersion, signatureBytes } from './keys.ts';
-import { digestOf, requireOaep, type Scheme, schemeOf } from './mechanisms.ts';
+import {
+  encryptWith,
+  isSignatureOf,
+  type OfferedKeys,
+  type OfferedKeyVersion,
+  signatureBytes,
+} from './keys.ts';
+import { digestOf, requireOaep, type SigningScheme, schemeOf } from './mechanisms.ts';
 import type { TokenObject } from './objects.ts';
 import { Refused, refuse } from './return-values.ts';
 import type { Mechanism } from './rpc/mechanisms.ts';
@@ -14,7 +20,7 @@ import { NO_ARRAY } from './rpc/wire.ts';
  */
 
 /** Output for a program's buffer: the bytes, or the required length. */
-export type Filling = Buffer | number;
+export type BoundedAnswer = Buffer | number;
 
 /**
  * Whether bytes fit into the buffer. A buffer of length 0 is sent as the largest number, to distinguish it from a query
@@ -29,7 +35,7 @@ const MOST_HASHED_ELSEWHERE = 16 * 1024;
 const MOST_RAW_BYTES = 512;
 
 /** Data in parts: hashed, or concatenated if programs supply a digest. */
-class Gathered {
+class GatheredData {
   readonly #hash: Hash | undefined;
   #bytes: Buffer = Buffer.alloc(0);
 
@@ -53,19 +59,19 @@ class Gathered {
   }
 }
 
-const requireKey = ({ key }: TokenObject, isPrivate: boolean): KeyVersion =>
+const requireKey = ({ key }: TokenObject, isPrivate: boolean): OfferedKeyVersion =>
   key?.isPrivate === isPrivate ? key.version : refuse('keyHandleInvalid');
 
 export class Digesting {
   readonly bytes: number;
-  readonly #gathered: Gathered;
+  readonly #gathered: GatheredData;
   /** Whether data was given in parts. */
   inPieces = false;
 
   constructor(mechanism: Mechanism) {
     const hash = digestOf(mechanism);
     this.bytes = hash.bytes;
-    this.#gathered = new Gathered(hash);
+    this.#gathered = new GatheredData(hash);
   }
 
   add(piece: Buffer): void {
@@ -77,13 +83,13 @@ export class Digesting {
   }
 }
 
-export class Signing {
+export class SignOperation {
   /** Length of the signature, in bytes. */
   readonly bytes: number;
   inPieces = false;
-  readonly #version: KeyVersion;
-  readonly #scheme: Scheme;
-  readonly #gathered: Gathered;
+  readonly #version: OfferedKeyVersion;
+  readonly #scheme: SigningScheme;
+  readonly #gathered: GatheredData;
 
   /**
    * Adds a part.
@@ -93,7 +99,7 @@ export class Signing {
     this.#version = requireKey(object, true);
     this.#scheme = schemeOf(mechanism, this.#version.kind);
     if (!this.#version.signs) refuse('keyFunctionNotPermitted');
-    this.#gathered = new Gathered(this.#scheme.hash);
+    this.#gathered = new GatheredData(this.#scheme.hash);
     this.bytes = signatureBytes(this.#version);
   }
 
@@ -105,7 +111,7 @@ export class Signing {
    * Signs data given in parts.
    * @throws `Refused`, and errors of the store
    */
-  done(keys: Keys, gone: AbortSignal): Promise<Buffer> {
+  done(keys: OfferedKeys, gone: AbortSignal): Promise<Buffer> {
     const digest = this.#gathered.done();
     if (!this.#scheme.fits(digest)) refuse('dataLengthRange');
     return keys.sign(this.#version, this.#scheme, { input: digest, isDigest: true }, gone);
@@ -115,7 +121,7 @@ export class Signing {
    * Signs data given as a whole. Short data is hashed where it is signed, which costs less.
    * @throws as `done`
    */
-  whole(data: Buffer, keys: Keys, gone: AbortSignal): Promise<Buffer> {
+  whole(data: Buffer, keys: OfferedKeys, gone: AbortSignal): Promise<Buffer> {
     if (this.#scheme.hash === undefined || data.length > MOST_HASHED_ELSEWHERE) {
       this.add(data);
       return this.done(keys, gone);
@@ -124,11 +130,11 @@ export class Signing {
   }
 }
 
-export class Verifying {
+export class VerifyOperation {
   inPieces = false;
-  readonly #version: KeyVersion;
-  readonly #scheme: Scheme;
-  readonly #gathered: Gathered;
+  readonly #version: OfferedKeyVersion;
+  readonly #scheme: SigningScheme;
+  readonly #gathered: GatheredData;
 
   /**
    * Adds a part.
@@ -137,7 +143,7 @@ export class Verifying {
   constructor(object: TokenObject, mechanism: Mechanism) {
     this.#version = requireKey(object, false);
     this.#scheme = schemeOf(mechanism, this.#version.kind);
-    this.#gathered = new Gathered(this.#scheme.hash);
+    this.#gathered = new GatheredData(this.#scheme.hash);
   }
 
   add(piece: Buffer): void {
@@ -162,7 +168,7 @@ const OAEP_BYTES = 66;
 export class Encrypting {
   /** Length of the ciphertext, in bytes. */
   readonly bytes: number;
-  readonly #version: KeyVersion;
+  readonly #version: OfferedKeyVersion;
 
   /**
    * Adds a part.
@@ -183,7 +189,7 @@ export class Encrypting {
 export class Decrypting {
   /** Length of the longest plaintext, in bytes. */
   readonly most: number;
-  readonly #version: KeyVersion;
+  readonly #version: OfferedKeyVersion;
   readonly #ciphertextBytes: number;
   /** Plaintext for a program that has to repeat the call with a larger buffer. */
   #kept: { readonly ciphertext: Buffer; readonly plaintext: Buffer } | undefined;
@@ -204,7 +210,7 @@ export class Decrypting {
    * Decrypts.
    * @throws `Refused`, and errors of the store
    */
-  async done(keys: Keys, ciphertext: Buffer, gone: AbortSignal): Promise<Buffer> {
+  async done(keys: OfferedKeys, ciphertext: Buffer, gone: AbortSignal): Promise<Buffer> {
     if (ciphertext.length !== this.#ciphertextBytes) refuse('encryptedDataLengthRange');
     if (!this.#kept?.ciphertext.equals(ciphertext)) {
       const plaintext = await keys.decrypt(this.#version, ciphertext, gone);

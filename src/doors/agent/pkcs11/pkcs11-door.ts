@@ -3,18 +3,18 @@ import { asCofferError, type ErrorKind } from '../../../ground/errors.ts';
 import { turn } from '../../../ground/pause.ts';
 import type { OpenDoor } from '../agent-door.ts';
 import type { Desk } from '../desk.ts';
-import { Keys } from './keys.ts';
+import { OfferedKeys } from './keys.ts';
 import { Program } from './program.ts';
 import { RETURN, Refused, type ReturnName } from './return-values.ts';
 import { readCall, writeFailure } from './rpc/calls.ts';
 import { type Frame, FrameReader, writeFrame } from './rpc/frames.ts';
 import type { MechanismLayout } from './rpc/wire.ts';
-import { Token } from './token.ts';
+import { Pkcs11Token } from './token.ts';
 
 /** Server of p11-kit's remote protocol: each connection is a program that has loaded the client module. */
 export const openPkcs11Door: OpenDoor = (desk) => {
-  const token = new Token(new Keys(desk));
-  return (connection) => new Caller(desk, token, connection).start();
+  const token = new Pkcs11Token(new OfferedKeys(desk));
+  return (connection) => new Pkcs11Connection(desk, token, connection).start();
 };
 
 /**
@@ -44,7 +44,7 @@ const VALUES: Readonly<Record<ErrorKind, ReturnName>> = {
 };
 
 /** Connection. */
-class Caller {
+class Pkcs11Connection {
   readonly #desk: Desk;
   readonly #program: Program;
   readonly #connection: Duplex;
@@ -55,7 +55,7 @@ class Caller {
   /** Resolved when there may be capacity for another call. */
   #room = Promise.withResolvers<void>();
 
-  constructor(desk: Desk, token: Token, connection: Duplex) {
+  constructor(desk: Desk, token: Pkcs11Token, connection: Duplex) {
     this.#desk = desk;
     this.#program = new Program(token);
     this.#connection = connection;

@@ -2,11 +2,11 @@ import { randomBytes } from 'node:crypto';
 import { MECHANISM_TYPES, mechanismInfo } from './mechanisms.ts';
 import { isSecret } from './objects.ts';
 import { RETURN, Refused, refuse } from './return-values.ts';
-import type { Attribute, Wanted } from './rpc/attributes.ts';
-import { type Asked, type CallName, type Given, type Taken, writeAnswer } from './rpc/calls.ts';
+import type { ObjectAttribute, WantedAttribute } from './rpc/attributes.ts';
+import { type AskedCall, type CallName, type GivenValues, type Taken, writeAnswer } from './rpc/calls.ts';
 import { NO_ARRAY } from './rpc/wire.ts';
-import { Session } from './session.ts';
-import type { Token } from './token.ts';
+import { Pkcs11Session } from './session.ts';
+import type { Pkcs11Token } from './token.ts';
 
 /** Handshake of clients, which identifies the protocol. */
 const HANDSHAKE = Buffer.from('PRIVATE-GNOME-KEYRING-PKCS11-PROTOCOL-V-1');
@@ -31,20 +31,22 @@ const MOST_RANDOM_BYTES = 65_536;
 /** Maximum total size of values in one response, in bytes: certificates are read repeatedly. */
 const MOST_VALUE_BYTES = 1024 * 1024;
 
-type Handlers = { readonly [N in CallName]: (values: Taken<N>) => Given<N> | Promise<Given<N>> };
+type CallHandlers = {
+  readonly [N in CallName]: (values: Taken<N>) => GivenValues<N> | Promise<GivenValues<N>>;
+};
 
 const NOTHING = Buffer.alloc(0);
 
 /** Program, which is one connection: its sessions end with it. Objects belong to the token. */
 export class Program {
-  readonly #token: Token;
+  readonly #token: Pkcs11Token;
   readonly #gone = new AbortController();
-  readonly #sessions = new Map<number, Session>();
+  readonly #sessions = new Map<number, Pkcs11Session>();
   #nextSession = 1;
   #isInitialized = false;
   #isLoggedIn = false;
 
-  constructor(token: Token) {
+  constructor(token: Pkcs11Token) {
     this.#token = token;
   }
 
@@ -53,7 +55,7 @@ export class Program {
    * @returns the response message
    * @throws `Refused`, and errors of the store
    */
-  async answer(asked: Asked): Promise<Buffer> {
+  async answer(asked: AskedCall): Promise<Buffer> {
     return this.#answer(asked.name, asked.values);
   }
 
@@ -68,7 +70,7 @@ export class Program {
     return writeAnswer(name, await this.#handlers[name](values));
   }
 
-  readonly #handlers: Handlers = {
+  readonly #handlers: CallHandlers = {
     initialize: ([handshake]) => this.#initialize(handshake),
     finalize: () => {
       this.#closeSessions();
@@ -114,7 +116,7 @@ export class Program {
       if ((flags & SERIAL_SESSION) === 0) refuse('sessionParallelNotSupported');
       if (this.#sessions.size >= MOST_SESSIONS) refuse('sessionCount');
       const handle = this.#nextSession++;
-      this.#sessions.set(handle, new Session(this.#token, flags, this.#gone.signal));
+      this.#sessions.set(handle, new Pkcs11Session(this.#token, flags, this.#gone.signal));
       return [handle];
     },
     closeSession: ([handle]) => {
@@ -203,23 +205,23 @@ export class Program {
     seedRandom: () => refuse('randomSeedNotSupported'),
   };
 
-  #initialize(handshake: Buffer | undefined): Given<'initialize'> {
+  #initialize(handshake: Buffer | undefined): GivenValues<'initialize'> {
     if (handshake === undefined || !handshake.equals(HANDSHAKE)) refuse('argumentsBad');
     if (this.#isInitialized) refuse('alreadyInitialized');
     this.#isInitialized = true;
     return [];
   }
 
-  #session(handle: number): Session {
+  #session(handle: number): Pkcs11Session {
     return this.#sessions.get(handle) ?? refuse('sessionHandleInvalid');
   }
 
-  #inSession<T>(handle: number, work: (session: Session) => T | Promise<T>): Promise<T> {
+  #inSession<T>(handle: number, work: (session: Pkcs11Session) => T | Promise<T>): Promise<T> {
     const session = this.#session(handle);
     return session.inTurn(() => work(session));
   }
 
-  async #doing(handle: number, work: (session: Session) => void | Promise<void>): Promise<readonly []> {
+  async #doing(handle: number, work: (session: Pkcs11Session) => void | Promise<void>): Promise<readonly []> {
     await this.#inSession(handle, work);
     return [];
   }
@@ -238,11 +240,15 @@ function requireSlot(slot: number): void {
 }
 
 /** Returns each requested attribute, in that order: without a value if it has none, or a secret one. */
-function valuesOf(token: Token, handle: number, wanted: readonly Wanted[]): Given<'getAttributeValue'> {
+function valuesOf(
+  token: Pkcs11Token,
+  handle: number,
+  wanted: readonly WantedAttribute[],
+): GivenValues<'getAttributeValue'> {
   const object = token.object(handle);
   let result = 0;
   let bytes = 0;
-  const values = wanted.map(({ type }): Attribute => {
+  const values = wanted.map(({ type }): ObjectAttribute => {
     const value = object.attributes.get(type);
     if (value === undefined && isSecret(object, type)) result = RETURN.attributeSensitive;
     else if (value === undefined && result === 0) result = RETURN.attributeTypeInvalid;

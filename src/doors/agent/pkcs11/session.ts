@@ -1,34 +1,39 @@
 import { matches } from './objects.ts';
 import {
+  type BoundedAnswer,
   Decrypting,
   Digesting,
   Encrypting,
-  type Filling,
   hasRoom,
-  Signing,
-  Verifying,
+  SignOperation,
+  VerifyOperation,
 } from './operations.ts';
 import { refuse } from './return-values.ts';
-import type { Attribute } from './rpc/attributes.ts';
+import type { ObjectAttribute } from './rpc/attributes.ts';
 import type { Mechanism } from './rpc/mechanisms.ts';
-import type { Token } from './token.ts';
+import type { Pkcs11Token } from './token.ts';
 
 /** Active operations of a session: at most one of each kind. */
 interface Operations {
   digest: Digesting;
-  sign: Signing;
-  verify: Verifying;
+  sign: SignOperation;
+  verify: VerifyOperation;
   encrypt: Encrypting;
   decrypt: Decrypting;
 }
 
 /** Initialization of each operation, with its key. */
 const BEGIN: {
-  readonly [K in keyof Operations]: (token: Token, mechanism: Mechanism, handle: number) => Operations[K];
+  readonly [K in keyof Operations]: (
+    token: Pkcs11Token,
+    mechanism: Mechanism,
+    handle: number,
+  ) => Operations[K];
 } = {
   digest: (_, mechanism) => new Digesting(mechanism),
-  sign: (token, mechanism, handle) => new Signing(token.object(handle, 'keyHandleInvalid'), mechanism),
-  verify: (token, mechanism, handle) => new Verifying(token.object(handle, 'keyHandleInvalid'), mechanism),
+  sign: (token, mechanism, handle) => new SignOperation(token.object(handle, 'keyHandleInvalid'), mechanism),
+  verify: (token, mechanism, handle) =>
+    new VerifyOperation(token.object(handle, 'keyHandleInvalid'), mechanism),
   encrypt: (token, mechanism, handle) => new Encrypting(token.object(handle, 'keyHandleInvalid'), mechanism),
   decrypt: (token, mechanism, handle) => new Decrypting(token.object(handle, 'keyHandleInvalid'), mechanism),
 };
@@ -41,16 +46,16 @@ const STATE = { public: 0, user: 1, publicReadWrite: 2, userReadWrite: 3 } as co
  * PKCS #11 session with at most one search and one operation of each kind. Calls run in order. A failed operation is
  * terminated; CKR_BUFFER_TOO_SMALL keeps it active.
  */
-export class Session {
+export class Pkcs11Session {
   readonly flags: number;
-  readonly #token: Token;
+  readonly #token: Pkcs11Token;
   readonly #gone: AbortSignal;
   readonly #under: { [K in keyof Operations]?: Operations[K] | undefined } = {};
   #last: Promise<unknown> = Promise.resolve();
   #found: readonly number[] | undefined;
 
   /** @param gone aborted when its program is gone */
-  constructor(token: Token, flags: number, gone: AbortSignal) {
+  constructor(token: Pkcs11Token, flags: number, gone: AbortSignal) {
     this.#token = token;
     this.#gone = gone;
     this.flags = flags;
@@ -68,7 +73,7 @@ export class Session {
     return isLoggedIn ? STATE.user : STATE.public;
   }
 
-  async find(template: readonly Attribute[]): Promise<void> {
+  async find(template: readonly ObjectAttribute[]): Promise<void> {
     if (this.#found !== undefined) refuse('operationActive');
     const objects = await this.#token.look();
     this.#found = [...objects].flatMap(([handle, object]) => (matches(object, template) ? [handle] : []));
@@ -96,7 +101,7 @@ export class Session {
     else this.#begin(kind, mechanism, handle);
   }
 
-  digest(data: Buffer, room: number): Filling {
+  digest(data: Buffer, room: number): BoundedAnswer {
     const digesting = this.#whole('digest');
     if (!hasRoom(room, digesting.bytes)) return digesting.bytes;
     this.#end('digest');
@@ -104,21 +109,21 @@ export class Session {
     return digesting.done();
   }
 
-  digestFinal(room: number): Filling {
+  digestFinal(room: number): BoundedAnswer {
     const digesting = this.#current('digest');
     if (!hasRoom(room, digesting.bytes)) return digesting.bytes;
     this.#end('digest');
     return digesting.done();
   }
 
-  async sign(data: Buffer, room: number): Promise<Filling> {
+  async sign(data: Buffer, room: number): Promise<BoundedAnswer> {
     const signing = this.#whole('sign');
     if (!hasRoom(room, signing.bytes)) return signing.bytes;
     this.#end('sign');
     return signing.whole(data, this.#token.keys, this.#gone);
   }
 
-  async signFinal(room: number): Promise<Filling> {
+  async signFinal(room: number): Promise<BoundedAnswer> {
     const signing = this.#current('sign');
     if (!hasRoom(room, signing.bytes)) return signing.bytes;
     this.#end('sign');
@@ -150,14 +155,14 @@ export class Session {
     }
   }
 
-  encrypt(plaintext: Buffer, room: number): Filling {
+  encrypt(plaintext: Buffer, room: number): BoundedAnswer {
     const encrypting = this.#current('encrypt');
     if (!hasRoom(room, encrypting.bytes)) return encrypting.bytes;
     this.#end('encrypt');
     return encrypting.done(plaintext);
   }
 
-  async decrypt(ciphertext: Buffer, room: number): Promise<Filling> {
+  async decrypt(ciphertext: Buffer, room: number): Promise<BoundedAnswer> {
     const decrypting = this.#current('decrypt');
     // The plaintext length is unknown before decryption, so report the maximum.
     if (room === 0) return decrypting.most;

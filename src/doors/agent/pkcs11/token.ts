@@ -1,4 +1,4 @@
-import type { Keys, KeyVersion } from './keys.ts';
+import type { OfferedKeys, OfferedKeyVersion } from './keys.ts';
 import { objectsOf, type TokenObject } from './objects.ts';
 import type { ReturnName } from './return-values.ts';
 import { Refused } from './return-values.ts';
@@ -7,8 +7,8 @@ import { Refused } from './return-values.ts';
  * All offers as one token in one slot, the same for every program. Object handles are never reused; each search finds
  * the current offers.
  */
-export class Token {
-  readonly keys: Keys;
+export class Pkcs11Token {
+  readonly keys: OfferedKeys;
   #byHandle: ReadonlyMap<number, TokenObject> = new Map();
   #handles: ReadonlyMap<string, number> = new Map();
   #nextHandle = 1;
@@ -16,9 +16,9 @@ export class Token {
   #looks = 0;
   #taken = 0;
   /** Cached objects of the last versions. */
-  #made: { readonly of: readonly KeyVersion[]; readonly objects: readonly TokenObject[] } | undefined;
+  #made: { readonly of: readonly OfferedKeyVersion[]; readonly objects: readonly TokenObject[] } | undefined;
 
-  constructor(keys: Keys) {
+  constructor(keys: OfferedKeys) {
     this.keys = keys;
   }
 
@@ -46,7 +46,7 @@ export class Token {
     return object;
   }
 
-  #objectsOf(versions: readonly KeyVersion[]): readonly TokenObject[] {
+  #objectsOf(versions: readonly OfferedKeyVersion[]): readonly TokenObject[] {
     const made = this.#made;
     const isSame =
       made?.of.length === versions.length && made.of.every((version, at) => isEqual(version, versions[at]));
@@ -65,8 +65,8 @@ export class Token {
 }
 
 /** Compares two versions; equal public keys are the same object here. */
-function isEqual(one: KeyVersion, other: KeyVersion | undefined): boolean {
+function isEqual(one: OfferedKeyVersion, other: OfferedKeyVersion | undefined): boolean {
   if (other === undefined) return false;
-  const names = Object.keys(one) as (keyof KeyVersion)[];
+  const names = Object.keys(one) as (keyof OfferedKeyVersion)[];
   return names.every((name) => one[name] === other[name]);
 }

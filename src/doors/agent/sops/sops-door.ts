@@ -5,7 +5,7 @@ import type { OpenDoor } from '../agent-door.ts';
 import { memberOf, plaintextIn } from '../answers.ts';
 import type { Desk } from '../desk.ts';
 import { grpcServer, type Methods } from '../grpc/grpc.ts';
-import { bytesIn, type Fields, field, parseFields, textIn } from '../grpc/protobuf.ts';
+import { bytesIn, field, type ProtobufFields, parseFields, textIn } from '../grpc/protobuf.ts';
 
 /*
  * Key service of sops (getsops/sops, keyservice.proto): a request has the key in field 1 and the data in field 2, a
@@ -54,7 +54,7 @@ async function asked(desk: Desk, message: Buffer): Promise<{ readonly offer: Off
   );
 }
 
-function nameIn(kinds: Fields): { readonly mount: string; readonly key: string } {
+function nameIn(kinds: ProtobufFields): { readonly mount: string; readonly key: string } {
   if (!kinds.has(VAULT_KEY)) throw unsupported('only hc_vault keys are supported');
   const named = parseFields(bytesIn(kinds, VAULT_KEY));
   const [mount, key] = [trimSlashes(textIn(named, ENGINE_PATH)), textIn(named, KEY_NAME)];

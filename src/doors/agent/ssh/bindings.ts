@@ -2,8 +2,8 @@ import type { KeyObject } from 'node:crypto';
 import { asCofferError } from '../../../ground/errors.ts';
 import { keyOfSshBlob } from '../../../signatures/ssh-key.ts';
 import { parseWireSignature, verifyWireSignature } from '../../../signatures/ssh-signature.ts';
-import type { Binding } from './messages.ts';
-import type { SignedData } from './signed-data.ts';
+import type { SessionBinding } from './messages.ts';
+import type { SshSignedData } from './signed-data.ts';
 
 /** Maximum number of bindings, the same as in OpenSSH: no connection has more hops. */
 const MOST_BINDINGS = 16;
@@ -19,8 +19,8 @@ const MOST_EXPONENT = 2n ** 32n;
  * SSH connections over which an agent client has come, as reported by ssh before any other request. A connection that
  * was forwarded from machine to machine has one binding for each.
  */
-export class Bindings {
-  readonly #known: Binding[] = [];
+export class SessionBindings {
+  readonly #known: SessionBinding[] = [];
   /** Number of attempts, including refused ones. */
   #tried = 0;
   #isForwarded = false;
@@ -34,7 +34,7 @@ export class Bindings {
    * Adds a binding.
    * @returns whether it was accepted: signed by the host, and not after a connection that is not forwarded
    */
-  add(binding: Binding): boolean {
+  add(binding: SessionBinding): boolean {
     // A client that claims to be forwarded is treated as forwarded, even if the binding is otherwise invalid.
     if (binding.forwarding) this.#isForwarded = true;
     const last = this.#known.at(-1);
@@ -47,7 +47,7 @@ export class Bindings {
   }
 
   /** Whether a login is over the last reported connection; any login if none was reported. */
-  allows({ sessionId, hostKey }: Extract<SignedData, { kind: 'login' }>): boolean {
+  allows({ sessionId, hostKey }: Extract<SshSignedData, { kind: 'login' }>): boolean {
     const last = this.#known.at(-1);
     if (last === undefined) return true;
     const isSession = sessionId.equals(last.sessionId);
@@ -55,7 +55,7 @@ export class Bindings {
   }
 }
 
-function isSigned({ hostKey, sessionId, signature }: Binding): boolean {
+function isSigned({ hostKey, sessionId, signature }: SessionBinding): boolean {
   try {
     const key = keyOfSshBlob(hostKey);
     return isQuick(key) && verifyWireSignature(key, parseWireSignature(signature), sessionId);

@@ -7,10 +7,10 @@ import { sshBlob } from '../../../signatures/ssh-key.ts';
 import type { Desk } from '../desk.ts';
 import { keyNameOf } from '../key-name.ts';
 import type { PublicKeys } from '../public-keys.ts';
-import type { Identity } from './messages.ts';
+import type { SshIdentity } from './messages.ts';
 
 /** Version of an offered key. */
-export interface OfferedVersion extends Identity {
+export interface OfferedVersion extends SshIdentity {
   readonly offer: Offer;
   readonly version: number;
   readonly key: KeyObject;

@@ -28,7 +28,7 @@ const RSA_SHA2_256 = 2;
 const RSA_SHA2_512 = 4;
 
 /** Hash of an RSA signature. */
-export type RsaHash = 'sha256' | 'sha512';
+type RsaHash = 'sha256' | 'sha512';
 
 /** Request of a client. */
 export type AgentRequest =
@@ -42,13 +42,13 @@ export type AgentRequest =
       readonly rsaHash: RsaHash | undefined;
     }
   | { readonly kind: 'lock' | 'unlock'; readonly passphrase: Buffer }
-  | { readonly kind: 'bind'; readonly binding: Binding }
+  | { readonly kind: 'bind'; readonly binding: SessionBinding }
   | { readonly kind: 'query' }
   /** Unknown extension, which gets a different response than a failed one. */
   | { readonly kind: 'other' };
 
 /** SSH connection over which the agent is used: `session-bind@openssh.com`. */
-export interface Binding {
+export interface SessionBinding {
   readonly hostKey: Buffer;
   readonly sessionId: Buffer;
   /** Host's signature of the session: string of its algorithm, string of the signature. */
@@ -58,7 +58,7 @@ export interface Binding {
 }
 
 /** Supported extensions by name, which `query` returns. */
-export const SESSION_BIND = 'session-bind@openssh.com';
+const SESSION_BIND = 'session-bind@openssh.com';
 const QUERY = 'query';
 
 /**
@@ -106,7 +106,7 @@ function extensionOf(name: string, reader: SshReader): AgentRequest {
 }
 
 /** Offered key. */
-export interface Identity {
+export interface SshIdentity {
   readonly blob: Buffer;
   readonly comment: string;
 }
@@ -122,7 +122,7 @@ export const extensionFailure: Buffer = message(EXTENSION_FAILURE);
 export const queryAnswer: Buffer = message(EXTENSION_RESPONSE, string(QUERY), string(SESSION_BIND));
 
 /** Formats as many identities as fit into a message. */
-export function identitiesAnswer(identities: readonly Identity[]): Buffer {
+export function identitiesAnswer(identities: readonly SshIdentity[]): Buffer {
   const parts: Buffer[] = [];
   let bytes = 1 + LENGTH_BYTES;
   for (const { blob, comment } of identities) {

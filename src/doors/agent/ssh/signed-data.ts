@@ -2,7 +2,7 @@ import { asCofferError } from '../../../ground/errors.ts';
 import { SshReader } from '../../../signatures/ssh-wire.ts';
 
 /** Data to sign, as far as it can be recognized. */
-export type SignedData =
+export type SshSignedData =
   /** Login (RFC 4252, section 7), over the connection of the session ID. */
   | {
       readonly kind: 'login';
@@ -26,7 +26,7 @@ const HOST_BOUND = 'publickey-hostbound-v00@openssh.com';
 const MOST_TEXT_BYTES = 1024;
 
 /** Parses data to sign. Anything that is not recognized for certain is `other`. */
-export function signedDataOf(data: Buffer): SignedData {
+export function signedDataOf(data: Buffer): SshSignedData {
   try {
     return isMessage(data) ? messageOf(data) : loginOf(data);
   } catch (error) {
@@ -35,11 +35,11 @@ export function signedDataOf(data: Buffer): SignedData {
   }
 }
 
-const OTHER: SignedData = { kind: 'other' };
+const OTHER: SshSignedData = { kind: 'other' };
 
 const isMessage = (data: Buffer): boolean => data.subarray(0, MAGIC.length).equals(MAGIC);
 
-function messageOf(data: Buffer): SignedData {
+function messageOf(data: Buffer): SshSignedData {
   const reader = new SshReader(data.subarray(MAGIC.length), 'this');
   const namespace = shortText(reader);
   const reserved = reader.string();
@@ -52,7 +52,7 @@ function messageOf(data: Buffer): SignedData {
   return isOne ? { kind: 'message', namespace } : OTHER;
 }
 
-function loginOf(data: Buffer): SignedData {
+function loginOf(data: Buffer): SshSignedData {
   const reader = new SshReader(data, 'this');
   const sessionId = reader.string();
   const type = reader.bytes(1)[0];

@@ -13,7 +13,7 @@ import { signatureIn } from '../answers.ts';
 import type { Desk } from '../desk.ts';
 import { hungUpSignal } from '../gone.ts';
 import { PublicKeys } from '../public-keys.ts';
-import { Bindings } from './bindings.ts';
+import { SessionBindings } from './bindings.ts';
 import { DoorLock } from './door-lock.ts';
 import { type OfferedVersion, offeredVersions } from './identities.ts';
 import {
@@ -27,7 +27,7 @@ import {
   success,
   takeMessage,
 } from './messages.ts';
-import { type SignedData, signedDataOf } from './signed-data.ts';
+import { type SshSignedData, signedDataOf } from './signed-data.ts';
 
 type SignRequest = Extract<AgentRequest, { kind: 'sign' }>;
 
@@ -49,12 +49,12 @@ class SshDoor {
   }
 
   take(connection: Duplex): void {
-    const client = { bindings: new Bindings(), gone: hungUpSignal(connection) };
+    const client = { bindings: new SessionBindings(), gone: hungUpSignal(connection) };
     answerInTurn(connection, { take: takeMessage, answer: (message) => this.#answer(message, client) });
   }
 
   /** Answers a message. Errors become a failure, because the protocol does not transmit reasons. */
-  async #answer(message: Buffer, client: Client): Promise<Buffer> {
+  async #answer(message: Buffer, client: SshClient): Promise<Buffer> {
     try {
       return await this.#carryOut(parseAgentRequest(message), client);
     } catch (error) {
@@ -63,7 +63,7 @@ class SshDoor {
     }
   }
 
-  async #carryOut(request: AgentRequest, client: Client): Promise<Buffer> {
+  async #carryOut(request: AgentRequest, client: SshClient): Promise<Buffer> {
     switch (request.kind) {
       case 'list':
         return identitiesAnswer(this.#lock.isClosed ? [] : await this.#listFor(client));
@@ -84,13 +84,13 @@ class SshDoor {
     }
   }
 
-  async #listFor(client: Client): Promise<readonly OfferedVersion[]> {
+  async #listFor(client: SshClient): Promise<readonly OfferedVersion[]> {
     const versions = await this.#list(await this.#offersTo(client));
     return versions.filter(({ offer }) => isOfferedTo(client, offer));
   }
 
   /** Returns the offers for a client. The user is not asked to unlock the store for a request from another machine. */
-  #offersTo({ bindings }: Client): Promise<readonly Offer[]> {
+  #offersTo({ bindings }: SshClient): Promise<readonly Offer[]> {
     return this.#desk.offers(bindings.isForwarded ? 'quietly' : undefined);
   }
 
@@ -100,7 +100,7 @@ class SshDoor {
     return versions;
   }
 
-  async #sign({ blob, data, rsaHash }: SignRequest, client: Client): Promise<Buffer> {
+  async #sign({ blob, data, rsaHash }: SignRequest, client: SshClient): Promise<Buffer> {
     if (this.#lock.isClosed) throw denied('the agent is locked');
     const { offer, version, key } = await this.#find(blob, client);
     if (key.asymmetricKeyType === 'rsa' && rsaHash === undefined) {
@@ -128,7 +128,7 @@ class SshDoor {
    * Finds the key that a client refers to, with its current offer.
    * @throws `denied`
    */
-  async #find(blob: Buffer, client: Client): Promise<OfferedVersion> {
+  async #find(blob: Buffer, client: SshClient): Promise<OfferedVersion> {
     const name = blob.toString('base64');
     const offers = await this.#offersTo(client);
     if (!this.#listed.has(name)) await this.#list(offers);
@@ -141,8 +141,8 @@ class SshDoor {
 }
 
 /** Client connection. */
-interface Client {
-  readonly bindings: Bindings;
+interface SshClient {
+  readonly bindings: SessionBindings;
   readonly gone: AbortSignal;
 }
 
@@ -150,16 +150,16 @@ interface Client {
  * Refuses requests from another machine other than using keys.
  * @throws `denied`
  */
-function requireHere({ bindings }: Client): void {
+function requireHere({ bindings }: SshClient): void {
   if (bindings.isForwarded) throw denied('locking is only allowed from this machine');
 }
 
 /** Whether a key is offered to the client at all. */
-const isOfferedTo = ({ bindings }: Client, { uses }: Offer): boolean =>
+const isOfferedTo = ({ bindings }: SshClient, { uses }: Offer): boolean =>
   !bindings.isForwarded || uses.includes(FORWARDED_USE);
 
 /** Whether a key may sign this for the client. */
-function isOffered(offer: Offer, asked: SignedData, blob: Buffer, client: Client): boolean {
+function isOffered(offer: Offer, asked: SshSignedData, blob: Buffer, client: SshClient): boolean {
   const { uses } = offer;
   const { bindings } = client;
   if (!isOfferedTo(client, offer)) return false;
@@ -168,7 +168,7 @@ function isOffered(offer: Offer, asked: SignedData, blob: Buffer, client: Client
   return uses.includes(use) || uses.includes('any');
 }
 
-function purposeOf(asked: SignedData): string {
+function purposeOf(asked: SshSignedData): string {
   if (asked.kind === 'login') return `log in as ${JSON.stringify(asked.user)}`;
   if (asked.kind === 'message') return `sign for ${JSON.stringify(asked.namespace)}`;
   return 'sign something that is neither a log-in nor a file';

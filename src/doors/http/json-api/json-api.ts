@@ -5,7 +5,7 @@ import type { Operation } from '../../../operations/declaration/operation.ts';
 import type { Method } from '../../../operations/declaration/route.ts';
 import { readQuery } from '../../../operations/json-api/query.ts';
 import { readDocument } from '../../../operations/json-api/request.ts';
-import type { AskedRequest, Door, Result } from '../../../operations/pipeline/asked-request.ts';
+import type { AnswerPrinter, AskedRequest, Result } from '../../../operations/pipeline/asked-request.ts';
 import { DocumentEndpoints } from '../../../operations/pipeline/endpoints.ts';
 import { isWelcome } from '../../../operations/pipeline/judge.ts';
 import { perform } from '../../../operations/pipeline/perform.ts';
@@ -28,7 +28,7 @@ import {
 } from './documents.ts';
 import { JSON_API_PREFIX } from './prefix.ts';
 
-export interface JsonApiOptions {
+interface JsonApiOptions {
   readonly routes: readonly ServedRoute[];
   readonly served: () => ServedCore | undefined;
   readonly failed: NoteFailure;
@@ -103,7 +103,7 @@ export class JsonApi {
     };
   }
 
-  #door(exchange: Exchange): Door<Answer> {
+  #door(exchange: Exchange): AnswerPrinter<Answer> {
     return {
       unauthenticated: () => resultOf(UNAUTHORIZED, 'unauthorized'),
       refused() {

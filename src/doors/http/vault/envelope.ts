@@ -9,7 +9,7 @@ import type { Answer } from '../exchange.ts';
  */
 
 export const JSON_TYPE = 'application/json';
-export const NO_STORE = { 'cache-control': 'no-store' } as const;
+const NO_STORE = { 'cache-control': 'no-store' } as const;
 
 /** Request data in the envelope. */
 export interface Labels {
@@ -146,7 +146,7 @@ function printMembers(members: object | undefined): string {
 }
 
 /** Serializes JSON with the members of every object sorted by code unit; undefined ones are omitted. */
-export const printSorted = (value: unknown): string => escapeHtml(sortedJson(value));
+const printSorted = (value: unknown): string => escapeHtml(sortedJson(value));
 
 function sortedJson(value: unknown): string {
   if (Array.isArray(value)) {

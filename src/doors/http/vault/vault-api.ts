@@ -5,7 +5,7 @@ import type { Mount } from '../../../mounts/mount.ts';
 import { isSystemPath, LOGIN_PREFIX } from '../../../mounts/paths.ts';
 import { type Core, NOBODY, type Operation, resultOf } from '../../../operations/declaration/operation.ts';
 import { type Method, routesOf } from '../../../operations/declaration/route.ts';
-import type { AskedRequest, Door, Result } from '../../../operations/pipeline/asked-request.ts';
+import type { AnswerPrinter, AskedRequest, Result } from '../../../operations/pipeline/asked-request.ts';
 import { type Endpoint, VaultEndpoints } from '../../../operations/pipeline/endpoints.ts';
 import { isWelcome } from '../../../operations/pipeline/judge.ts';
 import { perform } from '../../../operations/pipeline/perform.ts';
@@ -32,7 +32,7 @@ const MAX_STRANGER_BODY_BYTES = 64 * 1024;
 /** Maximum number of unknown parameters of a login that are listed in a warning. */
 const MOST_WARNED = 32;
 
-export interface VaultApiOptions {
+interface VaultApiOptions {
   readonly routes: readonly ServedRoute[];
   /** Core while the server is unsealed. */
   readonly served: () => ServedCore | undefined;
@@ -135,7 +135,7 @@ export class VaultApi {
       return OF_WEB_PAGE.answer;
     }
     const body = request.method === 'POST' ? await exchange.body.read(MAX_STRANGER_BODY_BYTES) : undefined;
-    const raw = { ...readKnown(operation, request, exchange, body), ...match.captures };
+    const raw = { ...readKnown(operation, request, exchange, { body }), ...match.captures };
     const call = { core: core ?? this.#options.sealedCore, caller: NOBODY };
     const labels = { id: randomUUID(), mountType: mountTypeOf(request.path, undefined) };
     return printOutcome(labels, operation, await run(call, operation, raw), []);
@@ -165,14 +165,14 @@ export class VaultApi {
         const body = method === 'POST' ? await exchange.body.read(limit) : undefined;
         const mostUnknown = endpoint.mount === undefined ? 0 : MOST_WARNED;
         const sent = isOpen(endpoint)
-          ? readKnown(operation, request, exchange, body, mostUnknown)
+          ? readKnown(operation, request, exchange, { body, mostUnknown })
           : readParameters(request, exchange, body);
         return { sent, recorded: sent };
       },
     };
   }
 
-  #door(exchange: Exchange, { id, endpoint }: AskedRequest): Door<Answer> {
+  #door(exchange: Exchange, { id, endpoint }: AskedRequest): AnswerPrinter<Answer> {
     const { method, path, mount, isOpenPath } = endpoint;
     const isOfWebPage = isOpen(endpoint) && mount !== undefined && isOfStrangePage(exchange);
     return {
@@ -208,6 +208,11 @@ export class VaultApi {
   }
 }
 
+interface BodyToRead {
+  readonly body: Buffer | undefined;
+  readonly mostUnknown?: number | undefined;
+}
+
 /**
  * Reads the known parameters of an unauthenticated request: thousands of other names would be copied, sorted and hashed
  * for nothing.
@@ -217,8 +222,7 @@ function readKnown(
   { params }: Operation,
   request: VaultRequest,
   exchange: Exchange,
-  body: Buffer | undefined,
-  mostUnknown = 0,
+  { body, mostUnknown = 0 }: BodyToRead,
 ): Readonly<Record<string, unknown>> {
   const sent = readParameters(request, exchange, body, 'rounded');
   const known = Object.keys(params).filter((name) => Object.hasOwn(sent, name));

@@ -14,10 +14,10 @@ import {
   type ChooseGeneration,
   type ExclusiveOptions,
   type Flaw,
-  type Followed,
+  type FollowedState,
   LOCK_WAIT_MS,
   type Mend,
-  type State,
+  type StoreState,
   type Version,
   type WriteSession,
 } from '../backend.ts';
@@ -77,7 +77,7 @@ export class FilesBackend implements Backend {
     throw noStore(this.place, MAKE_OR_NAME);
   }
 
-  async state(): Promise<State> {
+  async state(): Promise<StoreState> {
     const state = await this.#read();
     this.#admit(state);
     this.#checkDirectories(state.generation);
@@ -88,7 +88,7 @@ export class FilesBackend implements Backend {
    * Reads the state.
    * @throws `corrupt` only if there is a store: an inaccessible store is not damaged
    */
-  async #read(): Promise<State> {
+  async #read(): Promise<StoreState> {
     try {
       return this.#directory.state.read();
     } catch (error) {
@@ -97,13 +97,13 @@ export class FilesBackend implements Backend {
     }
   }
 
-  async follow(): Promise<Followed> {
+  async follow(): Promise<FollowedState> {
     const { followCommit } = await import('./unfinished.ts');
     return followCommit(this, this.#directory, () => this.#stateInAMoment());
   }
 
   /** Returns the state after waiting a moment, at most once per commit, for a commit in progress. */
-  async #stateInAMoment(): Promise<State> {
+  async #stateInAMoment(): Promise<StoreState> {
     const start = elapsedMs();
     for (;;) {
       const state = await this.state();
@@ -180,7 +180,7 @@ export class FilesBackend implements Backend {
     return { generation: present.generation, revision: present.revision };
   }
 
-  async #replaceMissingState(others: readonly string[]): Promise<State> {
+  async #replaceMissingState(others: readonly string[]): Promise<StoreState> {
     const { layout, state } = this.#directory;
     const [generation, ...more] = listGenerations(layout);
     if (generation === undefined || more.length > 0 || others.length > 0) {
@@ -197,7 +197,7 @@ export class FilesBackend implements Backend {
    * Checks a state against the last-seen revision.
    * @throws WentBack if it is older; another error if it is not even the same store
    */
-  #admit(present: State): void {
+  #admit(present: StoreState): void {
     const { layout, state } = this.#directory;
     try {
       state.admit(present);

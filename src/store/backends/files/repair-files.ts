@@ -3,7 +3,14 @@ import { chmodSync, lstatSync, readdirSync, rmdirSync, type Stats, statSync, tru
 import { join } from 'node:path';
 import { asCofferError } from '../../../ground/errors.ts';
 import { REPAIR, RESTORE } from '../../refusals.ts';
-import { areas, type BlobRef, type ChooseGeneration, type Flaw, type Mend, type State } from '../backend.ts';
+import {
+  areas,
+  type BlobRef,
+  type ChooseGeneration,
+  type Flaw,
+  type Mend,
+  type StoreState,
+} from '../backend.ts';
 import { type StoreDirectory, stagedName } from './commit.ts';
 import { diskError, errorCode } from './disk-errors.ts';
 import {
@@ -31,7 +38,7 @@ const STATE_IS_BACK =
   'has the file again that names the present state; servers that were running go on after "coffer store accept", or a restart';
 
 /** Flaw and its repair, if there is one. */
-interface Found extends Flaw {
+interface MendableFlaw extends Flaw {
   readonly mend?: { readonly done: string; run(): void };
 }
 
@@ -46,7 +53,7 @@ export const flawsOf = (directory: StoreDirectory): Flaw[] =>
  * Yields flaws, directories before their contents; the next one is searched only after the previous one was repaired,
  * because that may make it visible.
  */
-function* findFlaws({ layout, state }: StoreDirectory): Generator<Found> {
+function* findFlaws({ layout, state }: StoreDirectory): Generator<MendableFlaw> {
   if (statsOf(layout.directory, statSync) === undefined) return;
   yield* flawsOfEntry(layout.directory, DIRECTORY_MODE);
   if (!isThere(layout.header)) return;
@@ -67,7 +74,7 @@ function* findFlaws({ layout, state }: StoreDirectory): Generator<Found> {
   }
 }
 
-function* flawsOfLock(path: string): Generator<Found> {
+function* flawsOfLock(path: string): Generator<MendableFlaw> {
   const stats = statsOf(path, lstatSync);
   const place = { file: path };
   if (stats?.isDirectory() === true) {
@@ -99,7 +106,11 @@ const OPEN_TO_OTHERS = 0o066;
  * @param expected mode that it was created with; determines the expected file type
  * @param forbidden harmful mode bits; reading is harmless where contents are sealed
  */
-function* flawsOfEntry(path: string, expected: number, forbidden = WRITABLE_BY_OTHERS): Generator<Found> {
+function* flawsOfEntry(
+  path: string,
+  expected: number,
+  forbidden = WRITABLE_BY_OTHERS,
+): Generator<MendableFlaw> {
   const isDirectory = expected === DIRECTORY_MODE;
   // Symbolic links to directories, and one to the lock, may be intended.
   const stats = statsOf(path, isDirectory ? statSync : lstatSync);
@@ -166,7 +177,7 @@ async function replaceState(
   { layout, state }: StoreDirectory,
   mended: Mend[],
   choose: ChooseGeneration,
-): Promise<State> {
+): Promise<StoreState> {
   if (!isThere(state.path)) makeDirectory(state.path);
   const generations = listGenerations(layout);
   const from = decidedJournal(state.decided)?.from;
@@ -186,7 +197,11 @@ async function replaceState(
 }
 
 /** Repairs a decided commit so that it can be finished. Changes lost from it were never acknowledged to a caller. */
-async function mendUnfinished(directory: StoreDirectory, found: State, mended: Mend[]): Promise<State> {
+async function mendUnfinished(
+  directory: StoreDirectory,
+  found: StoreState,
+  mended: Mend[],
+): Promise<StoreState> {
   const { state, layout } = directory;
   const path = join(state.decided, JOURNAL);
   const bytes = readWhole(path);
@@ -279,7 +294,7 @@ function digestAt(path: string): string | undefined {
 const isSame = (a: Journal['from'], b: Journal['from']): boolean =>
   a.generation === b.generation && a.revision === b.revision;
 
-function presentState(path: string, list: () => State | undefined): State | undefined {
+function presentState(path: string, list: () => StoreState | undefined): StoreState | undefined {
   return namesIn(path).length === 0 ? undefined : list();
 }
 

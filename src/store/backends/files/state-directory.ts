@@ -2,7 +2,7 @@ import { readdirSync, type Stats, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { type CofferError, corrupt, placed } from '../../../ground/errors.ts';
 import { REPAIR } from '../../refusals.ts';
-import type { State, Version } from '../backend.ts';
+import type { StoreState, Version } from '../backend.ts';
 import { type Sighting, Witness } from '../witness.ts';
 import { diskError, errorCode } from './disk-errors.ts';
 import { deleteTree, moveFile, writeDurably } from './durable-files.ts';
@@ -15,7 +15,7 @@ export const DECIDED = 'commit';
 const LISTING_ATTEMPTS = 20;
 
 interface Listing {
-  readonly state: State | undefined;
+  readonly state: StoreState | undefined;
   /** All other names in the directory. */
   readonly others: readonly string[];
 }
@@ -31,7 +31,7 @@ export class StateDirectory {
   readonly path: string;
   readonly #prefix: string;
   readonly witness: Witness;
-  #known: State | undefined;
+  #known: StoreState | undefined;
   /**
    * State file, whose inode stays the same through all commits: a different one means a different copy of the store.
    */
@@ -48,7 +48,7 @@ export class StateDirectory {
    * Reads the current state.
    * @throws `corrupt` if there is none
    */
-  read(): State {
+  read(): StoreState {
     const known = this.#known;
     if (known?.settled === true && isSame(this.#file, this.#look(known))) return known;
     for (let attempt = 0; attempt < LISTING_ATTEMPTS; attempt++) {
@@ -72,7 +72,7 @@ export class StateDirectory {
    * Checks a state that was read or listed against what this process has seen before.
    * @throws WentBack if it is older
    */
-  admit(present: State): void {
+  admit(present: StoreState): void {
     if (present !== this.#known) this.#remember(present, this.#look(present));
     if (this.#sighting !== undefined) this.witness.check(this.#sighting);
   }
@@ -100,27 +100,27 @@ export class StateDirectory {
   }
 
   /** Returns the path of the file that represents a state. */
-  file(state: State): string {
+  file(state: StoreState): string {
     return `${this.#prefix}${stateName(state)}`;
   }
 
   /** Changes the state to `to` in one step. */
-  change(from: State, to: State): void {
+  change(from: StoreState, to: StoreState): void {
     moveFile(this.file(from), this.file(to));
     this.#made(to);
   }
 
   /** Writes the first state file, or restores a missing one. */
-  async create(state: State): Promise<void> {
+  async create(state: StoreState): Promise<void> {
     await writeDurably(this.file(state), new Uint8Array(0));
     this.#made(state);
   }
 
-  #made(state: State): void {
+  #made(state: StoreState): void {
     this.witness.saw(this.#remember(state, this.#look(state)));
   }
 
-  #remember(state: State, file: Stats | undefined): Sighting {
+  #remember(state: StoreState, file: Stats | undefined): Sighting {
     const { generation, revision } = state;
     this.#known = state;
     this.#file = file ?? this.#file;
@@ -129,7 +129,7 @@ export class StateDirectory {
     return this.#sighting;
   }
 
-  #look(state: State): Stats | undefined {
+  #look(state: StoreState): Stats | undefined {
     try {
       return statSync(this.file(state), { throwIfNoEntry: false });
     } catch (error) {
@@ -159,18 +159,18 @@ export class StateDirectory {
 const isSame = (a: Stats | undefined, b: Stats | undefined): boolean =>
   a !== undefined && a.ino === b?.ino && a.dev === b.dev && a.birthtimeMs === b.birthtimeMs;
 
-export const settled = (version: Version): State => ({ ...version, settled: true });
-export const unsettled = (version: Version): State => ({ ...version, settled: false });
+export const settled = (version: Version): StoreState => ({ ...version, settled: true });
+export const unsettled = (version: Version): StoreState => ({ ...version, settled: false });
 
-function parseStateName(name: string): State | undefined {
+function parseStateName(name: string): StoreState | undefined {
   const [, word, generation, revision] = STATE_FILE.exec(name) ?? [];
   if (word === undefined) return undefined;
   return { generation: Number(generation), revision: Number(revision), settled: word === 'clean' };
 }
 
-const stateName = (state: State): string =>
+const stateName = (state: StoreState): string =>
   `${state.settled ? 'clean' : 'dirty'}-${state.generation}-${state.revision}`;
 
 /** Sorts the newest state first; of equal ones the unsettled one, because finishing a commit twice is harmless. */
-const newestFirst = (a: State, b: State): number =>
+const newestFirst = (a: StoreState, b: StoreState): number =>
   b.generation - a.generation || b.revision - a.revision || Number(a.settled) - Number(b.settled);

@@ -7,9 +7,9 @@ import {
   type BlobRef,
   type ChooseGeneration,
   type Flaw,
-  type Followed,
+  type FollowedState,
   type Mend,
-  type State,
+  type StoreState,
   type Version,
   type WriteSession,
 } from '../backend.ts';
@@ -33,8 +33,8 @@ const ATTEMPTS = 1000;
 export async function followCommit(
   backend: Backend,
   directory: StoreDirectory,
-  look: () => Promise<State>,
-): Promise<Followed> {
+  look: () => Promise<StoreState>,
+): Promise<FollowedState> {
   const { layout, state } = directory;
   for (let attempt = 0; attempt < ATTEMPTS; attempt++) {
     const found = await look();
@@ -52,7 +52,7 @@ export async function followCommit(
     const isApplied = journal === undefined && isThere(state.decided);
     if (!isThere(state.file(found))) continue;
     if (isUndecided) return { state: { ...found, settled: true }, view: backend };
-    const next: State = {
+    const next: StoreState = {
       ...found,
       revision: found.revision + 1,
       settled: journal !== undefined || isApplied,
@@ -111,7 +111,7 @@ class DecidedView implements Backend {
     return this.#backend.header();
   }
 
-  state(): Promise<State> {
+  state(): Promise<StoreState> {
     return this.#backend.state();
   }
 

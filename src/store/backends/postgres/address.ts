@@ -17,7 +17,7 @@ type GivenHost = Pick<Host, 'port'> & { readonly host: string | undefined };
  */
 const DEFAULT_HOST = 'localhost';
 
-export type SslMode = 'disable' | 'prefer' | 'require' | 'verify-ca' | 'verify-full';
+type SslMode = 'disable' | 'prefer' | 'require' | 'verify-ca' | 'verify-full';
 const SSL_MODES: readonly SslMode[] = ['disable', 'prefer', 'require', 'verify-ca', 'verify-full'];
 
 /** Location of a store in PostgreSQL, and how to connect to it. */

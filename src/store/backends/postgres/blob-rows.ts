@@ -1,14 +1,14 @@
 import type { Blob, BlobRef } from '../backend.ts';
-import type { Client } from './connection.ts';
+import type { PostgresClient } from './connection.ts';
 
 /** Blobs that are sent together. */
-export type Batch = readonly Blob[];
+export type BlobBatch = readonly Blob[];
 
 const BATCH_BLOBS = 500;
 const BATCH_BYTES = 4 * 1024 * 1024;
 
 /** Groups blobs into batches that are bounded in number and, except for a single large blob, in bytes. */
-export async function* inBatches(blobs: AsyncIterable<Blob>): AsyncGenerator<Batch> {
+export async function* inBatches(blobs: AsyncIterable<Blob>): AsyncGenerator<BlobBatch> {
   let batch: Blob[] = [];
   let bytes = 0;
   for await (const blob of blobs) {
@@ -24,10 +24,10 @@ export async function* inBatches(blobs: AsyncIterable<Blob>): AsyncGenerator<Bat
 
 /** Inserts blobs; existing rows get the new content. */
 export async function insertBlobs(
-  client: Client,
+  client: PostgresClient,
   schema: string,
   generation: number,
-  batch: Batch,
+  batch: BlobBatch,
 ): Promise<void> {
   await client.query({
     name: 'insert blobs',

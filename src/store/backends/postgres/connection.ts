@@ -8,7 +8,7 @@ import { isRefusedTls, ReplicaError, SilenceError } from './database-errors.ts';
 import { PATIENCE } from './patience.ts';
 
 /** Client of the library. Its published type lacks the socket, and `ref` and `unref`, which let the process exit. */
-export type Client = Omit<LibraryClient, 'connection'> & {
+export type PostgresClient = Omit<LibraryClient, 'connection'> & {
   ref(): void;
   unref(): void;
   readonly connection: { readonly stream: Socket };
@@ -48,11 +48,11 @@ export async function connectTo(
   host: Host,
   limits: StatementLimits,
   withTls: boolean,
-): Promise<Client> {
+): Promise<PostgresClient> {
   // Load the client only for stores in PostgreSQL.
   const { default: pg } = await import('pg');
   const ssl = withTls && tlsOptions(address);
-  const client = new pg.Client({ ...configFor(address, host, limits), ssl }) as unknown as Client;
+  const client = new pg.Client({ ...configFor(address, host, limits), ssl }) as unknown as PostgresClient;
   // Callers with a pending query get the error as well; without a listener the event would end the process.
   client.on('error', () => undefined);
   try {
@@ -99,16 +99,16 @@ interface Greeting {
   readonly session?: string;
 }
 
-const sessions = new WeakMap<Client, string>();
+const sessions = new WeakMap<PostgresClient, string>();
 
 /** Returns the session that a connection had at first. */
-export const firstSessionOf = (client: Client): string => sessions.get(client) ?? '';
+export const firstSessionOf = (client: PostgresClient): string => sessions.get(client) ?? '';
 
 /**
  * Sets up a connection, regardless of the role's own settings: hexadecimal bytes, a new snapshot for each statement,
  * bounded statements, detection of dead peers, and commits that are on disk when they are acknowledged.
  */
-async function greet(client: Client, { statementMs, lockMs }: StatementLimits): Promise<void> {
+async function greet(client: PostgresClient, { statementMs, lockMs }: StatementLimits): Promise<void> {
   const results = (await client.query(
     `SET bytea_output = hex; SET default_transaction_isolation = 'read committed';
      SET statement_timeout = ${statementMs}; SET lock_timeout = ${lockMs()};
@@ -130,7 +130,11 @@ async function greet(client: Client, { statementMs, lockMs }: StatementLimits): 
  * vanished silently. The query fails then.
  * @see docs/decisions/0123
  */
-export async function hearing<T>(client: Client, silenceMs: number, ask: () => Promise<T>): Promise<T> {
+export async function hearing<T>(
+  client: PostgresClient,
+  silenceMs: number,
+  ask: () => Promise<T>,
+): Promise<T> {
   const { stream } = client.connection;
   const since = elapsedMs();
   let heard = stream.bytesRead;
@@ -157,18 +161,18 @@ export async function hearing<T>(client: Client, silenceMs: number, ask: () => P
   }
 }
 
-const doubts = new WeakMap<Client, () => void>();
+const doubts = new WeakMap<PostgresClient, () => void>();
 
 /**
  * Called when another connection to the same server has timed out: if this one has a pending query and has not received
  * anything either, it has timed out, too.
  */
-export const doubt = (client: Client): void => doubts.get(client)?.();
+export const doubt = (client: PostgresClient): void => doubts.get(client)?.();
 
 /**
  * Sends all queries of `send` in one packet: each packet wakes the database, which costs more than the query itself.
  */
-export function together<T>({ connection: { stream } }: Client, send: () => T): T {
+export function together<T>({ connection: { stream } }: PostgresClient, send: () => T): T {
   stream.cork();
   try {
     return send();
@@ -178,7 +182,7 @@ export function together<T>({ connection: { stream } }: Client, send: () => T): 
 }
 
 /** Closes a connection, gracefully if the peer still responds. Callers do not wait for it. */
-export function end(client: Client): void {
+export function end(client: PostgresClient): void {
   client.unref();
   client.end().catch(() => undefined);
   setTimeout(() => client.connection.stream.destroy(), GOODBYE_MS).unref();

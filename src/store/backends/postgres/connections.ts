@@ -3,13 +3,13 @@ import { elapsedMs } from '../../../ground/clock.ts';
 import { placed, unavailable } from '../../../ground/errors.ts';
 import type { PostgresAddress } from './address.ts';
 import {
-  type Client,
   connectTo,
   doubt,
   end,
   firstOf,
   hearing,
   mayFallBack,
+  type PostgresClient,
   type StatementLimits,
 } from './connection.ts';
 import {
@@ -22,7 +22,7 @@ import {
 import { PATIENCE } from './patience.ts';
 import { Sessions } from './sessions.ts';
 
-export interface PoolLimits extends StatementLimits {
+interface PoolLimits extends StatementLimits {
   /** Maximum number of connections. */
   readonly connections: number;
   /** Time to wait for a connection to be returned to the pool, in milliseconds. */
@@ -41,8 +41,8 @@ const IDLE_MS = 45_000;
 const HEAD_START_MS = 200;
 
 /** Pooled connection, borrowed until `giveBack`. */
-export interface Lent {
-  readonly client: Client;
+export interface LentConnection {
+  readonly client: PostgresClient;
   /**
    * Returns the connection to the pool.
    * @param broken whether to close it instead
@@ -69,18 +69,18 @@ export class Connections {
   readonly #onSilence: () => void;
   readonly #sessions: Sessions;
   /** Idle connections, each with the timer that closes it. */
-  readonly #idle = new Map<Client, NodeJS.Timeout>();
-  readonly #lent = new Set<Client>();
+  readonly #idle = new Map<PostgresClient, NodeJS.Timeout>();
+  readonly #lent = new Set<PostgresClient>();
   /** Total number of connections: borrowed, idle and being opened. */
   #open = 0;
-  readonly #waiting = new Set<PromiseWithResolvers<Client>>();
+  readonly #waiting = new Set<PromiseWithResolvers<PostgresClient>>();
   /** Last known primary; and hosts that refused TLS where it is only preferred. */
   #primary = 0;
   readonly #plainHosts = new Set<number>();
   #everConnected = false;
   #outage: Outage | undefined;
   #closed = false;
-  #kept: Lent | undefined;
+  #kept: LentConnection | undefined;
 
   /**
    * @param sessions shared with other connections of the same store
@@ -103,7 +103,7 @@ export class Connections {
    * @param silenceMs maximum time without any data from the database
    * @throws a CofferError; `unavailable` if no connection can be obtained within a bounded time
    */
-  async reading<T>(query: (client: Client) => Promise<T>, silenceMs = PATIENCE.answerMs): Promise<T> {
+  async reading<T>(query: (client: PostgresClient) => Promise<T>, silenceMs = PATIENCE.answerMs): Promise<T> {
     return this.#patiently(async () => {
       const { client, giveBack } = await this.#lend();
       let broken = true;
@@ -124,7 +124,7 @@ export class Connections {
    * Like `reading`, on a dedicated connection: for a query that runs continuously, one run after another. It does not
    * keep the process from exiting.
    */
-  async watching<T>(query: (client: Client) => Promise<T>): Promise<T> {
+  async watching<T>(query: (client: PostgresClient) => Promise<T>): Promise<T> {
     return this.#patiently(async () => {
       const lent = this.#kept ?? (await this.#keep());
       try {
@@ -139,7 +139,7 @@ export class Connections {
     });
   }
 
-  async #keep(): Promise<Lent> {
+  async #keep(): Promise<LentConnection> {
     const lent = await this.#lend();
     this.#kept = lent;
     // The database closes a connection that was idle for long.
@@ -147,14 +147,14 @@ export class Connections {
     return lent;
   }
 
-  #drop(lent: Lent): void {
+  #drop(lent: LentConnection): void {
     if (this.#kept !== lent) return;
     this.#kept = undefined;
     lent.giveBack(true);
   }
 
   /** Borrows a connection once `prepare` has succeeded on it; as with `reading`, `prepare` may run more than once. */
-  async lend(prepare: (client: Client) => Promise<void>): Promise<Lent> {
+  async lend(prepare: (client: PostgresClient) => Promise<void>): Promise<LentConnection> {
     return this.#patiently(async () => {
       const lent = await this.#lend();
       try {
@@ -241,11 +241,11 @@ export class Connections {
   }
 
   /** Takes an idle connection, or the first that is returned or opened. */
-  async #lend(): Promise<Lent> {
+  async #lend(): Promise<LentConnection> {
     if (this.#closed) throw this.#closedError();
     const [free] = this.#idle.keys();
     if (free !== undefined) return this.#lentOf(this.#takeIdle(free));
-    const turn = Promise.withResolvers<Client>();
+    const turn = Promise.withResolvers<PostgresClient>();
     this.#waiting.add(turn);
     const alarm = setTimeout(() => {
       if (this.#waiting.delete(turn)) turn.reject(this.#busyError());
@@ -258,7 +258,7 @@ export class Connections {
     }
   }
 
-  #lentOf(client: Client): Lent {
+  #lentOf(client: PostgresClient): LentConnection {
     client.ref();
     this.#lent.add(client);
     let isBack = false;
@@ -275,7 +275,7 @@ export class Connections {
   }
 
   /** Gives a connection to the longest waiter, or adds it to the idle ones. */
-  #offer(client: Client): void {
+  #offer(client: PostgresClient): void {
     if (this.#closed || !client.connection.stream.writable) {
       this.#lose(client);
       return;
@@ -291,13 +291,13 @@ export class Connections {
     this.#idle.set(client, closing);
   }
 
-  #takeIdle(client: Client): Client {
+  #takeIdle(client: PostgresClient): PostgresClient {
     clearTimeout(this.#idle.get(client));
     this.#idle.delete(client);
     return client;
   }
 
-  #lose(client: Client): void {
+  #lose(client: PostgresClient): void {
     this.#sessions.forget(client);
     end(client);
     this.#open--;
@@ -336,7 +336,7 @@ export class Connections {
   }
 
   /** Connects to the hosts, the last known primary first. */
-  async #connect(): Promise<Client> {
+  async #connect(): Promise<PostgresClient> {
     const { hosts } = this.#address;
     const attempts = hosts.map((_, step) => {
       const index = (this.#primary + step) % hosts.length;
@@ -362,7 +362,7 @@ export class Connections {
     return client;
   }
 
-  async #connectTo(index: number): Promise<Client> {
+  async #connectTo(index: number): Promise<PostgresClient> {
     const { hosts } = this.#address;
     const host = hosts[index] ?? hosts[0];
     try {

@@ -2,10 +2,10 @@ import { createHash, randomUUID } from 'node:crypto';
 import { corrupt, placed } from '../../../ground/errors.ts';
 import { storeThere } from '../../refusals.ts';
 import { type Blob, CREATION_WAIT_MS, type InitialContent } from '../backend.ts';
-import type { CreateOptions, Migration } from '../backend-kind.ts';
+import type { CreateOptions, StoreMigration } from '../backend-kind.ts';
 import type { PostgresAddress } from './address.ts';
-import { type Batch, inBatches, insertBlobs, printRef } from './blob-rows.ts';
-import { type Client, MARGIN_MS, SILENCE_MS } from './connection.ts';
+import { type BlobBatch, inBatches, insertBlobs, printRef } from './blob-rows.ts';
+import { MARGIN_MS, type PostgresClient, SILENCE_MS } from './connection.ts';
 import { Connections } from './connections.ts';
 import { databaseError } from './database-errors.ts';
 import { PATIENCE } from './patience.ts';
@@ -30,7 +30,7 @@ export async function createInPostgres(
     await inTransaction(client, () => migrateSchema(client, address));
     await checkSchema(client, address);
     await new StoreLock(client, address, { waitMs: CREATION_WAIT_MS, silenceMs: SILENCE_MS }).take();
-    const filling = new Filling(client, address, content);
+    const filling = new StoreCreation(client, address, content);
     await filling.begin(resume);
     try {
       await filling.fill();
@@ -46,7 +46,7 @@ export async function createInPostgres(
  * Creates the tables, or migrates them to this version.
  * @throws `corrupt` if they are newer; `unavailable` without the required privileges
  */
-export const migratePostgres = (address: PostgresAddress): Promise<Migration> =>
+export const migratePostgres = (address: PostgresAddress): Promise<StoreMigration> =>
   onOwnConnection(address, (client) => inTransaction(client, () => migrateSchema(client, address)));
 
 /**
@@ -55,7 +55,7 @@ export const migratePostgres = (address: PostgresAddress): Promise<Migration> =>
  */
 async function onOwnConnection<T>(
   address: PostgresAddress,
-  use: (client: Client, second: () => Promise<void>) => Promise<T>,
+  use: (client: PostgresClient, second: () => Promise<void>) => Promise<T>,
 ): Promise<T> {
   const connections = new Connections(address, {
     connections: 2,
@@ -78,7 +78,7 @@ async function onOwnConnection<T>(
   }
 }
 
-async function inTransaction<T>(client: Client, work: () => Promise<T>): Promise<T> {
+async function inTransaction<T>(client: PostgresClient, work: () => Promise<T>): Promise<T> {
   await client.query('BEGIN');
   try {
     const result = await work();
@@ -94,13 +94,13 @@ async function inTransaction<T>(client: Client, work: () => Promise<T>): Promise
 type Digests = Map<string, string>;
 
 /** Store that is being created. */
-class Filling {
-  readonly #client: Client;
+class StoreCreation {
+  readonly #client: PostgresClient;
   readonly #address: PostgresAddress;
   readonly #content: InitialContent;
   readonly #sent: Digests = new Map();
 
-  constructor(client: Client, address: PostgresAddress, content: InitialContent) {
+  constructor(client: PostgresClient, address: PostgresAddress, content: InitialContent) {
     this.#client = client;
     this.#address = address;
     this.#content = content;
@@ -162,7 +162,7 @@ class Filling {
     }
   }
 
-  async #insert(batch: Batch): Promise<void> {
+  async #insert(batch: BlobBatch): Promise<void> {
     await insertBlobs(this.#client, this.#address.schema, this.#content.version.generation, batch);
   }
 

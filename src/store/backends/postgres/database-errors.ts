@@ -9,7 +9,7 @@ import {
 } from '../../../ground/errors.ts';
 import { errorCode } from '../files/disk-errors.ts';
 
-interface Reason {
+interface DatabaseReason {
   readonly reason: Text;
   readonly hint?: string;
 }
@@ -19,7 +19,7 @@ const GRANT =
 const WAIT = 'it is tried again with the next request';
 const NOTHING_CHANGED = 'nothing was changed; check what else uses these tables, then retry';
 
-const POOLER: Reason = {
+const POOLER: DatabaseReason = {
   reason:
     'this address is a pooler in transaction mode, which supports neither session locks nor prepared statements',
   hint: 'use session mode ("pool_mode = session" in PgBouncer), or connect to the database directly; see "Connections" in docs/postgresql.md',
@@ -28,7 +28,7 @@ const POOLER: Reason = {
 /**
  * Reasons by SQLSTATE (PostgreSQL 15 documentation, appendix A) or, if no database answered, by the platform's code.
  */
-const REASONS: Readonly<Record<string, Reason>> = {
+const REASONS: Readonly<Record<string, DatabaseReason>> = {
   '28P01': {
     reason: 'the password is wrong',
     hint: 'check PGPASSWORD, PGPASSFILE or the password file',
@@ -103,7 +103,7 @@ export class ReplicaError extends Error {}
 export class PoolerError extends Error {}
 
 /** Returns the SQLSTATE of an error that a database sent. */
-export function sqlState(error: unknown): string | undefined {
+function sqlState(error: unknown): string | undefined {
   const code = errorCode(error);
   return code !== undefined && SQLSTATE.test(code) && !code.startsWith('E') ? code : undefined;
 }
@@ -150,7 +150,7 @@ export function databaseError(error: unknown, place: DatabasePlace): unknown {
 }
 
 /** Returns the reason why client and server do not agree on encryption. */
-function tlsReason(code: string, message: string): Reason | undefined {
+function tlsReason(code: string, message: string): DatabaseReason | undefined {
   if (NO_TLS.test(message)) {
     return {
       reason: 'the database offers no TLS',
@@ -172,7 +172,7 @@ function tlsReason(code: string, message: string): Reason | undefined {
   return undefined;
 }
 
-function ownReason(error: unknown, message: string): Reason {
+function ownReason(error: unknown, message: string): DatabaseReason {
   if (error instanceof PoolerError) return POOLER;
   if (error instanceof ReplicaError) {
     return {

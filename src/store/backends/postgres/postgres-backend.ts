@@ -9,15 +9,15 @@ import {
   type Flaw,
   LOCK_WAIT_MS,
   type Mend,
-  type State,
+  type StoreState,
   type WriteSession,
 } from '../backend.ts';
 import type { BackendOptions } from '../backend-kind.ts';
 import { Witness } from '../witness.ts';
 import type { PostgresAddress } from './address.ts';
 import { isBlobName, printRef } from './blob-rows.ts';
-import { type Client, MARGIN_MS } from './connection.ts';
-import { Connections, type Lent } from './connections.ts';
+import { MARGIN_MS, type PostgresClient } from './connection.ts';
+import { Connections, type LentConnection } from './connections.ts';
 import { PATIENCE } from './patience.ts';
 import { checkSchema } from './schema.ts';
 import { PostgresSession, REKEY_MS } from './session.ts';
@@ -43,7 +43,7 @@ export class PostgresBackend implements Backend {
   /** Pool of one connection: writers of this process queue here instead of in the database. */
   readonly #writing: Connections;
   readonly #looks = new SharedLook(() => this.#look());
-  #known: { readonly commit: Commit; readonly state: State } | undefined;
+  #known: { readonly commit: Commit; readonly state: StoreState } | undefined;
 
   /** Creates a backend that connects on first use. */
   constructor(address: PostgresAddress, options: BackendOptions = {}) {
@@ -94,7 +94,7 @@ export class PostgresBackend implements Backend {
     });
   }
 
-  state(): Promise<State> {
+  state(): Promise<StoreState> {
     return this.#looks.ask();
   }
 
@@ -185,7 +185,9 @@ export class PostgresBackend implements Backend {
     this.#writing.close();
   }
 
-  async #begin(waitMs: number): Promise<{ readonly lent: Lent; readonly session: PostgresSession }> {
+  async #begin(
+    waitMs: number,
+  ): Promise<{ readonly lent: LentConnection; readonly session: PostgresSession }> {
     const since = this.witness.seen;
     let session: PostgresSession | undefined;
     const lent = await this.#writing.lend(async (client) => {
@@ -204,7 +206,7 @@ export class PostgresBackend implements Backend {
     }
   }
 
-  async #look(): Promise<State> {
+  async #look(): Promise<StoreState> {
     // Our own commit may be recorded before the response to an earlier look arrives.
     const since = this.witness.seen;
     const commit = await this.#reading.watching((client) => this.#presentCommit(client));
@@ -216,7 +218,7 @@ export class PostgresBackend implements Backend {
     return this.#known.state;
   }
 
-  async #presentCommit(client: Client): Promise<Commit> {
+  async #presentCommit(client: PostgresClient): Promise<Commit> {
     const { rows } = await client.query({
       name: 'state',
       text: `SELECT ${COMMIT_COLUMNS} FROM ${this.#address.schema}.store WHERE ready`,

@@ -1,8 +1,8 @@
 import { corrupt, type Place, placed, unavailable } from '../../../ground/errors.ts';
 import { noStore } from '../../refusals.ts';
-import type { Migration } from '../backend-kind.ts';
+import type { StoreMigration } from '../backend-kind.ts';
 import type { PostgresAddress } from './address.ts';
-import type { Client } from './connection.ts';
+import type { PostgresClient } from './connection.ts';
 
 /**
  * Migrations; each creates the next version of the schema from the previous one. `%` is the schema's name. Never
@@ -35,7 +35,7 @@ const MIGRATIONS: readonly string[] = [
 ];
 
 /** Schema version of this release. */
-export const SCHEMA_VERSION = MIGRATIONS.length;
+const SCHEMA_VERSION = MIGRATIONS.length;
 
 /** Tables and columns, with types as PostgreSQL prints them. */
 const SHAPE = {
@@ -44,7 +44,7 @@ const SHAPE = {
     'commit uuid, generation bigint, header bytea, ready boolean, revision bigint, single boolean; PRIMARY KEY (single)',
   version: 'single boolean, usable_from integer, version integer; PRIMARY KEY (single)',
 } as const;
-type Table = keyof typeof SHAPE;
+type TableName = keyof typeof SHAPE;
 
 interface VersionRow {
   readonly version: number;
@@ -57,7 +57,10 @@ interface VersionRow {
  * @returns undefined if our tables do not exist
  * @throws `corrupt` if only this table is missing
  */
-async function findVersion(client: Client, address: PostgresAddress): Promise<VersionRow | undefined> {
+async function findVersion(
+  client: PostgresClient,
+  address: PostgresAddress,
+): Promise<VersionRow | undefined> {
   if (!(await hasTable(client, address, 'version'))) {
     if (await hasTable(client, address, 'store')) throw altered(address, 'version', 'is missing');
     return undefined;
@@ -68,7 +71,11 @@ async function findVersion(client: Client, address: PostgresAddress): Promise<Ve
   return rows[0];
 }
 
-async function hasTable(client: Client, { schema }: PostgresAddress, table: Table): Promise<boolean> {
+async function hasTable(
+  client: PostgresClient,
+  { schema }: PostgresAddress,
+  table: TableName,
+): Promise<boolean> {
   const { rows } = await client.query<{ readonly found: boolean }>(
     `SELECT to_regclass('${schema}.${table}') IS NOT NULL AS found`,
   );
@@ -79,7 +86,7 @@ async function hasTable(client: Client, { schema }: PostgresAddress, table: Tabl
  * Checks the schema.
  * @throws `not-found`; `corrupt` if it is newer or was altered; `unavailable` if it is older
  */
-export async function checkSchema(client: Client, address: PostgresAddress): Promise<void> {
+export async function checkSchema(client: PostgresClient, address: PostgresAddress): Promise<void> {
   const found = await findVersion(client, address);
   const { place } = address;
   if (found === undefined) throw noStore(place, 'run "coffer init" to create one');
@@ -103,7 +110,7 @@ function refuseNewer({ version, usable_from }: VersionRow, place: Place): void {
   );
 }
 
-async function checkShape(client: Client, address: PostgresAddress): Promise<void> {
+async function checkShape(client: PostgresClient, address: PostgresAddress): Promise<void> {
   const { rows } = await client.query<{ readonly name: string; readonly shape: string }>(
     `SELECT t.relname AS name, (
         SELECT string_agg(a.attname || ' ' || format_type(a.atttypid, a.atttypmod), ', ' ORDER BY a.attname)
@@ -116,11 +123,11 @@ async function checkShape(client: Client, address: PostgresAddress): Promise<voi
   const found = new Map(rows.map(({ name, shape }) => [name, shape]));
   for (const [name, shape] of Object.entries(SHAPE)) {
     if (found.get(name) === shape) continue;
-    throw altered(address, name as Table, found.has(name) ? 'was modified' : 'is missing');
+    throw altered(address, name as TableName, found.has(name) ? 'was modified' : 'is missing');
   }
 }
 
-const altered = ({ schema, place }: PostgresAddress, table: Table, what: string) =>
+const altered = ({ schema, place }: PostgresAddress, table: TableName, what: string) =>
   corrupt(placed`the table ${schema}.${table} of ${place} ${what}`, {
     hint: `expected: ${SHAPE[table]}; undo the change, or restore the database from a backup`,
   });
@@ -129,7 +136,10 @@ const altered = ({ schema, place }: PostgresAddress, table: Table, what: string)
  * Creates the schema or migrates it to this version. Must run in a transaction; running servers wait meanwhile.
  * @throws `corrupt` if it is newer; `unavailable` if the role lacks privileges
  */
-export async function migrateSchema(client: Client, address: PostgresAddress): Promise<Migration> {
+export async function migrateSchema(
+  client: PostgresClient,
+  address: PostgresAddress,
+): Promise<StoreMigration> {
   const { schema } = address;
   await client.query('SELECT pg_advisory_xact_lock($1)', [MIGRATION_LOCK]);
   const before = await findVersion(client, address);
@@ -142,7 +152,7 @@ export async function migrateSchema(client: Client, address: PostgresAddress): P
 }
 
 /** Creates the schema only if it is missing: a role may own a schema without the privilege to create one. */
-async function makeSchema(client: Client, schema: string): Promise<void> {
+async function makeSchema(client: PostgresClient, schema: string): Promise<void> {
   const { rows } = await client.query<{ readonly found: boolean }>(
     `SELECT to_regnamespace('${schema}') IS NOT NULL AS found`,
   );

@@ -3,8 +3,8 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { CofferError, placed, unavailable, unconfirmed } from '../../../ground/errors.ts';
 import type { Blob, Change, CommitOptions, Version, WriteSession } from '../backend.ts';
 import type { PostgresAddress } from './address.ts';
-import { type Batch, bytea, inBatches, insertBlobs } from './blob-rows.ts';
-import { type Client, hearing, together } from './connection.ts';
+import { type BlobBatch, bytea, inBatches, insertBlobs } from './blob-rows.ts';
+import { hearing, type PostgresClient, together } from './connection.ts';
 import { databaseError, isConnectionLoss, isSerializationFailure } from './database-errors.ts';
 import { PATIENCE } from './patience.ts';
 import type { Commit, StoreLock } from './store-lock.ts';
@@ -25,7 +25,7 @@ const LOOK_ROUND_MS = 5000;
  * @see docs/decisions/0090
  */
 export class PostgresSession implements WriteSession {
-  readonly #client: Client;
+  readonly #client: PostgresClient;
   readonly #address: PostgresAddress;
   readonly #statements: CommitStatements;
   readonly #lock: StoreLock;
@@ -35,7 +35,7 @@ export class PostgresSession implements WriteSession {
   hasProof = false;
 
   /** @param at commit seen under the lock */
-  constructor(client: Client, address: PostgresAddress, lock: StoreLock, at: Commit) {
+  constructor(client: PostgresClient, address: PostgresAddress, lock: StoreLock, at: Commit) {
     this.#client = client;
     this.#address = address;
     this.#lock = lock;
@@ -153,7 +153,7 @@ export class PostgresSession implements WriteSession {
     this.hasProof = true;
   }
 
-  async #insert(generation: number, batch: Batch): Promise<void> {
+  async #insert(generation: number, batch: BlobBatch): Promise<void> {
     await hearing(this.#client, PATIENCE.largeCommitMs, () =>
       insertBlobs(this.#client, this.#address.schema, generation, batch),
     ).catch(this.#explain);

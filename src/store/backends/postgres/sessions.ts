@@ -1,4 +1,4 @@
-import { type Client, firstSessionOf, hearing, SESSION } from './connection.ts';
+import { firstSessionOf, hearing, type PostgresClient, SESSION } from './connection.ts';
 import { PoolerError } from './database-errors.ts';
 import { PATIENCE } from './patience.ts';
 
@@ -7,13 +7,13 @@ import { PATIENCE } from './patience.ts';
  * pooler that assigns sessions per transaction, several connections share one.
  */
 export class Sessions {
-  readonly #connections = new Map<string, Client>();
+  readonly #connections = new Map<string, PostgresClient>();
 
   /**
    * Registers a new connection.
    * @throws PoolerError if another live connection has its session
    */
-  async admit(client: Client): Promise<void> {
+  async admit(client: PostgresClient): Promise<void> {
     const session = firstSessionOf(client);
     const other = this.#connections.get(session);
     this.#connections.set(session, client);
@@ -22,20 +22,20 @@ export class Sessions {
   }
 
   /** Unregisters a connection that is about to close; its session may be reused then. */
-  forget(client: Client): void {
+  forget(client: PostgresClient): void {
     const session = firstSessionOf(client);
     if (this.#connections.get(session) === client) this.#connections.delete(session);
   }
 }
 
-const isAlive = (client: Client): Promise<boolean> =>
+const isAlive = (client: PostgresClient): Promise<boolean> =>
   hearing(client, PATIENCE.answerMs, () => client.query('SELECT')).then(
     () => true,
     () => false,
   );
 
 /** Whether a connection has a different session than at first; false if that cannot be determined. */
-export async function hasOtherSession(client: Client): Promise<boolean> {
+export async function hasOtherSession(client: PostgresClient): Promise<boolean> {
   try {
     const { rows } = await hearing(client, PATIENCE.answerMs, () =>
       client.query<{ readonly session: string }>(`SELECT ${SESSION} AS session`),

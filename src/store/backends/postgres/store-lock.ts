@@ -2,7 +2,7 @@ import { elapsedMs } from '../../../ground/clock.ts';
 import { type CofferError, placed, unavailable } from '../../../ground/errors.ts';
 import type { Version } from '../backend.ts';
 import type { PostgresAddress } from './address.ts';
-import { type Client, hearing, SILENCE_MS, together } from './connection.ts';
+import { hearing, type PostgresClient, SILENCE_MS, together } from './connection.ts';
 import { isLockTimeout, PoolerError } from './database-errors.ts';
 import { PATIENCE } from './patience.ts';
 import { hasOtherSession } from './sessions.ts';
@@ -27,7 +27,7 @@ export const commitOf = ({ generation, revision, commit }: CommitRow): Commit =>
   id: commit,
 });
 
-export interface LockLimits {
+interface LockLimits {
   /** Time to wait for other writers, in milliseconds. */
   readonly waitMs: number;
   /** Time without any data after which the database ends the session and with it the lock, in milliseconds. */
@@ -39,12 +39,12 @@ export interface LockLimits {
  * @see docs/decisions/0123
  */
 export class StoreLock {
-  readonly #client: Client;
+  readonly #client: PostgresClient;
   readonly #address: PostgresAddress;
   readonly #limits: LockLimits;
   #living: NodeJS.Timeout | undefined;
 
-  constructor(client: Client, address: PostgresAddress, limits: LockLimits) {
+  constructor(client: PostgresClient, address: PostgresAddress, limits: LockLimits) {
     this.#client = client;
     this.#address = address;
     this.#limits = limits;

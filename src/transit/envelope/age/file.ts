@@ -27,7 +27,7 @@ import {
   requireAuthentic,
 } from './header.ts';
 import { SCRYPT } from './passphrase.ts';
-import type { Identity, Recipient } from './recipients.ts';
+import type { AgeIdentity, Recipient } from './recipients.ts';
 
 /** Files in the age format. The payload is chunked like Coffer's own envelopes. */
 
@@ -63,7 +63,7 @@ function payloadKey(fileKey: Uint8Array, nonce: Uint8Array): KeyObject {
   return key;
 }
 
-export interface AgeEncryption {
+interface AgeEncryption {
   /** Recipients; at least one. */
   readonly recipients: readonly Recipient[];
   readonly armor: boolean;
@@ -129,7 +129,7 @@ export async function readAge(source: Lookahead): Promise<AgeFile> {
  * Unwraps the file key and authenticates the header; the caller overwrites the key.
  * @throws `denied` if no identity matches, or the header was changed
  */
-export async function openAge({ header }: AgeFile, identities: readonly Identity[]): Promise<Buffer> {
+export async function openAge({ header }: AgeFile, identities: readonly AgeIdentity[]): Promise<Buffer> {
   for (const identity of identities) {
     const fileKey = await identity.unwrap(header.stanzas);
     if (fileKey === undefined) continue;
@@ -146,7 +146,7 @@ function noneOpens({ stanzas }: AgeHeader): CofferError {
   });
 }
 
-async function stageOf(file: AgeFile, identities: readonly Identity[]): Promise<ChunkStage> {
+async function stageOf(file: AgeFile, identities: readonly AgeIdentity[]): Promise<ChunkStage> {
   const fileKey = await openAge(file, identities);
   const nonce = await readExactly(file.rest, NONCE_BYTES);
   if (nonce.length < NONCE_BYTES) throw truncated();
@@ -155,8 +155,8 @@ async function stageOf(file: AgeFile, identities: readonly Identity[]): Promise<
   return decryption(key, CHUNK_BYTES, AGE_CIPHER);
 }
 
-export interface AgeDecryption {
-  readonly identities: readonly Identity[];
+interface AgeDecryption {
+  readonly identities: readonly AgeIdentity[];
   readonly sink: ByteSink;
   readonly range?: ByteRange | undefined;
   readonly onProgress?: OnProgress;
@@ -206,7 +206,7 @@ export const agePlaintextBytes = ({ headerBytes }: AgeFile, fileBytes: number): 
  */
 export async function rewrapAge(
   file: AgeFile,
-  identities: readonly Identity[],
+  identities: readonly AgeIdentity[],
   recipients: readonly Recipient[],
   sink: ByteSink,
 ): Promise<void> {

@@ -6,7 +6,7 @@ import type { Random } from '../../../ground/random.ts';
 import { openOnce, sealOnce, ZERO_NONCE } from '../../key-types/age/kem.ts';
 import { damaged } from '../refusals.ts';
 import { printUnpadded, type Stanza, unpadded } from './header.ts';
-import { type Identity, type Recipient, requireShape } from './recipients.ts';
+import { type AgeIdentity, type Recipient, requireShape } from './recipients.ts';
 
 /** Passphrase recipients of age (C2SP, age.md, "scrypt"). */
 
@@ -54,7 +54,7 @@ export const passphraseRecipient = (
  * Creates an identity.
  * @param passphrase called if there is a file that needs it
  */
-export const passphraseIdentity = (passphrase: () => Promise<string | Uint8Array>): Identity => ({
+export const passphraseIdentity = (passphrase: () => Promise<string | Uint8Array>): AgeIdentity => ({
   async unwrap(stanzas) {
     const stanza = stanzas.find(({ type }) => type === SCRYPT);
     if (stanza === undefined) return undefined;

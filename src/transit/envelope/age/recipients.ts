@@ -22,7 +22,7 @@ export interface Recipient {
 }
 
 /** Identity that decrypts files. */
-export interface Identity {
+export interface AgeIdentity {
   /**
    * Unwraps the file key, which the caller overwrites.
    * @returns undefined if none of the stanzas matches this identity
@@ -33,7 +33,7 @@ export interface Identity {
 
 const KEMS: readonly AgeKem[] = [x25519Kem, xWingKem, p256Kem, mlKemP256Kem];
 
-export const BODY_BYTES = FILE_KEY_BYTES + TAG_BYTES;
+const BODY_BYTES = FILE_KEY_BYTES + TAG_BYTES;
 
 /** A recipient or an identity as age writes it. @throws `invalid` when it is mistyped, or of a kind that is not known. */
 function parseKey(
@@ -111,7 +111,7 @@ export function ageRecipient(text: string): Recipient {
  * Parses an `AGE-SECRET-KEY-…` into an identity.
  * @throws `invalid`, without the text in it
  */
-export function ageIdentity(text: string): Identity {
+export function ageIdentity(text: string): AgeIdentity {
   const { kem, bytes: secret } = parseKey(
     text,
     (known) => known.identityPrefix,

@@ -12,7 +12,7 @@ import { SECRET_BYTES } from '../../key-types/age/kem.ts';
 import { openWithEd25519, sealForEd25519 } from '../../key-types/age/ssh-ed25519.ts';
 import { damaged } from '../refusals.ts';
 import { FILE_KEY_BYTES, printUnpadded, type Stanza, unpadded } from './header.ts';
-import { type Identity, type Recipient, requireShape } from './recipients.ts';
+import { type AgeIdentity, type Recipient, requireShape } from './recipients.ts';
 
 /** SSH keys as recipients and identities (C2SP, age.md, "ssh-rsa" and "ssh-ed25519"). */
 
@@ -58,7 +58,7 @@ export function sshRecipient(key: KeyObject, blob: Uint8Array): Recipient {
  * @param blob public key in SSH's encoding
  * @throws `unsupported`
  */
-export function sshIdentity(privateKey: KeyObject, blob: Uint8Array): Identity {
+export function sshIdentity(privateKey: KeyObject, blob: Uint8Array): AgeIdentity {
   const publicKey = createPublicKey(privateKey);
   const own = typeOf(publicKey, blob);
   const tag = Buffer.from(tagOf(blob));

@@ -106,17 +106,18 @@ export function exactSaltBytes(
   return bytes;
 }
 
+interface PssSigning {
+  readonly hash: DigestHashName;
+  readonly digest: Uint8Array;
+  readonly saltLength: SaltLength;
+  readonly random: Random;
+}
+
 /**
  * Signs a caller's digest with RSASSA-PSS (RFC 8017, 8.1.1), MGF1 with the same hash.
  * @throws `invalid` if the digest does not have the length of the hash, or the salt does not fit
  */
-export function signPssDigest(
-  key: KeyObject,
-  hash: DigestHashName,
-  digest: Uint8Array,
-  saltLength: SaltLength,
-  random: Random,
-): Buffer {
+export function signPssDigest(key: KeyObject, { hash, digest, saltLength, random }: PssSigning): Buffer {
   const digestHash = DIGEST_HASHES[hash];
   const modulusBits = modulusBitsOf(key);
   const saltBytes =
@@ -130,16 +131,20 @@ export function signPssDigest(
   return privateEncrypt({ key, padding: RSA_NO_PADDING }, block);
 }
 
+interface PssVerification {
+  readonly hash: DigestHashName;
+  readonly digest: Uint8Array;
+  readonly signature: Uint8Array;
+  readonly saltLength: SaltLength;
+}
+
 /**
  * Verifies, the counterpart of {@link signPssDigest}; a digest of the wrong length is simply not valid.
  * @throws `invalid` if the requested salt cannot fit the key
  */
 export function verifyPssDigest(
   key: KeyObject,
-  hash: DigestHashName,
-  digest: Uint8Array,
-  signature: Uint8Array,
-  saltLength: SaltLength,
+  { hash, digest, signature, saltLength }: PssVerification,
 ): boolean {
   const saltBytes = exactSaltBytes(key, hash, saltLength);
   if (digest.length !== DIGEST_HASHES[hash].digestBytes) return false;
@@ -148,7 +153,12 @@ export function verifyPssDigest(
   const modulusBits = modulusBitsOf(key);
   const leading = block.length - Math.ceil((modulusBits - 1) / 8);
   if (block.subarray(0, leading).some((byte) => byte !== 0)) return false;
-  return pssMatches(DIGEST_HASHES[hash], digest, block.subarray(leading), modulusBits, saltBytes);
+  return pssMatches(DIGEST_HASHES[hash], {
+    digest,
+    encoded: block.subarray(leading),
+    modulusBits,
+    saltBytes,
+  });
 }
 
 const wrongDigestLength = (message: string, hash: string) =>
@@ -197,17 +207,18 @@ function encodePss(hash: DigestHash, digest: Uint8Array, salt: Uint8Array, modul
   return Buffer.concat([block, h, Buffer.from([TRAILER])]);
 }
 
+interface PssEncoding {
+  readonly digest: Uint8Array;
+  readonly encoded: Buffer;
+  readonly modulusBits: number;
+  readonly saltBytes: number | undefined;
+}
+
 /**
  * EMSA-PSS-VERIFY (RFC 8017, 9.1.2) of an existing digest.
  * @param saltBytes the only accepted length; undefined takes the length from the padding
  */
-function pssMatches(
-  hash: DigestHash,
-  digest: Uint8Array,
-  encoded: Buffer,
-  modulusBits: number,
-  saltBytes: number | undefined,
-): boolean {
+function pssMatches(hash: DigestHash, { digest, encoded, modulusBits, saltBytes }: PssEncoding): boolean {
   const length = encodedBytes(modulusBits);
   if (encoded.length !== length || encoded[length - 1] !== TRAILER) return false;
   const block = Buffer.from(encoded.subarray(0, length - hash.digestBytes - 1));

@@ -6,7 +6,7 @@ import {
   type FetchedKeys,
   fetchedRef,
   type JwtConfig,
-  type Room,
+  type JwtPorts,
 } from '../../../../src/access/methods/jwt/documents.ts';
 import { IssuerKeys } from '../../../../src/access/methods/jwt/issuer-keys.ts';
 import { printSource } from '../../../../src/access/methods/jwt/key-set.ts';
@@ -45,7 +45,7 @@ beforeAll(async () => {
 });
 
 let clock: FakeClock;
-let room: Room;
+let room: JwtPorts;
 beforeEach(async () => {
   clock = new FakeClock();
   const store = await memoryStore();

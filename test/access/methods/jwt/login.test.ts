@@ -1,6 +1,6 @@
 import { expect, it, vi } from 'vitest';
 import { writeConfig } from '../../../../src/access/methods/jwt/config.ts';
-import type { JwtConfig, Room } from '../../../../src/access/methods/jwt/documents.ts';
+import type { JwtConfig, JwtPorts } from '../../../../src/access/methods/jwt/documents.ts';
 import { login } from '../../../../src/access/methods/jwt/login.ts';
 import { jwtMounts } from '../../../../src/access/methods/jwt/mount-type.ts';
 import { writeRole } from '../../../../src/access/methods/jwt/roles.ts';
@@ -26,7 +26,7 @@ const trusting = (pem: string): JwtConfig => ({
   oidc_response_mode: '',
   oidc_response_types: [],
 });
-const configure = (room: Room, pem: string) =>
+const configure = (room: JwtPorts, pem: string) =>
   writeConfig(room, trusting(pem), { skipsValidation: false, clientSecret: '', provider: {} });
 
 it('a key that is withdrawn while a login with it is under way lets nobody in', async () => {

@@ -1,5 +1,5 @@
 import type { Duplex } from 'node:stream';
-import type { CallName, Given, Taken } from '../../../../src/doors/agent/pkcs11/rpc/calls.ts';
+import type { CallName, GivenValues, Taken } from '../../../../src/doors/agent/pkcs11/rpc/calls.ts';
 import { FrameReader, writeFrame } from '../../../../src/doors/agent/pkcs11/rpc/frames.ts';
 import { readAnswer, writeCall } from './rpc/client-codec.ts';
 
@@ -36,16 +36,16 @@ export class RpcClient {
   }
 
   /** The answer, or a return value that is not 0; -1 when the connection was closed. */
-  async call<N extends CallName>(name: N, values: Taken<N>): Promise<Given<N> | number> {
+  async call<N extends CallName>(name: N, values: Taken<N>): Promise<GivenValues<N> | number> {
     const body = await this.send(writeCall(name, values, this.#version >= 2 ? 'flagged' : 'marked'));
     return body === undefined ? -1 : readAnswer(name, body);
   }
 
   /** @throws for anything but an answer. */
-  async ok<N extends CallName>(name: N, values: Taken<N>): Promise<Given<N>> {
+  async ok<N extends CallName>(name: N, values: Taken<N>): Promise<GivenValues<N>> {
     const answer = await this.call(name, values);
     if (typeof answer === 'number') throw new Error(`${name} failed: 0x${answer.toString(16)}`);
-    return answer as Given<N>;
+    return answer as GivenValues<N>;
   }
 
   send(body: Buffer): Promise<Buffer | undefined> {

@@ -13,7 +13,7 @@ import type {
   Flaw,
   InitialContent,
   Mend,
-  State,
+  StoreState,
   Version,
   WriteSession,
 } from '../../../../src/store/backends/backend.ts';
@@ -67,7 +67,7 @@ export class SqliteBackend implements Backend {
   readonly #file: SqliteFile;
   readonly #broken: Break | undefined;
   readonly #lock: FileLock | OwnLock;
-  #known: { readonly id: string; readonly state: State } | undefined;
+  #known: { readonly id: string; readonly state: StoreState } | undefined;
 
   constructor(path: string, broken: Break | undefined, { lockWaitMs = LOCK_WAIT_MS }: BackendOptions) {
     this.place = { file: path };
@@ -93,7 +93,7 @@ export class SqliteBackend implements Backend {
     });
   }
 
-  async state(): Promise<State> {
+  async state(): Promise<StoreState> {
     const { generation, revision, id } = this.#file.use(rowIn);
     if (this.#broken !== 'no witness') this.witness.check({ generation, revision, id });
     if (this.#known?.id !== id) this.#known = { id, state: { generation, revision, settled: true } };

@@ -85,7 +85,12 @@ describe.each(names)('PSS over a %s digest', (name) => {
     (saltLength) => {
       const expected =
         { auto: LONGEST_SALT[name], hash: digestBytes }[saltLength as string] ?? Number(saltLength);
-      const signature = signPssDigest(rsa.privateKey, name, digest, saltLength, systemRandom);
+      const signature = signPssDigest(rsa.privateKey, {
+        hash: name,
+        digest,
+        saltLength,
+        random: systemRandom,
+      });
       const check = (saltBytes: number): boolean =>
         verify(nodeName, message, { key: rsa.publicKey, padding, saltLength: saltBytes }, signature);
       expect(check(expected)).toBe(true);
@@ -96,16 +101,30 @@ describe.each(names)('PSS over a %s digest', (name) => {
   it('verifies a signature of the message, whose salt length is detected or demanded', () => {
     const signature = sign(nodeName, message, { key: rsa.privateKey, padding, saltLength: 20 });
     const valid = (saltLength: 'auto' | 'hash' | number): boolean =>
-      verifyPssDigest(rsa.publicKey, name, digest, signature, saltLength);
+      verifyPssDigest(rsa.publicKey, { hash: name, digest, signature, saltLength });
     expect([valid('auto'), valid(20), valid(19), valid(21)]).toEqual([true, true, false, false]);
     expect(valid('hash')).toBe(digestBytes === 20);
-    expect(verifyPssDigest(other.publicKey, name, digest, signature, 'auto')).toBe(false);
-    expect(verifyPssDigest(rsa.publicKey, name, digest.subarray(1), signature, 'auto')).toBe(false);
+    expect(verifyPssDigest(other.publicKey, { hash: name, digest, signature, saltLength: 'auto' })).toBe(
+      false,
+    );
+    expect(
+      verifyPssDigest(rsa.publicKey, {
+        hash: name,
+        digest: digest.subarray(1),
+        signature,
+        saltLength: 'auto',
+      }),
+    ).toBe(false);
   });
 
   it('refuses a digest of another length, and a salt that does not fit', () => {
     const short = thrownBy(() =>
-      signPssDigest(rsa.privateKey, name, digest.subarray(1), 'auto', systemRandom),
+      signPssDigest(rsa.privateKey, {
+        hash: name,
+        digest: digest.subarray(1),
+        saltLength: 'auto',
+        random: systemRandom,
+      }),
     );
     expect(short).toMatchObject({
       kind: 'invalid',
@@ -113,8 +132,14 @@ describe.each(names)('PSS over a %s digest', (name) => {
     });
     const tooLong = LONGEST_SALT[name] + 1;
     for (const attempt of [
-      () => signPssDigest(rsa.privateKey, name, digest, tooLong, systemRandom),
-      () => verifyPssDigest(rsa.publicKey, name, digest, Buffer.alloc(256), tooLong),
+      () => signPssDigest(rsa.privateKey, { hash: name, digest, saltLength: tooLong, random: systemRandom }),
+      () =>
+        verifyPssDigest(rsa.publicKey, {
+          hash: name,
+          digest,
+          signature: Buffer.alloc(256),
+          saltLength: tooLong,
+        }),
     ]) {
       expect(thrownBy(attempt)).toMatchObject({
         kind: 'invalid',
@@ -129,10 +154,17 @@ describe('PSS at its edges', () => {
   const digest = digestOf('sha2-256');
 
   it('works both ways with a modulus of 2049 bits', () => {
-    const ours = signPssDigest(odd.privateKey, 'sha2-256', digest, 'auto', systemRandom);
+    const ours = signPssDigest(odd.privateKey, {
+      hash: 'sha2-256',
+      digest,
+      saltLength: 'auto',
+      random: systemRandom,
+    });
     expect(verify('sha256', message, { key: odd.publicKey, padding }, ours)).toBe(true);
     const theirs = sign('sha256', message, { key: odd.privateKey, padding });
-    expect(verifyPssDigest(odd.publicKey, 'sha2-256', digest, theirs, 'auto')).toBe(true);
+    expect(
+      verifyPssDigest(odd.publicKey, { hash: 'sha2-256', digest, signature: theirs, saltLength: 'auto' }),
+    ).toBe(true);
   });
 
   it('refuses every single-bit change of a signature', () => {
@@ -140,7 +172,9 @@ describe('PSS at its edges', () => {
     for (let bit = 0; bit < 8 * signature.length; bit += 7) {
       const changed = Buffer.from(signature);
       changed[bit >> 3] = (changed[bit >> 3] ?? 0) ^ (1 << (bit & 7));
-      expect(verifyPssDigest(rsa.publicKey, 'sha2-256', digest, changed, 'auto')).toBe(false);
+      expect(
+        verifyPssDigest(rsa.publicKey, { hash: 'sha2-256', digest, signature: changed, saltLength: 'auto' }),
+      ).toBe(false);
     }
   });
 
@@ -151,7 +185,9 @@ describe('PSS at its edges', () => {
     [257, 0],
   ])('takes %i bytes of the value %i for an invalid signature', (length, value) => {
     const junk = Buffer.alloc(length, value);
-    expect(verifyPssDigest(rsa.publicKey, 'sha2-256', digest, junk, 'auto')).toBe(false);
+    expect(
+      verifyPssDigest(rsa.publicKey, { hash: 'sha2-256', digest, signature: junk, saltLength: 'auto' }),
+    ).toBe(false);
     expect(verifyPkcs1Digest(rsa.publicKey, 'sha2-256', digest, junk)).toBe(false);
   });
 });

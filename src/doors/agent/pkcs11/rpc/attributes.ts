@@ -66,16 +66,16 @@ export const ATTRIBUTE = {
 export const NO_AS_BYTES = Buffer.alloc(1);
 
 /** Value of an attribute. */
-export type AttributeValue = boolean | number | Buffer | readonly number[] | readonly Attribute[];
+export type AttributeValue = boolean | number | Buffer | readonly number[] | readonly ObjectAttribute[];
 
-export interface Attribute {
+export interface ObjectAttribute {
   readonly type: number;
   /** Undefined if it does not exist, or is not revealed. */
   readonly value: AttributeValue | undefined;
 }
 
 /** Requested attribute. */
-export interface Wanted {
+export interface WantedAttribute {
   readonly type: number;
   /** Size of the client's buffer, which the client itself manages. */
   readonly room: number;
@@ -142,10 +142,10 @@ const mechanismTypes: Writing<readonly number[]> = {
   },
 };
 
-const isTemplate = (value: AttributeValue): value is readonly Attribute[] =>
+const isTemplate = (value: AttributeValue): value is readonly ObjectAttribute[] =>
   Array.isArray(value) && value.every((one) => typeof one === 'object');
 
-const template: Writing<readonly Attribute[]> = {
+const template: Writing<readonly ObjectAttribute[]> = {
   is: isTemplate,
   length: (value) => ATTRIBUTE_BYTES * value.length,
   read: (reader, depth) => readAttributes(reader, depth + 1),
@@ -220,7 +220,7 @@ const WRITINGS: ReadonlyMap<number, Writing<AttributeValue>> = new Map(
 const writingOf = (type: number): Writing<AttributeValue> =>
   WRITINGS.get(type) ?? (bytes as Writing<AttributeValue>);
 
-function readAttribute(reader: WireReader, depth: number): Attribute {
+function readAttribute(reader: WireReader, depth: number): ObjectAttribute {
   const type = reader.uint32();
   if (reader.byte() === 0) return { type, value: undefined };
   // The length in the calling program is redundant.
@@ -228,7 +228,7 @@ function readAttribute(reader: WireReader, depth: number): Attribute {
   return { type, value: writingOf(type).read(reader, depth) };
 }
 
-function writeAttribute(writer: WireWriter, { type, value }: Attribute): void {
+function writeAttribute(writer: WireWriter, { type, value }: ObjectAttribute): void {
   writer.uint32(type);
   writer.byte(value === undefined ? 0 : 1);
   if (value === undefined) return;
@@ -239,18 +239,18 @@ function writeAttribute(writer: WireWriter, { type, value }: Attribute): void {
 }
 
 /** `aA` */
-export function readAttributes(reader: WireReader, depth = 0): readonly Attribute[] {
+export function readAttributes(reader: WireReader, depth = 0): readonly ObjectAttribute[] {
   if (depth > DEEPEST) throw malformed();
   return reader.many(reader.uint32(), MOST_ATTRIBUTES, () => readAttribute(reader, depth));
 }
 
-export function writeAttributes(writer: WireWriter, attributes: readonly Attribute[]): void {
+export function writeAttributes(writer: WireWriter, attributes: readonly ObjectAttribute[]): void {
   writer.uint32(attributes.length);
   for (const attribute of attributes) writeAttribute(writer, attribute);
 }
 
 /** `fA`: for a template with a buffer, the requests for its attributes are included. */
-export function readWanted(reader: WireReader, depth = 0): readonly Wanted[] {
+export function readWanted(reader: WireReader, depth = 0): readonly WantedAttribute[] {
   if (depth > DEEPEST) throw malformed();
   return reader.many(reader.uint32(), MOST_ATTRIBUTES, () => {
     const type = reader.uint32();

@@ -1,5 +1,11 @@
 import { Refused } from '../return-values.ts';
-import { type Attribute, readAttributes, readWanted, type Wanted, writeAttributes } from './attributes.ts';
+import {
+  type ObjectAttribute,
+  readAttributes,
+  readWanted,
+  type WantedAttribute,
+  writeAttributes,
+} from './attributes.ts';
 import { type Mechanism, readMechanism } from './mechanisms.ts';
 import { type MechanismLayout, malformed, WireReader, WireWriter } from './wire.ts';
 
@@ -93,17 +99,17 @@ const ulongs: GivenPart<readonly number[] | number> = {
   },
 };
 
-const attributes: TakenPart<readonly Attribute[]> & GivenPart<readonly Attribute[]> = {
+const attributes: TakenPart<readonly ObjectAttribute[]> & GivenPart<readonly ObjectAttribute[]> = {
   letters: 'aA',
   read: (reader) => readAttributes(reader),
   write: writeAttributes,
 };
 
-const wanted: TakenPart<readonly Wanted[]> = { letters: 'fA', read: (reader) => readWanted(reader) };
+const wanted: TakenPart<readonly WantedAttribute[]> = { letters: 'fA', read: (reader) => readWanted(reader) };
 
 const mechanism: TakenPart<Mechanism | undefined> = { letters: 'M', read: readMechanism };
 
-export interface Call<I extends readonly TakenPart<unknown>[], O extends readonly GivenPart<never>[]> {
+interface RpcCall<I extends readonly TakenPart<unknown>[], O extends readonly GivenPart<never>[]> {
   readonly id: number;
   readonly takes: I;
   readonly gives: O;
@@ -113,7 +119,7 @@ const call = <const I extends readonly TakenPart<unknown>[], const O extends rea
   id: number,
   takes: I,
   gives: O,
-): Call<I, O> => ({ id, takes, gives });
+): RpcCall<I, O> => ({ id, takes, gives });
 
 const byteRoom = room('fy');
 const ulongRoom = room('fu');
@@ -200,10 +206,12 @@ export const CALLS = {
 
 export type CallName = keyof typeof CALLS;
 export type Taken<N extends CallName> = ValuesTaken<(typeof CALLS)[N]['takes']>;
-export type Given<N extends CallName> = ValuesGiven<(typeof CALLS)[N]['gives']>;
+export type GivenValues<N extends CallName> = ValuesGiven<(typeof CALLS)[N]['gives']>;
 
 /** Call with its input values. */
-export type Asked = { readonly [N in CallName]: { readonly name: N; readonly values: Taken<N> } }[CallName];
+export type AskedCall = {
+  readonly [N in CallName]: { readonly name: N; readonly values: Taken<N> };
+}[CallName];
 
 const NAMES: ReadonlyMap<number, CallName> = new Map(
   Object.entries(CALLS).map(([name, { id }]) => [id, name as CallName]),
@@ -227,7 +235,7 @@ function write(id: number, letters: string, values: (writer: WireWriter) => void
  * Parses a call.
  * @throws `Refused` if it is unsupported or malformed
  */
-export function readCall(message: Buffer, layout: MechanismLayout): Asked {
+export function readCall(message: Buffer, layout: MechanismLayout): AskedCall {
   const reader = new WireReader(message, layout);
   const name = NAMES.get(reader.uint32());
   const letters = reader.array()?.toString('latin1');
@@ -235,10 +243,10 @@ export function readCall(message: Buffer, layout: MechanismLayout): Asked {
     throw new Refused('functionNotSupported');
   const values = CALLS[name].takes.map((part: TakenPart<unknown>) => part.read(reader));
   if (!reader.isAtEnd) throw malformed();
-  return { name, values } as unknown as Asked;
+  return { name, values } as unknown as AskedCall;
 }
 
-export const writeAnswer = <N extends CallName>(name: N, values: Given<N>): Buffer =>
+export const writeAnswer = <N extends CallName>(name: N, values: GivenValues<N>): Buffer =>
   write(CALLS[name].id, lettersOf(CALLS[name].gives), (writer) => {
     const given: readonly unknown[] = values;
     for (const [index, part] of CALLS[name].gives.entries()) part.write(writer, given[index] as never);

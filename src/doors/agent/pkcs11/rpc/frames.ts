@@ -27,7 +27,7 @@ export const writeFrame = (code: number, body: Buffer): Buffer => {
 };
 
 /** Header of a frame. */
-interface Head {
+interface FrameHead {
   readonly code: number;
   /** Bytes still to be skipped: options, and a body that is not buffered. */
   skip: number;
@@ -35,7 +35,7 @@ interface Head {
   readonly wanted: number | undefined;
 }
 
-function readHead(bytes: Buffer): Head {
+function readHead(bytes: Buffer): FrameHead {
   const options = bytes.readUInt32BE(OPTIONS_AT);
   const body = bytes.readUInt32BE(BODY_AT);
   const isKept = body <= MOST_BODY_BYTES;
@@ -49,7 +49,7 @@ function readHead(bytes: Buffer): Head {
 /** Splits a stream into frames. Buffers at most one body, in no more than twice the bytes received for it. */
 export class FrameReader {
   readonly #come = new ByteQueue();
-  #head: Head | undefined;
+  #head: FrameHead | undefined;
 
   /** Yields the frames that end in this piece; all of them must be consumed before the next piece. */
   *push(piece: Buffer): Generator<Frame, void> {

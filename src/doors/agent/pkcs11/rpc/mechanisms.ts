@@ -34,13 +34,13 @@ export const MECHANISM = {
 const M = MECHANISM;
 
 /** Numbers are `CKM_…` of the hash, and `CKG_…`. */
-export interface PssParameters {
+interface PssParameters {
   readonly hash: number;
   readonly maskGeneration: number;
   readonly saltBytes: number;
 }
 
-export interface OaepParameters {
+interface OaepParameters {
   readonly hash: number;
   readonly maskGeneration: number;
   /** `CKZ_…`: 1 if a label is given. */

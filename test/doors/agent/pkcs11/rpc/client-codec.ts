@@ -1,13 +1,13 @@
 import {
-  type Attribute,
+  type ObjectAttribute,
   readAttributes,
-  type Wanted,
+  type WantedAttribute,
   writeAttributes,
 } from '../../../../../src/doors/agent/pkcs11/rpc/attributes.ts';
 import {
   CALLS,
   type CallName,
-  type Given,
+  type GivenValues,
   type Taken,
 } from '../../../../../src/doors/agent/pkcs11/rpc/calls.ts';
 import { MECHANISM as M, type Mechanism } from '../../../../../src/doors/agent/pkcs11/rpc/mechanisms.ts';
@@ -41,8 +41,8 @@ const TAKEN: Readonly<Record<string, Write>> = {
   },
   fy: uint32,
   fu: uint32,
-  aA: (writer, value: readonly Attribute[]) => writeAttributes(writer, value),
-  fA(writer, value: readonly Wanted[]) {
+  aA: (writer, value: readonly ObjectAttribute[]) => writeAttributes(writer, value),
+  fA(writer, value: readonly WantedAttribute[]) {
     writer.uint32(value.length);
     for (const { type, room } of value) {
       writer.uint32(type);
@@ -102,7 +102,7 @@ export function writeCall<N extends CallName>(name: N, values: Taken<N>, layout:
 }
 
 /** @returns a number for a call that failed. @throws `Refused` for what answers another one. */
-export function readAnswer<N extends CallName>(name: N, message: Buffer): Given<N> | number {
+export function readAnswer<N extends CallName>(name: N, message: Buffer): GivenValues<N> | number {
   const { id, gives } = CALLS[name];
   const reader = new WireReader(message);
   const answered = reader.uint32();
@@ -111,5 +111,5 @@ export function readAnswer<N extends CallName>(name: N, message: Buffer): Given<
   if (answered !== id || letters !== lettersOf(gives)) throw malformed();
   const values = gives.map((part) => GIVEN[part.letters]?.(reader));
   if (!reader.isAtEnd) throw malformed();
-  return values as unknown as Given<N>;
+  return values as unknown as GivenValues<N>;
 }

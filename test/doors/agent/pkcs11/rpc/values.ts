@@ -1,5 +1,5 @@
 import fc, { type Arbitrary } from 'fast-check';
-import { ATTRIBUTE, type Attribute } from '../../../../../src/doors/agent/pkcs11/rpc/attributes.ts';
+import { ATTRIBUTE, type ObjectAttribute } from '../../../../../src/doors/agent/pkcs11/rpc/attributes.ts';
 import { MECHANISM, type Mechanism } from '../../../../../src/doors/agent/pkcs11/rpc/mechanisms.ts';
 
 /** Values of calls by chance, by the letters that the protocol has for them. */
@@ -10,7 +10,7 @@ const bytes = fc.uint8Array({ maxLength: 40 }).map((array) => Buffer.from(array)
 const pair = fc.tuple(byte, byte);
 
 const { label, token, class: kind, allowedMechanisms, startDate } = ATTRIBUTE;
-const attribute: Arbitrary<Attribute> = fc.oneof(
+const attribute: Arbitrary<ObjectAttribute> = fc.oneof(
   fc.constantFrom(label, token, kind, 0x8000_0001).map((type) => ({ type, value: undefined })),
   bytes.map((value) => ({ type: label, value })),
   bytes.map((value) => ({ type: 0x8000_0001, value })),
