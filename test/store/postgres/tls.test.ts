@@ -4,6 +4,7 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { type AddressInfo, createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { checkServerIdentity } from 'node:tls';
 import { afterEach, beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest';
 import { parseAddress } from '../../../src/store/backends/postgres/address.ts';
 import { tlsOptions } from '../../../src/store/backends/postgres/authentication.ts';
@@ -34,16 +35,19 @@ describe('the modes of TLS to a database', () => {
     expect(optionsFor('sslmode=require')).toEqual({ rejectUnauthorized: false });
     giveAuthority();
     const verified = { rejectUnauthorized: true, ca: 'the authority' };
-    const checked = { ...verified, checkServerIdentity: expect.any(Function) };
+    const checked = {
+      ...verified,
+      checkServerIdentity: expect.not.toSatisfy((check) => check === checkServerIdentity),
+    };
     expect(optionsFor('sslmode=require')).toEqual(checked);
     expect(optionsFor('sslmode=verify-ca')).toEqual(checked);
-    expect(optionsFor('sslmode=verify-full')).toEqual(verified);
+    expect(optionsFor('sslmode=verify-full')).toEqual({ ...verified, checkServerIdentity });
     expect(optionsFor('sslmode=prefer')).toEqual({ rejectUnauthorized: false });
     expect(optionsFor('sslmode=disable')).toBe(false);
   });
 
   it('check against the authorities of the platform with "verify-full" alone', () => {
-    expect(optionsFor('sslmode=verify-full')).toEqual({ rejectUnauthorized: true });
+    expect(optionsFor('sslmode=verify-full')).toEqual({ rejectUnauthorized: true, checkServerIdentity });
     expect(refusal(() => optionsFor('sslmode=verify-ca'))).toMatchObject({
       kind: 'invalid',
       message: 'sslmode=verify-ca requires sslrootcert',
