@@ -7,8 +7,8 @@ import { ownWords } from '../../ground/own-words.ts';
  * @param cause kept from callers, because parsers quote what they can't read, and that may be a secret.
  */
 export const malformed = (cause?: unknown): CofferError =>
-  invalid(ownWords('the parameters of the request can not be read'), {
-    hint: 'send them as the protocol has them',
+  invalid(ownWords('the parameters of the request cannot be read'), {
+    hint: 'send them in the format of the protocol',
     cause,
   });
 

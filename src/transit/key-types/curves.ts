@@ -41,6 +41,6 @@ export const P256: EcdsaCurve = curveCalled('P-256');
 
 function curveCalled(name: CurveName): EcdsaCurve {
   const found = ECDSA_CURVES.find(({ jwkName }) => jwkName === name);
-  if (found === undefined) throw new RangeError(`there is no curve ${name}`);
+  if (found === undefined) throw new RangeError(`unknown curve ${name}`);
   return found;
 }

@@ -154,7 +154,7 @@ const backup = (name: string, kem: AgeKem): BackupForm => ({
       try {
         requireUsable(kem, shown);
       } catch {
-        throw refusedBackup(`has a public half that is no ${name} key`);
+        throw refusedBackup(`has a public key that is not a ${name} key`);
       }
       return { publicKey: encodeBase64(shown) };
     }

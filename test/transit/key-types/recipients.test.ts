@@ -80,7 +80,7 @@ describe.each([p256, hybrid])('the public half of a key of the type $name', (typ
     const attempt = Promise.resolve().then(() => type.backup.read({ publicKey: bytes.toString('base64') }));
     expect(await rejectionOf(attempt)).toMatchObject({
       kind: 'invalid',
-      message: `backup has a public half that is no ${type.name} key`,
+      message: `backup has a public key that is not a ${type.name} key`,
     });
   });
 });
