@@ -169,6 +169,9 @@ const isRequest = (value: unknown): value is SentRequest =>
   isObject(value['headers']) &&
   (value['body'] === undefined || typeof value['body'] === 'string');
 
+/** Maximum number of calls of one connection in progress. A single read may bring hundreds, each with a large response. */
+const MOST_CALLS = 16;
+
 /**
  * Connection of one of Coffer's commands. Reading is paused until its requests are answered: a client that never reads
  * the responses only blocks itself.
@@ -176,30 +179,45 @@ const isRequest = (value: unknown): value is SentRequest =>
 class CommandPort implements Port {
   readonly #socket: Socket;
   readonly #port: Port;
-  #asked = 0;
+  readonly #calls: object[] = [];
+  #listener: (call: object) => void = () => undefined;
+  #inProgress = 0;
 
   constructor(socket: Socket) {
     this.#socket = socket;
     this.#port = portOver(socket);
+    socket.on('drain', () => this.#startCalls());
   }
 
   get isWaiting(): boolean {
-    return this.#asked > 0;
+    return this.#inProgress > 0 || this.#calls.length > 0;
   }
 
   onMessage(listener: (message: unknown) => void): void {
+    this.#listener = listener;
     this.#port.onMessage((message) => {
       // Other messages get no response, and the peer would wait for one forever.
       if (!isCall(message)) return;
-      this.#asked += 1;
-      this.#socket.pause();
-      listener(message);
+      this.#calls.push(message as object);
+      this.#startCalls();
     });
   }
 
   send(message: object): void {
-    this.#asked -= 1;
+    this.#inProgress -= 1;
     this.#port.send(message);
-    if (this.#asked === 0 && !this.#socket.writableNeedDrain) this.#socket.resume();
+    this.#startCalls();
+  }
+
+  #startCalls(): void {
+    while (this.#inProgress < MOST_CALLS && !this.#socket.writableNeedDrain) {
+      const call = this.#calls.shift();
+      if (call === undefined) break;
+      this.#inProgress += 1;
+      this.#listener(call);
+    }
+    const isIdle = this.#inProgress === 0 && this.#calls.length === 0 && !this.#socket.writableNeedDrain;
+    if (isIdle) this.#socket.resume();
+    else this.#socket.pause();
   }
 }

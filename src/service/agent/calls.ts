@@ -109,14 +109,14 @@ const MOST_BYTES = 400 * 2 ** 20;
  * Wraps a connection as a port. If a peer sends faster than it reads the responses, reading from it is paused until it
  * has read them.
  */
-export const portOver = (socket: Duplex): Port => ({
-  send(message) {
-    if (socket.destroyed) return;
-    writeFrame(socket, { head: message, body: [] });
-    if (socket.writableNeedDrain) {
-      socket.pause();
-      socket.once('drain', () => socket.resume());
-    }
-  },
-  onMessage: (listener) => readFrames(socket, ({ head }) => listener(head), MOST_BYTES),
-});
+export function portOver(socket: Duplex): Port {
+  socket.on('drain', () => socket.resume());
+  return {
+    send(message) {
+      if (socket.destroyed) return;
+      writeFrame(socket, { head: message, body: [] });
+      if (socket.writableNeedDrain) socket.pause();
+    },
+    onMessage: (listener) => readFrames(socket, ({ head }) => listener(head), MOST_BYTES),
+  };
+}

@@ -16,7 +16,7 @@ const RSA = ['rsa-2048', 'rsa-3072', 'rsa-4096'];
 const OFFERED: Readonly<Record<string, readonly string[]>> = {
   ssh: [...ON_CURVES, 'ed25519', ...RSA],
   pkcs11: [...ON_CURVES, ...RSA],
-  age: ['mlkem768-x25519', 'x25519'],
+  age: ['mlkem768-p256', 'mlkem768-x25519', 'p256', 'x25519'],
   sops: ENCRYPTING,
   kms: ENCRYPTING,
 };

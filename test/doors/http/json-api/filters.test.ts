@@ -173,7 +173,6 @@ describe('settings of a workspace', () => {
       'speculative-enabled': false,
       'structured-run-output-enabled': false,
       'terraform-version': '~> 1.9.0',
-      'trigger-patterns': ['/a/**/*'],
       'working-directory': 'infra/',
       'execution-mode': 'local',
       'source-name': 'my-app',
@@ -185,15 +184,17 @@ describe('settings of a workspace', () => {
       'setting-overwrites': { 'execution-mode': true },
       permissions: { 'can-force-delete': true },
     });
-    const change = {
-      data: { type: 'workspaces', attributes: { 'allow-destroy-plan': true, 'trigger-patterns': [] } },
-    };
-    const { json } = await call('PATCH', `${LIST}/settings`, change);
-    expect(json.data.attributes).toMatchObject({
-      ...attributes,
+    const changed = {
       'allow-destroy-plan': true,
-      'trigger-patterns': [],
-    });
+      'file-triggers-enabled': true,
+      'trigger-patterns': ['/a/**/*'],
+    };
+    for (const change of [changed, { 'trigger-patterns': [] }]) {
+      const { json } = await call('PATCH', `${LIST}/settings`, {
+        data: { type: 'workspaces', attributes: change },
+      });
+      expect(json.data.attributes).toMatchObject({ ...attributes, ...changed, ...change });
+    }
     expect((await call('POST', `${LIST}/settings/actions/safe-delete`)).status).toBe(204);
   });
 
