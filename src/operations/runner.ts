@@ -13,8 +13,7 @@ import {
 import { type Params, parseValues } from './declaration/params.ts';
 
 /**
- * Runs an operation: parses the values, then calls the handler. Used by all frontends. The outcome has no members that are
- * undefined, as none come over HTTP.
+ * Runs an operation: parses the values, then calls the handler. Used by all frontends.
  * @param raw wire name → JSON value, or text from a URL or a flag
  * @throws `invalid` naming the first parameter that is missing or of the wrong type; and errors of the operation
  */
@@ -22,8 +21,7 @@ export const run = async <P extends Params, D>(
   call: Call,
   operation: Operation<P, D>,
   raw: Readonly<Record<string, unknown>>,
-): Promise<Outcome<D>> =>
-  withoutUndefined(await operation.run({ ...call, sent: raw }, parseValues(operation.params, raw).values));
+): Promise<Outcome<D>> => operation.run({ ...call, sent: raw }, parseValues(operation.params, raw).values);
 
 export interface RunnerOptions {
   /** Default transit mount, without slashes at the ends; default `transit`. */
@@ -42,7 +40,10 @@ const stillAt = (view: View, store: Store): Store => ({
   close: () => undefined,
 });
 
-/** Creates a runner on an open store, as its owner, who needs no token. Closing it closes the store. */
+/**
+ * Creates a runner on an open store, as its owner, who needs no token. Closing it closes the store. Outcomes have no
+ * members that are undefined, as none come over HTTP.
+ */
 export function ownerRunner(core: Core, options: RunnerOptions = {}): Runner {
   const { mount: ownMount = DEFAULT_MOUNT, organization } = options;
   const callOf = (operation: Operation, mount: string): Call => ({
@@ -53,7 +54,7 @@ export function ownerRunner(core: Core, options: RunnerOptions = {}): Runner {
   return {
     async run(operation, raw, mount = ownMount) {
       const declaration = typeof operation === 'string' ? await loadOperation(operation) : operation;
-      return run(callOf(declaration, mount), declaration, raw);
+      return withoutUndefined(await run(callOf(declaration, mount), declaration, raw));
     },
     async at(asked) {
       const { findByPath } = await import('./by-path.ts');
@@ -61,7 +62,7 @@ export function ownerRunner(core: Core, options: RunnerOptions = {}): Runner {
       const { operation } = match.served;
       // Some transit operations are also below `sys/`, and need no mount.
       const call = callOf(operation, mount?.path ?? '');
-      return run(call, operation, { ...asked.parameters, ...match.captures });
+      return withoutUndefined(await run(call, operation, { ...asked.parameters, ...match.captures }));
     },
     async snapshot(work) {
       const { openCore } = await import('./core.ts');

@@ -121,7 +121,9 @@ describe('an agent of ssh', () => {
     expect(await client.sign(blob, login(blob))).toBeDefined();
     expect(await client.sign(blob, Buffer.from('anything'))).toBeDefined();
     await place.ok('agent offer laptop --ssh');
-    expect(await place.refused('agent offer laptop --ssh --use encrypt', 2)).toContain('no use of --ssh');
+    expect(await place.refused('agent offer laptop --ssh --use encrypt', 2)).toContain(
+      '--ssh has no use "encrypt"',
+    );
   });
 
   it('refuses to be changed from outside', async () => {

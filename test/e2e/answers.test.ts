@@ -27,6 +27,6 @@ describe('what the command answers without loading the rest of itself', () => {
       stdio: ['ignore', full, 'pipe'],
       encoding: 'utf8',
     });
-    expect([status, stderr]).toEqual([1, "coffer: can't write: no space left on device\n"]);
+    expect([status, stderr]).toEqual([1, 'coffer: cannot write: no space left on device\n']);
   });
 });

@@ -155,7 +155,7 @@ describe('coffer login', () => {
   it('leaves it at what a policy says when the token is good', async () => {
     await logIn();
     expect(await user.refused('transit decrypt orders vault:v1:x', 4)).toContain(
-      'grants "update" on transit/decrypt/orders',
+      'grant "update" on transit/decrypt/orders',
     );
   });
 
@@ -222,7 +222,7 @@ describe('coffer logout', () => {
     const path = join(logins(), hash('sha256', nowhere).slice(0, 32));
     cpSync(keptFiles()[0] ?? '', path);
     const gone = user.with({ COFFER_ADDR: nowhere });
-    expect(await gone.refused('logout', 1)).toContain('try again, or forget it with --no-revoke');
+    expect(await gone.refused('logout', 1)).toContain('retry, or delete it with --no-revoke');
     expect(keptFiles()).toContain(path);
     await gone.ok('logout --no-revoke');
     expect(keptFiles()).not.toContain(path);
@@ -240,9 +240,7 @@ describe.skipIf(!canUseTerminals)('coffer login on a terminal', () => {
       },
     );
     expect(exitCode).toBe(0);
-    expect(text).toMatch(
-      /Logged in to http:\/\/\S+ until \S+, with the policies app, default\.\n.*service:v1:/s,
-    );
+    expect(text).toMatch(/Logged in to http:\/\/\S+ until \S+\. Policies: app, default\.\n.*service:v1:/s);
     expect(text).not.toContain(PASSWORD);
   });
 

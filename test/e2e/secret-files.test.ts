@@ -85,7 +85,7 @@ describe.skipIf(process.platform === 'win32')('a file with a secret', () => {
     expect(line).toContain(
       `${file} belongs to another user (uid ${SOMEBODY}, yours is 0) (run "chown 0 ${file} && chmod 600 ${file}" as root)`,
     );
-    execFileSync('sh', ['-c', /run "(.*)"\)$/.exec(line)?.[1] ?? 'false']);
+    execFileSync('sh', ['-c', /run "(.*)" as root\)$/.exec(line)?.[1] ?? 'false']);
     await place.ok('doctor');
   });
 
@@ -145,7 +145,7 @@ describe.runIf(isRoot)('the socket of a server', () => {
     expect((await here.run(list)).stderr).not.toContain('warning');
     chownSync(path, SOMEBODY, 0);
     expect((await here.run(list)).stderr).toContain(
-      `coffer: warning: ${path} belongs to another user (uid ${SOMEBODY}), who can read the token and data\n`,
+      `coffer: warning: ${path} belongs to another user (uid ${SOMEBODY}): that user can read the token and data\n`,
     );
   });
 });

@@ -26,7 +26,7 @@ describe.runIf(process.platform === 'linux')('bytes that are no UTF-8', () => {
     const { exitCode, stdout, stderr } = await here.shell(script);
     expect({ exitCode, stdout }).toEqual({ exitCode: 2, stdout: '' });
     expect(stderr).toContain(named);
-    expect(stderr).toContain('is not UTF-8');
+    expect(stderr).toContain('is not valid UTF-8');
   });
 
   it('leave the character alone that Node puts in their place, where somebody typed it', async () => {

@@ -10,7 +10,7 @@ import type { Blob } from '../../src/store/backends/backend.ts';
 import { MemoryBackend } from '../../src/store/backends/memory.ts';
 import { openBackend } from '../../src/store/open.ts';
 import type { SealedStore } from '../../src/store/sealed/sealed-store.ts';
-import type { DocumentRef, Transaction } from '../../src/store/store.ts';
+import type { DocumentRef, Transaction, View } from '../../src/store/store.ts';
 import { type AroundCommit, withCommits } from './struck-backend.ts';
 import { KEY, rawCredential } from './temporary-store.ts';
 
@@ -44,6 +44,13 @@ const fate: fc.Arbitrary<Fate> = fc.oneof(
 const ref = (collection: string, id: string | number): DocumentRef => ({ collection, id: String(id) });
 const COUNT = ref('count', 'all');
 
+/** Which of the documents that all change are there, whatever the index says. */
+async function presentOf(view: View): Promise<string[]> {
+  const ids = [0, 1, 2, 3].map(String);
+  const found = await Promise.all(ids.map((id) => view.get(ref('shared', id))));
+  return ids.filter((_, index) => found[index] !== undefined);
+}
+
 /** What the store shows, each part of which must say the same. */
 async function picture(store: SealedStore) {
   return store.read(async (view) => {
@@ -54,6 +61,8 @@ async function picture(store: SealedStore) {
       marks,
       order: order.map((mark) => mark?.at ?? -1).sort((a, b) => a - b),
       bulks: await view.list('bulk'),
+      shared: await view.list('shared'),
+      present: await presentOf(view),
     };
   });
 }
@@ -132,6 +141,7 @@ it('what changes were told is what the store has, whatever else failed, and noth
 
         const isThere = (number: number): boolean => found.marks.includes(String(number));
         expect(found.count).toBe(found.marks.length);
+        expect(found.shared).toEqual(found.present);
         expect(found.order).toEqual(Array.from({ length: found.count }, (_, at) => at));
         for (const { number, kind, outcome } of outcomes) {
           const changes = kind !== 'looks' && kind !== 'throws';

@@ -148,6 +148,15 @@ describe('changes that come together', () => {
     expect(await store.read((view) => view.list('c'))).toEqual(['d', 'e']);
   });
 
+  it('put again what one of them deletes, so that it is listed again as well', async () => {
+    await store.transact((tx) => tx.put(ref('one'), { n: 1 }));
+    await Promise.all([
+      store.transact((tx) => tx.delete(ref('one'))),
+      store.transact((tx) => tx.put(ref('one'), { n: 2 })),
+    ]);
+    expect([await store.read((view) => view.list('c')), await read('one')]).toEqual([['one'], { n: 2 }]);
+  });
+
   it('leave no trace of what one of them puts and another deletes', async () => {
     const names = async () => store.backend.names((await store.backend.state()).generation, 'documents');
     const before = await names();
@@ -205,14 +214,15 @@ describe('changes that come together', () => {
     const outcomes = await Promise.allSettled([
       add('a'),
       store.transact((tx) => {
-        tx.put(ref('two', 'damaged'), {});
         tx.put(ref('mine'), {});
+        tx.put(ref('two', 'damaged'), {});
       }),
       add('b'),
     ]);
     expect(outcomes.map(({ status }) => status)).toEqual(['fulfilled', 'rejected', 'fulfilled']);
     expect(outcomes[1]).toMatchObject({ reason: { kind: 'corrupt' } });
     expect([await read('count'), await read('mine')]).toEqual([{ count: 2 }, undefined]);
+    expect(await store.read((view) => view.list('c'))).toEqual(['a', 'b', 'count']);
   });
 
   it('are durable before one of many documents is, which has a commit of its own', async () => {

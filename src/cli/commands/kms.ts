@@ -91,5 +91,5 @@ async function lastingRunner(session: Session): Promise<Runner> {
 
 function required(value: string | undefined, flag: string): string {
   if (value !== undefined) return value;
-  throw invalid(`missing required option --${flag}`, { field: `--${flag}` });
+  throw invalid(`missing required option --${flag}`);
 }
