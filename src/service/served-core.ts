@@ -21,7 +21,7 @@ export class ServedCore implements GuardedCore {
   readonly #auditLog: AuditAppender | undefined;
   readonly loginFailed: () => void;
   #looking: Promise<StoreLook> | undefined;
-  /** Counts looks at the store; and the one that saw what is taken up now. */
+  /** Number of looks at the store; and the look whose result is in use. */
   #looks = 0;
   #takenUp = 0;
   #present = new StoreLook('', []);
@@ -59,8 +59,9 @@ export class ServedCore implements GuardedCore {
   }
 
   /**
-   * The store's revision as of now, with what depends on it taken up. All requests that came in by this turn of the
-   * event loop share one look at the store; the look comes after the last of them, so it is fresh for each.
+   * Returns the store's current revision, after updating everything that depends on it. All requests that arrived by
+   * this turn of the event loop share one look at the store; the look comes after the last of them, so it is fresh for
+   * each.
    * @see docs/decisions/0063
    */
   look(): Promise<StoreLook> {
@@ -98,7 +99,7 @@ export class ServedCore implements GuardedCore {
     return this.#present.mountOf(path);
   }
 
-  /** While the store does not change, a mount's engine stays the same; every request has asked for the revision. */
+  /** Caches the engine of a mount while the store does not change; every request has read the revision. */
   #engineIn(core: Core, dialect: Dialect): Core['engine'] {
     const engines = new Map<string, Promise<Engine>>();
     this.#engines.push(engines);

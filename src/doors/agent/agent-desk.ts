@@ -27,9 +27,9 @@ interface Visit extends DeskOpening {
 const wasUsed = (): boolean => true;
 
 /**
- * The desk of a door to the store that an agent holds open: what is offered is kept in the store, and looked up for each request.
- * @param ask undefined where nobody can be asked.
- * @param question undefined where nobody can be asked to unlock the store.
+ * Creates the context of a protocol on the store that an agent has open: offers are stored, and read for each request.
+ * @param ask undefined if the user cannot be asked
+ * @param question undefined if the user cannot be asked to unlock the store
  */
 export function agentDesk(
   agent: Agent,

@@ -31,7 +31,7 @@ export interface HttpSettings {
 type SentExchange = Omit<Exchange, 'body' | 'onGone'>;
 type AnswerHead = Omit<Answer, 'body'>;
 
-/** HTTP, and the same requests for doors that speak something else. */
+/** HTTP frontend, which also answers the same requests from other protocols. */
 export interface HttpDoorKind extends Required<DoorKind<HttpSettings>> {
   answer(service: Service, exchange: Exchange): Promise<Answer>;
 }

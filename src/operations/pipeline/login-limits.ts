@@ -3,7 +3,7 @@ import { asCofferError, type ErrorKind } from '../../ground/errors.ts';
 import type { Mount } from '../../mounts/mount.ts';
 import type { AskedRequest, GuardedCore } from './asked-request.ts';
 
-/** The mount that somebody wants to log in at. */
+/** Returns the mount of a login. */
 export const loginMountOf = ({ endpoint: { operation, mount } }: AskedRequest): Mount | undefined =>
   operation?.unauthenticated ? mount : undefined;
 
@@ -19,7 +19,10 @@ interface CountedLogin {
 
 const NO_LOGIN: CountedLogin = { isBarred: false, failed: () => undefined, end: () => undefined };
 
-/** Counts a login from the moment it comes, before anything is read of what was sent. @see docs/decisions/0174 */
+/**
+ * Counts a login from its arrival, before the request is read.
+ * @see docs/decisions/0174
+ */
 export function countLogin({ access, loginFailed }: GuardedCore, asked: AskedRequest): CountedLogin {
   const mount = loginMountOf(asked);
   if (mount === undefined) return NO_LOGIN;

@@ -87,7 +87,7 @@ async function carryOut<A>(request: JudgedRequest<A>): Promise<Result<A>> {
   const { guarded, asked, door, judge, trail } = request;
   const { endpoint } = asked;
   const { match } = endpoint;
-  // What policies know of paths is nothing to the owner, who is told by the operation what there is not.
+  // Policy paths do not matter to the owner, whom the operation itself tells what does not exist.
   const policyPaths = asked.byOwner ? NO_PATHS : endpoint.policyPaths(guarded.core);
   const { paths, leadNowhere } = policyPaths instanceof Promise ? await policyPaths : policyPaths;
   if (!judge.allowsPaths(paths) || leadNowhere) return door.denied();

@@ -81,10 +81,10 @@ export class Agent implements ServerState {
   #lifetime = new Lifetime({ idleMs: LOCKED_MS, forMs: LOCKED_MS });
   #tick: NodeJS.Timeout | undefined;
   readonly #watchdog = new Watchdog();
-  /** Given out, and not answered yet. */
+  /** Nonces that were issued and not used yet. */
   readonly #nonces = new Set<string>();
   #looking: Promise<void> | undefined;
-  /** Operations under way. */
+  /** Number of operations in progress. */
   #busy = 0;
   #isOver = false;
 

@@ -215,7 +215,7 @@ const X25519 = 'x25519';
 const MLKEM768_X25519 = 'mlkem768-x25519';
 const MLKEM768_P256 = 'mlkem768-p256';
 
-/** PKCS#8 (RFC 8410), as every asymmetric key travels for which there is such a form. */
+/** PKCS#8 (RFC 8410), which all asymmetric keys that have this form use. */
 const x25519InPkcs8: SecretForm = {
   read(bytes) {
     const key = privateKeyFromPkcs8(bytes);
@@ -253,7 +253,7 @@ function p256PrivateKey(scalar: Buffer): KeyObject {
   return createPrivateKey({ key: { ...p256Jwk(point), d }, format: 'jwk' });
 }
 
-/** The seed alone. */
+/** The plain seed. */
 const seed = (name: string, print: SecretForm['print']): SecretForm => ({
   read(bytes) {
     if (bytes.length === SECRET_BYTES) return Buffer.from(bytes);

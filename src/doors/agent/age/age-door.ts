@@ -159,7 +159,7 @@ async function unwrapped(
     const { key, mount } = offer;
     await conversation.stillThere();
     const versions = await recipientVersions(desk, key, mount);
-    // Nobody is asked about a key that could not open the file anyway.
+    // Do not ask the user about a key that could not open the file anyway.
     if ((await sealedForKey(versions, stanzas)).length === 0) continue;
     await desk.consent(offer, 'open a file', gone);
     const found = await unwrapStanzas(desk, { name: key, mount, versions }, stanzas);

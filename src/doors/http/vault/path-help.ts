@@ -6,7 +6,10 @@ import { pathParams, printPath } from '../../../operations/declaration/route.ts'
 import type { PathOffer } from '../../../operations/pipeline/endpoints.ts';
 import type { ServedRoute } from '../../../operations/routes.ts';
 
-/** What `?help=1` on a path answers: what can be done there, from the declarations. It never does any of it. */
+/**
+ * Operation that answers `?help=1` on a path: lists the path's operations, from the declarations. It never runs any of
+ * them.
+ */
 export const pathHelp = (offerAt: (path: string) => PathOffer): Operation =>
   operation({
     route: 'GET /sys/help/:path+',

@@ -234,7 +234,7 @@ function readKnown(
 const isOfStrangePage = ({ headers, isOfAllowedPage }: Exchange): boolean =>
   headers.origin !== undefined && !isOfAllowedPage;
 
-/** Without a good token. */
+/** Whether the operation is available without a valid token. */
 const isOpen = ({ operation }: Endpoint): boolean =>
   (operation?.unauthenticated ?? operation?.strangers) === true;
 

@@ -35,7 +35,10 @@ const KEMS: readonly AgeKem[] = [x25519Kem, xWingKem, p256Kem, mlKemP256Kem];
 
 const BODY_BYTES = FILE_KEY_BYTES + TAG_BYTES;
 
-/** A recipient or an identity as age writes it. @throws `invalid` when it is mistyped, or of a kind that is not known. */
+/**
+ * Parses a recipient or an identity in age's encoding.
+ * @throws `invalid` if it is mistyped, or of an unknown type
+ */
 function parseKey(
   text: string,
   prefixOf: (kem: AgeKem) => string | undefined,
@@ -68,7 +71,10 @@ export const parseRecipient = (text: string) =>
     (kem) => kem.publicBytes,
   );
 
-/** The public half of an `AGE-SECRET-KEY-…`, as age writes it. @throws `invalid`, never with the text in it. */
+/**
+ * Returns the recipient of an `AGE-SECRET-KEY-…`.
+ * @throws `invalid`, without the text in it
+ */
 export function recipientOfIdentity(text: string): string {
   const { kem, bytes } = parseKey(
     text,

@@ -28,7 +28,7 @@ import {
  * the private key finds those that are its own: a device, for which they were made, is asked about no others.
  */
 
-/** Numbers of key encapsulations (RFC 9180, 7.1, and draft-ietf-hpke-pq). */
+/** KEM IDs (RFC 9180, 7.1, and draft-ietf-hpke-pq). */
 const DHKEM_P256 = 0x0010;
 const MLKEM768_P256 = 0x0050;
 const HYBRID_LABEL = 'MLKEM768-P256';
@@ -40,7 +40,7 @@ const NONE = Buffer.alloc(0);
 /** Labeled functions of the KEM's own suite (RFC 9180, 4.1). */
 const dhKem = labelledBy(Buffer.from('KEM\0\x10', 'latin1'));
 
-/** The hint by which a recipient knows its stanzas: of what was sent, and of its own point. */
+/** Computes the tag by which a recipient finds its stanzas, from the encapsulated key and the recipient's point. */
 function tagOf(info: string, sent: Uint8Array, point: Uint8Array): Buffer {
   const hash = createHash('sha256').update(point).digest().subarray(0, STANZA_TAG_BYTES);
   return extract(Buffer.from(info), Buffer.concat([sent, hash])).subarray(0, STANZA_TAG_BYTES);

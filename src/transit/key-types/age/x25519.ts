@@ -59,7 +59,7 @@ function wrapKeyOf(shared: Buffer, share: Uint8Array, publicKey: Uint8Array): Bu
   return key;
 }
 
-/** The stanza `X25519`. */
+/** Stanza `X25519`. */
 export const x25519Kem: WrittenKem = {
   stanza: 'X25519',
   recipientPrefix: 'age',
