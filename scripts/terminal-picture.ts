@@ -118,6 +118,7 @@ function drawn(lines: readonly Line[]): string {
     (color, index) => `  <circle cx="${MARGIN_PX + index * 18}" cy="18" r="5.5" fill="${color}"/>`,
   );
   return `<svg xmlns="http://www.w3.org/2000/svg" width="${width}" height="${height}" viewBox="0 0 ${width} ${height}">
+  <title>A terminal in which a key is created, a value encrypted and decrypted, and a file of secrets encrypted</title>
   <style>
     text { font: 14px ui-monospace, SFMono-Regular, Menlo, Consolas, "DejaVu Sans Mono", monospace; fill: #c9d1d9; white-space: pre }
     .typed { fill: #ffffff; font-weight: 600 }
