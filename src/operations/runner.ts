@@ -13,15 +13,23 @@ import {
 import { type Params, parseValues } from './declaration/params.ts';
 
 /**
- * Runs an operation: parses the values, then calls the handler. Used by all frontends.
+ * Runs an operation: parses the values, then calls the handler. The outcome is as the handler made it, for frontends that
+ * print it as JSON, which leaves undefined members out.
  * @param raw wire name → JSON value, or text from a URL or a flag
  * @throws `invalid` naming the first parameter that is missing or of the wrong type; and errors of the operation
  */
-export const run = async <P extends Params, D>(
+export const runToPrint = <P extends Params, D>(
   call: Call,
   operation: Operation<P, D>,
   raw: Readonly<Record<string, unknown>>,
 ): Promise<Outcome<D>> => operation.run({ ...call, sent: raw }, parseValues(operation.params, raw).values);
+
+/** Runs an operation as `runToPrint`. The outcome has no members that are undefined, as none come over HTTP. */
+export const run = async <P extends Params, D>(
+  call: Call,
+  operation: Operation<P, D>,
+  raw: Readonly<Record<string, unknown>>,
+): Promise<Outcome<D>> => withoutUndefined(await runToPrint(call, operation, raw));
 
 export interface RunnerOptions {
   /** Default transit mount, without slashes at the ends; default `transit`. */
@@ -40,10 +48,7 @@ const stillAt = (view: View, store: Store): Store => ({
   close: () => undefined,
 });
 
-/**
- * Creates a runner on an open store, as its owner, who needs no token. Closing it closes the store. Outcomes have no
- * members that are undefined, as none come over HTTP.
- */
+/** Creates a runner on an open store, as its owner, who needs no token. Closing it closes the store. */
 export function ownerRunner(core: Core, options: RunnerOptions = {}): Runner {
   const { mount: ownMount = DEFAULT_MOUNT, organization } = options;
   const callOf = (operation: Operation, mount: string): Call => ({
@@ -54,7 +59,7 @@ export function ownerRunner(core: Core, options: RunnerOptions = {}): Runner {
   return {
     async run(operation, raw, mount = ownMount) {
       const declaration = typeof operation === 'string' ? await loadOperation(operation) : operation;
-      return withoutUndefined(await run(callOf(declaration, mount), declaration, raw));
+      return run(callOf(declaration, mount), declaration, raw);
     },
     async at(asked) {
       const { findByPath } = await import('./by-path.ts');
@@ -62,7 +67,7 @@ export function ownerRunner(core: Core, options: RunnerOptions = {}): Runner {
       const { operation } = match.served;
       // Some transit operations are also below `sys/`, and need no mount.
       const call = callOf(operation, mount?.path ?? '');
-      return withoutUndefined(await run(call, operation, { ...asked.parameters, ...match.captures }));
+      return run(call, operation, { ...asked.parameters, ...match.captures });
     },
     async snapshot(work) {
       const { openCore } = await import('./core.ts');

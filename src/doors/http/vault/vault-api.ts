@@ -11,7 +11,7 @@ import { isWelcome } from '../../../operations/pipeline/judge.ts';
 import { perform } from '../../../operations/pipeline/perform.ts';
 import { mountEnd } from '../../../operations/pipeline/store-look.ts';
 import { type Match, RouteTable, type ServedRoute } from '../../../operations/routes.ts';
-import { run } from '../../../operations/runner.ts';
+import { runToPrint } from '../../../operations/runner.ts';
 import type { NoteFailure } from '../../../service/outside-view.ts';
 import type { ServedCore } from '../../../service/served-core.ts';
 import { dialectOf, errorDetails, tokenOf, wantsDetails } from '../credentials.ts';
@@ -138,7 +138,7 @@ export class VaultApi {
     const raw = { ...readKnown(operation, request, exchange, { body }), ...match.captures };
     const call = { core: core ?? this.#options.sealedCore, caller: NOBODY };
     const labels = { id: randomUUID(), mountType: mountTypeOf(request.path, undefined) };
-    return printOutcome(labels, operation, await run(call, operation, raw), []);
+    return printOutcome(labels, operation, await runToPrint(call, operation, raw), []);
   }
 
   async #ask(exchange: Exchange, request: VaultRequest, served: ServedCore): Promise<AskedRequest> {
