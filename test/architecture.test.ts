@@ -5,6 +5,7 @@ import { describe, expect, it } from 'vitest';
 import { keyTypeNames } from '../src/transit/key-types/index.ts';
 import { expressionsIn, literalsIn } from './costs/found.ts';
 import { FOLDERS, folderOf, isBelow, isWithinFolders, mayImport, roomOf } from './floors.ts';
+import { withoutComments } from './source-files.ts';
 
 const source = fileURLToPath(new URL('../src', import.meta.url));
 interface SourceFile {
@@ -152,9 +153,6 @@ const tellsApart = (expression: RegExp): boolean => {
   const matched = TYPE_NAMES.filter((name) => expression.test(name)).length;
   return matched > 0 && matched < TYPE_NAMES.length;
 };
-
-const withoutComments = (text: string): string =>
-  text.replace(/\/\*[\s\S]*?\*\//g, '').replace(/(^|[^:'"`])\/\/.*$/gm, '$1');
 
 function circles(edges: ReadonlyMap<string, readonly string[]>): string[] {
   const state = new Map<string, 'open' | 'done'>();

@@ -21,7 +21,8 @@ export const sourceFiles = (folder: string): readonly SourceFile[] =>
       return { path: join(folder, path), code: withoutComments(text) };
     });
 
-const withoutComments = (text: string): string =>
+/** A source without its comments. */
+export const withoutComments = (text: string): string =>
   text.replace(/\/\*[\s\S]*?\*\//g, '').replace(/(^|[^:'"`\\])\/\/.*$/gm, '$1');
 
 /** The modules of the project that a file imports, also by `import()`, by their paths below the root. */

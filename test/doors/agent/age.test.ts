@@ -74,15 +74,7 @@ describe('a key that is confirmed', () => {
         throw error;
       },
     };
-    const { type, args, body } = await ageRecipient(inbox).wrap(Buffer.alloc(16));
-    const said = [
-      { type: 'add-identity', args: ['AGE-PLUGIN-COFFER-1VVM9ZD'], body: Buffer.alloc(0) },
-      { type: 'recipient-stanza', args: ['0', type, ...args], body: Buffer.from(body) },
-      { type: 'done', args: [], body: Buffer.alloc(0) },
-      { type: 'ok', args: [], body: Buffer.alloc(0) },
-    ];
-    const text = `identity-v1\n${said.map(printStanza).join('')}`;
-    await new Connected(openAgeDoor(desk)).send(Buffer.from(text));
+    await openStanza(desk, inbox);
     expect(asked).toEqual(['inbox']);
   });
 });
@@ -105,15 +97,7 @@ describe('a key on P-256 that is confirmed', () => {
         throw error;
       },
     };
-    const { type, args, body } = await ageRecipient(mine).wrap(Buffer.alloc(16));
-    const said = [
-      { type: 'add-identity', args: ['AGE-PLUGIN-COFFER-1VVM9ZD'], body: Buffer.alloc(0) },
-      { type: 'recipient-stanza', args: ['0', type, ...args], body: Buffer.from(body) },
-      { type: 'done', args: [], body: Buffer.alloc(0) },
-      { type: 'ok', args: [], body: Buffer.alloc(0) },
-    ];
-    const text = `identity-v1\n${said.map(printStanza).join('')}`;
-    await new Connected(openAgeDoor(desk)).send(Buffer.from(text));
+    await openStanza(desk, mine);
     expect(asked).toEqual(['mine']);
   });
 });
@@ -193,3 +177,16 @@ describe('the names of keys in files of age', () => {
     expect(() => parsePluginRecipient(text)).toThrow();
   });
 });
+
+/** Asks the door, as age does, to open what is written to a recipient. */
+async function openStanza(desk: Desk, recipient: string): Promise<void> {
+  const { type, args, body } = await ageRecipient(recipient).wrap(Buffer.alloc(16));
+  const said = [
+    { type: 'add-identity', args: ['AGE-PLUGIN-COFFER-1VVM9ZD'], body: Buffer.alloc(0) },
+    { type: 'recipient-stanza', args: ['0', type, ...args], body: Buffer.from(body) },
+    { type: 'done', args: [], body: Buffer.alloc(0) },
+    { type: 'ok', args: [], body: Buffer.alloc(0) },
+  ];
+  const text = `identity-v1\n${said.map(printStanza).join('')}`;
+  await new Connected(openAgeDoor(desk)).send(Buffer.from(text));
+}
