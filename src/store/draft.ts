@@ -3,18 +3,18 @@ import { invalid } from '../ground/errors.ts';
 import { parseFrozen } from './frozen.ts';
 import type { DocumentRef, ListOptions, Transaction, View } from './store.ts';
 
-/** What is to become of one document. */
+/** Pending put or deletion of one document. */
 interface Write {
   readonly ref: DocumentRef;
   /** Undefined deletes. */
   readonly json: string | undefined;
-  /** What `get` answers; made when it is first asked. */
+  /** Result of `get`, parsed at the first call. */
   value?: unknown;
 }
 
 /**
- * What one change puts and deletes, over what it sees, before anything of it counts: it may be dropped, taken into another draft or
- * looked at. Reads and lists see what was put. A value is taken as it is when it is put.
+ * Pending puts and deletions of one change on top of a view. A draft can be read, dropped, or added to another draft. Reads
+ * and lists include the pending changes. A value is serialized when it is put, so later changes to it have no effect.
  */
 export class DraftTransaction implements Transaction {
   readonly #view: View;
@@ -32,12 +32,12 @@ export class DraftTransaction implements Transaction {
     return this.#size > 0;
   }
 
-  /** How many documents it changes. */
+  /** Number of changed documents. */
   get size(): number {
     return this.#size;
   }
 
-  /** All that was put, as characters of JSON, what was put anew since included. */
+  /** Characters of JSON of all puts, including values that were replaced since. */
   get characters(): number {
     return this.#characters;
   }
@@ -47,7 +47,7 @@ export class DraftTransaction implements Transaction {
     return this.#writes;
   }
 
-  /** What was put or deleted here last under a name; undefined where nothing was. */
+  /** Last pending change of a document; undefined if there is none. */
   written({ collection, id }: DocumentRef): Write | undefined {
     return this.#writes.get(collection)?.get(id);
   }

@@ -7,9 +7,9 @@ import { spellingsOf } from './spellings.ts';
 import type { StoreLook } from './store-look.ts';
 
 /**
- * What the method and the path of a request name, worked out in one place for every protocol: which operation, below which
- * mount, and about which paths policies are asked. A door gets an endpoint from `VaultEndpoints` or `DocumentEndpoints` and
- * can't make one itself, so that no protocol can ask policies about other paths than those that the operation works on.
+ * Resolves the method and the path of a request in one place for all protocols: the operation, its mount, and the paths
+ * that policies are checked for. A protocol gets endpoints from `VaultEndpoints` or `DocumentEndpoints` and cannot
+ * construct one, so that policies are always checked for the paths that the operation works on.
  * @see docs/decisions/0266
  */
 
@@ -25,19 +25,19 @@ interface EndpointParts {
 }
 
 class Endpoint {
-  /** Of the look at the store by which it was found: the request is answered from it. */
+  /** Revision of the store at which the endpoint was resolved; the request is answered at this revision. */
   readonly revision: string;
   readonly method: Method;
-  /** As the audit trail calls it: with its escapes undone, and with the prefix of any API but `/v1`. */
+  /** Path as recorded in the audit trail: decoded, with the prefix of the API unless that is `/v1`. */
   readonly path: string;
-  /** The operation, or why there is none. */
+  /** Matched operation, or the reason why none matched. */
   readonly match: Match;
   readonly operation: Operation | undefined;
-  /** The mount that the path lies under. */
+  /** Mount that contains the path. */
   readonly mount: Mount | undefined;
-  /** There is something for everybody at the path, by another method: that may be told. */
+  /** Whether another method at this path is public, so that its existence may be revealed. */
   readonly isOpenPath: boolean;
-  /** What policies write before the paths of the API. */
+  /** Prefix of the API's paths in policies. */
   readonly policyPrefix: string;
   readonly #policyPaths: EndpointParts['policyPaths'];
 
@@ -54,7 +54,7 @@ class Endpoint {
     this.#policyPaths = parts.policyPaths;
   }
 
-  /** The paths that policies are asked about, without `policyPrefix`. */
+  /** Returns the paths that policies are checked for, without `policyPrefix`. */
   policyPaths(core: Core): PolicyPaths | Promise<PolicyPaths> {
     return this.#policyPaths(core);
   }
@@ -62,25 +62,25 @@ class Endpoint {
 
 export type { Endpoint };
 
-/** What can be done at a path, or below the one of a mount. */
+/** Operations at a path, or below a mount. */
 export interface PathOffer {
   readonly routes: readonly ServedRoute[];
   readonly isMount: boolean;
 }
 
-/** The paths of `/v1`, without that prefix: those of the server itself, and those below mounts. */
+/** Endpoints of `/v1`: paths of the server itself and paths below mounts, without the prefix `/v1`. */
 export class VaultEndpoints {
   readonly #own: RouteTable;
   /** Below mounts, by their type. */
   readonly #mounted: ReadonlyMap<string, RouteTable>;
 
-  /** @param routes those of the catalogue, or of the operations that a protocol has. */
+  /** @param routes routes of the catalogue, or of the operations of one protocol */
   constructor(routes: readonly ServedRoute[]) {
     this.#own = new RouteTable(routesUnder(routes, 'vault'));
     this.#mounted = mountedRoutes(routes, 'vault');
   }
 
-  /** @param path with its escapes undone. It names the same in every spelling, and policies are asked about each. */
+  /** @param path decoded path; policies are checked for every spelling of it */
   at(look: StoreLook, method: Method, path: string): Endpoint {
     const own = this.ofServer(method, path);
     const mount = own === 'unsupported-path' ? look.mountOf(path) : undefined;
@@ -96,9 +96,9 @@ export class VaultEndpoints {
   }
 
   /**
-   * The endpoint of one route, for protocols whose requests name operations and not paths.
-   * @param mount the path of the mount, without slashes at the ends.
-   * @param values by wire name; those of the route's own parameters are put into the path.
+   * Returns the endpoint of a route, for protocols whose requests name operations instead of paths.
+   * @param mount path of the mount, without slashes at the ends
+   * @param values parameters by wire name; the route's own parameters become part of the path
    */
   of(
     look: StoreLook,
@@ -114,7 +114,7 @@ export class VaultEndpoints {
       : vaultEndpoint(look, { method, path, match: 'unsupported-path', isOpenPath: false });
   }
 
-  /** What can be learned about a path: `help` stands in the place of whatever else it names. */
+  /** Returns the endpoint for help about a path: `help` replaces the operation at the path. */
   helpAt(look: StoreLook, path: string, help: ServedRoute): Endpoint {
     const { mount } = this.at(look, 'GET', path);
     return vaultEndpoint(look, {
@@ -126,17 +126,20 @@ export class VaultEndpoints {
     });
   }
 
-  /** Of the server itself, so that it can be told while the store is sealed. */
+  /** Matches a path of the server itself; possible while the store is sealed. */
   ofServer(method: Method, path: string): Match {
     return this.#own.match(method, path);
   }
 
-  /** Whether anybody may know that the server itself has something at the path. */
+  /** Whether the server's own path is public. */
   isOpen(path: string): boolean {
     return this.#own.isOpen(path);
   }
 
-  /** All that can be done at a path. @param mounts undefined while the store is sealed. */
+  /**
+   * Returns all operations at a path.
+   * @param mounts undefined while the store is sealed
+   */
   offerAt(mounts: Pick<StoreLook, 'mountOf'> | undefined, path: string): PathOffer {
     const own = this.#own.at(path);
     // The slash is for a mount's own path.
@@ -164,7 +167,7 @@ function vaultEndpoint(
   return new Endpoint({ revision, method, path, match, mount, isOpenPath, policyPrefix: '', policyPaths });
 }
 
-/** Whether a path reads as it was printed: a value with a slash in it must lead neither to another operation nor to another name. */
+/** Whether a printed path is parsed back unchanged: a value with a slash must not lead to another operation or name. */
 function isAsMeant(match: Match, { route }: ServedRoute, values: Readonly<Record<string, unknown>>): boolean {
   if (typeof match === 'string' || match.served.route !== route) return false;
   for (const name in match.captures) {
@@ -178,10 +181,10 @@ const textOf = (value: unknown): string | undefined =>
 
 const asItIs = (segment: string): string => segment;
 
-/** The prefix of `/api/v2` as policies see it, so that no transit mount's rules can be meant. */
+/** Prefix of `/api/v2` in policies, so that their rules cannot match a transit mount. */
 const DOCUMENT_PREFIX = 'api/v2/';
 
-/** The paths of `/api/v2`, without that prefix. */
+/** Endpoints of `/api/v2`, without that prefix. */
 export class DocumentEndpoints {
   readonly #routes: RouteTable;
 
@@ -190,9 +193,9 @@ export class DocumentEndpoints {
   }
 
   /**
-   * @param method undefined for one that nothing has.
-   * @param path percent-encoded, as it was sent: what is encoded separates no segments.
-   * @throws URIError for a path that is not UTF-8.
+   * @param method undefined for a method that no operation has
+   * @param path percent-encoded, as sent: an encoded slash does not separate segments
+   * @throws URIError if the path is not UTF-8
    */
   at({ revision }: StoreLook, method: Method | undefined, path: string): Endpoint {
     const match = method === undefined ? 'unsupported-operation' : this.#routes.match(method, path);

@@ -10,33 +10,33 @@ import { IndexChanges } from './collection-index.ts';
 import type { CachedBlob } from './document-cache.ts';
 import { DocumentView, identityOf } from './documents.ts';
 
-/** A large change lets others have a turn of the event loop after so many documents. */
+/** Number of documents after which a large change yields to the event loop. */
 const BREATHER = 256;
 /**
- * Changes of no more documents leave them opened in the cache: whoever changes a few uses them again soon. What a crowd changes
- * in one turn is within it; what is changed in bulk would only drive out what others use.
+ * Largest number of changed documents that stay opened in the cache: a few changed documents are soon used again, and a
+ * turn of many callers changes no more. Bulk changes would only evict the documents that others use.
  */
 const KEPT_OPEN = 128;
 
-/** What the changes of a turn come to. */
+/** Sealed result of the changes of a turn. */
 interface SealedChanges {
   readonly changes: readonly Change[];
   /**
-   * What the cache may keep for each changed blob; undefined when it was not looked at. Made when it is asked for: there is
-   * time for that while the changes are on their way.
+   * Returns the cache entry of each changed blob; undefined if it was not opened. Computed on demand, while the backend
+   * is committing.
    */
   blobs(): readonly (readonly [BlobIdentity, CachedBlob | undefined])[];
 }
 
 /**
- * What the changes of one turn put and delete over the version that it started from, the indexes included. It shows itself to the
- * next change as it would be then.
+ * Puts and deletions of one turn on top of the version that it started from, including the indexes. Serves as the view of
+ * the turn's next change.
  */
 export class TurnChanges implements View {
   readonly #reader: BlobReader;
   readonly #documents: DraftTransaction;
   readonly #index: IndexChanges;
-  /** Whether documents that are changed were there before the turn; by `identityKey`. */
+  /** Whether changed documents existed before the turn, by `identityKey`. */
   readonly #existed = new Map<string, boolean>();
 
   constructor(reader: BlobReader) {
@@ -62,8 +62,8 @@ export class TurnChanges implements View {
   }
 
   /**
-   * Takes in what one change puts and deletes, all of it or, when this throws, nothing.
-   * @throws `corrupt` for a damaged index, which is nothing to changes of other collections.
+   * Adds the puts and deletions of one change: all of them, or none if it throws.
+   * @throws `corrupt` if an index is damaged; changes of other collections are not affected
    */
   async take(draft: DraftTransaction): Promise<void> {
     const index = new IndexChanges(this.#index);
@@ -85,7 +85,7 @@ export class TurnChanges implements View {
     this.#documents.take(draft);
   }
 
-  /** Whether a document is there as the turn has it by now; notes whether it was before the turn. */
+  /** Whether a document exists at this point of the turn; records whether it existed before the turn. */
   async #isThere(ref: DocumentRef, existed: Map<string, boolean>): Promise<boolean> {
     const write = this.#documents.written(ref);
     if (write !== undefined) return write.json !== undefined;
@@ -95,7 +95,7 @@ export class TurnChanges implements View {
     return isThere;
   }
 
-  /** Seals everything that is to be written. */
+  /** Seals all changed blobs. */
   async seal(root: RootKey): Promise<SealedChanges> {
     const sealed = new SealedBlobs(root, this.#documents.size <= KEPT_OPEN);
     let looked = 0;
@@ -114,7 +114,10 @@ export class TurnChanges implements View {
   }
 }
 
-/** Blobs of an index hold lists of texts or of flat entries, and this one was made here: it need not be parsed to be shown to others. */
+/**
+ * Freezes an index blob that was created here, so that readers can share it without parsing. Its lists hold texts or flat
+ * entries.
+ */
 function frozenIndex(value: object | undefined): object | undefined {
   if (value === undefined) return undefined;
   for (const part of Object.values(value)) {
@@ -125,14 +128,14 @@ function frozenIndex(value: object | undefined): object | undefined {
   return Object.freeze(value);
 }
 
-/** A blob as it was sealed. */
+/** Changed blob, sealed and plain. */
 interface SealedBlob {
   readonly identity: BlobIdentity;
-  /** Undefined for a deleted one. */
+  /** Undefined if it was deleted. */
   readonly blob: Blob | undefined;
-  /** Undefined when it needs not be opened. */
+  /** Plaintext; undefined if the cache does not keep it. */
   readonly json: string | undefined;
-  /** As it was shown, or made. */
+  /** Parsed value, if one exists already. */
   readonly value: unknown;
 }
 
