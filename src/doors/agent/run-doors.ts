@@ -30,7 +30,7 @@ interface RunDoorsOptions {
 export async function runDoors(options: RunDoorsOptions): Promise<void> {
   const { directory, doors, runner, ask, log, ready, ended } = options;
   directory.make();
-  await new FileLock(directory.lock, 0).hold(async () => {
+  await FileLock.holdOnce(directory.lock, 0, async () => {
     const opened: DoorServer[] = [];
     try {
       for (const { kind, offers } of doors) {

@@ -12,5 +12,5 @@ export async function clearAway({ lock, path }: AgentDirectory): Promise<void> {
     for (const name of readdirSync(path)) if (name.endsWith('.sock')) await makeWay(join(path, name));
   };
   // The next agent does the same on start, and reports conflicts.
-  await new FileLock(lock, 0).hold(remove).catch(() => undefined);
+  await FileLock.holdOnce(lock, 0, remove).catch(() => undefined);
 }

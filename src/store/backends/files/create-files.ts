@@ -41,7 +41,7 @@ export async function createFiles(
   const made = await makeStoreDirectory(directory);
   refuseOccupied(layout);
   try {
-    await new FileLock(layout.lock, CREATION_WAIT_MS).hold(async () => {
+    await FileLock.holdOnce(layout.lock, CREATION_WAIT_MS, async () => {
       refuseOccupied(layout);
       await fill(layout, content, resume);
     });

@@ -1,4 +1,4 @@
-import { accessSync, closeSync, constants, openSync, utimesSync } from 'node:fs';
+import { accessSync, closeSync, constants, openSync, type Stats, statSync, utimesSync } from 'node:fs';
 import type { DatabaseSync } from 'node:sqlite';
 import { elapsedMs } from '../../../ground/clock.ts';
 import { type CofferError, corrupt, placed, unavailable } from '../../../ground/errors.ts';
@@ -17,6 +17,8 @@ const SQLITE_NOTADB = 26;
 const PAUSE_SHARE = 1 / 8;
 const FIRST_PAUSE_MS = 2;
 const LONGEST_PAUSE_MS = 50;
+/** The file's time is set this often while the lock is taken again and again, in milliseconds: the message says seconds. */
+const NOTED_EVERY_MS = 1000;
 
 /**
  * Mutual exclusion among all processes that use one file. SQLite does the locking: it is the part of Node that can use
@@ -24,6 +26,9 @@ const LONGEST_PAUSE_MS = 50;
  * the file is closed). The kernel releases the lock when a process exits for any reason, so locks are never stale.
  * Nothing is written: the file stays empty, and no other file is created. Its modification time tells since when the
  * lock is held. Never open the file by other means than this class.
+ *
+ * The connection stays open between holds, as opening one costs several times what the lock does. A file that took the place of
+ * the one that it has open is noticed, and opened instead.
  * @see docs/decisions/0006
  */
 export class FileLock {
@@ -31,10 +36,23 @@ export class FileLock {
   readonly #waitMs: number;
   /** Resolves when everyone queued in this process is done; undefined if the queue is empty. */
   #queue: Promise<void> | undefined;
+  #connection: Connection | undefined;
+  /** When the file's time was set last, in milliseconds since the epoch. */
+  #notedMs = 0;
 
   constructor(path: string, waitMs: number) {
     this.#path = path;
     this.#waitMs = waitMs;
+  }
+
+  /** As `hold`, for one time: nothing stays open afterwards. */
+  static async holdOnce<T>(path: string, waitMs: number, work: () => Promise<T>): Promise<T> {
+    const lock = new FileLock(path, waitMs);
+    try {
+      return await lock.hold(work);
+    } finally {
+      lock.close();
+    }
   }
 
   /**
@@ -75,25 +93,79 @@ export class FileLock {
     }
   }
 
+  /** Runs `work` while holding the lock if that is possible at once. @returns undefined if somebody else holds it. */
+  async tryHold<T>(work: () => Promise<T>): Promise<{ readonly value: T } | undefined> {
+    if (this.#queue !== undefined) return undefined;
+    const { promise: done, resolve: finish } = Promise.withResolvers<void>();
+    this.#queue = done;
+    try {
+      const { database } = this.#connect();
+      if (!this.#tryBegin(database)) return undefined;
+      const release = this.#taken(database);
+      try {
+        return { value: await work() };
+      } finally {
+        release();
+      }
+    } finally {
+      finish();
+      if (this.#queue === done) this.#queue = undefined;
+    }
+  }
+
+  /** Closes the connection, once nobody in this process holds the lock or waits for it; the next hold opens another one. */
+  close(): void {
+    if (this.#queue === undefined) this.#disconnect();
+    else void this.#queue.then(() => this.close());
+  }
+
+  #disconnect(): void {
+    this.#connection?.database.close();
+    this.#connection = undefined;
+  }
+
   /**
    * Acquires the lock.
    * @returns function that releases it
    */
   async #acquire(wait: Wait): Promise<() => void> {
-    const database = this.#open();
-    try {
-      while (!this.#tryBegin(database)) {
-        const waited = elapsedMs() - wait.start;
-        if (waited > wait.waitMs) throw await this.#timeout(wait);
-        const longest = Math.min(LONGEST_PAUSE_MS, Math.max(FIRST_PAUSE_MS, waited * PAUSE_SHARE));
-        await pause(1 + Math.random() * (longest - 1));
-      }
-    } catch (error) {
-      database.close();
-      throw error;
+    for (;;) {
+      const { database } = this.#connect();
+      if (this.#tryBegin(database)) return this.#taken(database);
+      const waited = elapsedMs() - wait.start;
+      if (waited > wait.waitMs) throw await this.#timeout(wait);
+      const longest = Math.min(LONGEST_PAUSE_MS, Math.max(FIRST_PAUSE_MS, waited * PAUSE_SHARE));
+      await pause(1 + Math.random() * (longest - 1));
     }
-    noteHolder(this.#path);
-    return () => database.close();
+  }
+
+  #taken(database: DatabaseSync): () => void {
+    this.#noteHolder();
+    return () => {
+      database.exec('ROLLBACK');
+    };
+  }
+
+  #connect(): Connection {
+    const known = this.#connection;
+    if (known !== undefined && isSameFile(this.#look(), known.file)) return known;
+    this.#disconnect();
+    const database = this.#open();
+    const file = this.#look();
+    if (file === undefined) {
+      database.close();
+      throw unavailable(placed`${{ file: this.#path }} disappeared`);
+    }
+    this.#connection = { database, file };
+    return this.#connection;
+  }
+
+  #look(): Stats | undefined {
+    try {
+      return statSync(this.#path, { throwIfNoEntry: false });
+    } catch (error) {
+      throw diskError(error, 'read', this.#path);
+    }
   }
 
   #open(): DatabaseSync {
@@ -101,7 +173,10 @@ export class FileLock {
     // Loaded here because only writers need it.
     const { DatabaseSync } = process.getBuiltinModule('node:sqlite');
     try {
-      return new DatabaseSync(this.#path, { timeout: 0 });
+      const database = new DatabaseSync(this.#path, { timeout: 0 });
+      // Keep the rollback journal in memory; otherwise SQLite creates a file for it.
+      database.exec('PRAGMA journal_mode=MEMORY');
+      return database;
     } catch (error) {
       throw this.#explain(error);
     }
@@ -109,12 +184,28 @@ export class FileLock {
 
   #tryBegin(database: DatabaseSync): boolean {
     try {
-      // Keep the rollback journal in memory; otherwise SQLite creates a file for it.
-      database.exec('PRAGMA journal_mode=MEMORY; BEGIN IMMEDIATE');
+      database.exec('BEGIN IMMEDIATE');
       return true;
     } catch (error) {
       if (resultCode(error) === SQLITE_BUSY) return false;
+      // Whatever is wrong with the file, the next attempt opens it anew.
+      this.#disconnect();
       throw this.#explain(error);
+    }
+  }
+
+  /**
+   * Records since when the lock is held, for processes that wait in vain: only the file's modification time is set. Holds within
+   * one second count as one.
+   */
+  #noteHolder(): void {
+    const nowMs = Date.now();
+    if (Math.abs(nowMs - this.#notedMs) < NOTED_EVERY_MS) return;
+    try {
+      utimesSync(this.#path, nowMs / 1000, nowMs / 1000);
+      this.#notedMs = nowMs;
+    } catch {
+      // Only used for a message.
     }
   }
 
@@ -155,21 +246,19 @@ export class FileLock {
   }
 }
 
+interface Connection {
+  readonly database: DatabaseSync;
+  /** The file that it has open. */
+  readonly file: Stats;
+}
+
 interface Wait {
   /** Start time, on the clock of `elapsedMs`. */
   readonly start: number;
   readonly waitMs: number;
 }
 
-/** Records since when the lock is held, for processes that wait in vain: only the file's modification time is set. */
-function noteHolder(path: string): void {
-  const now = Date.now() / 1000;
-  try {
-    utimesSync(path, now, now);
-  } catch {
-    // Only used for a message.
-  }
-}
+const isSameFile = (a: Stats | undefined, b: Stats): boolean => a?.ino === b.ino && a.dev === b.dev;
 
 /** Returns SQLite's primary result code of an error, or undefined. */
 function resultCode(error: unknown): number | undefined {

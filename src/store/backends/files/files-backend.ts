@@ -159,8 +159,9 @@ export class FilesBackend implements Backend {
     );
   }
 
-  /** Does nothing: no files stay open between calls. */
-  close(): void {}
+  close(): void {
+    this.#lock.close();
+  }
 
   /** Brings the store to a settled state, whatever the last session left behind. */
   async #prepare(): Promise<Version> {

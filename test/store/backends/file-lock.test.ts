@@ -1,0 +1,81 @@
+import { existsSync, renameSync, statSync, utimesSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { FileLock } from '../../../src/store/backends/files/file-lock.ts';
+import { temporaryDirectory } from '../temporary-store.ts';
+
+const nextFile = (): string => join(temporaryDirectory(), 'lock');
+
+describe('the lock of a file', () => {
+  it('is taken again and again, and is free in between', async () => {
+    const path = nextFile();
+    const [mine, other] = [new FileLock(path, 0), new FileLock(path, 0)];
+    for (let i = 0; i < 3; i++) {
+      expect(await mine.hold(async () => other.tryHold(async () => 'in'))).toBeUndefined();
+      expect(await other.hold(async () => mine.tryHold(async () => 'in'))).toBeUndefined();
+      expect(await mine.tryHold(async () => 'in')).toEqual({ value: 'in' });
+    }
+    for (const lock of [mine, other]) lock.close();
+  });
+
+  it('is tried without waiting while this process holds it, or waits for it', async () => {
+    const lock = new FileLock(nextFile(), 10_000);
+    await lock.hold(async () => {
+      expect(await lock.tryHold(async () => 'in')).toBeUndefined();
+    });
+    expect(await lock.tryHold(async () => 'in')).toEqual({ value: 'in' });
+    lock.close();
+  });
+
+  it('is free again when what was done under it has failed', async () => {
+    const lock = new FileLock(nextFile(), 0);
+    const failing = async () => Promise.reject(new Error('on purpose'));
+    await expect(lock.hold(failing)).rejects.toThrow('on purpose');
+    await expect(lock.tryHold(failing)).rejects.toThrow('on purpose');
+    expect(await lock.hold(async () => 'in')).toBe('in');
+    lock.close();
+  });
+
+  it('excludes others where the file was replaced since, as when a copy was put in its place', async () => {
+    const path = nextFile();
+    const mine = new FileLock(path, 0);
+    await mine.hold(async () => undefined);
+    writeFileSync(`${path}.copy`, '', { mode: 0o600 });
+    renameSync(`${path}.copy`, path);
+    await FileLock.holdOnce(path, 0, async () => {
+      expect(await mine.tryHold(async () => 'in')).toBeUndefined();
+    });
+    await mine.hold(async () => {
+      await expect(FileLock.holdOnce(path, 0, async () => 'in')).rejects.toMatchObject({
+        kind: 'unavailable',
+      });
+    });
+    mine.close();
+  });
+
+  it('is closed only once nobody holds it, and can be taken after that', async () => {
+    const path = nextFile();
+    const lock = new FileLock(path, 0);
+    await lock.hold(async () => {
+      lock.close();
+      await expect(FileLock.holdOnce(path, 0, async () => 'in')).rejects.toMatchObject({
+        kind: 'unavailable',
+      });
+    });
+    expect(await FileLock.holdOnce(path, 0, async () => 'in')).toBe('in');
+    expect(await lock.hold(async () => 'in')).toBe('in');
+    lock.close();
+  });
+
+  it('tells by the time of the file since when it is held, and leaves nothing beside it', async () => {
+    const path = nextFile();
+    const lock = new FileLock(path, 0);
+    writeFileSync(path, '', { mode: 0o600 });
+    utimesSync(path, 0, 0);
+    await lock.hold(async () => {
+      expect(Math.abs(Date.now() - statSync(path).mtimeMs)).toBeLessThan(60_000);
+    });
+    expect([statSync(path).size, existsSync(`${path}-journal`)]).toEqual([0, false]);
+    lock.close();
+  });
+});
