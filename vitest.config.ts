@@ -10,7 +10,7 @@ const faults = files.filter((path) => path.startsWith('test/faults/'));
 const behaviour = files.filter((path) => !faults.includes(path));
 
 /** Of the whole run: the first project that has files does it. */
-const globalSetup = ['test/compiled.setup.ts', 'test/postgres.setup.ts'];
+const globalSetup = ['test/temporary.setup.ts', 'test/compiled.setup.ts', 'test/postgres.setup.ts'];
 
 export default defineConfig({
   test: {
@@ -41,7 +41,7 @@ export default defineConfig({
         test: {
           name: 'faults',
           include: faults,
-          globalSetup: ['test/faults/tally.setup.ts'],
+          globalSetup: ['test/temporary.setup.ts', 'test/faults/tally.setup.ts'],
           // The fault layer is put before node:fs for a whole process.
           pool: 'forks',
           testTimeout: 300_000,

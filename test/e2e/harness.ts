@@ -176,7 +176,7 @@ export function emptyPlace(
   environment: Readonly<Record<string, string | undefined>> = {},
   way: Way = 'here',
 ): Place {
-  const directory = mkdtempSync(join(tmpdir(), 'coffer-e2e-'));
+  const directory = mkdtempSync(join(tmpdir(), 'e2e-'));
   return new Place(directory, { COFFER_STORE: join(directory, 'store'), ...environment }, way);
 }
 

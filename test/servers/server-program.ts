@@ -3,12 +3,11 @@
  * those of `serve` as JSON. The master key comes in the environment. Prints its addresses, one a line.
  */
 import { serve } from '../../src/doors/http/serve.ts';
-import { MASTER_KEY_VARIABLE, WORKER_COMMAND } from './worker-command.ts';
+import { MASTER_KEY_VARIABLE } from './worker-command.ts';
 
 const reveal = (): Buffer => Buffer.from(process.env[MASTER_KEY_VARIABLE] ?? '', 'base64');
 const serving = await serve({
   credentials: [{ kind: 'raw', source: 'the test key', reveal }],
-  workerCommand: WORKER_COMMAND,
   log: (line) => process.stderr.write(`${line}\n`),
   ...JSON.parse(process.argv[2] ?? '{}'),
 });

@@ -16,7 +16,7 @@ import { issueToken as issue, ownersCall, setPolicy as set } from './owner.ts';
 export { selfSigned } from './self-signed.ts';
 
 import { type ServerProcess, startServerProcess } from './server-process.ts';
-import { MASTER_KEY_VARIABLE, WORKER_COMMAND } from './worker-command.ts';
+import { MASTER_KEY_VARIABLE, workerCommand } from './worker-command.ts';
 
 /** The master key of the stores that these tests make. */
 export const KEY = Uint8Array.from({ length: 32 }, (_, index) => index);
@@ -73,7 +73,7 @@ export async function startServer(
     location: directory,
     credentials: [credential()],
     listen: ['127.0.0.1:0'],
-    workerCommand: WORKER_COMMAND,
+    workerCommand: workerCommand(),
     log: (line) => log.push(line),
     ...options,
   });
@@ -90,7 +90,12 @@ export async function spawnServer(
   await initStore({ location: directory, slots: [{ kind: 'raw', key: Uint8Array.from(KEY) }] });
   const token = await issueToken(directory, {});
   const program = fileURLToPath(new URL('server-program.ts', import.meta.url));
-  const settings = JSON.stringify({ location: directory, listen: ['127.0.0.1:0'], ...options });
+  const settings = JSON.stringify({
+    location: directory,
+    listen: ['127.0.0.1:0'],
+    workerCommand: workerCommand(),
+    ...options,
+  });
   const environment = { ...process.env, [MASTER_KEY_VARIABLE]: MASTER_KEY };
   const server = await startServerProcess([program, settings], { environment });
   finished(() => server.stop());

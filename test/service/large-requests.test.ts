@@ -10,7 +10,7 @@ import { isLong } from '../long.ts';
 import { chat } from '../servers/raw-http.ts';
 import type { ServerProcess } from '../servers/server-process.ts';
 import { issueToken, send, spawnServer, startServer, temporaryDirectory } from '../servers/serving.ts';
-import { WORKER_COMMAND } from '../servers/worker-command.ts';
+import { workerCommand } from '../servers/worker-command.ts';
 
 const MIB = 1024 * 1024;
 /** How long an answer is waited for that never comes when a test fails. */
@@ -254,7 +254,7 @@ describe('a process that works on large requests', () => {
 
   it('ends alone when it runs out of memory', async () => {
     const { address, token } = await startServer({
-      workerCommand: ['--max-old-space-size=96', ...WORKER_COMMAND],
+      workerCommand: ['--max-old-space-size=96', ...workerCommand()],
     });
     await send(address, 'POST', '/v1/transit/keys/k', { token });
     const encrypt = (body: unknown) => send(address, 'POST', '/v1/transit/encrypt/k', { token, body });
