@@ -1,3 +1,4 @@
+import { asCofferError, type ErrorKind } from '../ground/errors.ts';
 import type { Runner } from '../operations/declaration/operation.ts';
 import type { Invocation } from './command.ts';
 import { DONE } from './exit-codes.ts';
@@ -26,14 +27,27 @@ export async function runCommandLine(
     refuseReplacedBytes(argv);
     invocation = await parse(argv, streams);
     if (invocation === undefined) return DONE;
-    const session = new Session(streams, environment, invocation.everywhere, prompts, openRunner);
-    try {
-      return await invocation.command.run(session, invocation.given);
-    } finally {
-      await session.close();
-    }
+    return await runInvocation(invocation, streams, environment, prompts);
   } catch (error) {
     return reportError(error, streams, environment, invocation);
+  }
+}
+
+/** Runs a parsed command line. Errors about names and values that nearly exist say which ones do. */
+async function runInvocation(
+  invocation: Invocation,
+  streams: Streams,
+  environment: Environment,
+  prompts: Prompts,
+): Promise<number> {
+  let session: Session | undefined;
+  try {
+    session = new Session(streams, environment, invocation.everywhere, prompts, openRunner);
+    return await invocation.command.run(session, invocation.given);
+  } catch (error) {
+    throw await explained(error, invocation, session);
+  } finally {
+    await session?.close();
   }
 }
 
@@ -49,6 +63,21 @@ async function parse(argv: readonly string[], streams: Streams): Promise<Invocat
   if (outcome.kind === 'run') return outcome.invocation;
   streams.out.write(outcome.text);
   return undefined;
+}
+
+/** Kinds of errors about something that may have been mistyped. */
+const ABOUT_NAMES = new Set<ErrorKind>(['not-found', 'invalid']);
+
+/** Returns the error, with the name that was probably meant. */
+async function explained(
+  error: unknown,
+  invocation: Invocation,
+  session: Session | undefined,
+): Promise<unknown> {
+  const known = asCofferError(error);
+  if (known === undefined || !ABOUT_NAMES.has(known.kind)) return error;
+  const { withNearName } = await import('./near-names.ts');
+  return withNearName(known, invocation, session, await session?.openedRunner());
 }
 
 /** Opens the local store, or connects to the server that the settings name. */

@@ -7,10 +7,10 @@ import {
   unavailable,
   unconfirmed,
 } from '../ground/errors.ts';
-import { trimSlashes } from '../ground/trim.ts';
-import { LOGIN_PREFIX } from '../mounts/paths.ts';
+import { meantText } from '../ground/nearness.ts';
 import {
   changesSomething,
+  type NewName,
   type Operation,
   type Outcome,
   type Runner,
@@ -34,9 +34,9 @@ import {
   IF_MISSING,
   IN,
   methodOf,
+  mountOfMethod,
   type OperationSpec,
   OUT,
-  PATH,
   plainExamples,
   specOf,
 } from './parse/operation-spec.ts';
@@ -111,6 +111,7 @@ class Execution {
       if (!(await this.#session.confirmed(question))) return FAILED;
     }
     const byTheWay = await this.#madeByTheWay(values, runner);
+    if (!(await this.#isMeant(byTheWay, runner))) return FAILED;
     const outcome = await this.#unlessThere(runner, raw);
     return outcome === undefined ? DONE : this.#finish(outcome, values, byTheWay);
   }
@@ -125,12 +126,18 @@ class Execution {
     this.#out = await outPlaceOf(this.#session, this.#given.options, force);
     const runner = await this.#session.runner();
     const resources: unknown[] = [];
-    const byTheWay: string[] = [];
+    const byTheWay: NewName[] = [];
+    let isRefused = false;
     let failure: unknown;
     try {
       for (const call of calls) {
         const raw = (await cli.resolve?.(call, runner)) ?? call;
-        byTheWay.push(...(await this.#madeByTheWay(parseValues(this.#operation.params, raw).values, runner)));
+        const made = await this.#madeByTheWay(parseValues(this.#operation.params, raw).values, runner);
+        if (!(await this.#isMeant(made, runner))) {
+          isRefused = true;
+          break;
+        }
+        byTheWay.push(...made);
         const outcome = await this.#unlessThere(runner, raw);
         const document = outcome?.data as { readonly data?: unknown } | undefined;
         if (document !== undefined) resources.push(document.data);
@@ -141,7 +148,7 @@ class Execution {
     if (resources.length > 0)
       await this.#finish({ created: true, data: { data: resources } }, typed, byTheWay);
     if (failure !== undefined) throw failure;
-    return DONE;
+    return isRefused ? FAILED : DONE;
   }
 
   /**
@@ -186,9 +193,7 @@ class Execution {
   /** Mount of the operation, if it is not that of all commands. */
   get #mount(): string | undefined {
     const { method } = this.#spec;
-    if (method === undefined) return undefined;
-    const path = trimSlashes(this.#option(PATH) ?? method);
-    return path.startsWith(LOGIN_PREFIX) ? path : LOGIN_PREFIX + path;
+    return method === undefined ? undefined : mountOfMethod(method, this.#given.options);
   }
 
   /** Argument after those that are parameters. */
@@ -264,20 +269,36 @@ class Execution {
   }
 
   /** Returns the objects that will be created implicitly: a mistyped name would otherwise create one silently. */
-  async #madeByTheWay(values: RawValues, runner: Runner): Promise<readonly string[]> {
+  async #madeByTheWay(values: RawValues, runner: Runner): Promise<readonly NewName[]> {
     const { byTheWay } = this.#operation.cli ?? {};
     const { streams, settings } = this.#session;
     if (byTheWay === undefined || settings.quiet || !streams.err.isTerminal) return [];
-    return byTheWay(values, runner);
+    if (settings.address === undefined) return byTheWay(values, runner);
+    const { askingPermission } = await import('./server-permission.ts');
+    return byTheWay(values, askingPermission(runner, settings.mount));
+  }
+
+  /** Asks about new names that are nearly existing ones, if a user types at a terminal. */
+  async #isMeant(made: readonly NewName[], runner: Runner): Promise<boolean> {
+    const { streams, prompts } = this.#session;
+    if (made.length === 0 || !streams.in.isTerminal || !prompts.available()) return true;
+    const { existingNear } = await import('./near-names.ts');
+    for (const wanted of made) {
+      const near = await existingNear(this.#session, runner, wanted);
+      const question = `Create ${wanted.kind} ${wanted.name}? It does not exist; ${meantText(near)}`;
+      if (near.length > 0 && !(await this.#session.confirmed(async () => question))) return false;
+    }
+    return true;
   }
 
   async #finish(
     outcome: Outcome<unknown>,
     values: RawValues,
-    byTheWay: readonly string[] = [],
+    byTheWay: readonly NewName[] = [],
   ): Promise<number> {
     const { cli = {} } = this.#operation;
-    if (byTheWay.length > 0) this.#session.remark(`Created ${byTheWay.join(', ')}, which did not exist.`);
+    const made = byTheWay.map(({ kind, name }) => `${kind} ${name}`);
+    if (made.length > 0) this.#session.remark(`Created ${made.join(', ')}, which did not exist.`);
     this.#refuseMisfit(outcome, values);
     for (const warning of outcome.warnings ?? []) this.#session.warn(warning);
     if (!cli.acts || this.#option(OUT) !== undefined || this.#session.settings.format !== undefined) {

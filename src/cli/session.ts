@@ -97,6 +97,11 @@ export class Session {
     return this.#runner;
   }
 
+  /** Runner of this session, if it was opened successfully: unlocks and connects to nothing. */
+  async openedRunner(): Promise<Runner | undefined> {
+    return this.#runner?.catch(() => undefined);
+  }
+
   /** Returns a session that prints no messages and never asks, neither itself nor through a command for the secret. */
   quietly(): Session {
     return new Session(
@@ -131,8 +136,7 @@ export class Session {
 
   /** Clears keys and closes connections. */
   async close(): Promise<void> {
-    const runner = await this.#runner?.catch(() => undefined);
-    runner?.close();
+    (await this.openedRunner())?.close();
     for (const work of this.#endings) work();
   }
 }

@@ -96,7 +96,7 @@ export interface ErrorDetails {
   /**
    * For `not-found`: the resource in the path does not exist, which clients recognize by the status, for any method.
    */
-  readonly isGone?: true;
+  readonly isGone?: true | undefined;
 }
 
 /**

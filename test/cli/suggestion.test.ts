@@ -43,7 +43,19 @@ describe('an unknown command', () => {
     ['key list', "unknown command 'key'", 'did you mean "coffer transit keys"? see "coffer --help"'],
     ['tag list', "unknown command 'tag'", 'did you mean "coffer tags"? see "coffer --help"'],
     ['server', "unknown command 'server'", 'did you mean "coffer serve"? see "coffer --help"'],
-    ['operator init', "unknown command 'operator'", 'did you mean "coffer unseal"? see "coffer --help"'],
+    ['operator init', "unknown command 'operator'", 'did you mean "coffer init"? see "coffer --help"'],
+    ['operator unseal', "unknown command 'operator'", 'did you mean "coffer unseal"? see "coffer --help"'],
+    ['operator', "unknown command 'operator'", 'did you mean "coffer unseal"? see "coffer --help"'],
+    [
+      'secrets enable transit',
+      "unknown command 'enable'",
+      'did you mean "coffer mounts add"? see "coffer secrets --help"',
+    ],
+    [
+      'workspaces tags',
+      "unknown command 'tags'",
+      'did you mean "coffer tags of"? see "coffer workspaces --help"',
+    ],
     [
       'transit encrypt orders x -key-version=2',
       "unknown option '-key-version=2'",
@@ -87,12 +99,19 @@ describe('an unknown command', () => {
     });
   });
 
-  it.each(['set x', 'patch transit/keys/orders', 'serve-workers'])(
-    'that could mean too much, or nothing, brings up nothing: %s',
-    async (line) => {
-      expect(await refusalOf(line)).toMatchObject({ kind: 'invalid', hint: 'see "coffer --help"' });
-    },
-  );
+  it.each([
+    'set x',
+    'patch transit/keys/orders',
+    'serve-workers',
+    'undo',
+    'audit',
+    'history',
+    'info',
+    'topics',
+    'constructor',
+  ])('that could mean too much, or nothing, brings up nothing: %s', async (line) => {
+    expect(await refusalOf(line)).toMatchObject({ kind: 'invalid', hint: 'see "coffer --help"' });
+  });
 
   it('never brings up a hidden one', async () => {
     expect(await refusalOf('transit complete')).toMatchObject({ hint: 'see "coffer transit --help"' });

@@ -1,8 +1,11 @@
+import { trimSlashes } from '../../ground/trim.ts';
+import { LOGIN_PREFIX } from '../../mounts/paths.ts';
 import type { Operation } from '../../operations/declaration/operation.ts';
 import { type CliParam, flagOf, type Param, type Params } from '../../operations/declaration/params.ts';
 import { RESOURCE_KINDS } from '../../operations/declaration/resource-kinds.ts';
 import { routesOf } from '../../operations/declaration/route.ts';
 import type { ArgumentSpec, CommandSpec, OptionSpec } from '../command.ts';
+import { type Given, textOption } from '../given.ts';
 import { inFlags } from '../terminal/flag-names.ts';
 import { switching, taking, takingFile } from './everywhere.ts';
 
@@ -56,6 +59,12 @@ const MOUNTED_BELOW = 'auth';
 /** Returns the login method of an operation: below `auth`, operations on mounts are those of login methods. */
 export const methodOf = (path: readonly string[], { mount }: Operation): string | undefined =>
   path[0] === MOUNTED_BELOW ? mount : undefined;
+
+/** Returns the mount of a login method's operations, below `auth/`. */
+export function mountOfMethod(method: string, options: Given['options']): string {
+  const path = trimSlashes(textOption(options, PATH) ?? method);
+  return path.startsWith(LOGIN_PREFIX) ? path : LOGIN_PREFIX + path;
+}
 
 const pathOption = (method: string): OptionSpec =>
   taking(PATH, 'P', 'Mount path of the method below auth/.', { fallback: method, offers: 'login' });

@@ -1,5 +1,6 @@
 import { Argument, CommanderError, Option, Command as Program } from 'commander';
 import { invalid } from '../../ground/errors.ts';
+import { nearest } from '../../ground/nearness.ts';
 import { version } from '../../ground/version.ts';
 import {
   type ArgumentSpec,
@@ -9,6 +10,7 @@ import {
   type Invocation,
   isGroup,
   type Node,
+  nodeAt,
   type OptionSpec,
 } from '../command.ts';
 import type { OptionValue } from '../given.ts';
@@ -45,7 +47,9 @@ export async function parseWithCommander(
       refuseHelpAsAnswer(building);
       return { kind: 'print', text: building.printed };
     }
-    throw usageMistake(error, building, tree);
+    const helped = helpBelow(argv, error, building.path, tree);
+    if (helped !== undefined) return parseWithCommander(helped, tree, streams);
+    throw usageMistake(error, building, { argv, tree });
   }
   if (building.result === undefined) throw new Error('commander found no command and no mistake');
   return { kind: 'run', invocation: building.result };
@@ -68,9 +72,31 @@ function refuseHelpAsAnswer({ command, options }: Building): void {
   });
 }
 
-/** Converts an error of commander, whose message is `error: …`, possibly with a suggestion on a second line. */
-function usageMistake(error: CommanderError, { path, command }: Building, tree: Group): Error {
-  const [first = '', suggestion] = error.message.replace(/^error: /, '').split('\n');
+/**
+ * Returns the command line for the help that `coffer transit help encrypt` asks for, as `coffer help transit encrypt`
+ * does.
+ * @returns undefined unless an unknown command is the word "help", before words that lead to a command
+ */
+function helpBelow(
+  argv: readonly string[],
+  error: CommanderError,
+  path: readonly string[],
+  tree: Group,
+): readonly string[] | undefined {
+  if (error.code !== 'commander.unknownCommand' || path.length === 0) return undefined;
+  const words = argv.slice(argv.indexOf('help') + 1).filter((word) => !word.startsWith('-'));
+  const place = [...path, ...words];
+  const isMeant = error.message.includes("'help'") && nodeAt(tree, place) !== undefined;
+  return isMeant ? [...place, '--help'] : undefined;
+}
+
+/** Converts an error of commander, whose message is `error: …`. */
+function usageMistake(
+  error: CommanderError,
+  { path, command }: Building,
+  { argv, tree }: { readonly argv: readonly string[]; readonly tree: Group },
+): Error {
+  const first = error.message.replace(/^error: /, '');
   const help = `see "${['coffer', ...path, '--help'].join(' ')}"`;
   if (error.code === 'commander.excessArguments') {
     const takesFiles = command?.options.some(({ flag }) => flag === IN) === true;
@@ -79,14 +105,17 @@ function usageMistake(error: CommanderError, { path, command }: Building, tree: 
   const [, word] = /^unknown option '-([a-z][a-z-]+)(?:=.*)?'$/.exec(first) ?? [];
   if (command?.options.some(({ flag }) => flag === word) === true)
     return invalid(first, { hint: `did you mean --${word}? ${help}` });
+  const [, option] = /^unknown option '--([^=]*)(?:=.*)?'$/.exec(first) ?? [];
   const [, unknown] = /^unknown command '(.*)'$/.exec(first) ?? [];
-  const similar = suggestion?.replace(/^\(Did you mean (?:one of )?(.*)\?\)$/, '$1').split(', ') ?? [];
+  const flags = [...(command?.options ?? []), ...everywhereBeside(command?.options ?? [])].map(
+    ({ flag }) => flag,
+  );
   const meant =
-    unknown === undefined
-      ? similar
-      : (suggestionFor(tree, path, unknown) ?? similar.map((word) => [...path, word].join(' '))).map(
+    option === undefined
+      ? suggestionFor(tree, path, unknown ?? '', argv[argv.indexOf(unknown ?? '') + 1]).map(
           (words) => `"coffer ${words}"`,
-        );
+        )
+      : nearest(option, flags).map((flag) => `--${flag}`);
   return invalid(first, { hint: meant.length === 0 ? help : `did you mean ${meant.join(' or ')}? ${help}` });
 }
 
@@ -125,6 +154,7 @@ class Building {
       .exitOverride()
       .enablePositionalOptions()
       .configureHelp({ formatHelp: helpPage, minWidthToWrap: MIN_HELP_COLUMN })
+      .showSuggestionAfterError(false)
       .helpCommand(false)
       .helpOption('-h, --help', 'Show help.')
       .version(`coffer ${version}`, '-V, --version', 'Show the version.');

@@ -1,3 +1,4 @@
+import { nearest } from '../../ground/nearness.ts';
 import { type Group, isGroup, nodeAt } from '../command.ts';
 
 /** Verbs with the same meaning in other programs; each group here has at most one of each line. */
@@ -15,63 +16,88 @@ const SAME_MEANING: readonly (readonly string[])[] = [
  */
 const EDITOR = 'edit';
 
-/** Commands of other programs, with the equivalent ones here; the first that exists is suggested. */
-const ELSEWHERE: Readonly<Record<string, readonly string[]>> = {
-  run: ['exec'],
-  'exec-env': ['exec'],
-  'exec-file': ['exec'],
-  kv: ['secrets', 'transit encrypt'],
-  secret: ['secrets', 'transit encrypt'],
-  key: ['transit keys'],
-  keys: ['transit keys'],
-  operator: ['unseal', 'seal', 'init'],
-  server: ['serve'],
-  generate: ['keygen'],
-  'generate-key': ['keygen'],
-  updatekeys: ['slots add'],
-  passwd: ['slots add'],
-  lease: ['token renew'],
-  ping: ['health'],
-};
+/** Commands of other programs by their path here, with the equivalent ones; the first that exists is suggested. */
+const ELSEWHERE: ReadonlyMap<string, readonly string[]> = new Map([
+  ['run', ['exec']],
+  ['exec-env', ['exec']],
+  ['exec-file', ['exec']],
+  ['kv', ['secrets', 'transit encrypt']],
+  ['secret', ['secrets', 'transit encrypt']],
+  ['key', ['transit keys']],
+  ['keys', ['transit keys']],
+  ['operator', ['unseal']],
+  ['operator init', ['init']],
+  ['operator seal', ['seal']],
+  ['operator unseal', ['unseal']],
+  ['operator rekey', ['rekey']],
+  ['operator rotate', ['rekey']],
+  ['operator diagnose', ['doctor']],
+  ['server', ['serve']],
+  ['generate', ['keygen']],
+  ['generate-key', ['keygen']],
+  ['updatekeys', ['slots add']],
+  ['passwd', ['slots add']],
+  ['lease', ['token renew']],
+  ['ping', ['health']],
+  ['secrets enable', ['mounts add']],
+  ['secrets disable', ['mounts remove']],
+  ['secrets move', ['mounts move']],
+  ['secrets list', ['mounts list']],
+  ['workspaces tags', ['tags of']],
+]);
 
-const NOTHING: readonly string[] = [];
+/**
+ * Words that mean nothing here, although commands of other programs and of other groups have them: a plausible but
+ * wrong command is worse than none.
+ */
+const NOTHING_HERE: ReadonlySet<string> = new Set(['audit', 'get', 'history', 'info', 'set', 'undo']);
 
 /** Maximum number of suggestions that are helpful. */
 const MOST_PLACES = 3;
 
 /**
- * What was probably meant by a word that a group does not know: the group's own verb for it, the same word for
- * several, what other programs call so, or else the commands of that
- * name elsewhere in the tree, those of the shortest path. Slips of the finger are commander's.
- * @param path of the group.
- * @returns commands or groups, each as all its words after `coffer`; empty for a word that is no slip, but stands for nothing here;
- * undefined for any other.
+ * Returns what was probably meant by a word that a group does not know: the word that other programs have for it, the
+ * group's own verb, the same word for several, a command of the group that is nearly spelled so, or else the commands
+ * of that name elsewhere in the tree, those of the shortest path. Within a group, only commands at the top and those
+ * of the same top group are meant: another group's command of that name does something else.
+ * @param path of the group
+ * @param next word after it, for commands of other programs that have two
+ * @returns commands or groups, each as all its words after `coffer`; empty if nothing is certain enough
  */
 export function suggestionFor(
   tree: Group,
   path: readonly string[],
   word: string,
-): readonly string[] | undefined {
+  next = '',
+): readonly string[] {
   const group = nodeAt(tree, path);
   const known = group !== undefined && isGroup(group) ? group.children : {};
   const here = (own: string): readonly string[] => [[...path, own].join(' ')];
   if (Object.hasOwn(known, `${word}s`)) return here(`${word}s`);
-  const elsewhere = path.length === 0 && Object.hasOwn(ELSEWHERE, word) ? ELSEWHERE[word] : undefined;
+  const words = [...path, word];
+  const elsewhere = ELSEWHERE.get([...words, next].join(' ')) ?? ELSEWHERE.get(words.join(' '));
   if (elsewhere !== undefined) {
-    const there = elsewhere.find((words) => nodeAt(tree, words.split(' ')) !== undefined);
-    return there === undefined ? NOTHING : [there];
+    const there = elsewhere.find((place) => nodeAt(tree, place.split(' ')) !== undefined);
+    return there === undefined ? [] : [there];
   }
-  const meaning = SAME_MEANING.find((words) => words.includes(word));
+  const meaning = path.length === 0 ? undefined : SAME_MEANING.find((same) => same.includes(word));
   if (meaning !== undefined) {
     const own = meaning.find((same) => same !== EDITOR && Object.hasOwn(known, same));
-    return own === undefined ? NOTHING : here(own);
+    return own === undefined ? [] : here(own);
   }
-  const places = placesOf(tree, word, []);
+  if (NOTHING_HERE.has(word)) return [];
+  const near = nearest(word, visibleWords(known)).flatMap(here);
+  if (near.length > 0) return near;
+  const places = placesOf(tree, word, []).filter(
+    ([top = '', ...below]) => path.length === 0 || below.length === 0 || top === path[0],
+  );
   const depth = Math.min(...places.map(({ length }) => length));
-  const nearest = places.filter(({ length }) => length === depth);
-  if (nearest.length === 0 || nearest.length > MOST_PLACES) return undefined;
-  return nearest.map((place) => place.join(' '));
+  const shortest = places.filter(({ length }) => length === depth);
+  return shortest.length > MOST_PLACES ? [] : shortest.map((place) => place.join(' '));
 }
+
+const visibleWords = (children: Group['children']): readonly string[] =>
+  Object.entries(children).flatMap(([name, node]) => (isGroup(node) || node.hidden !== true ? [name] : []));
 
 /** Returns the paths of all commands and groups of that name. */
 function placesOf(group: Group, word: string, path: readonly string[]): readonly (readonly string[])[] {

@@ -243,11 +243,8 @@ export interface CliShape<D> {
    * command.
    */
   readonly acts?: true;
-  /**
-   * Returns what it would create implicitly because the name does not exist, e.g. `key ordres`; called only on a
-   * terminal.
-   */
-  byTheWay?(values: Readonly<Record<string, unknown>>, runner: Runner): Promise<readonly string[]>;
+  /** Returns what it would create implicitly because the name does not exist; called only on a terminal. */
+  byTheWay?(values: Readonly<Record<string, unknown>>, runner: Runner): Promise<readonly NewName[]>;
   /**
    * Returns the operation that reverts it if its result, which contains a secret that cannot be retrieved again, could
    * not be delivered; undefined if it left nothing behind.
@@ -293,6 +290,12 @@ export interface LargeInput {
     values: Readonly<Record<string, unknown>>,
     runner: Runner,
   ): Promise<InputHash<Readonly<Record<string, unknown>>> | undefined>;
+}
+
+/** Name of an object that an operation creates implicitly. */
+export interface NewName {
+  readonly kind: 'key' | 'tag';
+  readonly name: string;
 }
 
 /** Request of the Vault API. */

@@ -78,6 +78,7 @@ export const RESOURCE_KINDS = {
     },
   },
   policy: { list: 'policy list', example: 'clerk' },
+  'token-role': { list: 'token roles list', example: 'release' },
   mount: { list: 'mounts list', example: 'teams/payments' },
   login: { list: 'auth list', example: 'userpass' },
 } as const satisfies Readonly<Record<string, KindFacts>>;

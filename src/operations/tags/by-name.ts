@@ -1,7 +1,7 @@
 import { CofferError, invalid } from '../../ground/errors.ts';
 import { isObject, type JsonObject } from '../../ground/objects.ts';
 import { parseAnyIdentifier } from '../../tags/identifiers.ts';
-import { isMissing, type Runner } from '../declaration/operation.ts';
+import { isMissing, type NewName, type Runner } from '../declaration/operation.ts';
 import { type IdentifiedKind, RESOURCE_KINDS } from '../declaration/resource-kinds.ts';
 
 type Resolve = (raw: JsonObject, runner: Runner) => Promise<JsonObject>;
@@ -82,7 +82,7 @@ export const inTurn =
 /** Returns the tags in a parameter that do not exist in the pool, so that they will be created. */
 export const newTagsIn =
   (param: string) =>
-  async (values: JsonObject, runner: Runner): Promise<readonly string[]> => {
+  async (values: JsonObject, runner: Runner): Promise<readonly NewName[]> => {
     const given = values[param];
     const names = (Array.isArray(given) ? given : []).flatMap((item: unknown) =>
       isObject(item) && typeof item['name'] === 'string' ? [item['name']] : [],
@@ -92,7 +92,7 @@ export const newTagsIn =
     const missing = await Promise.all(
       names.map((tag_name) => isMissing(runner, 'tags show', { organization_name, tag_name })),
     );
-    return names.filter((_, index) => missing[index]).map((name) => `tag ${name}`);
+    return names.filter((_, index) => missing[index]).map((name) => ({ kind: 'tag', name }));
   };
 
 async function idFor(kind: IdentifiedKind, given: unknown, runner: Runner): Promise<unknown> {

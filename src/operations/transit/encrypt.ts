@@ -80,7 +80,7 @@ export const declaration = transitOperation({
     input: { param: 'plaintext', as: 'bytes', help: 'Plaintext (may be empty).' },
     result: { member: 'ciphertext', as: 'text' },
     byTheWay: async ({ name }, runner) =>
-      (await isMissing(runner, 'transit keys read', { name })) ? [`key ${name}`] : [],
+      (await isMissing(runner, 'transit keys read', { name })) ? [{ kind: 'key', name: String(name) }] : [],
     examples: [
       ["printf '4242' | coffer transit encrypt orders", 'Encrypt standard input'],
       ['coffer transit encrypt orders --in card.txt --out card.enc', 'Read from a file and write to a file'],

@@ -6,7 +6,13 @@ import type { KeyTags } from '../../tags/tagged-keys.ts';
 import type { Engine } from '../../transit/engine.ts';
 import { keyIn, requireKey } from '../../transit/key-collection.ts';
 import { changeKnown } from '../../transit/known-as.ts';
-import { isMissing, type MountCall, type Runner, type Table } from '../declaration/operation.ts';
+import {
+  isMissing,
+  type MountCall,
+  type NewName,
+  type Runner,
+  type Table,
+} from '../declaration/operation.ts';
 import { checkCount, text, texts } from '../declaration/params.ts';
 import { MOST_LINKED } from '../json-api/linkage.ts';
 import { organizationFlag } from '../json-api/params.ts';
@@ -48,13 +54,13 @@ const cli = {
 async function newTags(
   { organization: organization_name, tags: given }: Readonly<Record<string, unknown>>,
   runner: Runner,
-): Promise<readonly string[]> {
+): Promise<readonly NewName[]> {
   if (organization_name === undefined || !Array.isArray(given)) return [];
   const names = given.map(String).filter((name) => !name.includes('='));
   const missing = await Promise.all(
     names.map((tag_name) => isMissing(runner, 'tags show', { organization_name, tag_name })),
   );
-  return names.filter((_, index) => missing[index]).map((name) => `tag ${name}`);
+  return names.filter((_, index) => missing[index]).map((name) => ({ kind: 'tag', name }));
 }
 
 /** Returns the tags of a key; looked up only if the key refers to some. */

@@ -1,0 +1,170 @@
+import { readFileSync } from 'node:fs';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { runCommandLine } from '../../src/cli/command-line.ts';
+import { promptsDouble, streamsDouble } from '../cli/streams.double.ts';
+import { type ServerProcess, startServerProcess } from '../servers/server-process.ts';
+import { binary, emptyPlace, MASTER_KEY, type Place, removePlace } from './harness.ts';
+
+/* Names and values that are nearly existing ones. */
+
+let bare: Place;
+let here: Place;
+beforeAll(async () => {
+  bare = emptyPlace();
+  here = bare.with({ COFFER_MASTER_KEY: MASTER_KEY, COFFER_ORG: 'acme' });
+  for (const line of [
+    'init',
+    'transit keys create orders',
+    'orgs create acme',
+    'workspaces create billing-prod',
+    'tags create env:prod',
+    'mounts add teams/payments',
+    'auth enable approle',
+    'auth approle write deploy',
+    'token roles write release',
+  ])
+    await here.ok(line);
+});
+afterAll(() => removePlace(bare));
+
+/** Runs a command as if typed at a terminal, in this process. */
+async function typed(place: Place, line: string, answers: readonly boolean[] = []) {
+  const streams = streamsDouble({ terminals: ['in', 'out', 'err'] });
+  const prompts = promptsDouble(answers);
+  const exitCode = await runCommandLine(line.split(' '), streams, place.environment(), prompts);
+  return { exitCode, stderr: streams.written.err, asked: prompts.asked };
+}
+
+describe('a name that does not exist', () => {
+  it.each([
+    ['transit keys read order', 3, 'coffer: key not found (no key "order"; did you mean "orders"?)'],
+    ['transit keys public ordres', 3, 'coffer: key not found (no key "ordres"; did you mean "orders"?)'],
+    ['tags show env:prd', 3, 'coffer: tag "env:prd" not found (did you mean "env:prod"?)'],
+    [
+      'tags attach env:prd --workspace billing-prod',
+      3,
+      'coffer: tag "env:prd" not found (did you mean "env:prod"?)',
+    ],
+    [
+      'tags attach env:prod --workspace biling-prod',
+      3,
+      'coffer: workspace "biling-prod" not found (did you mean "billing-prod"?)',
+    ],
+    ['orgs show acem', 3, 'coffer: organization "acem" not found (did you mean "acme"?)'],
+    ['workspaces list --org acem', 3, 'coffer: organization "acem" not found (did you mean "acme"?)'],
+    ['policy read defualt', 3, 'coffer: no policy named: defualt (did you mean "default"?)'],
+    ['auth approle read depoly', 3, 'coffer: no role depoly (did you mean "deploy"?)'],
+    ['token roles read relaese', 3, 'coffer: no token role "relaese" (did you mean "release"?)'],
+    ['token create-by-role relase', 2, 'coffer: ROLE: unknown role relase (did you mean "release"?)'],
+  ])('brings up the one that was meant: %s', async (line, exitCode, said) => {
+    expect(await here.refused(line, exitCode)).toBe(said);
+  });
+
+  it('brings up a mount and a login method', async () => {
+    expect(await here.refused('transit keys list --mount team/payments', 3)).toContain(
+      '(did you mean "teams/payments"?)',
+    );
+    expect(await here.refused('auth tune aprole', 2)).toContain('(did you mean "approle"?)');
+  });
+
+  it('brings up nothing that is only similar', async () => {
+    expect(await here.refused('transit keys read invoices', 3)).not.toContain('did you mean');
+    expect(await here.refused('workspaces show billing-dev', 3)).not.toContain('did you mean');
+  });
+
+  it('is found among more names than one page of a list has', async () => {
+    const many = Array.from({ length: 120 }, (_, index) => `aa-${index}`);
+    await here.ok(['tags', 'create', ...many, 'zz-last-one']);
+    expect(await here.refused('tags show zz-last-oen', 3)).toContain('did you mean "zz-last-one"?');
+  });
+});
+
+describe('a value that an option does not know', () => {
+  it.each([
+    ['transit keys create k --type rsa4096', '--type: unknown key type rsa4096 (did you mean "rsa-4096"?)'],
+    ['transit hmac orders x --algorithm sha2256', '(did you mean "sha2-256"?)'],
+    ['transit keys list -o jsn', '--output: invalid value "jsn" (did you mean "json"?)'],
+    ['auth enable useprass', '(did you mean "userpass"?)'],
+  ])('brings up the one that was meant: %s', async (line, said) => {
+    expect(await here.refused(line, 2)).toContain(said);
+  });
+
+  it('is told what there is, if nothing is near', async () => {
+    expect(await here.refused('transit keys create k --type blowfish', 2)).toContain(
+      'use one of aes128-gcm96',
+    );
+  });
+});
+
+describe('a key that "transit encrypt" would create', () => {
+  it('is asked about on a terminal, if the name of another is near', async () => {
+    const refused = await typed(here, 'transit encrypt order hello', [false]);
+    expect(refused.exitCode).toBe(1);
+    expect(refused.asked).toEqual(['Create key order? It does not exist; did you mean "orders"?']);
+    expect(refused.stderr).toContain('No changes made.');
+    expect(await here.ok('transit keys list')).not.toMatch(/^order$/m);
+  });
+
+  it('is created without a question if nothing is near, off a terminal, and with --yes', async () => {
+    expect((await typed(here, 'transit encrypt unlike-any-other hello')).asked).toEqual([]);
+    expect((await here.run('transit encrypt orde hello')).exitCode).toBe(0);
+    expect((await typed(here, 'transit encrypt rders hello --yes')).exitCode).toBe(0);
+  });
+});
+
+describe('a mistyped name on a server', () => {
+  let running: ServerProcess;
+  let owner: Place;
+  const trail = () =>
+    readFileSync(bare.file('trail'), 'utf8')
+      .trim()
+      .split('\n')
+      .map((line) => JSON.parse(line) as { request?: { path?: string }; error?: string });
+
+  async function tokenWith(rules: string): Promise<Place> {
+    await here.ok('policy write limited -', { input: rules });
+    const token = await here.ok('token create --policy limited');
+    return bare.with({ COFFER_STORE: undefined, COFFER_ADDR: running.address, COFFER_TOKEN: token });
+  }
+
+  beforeAll(async () => {
+    running = await startServerProcess(
+      [binary, 'serve', '--listen', '127.0.0.1:0', '-q', '--audit-log', 'trail'],
+      { directory: here.directory, environment: here.environment() },
+    );
+    owner = bare.with({
+      COFFER_STORE: undefined,
+      COFFER_ADDR: running.address,
+      COFFER_TOKEN: await here.ok('token create --policy root'),
+    });
+  });
+  afterAll(() => running.stop());
+
+  it('brings up the one that was meant, to a person with a token that may list', async () => {
+    expect((await typed(owner, 'transit keys read ordesr')).stderr).toContain('did you mean "orders"?');
+    expect(await owner.refused('transit keys read ordesr', 3)).not.toContain('did you mean');
+  });
+
+  it('brings up nothing that the token may not list, and leaves no denied list in the audit log', async () => {
+    const place = await tokenWith('path "transit/keys/ordesr" { capabilities = ["read"] }');
+    const before = trail().length;
+    const { stderr } = await typed(place, 'transit keys read ordesr');
+    expect(stderr).toContain('key not found');
+    expect(stderr).not.toContain('did you mean');
+    const paths = trail()
+      .slice(before)
+      .map(({ request }) => request?.path);
+    expect(paths).toContain('transit/keys/ordesr');
+    expect(paths).not.toContain('transit/keys');
+  });
+
+  it('of a key that may only be used to encrypt leaves no denied read in the audit log', async () => {
+    const place = await tokenWith('path "transit/encrypt/orders" { capabilities = ["update"] }');
+    const before = trail().length;
+    expect((await typed(place, 'transit encrypt orders hello')).exitCode).toBe(0);
+    const since = trail().slice(before);
+    expect(since.length).toBeGreaterThan(0);
+    expect(since.filter(({ error }) => error)).toEqual([]);
+    expect(since.map(({ request }) => request?.path)).not.toContain('transit/keys/orders');
+  });
+});
