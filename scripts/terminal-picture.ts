@@ -9,7 +9,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { stripVTControlCharacters } from 'node:util';
 import { runCommandLine } from '../src/cli/command-line.ts';
-import { wrapped } from '../src/cli/topics/topic.ts';
+import { wrapped } from '../src/cli/wrap.ts';
 import { streamsDouble } from '../test/cli/streams.double.ts';
 
 export const TERMINAL_PICTURE = 'docs/terminal.svg';

@@ -1,5 +1,5 @@
 /** Elements of a manual page, in roff with the macros of man(7), as both groff and mandoc read it. */
-import { wrapped } from '../../src/cli/topics/topic.ts';
+import { wrapped } from '../../src/cli/wrap.ts';
 
 /** Escapes of characters that roff interprets, or displays differently from what is typed. */
 const SPECIAL: Readonly<Record<string, string>> = {

@@ -17,6 +17,7 @@ import {
   resultOf,
 } from '../operations/declaration/operation.ts';
 import { parseValues } from '../operations/declaration/params.ts';
+import type { EmptyList } from '../operations/declaration/table.ts';
 import type { ListDocument } from '../operations/json-api/pages.ts';
 import { loadOperation } from '../operations/runner.ts';
 import type { Command } from './command.ts';
@@ -37,6 +38,7 @@ import {
   mountOfMethod,
   type OperationSpec,
   OUT,
+  PATH,
   plainExamples,
   specOf,
 } from './parse/operation-spec.ts';
@@ -67,6 +69,19 @@ export function commandOf(path: readonly string[], summary: string, operation: O
     },
   };
 }
+
+/** Options of a list that leave out no objects. */
+const BESIDE_FILTERS = new Set([
+  ALL,
+  PATH,
+  'page',
+  'page-size',
+  'output',
+  'org',
+  'store',
+  'address',
+  'mount',
+]);
 
 /** One run of one operation. */
 class Execution {
@@ -245,7 +260,11 @@ class Execution {
     const { cli = {}, capability } = this.#operation;
     let why: unknown;
     try {
-      if ((await printResult(this.#session, result, cli, destination)) || cli.undo === undefined) return;
+      if (
+        (await printResult(this.#session, result, { ...cli, empty: this.#emptyList }, destination)) ||
+        cli.undo === undefined
+      )
+        return;
     } catch (error) {
       why = foreseen(error);
       if (!changesSomething(this.#operation, capability)) throw error;
@@ -266,6 +285,28 @@ class Execution {
       throw unconfirmed(unread, { hint, cause: error });
     }
     throw unavailable(`${unread}; ${what} was revoked`, { hint: 'create another one', cause: why });
+  }
+
+  /**
+   * Message of an empty list, with what was typed in the command that creates the first object; without that command
+   * if it is empty because of a filter.
+   */
+  get #emptyList(): EmptyList | undefined {
+    const { empty } = this.#operation.cli ?? {};
+    if (empty?.create === undefined) return empty;
+    const { arguments: words, options } = this.#given;
+    const { arguments: specs } = this.#spec;
+    const isFiltered =
+      specs.some(({ required }, at) => !required && words[at] !== undefined) ||
+      [...options.keys()].some((flag) => !BESIDE_FILTERS.has(flag));
+    if (isFiltered) return { what: empty.what };
+    const typed = new Map(specs.map(({ metavar }, at) => [metavar, words[at]]));
+    const create = empty.create
+      .split(' ')
+      .map((word) => typed.get(word) ?? word)
+      .join(' ');
+    const path = this.#option(PATH);
+    return { ...empty, create: path === undefined ? create : `${create} --${PATH} ${path}` };
   }
 
   /** Returns the objects that will be created implicitly: a mistyped name would otherwise create one silently. */

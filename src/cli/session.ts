@@ -2,9 +2,17 @@ import { invalid } from '../ground/errors.ts';
 import type { Runner } from '../operations/declaration/operation.ts';
 import type { Environment, OptionValue } from './given.ts';
 import { resolveSettings, type Settings } from './settings.ts';
+import { messageLine } from './terminal/message.ts';
 import type { Prompts } from './terminal/prompt.ts';
 import type { Streams } from './terminal/streams.ts';
 import { visible } from './terminal/visible.ts';
+
+/** Options that determine which objects a command works on. */
+const PLACE_OPTIONS = ['store', 'address', 'mount', 'org'] as const;
+
+/** Quotes a word for a POSIX shell if necessary. */
+const shellWord = (text: string): string =>
+  /^[\w@%+=:,./-]+$/.test(text) ? text : `'${text.replaceAll("'", "'\\''")}'`;
 
 /** Context of a command: streams, settings, prompts, and the place where operations run. */
 export class Session {
@@ -42,9 +50,17 @@ export class Session {
     return this.settings.colourAllowed && this.streams.out.isTerminal;
   }
 
+  /** Returns the options that another command needs to work in the same place, as given on the command line. */
+  placeOptions(): readonly string[] {
+    return PLACE_OPTIONS.flatMap((flag) => {
+      const value = this.#everywhere.get(flag);
+      return typeof value === 'string' ? [`--${flag} ${shellWord(value)}`] : [];
+    });
+  }
+
   /** Prints a message that is not a result. Names in it may be from any source. */
   say(line: string): void {
-    if (!this.settings.quiet) this.streams.err.write(`${visible(line)}\n`);
+    if (!this.settings.quiet) this.#write(visible(line));
   }
 
   /** Prints a message only on a terminal, since scripts do not need it. */
@@ -54,7 +70,11 @@ export class Session {
 
   /** Prints an error that does not end the command by itself. */
   fail(text: string): void {
-    this.streams.err.write(`coffer: ${visible(text)}\n`);
+    this.#write(`coffer: ${visible(text)}`);
+  }
+
+  #write(line: string): void {
+    this.streams.err.write(messageLine(this.streams.err, line));
   }
 
   warn(text: string): void {

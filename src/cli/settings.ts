@@ -7,8 +7,9 @@ import { locationFrom } from '../store/backends/registry.ts';
 import { type Environment, type OptionValue, textOption, variable } from './given.ts';
 import { refuseKeyringPlace } from './team/not-a-store.ts';
 
-export type OutputFormat = 'table' | 'json' | 'raw';
-const FORMATS: readonly OutputFormat[] = ['table', 'json', 'raw'];
+/** `wide` is a table with all columns and exact times. */
+export type OutputFormat = 'table' | 'wide' | 'json' | 'raw';
+export const outputFormats: readonly OutputFormat[] = ['table', 'wide', 'json', 'raw'];
 
 /** Source of the token for a server. */
 type TokenSource =
@@ -83,9 +84,12 @@ function formatOf(text: string | undefined): OutputFormat | undefined {
   if (text === undefined) return undefined;
   // Other programs accept -o=json; by POSIX rules, the value of a short option begins directly after the letter.
   const named = text.replace(/^=/, '');
-  const format = FORMATS.find((candidate) => candidate === named);
+  const format = outputFormats.find((candidate) => candidate === named);
   if (format === undefined) {
-    throw invalid(`invalid value "${text}"`, { field: 'output', hint: `use one of ${FORMATS.join(', ')}` });
+    throw invalid(`invalid value "${text}"`, {
+      field: 'output',
+      hint: `use one of ${outputFormats.join(', ')}`,
+    });
   }
   return format;
 }

@@ -31,6 +31,7 @@ const one =
 const keys = () => import('./transit/keys.ts');
 const keyRevocation = () => import('./transit/key-revocation.ts');
 const dataKey = () => import('./transit/data-key.ts');
+const softDelete = () => import('./transit/soft-delete.ts');
 const keyTags = () => import('./transit/key-tags.ts');
 const backupKey = () => import('./transit/backup-key.ts');
 const importKey = () => import('./transit/import-key.ts');
@@ -100,8 +101,8 @@ export const catalogue = {
       export: entry('Export the key material of an exportable key', () => import('./transit/export-key.ts')),
       csr: entry('Create a certificate signing request (CSR) for a key', one(certificates, 'csr')),
       'set-certificate': entry('Store the certificate chain of a key', one(certificates, 'setCertificate')),
-      'soft-delete': entry('Soft-delete a key', one(keys, 'softDelete')),
-      'soft-delete-restore': entry('Restore a soft-deleted key', one(keys, 'restore')),
+      'soft-delete': entry('Soft-delete a key', one(softDelete, 'softDelete')),
+      'soft-delete-restore': entry('Restore a soft-deleted key', one(softDelete, 'restore')),
     },
     encrypt: entry('Encrypt a value with a named key', () => import('./transit/encrypt.ts')),
     decrypt: entry('Decrypt a ciphertext', () => import('./transit/decrypt.ts')),

@@ -185,7 +185,7 @@ describe('the command of an operation', () => {
     [
       'a format that there is not',
       ['a', 'x', '-o', 'yaml'],
-      'coffer: --output: invalid value "yaml" (use one of table, json, raw)\n',
+      'coffer: --output: invalid value "yaml" (use one of table, wide, json, raw)\n',
     ],
   ])('refuses %s in one line, and runs nothing', async (_, argv, line) => {
     const { exitCode, err, out, calls } = await run(argv);

@@ -56,6 +56,61 @@ describe('drawTable', () => {
     expect(drawn).toContain('│ a-name-that-is-much');
   });
 
+  describe('with lesser columns', () => {
+    const tags = (name: string) => ({
+      head: ['Name', 'Instances', 'Created', 'Id'],
+      rows: [[name, '12', '3 hours ago', 'tag-G9hoWHT5Dnda5p6S']],
+      lesser: [3, 2],
+    });
+    const drawn = (name: string, columns: number, wide = false) =>
+      drawTable(tags(name), { boxed: true, colour: false, columns, wide });
+
+    it('leaves them out one after the other where it is too wide', () => {
+      expect(drawn('env:prod', 80)).toContain('tag-G9hoWHT5Dnda5p6S');
+      expect(drawn('env:production', 60)).not.toContain('Id');
+      expect(drawn('env:production', 60)).toContain('3 hours ago');
+      expect(drawn('env:production', 40)).not.toContain('Created');
+      expect(drawn('env:production', 40)).toContain('env:production');
+    });
+
+    it('has at most six lines for a tag of 120 characters, and four from 60 columns on', () => {
+      for (let columns = 40; columns <= 200; columns += 1) {
+        const lines = drawn('x'.repeat(120), columns).split('\n');
+        expect(lines.length - 5).toBeLessThanOrEqual(columns < 60 ? 6 : 4);
+        expect(Math.max(...lines.map((line) => line.length))).toBeLessThanOrEqual(columns);
+      }
+    });
+
+    it('breaks no word of them, at any width', () => {
+      for (let columns = 40; columns <= 200; columns += 1) {
+        const text = drawn('a-key-with-a-rather-long-name', columns);
+        for (const word of ['3 hours ago', 'tag-G9hoWHT5Dnda5p6S', 'Created', 'Id'])
+          expect(text.includes(word) || !text.includes(word.slice(0, 5).trim())).toBe(true);
+      }
+    });
+
+    it('has all of them with wide, as a list where they do not fit', () => {
+      expect(drawn('env:prod', 80, true)).toContain('│ tag-G9hoWHT5Dnda5p6S │');
+      expect(drawn('x'.repeat(120), 40, true)).toBe(
+        `Name: ${'x'.repeat(120)}\nInstances: 12\nCreated: 3 hours ago\nId: tag-G9hoWHT5Dnda5p6S\n\n`,
+      );
+    });
+  });
+
+  it('breaks cells at words', () => {
+    const style = { boxed: true, colour: false, columns: 40 };
+    const rows = [['a', 'an attacker with the file can guess it']];
+    expect(drawTable({ head: ['A', 'B'], rows }, style)).toContain('│ a │ an attacker with the file can ');
+  });
+
+  it('has no head row without titles', () => {
+    const drawn = drawTable(
+      { head: ['', ''], rows: [['Name', 'web']] },
+      { boxed: true, colour: false, columns: 80 },
+    );
+    expect(drawn).toBe('┌──────┬─────┐\n│ Name │ web │\n└──────┴─────┘\n');
+  });
+
   it('never gets wider than the terminal, and loses no letter', () => {
     const cell = fc.string({ unit: fc.constantFrom(...'abc 世界-é'), maxLength: 60 });
     const rows = fc.array(

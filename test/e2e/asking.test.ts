@@ -1,7 +1,7 @@
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { emptyPlace, MASTER_KEY, type Place, removePlace } from './harness.ts';
-import { canUseTerminals, onTerminal } from './terminal.ts';
+import { canUseTerminals, onTerminal, unwrapped } from './terminal.ts';
 
 /** What is asked, said and warned of while a person is watching, and how that is switched off. */
 let bare: Place;
@@ -83,7 +83,7 @@ describe.skipIf(!canUseTerminals)('on a terminal', () => {
     expect(locked.exitCode).toBe(4);
     const deleting = onTerminal(here, `coffer orgs delete acme ${option}`, { environment });
     expect(deleting.exitCode).toBe(2);
-    expect(deleting.text).toContain('use --yes');
+    expect(unwrapped(deleting.text)).toContain('use --yes');
   });
 
   it('a file that is there is replaced after a yes, and stays after a no', () => {

@@ -240,7 +240,7 @@ describe.skipIf(!canUseTerminals)('coffer login on a terminal', () => {
       },
     );
     expect(exitCode).toBe(0);
-    expect(text).toMatch(/Logged in to http:\/\/\S+ until \S+\. Policies: app, default\.\n.*service:v1:/s);
+    expect(text).toMatch(/Logged in to http:\/\/\S+ until \S+\. Policies:\sapp, default\.\n.*service:v1:/s);
     expect(text).not.toContain(PASSWORD);
   });
 

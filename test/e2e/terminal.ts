@@ -51,5 +51,8 @@ export function onTerminal(place: Place, script: string, options: TerminalOption
   return { screen, text: withoutEscapes(screen), exitCode: result.exitCode };
 }
 
+/** Joins the lines of messages that the terminal was too narrow for. */
+export const unwrapped = (text: string): string => text.replace(/\n(?!coffer:|\?|$)/g, ' ');
+
 // biome-ignore lint/suspicious/noControlCharactersInRegex: escape sequences are made of them
 const withoutEscapes = (screen: string): string => screen.replace(/\x1b\[[0-9;?]*[A-Za-z]/g, '');

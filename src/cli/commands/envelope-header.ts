@@ -1,4 +1,4 @@
-import type { Table } from '../../operations/declaration/operation.ts';
+import type { Table } from '../../operations/declaration/table.ts';
 import { isAge } from '../../transit/envelope/age/detect.ts';
 import type { AgeFile } from '../../transit/envelope/age/file.ts';
 import type { AgeIdentity } from '../../transit/envelope/age/recipients.ts';

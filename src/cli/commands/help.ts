@@ -7,7 +7,8 @@ import { withNotes } from '../parse/notes.ts';
 import { optionTerm, parseWithCommander } from '../parse/program.ts';
 import { unlockSources } from '../secrets/secret-sources.ts';
 import { formats } from '../topics/formats.ts';
-import { MOST_COLUMNS, topicText, wrapped } from '../topics/topic.ts';
+import { MOST_COLUMNS, topicText } from '../topics/topic.ts';
+import { wrapped } from '../wrap.ts';
 
 /** Returns `coffer help` for a command tree. */
 export function helpOn(tree: Group): Command {
@@ -32,7 +33,8 @@ export function helpOn(tree: Group): Command {
     async run({ streams }, { arguments: words }) {
       const topic = topics.get(words.join(' '));
       if (topic !== undefined) {
-        streams.out.write(topic(streams.out.columns));
+        const { columns, isTerminal } = streams.out;
+        streams.out.write(topic(columns, isTerminal ? columns : undefined));
         return DONE;
       }
       // For unknown words, commander suggests similar commands.
@@ -78,8 +80,15 @@ const VARIABLES: readonly (readonly [name: string, meaning: string])[] = [
   ['NO_COLOR', 'if set, disable color (--no-color)'],
 ];
 
-/** Texts of `coffer help TOPIC`, for a terminal of the given number of columns. */
-export const topics: ReadonlyMap<string, (columns: number) => string> = new Map([
+/**
+ * Formats a topic.
+ * @param columns width of lines of text
+ * @param most width above which a list in two columns becomes one with the meaning below the term; unlimited in a pipe
+ */
+type TopicPrinter = (columns: number, most?: number) => string;
+
+/** Texts of `coffer help TOPIC`. */
+export const topics: ReadonlyMap<string, TopicPrinter> = new Map<string, TopicPrinter>([
   ['options', optionsTopic],
   ['environment', environmentTopic],
   ['exit-codes', exitCodesTopic],
@@ -111,23 +120,37 @@ function optionsTopic(columns: number): string {
     optionTerm(option),
     withNotes(option.help, option),
   ]);
+  return ['Options of every command, before or after its name:', ...listed(terms, width), ''].join('\n');
+}
+
+function environmentTopic(_columns: number, most = Number.POSITIVE_INFINITY): string {
+  const groups = variableGroups().flatMap(({ title, variables }) => [
+    most < title.length ? wrapped(title, most, 0) : title,
+    ...aligned(variables, most),
+    '',
+  ]);
+  return [...groups, EMPTY_VARIABLES, ''].join('\n');
+}
+
+function exitCodesTopic(_columns: number, most = Number.POSITIVE_INFINITY): string {
   return [
-    'Options of every command, before or after its name:',
-    ...terms.map(([term, meaning]) => `  ${term}\n${wrapped(meaning, width, 6)}`),
+    ...aligned(
+      exitCodeMeanings.map(([code, meaning]) => [String(code), meaning]),
+      most,
+    ),
     '',
   ].join('\n');
 }
 
-function environmentTopic(): string {
-  const groups = variableGroups().flatMap(({ title, variables }) => [title, ...columns(variables), '']);
-  return [...groups, EMPTY_VARIABLES, ''].join('\n');
-}
+type Terms = readonly (readonly [term: string, meaning: string])[];
 
-function exitCodesTopic(): string {
-  return [...columns(exitCodeMeanings.map(([code, meaning]) => [String(code), meaning])), ''].join('\n');
-}
-
-function columns(rows: readonly (readonly [string, string])[]): string[] {
+/** Formats terms with their meanings beside them; below them if that is wider than `most` columns. */
+function aligned(rows: Terms, most: number): string[] {
   const width = Math.max(...rows.map(([name]) => name.length));
-  return rows.map(([name, meaning]) => `  ${name.padEnd(width)}  ${meaning}`);
+  const lines = rows.map(([name, meaning]) => `  ${name.padEnd(width)}  ${meaning}`);
+  return lines.every((line) => line.length <= most) ? lines : listed(rows, Math.min(most, MOST_COLUMNS));
 }
+
+/** Formats terms with their meanings below them. */
+const listed = (rows: Terms, width: number): string[] =>
+  rows.map(([term, meaning]) => `  ${term}\n${wrapped(meaning, width, 6)}`);

@@ -1,4 +1,5 @@
 import { asCofferError, invalid } from '../../ground/errors.ts';
+import type { Table } from '../../operations/declaration/table.ts';
 import { rekey as sealAgain } from '../../store/administration/rekey.ts';
 import { addSlot, listSlots, removeSlot } from '../../store/administration/slots.ts';
 import type { SealedStore } from '../../store/sealed/sealed-store.ts';
@@ -43,9 +44,11 @@ export const list: Command = {
   },
 };
 
-const slotTable = (slots: readonly SlotSummary[]) => ({
+const slotTable = (slots: readonly SlotSummary[]): Table => ({
   head: ['ID', 'Kind', 'Created', 'Label'],
-  rows: slots.map((slot) => [slot.id, kindText(slot), slot.created, slot.label]),
+  rows: slots.map((slot) => [slot.id, kindText(slot), { time: slot.created }, slot.label]),
+  whole: 0,
+  lesser: [2],
 });
 
 const kindText = ({ kind, shares }: SlotSummary): string =>

@@ -1,7 +1,8 @@
 import type { AgentConnection } from '../../client/agent.ts';
 import { asCofferError } from '../../ground/errors.ts';
 import { trimSlashes } from '../../ground/trim.ts';
-import type { Runner, Table } from '../../operations/declaration/operation.ts';
+import type { Runner } from '../../operations/declaration/operation.ts';
+import { type Table, timeCell } from '../../operations/declaration/table.ts';
 import type { AgentStatus } from '../../service/agent/calls.ts';
 import { storeStatus } from '../../store/administration/status.ts';
 import { directoryOf, placeWords } from '../../store/backends/registry.ts';
@@ -129,7 +130,7 @@ function statusTable(shown: object, words?: ReturnType<typeof placeWords>): Tabl
     head: ['Field', 'Value'],
     rows: facts.map(([name, value]) => [
       names[name] ?? name,
-      typeof value === 'object' ? JSON.stringify(value) : String(value),
+      typeof value === 'object' ? JSON.stringify(value) : timeCell(String(value)),
     ]),
   };
 }

@@ -1,4 +1,4 @@
-import type { Table } from '../../operations/declaration/operation.ts';
+import type { Table } from '../../operations/declaration/table.ts';
 import {
   counted,
   type ResourceDocument,

@@ -97,6 +97,7 @@ export const list: Command = {
             row.keys.map(shortKey).join(', '),
             row.added_by,
           ]),
+          lesser: [4, 2],
         }),
       },
     );
@@ -149,7 +150,7 @@ export const log: Command = {
           head: ['Fact', 'When', 'Who', 'What'],
           rows: entries.map(({ id, at, by, what, counts }) => [
             short(id),
-            at,
+            { time: at },
             by,
             counts ? what : `${what} (does not count)`,
           ]),

@@ -7,6 +7,7 @@ import { mayReplace, type OutPlace, outPlaceOf, refuseSameFile } from '../files/
 import { type Given, textOption, textsOption } from '../given.ts';
 import { FORCE, IN, OUT } from '../parse/operation-spec.ts';
 import type { Session } from '../session.ts';
+import { messageLine } from '../terminal/message.ts';
 import { errorLine } from '../terminal/report.ts';
 import { OUT_DIR } from './options.ts';
 
@@ -213,7 +214,8 @@ export async function forEachFile<F extends { readonly from: string | undefined 
         const known = asCofferError(error);
         if (known === undefined) throw error;
         beforeMessage();
-        session.streams.err.write(`${errorLine(`${file.from}: ${known.message}`, undefined, known.hint)}\n`);
+        const { err } = session.streams;
+        err.write(messageLine(err, errorLine(`${file.from}: ${known.message}`, undefined, known.hint)));
         outcomes[index] = { exitCode: exitCodeOf[known.kind] };
       }
     }

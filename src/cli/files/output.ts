@@ -1,14 +1,23 @@
 import { decodeBase64 } from '../../ground/base64.ts';
 import { CofferError } from '../../ground/errors.ts';
-import type { CliShape, Table } from '../../operations/declaration/operation.ts';
+import type { CliShape } from '../../operations/declaration/operation.ts';
+import {
+  type Cell,
+  type EmptyList,
+  exactText,
+  type Table,
+  timeCell,
+} from '../../operations/declaration/table.ts';
+import type { ListDocument } from '../../operations/json-api/pages.ts';
 import type { Session } from '../session.ts';
 import type { OutputFormat } from '../settings.ts';
+import { ageText } from '../terminal/age.ts';
 import { isRead } from '../terminal/streams.ts';
 import { isPlainText, visible, visibleLines } from '../terminal/visible.ts';
 import { type OutPlace, openOutFile } from './out-file.ts';
 
 /** Output format of an operation's result, as declared. */
-export type OutputShape = Pick<CliShape<unknown>, 'result' | 'lines' | 'table'>;
+export type OutputShape = Pick<CliShape<unknown>, 'result' | 'lines' | 'table' | 'forTerminal' | 'empty'>;
 
 /** Destination and form of results. */
 export interface Destination {
@@ -33,6 +42,11 @@ export async function printResult(
   if (data === undefined) return true;
   const terminal = isToTerminal(session, destination);
   const format = formatFor(session, shape, destination);
+  const isForPerson = terminal && (isTable(format) || session.settings.format === undefined);
+  if (isForPerson && shape.empty !== undefined && isEmptyList(data, shape)) {
+    session.say(emptyText(session, shape.empty));
+    return true;
+  }
   return write(session, destination, await rendered(session, data, { shape, format, terminal, destination }));
 }
 
@@ -50,8 +64,23 @@ export const printDocument = async (session: Session, data: unknown): Promise<bo
  */
 export function formatFor(session: Session, shape: OutputShape, destination: Destination): OutputFormat {
   const isForPerson = isToTerminal(session, destination);
-  const isTable = shape.table !== undefined || shape.result === undefined;
-  return session.settings.format ?? (isForPerson && isTable ? 'table' : 'raw');
+  const hasTable = shape.table !== undefined || shape.forTerminal !== undefined || shape.result === undefined;
+  return session.settings.format ?? (isForPerson && hasTable ? 'table' : 'raw');
+}
+
+const isTable = (format: OutputFormat): boolean => format === 'table' || format === 'wide';
+
+/** Whether there is nothing to list, on any page. */
+function isEmptyList(data: unknown, shape: OutputShape): boolean {
+  const { meta } = (data ?? {}) as Partial<ListDocument<unknown>>;
+  if (meta !== undefined && meta.pagination['total-count'] > 0) return false;
+  return (shape.table?.(data) ?? plainTable(data, shape)).rows.length === 0;
+}
+
+/** Formats the message of an empty list; the command works where this one was run. */
+function emptyText(session: Session, { what, create }: EmptyList): string {
+  if (create === undefined) return `No ${what} found.`;
+  return `No ${what} yet. Create one: ${[create, ...session.placeOptions()].join(' ')}`;
 }
 
 const isToTerminal = ({ streams }: Session, { file }: Destination): boolean =>
@@ -70,7 +99,15 @@ async function rendered(
   { shape, format, terminal, destination }: Rendering,
 ): Promise<string | Buffer> {
   if (format === 'json') return jsonText(data, terminal);
-  if (format === 'table') return tableText(session, shape.table?.(data) ?? plainTable(data, shape), terminal);
+  if (isTable(format)) {
+    const wide = format === 'wide';
+    const tables =
+      terminal && shape.forTerminal !== undefined
+        ? await shape.forTerminal(data, { runner: await session.runner(), wide })
+        : [shape.table?.(data) ?? plainTable(data, shape)];
+    const texts = tables.map((table) => tableText(session, table, terminal, wide));
+    return (await Promise.all(texts)).join('');
+  }
   if (shape.result?.as === 'base64' && !destination.keepBase64) {
     const bytes = decodeBase64(cellText(memberOf(data, shape.result.member)));
     return terminal && session.settings.format === undefined ? forTerminal(bytes) : bytes;
@@ -95,7 +132,8 @@ export const jsonText = (data: unknown, indented: boolean): string =>
   indented ? visibleLines(`${JSON.stringify(data, undefined, 2)}\n`) : `${JSON.stringify(data)}\n`;
 
 /** Formats one line per row, separated by tabs, as `cut`, `awk` and `sort` expect. */
-const plainRows = (rows: Table['rows']): readonly string[] => rows.map((row) => row.map(visible).join('\t'));
+const plainRows = (rows: Table['rows']): readonly string[] =>
+  rows.map((row) => row.map((cell) => visible(exactText(cell))).join('\t'));
 
 /**
  * Formats decrypted bytes for a terminal. Bytes that are not text could contain any escape sequence.
@@ -127,7 +165,7 @@ const memberTable = (data: unknown): Table => ({
   rows:
     typeof data === 'object' && data !== null
       ? Object.entries(data).flatMap(([name, value]) =>
-          value === undefined ? [] : [[name, cellText(value)]],
+          value === undefined ? [] : [[name, timeCell(cellText(value))]],
         )
       : [[cellText(data)]],
 });
@@ -138,12 +176,16 @@ const cellText = (value: unknown): string => {
   return typeof value === 'object' ? JSON.stringify(value) : String(value);
 };
 
-async function tableText(session: Session, table: Table, terminal: boolean): Promise<string> {
+async function tableText(session: Session, table: Table, terminal: boolean, wide: boolean): Promise<string> {
   const { drawTable } = await import('../terminal/table.ts');
-  const shown: Table = {
+  const now = Date.now();
+  const text = (cell: Cell): string =>
+    typeof cell === 'string' || wide || !terminal ? exactText(cell) : ageText(cell.time, now);
+  const shown = {
     head: table.head.map(visible),
-    rows: table.rows.map((row) => row.map(visible)),
+    rows: table.rows.map((row) => row.map((cell) => visible(text(cell)))),
     whole: table.whole,
+    lesser: table.lesser,
     summary: table.summary === undefined ? undefined : visible(table.summary),
   };
   return drawTable(shown, {
@@ -151,6 +193,7 @@ async function tableText(session: Session, table: Table, terminal: boolean): Pro
     colour: terminal && session.colour,
     plain: session.settings.plainLines,
     columns: session.streams.out.columns,
+    wide,
   });
 }
 

@@ -2,6 +2,7 @@ import { invalid } from '../../ground/errors.ts';
 import { locationForms } from '../../store/backends/registry.ts';
 import type { Command, Invocation, OptionSpec } from '../command.ts';
 import type { OptionValue } from '../given.ts';
+import { outputFormats } from '../settings.ts';
 
 /** Declares an option with a value. */
 export const taking = (
@@ -50,9 +51,9 @@ export const everywhereOptions: readonly OptionSpec[] = [
     short: 'o',
     takes: 'value',
     metavar: 'FORMAT',
-    help: 'Output format.',
+    help: 'Output format: "wide" is a table with all columns and exact times.',
     fallback: 'table on a terminal, otherwise raw',
-    choices: ['table', 'json', 'raw'],
+    choices: outputFormats,
   },
   { flag: 'quiet', short: 'q', takes: 'nothing', help: 'Print only results and errors.' },
   { flag: 'no-color', takes: 'nothing', help: 'Disable color.', fallback: '$NO_COLOR' },

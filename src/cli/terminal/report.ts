@@ -3,6 +3,7 @@ import type { Invocation } from '../command.ts';
 import { DONE, exitCodeOf, FAILED, INTERRUPTED } from '../exit-codes.ts';
 import type { Environment } from '../given.ts';
 import { inFlags } from './flag-names.ts';
+import { messageLine } from './message.ts';
 import { ClosedPipe, Interrupted, type Streams } from './streams.ts';
 import { visible, visibleLines } from './visible.ts';
 
@@ -26,18 +27,17 @@ export function reportError(
   const known = asCofferError(error);
   const platform = known === undefined ? platformMessage(error) : undefined;
   if (platform !== undefined) {
-    streams.err.write(`${errorLine(platform, undefined, undefined)}\n`);
+    streams.err.write(messageLine(streams.err, errorLine(platform, undefined, undefined)));
     return FAILED;
   }
   if (known === undefined) {
-    streams.err.write(
-      `coffer: unexpected: ${visible(messageOf(error))} (COFFER_DEBUG=1 shows where; please report it)\n`,
-    );
+    const text = `coffer: unexpected: ${visible(messageOf(error))} (COFFER_DEBUG=1 shows where; please report it)`;
+    streams.err.write(messageLine(streams.err, text));
     return FAILED;
   }
   const labels = (field: string) => invocation?.command.labelOf?.(field);
   const [message, hint = ''] = [known.message, known.hint].map((text) => text && inFlags(text, labels));
-  streams.err.write(`${errorLine(message ?? '', labelOf(known, invocation), hint)}\n`);
+  streams.err.write(messageLine(streams.err, errorLine(message ?? '', labelOf(known, invocation), hint)));
   return exitCodeOf[known.kind];
 }
 

@@ -1,6 +1,12 @@
 import { Chalk, type ChalkInstance } from 'chalk';
 import CliTable from 'cli-table3';
-import type { Table } from '../../operations/declaration/operation.ts';
+import type { Table } from '../../operations/declaration/table.ts';
+import { displayWidth } from '../wrap.ts';
+
+/** Table whose cells are texts as they are shown. */
+interface DrawnTable extends Table {
+  readonly rows: readonly (readonly string[])[];
+}
 
 interface TableStyle {
   /** Whether cells have borders; only on a terminal. */
@@ -10,6 +16,8 @@ interface TableStyle {
   readonly plain?: boolean;
   /** Maximum width if boxed. */
   readonly columns: number;
+  /** Whether every column is shown, with cells of a few lines at most. */
+  readonly wide?: boolean;
 }
 
 const NO_LINES = {
@@ -47,6 +55,10 @@ const PLAIN_LINES = {
   middle: '|',
 } as const;
 const PADDING = 2;
+/** Length up to which a word is only broken if no column can be left out instead. */
+const SHORT_WORD = 24;
+/** Maximum height of a row, in lines; if one would be higher, columns are left out. */
+const MAX_LINES = 3;
 /**
  * Minimum column widths in a narrow terminal. The widest columns shrink first: to the first width, and only when all
  * have reached it, to the second.
@@ -54,27 +66,80 @@ const PADDING = 2;
 const FLOORS = [16, 6] as const;
 
 /**
- * Formats a table; in a terminal too narrow for it, each row as a list with one cell per line. It ends with a newline.
+ * Formats a table. In a terminal too narrow for it, the lesser columns are left out and cells are wrapped; if even that
+ * does not suffice, each row is a list with one cell per line. It ends with a newline.
+ * @see docs/decisions/0291
  */
-export function drawTable(table: Table, style: TableStyle): string {
-  const { head, rows, summary } = table;
+export function drawTable(table: DrawnTable, style: TableStyle): string {
+  const { summary } = table;
   const chalk = new Chalk({ level: style.colour ? 1 : 0 });
-  const widths = style.boxed ? widthsFor([head, ...rows], style.columns, table.whole) : undefined;
+  const [shown, widths] = style.boxed ? fittingTable(table, style) : [table, undefined];
   const lines =
-    widths === 'too many columns' ? recordLines(table, chalk) : gridLines(table, style, widths, chalk);
+    widths === 'too many columns' ? recordLines(shown, chalk) : gridLines(shown, style, widths, chalk);
   const below = summary === undefined ? [] : [chalk.dim(summary)];
   return [...lines, ...below].map((line) => `${line.trimEnd()}\n`).join('');
 }
 
+type Widths = readonly number[] | 'too many columns';
+
+/** Leaves out lesser columns, one after the other, until the table is easy to read. */
+function fittingTable(table: DrawnTable, style: TableStyle): readonly [DrawnTable, Widths] {
+  const { columns, wide = false } = style;
+  const [next, ...rest] = wide ? [] : (table.lesser ?? []);
+  const widths = widthsFor([table.head, ...table.rows], columns, table.whole);
+  const isGood = widths !== 'too many columns' && isReadable(table, widths);
+  if (wide && !isGood) return [table, 'too many columns'];
+  if (isGood || next === undefined) return [table, widths];
+  return fittingTable(withoutColumn({ ...table, lesser: rest }, next), style);
+}
+
+function withoutColumn(table: DrawnTable, column: number): DrawnTable {
+  const others = <T>(cells: readonly T[]): readonly T[] => cells.filter((_, index) => index !== column);
+  const shifted = (index: number): number => (index > column ? index - 1 : index);
+  return {
+    ...table,
+    head: others(table.head),
+    rows: table.rows.map(others),
+    whole: table.whole === undefined ? undefined : shifted(table.whole),
+    lesser: table.lesser?.map(shifted),
+  };
+}
+
+/** Whether no row is too high, no short word is broken, and no cell of a lesser column or of the head is wrapped. */
+function isReadable({ head, rows, lesser = [] }: DrawnTable, widths: readonly number[]): boolean {
+  const lines = (cell: string, column: number): number =>
+    cellWrapped(cell, widths[column]).split('\n').length;
+  return (
+    head.every((title, column) => lines(title, column) === 1) &&
+    rows.every((row) =>
+      row.every(
+        (cell, column) =>
+          lines(cell, column) <= (lesser.includes(column) ? 1 : MAX_LINES) &&
+          !breaksShortWord(cell, widths[column]),
+      ),
+    )
+  );
+}
+
+const breaksShortWord = (cell: string, width = 0): boolean =>
+  cell
+    .split(' ')
+    .map(displayWidth)
+    .some((length) => length > width && length <= SHORT_WORD);
+
 function gridLines(
-  { head, rows }: Table,
+  { head, rows }: DrawnTable,
   { boxed, plain }: TableStyle,
   widths: readonly number[] | undefined,
   chalk: ChalkInstance,
 ): readonly string[] {
-  const fitted = (cell: string, column: number): string => wrapped(cell, widths?.[column]);
+  const fitted = (cell: string, column: number): string => cellWrapped(cell, widths?.[column]);
+  const isUntitled = head.every((title) => title === '');
   const drawn = new CliTable({
-    head: head.map((title, column) => (boxed ? chalk.bold(fitted(title, column)) : title)),
+    head:
+      isUntitled && boxed
+        ? []
+        : head.map((title, column) => (boxed ? chalk.bold(fitted(title, column)) : title)),
     // The library would add colours by itself, even in a pipe.
     style: {
       head: [],
@@ -88,15 +153,11 @@ function gridLines(
   return rows.length === 0 && !boxed ? [] : drawn.toString().split('\n');
 }
 
-const recordLines = ({ head, rows }: Table, chalk: ChalkInstance): readonly string[] =>
+const recordLines = ({ head, rows }: DrawnTable, chalk: ChalkInstance): readonly string[] =>
   rows.flatMap((row) => [...row.map((cell, column) => `${chalk.bold(head[column] ?? '')}: ${cell}`), '']);
 
 /** Returns the widths of the cells with which the table fits. */
-function widthsFor(
-  rows: readonly (readonly string[])[],
-  columns: number,
-  whole: number | undefined,
-): readonly number[] | 'too many columns' {
+function widthsFor(rows: readonly (readonly string[])[], columns: number, whole: number | undefined): Widths {
   const natural = (rows[0] ?? []).map((_, column) =>
     Math.max(...rows.map((row) => displayWidth(row[column] ?? ''))),
   );
@@ -120,23 +181,24 @@ function widthsFor(
 
 const sum = (numbers: readonly number[]): number => numbers.reduce((total, number) => total + number, 0);
 
-/** Characters that take two terminal cells: those of East Asian scripts, and emoji. */
-const WIDE =
-  /[\p{Script=Han}\p{Script=Hangul}\p{Script=Hiragana}\p{Script=Katakana}\p{Emoji_Presentation}]/gu;
-
-const displayWidth = (text: string): number => [...text].length + (text.match(WIDE)?.length ?? 0);
-
-/** Breaks a text into lines of at most `width` cells, at any character. */
-function wrapped(text: string, width: number | undefined): string {
+/** Breaks a text into lines of at most `width` cells: at spaces, and within words that are longer than a line. */
+function cellWrapped(text: string, width: number | undefined): string {
   if (width === undefined || displayWidth(text) <= width) return text;
   const lines: string[] = [];
   let line = '';
-  for (const letter of text) {
-    if (displayWidth(line + letter) > width) {
-      lines.push(line);
+  for (const word of text.split(/(?<= )/)) {
+    if (line !== '' && displayWidth(line + word.trimEnd()) > width && displayWidth(word.trimEnd()) <= width) {
+      lines.push(line.trimEnd());
       line = '';
     }
-    line += letter;
+    for (const letter of word) {
+      if (displayWidth(line + letter) > width) {
+        if (letter === ' ') continue;
+        lines.push(line);
+        line = '';
+      }
+      line += letter;
+    }
   }
   return [...lines, line].join('\n');
 }

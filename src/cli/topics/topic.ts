@@ -1,3 +1,5 @@
+import { wrapped } from '../wrap.ts';
+
 /** Block of a topic: a paragraph, terms with their meanings, or literal lines. */
 export type Block =
   | string
@@ -35,17 +37,4 @@ function blockText(block: Block, width: number): string {
   return block.terms
     .map(([term, meaning]) => `${' '.repeat(INDENT)}${term}\n${wrapped(meaning, width, 3 * INDENT)}`)
     .join('\n');
-}
-
-/** Wraps a text at its spaces. A word longer than a line gets a line of its own. */
-export function wrapped(text: string, width: number, indent: number): string {
-  const lines: string[] = [];
-  let line = '';
-  for (const word of text.split(' ')) {
-    if (line !== '' && indent + line.length + 1 + word.length > width) {
-      lines.push(line);
-      line = word;
-    } else line = line === '' ? word : `${line} ${word}`;
-  }
-  return [...lines, line].map((each) => ' '.repeat(indent) + each).join('\n');
 }

@@ -26,6 +26,7 @@ export const list = operation({
   withoutSecret: true,
   params: {},
   cli: {
+    empty: { what: 'tokens', create: 'coffer token create' },
     table: ({ keys, key_info }: TokenList) => ({
       whole: 0,
       head: ['Accessor', 'Name', 'Policies', 'Expires', 'Uses left'],
@@ -35,7 +36,7 @@ export const list = operation({
           accessor,
           info?.display_name ?? '',
           info?.policies.join(', ') ?? '',
-          info?.expire_time ?? 'never',
+          info?.expire_time ? { time: info.expire_time } : 'never',
           info === undefined || info.num_uses === 0 ? 'any' : String(Math.max(0, info.num_uses)),
         ];
       }),

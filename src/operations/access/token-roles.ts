@@ -2,7 +2,7 @@
 
 import type { TokenRole } from '../../access/token-roles.ts';
 import { notFound } from '../../ground/errors.ts';
-import { listAnswer } from '../auth/lists.ts';
+import { listAnswer, listCli } from '../auth/lists.ts';
 import { lacking } from '../declaration/lacking.ts';
 import { operation } from '../declaration/operation.ts';
 import { duration, flag, integer, type Params, text, textMap, texts } from '../declaration/params.ts';
@@ -80,7 +80,7 @@ export const list = operation({
   capability: 'list',
   withoutSecret: true,
   params: {},
-  cli: { result: { member: 'keys', as: 'lines' } },
+  cli: listCli('token roles', 'coffer token roles write NAME'),
   async run({ core }) {
     return listAnswer(await (await core.access()).roles.list());
   },

@@ -86,7 +86,7 @@ export const list = operation({
   capability: 'list',
   withoutSecret: true,
   params: listParams,
-  cli: listCli,
+  cli: listCli('roles', 'coffer auth approle write NAME'),
   run: async (call: MountCall, values) => listAnswer(await rolesOf(await roomOf(call)).list(pageOf(values))),
 });
 

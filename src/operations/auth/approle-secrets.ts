@@ -129,7 +129,7 @@ export const list = operation({
   capability: 'list',
   withoutSecret: true,
   params: { role_name, ...listParams },
-  cli: listCli,
+  cli: listCli('secret IDs', 'coffer auth approle secret-id NAME'),
   run: async (call: MountCall, { role_name: name, ...values }) =>
     listAnswer(await listSecrets(await roomOf(call), name, pageOf(values))),
 });
@@ -201,7 +201,7 @@ export const destroy = operation({
   cli: {
     input: { param: 'secret_id', as: 'text', secret: 'Secret ID' },
     confirm: async () => 'Destroy the secret ID?',
-    done: () => 'Ended.',
+    done: () => 'Destroyed the secret ID.',
   },
   async run(call: MountCall, values) {
     const secretId = given(values.secret_id, 'secret_id');
@@ -219,7 +219,7 @@ export const destroyAccessor = operation({
   capability: 'update',
   withoutSecret: true,
   params: { role_name, secret_id_accessor },
-  cli: { confirm: async () => 'Destroy the secret ID?', done: () => 'Ended.' },
+  cli: { confirm: async () => 'Destroy the secret ID?', done: () => 'Destroyed the secret ID.' },
   async run(call: MountCall, values) {
     const accessor = given(values.secret_id_accessor, 'secret_id_accessor');
     await destroySecret(await roomOf(call), values.role_name, { accessor });

@@ -114,7 +114,7 @@ export const list = operation({
   capability: 'list',
   withoutSecret: true,
   params: listParams,
-  cli: listCli,
+  cli: listCli('certificate roles', 'coffer auth cert write NAME'),
   run: async (call: MountCall, values) => listAnswer(await rolesOf(await roomOf(call)).list(pageOf(values))),
 });
 
@@ -203,7 +203,7 @@ export const listRevocations = operation({
   capability: 'list',
   withoutSecret: true,
   params: listParams,
-  cli: listCli,
+  cli: listCli('CRLs', 'coffer auth cert set-revocations NAME'),
   run: async (call: MountCall, values) => listAnswer(await listLists(await roomOf(call), pageOf(values))),
 });
 

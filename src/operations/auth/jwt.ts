@@ -80,7 +80,7 @@ export const list = operation({
   capability: 'list',
   withoutSecret: true,
   params: listParams,
-  cli: listCli,
+  cli: listCli('roles', 'coffer auth jwt write NAME'),
   run: async (call: MountCall, values) => listAnswer(await rolesOf(await roomOf(call)).list(pageOf(values))),
 });
 

@@ -17,8 +17,13 @@ export const pageOf = ({ after, limit }: ValuesOf<typeof listParams>): ListOptio
   limit: limit > 0 ? limit : undefined,
 });
 
-/** Prints names, one per line. */
-export const listCli = { result: { member: 'keys', as: 'lines' } } as const;
+/**
+ * Prints names, one per line.
+ * @param what plural of what is listed
+ * @param create command that creates one
+ */
+export const listCli = (what: string, create: string) =>
+  ({ result: { member: 'keys', as: 'lines' }, empty: { what, create } }) as const;
 
 export const listAnswer = (keys: readonly string[]): Outcome<{ readonly keys: readonly string[] }> => ({
   data: { keys },

@@ -47,7 +47,7 @@ export const list = operation({
   capability: 'list',
   withoutSecret: true,
   params: listParams,
-  cli: listCli,
+  cli: listCli('users', 'coffer auth userpass write NAME'),
   run: async (call: MountCall, values) => listAnswer(await (await usersOf(call)).list(pageOf(values))),
 });
 

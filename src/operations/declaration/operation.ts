@@ -13,6 +13,7 @@ import type { Tags } from '../../tags/tags.ts';
 import type { Dialect, Engine } from '../../transit/engine.ts';
 import type { Params, ValuesOf } from './params.ts';
 import type { Method } from './route.ts';
+import type { EmptyList, Table } from './table.ts';
 
 /** API, which determines paths, envelope and errors. */
 export type Api = 'vault' | 'json-api';
@@ -215,6 +216,13 @@ export interface CliShape<D> {
   /** Formats a table; default: one row per member of `data`. */
   table?(data: D): Table;
   /**
+   * Returns the tables that a terminal shows instead of `table` or the lines, one below the other; may look up further
+   * details with other operations.
+   */
+  forTerminal?(data: D, context: TerminalContext): Promise<readonly Table[]>;
+  /** Message of a list without entries, on a terminal. */
+  readonly empty?: EmptyList | undefined;
+  /**
    * Returns the confirmation question; without a terminal, `--yes` is required. Receives all values except the main
    * input, like `done`.
    */
@@ -269,6 +277,13 @@ export interface BatchShape {
    * others
    */
   bare?(item: JsonObject): JsonObject;
+}
+
+/** What `forTerminal` may use. */
+export interface TerminalContext {
+  readonly runner: Runner;
+  /** Whether everything was requested, with `-o wide`. */
+  readonly wide: boolean;
 }
 
 /** Hash of an input of any size, computed incrementally. */
@@ -342,15 +357,6 @@ export interface Runner {
   readonly organization?: string | undefined;
   /** Forgets keys, closes connections. */
   close(): void;
-}
-
-export interface Table {
-  readonly head: readonly string[];
-  readonly rows: readonly (readonly string[])[];
-  /** Index of the column whose values are copied into other commands: it is never truncated to fit a terminal. */
-  readonly whole?: number | undefined;
-  /** Line below the table, e.g. page and total. */
-  readonly summary?: string | undefined;
 }
 
 /**

@@ -50,6 +50,7 @@ export const list = operation({
         method.accessor,
         method.description,
       ]),
+      lesser: [2],
     }),
     lines: (methods: MountsByPath) => Object.keys(methods),
   },

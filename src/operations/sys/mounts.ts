@@ -54,6 +54,7 @@ export const list = operation({
         mount.accessor,
         mount.description,
       ]),
+      lesser: [2],
     }),
     lines: (mounts: MountsByPath) => Object.keys(mounts),
   },

@@ -1,6 +1,7 @@
 import { isObject } from '../../ground/objects.ts';
 import type { Binding } from '../../tags/bindings.ts';
-import { documentOperation, type Table } from '../declaration/operation.ts';
+import { documentOperation } from '../declaration/operation.ts';
+import type { Table } from '../declaration/table.ts';
 import { boundKeys, boundTags } from '../json-api/bindings.ts';
 import { projectId, workspaceId } from '../json-api/params.ts';
 import { idsFor } from './by-name.ts';
@@ -67,7 +68,11 @@ export const ofWorkspace = documentOperation({
   capability: 'list',
   withoutSecret: true,
   params: { workspace_id: workspaceId },
-  cli: { resolve: workspaceByName, ...listed },
+  cli: {
+    resolve: workspaceByName,
+    ...listed,
+    empty: { what: 'tags on the workspace', create: 'coffer workspaces bind WS KEY=VALUE' },
+  },
   async run({ core }, { workspace_id }) {
     const { workspaces } = await core.tags();
     const { bindings } = await workspaces.get({ id: workspace_id });
@@ -156,7 +161,11 @@ export const ofProject = documentOperation({
   capability: 'list',
   withoutSecret: true,
   params: { project_id: projectId },
-  cli: { resolve: projectByName, ...listed },
+  cli: {
+    resolve: projectByName,
+    ...listed,
+    empty: { what: 'tags on the project', create: 'coffer projects bind PROJECT KEY=VALUE' },
+  },
   async run({ core }, { project_id }) {
     const { projects } = await core.tags();
     const { bindings } = await projects.get({ id: project_id });

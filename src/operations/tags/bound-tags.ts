@@ -1,7 +1,8 @@
 import { invalid } from '../../ground/errors.ts';
 import { TAGGABLE_KINDS } from '../../tags/bound-tags.ts';
-import { documentOperation, type Table } from '../declaration/operation.ts';
+import { documentOperation } from '../declaration/operation.ts';
 import { choice, texts } from '../declaration/params.ts';
+import type { Table } from '../declaration/table.ts';
 import { TAGGED, taggedFilter, taggedQuery } from '../json-api/bindings.ts';
 import type { ListDocument } from '../json-api/pages.ts';
 import { organizationName, pageParams } from '../json-api/params.ts';
@@ -89,6 +90,7 @@ export const where = documentOperation({
   },
   cli: {
     paged: true,
+    empty: { what: 'key-value tags', create: 'coffer workspaces bind WS KEY=VALUE' },
     table: boundTagTable,
     lines: boundTagLines,
     resolve: async (raw) => ({ [FIELDS]: BOUND_TAG_FIELDS.join(','), ...raw }),

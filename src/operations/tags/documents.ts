@@ -11,7 +11,8 @@ import type { ReservedKey } from '../../tags/reserved-keys.ts';
 import type { Tag } from '../../tags/tag-pool.ts';
 import { DEFAULT_EXECUTION_MODE } from '../../tags/workspace-settings.ts';
 import type { Workspace } from '../../tags/workspaces.ts';
-import type { Call, Table } from '../declaration/operation.ts';
+import type { Call } from '../declaration/operation.ts';
+import type { Table } from '../declaration/table.ts';
 import { type ListDocument, listDocument } from '../json-api/pages.ts';
 import { printOrganizationSettings } from './organization-attributes.ts';
 import { printSettings } from './workspace-attributes.ts';
@@ -338,9 +339,10 @@ export const tagTable = ({ data }: Resources<TagResource>): Table => ({
   rows: data.map(({ id, attributes }) => [
     attributes.name,
     String(attributes['instance-count']),
-    shortTime(attributes['created-at']),
+    { time: shortTime(attributes['created-at']) },
     id,
   ]),
+  lesser: [3, 2],
 });
 
 /** Formats a table of one page of tags, with the page number. */

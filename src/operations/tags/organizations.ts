@@ -1,8 +1,9 @@
 import { foldCase } from '../../tags/names.ts';
 import { type Organization, organizationNotFound } from '../../tags/organization.ts';
 import { pageFrom } from '../../tags/page.ts';
-import { documentOperation, type Runner, type Table } from '../declaration/operation.ts';
+import { documentOperation, type Runner } from '../declaration/operation.ts';
 import { text } from '../declaration/params.ts';
+import type { Table } from '../declaration/table.ts';
 import type { ListDocument } from '../json-api/pages.ts';
 import {
   attribute,
@@ -29,9 +30,10 @@ const organizationTable = ({ data }: Resources<OrganizationResource>): Table => 
   rows: data.map(({ attributes }) => [
     attributes.name,
     attributes.email ?? '',
-    shortTime(attributes['created-at']),
+    { time: shortTime(attributes['created-at']) },
     attributes['external-id'],
   ]),
+  lesser: [3, 2],
 });
 
 const organizationLines = ({ data }: Resources<OrganizationResource>): readonly string[] =>
@@ -89,6 +91,7 @@ export const list = documentOperation({
     ...optionalPageParams,
   },
   cli: {
+    empty: { what: 'organizations', create: 'coffer orgs create NAME' },
     table: organizationTable,
     lines: organizationLines,
   },

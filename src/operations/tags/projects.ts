@@ -2,8 +2,9 @@ import { invalid } from '../../ground/errors.ts';
 import { ownWords } from '../../ground/own-words.ts';
 import { projectNotFound, type Reference, workspaceNotFound } from '../../tags/organization.ts';
 import type { ProjectContent, ProjectFields } from '../../tags/projects.ts';
-import { documentOperation, type Table } from '../declaration/operation.ts';
+import { documentOperation } from '../declaration/operation.ts';
 import { text, texts, type ValuesOf } from '../declaration/params.ts';
+import type { Table } from '../declaration/table.ts';
 import { bindingsRelationship, TAGGED, taggedFilter, taggedQuery } from '../json-api/bindings.ts';
 import { workspaceIdentifiers } from '../json-api/linkage.ts';
 import type { ListDocument } from '../json-api/pages.ts';
@@ -41,9 +42,10 @@ const projectTable = ({ data }: Resources<ProjectResource>): Table => ({
   rows: data.map(({ id, attributes }) => [
     attributes.name,
     String(attributes['workspace-count']),
-    shortTime(attributes['created-at']),
+    { time: shortTime(attributes['created-at']) },
     id,
   ]),
+  lesser: [3, 2],
 });
 
 /** Formats a table of one page of projects, with the page number. */
@@ -170,6 +172,7 @@ export const list = documentOperation({
     ...pageParams,
   },
   cli: {
+    empty: { what: 'projects', create: 'coffer projects create NAME' },
     paged: true,
     table: projectPageTable,
     lines: projectLines,

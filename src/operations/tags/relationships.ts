@@ -172,6 +172,7 @@ export const tagsOf = documentOperation({
     ...pageParams,
   },
   cli: {
+    empty: { what: 'tags on the workspace', create: 'coffer workspaces tag WS TAG' },
     paged: true,
     table: tagPageTable,
     lines: tagLines,

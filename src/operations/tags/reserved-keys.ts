@@ -1,8 +1,9 @@
 import { invalid } from '../../ground/errors.ts';
 import { ownWords } from '../../ground/own-words.ts';
 import type { Reference } from '../../tags/organization.ts';
-import { documentOperation, type Table } from '../declaration/operation.ts';
+import { documentOperation } from '../declaration/operation.ts';
 import { text, type ValuesOf } from '../declaration/params.ts';
+import type { Table } from '../declaration/table.ts';
 import type { ListDocument } from '../json-api/pages.ts';
 import {
   attribute,
@@ -32,9 +33,10 @@ const keyTable = ({ data }: Resources<ReservedKeyResource>): Table => ({
   rows: data.map(({ id, attributes }) => [
     attributes.key,
     attributes['disable-overrides'] ? 'not allowed' : 'allowed',
-    shortTime(attributes['created-at']),
+    { time: shortTime(attributes['created-at']) },
     id,
   ]),
+  lesser: [3, 2],
 });
 
 const keyPageTable = (document: ListDocument<ReservedKeyResource>): Table => ({
@@ -119,6 +121,7 @@ export const list = documentOperation({
   withoutSecret: true,
   params: { organization_name: organizationName, ...pageParams },
   cli: {
+    empty: { what: 'reserved tag keys', create: 'coffer tags reserved create KEY' },
     paged: true,
     table: keyPageTable,
     lines: keyLines,

@@ -74,6 +74,7 @@ export const list = documentOperation({
     ...pageParams,
   },
   cli: {
+    empty: { what: 'tags', create: 'coffer tags create NAME' },
     paged: true,
     table: tagPageTable,
     lines: tagLines,

@@ -3,8 +3,9 @@ import { ownWords } from '../../ground/own-words.ts';
 import { projectNotFound, type Reference } from '../../tags/organization.ts';
 import { isPattern } from '../../tags/wildcard.ts';
 import type { Workspace, WorkspaceFields } from '../../tags/workspaces.ts';
-import { type Call, documentOperation, type Table } from '../declaration/operation.ts';
+import { type Call, documentOperation } from '../declaration/operation.ts';
 import { text, texts, type ValuesOf } from '../declaration/params.ts';
+import type { Table } from '../declaration/table.ts';
 import { bindingsRelationship, TAGGED, taggedFilter, taggedQuery } from '../json-api/bindings.ts';
 import { projectRelationship, tagsRelationship } from '../json-api/linkage.ts';
 import type { ListDocument } from '../json-api/pages.ts';
@@ -39,9 +40,10 @@ const workspaceTable = ({ data }: Resources<WorkspaceResource>): Table => ({
   rows: data.map(({ id, attributes }) => [
     attributes.name,
     attributes['tag-names'].join(' '),
-    shortTime(attributes['created-at']),
+    { time: shortTime(attributes['created-at']) },
     id,
   ]),
+  lesser: [3, 2],
 });
 
 /** Formats all details of one workspace. */
@@ -54,8 +56,8 @@ const workspaceDetails = ({
     ['Description', attributes.description ?? ''],
     ['Tags', attributes['tag-names'].join(' ')],
     ['Project', relationships.project.data.id],
-    ['Created', shortTime(attributes['created-at'])],
-    ['Updated', shortTime(attributes['updated-at'])],
+    ['Created', { time: shortTime(attributes['created-at']) }],
+    ['Updated', { time: shortTime(attributes['updated-at']) }],
     ['Id', id],
   ],
 });
@@ -219,6 +221,7 @@ export const list = documentOperation({
     ...pageParams,
   },
   cli: {
+    empty: { what: 'workspaces', create: 'coffer workspaces create NAME' },
     paged: true,
     table: workspacePageTable,
     lines: workspaceLines,

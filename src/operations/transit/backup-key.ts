@@ -42,7 +42,7 @@ export const restore = transitOperation({
   cli: {
     makes: true,
     input: { param: 'backup', as: 'text' },
-    done: () => 'Restored the key.',
+    done: ({ name }) => (name === undefined ? 'Restored the key.' : `Restored key ${name}.`),
     examples: [
       ['coffer transit restore --in orders.backup', 'Restore under the original name'],
       [

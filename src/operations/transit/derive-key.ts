@@ -1,4 +1,4 @@
-import { encryptMakes, keyTypes } from '../../transit/key-types/index.ts';
+import { DEFAULT_KEY_TYPE, encryptMakes, keyTypes } from '../../transit/key-types/index.ts';
 import { integer, text } from '../declaration/params.ts';
 import { keyName, transitOperation } from './parameters.ts';
 
@@ -44,7 +44,8 @@ export const declaration = transitOperation({
   },
   cli: {
     input: { param: 'peer_public_key', as: 'text' },
-    done: (values) => `Derived key ${values['name']}.`,
+    done: (values) =>
+      `Derived key ${values['name']} (${values['derived_key_type'] ?? DEFAULT_KEY_TYPE}, version 1).`,
     examples: [
       [
         'coffer transit derive-key with-bob --base-key-name mine --in bob.pem',

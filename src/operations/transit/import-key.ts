@@ -68,7 +68,7 @@ export const create = transitOperation({
     makes: true,
     input: { param: 'ciphertext', as: 'text', optional: true },
     resolve: wrapLocally,
-    done: (values) => `Imported key ${values['name']}.`,
+    done: (values) => `Imported key ${values['name']} (${values['type']}, version 1).`,
     examples: [
       [
         'coffer transit import releases --type ed25519 --in private.pem',

@@ -5,7 +5,7 @@ import { certificatesPem } from '../../transit/export.ts';
 import type { NamedKeyDocument, VersionDocument, VersionStamp } from '../../transit/key-document.ts';
 import { KDF_COUNTER } from '../../transit/key-types/key-type.ts';
 import type { CallerDialect, KeyVersion, NamedKey } from '../../transit/named-key.ts';
-import type { Table } from '../declaration/operation.ts';
+import type { Cell, Table } from '../declaration/table.ts';
 import type { KeyTagsData } from './key-tags.ts';
 
 /** Version in the output of key read: its creation time, and the public key of an asymmetric one. */
@@ -130,6 +130,10 @@ function versionsData(
   return { keys: Object.fromEntries(versions) };
 }
 
+/** Returns the creation time of a version in the output of key read: RFC 3339, UTC. */
+export const versionTime = (made: VersionData): string =>
+  typeof made === 'number' ? printTime(made * 1000) : made.creation_time;
+
 /** Returns the creation time; very old versions only have whole seconds. */
 const creationTime = ({ createdAt, createdAtSeconds }: VersionDocument): string =>
   createdAt === GO_ZERO_TIME ? printGoTime(1000 * createdAtSeconds) : createdAt;
@@ -169,11 +173,12 @@ function settingText(value: string | number | boolean | readonly (number | strin
   return 'time' in value ? `version ${value.version} at ${value.time}` : value.join(', ');
 }
 
-function versionRows(label: string, made: VersionData): string[][] {
-  if (typeof made === 'number') return [[label, printTime(made * 1000)]];
+function versionRows(label: string, made: VersionData): Cell[][] {
+  const created = { time: versionTime(made) };
+  if (typeof made === 'number') return [[label, created]];
   const shown = [
     ['public key', made.public_key.trimEnd()],
     ['certificates', made.certificate_chain],
   ].filter(([, text]) => text !== '');
-  return [[label, made.creation_time], ...shown.map(([name, text = '']) => [`${label} ${name}`, text])];
+  return [[label, created], ...shown.map(([name, text = '']) => [`${label} ${name}`, text])];
 }

@@ -6,14 +6,9 @@ import type { KeyTags } from '../../tags/tagged-keys.ts';
 import type { Engine } from '../../transit/engine.ts';
 import { keyIn, requireKey } from '../../transit/key-collection.ts';
 import { changeKnown } from '../../transit/known-as.ts';
-import {
-  isMissing,
-  type MountCall,
-  type NewName,
-  type Runner,
-  type Table,
-} from '../declaration/operation.ts';
+import { isMissing, type MountCall, type NewName, type Runner } from '../declaration/operation.ts';
 import { checkCount, text, texts } from '../declaration/params.ts';
+import type { Table } from '../declaration/table.ts';
 import { MOST_LINKED } from '../json-api/linkage.ts';
 import { organizationFlag } from '../json-api/params.ts';
 import { countedIn } from '../tags/documents.ts';
@@ -79,7 +74,11 @@ export const tags = transitOperation({
   capability: 'read',
   withoutSecret: true,
   params: { name: existingKey },
-  cli: { table: tagsTable, lines: cli.lines },
+  cli: {
+    table: tagsTable,
+    lines: cli.lines,
+    empty: { what: 'tags on the key', create: 'coffer transit keys tag NAME TAG' },
+  },
   run: async (call, { name }) => ({ data: await shownTags(call, name) }),
 });
 

@@ -1,18 +1,17 @@
 /** Operations on named keys themselves. */
 
 import { configureKey } from '../../transit/configuration.ts';
-import type { Engine } from '../../transit/engine.ts';
-import { noSuchKey, requireKey } from '../../transit/key-collection.ts';
+import { requireKey } from '../../transit/key-collection.ts';
 import { DEFAULT_KEY_TYPE, keyTypeCalled, keyTypeNames } from '../../transit/key-types/index.ts';
-import { createKey, deleteKey, listKeys, setSoftDeleted } from '../../transit/lifecycle.ts';
+import { createKey, deleteKey, listKeys } from '../../transit/lifecycle.ts';
 import { MANY_MESSAGES, warningOf } from '../../transit/message-counts.ts';
 import { rotateKey } from '../../transit/rotation.ts';
 import { trimKey } from '../../transit/trim.ts';
 import { lacking } from '../declaration/lacking.ts';
-import { isMissing, type Outcome, type Runner } from '../declaration/operation.ts';
 import { base64, duration, flag, integer, text, texts } from '../declaration/params.ts';
 import { type KeyData, keyData, keyTable } from './key-data.ts';
 import { keysCarrying, tagOrganization, tagsOfKey } from './key-tags.ts';
+import { keyListTable, keyViews } from './key-views.ts';
 import { existingKey, keyName, parameterSet, transitOperation } from './parameters.ts';
 
 const LEAVES = { exportable: 'be exported', allow_plaintext_backup: 'be backed up in plaintext' } as const;
@@ -157,7 +156,7 @@ export const read = transitOperation({
       cli: { textTwin: true, metavar: 'B64' },
     }),
   },
-  cli: { table: keyTable },
+  cli: { table: keyTable, forTerminal: keyViews },
   async run(call, values) {
     const { engine } = call;
     const key = await requireKey(engine, values.name, 'key not found');
@@ -194,6 +193,8 @@ export const list = transitOperation({
   },
   cli: {
     result: { member: 'keys', as: 'lines' },
+    forTerminal: keyListTable,
+    empty: { what: 'keys', create: 'coffer transit keys create NAME' },
     examples: [['coffer transit keys list --tag env:prod --org acme', 'List keys with a tag']],
   },
   async run(call, values) {
@@ -246,7 +247,7 @@ export const configure = transitOperation({
     table: keyTable,
     asksFor: (values) => leavings(values) !== '' || values['auto_trim'] === true,
     confirm: async (values) => questions(values).join(' '),
-    done: (values) => `Updated key ${values['name']}.`,
+    done: (values, data) => `Updated key ${values['name']} (${data?.type})${changesIn(values)}.`,
     examples: [
       [
         'coffer transit keys config orders --min-decryption-version 2',
@@ -274,6 +275,14 @@ export const configure = transitOperation({
   },
 });
 
+/** Names the settings in a request with their new values. */
+function changesIn({ name: _, ...settings }: Readonly<Record<string, unknown>>): string {
+  const changes = Object.entries(settings).flatMap(([name, value]) =>
+    value === undefined ? [] : [`${name.replaceAll('_', '-')} ${value}`],
+  );
+  return changes.length === 0 ? '' : `: ${changes.join(', ')}`;
+}
+
 export const rotate = transitOperation({
   route: 'POST keys/:name/rotate',
   capability: 'update',
@@ -285,7 +294,9 @@ export const rotate = transitOperation({
   cli: {
     acts: true,
     table: keyTable,
-    done: (values, data) => `Rotated key ${values['name']} to version ${data?.latest_version}.`,
+    done: (values, data) =>
+      `Rotated key ${values['name']} (${data?.type}) to version ${data?.latest_version}.` +
+      (data?.supports_encryption ? ` Rewrap old values with "coffer transit rewrap ${values['name']}".` : ''),
     examples: [
       ['coffer transit keys rotate orders', 'Encrypt new values with a new version'],
       ['coffer transit keys rotate releases --force', 'Rotate a signing key'],
@@ -317,7 +328,8 @@ export const trim = transitOperation({
     ],
     acts: true,
     table: keyTable,
-    done: (values) => `Trimmed key ${values['name']}.`,
+    done: (values, data) =>
+      `Trimmed key ${values['name']} (${data?.type}): deleted all versions below ${values['min_available_version']}.`,
     confirm: async (values) =>
       `Permanently delete all versions of key ${values['name']} below ${values['min_available_version']}?`,
   },
@@ -341,57 +353,3 @@ export const remove = transitOperation({
     return {};
   },
 });
-
-/** Fails for a missing key on the command line; the API returns an empty response. */
-async function requireThere(raw: Readonly<Record<string, unknown>>, runner: Runner) {
-  const { name } = raw;
-  if (!(await isMissing(runner, 'transit keys read', { name }))) return raw;
-  throw noSuchKey(String(name), `key "${name}" not found`);
-}
-
-export const softDelete = transitOperation({
-  route: 'DELETE keys/:name/soft-delete',
-  capability: 'delete',
-  withoutSecret: true,
-  params: { name: existingKey },
-  cli: {
-    acts: true,
-    table: keyTable,
-    resolve: requireThere,
-    done: (values) =>
-      `Soft-deleted key ${values['name']}. To undo this, run "coffer transit keys soft-delete-restore ${values['name']}".`,
-    examples: [['coffer transit keys soft-delete orders', 'Stop all use of a key']],
-  },
-  run: ({ engine }, values) =>
-    markSoftDeleted(engine, values.name, true, 'key was already marked as soft deleted'),
-});
-
-export const restore = transitOperation({
-  route: 'POST keys/:name/soft-delete-restore',
-  capability: 'update',
-  withoutSecret: true,
-  params: { name: existingKey },
-  cli: {
-    acts: true,
-    table: keyTable,
-    resolve: requireThere,
-    done: (values) => `Restored key ${values['name']}.`,
-    examples: [['coffer transit keys soft-delete-restore orders', 'Restore a soft-deleted key']],
-  },
-  run: ({ engine }, values) => markSoftDeleted(engine, values.name, false, 'key was already restored'),
-});
-
-/**
- * Soft-deletes a key, or restores it; the response for a missing key is empty.
- * @param unchanged warning if nothing changed
- */
-async function markSoftDeleted(
-  engine: Engine,
-  name: string,
-  softDeleted: boolean,
-  unchanged: string,
-): Promise<Outcome<KeyData>> {
-  const marked = await setSoftDeleted(engine, name, softDeleted);
-  if (marked === undefined) return {};
-  return { data: keyData(engine, marked.key), warnings: marked.changed ? [] : [unchanged] };
-}

@@ -1,0 +1,32 @@
+const SECOND = 1000;
+const MINUTE = 60 * SECOND;
+const HOUR = 60 * MINUTE;
+const DAY = 24 * HOUR;
+/** Length of the Gregorian year on average. */
+const YEAR = 365.2425 * DAY;
+const MONTH = YEAR / 12;
+
+/** Units from the longest to the shortest, in milliseconds. */
+const UNITS: readonly (readonly [name: string, ms: number])[] = [
+  ['year', YEAR],
+  ['month', MONTH],
+  ['day', DAY],
+  ['hour', HOUR],
+  ['minute', MINUTE],
+];
+
+/**
+ * Formats a time by its distance from now, in whole units rounded down: `just now`, `3 hours ago`, `in 2 days`.
+ * @param time RFC 3339; returned as it is if it cannot be parsed or is before 1970, as Go's zero time is
+ * @param nowMs milliseconds since the Unix epoch
+ */
+export function ageText(time: string, nowMs: number): string {
+  const ms = Date.parse(time);
+  if (Number.isNaN(ms) || ms < 0) return time;
+  const distance = Math.abs(nowMs - ms);
+  const [name, unit] = UNITS.find(([, length]) => distance >= length) ?? [];
+  if (name === undefined || unit === undefined) return ms > nowMs ? 'in less than a minute' : 'just now';
+  const count = Math.floor(distance / unit);
+  const text = `${count} ${name}${count === 1 ? '' : 's'}`;
+  return ms > nowMs ? `in ${text}` : `${text} ago`;
+}

@@ -1,0 +1,131 @@
+/* How a terminal shows keys: a few lines for a person, where programs get every setting. */
+
+import { asCofferError } from '../../ground/errors.ts';
+import { type Runner, resultOf, type TerminalContext } from '../declaration/operation.ts';
+import type { Cell, Table } from '../declaration/table.ts';
+import { type KeyData, keyTable, versionTime } from './key-data.ts';
+
+/** Maximum number of keys whose details are looked up for a list: each is a request of its own on a server. */
+const MAX_DETAILED = 200;
+/** Number of keys that are looked up in parallel. */
+const AT_ONCE = 8;
+/** Number of latest versions that are shown for a key. */
+const MAX_VERSIONS = 10;
+
+/**
+ * Returns a table of keys with their types, latest versions and ages; only of the names if there are very many. The
+ * details of a key that the caller may not read are empty.
+ */
+export async function keyListTable(
+  { keys }: { readonly keys: readonly string[] },
+  { runner }: TerminalContext,
+): Promise<readonly Table[]> {
+  const names = (): Table => ({ head: ['Name'], rows: keys.map((name) => [name]) });
+  if (keys.length > MAX_DETAILED) return [names()];
+  const found: (KeyData | 'denied' | undefined)[] = [];
+  for (let next = 0; next < keys.length && !found.includes('denied'); next = found.length) {
+    // The first one alone: a server records each refusal, so one is enough.
+    const part = keys.slice(next, next === 0 ? 1 : next + AT_ONCE);
+    found.push(...(await Promise.all(part.map((name) => detailsOf(runner, name)))));
+  }
+  const rows = keys.map((name, at): readonly Cell[] => {
+    const data = found[at];
+    return [name, ...(typeof data === 'object' ? detailCells(data) : ['', '', ''])];
+  });
+  const isEmpty = rows.every(([, type]) => type === '');
+  return [isEmpty ? names() : { head: ['Name', 'Type', 'Latest version', 'Created'], rows, lesser: [3, 1] }];
+}
+
+async function detailsOf(runner: Runner, name: string): Promise<KeyData | 'denied' | undefined> {
+  try {
+    return resultOf(await runner.run('transit keys read', { name })) as KeyData;
+  } catch (error) {
+    const kind = asCofferError(error)?.kind;
+    if (kind === 'denied') return 'denied';
+    // Another process may have deleted it since, and a damaged one must not hide the others.
+    if (kind === 'not-found' || kind === 'corrupt') return undefined;
+    throw error;
+  }
+}
+
+const detailCells = (data: KeyData): readonly Cell[] => [
+  data.soft_deleted ? `${data.type} (deleted)` : data.type,
+  String(data.latest_version),
+  createdCell(data, data.latest_version),
+];
+
+/** Returns the creation time of a version; empty for one that the key no longer has. */
+function createdCell({ keys = {} }: KeyData, version: number): Cell {
+  const made = keys[String(version)];
+  return made === undefined ? '' : { time: versionTime(made) };
+}
+
+/** Returns what matters most about a key, and its latest versions; with `-o wide`, every setting. */
+export async function keyViews(data: KeyData, { wide }: TerminalContext): Promise<readonly Table[]> {
+  if (wide) return [keyTable(data)];
+  const facts: readonly (readonly [string, string | undefined])[] = [
+    ['Name', data.name],
+    ['Type', data.parameter_set ? `${data.type} (${data.parameter_set})` : data.type],
+    ['Latest version', String(data.latest_version)],
+    ['Used for', usesOf(data)],
+    ['Allowed', allowedOf(data)],
+    ['Tags', data.tags?.join(' ')],
+    ['Derived', data.derived ? derivedText(data) : undefined],
+    ['Rotated', data.auto_rotate_period > 0 ? `every ${data.auto_rotate_period}s` : undefined],
+    ['Imported', data.imported_key ? 'yes' : undefined],
+    ['Deleted', data.soft_deleted ? 'yes, can be restored' : undefined],
+  ];
+  const rows = facts.flatMap(([name, value]) => (value === undefined ? [] : [[name, value]]));
+  return [{ head: ['', ''], rows }, versionTable(data)];
+}
+
+const joined = (parts: readonly (readonly [boolean | undefined, string])[]): string =>
+  parts.flatMap(([holds, text]) => (holds ? [text] : [])).join(', ');
+
+const usesOf = (data: KeyData): string =>
+  joined([
+    [data.supports_encryption, 'encryption'],
+    [data.supports_signing, 'signing'],
+    [data.supports_derivation, 'derivation'],
+  ]) || 'HMAC';
+
+const allowedOf = (data: KeyData): string =>
+  joined([
+    [data.deletion_allowed, 'deletion'],
+    [data.exportable, 'export'],
+    [data.allow_plaintext_backup, 'plaintext backup'],
+  ]) || 'neither deletion nor export';
+
+const derivedText = (data: KeyData): string =>
+  data.convergent_encryption ? 'a key for each context, convergent' : 'a key for each context';
+
+function versionTable(data: KeyData): Table {
+  const { keys = {}, messages = {}, name } = data;
+  const numbers = Object.keys(keys)
+    .map(Number)
+    .sort((a, b) => b - a);
+  const shown = numbers.slice(0, MAX_VERSIONS);
+  const rows = shown.map((number): readonly Cell[] => {
+    const count = messages[String(number)];
+    return [
+      String(number),
+      createdCell(data, number),
+      stateOf(data, number) + (count === undefined ? '' : `, about ${count} messages`),
+    ];
+  });
+  const older = numbers.length - shown.length;
+  const rest = older === 0 ? '' : `${older} older versions, and `;
+  return {
+    head: ['Version', 'Created', 'State'],
+    rows,
+    lesser: [1],
+    summary: `${rest === '' ? 'All' : `${rest}all`} settings: coffer transit keys read ${name} -o wide`,
+  };
+}
+
+function stateOf(data: KeyData, version: number): string {
+  if (data.revoked_versions?.includes(version)) return 'revoked';
+  if (data.destroyed_versions?.includes(version)) return 'destroyed';
+  if (version === data.latest_version) return 'latest';
+  return version < data.min_decryption_version ? 'disabled' : 'enabled';
+}

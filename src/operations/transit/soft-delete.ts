@@ -1,0 +1,62 @@
+/** Operations that stop all use of a key, and undo that. */
+
+import type { Engine } from '../../transit/engine.ts';
+import { noSuchKey } from '../../transit/key-collection.ts';
+import { setSoftDeleted } from '../../transit/lifecycle.ts';
+import { isMissing, type Outcome, type Runner } from '../declaration/operation.ts';
+import { type KeyData, keyData, keyTable } from './key-data.ts';
+import { existingKey, transitOperation } from './parameters.ts';
+
+/** Fails for a missing key on the command line; the API returns an empty response. */
+async function requireThere(raw: Readonly<Record<string, unknown>>, runner: Runner) {
+  const { name } = raw;
+  if (!(await isMissing(runner, 'transit keys read', { name }))) return raw;
+  throw noSuchKey(String(name), `key "${name}" not found`);
+}
+
+export const softDelete = transitOperation({
+  route: 'DELETE keys/:name/soft-delete',
+  capability: 'delete',
+  withoutSecret: true,
+  params: { name: existingKey },
+  cli: {
+    acts: true,
+    table: keyTable,
+    resolve: requireThere,
+    done: (values) =>
+      `Soft-deleted key ${values['name']}. To undo this, run "coffer transit keys soft-delete-restore ${values['name']}".`,
+    examples: [['coffer transit keys soft-delete orders', 'Stop all use of a key']],
+  },
+  run: ({ engine }, values) =>
+    markSoftDeleted(engine, values.name, true, 'key was already marked as soft deleted'),
+});
+
+export const restore = transitOperation({
+  route: 'POST keys/:name/soft-delete-restore',
+  capability: 'update',
+  withoutSecret: true,
+  params: { name: existingKey },
+  cli: {
+    acts: true,
+    table: keyTable,
+    resolve: requireThere,
+    done: (values) => `Restored key ${values['name']}.`,
+    examples: [['coffer transit keys soft-delete-restore orders', 'Restore a soft-deleted key']],
+  },
+  run: ({ engine }, values) => markSoftDeleted(engine, values.name, false, 'key was already restored'),
+});
+
+/**
+ * Soft-deletes a key, or restores it; the response for a missing key is empty.
+ * @param unchanged warning if nothing changed
+ */
+async function markSoftDeleted(
+  engine: Engine,
+  name: string,
+  softDeleted: boolean,
+  unchanged: string,
+): Promise<Outcome<KeyData>> {
+  const marked = await setSoftDeleted(engine, name, softDeleted);
+  if (marked === undefined) return {};
+  return { data: keyData(engine, marked.key), warnings: marked.changed ? [] : [unchanged] };
+}

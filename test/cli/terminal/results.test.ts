@@ -1,0 +1,168 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { type CommandLeaf, isGroup, type Node } from '../../../src/cli/command.ts';
+import { runCommandLine } from '../../../src/cli/command-line.ts';
+import { commandTree } from '../../../src/cli/tree.ts';
+import { type CatalogueBranch, catalogue, isEntry } from '../../../src/operations/catalogue.ts';
+import { MASTER_KEY } from '../../e2e/harness.ts';
+import { streamsDouble } from '../streams.double.ts';
+
+let directory = '';
+const environment = (): Record<string, string> => ({
+  COFFER_STORE: join(directory, 'store'),
+  COFFER_MASTER_KEY: MASTER_KEY,
+  COFFER_ORG: 'acme',
+  COFFER_STATE: 'none',
+  HOME: directory,
+  LANG: 'C.UTF-8',
+  NO_COLOR: '1',
+});
+
+interface Shown {
+  readonly out: string;
+  readonly err: string;
+  readonly exitCode: number;
+}
+
+async function shown(line: string, columns = 0): Promise<Shown> {
+  const streams = streamsDouble(columns === 0 ? {} : { terminals: ['out', 'err'], columns });
+  const exitCode = await runCommandLine(line.split(' '), streams, environment());
+  const { out, err } = streams.written;
+  return { out, err, exitCode };
+}
+
+beforeAll(async () => {
+  directory = mkdtempSync(join(tmpdir(), 'coffer-results-'));
+  for (const line of ['init', 'orgs create acme', 'auth enable approle', 'auth enable jwt --path ci'])
+    expect(await shown(line)).toMatchObject({ exitCode: 0 });
+});
+afterAll(() => rmSync(directory, { recursive: true, force: true }));
+
+describe('an empty list', () => {
+  it.each([
+    ['transit keys list', 'No keys yet. Create one: coffer transit keys create NAME'],
+    ['tags list', 'No tags yet. Create one: coffer tags create NAME'],
+    ['tags list --org acme', 'No tags yet. Create one: coffer tags create NAME --org acme'],
+    ['workspaces list', 'No workspaces yet. Create one: coffer workspaces create NAME'],
+    ['tags reserved list', 'No reserved tag keys yet. Create one: coffer tags reserved create KEY'],
+    ['token list', 'No tokens yet. Create one: coffer token create'],
+    ['auth approle list', 'No roles yet. Create one: coffer auth approle write NAME'],
+    ['auth jwt list --path ci', 'No roles yet. Create one: coffer auth jwt write NAME --path ci'],
+  ])('of "%s" says how to create the first entry on a terminal', async (line, message) => {
+    expect(await shown(line, 200)).toEqual({ out: '', err: `${message}\n`, exitCode: 0 });
+    expect((await shown(`${line} -q`, 200)).err).toBe('');
+  });
+
+  it.each([
+    ['tags list prod', 'No tags found.'],
+    ['workspaces list --tag a', 'No workspaces found.'],
+    ['transit keys list --after m', 'No keys found.'],
+  ])('of "%s" says on a terminal that its filter leaves nothing', async (line, message) => {
+    expect(await shown(line, 200)).toEqual({ out: '', err: `${message}\n`, exitCode: 0 });
+  });
+
+  it.each(['transit keys list', 'tags list', 'token list'])(
+    'of "%s" is nothing in a pipe, and the same document as ever with -o json',
+    async (line) => {
+      expect(await shown(line)).toEqual({ out: '', err: '', exitCode: 0 });
+      const { out, err } = await shown(`${line} -o json`, 200);
+      expect(Object.values(JSON.parse(out) as object)[0]).toEqual([]);
+      expect(err).toBe('');
+      expect((await shown(`${line} -o raw`, 200)).err).toBe('');
+    },
+  );
+
+  it('has a message for every list of objects that can be created', async () => {
+    const without: string[] = [];
+    const visit = async (branch: CatalogueBranch, path: readonly string[]): Promise<void> => {
+      for (const [word, node] of Object.entries(branch)) {
+        const here = [...path, word];
+        if (!isEntry(node)) await visit(node, here);
+        else if (node.command && word.startsWith('list')) {
+          const { cli } = (await node.load()).declaration;
+          if (cli?.empty === undefined) without.push(here.join(' '));
+        }
+      }
+    };
+    await visit(catalogue, []);
+    // These are never empty.
+    expect(without.sort()).toEqual(['auth list', 'mounts list', 'policy list']);
+  });
+
+  it('names a command that exists', async () => {
+    const commands: string[] = [];
+    const visit = async (branch: CatalogueBranch): Promise<void> => {
+      for (const node of Object.values(branch)) {
+        if (!isEntry(node)) await visit(node);
+        else if (node.command) {
+          const { create } = (await node.load()).declaration.cli?.empty ?? {};
+          if (create !== undefined) commands.push(create);
+        }
+      }
+    };
+    await visit(catalogue);
+    expect(commands.length).toBeGreaterThan(10);
+    for (const line of commands) {
+      const words = line.split(' ').filter((word) => word !== 'coffer' && !/^[A-Z=]+$/.test(word));
+      expect([line, words.reduce<Node | undefined>(childOf, commandTree) !== undefined]).toEqual([
+        line,
+        true,
+      ]);
+    }
+  });
+});
+
+const childOf = (node: Node | undefined, word: string): Node | undefined =>
+  node !== undefined && isGroup(node) ? node.children[word] : (undefined as CommandLeaf | undefined);
+
+describe('keys', () => {
+  beforeAll(async () => {
+    await shown('transit keys create orders');
+    await shown('transit keys create a-key-with-a-rather-long-name --type ed25519');
+    await shown('transit keys rotate orders');
+  });
+
+  it('are listed with type, latest version and age on a terminal, and by name alone in a pipe', async () => {
+    const { out } = await shown('transit keys list', 100);
+    expect(out).toMatch(/│ Name +│ Type +│ Latest version │ Created +│/);
+    expect(out).toMatch(/│ orders +│ aes256-gcm96 │ 2 +│ just now │/);
+    expect((await shown('transit keys list')).out).toBe('a-key-with-a-rather-long-name\norders\n');
+    expect((await shown('transit keys list -o raw', 100)).out).toBe(
+      'a-key-with-a-rather-long-name\norders\n',
+    );
+  });
+
+  it('are shown in five lines with a table of versions, and with every setting by -o wide', async () => {
+    const { out } = await shown('transit keys read orders', 100);
+    expect(out.split('\n').findIndex((line) => line.startsWith('└'))).toBe(6);
+    expect(out).toMatch(/│ 2 +│ just now │ latest +│\n│ 1 +│ just now │ enabled │/);
+    expect(out).toContain('All settings: coffer transit keys read orders -o wide\n');
+    const wide = (await shown('transit keys read orders -o wide', 100)).out;
+    expect(wide).toMatch(/│ allow_plaintext_backup +│ false/);
+    expect(wide).toMatch(/│ version 2 +│ \d{4}-\d\d-\d\dT\d\d:\d\d:\d\d.000Z │/);
+    const piped = (await shown('transit keys read orders -o table')).out;
+    expect((await shown('transit keys read orders -o wide')).out).toBe(piped);
+    expect(piped).toMatch(/^version 2 +\d{4}-/m);
+  });
+
+  it('that are rotated, configured or trimmed are named with type and version, and what changed', async () => {
+    expect((await shown('transit keys rotate orders', 200)).err).toBe(
+      'Rotated key orders (aes256-gcm96) to version 3. Rewrap old values with "coffer transit rewrap orders".\n',
+    );
+    expect((await shown('transit keys config orders --min-decryption-version 2', 200)).err).toBe(
+      'Updated key orders (aes256-gcm96): min-decryption-version 2.\n',
+    );
+    expect((await shown('transit keys rotate orders')).err).toBe('');
+  });
+
+  it('fit into a terminal of 40 to 200 columns', async () => {
+    for (let columns = 40; columns <= 200; columns += 20) {
+      for (const line of ['transit keys list', 'transit keys read orders', 'status', 'slots list']) {
+        const lines = (await shown(line, columns)).out.split('\n').filter((text) => /[│─]/.test(text));
+        expect(Math.max(...lines.map((text) => text.length))).toBeLessThanOrEqual(columns);
+      }
+    }
+  });
+});
