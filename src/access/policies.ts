@@ -75,6 +75,17 @@ const refOf = (name: string): DocumentRef => ({ collection: COLLECTION, id: name
 /** Normalizes a name: names are case-insensitive. */
 export const policyName = (name: string): string => name.trim().toLowerCase();
 
+/**
+ * Returns the policy's normalized name.
+ * @throws `invalid` for the built-in policies, which cannot be deleted
+ */
+export function requireOwnPolicy(name: string): string {
+  const id = policyName(name);
+  if (id === ROOT || id === RESPONSE_WRAPPING) throw fixed(`cannot delete "${id}" policy`);
+  if (id === DEFAULT) throw fixed(ownWords('cannot delete default policy'));
+  return id;
+}
+
 /** Policies of a store. `root` and `default` always exist. */
 export class Policies {
   readonly #store: Store;
@@ -124,9 +135,7 @@ export class Policies {
    * @throws `invalid` for `root` and `default`
    */
   async delete(name: string): Promise<boolean> {
-    const id = policyName(name);
-    if (id === ROOT || id === RESPONSE_WRAPPING) throw fixed(`cannot delete "${id}" policy`);
-    if (id === DEFAULT) throw fixed(ownWords('cannot delete default policy'));
+    const id = requireOwnPolicy(name);
     return this.#store.transact(async (tx) => {
       if ((await tx.get(refOf(id))) === undefined) return false;
       tx.delete(refOf(id));

@@ -123,6 +123,7 @@ class Execution {
     const raw = resolved ?? withInput;
     if (confirm !== undefined) {
       const question = () => confirm(values, runner);
+      if (!this.#session.settings.yes) await this.#foresee(values, runner);
       if (!(await this.#session.confirmed(question))) return FAILED;
     }
     const byTheWay = await this.#madeByTheWay(values, runner);
@@ -317,6 +318,20 @@ class Execution {
     if (settings.address === undefined) return byTheWay(values, runner);
     const { askingPermission } = await import('./server-permission.ts');
     return byTheWay(values, askingPermission(runner, settings.mount));
+  }
+
+  /** Fails for what will be refused anyway, as far as that can be found out. */
+  async #foresee(values: RawValues, runner: Runner): Promise<void> {
+    const { foresee } = this.#operation.cli ?? {};
+    const { address, mount } = this.#session.settings;
+    if (foresee === undefined) return;
+    const { askingPermission } = await import('./server-permission.ts');
+    try {
+      await foresee(values, address === undefined ? runner : askingPermission(runner, mount));
+    } catch (error) {
+      const kind = asCofferError(error)?.kind;
+      if (kind !== 'denied' && kind !== 'unavailable' && kind !== 'sealed') throw error;
+    }
   }
 
   /** Asks about new names that are nearly existing ones, if a user types at a terminal. */

@@ -177,10 +177,10 @@ export class HttpTransport implements Transport {
 
   #hint(cause: unknown): string {
     if (this.#hasProxy) return 'check the proxy in HTTPS_PROXY or HTTP_PROXY, or add the host to NO_PROXY';
-    const isPerhapsTls =
-      !(this.#agent instanceof SecureAgent) &&
-      MIXED_UP.has((cause as NodeJS.ErrnoException | undefined)?.code);
-    return isPerhapsTls
+    const code = (cause as NodeJS.ErrnoException | undefined)?.code ?? '';
+    const aboutCertificate = REASONS[code] === NOT_TRUSTED ? ADD_AUTHORITY : CERTIFICATE_HINTS[code];
+    if (aboutCertificate !== undefined) return aboutCertificate;
+    return !(this.#agent instanceof SecureAgent) && MIXED_UP.has(code)
       ? 'should TLS be spoken there, the address begins with https://'
       : 'check that "coffer serve" is running and that COFFER_ADDR or --address is correct';
   }
@@ -209,6 +209,15 @@ const shown = (own: TransportOptions['clientCertificate']) =>
 /** Errors of plain HTTP to a TLS port: some servers do not respond, some send an alert, which is not HTTP. */
 const MIXED_UP: ReadonlySet<unknown> = new Set(['ECONNRESET', 'HPE_INVALID_CONSTANT']);
 
+const NOT_TRUSTED = 'its certificate is not trusted';
+const ADD_AUTHORITY = 'set COFFER_CACERT to a file with the certificate of its authority';
+
+/** Hints for certificates that are refused though their authority is trusted. */
+const CERTIFICATE_HINTS: Readonly<Record<string, string>> = {
+  CERT_HAS_EXPIRED: 'renew the certificate of the server',
+  ERR_TLS_CERT_ALTNAME_INVALID: 'use a host name of the certificate in COFFER_ADDR or --address',
+};
+
 const REASONS: Readonly<Record<string, string>> = {
   ECONNREFUSED: 'connection refused',
   ECONNRESET: 'the connection was cut',
@@ -218,9 +227,9 @@ const REASONS: Readonly<Record<string, string>> = {
   ENOENT: 'socket not found',
   EACCES: 'permission denied',
   ETIMEDOUT: 'timed out',
-  DEPTH_ZERO_SELF_SIGNED_CERT: 'its certificate is not trusted; name its authority in COFFER_CACERT',
-  SELF_SIGNED_CERT_IN_CHAIN: 'its certificate is not trusted; name its authority in COFFER_CACERT',
-  UNABLE_TO_VERIFY_LEAF_SIGNATURE: 'its certificate is not trusted; name its authority in COFFER_CACERT',
+  DEPTH_ZERO_SELF_SIGNED_CERT: NOT_TRUSTED,
+  SELF_SIGNED_CERT_IN_CHAIN: NOT_TRUSTED,
+  UNABLE_TO_VERIFY_LEAF_SIGNATURE: NOT_TRUSTED,
   CERT_HAS_EXPIRED: 'its certificate has expired',
   ERR_TLS_CERT_ALTNAME_INVALID: 'its certificate is for another host',
 };

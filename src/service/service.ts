@@ -247,7 +247,7 @@ export class Service implements Member {
       step: isLane ? LANE_COUNT_STEP : COUNT_STEP,
       reached: (messages) => {
         this.#options.log.warn(
-          'a key version has encrypted very many messages: rotate it (see "coffer transit keys read")',
+          'a key version has encrypted very many messages: rotate it with "coffer transit keys rotate NAME"',
           {
             messages,
           },

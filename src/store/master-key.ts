@@ -41,7 +41,7 @@ export function parseMasterKey(text: string, source = 'the master key'): Buffer 
   const key = tryParseMasterKey(text);
   if (key !== undefined) return key;
   throw invalid(`${source} must be 32 bytes in base64 or hex`, {
-    hint: 'create one with "coffer keygen"',
+    hint: 'an existing store needs its own key; for a new store, create one with "coffer keygen"',
   });
 }
 

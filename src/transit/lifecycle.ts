@@ -1,4 +1,4 @@
-import { conflict, invalid, unsupported } from '../ground/errors.ts';
+import { type CofferError, conflict, invalid, unsupported } from '../ground/errors.ts';
 import { ownWords } from '../ground/own-words.ts';
 import type { ListOptions, Transaction } from '../store/store.ts';
 import { requireAutoRotatePeriod } from './configuration.ts';
@@ -193,16 +193,18 @@ export function deleteKey(
     const key = await keyIn(tx, engine, name);
     if (key === undefined)
       throw noSuchKey(name, `error deleting policy ${name}: could not delete key; not found`);
-    if (!key.document.deletionAllowed) {
-      throw conflict(`error deleting policy ${name}: deletion is not allowed for this key`, {
-        field: 'name',
-        hint: `run "coffer transit keys config ${name} --deletion-allowed" first`,
-      });
-    }
+    if (!key.document.deletionAllowed) throw deletionNotAllowed(name);
     if (key.document.knownAs !== undefined) await forget?.(tx, key.document.knownAs);
     tx.delete(keyRef(engine, name));
   });
 }
+
+/** Returns the error for a key that must not be deleted. */
+export const deletionNotAllowed = (name: string): CofferError =>
+  conflict(`error deleting policy ${name}: deletion is not allowed for this key`, {
+    field: 'name',
+    hint: `run "coffer transit keys config ${name} --deletion-allowed" first`,
+  });
 
 /**
  * Soft-deletes a key, so that it cannot be used until it is restored, or restores it.

@@ -50,6 +50,6 @@ function signingOf(key: KeyObject): { readonly signing: Signing<unknown>; readon
     }
   }
   throw unsupported(ownWords('unsupported public key type'), {
-    hint: 'use the output of "coffer transit keys public"',
+    hint: 'use the output of "coffer transit keys public NAME"',
   });
 }

@@ -74,7 +74,11 @@ function changeVersion(
   });
 }
 
-function requireOldVersion({ latestVersion, minAvailableVersion }: NamedKeyDocument, number: number): void {
+/** @throws `invalid` if there is no such version; `conflict` for the latest one */
+export function requireOldVersion(
+  { latestVersion, minAvailableVersion }: Pick<NamedKeyDocument, 'latestVersion' | 'minAvailableVersion'>,
+  number: number,
+): void {
   const oldest = Math.max(1, minAvailableVersion);
   if (number < oldest || number > latestVersion) {
     throw invalid(ownWords('no such key version'), {

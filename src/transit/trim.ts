@@ -31,8 +31,17 @@ export const trimmed = (key: NamedKeyDocument, oldest: number): NamedKeyDocument
 const notBelow = <T>(oldest: number, versions: Readonly<Record<string, T>>): Readonly<Record<string, T>> =>
   Object.fromEntries(Object.entries(versions).filter(([version]) => Number(version) >= oldest));
 
-/** Checks the rules in Vault's order, with its messages (including their spelling). */
-function requireTrimmable(key: NamedKeyDocument, oldest: number): void {
+/** Members of a key that decide which versions can be deleted. */
+type VersionLimits = Pick<
+  NamedKeyDocument,
+  'name' | 'minAvailableVersion' | 'minEncryptionVersion' | 'minDecryptionVersion'
+>;
+
+/**
+ * Checks the rules in Vault's order, with its messages (including their spelling).
+ * @throws `invalid` if versions below `oldest` cannot be deleted
+ */
+export function requireTrimmable(key: VersionLimits, oldest: number): void {
   const { minAvailableVersion, minEncryptionVersion, minDecryptionVersion } = key;
   if (oldest < minAvailableVersion) {
     throw refusal(

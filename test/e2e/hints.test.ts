@@ -239,7 +239,7 @@ const cases: readonly Case[] = [
   },
   {
     title: 'a planted slot is removed by the command that is named',
-    hint: '\'a key may have been planted: remove it with "coffer slots remove" and check which users can write to the store\'',
+    hint: '\'a key may have been planted: remove it with "coffer slots remove ID" and check which users can write to the store\'',
     async follow() {
       await furnished();
       const foreign = bare.with({ COFFER_STORE: bare.file('foreign'), COFFER_MASTER_KEY: MASTER_KEY });
@@ -247,7 +247,8 @@ const cases: readonly Case[] = [
       const [slot = ''] = paths('foreign/generation-1/slots');
       const id = slot.slice(-21, -5);
       cpSync(slot, here.file(`store/generation-1/slots/${id}.json`));
-      await here.ok(`${named(await other.refused('slots list', 1), 'slots remove')} ${id} --yes`);
+      const command = named(await other.refused('slots list', 1), 'slots remove ID');
+      await here.ok(`${command.replace('ID', id)} --yes`);
       await allIsWell(here);
     },
   },
@@ -275,21 +276,21 @@ const cases: readonly Case[] = [
   },
   {
     title: 'a slot is added to a store that has very many once another was removed',
-    hint: '\'remove one that is no longer needed with "coffer slots remove"\'',
+    hint: '\'remove one that is no longer needed with "coffer slots remove ID"\'',
     async follow() {
       const keys = [Buffer.from(MASTER_KEY, 'base64'), ...Array.from({ length: 63 }, () => randomBytes(32))];
       const slots = keys.map((key) => ({ kind: 'raw', key }) as const);
       await initStore({ location: here.file('store'), slots });
       const own = await ownSlot();
-      const command = named(await here.refused('slots add --raw', 1), 'slots remove');
-      await here.ok(`${command} ${slotIds().find((id) => id !== own)} --yes`);
+      const command = named(await here.refused('slots add --raw', 1), 'slots remove ID');
+      await here.ok(`${command.replace('ID', slotIds().find((id) => id !== own) ?? '')} --yes`);
       await here.ok('slots add --raw');
       await allIsWell(here);
     },
   },
   {
     title: 'a wrong master key is replaced by one that the command makes',
-    hint: '\'create one with "coffer keygen"\'',
+    hint: '\'an existing store needs its own key; for a new store, create one with "coffer keygen"\'',
     async follow() {
       const wrong = bare.with({ COFFER_MASTER_KEY: 'too short' });
       const made = await bare.ok(named(await wrong.refused('init', 2), 'keygen'));
@@ -315,12 +316,12 @@ const cases: readonly Case[] = [
   },
   {
     title: 'a file that is no backup is replaced by one that the command makes',
-    hint: '\'use a file written by "coffer store backup"\'',
+    hint: '\'use a file written by "coffer store backup FILE"\'',
     async follow() {
       await furnished();
       writeFileSync(here.file('notes'), 'no backup');
-      const command = named(await here.refused('store restore notes --store again', 1), 'store backup');
-      await here.ok(`${command} fresh.coffer`);
+      const command = named(await here.refused('store restore notes --store again', 1), 'store backup FILE');
+      await here.ok(command.replace('FILE', 'fresh.coffer'));
       await here.ok('store restore fresh.coffer --store again');
       await allIsWell(here.with({ COFFER_STORE: here.file('again') }));
     },

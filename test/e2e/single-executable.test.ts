@@ -156,7 +156,9 @@ describe('the single executable', () => {
       { NODE_OPTIONS: '--use-openssl-ca', SSL_CERT_FILE: authority.certificateFile },
     ]) {
       const { stderr } = await run('transit encrypt orders hello', { ...remote(address), ...environment });
-      expect(stderr).toContain('its certificate is not trusted; name its authority in COFFER_CACERT');
+      expect(stderr).toContain(
+        'its certificate is not trusted (set COFFER_CACERT to a file with the certificate of its authority)',
+      );
     }
     expect(asked()).toEqual([]);
     await run('transit encrypt orders hello', {

@@ -35,7 +35,7 @@ describe('a master key', () => {
     expect(error).toMatchObject({
       kind: 'invalid',
       message: 'COFFER_MASTER_KEY must be 32 bytes in base64 or hex',
-      hint: 'create one with "coffer keygen"',
+      hint: 'an existing store needs its own key; for a new store, create one with "coffer keygen"',
     });
   });
 });

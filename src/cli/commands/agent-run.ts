@@ -84,7 +84,7 @@ function refuseOffers(options: Given['options']): void {
   if (given === undefined) return;
   throw invalid(`--${given.flag} needs --address`, {
     field: `--${given.flag}`,
-    hint: 'to offer keys of a store, use "coffer agent offer"',
+    hint: 'to offer keys of a store, use "coffer agent offer NAME"',
   });
 }
 

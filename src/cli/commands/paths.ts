@@ -1,7 +1,8 @@
 import { CofferError } from '../../ground/errors.ts';
 import { isObject } from '../../ground/objects.ts';
 import { trimSlashes } from '../../ground/trim.ts';
-import { type PathRequest, resultOf } from '../../operations/declaration/operation.ts';
+import { type PathRequest, type Runner, resultOf } from '../../operations/declaration/operation.ts';
+import { loadOperation } from '../../operations/runner.ts';
 import type { ArgumentSpec, Command, OptionSpec } from '../command.ts';
 import { DONE, FAILED } from '../exit-codes.ts';
 import { outPlaceOf } from '../files/out-file.ts';
@@ -81,6 +82,7 @@ async function run(session: Session, method: PathRequest['method'], given: Given
   const file = await outPlaceOf(session, given.options);
   const parameters = Object.fromEntries(texts.flatMap((text) => parametersOf(session, text)));
   const runner = await session.runner();
+  if (isForGood && !session.settings.yes) await foreseeDeletion(session, runner, path);
   if (isForGood && !(await session.confirmed(async () => `Permanently delete ${path}?`))) return FAILED;
   const outcome = await runner.at({ method, path, parameters });
   for (const warning of outcome.warnings ?? []) session.warn(warning);
@@ -97,6 +99,21 @@ async function run(session: Session, method: PathRequest['method'], given: Given
     destination,
   );
   return DONE;
+}
+
+/** Path of a key, by its mount and name. */
+const KEY = /^(?<mount>.+)\/keys\/(?<name>[^/]+)$/;
+
+/**
+ * Fails for a key of a local store that must not be deleted, so that the user is not asked in vain.
+ * @throws as `transit keys delete`
+ */
+async function foreseeDeletion(session: Session, runner: Runner, path: string): Promise<void> {
+  const { mount, name } = KEY.exec(path)?.groups ?? {};
+  if (name === undefined || session.settings.address !== undefined) return;
+  const { cli } = await loadOperation('transit keys delete');
+  const atMount: Runner = { ...runner, run: (operation, raw) => runner.run(operation, raw, mount) };
+  await cli?.foresee?.({ name }, atMount);
 }
 
 /**

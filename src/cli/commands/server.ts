@@ -92,7 +92,13 @@ export const unseal: Command = {
 
 async function secretOf(session: Session, file: string | undefined): Promise<string> {
   if (file !== undefined && file !== '-') return inputText(readFileWhole(file, IN, MAX_SECRET_BYTES), IN);
-  if (!session.streams.in.isTerminal) return inputText(readStandardInput(session), 'the secret');
+  if (!session.streams.in.isTerminal) {
+    const secret = inputText(readStandardInput(session), 'the secret');
+    if (secret.trim() !== '') return secret;
+    throw invalid('no secret on standard input', {
+      hint: 'pass a master key, passphrase or recovery share on standard input or with --in',
+    });
+  }
   if (session.prompts.available()) return session.prompts.secret('Key, passphrase or recovery share');
   throw invalid('cannot prompt for the secret', { hint: 'pass it on standard input or with --in' });
 }

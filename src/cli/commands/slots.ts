@@ -1,7 +1,7 @@
 import { asCofferError, invalid } from '../../ground/errors.ts';
 import type { Table } from '../../operations/declaration/table.ts';
 import { rekey as sealAgain } from '../../store/administration/rekey.ts';
-import { addSlot, listSlots, removeSlot } from '../../store/administration/slots.ts';
+import { addSlot, listSlots, removeSlot, requireRemovable } from '../../store/administration/slots.ts';
 import type { SealedStore } from '../../store/sealed/sealed-store.ts';
 import type { SlotSummary } from '../../store/slots/slot-kind.ts';
 import { findAgent } from '../agent/find.ts';
@@ -106,6 +106,7 @@ export const remove: Command = {
       // A damaged slot is removed as well.
       const slots = await listSlots(store).catch(unlessCorrupt);
       const slot = slots.find((candidate) => candidate.id === id);
+      if (!session.settings.yes) await requireRemovable(store, id);
       const question = `Remove slot ${id}${slot === undefined ? '' : ` (${slot.kind})`}? Its secret will no longer unlock the store.`;
       if (!(await session.confirmed(async () => question))) return FAILED;
       await removeSlot(store, id);

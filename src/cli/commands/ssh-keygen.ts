@@ -47,7 +47,7 @@ export const command: Command = {
     short(
       'f',
       'file',
-      'sign: output of "coffer transit keys public --format ssh"; otherwise the allowed signers.',
+      'sign: output of "coffer transit keys public NAME --format ssh"; otherwise the allowed signers.',
     ),
     short('s', 'signature', 'Signature file.'),
     short('I', 'identity', 'Expected signer, as listed in the allowed signers.'),

@@ -1,4 +1,4 @@
-import { CofferError, printPlace } from '../../ground/errors.ts';
+import { asCofferError, CofferError, exists, printPlace } from '../../ground/errors.ts';
 import { backupStore, restoreStore } from '../../store/administration/backup.ts';
 import { copyStore } from '../../store/administration/copy.ts';
 import { type Examination, type ExamineOptions, examineStore } from '../../store/administration/doctor.ts';
@@ -246,7 +246,7 @@ export const copy: Command = {
       watched(session, (onProgress) =>
         copyStore({ from: source, to: target, onProgress, ...verification(session, given) }),
       ),
-    );
+    ).catch(namingTarget);
     await forgetLastSeen(session, summary.id, target);
     await printDocument(session, summary);
     sayLeftOut(session, summary.leftOut);
@@ -254,6 +254,13 @@ export const copy: Command = {
     return DONE;
   },
 };
+
+/** Names the argument to change: the hint about an existing store names --store, which is not used here. */
+function namingTarget(error: unknown): never {
+  const known = asCofferError(error);
+  if (known?.kind !== 'exists') throw error;
+  throw exists(known.texts.message, { hint: 'use another location as TO', cause: error });
+}
 
 export const migrate: Command = {
   arguments: [],

@@ -3,6 +3,7 @@ import { utf8 } from '../../ground/bytes.ts';
 import { CofferError, invalid } from '../../ground/errors.ts';
 import type { Operation } from '../../operations/declaration/operation.ts';
 import type { Param } from '../../operations/declaration/params.ts';
+import { RESOURCE_KINDS } from '../../operations/declaration/resource-kinds.ts';
 import { type Given, type OptionValue, variable } from '../given.ts';
 import { type FlagMeaning, type OperationSpec, TWIN_SUFFIX, takesMany } from '../parse/operation-spec.ts';
 import type { Session } from '../session.ts';
@@ -114,7 +115,9 @@ export function checkTyped(
 function missing(label: string, { help, cli }: Param<unknown>): CofferError {
   const meaning = `${help.charAt(0).toLowerCase()}${help.slice(1).replace(/\.$/, '')}`;
   const otherwise = cli.environment === undefined ? '' : `; or set ${cli.environment}`;
-  return invalid(`missing required value ${label}`, { hint: meaning + otherwise });
+  const list = cli.refersTo === undefined ? undefined : RESOURCE_KINDS[cli.refersTo].list;
+  const listed = list === undefined ? '' : `; run "coffer ${list}" to list them`;
+  return invalid(`missing required value ${label}`, { hint: meaning + otherwise + listed });
 }
 
 function checkedValue(param: Param<unknown>, value: unknown, label: string): unknown {

@@ -132,18 +132,22 @@ export const disable = operation({
   capability: 'sudo',
   params: { path: methodPath },
   cli: {
+    foresee: async ({ path }) => refuseTokenMethod(fullPath(String(path)) === 'auth/token'),
     confirm: async (values) =>
       `Disable ${String(values['path'])}/, delete its data and revoke all its tokens?`,
     done: (values) => `Disabled ${String(values['path'])}/.`,
   },
   async run({ core }, { path }) {
     const mount = await find(core, path);
-    if (mount?.type === 'token')
-      throw invalid(ownWords('token credential backend cannot be disabled'), { field: 'path' });
+    refuseTokenMethod(mount?.type === 'token');
     if (mount !== undefined) await core.mounts.remove(mount.path);
     return {};
   },
 });
+
+function refuseTokenMethod(isIt: boolean): void {
+  if (isIt) throw invalid(ownWords('token credential backend cannot be disabled'), { field: 'path' });
+}
 
 export const tuning = operation({
   route: 'GET /sys/auth/:path+/tune',

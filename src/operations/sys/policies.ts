@@ -1,4 +1,4 @@
-import { policyName } from '../../access/policies.ts';
+import { policyName, requireOwnPolicy } from '../../access/policies.ts';
 import { notFound } from '../../ground/errors.ts';
 import { operation } from '../declaration/operation.ts';
 import { text } from '../declaration/params.ts';
@@ -61,6 +61,7 @@ export const remove = operation({
   capability: 'delete',
   params: { name: policyNameParam },
   cli: {
+    foresee: async ({ name }) => requireOwnPolicy(String(name)),
     confirm: async (values) => `Delete policy ${String(values['name'])}? Tokens lose the access it grants.`,
     done: (values) => `Deleted policy ${String(values['name'])}.`,
   },

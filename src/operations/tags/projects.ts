@@ -255,6 +255,7 @@ export const remove = documentOperation({
   params: whichProject,
   cli: {
     resolve: projectByName,
+    foresee: (values, runner) => runner.run('projects show', values),
     confirm: async ({ project_id, project_name }) => `Delete project ${String(project_name ?? project_id)}?`,
     done: ({ project_id, project_name }) => `Deleted project ${String(project_name ?? project_id)}.`,
   },

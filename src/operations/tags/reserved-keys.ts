@@ -184,6 +184,7 @@ export const remove = documentOperation({
   params: whichKey,
   cli: {
     resolve: keyByName,
+    foresee: (values, runner) => runner.run('tags reserved show', values),
     confirm: async ({ reserved_tag_key_id, reserved_tag_key }) =>
       `Release the reserved key ${String(reserved_tag_key ?? reserved_tag_key_id)}? Existing tags with this key are kept.`,
     done: ({ reserved_tag_key_id, reserved_tag_key }) =>

@@ -1,5 +1,6 @@
 import { destroyVersion, reinstateVersion, revokeVersion } from '../../transit/revocation.ts';
 import { integer } from '../declaration/params.ts';
+import { foreseeDestruction } from './foreseen.ts';
 import { keyData, keyTable } from './key-data.ts';
 import { existingKey, transitOperation } from './parameters.ts';
 
@@ -55,8 +56,9 @@ export const destroy = transitOperation({
   ...ofVersion,
   cli: {
     ...acting,
+    foresee: foreseeDestruction,
     confirm: async (values) =>
-      `Permanently destroy ${subject(values)}? Data encrypted with it can never be decrypted. ("coffer transit keys revoke" can be undone.)`,
+      `Permanently destroy ${subject(values)}? Data encrypted with it can never be decrypted. ("coffer transit keys revoke ${values['name']} ${values['version']}" can be undone.)`,
     done: (values) => `Destroyed ${subject(values)}.`,
     examples: [
       [

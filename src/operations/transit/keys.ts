@@ -9,6 +9,7 @@ import { rotateKey } from '../../transit/rotation.ts';
 import { trimKey } from '../../transit/trim.ts';
 import { lacking } from '../declaration/lacking.ts';
 import { base64, duration, flag, integer, text, texts } from '../declaration/params.ts';
+import { foreseeDeletion, foreseeKey, foreseeTrim } from './foreseen.ts';
 import { type KeyData, keyData, keyTable } from './key-data.ts';
 import { keysCarrying, tagOrganization, tagsOfKey } from './key-tags.ts';
 import { keyListTable, keyViews } from './key-views.ts';
@@ -246,6 +247,7 @@ export const configure = transitOperation({
     acts: true,
     table: keyTable,
     asksFor: (values) => leavings(values) !== '' || values['auto_trim'] === true,
+    foresee: foreseeKey,
     confirm: async (values) => questions(values).join(' '),
     done: (values, data) => `Updated key ${values['name']} (${data?.type})${changesIn(values)}.`,
     examples: [
@@ -330,6 +332,7 @@ export const trim = transitOperation({
     table: keyTable,
     done: (values, data) =>
       `Trimmed key ${values['name']} (${data?.type}): deleted all versions below ${values['min_available_version']}.`,
+    foresee: foreseeTrim,
     confirm: async (values) =>
       `Permanently delete all versions of key ${values['name']} below ${values['min_available_version']}?`,
   },
@@ -344,8 +347,9 @@ export const remove = transitOperation({
   withoutSecret: true,
   params: { name: existingKey },
   cli: {
+    foresee: foreseeDeletion,
     confirm: async (values) =>
-      `Permanently delete key ${values['name']}? Data encrypted with it can never be decrypted. ("coffer transit keys soft-delete" can be undone.)`,
+      `Permanently delete key ${values['name']}? Data encrypted with it can never be decrypted. ("coffer transit keys soft-delete ${values['name']}" can be undone.)`,
     done: (values) => `Deleted key ${values['name']}.`,
   },
   async run({ core, engine }, values) {

@@ -8,7 +8,7 @@ import type { LargeInput, Runner } from '../declaration/operation.ts';
  * the same. For callers who may use but not read the key, the whole input is sent.
  */
 export const largeSignedInput: LargeInput = {
-  hint: 'the input must fit in memory; use "coffer sign" for larger files',
+  hint: 'the input must fit in memory; use "coffer sign FILE --key NAME" for larger files',
   async hash(values, runner) {
     const { name, hash_algorithm, algorithm, prehashed, hmac } = values;
     const hash = hashNamed(String(hash_algorithm || (algorithm ?? DEFAULT_HASH)));

@@ -151,7 +151,7 @@ async function checkMagic(source: HashedFile, path: string): Promise<void> {
     );
   }
   throw corrupt(placed`${{ file: path }} is not a store backup`, {
-    hint: 'use a file written by "coffer store backup"',
+    hint: 'use a file written by "coffer store backup FILE"',
   });
 }
 

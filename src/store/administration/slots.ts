@@ -3,8 +3,9 @@ import { wipe } from '../../ground/bytes.ts';
 import { type Clock, systemClock } from '../../ground/clock.ts';
 import { asCofferError, conflict, notFound } from '../../ground/errors.ts';
 import { type Random, systemRandom } from '../../ground/random.ts';
-import type { Change } from '../backends/backend.ts';
+import type { Backend, Change } from '../backends/backend.ts';
 import { readConsistently } from '../backends/whole-store.ts';
+import type { RootKey } from '../root-key.ts';
 import type { SealedStore } from '../sealed/sealed-store.ts';
 import { prepareSlot } from '../slots/new-slot.ts';
 import { slotBlob, slotRef } from '../slots/slot-file.ts';
@@ -52,7 +53,7 @@ export async function addSlot(
     if (first !== undefined) throw first.problem;
     if (listed.length >= MAX_SLOTS) {
       throw conflict(`a store has at most ${MAX_SLOTS} key slots`, {
-        hint: 'remove one that is no longer needed with "coffer slots remove"',
+        hint: 'remove one that is no longer needed with "coffer slots remove ID"',
       });
     }
     const rootKey = root.export();
@@ -73,27 +74,40 @@ export async function removeSlot(store: SealedStore, id: string): Promise<void> 
   store.refuseClosed();
   await store.backend.exclusive(async (session) => {
     const root = await store.keyring.root(store.backend, session.version.generation);
-    const listed = await openSlotList(store.backend, root);
-    const ref = slotRef(id);
-    const isFile = (await store.backend.names(root.generation, 'slots')).includes(id);
-    const isListed = listed.some((slot) => slot.id === id);
-    if (!isFile && !isListed)
-      throw notFound(`no slot "${id}"`, { field: 'id', hint: 'see "coffer slots list"' });
-    const problems = await compareSlots(store.backend, root, listed);
-    const unusable = new Set(problems.map((problem) => problem.id));
-    const left = listed.filter((slot) => slot.id !== id);
-    if (!left.some((slot) => !unusable.has(slot.id))) {
-      // A slot that is only unreadable at the moment may be intact.
-      const unread = problems.find((slot) => slot.id !== id && isUnavailable(slot.problem));
-      if (unread !== undefined) throw unread.problem;
-      throw conflict('the last slot cannot be removed: the store could never be unlocked again', {
-        field: 'id',
-        hint: 'add another with "coffer slots add" first',
-      });
-    }
+    const { ref, isFile, isListed, left } = await removalOf(store.backend, root, id);
     const changes: Change[] = isListed ? [sealSlotList(root, left)] : [];
     if (isFile) changes.push({ ref, bytes: undefined });
     await session.commit(changes);
+  });
+}
+
+/**
+ * Checks that a slot can be removed, before the user is asked.
+ * @throws as {@link removeSlot}
+ */
+export const requireRemovable = (store: SealedStore, id: string): Promise<unknown> =>
+  readConsistently(store.backend, async ({ generation }, view) =>
+    removalOf(view, await store.keyring.root(view, generation), id),
+  );
+
+/** Returns what removing a slot involves, and the listed slots that would be left. */
+async function removalOf(view: Backend, root: RootKey, id: string) {
+  const listed = await openSlotList(view, root);
+  const ref = slotRef(id);
+  const isFile = (await view.names(root.generation, 'slots')).includes(id);
+  const isListed = listed.some((slot) => slot.id === id);
+  if (!isFile && !isListed)
+    throw notFound(`no slot "${id}"`, { field: 'id', hint: 'see "coffer slots list"' });
+  const problems = await compareSlots(view, root, listed);
+  const unusable = new Set(problems.map((problem) => problem.id));
+  const left = listed.filter((slot) => slot.id !== id);
+  if (left.some((slot) => !unusable.has(slot.id))) return { ref, isFile, isListed, left };
+  // A slot that is only unreadable at the moment may be intact.
+  const unread = problems.find((slot) => slot.id !== id && isUnavailable(slot.problem));
+  if (unread !== undefined) throw unread.problem;
+  throw conflict('the last slot cannot be removed: the store could never be unlocked again', {
+    field: 'id',
+    hint: 'add another with "coffer slots add" first',
   });
 }
 

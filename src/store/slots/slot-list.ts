@@ -163,5 +163,5 @@ export function compareSlotFiles(
 
 const unlisted = (place: Place) =>
   corrupt(placed`${place} was not created by this store`, {
-    hint: 'a key may have been planted: remove it with "coffer slots remove" and check which users can write to the store',
+    hint: 'a key may have been planted: remove it with "coffer slots remove ID" and check which users can write to the store',
   });

@@ -14,7 +14,7 @@ const MIN_KEY_FILE_BYTES = 32;
 export function rawKeySecret(key: Uint8Array): SlotSecret {
   if (key.length === MASTER_KEY_BYTES) return { kind: 'key', bytes: Buffer.from(key) };
   throw invalid(`a master key must be ${MASTER_KEY_BYTES} bytes, got ${key.length}`, {
-    hint: 'create one with "coffer keygen"',
+    hint: 'an existing store needs its own key; for a new store, create one with "coffer keygen"',
   });
 }
 
@@ -31,7 +31,7 @@ export function keyFileSecret(content: Uint8Array): SlotSecret {
     throw invalid(
       `a key file must hold at least ${MIN_KEY_FILE_BYTES} bytes, this one has ${content.length}`,
       {
-        hint: 'create one with "coffer keygen"',
+        hint: 'an existing store needs its own key; for a new store, create one with "coffer keygen"',
       },
     );
   }

@@ -235,7 +235,13 @@ function refusal(
 ): CofferError {
   const broken = files.filter(({ slot }) => slot === undefined);
   const [first] = broken;
-  if (first !== undefined && (sources.length > 0 || usable.length === 0)) {
+  // With no other slot, nothing unlocks the store to replace the damaged one.
+  if (first !== undefined && usable.length === 0) {
+    const texts = asCofferError(first.problem)?.texts;
+    const message = texts?.message ?? placed`${first.place} is damaged`;
+    return corrupt(message, { hint: RESTORE, cause: first.problem });
+  }
+  if (first !== undefined && sources.length > 0) {
     return (
       asCofferError(first.problem) ?? corrupt(placed`${first.place} is damaged`, { cause: first.problem })
     );

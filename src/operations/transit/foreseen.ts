@@ -1,0 +1,37 @@
+import { isObject, type JsonObject } from '../../ground/objects.ts';
+import { deletionNotAllowed } from '../../transit/lifecycle.ts';
+import { requireOldVersion } from '../../transit/revocation.ts';
+import { requireTrimmable } from '../../transit/trim.ts';
+import { type Runner, resultOf } from '../declaration/operation.ts';
+
+/* What the commands of keys that ask for confirmation will be refused for, known before they ask. @see docs/decisions/0269 */
+
+/** @throws `not-found` */
+export async function foreseeKey({ name }: JsonObject, runner: Runner): Promise<JsonObject> {
+  const key = resultOf(await runner.run('transit keys read', { name }));
+  return isObject(key) ? key : {};
+}
+
+/** @throws `not-found`; `conflict` unless the key may be deleted */
+export async function foreseeDeletion(values: JsonObject, runner: Runner): Promise<void> {
+  const key = await foreseeKey(values, runner);
+  if (key['deletion_allowed'] === false) throw deletionNotAllowed(String(values['name']));
+}
+
+/** @throws as `trimKey` */
+export async function foreseeTrim(values: JsonObject, runner: Runner): Promise<void> {
+  requireTrimmable(limitsOf(await foreseeKey(values, runner)), Number(values['min_available_version']));
+}
+
+/** @throws as `destroyVersion`, except for a version that is not stored */
+export async function foreseeDestruction(values: JsonObject, runner: Runner): Promise<void> {
+  requireOldVersion(limitsOf(await foreseeKey(values, runner)), Number(values['version']));
+}
+
+const limitsOf = (key: JsonObject) => ({
+  name: String(key['name']),
+  latestVersion: Number(key['latest_version']),
+  minAvailableVersion: Number(key['min_available_version']),
+  minEncryptionVersion: Number(key['min_encryption_version']),
+  minDecryptionVersion: Number(key['min_decryption_version']),
+});

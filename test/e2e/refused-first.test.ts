@@ -1,0 +1,110 @@
+import { readdirSync } from 'node:fs';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { runCommandLine } from '../../src/cli/command-line.ts';
+import { promptsDouble, streamsDouble } from '../cli/streams.double.ts';
+import { flip } from './followed.ts';
+import { emptyPlace, MASTER_KEY, type Place, removePlace } from './harness.ts';
+
+/* What will be refused is refused before a user is asked, and the next steps that are named can be typed. */
+
+let bare: Place;
+let here: Place;
+beforeAll(async () => {
+  bare = emptyPlace();
+  here = bare.with({ COFFER_MASTER_KEY: MASTER_KEY, COFFER_ORG: 'acme' });
+  for (const line of ['init', 'transit keys create orders', 'transit keys rotate orders', 'orgs create acme'])
+    await here.ok(line);
+});
+afterAll(() => removePlace(bare));
+
+/** Runs a command as if typed at a terminal, in this process; each question is answered with yes. */
+async function typed(line: string, place = here) {
+  const streams = streamsDouble({ terminals: ['in', 'out', 'err'] });
+  const prompts = promptsDouble([true]);
+  const exitCode = await runCommandLine(line.split(' '), streams, place.environment(), prompts);
+  return { exitCode, stderr: streams.written.err, asked: prompts.asked };
+}
+
+describe('a change that would be refused', () => {
+  it.each([
+    ['transit keys delete orders', 1, 'deletion is not allowed for this key'],
+    ['transit keys delete nowhere', 3, 'key not found'],
+    ['transit keys config nowhere --exportable', 3, 'key not found'],
+    ['transit keys trim orders --min-available-version 2', 2, 'minimum available version cannot be set'],
+    ['transit keys destroy orders 2', 1, 'the latest version of a key can be neither revoked nor destroyed'],
+    ['transit keys destroy orders 7', 2, 'no such key version'],
+    ['delete transit/keys/orders', 1, 'deletion is not allowed for this key'],
+    ['policy delete default', 2, 'cannot delete default policy'],
+    ['auth disable token', 2, 'token credential backend cannot be disabled'],
+    ['slots remove 0000000000000000', 3, 'no slot "0000000000000000"'],
+    ['projects delete nowhere', 3, 'not found'],
+    ['tags reserved delete nowhere', 3, 'not found'],
+  ])('is refused before the user is asked: %s', async (line, exitCode, message) => {
+    const refused = await typed(line);
+    expect(refused).toMatchObject({ exitCode, asked: [] });
+    expect(refused.stderr).toContain(message);
+  });
+
+  it('is refused before the user is asked, when it is the last slot', async () => {
+    const [{ id = '' } = {}] = (await here.json('slots list')) as { id: string }[];
+    const refused = await typed(`slots remove ${id}`);
+    expect(refused).toMatchObject({ exitCode: 1, asked: [] });
+    expect(refused.stderr).toContain('the last slot cannot be removed');
+  });
+});
+
+describe('a next step that is named', () => {
+  const commandIn = (text: string): string => /"coffer ([^"]+)"/.exec(text)?.[1] ?? '';
+
+  it('allows the deletion of a key', async () => {
+    await here.ok('transit keys create obsolete');
+    await here.ok(commandIn(await here.refused('transit keys delete obsolete --yes', 1)));
+    expect((await typed('transit keys delete obsolete')).asked).toHaveLength(1);
+    expect(await here.ok('transit keys list')).not.toContain('obsolete');
+  });
+
+  it('allows the export of a key', async () => {
+    await here.ok('transit keys create exported');
+    const exporting = 'transit keys export exported --key-type encryption-key';
+    const command = commandIn((await here.run(exporting)).stderr);
+    await here.ok(`${command} --yes`);
+    await here.ok(exporting);
+  });
+
+  it('leads from a missing organization to the list of them', async () => {
+    const refusal = await here.with({ COFFER_ORG: undefined }).refused('tags list', 2);
+    expect(await here.ok(commandIn(refusal))).toBe('acme');
+  });
+
+  it('names the argument that is to be changed, when a store is copied onto another', async () => {
+    await here.ok(['init', '--store', here.file('second')]);
+    const refusal = await here.refused(['store', 'copy', here.file('store'), here.file('second')], 6);
+    expect(refusal).toContain('(use another location as TO)');
+    await here.ok(['store', 'copy', here.file('store'), here.file('third')]);
+  });
+
+  it('is to restore a backup, when the only slot is damaged', async () => {
+    const alone = here.with({ COFFER_STORE: here.file('alone') });
+    await alone.ok('init');
+    await alone.ok('store backup alone.coffer');
+    const [slot = ''] = readdirSync(here.file('alone/generation-1/slots'));
+    flip(here.file(`alone/generation-1/slots/${slot}`));
+    const refusal = await alone.refused('transit keys list', 1);
+    expect(refusal).not.toContain('another slot');
+    const command = commandIn(refusal).replace('FILE', 'alone.coffer').replace('DIRECTORY', 'again');
+    await here.ok(command);
+    await here.with({ COFFER_STORE: here.file('again') }).ok('transit keys list');
+  });
+
+  it('is about standard input and --in, when "unseal" gets no secret', async () => {
+    const server = here.with({ COFFER_ADDR: 'http://127.0.0.1:1', COFFER_STORE: undefined });
+    expect(await server.refused('unseal', 2)).toContain(
+      'no secret on standard input (pass a master key, passphrase or recovery share on standard input or with --in)',
+    );
+  });
+
+  it('does not promise that a new master key opens an existing store', async () => {
+    const wrong = here.with({ COFFER_MASTER_KEY: 'short' });
+    expect(await wrong.refused('transit keys list', 2)).toContain('an existing store needs its own key');
+  });
+});
