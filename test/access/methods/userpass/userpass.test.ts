@@ -6,6 +6,7 @@ import { asCofferError } from '../../../../src/ground/errors.ts';
 import { systemRandom } from '../../../../src/ground/random.ts';
 import type { Mount } from '../../../../src/mounts/mount.ts';
 import { collectionOf, Mounts } from '../../../../src/mounts/mounts.ts';
+import type { Store, View } from '../../../../src/store/store.ts';
 import { openRoom, type Room } from '../../room.ts';
 
 interface World extends Room {
@@ -88,6 +89,39 @@ describe('a user with a hash of bcrypt', () => {
     expect(await logIn('ann', 'right')).toBe('in');
     expect(done).toBeLessThan(6);
     await Promise.all(all);
+  });
+});
+
+/** The same store; something happens whenever it has been read. */
+function thenAfterReading(store: Store, happens: () => Promise<void>): Store {
+  return new Proxy(store, {
+    get(target, name) {
+      if (name !== 'read') {
+        const value: unknown = Reflect.get(target, name);
+        return typeof value === 'function' ? value.bind(target) : value;
+      }
+      return async <T>(work: (view: View) => Promise<T>): Promise<T> => {
+        const read = await target.read(work);
+        await happens();
+        return read;
+      };
+    },
+  });
+}
+
+describe('a password that was right when the login began', () => {
+  it.each([
+    ['another one is set', (users: Userpass) => users.write('ann', {}, { plain: 'new' })],
+    ['the user is deleted', (users: Userpass) => users.remove('ann')],
+  ])('is wrong when %s before the login ends', async (_, change) => {
+    const { userpass, mount, ...room } = await world();
+    await userpass.write('ann', {}, { plain: 'old' });
+    const store = thenAfterReading(room.store, async () => {
+      await change(userpass);
+    });
+    const meanwhile = new Userpass({ ...room, store, random: systemRandom }, mount);
+    await expect(meanwhile.login(room.access, 'ann', 'old', '192.0.2.1')).rejects.toThrow(WRONG);
+    expect(await room.logIn('ann', 'old')).toBe(WRONG);
   });
 });
 

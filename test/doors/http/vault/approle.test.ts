@@ -288,6 +288,8 @@ describe('a login', () => {
     expect(errorOf(await login('far', secret_id))).toEqual([400, 'invalid role or secret ID']);
     await write('far', { secret_id_bound_cidrs: '10.0.0.0/8', bind_secret_id: false });
     expect(errorOf(await login('far'))[1]).toContain('on the role');
+    const refused = await world.root('POST', `${ROLE}/far/secret-id`);
+    expect(errorOf(refused)).toEqual([400, 'bind_secret_id is not set on the role']);
     await write('far', { secret_id_bound_cidrs: '127.0.0.0/8' });
     expect((await login('far')).status).toBe(200);
   });

@@ -342,16 +342,21 @@ describe('a login that fails', () => {
     await tune({ lockout_duration: '1s' });
     expect([await logIn('wrong'), await logIn('wrong')]).toEqual([400, 400]);
     await vi.waitUntil(async () => (await logIn('right')) === 200, { timeout: 60_000, interval: 300 });
-    expect((await tune({ lockout_counter_reset_duration: '10m', lockout_disable: true })).status).toBe(204);
+    const never = { lockout_duration: '1h', lockout_counter_reset_duration: '10m', lockout_disable: true };
+    expect((await tune(never)).status).toBe(204);
     const tuning = (await world.root('GET', 'sys/auth/tuned/tune')).json.data;
     expect(tuning).toMatchObject({
       user_lockout_threshold: 2,
-      user_lockout_duration: 1,
+      user_lockout_duration: 3600,
       user_lockout_counter_reset_duration: 600,
       user_lockout_disable: true,
     });
     expect(tuning).not.toHaveProperty('user_lockout_config');
     for (let i = 0; i < 6; i++) expect(await logIn('wrong')).toBe(400);
+    expect(await logIn('right')).toBe(200);
+    for (let i = 0; i < 6; i++) expect(await logIn('wrong')).toBe(400);
+    // What failed meanwhile was not counted either.
+    await tune({ lockout_disable: false });
     expect(await logIn('right')).toBe(200);
     await world.enable('jwt', 'tuned-jwt');
     const refused = await world.root('POST', 'sys/mounts/auth/tuned-jwt/tune', {
