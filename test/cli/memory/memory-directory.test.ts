@@ -1,5 +1,5 @@
 import { chownSync, mkdirSync, mkdtempSync, rmSync, statSync, writeFileSync } from 'node:fs';
-import { dirname, join } from 'node:path';
+import { basename, dirname, join } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { leftovers, makeMemoryDirectory } from '../../../src/cli/memory/memory-directory.ts';
 
@@ -30,13 +30,12 @@ describe.runIf(process.platform === 'linux' && uid === 0)('a directory in memory
     expect(statSync(dirname(first.path))).toMatchObject({ uid, mode: 0o40700 });
     // The next one takes the same, and what a process that ended left is found there.
     expect(dirname(makeMemoryDirectory(environment, 'exec', false).path)).toBe(dirname(first.path));
-    const [, , , , namespace = ''] = (first.path.split('/').at(-1) ?? '').split('-');
-    const left = join(
-      dirname(first.path),
-      `edit-999999999-1-${(first.path.split('/').at(-1) ?? '').split('-')[3]}-${namespace}`,
-    );
-    mkdirSync(left);
-    expect(leftovers(environment).map(({ path }) => path)).toContain(left);
+    const [kind, , , namespace, chance] = basename(first.path).split('-');
+    const left = join(dirname(first.path), `${kind}-999999999-1-${namespace}-${chance}`);
+    // Of another container, where that process may well be running.
+    const elsewhere = join(dirname(first.path), `${kind}-999999999-1-1${namespace}-${chance}`);
+    for (const path of [left, elsewhere]) mkdirSync(path);
+    expect(leftovers(environment).map(({ path }) => path)).toEqual([left]);
   });
 
   it('has the usual name where that is free or ours', () => {
