@@ -35,6 +35,8 @@ describe('a full disk', () => {
     const directory = join(disk, 'store');
     await initStore({ location: directory, slots: [{ kind: 'raw', key: Uint8Array.from(KEY) }] });
     const store = await openWithKey(directory);
+    // Before the disk is unmounted: for a moment after a change, a store keeps its lock file open.
+    onTestFinished(() => store.close());
     await store.transact((tx) => tx.put(at('one'), { n: 1 }));
     const filler = join(disk, 'filler');
     fill(filler);
@@ -91,7 +93,9 @@ describe('a read-only disk', () => {
     if (disk === undefined) return skip('needs the right to mount a file system');
     const directory = join(disk, 'store');
     await initStore({ location: directory, slots: [{ kind: 'raw', key: Uint8Array.from(KEY) }] });
-    await (await openWithKey(directory)).transact((tx) => tx.put(at('one'), { n: 1 }));
+    const writer = await openWithKey(directory);
+    await writer.transact((tx) => tx.put(at('one'), { n: 1 }));
+    writer.close();
     execFileSync('mount', ['-o', 'remount,ro', disk]);
     const store = await openWithKey(directory);
     expect(await store.read((view) => view.get(at('one')))).toEqual({ n: 1 });

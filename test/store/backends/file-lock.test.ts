@@ -1,10 +1,28 @@
-import { existsSync, renameSync, statSync, utimesSync, writeFileSync } from 'node:fs';
+import {
+  existsSync,
+  readdirSync,
+  readlinkSync,
+  renameSync,
+  statSync,
+  utimesSync,
+  writeFileSync,
+} from 'node:fs';
 import { join } from 'node:path';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
 import { FileLock } from '../../../src/store/backends/files/file-lock.ts';
 import { temporaryDirectory } from '../temporary-store.ts';
 
 const nextFile = (): string => join(temporaryDirectory(), 'lock');
+
+/** Whether this process has a file open. */
+const isOpenHere = (path: string): boolean =>
+  readdirSync('/proc/self/fd').some((number) => {
+    try {
+      return readlinkSync(`/proc/self/fd/${number}`) === path;
+    } catch {
+      return false;
+    }
+  });
 
 describe('the lock of a file', () => {
   it('is taken again and again, and is free in between', async () => {
@@ -51,6 +69,15 @@ describe('the lock of a file', () => {
       });
     });
     mine.close();
+  });
+
+  it.runIf(process.platform === 'linux')('does not keep the file open while nobody takes it', async () => {
+    const path = nextFile();
+    const lock = new FileLock(path, 0);
+    for (let i = 0; i < 2; i++) {
+      await lock.hold(async () => expect(isOpenHere(path)).toBe(true));
+      await vi.waitUntil(() => !isOpenHere(path), { timeout: 20_000 });
+    }
   });
 
   it('is closed only once nobody holds it, and can be taken after that', async () => {

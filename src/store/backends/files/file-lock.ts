@@ -19,6 +19,8 @@ const FIRST_PAUSE_MS = 2;
 const LONGEST_PAUSE_MS = 50;
 /** The file's time is set this often while the lock is taken again and again, in milliseconds: the message says seconds. */
 const NOTED_EVERY_MS = 1000;
+/** The file is kept open this long after the last hold, in milliseconds: a store at rest must not keep its disk mounted. */
+const REST_MS = 200;
 
 /**
  * Mutual exclusion among all processes that use one file. SQLite does the locking: it is the part of Node that can use
@@ -28,7 +30,7 @@ const NOTED_EVERY_MS = 1000;
  * lock is held. Never open the file by other means than this class.
  *
  * The connection stays open between holds, as opening one costs several times what the lock does. A file that took the place of
- * the one that it has open is noticed, and opened instead.
+ * the one that it has open is noticed, and opened instead. It is closed after a moment without holds.
  * @see docs/decisions/0006
  */
 export class FileLock {
@@ -39,6 +41,8 @@ export class FileLock {
   #connection: Connection | undefined;
   /** When the file's time was set last, in milliseconds since the epoch. */
   #notedMs = 0;
+  /** Closes the connection when it was not used for a while. */
+  #rest: NodeJS.Timeout | undefined;
 
   constructor(path: string, waitMs: number) {
     this.#path = path;
@@ -120,6 +124,8 @@ export class FileLock {
   }
 
   #disconnect(): void {
+    clearTimeout(this.#rest);
+    this.#rest = undefined;
     this.#connection?.database.close();
     this.#connection = undefined;
   }
@@ -143,7 +149,13 @@ export class FileLock {
     this.#noteHolder();
     return () => {
       database.exec('ROLLBACK');
+      this.#closeLater();
     };
+  }
+
+  #closeLater(): void {
+    if (this.#rest !== undefined) this.#rest.refresh();
+    else this.#rest = setTimeout(() => this.close(), REST_MS).unref();
   }
 
   #connect(): Connection {
