@@ -9,6 +9,8 @@ type CompletionSource = ResourceKind | 'file' | 'directory';
 export interface OptionSpec {
   /** Long form, without dashes. */
   readonly flag: string;
+  /** Earlier names, without dashes: they keep working, and are not listed. */
+  readonly former?: readonly string[] | undefined;
   /** Single letter, without the dash. */
   readonly short?: string;
   /**

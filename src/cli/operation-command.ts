@@ -45,6 +45,7 @@ import {
 import type { Session } from './session.ts';
 import type { OutputFormat } from './settings.ts';
 import { foreseen } from './terminal/report.ts';
+import { withPermission } from './with-permission.ts';
 
 /** Returns the command of an operation, derived completely from its declaration. */
 export function commandOf(path: readonly string[], summary: string, operation: Operation): Command {
@@ -91,6 +92,7 @@ class Execution {
   readonly #given: Given;
   #out: OutPlace | undefined;
   #isWhole = true;
+  #unchanged = 0;
 
   constructor(session: Session, operation: Operation, spec: OperationSpec, given: Given) {
     this.#session = session;
@@ -128,6 +130,7 @@ class Execution {
     }
     const byTheWay = await this.#madeByTheWay(values, runner);
     if (!(await this.#isMeant(byTheWay, runner))) return FAILED;
+    this.#unchanged = await this.#countUnchanged(values, runner);
     const outcome = await this.#unlessThere(runner, raw);
     return outcome === undefined ? DONE : this.#finish(outcome, values, byTheWay);
   }
@@ -315,9 +318,15 @@ class Execution {
     const { byTheWay } = this.#operation.cli ?? {};
     const { streams, settings } = this.#session;
     if (byTheWay === undefined || settings.quiet || !streams.err.isTerminal) return [];
-    if (settings.address === undefined) return byTheWay(values, runner);
-    const { askingPermission } = await import('./server-permission.ts');
-    return byTheWay(values, askingPermission(runner, settings.mount));
+    return byTheWay(values, await withPermission(this.#session, runner));
+  }
+
+  /** Counts the objects that are already as requested, for the message on a terminal. */
+  async #countUnchanged(values: RawValues, runner: Runner): Promise<number> {
+    const { unchanged } = this.#operation.cli ?? {};
+    const { streams, settings } = this.#session;
+    if (unchanged === undefined || settings.quiet || !streams.err.isTerminal) return 0;
+    return unchanged(values, await withPermission(this.#session, runner));
   }
 
   /** Fails for what will be refused anyway, as far as that can be found out. */
@@ -365,7 +374,7 @@ class Execution {
       if (cli.paged) this.#warnOfMore(outcome.data, formatFor(this.#session, cli, destination));
     }
     if (cli.done !== undefined) {
-      const said = cli.done(values, outcome.data, outcome.existing);
+      const said = cli.done(values, outcome.data, outcome.existing, this.#unchanged);
       if (outcome.existing) this.#session.say(said);
       else this.#session.remark(said);
     }

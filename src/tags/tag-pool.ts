@@ -11,7 +11,9 @@ import {
   organizationCalled,
   type Ports,
   type Reference,
+  type TaggedKeyRecord,
   type TagRecord,
+  taggedKeysOf,
   tagNotFound,
   tagsOf,
   type WorkspaceRecord,
@@ -31,6 +33,8 @@ interface TagQuery {
   readonly notOnWorkspace?: string | undefined;
   /** Whether the caller may see the tags of that workspace; otherwise nothing is excluded. */
   readonly sees?: (workspace: { readonly id: string; readonly name: string }) => boolean;
+  /** Only tags that no workspace has; with `sparesKeys`, that no key has either. */
+  readonly unused?: { readonly sparesKeys: boolean } | undefined;
   readonly page: PageRequest;
 }
 
@@ -64,7 +68,10 @@ export class TagPool {
     return this.#ports.store.read(async (view) => {
       const organization = await organizationCalled(view, organizationName);
       const table = await RecordTable.open<TagRecord>(view, tagsOf(organization));
-      const except = await namesOnWorkspace(view, organization, table, query);
+      const except = new Set([
+        ...(await namesOnWorkspace(view, organization, table, query)),
+        ...(await namesInUse(view, organization, table, query)),
+      ]);
       const { keys, total } = query.search
         ? await this.#found(table, query.search, except, query.page)
         : await inOrder(table, except, query.page);
@@ -261,6 +268,23 @@ export class TagPool {
 async function inOrder(table: RecordTable<TagRecord>, except: ReadonlySet<string>, page: PageRequest) {
   const named = await table.names(offsetOf(page), page.size, except);
   return { keys: named.map(({ key }) => key), total: table.total - except.size };
+}
+
+/** Returns the names of the tags in use, if only unused ones are wanted; otherwise none. */
+async function namesInUse(
+  view: View,
+  organization: Organization,
+  tags: RecordTable<TagRecord>,
+  { unused }: TagQuery,
+): Promise<ReadonlySet<string>> {
+  if (unused === undefined) return new Set();
+  const onKeys = new Set<string>();
+  if (unused.sparesKeys) {
+    const keys = await RecordTable.open<TaggedKeyRecord>(view, taggedKeysOf(organization));
+    for (const key of await keys.all()) for (const tag of key.tags) onKeys.add(tag);
+  }
+  const used = (await tags.all()).filter(({ key, instances }) => instances > 0 || onKeys.has(key));
+  return new Set(used.map(({ name }) => name));
 }
 
 /**

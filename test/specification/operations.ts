@@ -54,7 +54,7 @@ const SPECIFIED = {
       ...organization,
       'page[size]': 'page-size',
       'page[number]': 'page',
-      'filter[exclude][taggable][id]': 'exclude-taggable',
+      'filter[exclude][taggable][id]': 'not-on',
     },
   },
   'tags delete': {

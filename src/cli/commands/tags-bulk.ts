@@ -2,10 +2,11 @@ import { invalid } from '../../ground/errors.ts';
 import type { Operation, Runner } from '../../operations/declaration/operation.ts';
 import { counted, type ResourceDocument, type TagResource } from '../../operations/tags/documents.ts';
 import { attach as attachOperation, detach as detachOperation } from '../../operations/tags/relationships.ts';
-import { tag as tagKey, untag as untagKey } from '../../operations/transit/key-tags.ts';
+import { type KeyTagsData, tag as tagKey, untag as untagKey } from '../../operations/transit/key-tags.ts';
 import { parseAnyIdentifier } from '../../tags/identifiers.ts';
 import type { Command } from '../command.ts';
 import { DONE, FAILED } from '../exit-codes.ts';
+import type { RawValues } from '../files/operation-values.ts';
 import { printResult } from '../files/output.ts';
 import { type Given, textsOption } from '../given.ts';
 import { commandOf } from '../operation-command.ts';
@@ -14,6 +15,7 @@ import type { Session } from '../session.ts';
 import { type Choice, choiceOf, chosenWorkspaces, whereOptions } from '../tags/chosen.ts';
 import { carryOut, inCalls } from '../tags/in-calls.ts';
 import { organizationOf } from '../tags/surroundings.ts';
+import { withPermission } from '../with-permission.ts';
 
 /** `tags attach` and `tags detach`, for the named workspaces, for all that match a filter, or for keys. */
 
@@ -38,6 +40,7 @@ function bulkCommand(bulk: Bulk): Command {
   const plain = commandOf(bulk.path, bulk.summary, bulk.operation);
   return {
     ...plain,
+    arguments: plain.arguments.map((argument) => ({ ...argument, many: true })),
     options: [
       ...plain.options.map((option) =>
         option.flag === WORKSPACE ? { ...option, excludes: whereOptions.map(({ flag }) => flag) } : option,
@@ -58,63 +61,153 @@ function bulkCommand(bulk: Bulk): Command {
       const choice = choiceOf(given.options);
       if (given.options.has(KEY)) return onKeys(session, given, bulk);
       if (choice !== undefined) return onChosen(session, given, bulk, choice);
-      if (!given.options.has(DRY_RUN)) return plain.run(session, given);
-      throw invalid(`--${DRY_RUN} needs --where-name, --where-tag, --any-tag or --no-tag`, {
-        hint: 'use --where-name, --where-tag, --any-tag or --no-tag',
-      });
+      if (given.options.has(DRY_RUN)) {
+        throw invalid(`--${DRY_RUN} needs --where-name, --where-tag, --any-tag or --without-tag`, {
+          hint: 'use --where-name, --where-tag, --any-tag or --without-tag',
+        });
+      }
+      const isSeveral = given.arguments.length > 1 && given.options.has(WORKSPACE);
+      return isSeveral ? onNamed(session, given, bulk) : plain.run(session, given);
     },
   };
 }
 
+/** Result of a change to one tag. */
+interface Changed {
+  readonly tag: string;
+  /** Names of the keys or workspaces that changed. */
+  readonly names: readonly string[];
+  /** Number of those that were so before. */
+  readonly unchanged: number;
+}
+
+/** Changes several tags on named workspaces, one tag after the other, once everything is known to exist. */
+async function onNamed(session: Session, given: Given, bulk: Bulk): Promise<number> {
+  if (given.options.has('out')) {
+    throw invalid('--out cannot be used with several tags', { hint: 'omit it, or use one tag' });
+  }
+  const runner = await session.runner();
+  const workspaces = textsOption(given.options, WORKSPACE);
+  const tags = [...new Set(given.arguments)];
+  const calls: { readonly tag: string; readonly raw: RawValues; readonly unchanged: number }[] = [];
+  for (const tag of tags) {
+    const typed = { tag_id: tag, data: workspaces };
+    const raw = (await bulk.operation.cli?.resolve?.(typed, runner)) ?? typed;
+    const isShown = session.streams.err.isTerminal && !session.settings.quiet;
+    const unchanged = isShown
+      ? await bulk.operation.cli?.unchanged?.(raw, await withPermission(session, runner))
+      : undefined;
+    calls.push({ tag, raw, unchanged: unchanged ?? 0 });
+  }
+  const pieces = calls.map(({ raw }) => ({ count: 1, run: () => runner.run(bulk.operation, raw) }));
+  await carryOut(session, 'tags', pieces);
+  if (session.settings.format !== undefined) {
+    await printResult(session, { tags, workspaces }, { result: { member: 'tags', as: 'lines' } });
+  }
+  const total = new Set(workspaces).size;
+  for (const { tag, unchanged } of calls) session.remark(saidOf(bulk, tag, total, unchanged));
+  return DONE;
+}
+
 /** Changes one key after the other, once all of them are known to exist. */
 async function onKeys(session: Session, given: Given, bulk: Bulk): Promise<number> {
-  const [given_tag = ''] = given.arguments;
   const organization = organizationOf(session);
   const runner = await session.runner();
-  const { id, attributes } = await tagCalled(runner, organization, given_tag);
   const names = textsOption(given.options, KEY);
-  for (const name of names) await runner.run('transit keys tags', { name });
-  const more = 'organization' in bulk.onKey.params ? { organization } : {};
-  for (const name of names) await runner.run(bulk.onKey, { name, tags: [id], ...more });
-  if (session.settings.format !== undefined) {
-    await printResult(
-      session,
-      { tag: attributes.name, keys: names },
-      { result: { member: 'keys', as: 'lines' } },
-    );
+  const tags = await tagsCalled(runner, organization, given.arguments);
+  const carried = new Map<string, readonly string[]>();
+  for (const name of names) {
+    const { data } = await runner.run('transit keys tags', { name });
+    carried.set(name, (data as KeyTagsData).tags ?? []);
   }
-  session.say(bulk.said(attributes.name, counted(names.length, 'key')));
+  const more = 'organization' in bulk.onKey.params ? { organization } : {};
+  for (const name of names) {
+    await runner.run(bulk.onKey, { name, tags: tags.map(({ id }) => id), ...more });
+  }
+  const results = tags.map(({ attributes: { name: tag } }): Changed => {
+    const isDone = (name: string): boolean => bulk.isDone(carried.get(name)?.includes(tag) === true);
+    return { tag, names, unchanged: names.filter(isDone).length };
+  });
+  if (session.settings.format !== undefined) await printChanged(session, results, 'keys', {});
+  for (const { tag, unchanged } of results) {
+    const rest = unchanged === 0 ? '' : ` ${counted(unchanged, 'key')} unchanged.`;
+    session.say(`${bulk.said(tag, counted(names.length - unchanged, 'key'))}${rest}`);
+  }
   return DONE;
 }
 
 async function onChosen(session: Session, given: Given, bulk: Bulk, choice: Choice): Promise<number> {
-  const [given_tag = ''] = given.arguments;
   const organization = organizationOf(session);
   const runner = await session.runner();
-  const { id, attributes } = await tagCalled(runner, organization, given_tag);
+  const tags = await tagsCalled(runner, organization, given.arguments);
   const { workspaces, isWhole } = await chosenWorkspaces(session, runner, organization, choice);
-  const changed = workspaces.filter(
-    (workspace) => !bulk.isDone(workspace.attributes['tag-names'].includes(attributes.name)),
-  );
   const isDry = given.options.has(DRY_RUN);
-  if (!isDry) {
-    const pieces = inCalls(changed.map((workspace) => workspace.id)).map((data) => ({
-      count: data.length,
-      run: () => runner.run(bulk.operation, { tag_id: id, data }),
-    }));
-    await carryOut(session, 'workspaces', pieces);
+  const results: Changed[] = [];
+  for (const { id, attributes } of tags) {
+    const changed = workspaces.filter(
+      (workspace) => !bulk.isDone(workspace.attributes['tag-names'].includes(attributes.name)),
+    );
+    if (!isDry) {
+      const pieces = inCalls(changed.map((workspace) => workspace.id)).map((data) => ({
+        count: data.length,
+        run: () => runner.run(bulk.operation, { tag_id: id, data }),
+      }));
+      await carryOut(session, 'workspaces', pieces);
+    }
+    const names = changed.map((workspace) => workspace.attributes.name);
+    results.push({ tag: attributes.name, names, unchanged: workspaces.length - changed.length });
   }
-  const names = changed.map((workspace) => workspace.attributes.name);
   if (isDry || session.settings.format !== undefined) {
-    await printResult(session, { tag: attributes.name, workspaces: names, done: !isDry }, SHAPE);
+    await printChanged(session, results, 'workspaces', { done: !isDry });
   }
-  const others = workspaces.length - changed.length;
-  const rest = others === 0 ? '' : ` ${counted(others, 'workspace')} unchanged.`;
-  if (!isDry) session.say(`${bulk.said(attributes.name, counted(changed.length, 'workspace'))}${rest}`);
+  for (const { tag, names, unchanged } of isDry ? [] : results) {
+    const rest = unchanged === 0 ? '' : ` ${counted(unchanged, 'workspace')} unchanged.`;
+    session.say(`${bulk.said(tag, counted(names.length, 'workspace'))}${rest}`);
+  }
   return isWhole ? DONE : FAILED;
 }
 
-const SHAPE = { result: { member: 'workspaces', as: 'lines' } } as const;
+/**
+ * Prints what changed: for one tag its names, for several tags each tag with a
+ * tab before each name.
+ */
+async function printChanged(
+  session: Session,
+  results: readonly Changed[],
+  member: 'keys' | 'workspaces',
+  more: object,
+): Promise<void> {
+  const documents = results.map(({ tag, names }) => ({ tag, [member]: names, ...more }));
+  const [only, ...others] = documents;
+  if (others.length === 0) {
+    await printResult(session, only, { result: { member, as: 'lines' } });
+    return;
+  }
+  const lines = results.flatMap(({ tag, names }) => names.map((name) => `${tag}\t${name}`));
+  await printResult(
+    session,
+    { tags: documents },
+    { lines: () => lines, result: { member: 'tags', as: 'lines' } },
+  );
+}
+
+/** Formats the message for one tag on named workspaces. */
+function saidOf(bulk: Bulk, tag: string, total: number, unchanged: number): string {
+  const same = `${counted(unchanged, 'workspace')} unchanged.`;
+  if (unchanged >= total) return `No changes made for ${tag}: ${same}`;
+  const changed = bulk.said(tag, counted(total - unchanged, 'workspace'));
+  return unchanged === 0 ? changed : `${changed} ${same}`;
+}
+
+async function tagsCalled(
+  runner: Runner,
+  organization: string,
+  given: readonly string[],
+): Promise<readonly TagResource[]> {
+  const tags: TagResource[] = [];
+  for (const tag of new Set(given)) tags.push(await tagCalled(runner, organization, tag));
+  return tags;
+}
 
 async function tagCalled(runner: Runner, organization_name: string, tag: string): Promise<TagResource> {
   const which =

@@ -1,5 +1,6 @@
 import { invalid } from '../../ground/errors.ts';
 import { counted, type TagResource } from '../../operations/tags/documents.ts';
+import { UNUSED_ONLY } from '../../operations/tags/tags.ts';
 import { anyOf } from '../../tags/wildcard.ts';
 import type { Command } from '../command.ts';
 import { everyPage } from '../every-page.ts';
@@ -53,6 +54,7 @@ export const command: Command = {
       operation: 'tags list',
       raw: {
         organization_name,
+        [UNUSED_ONLY]: true,
       },
     });
     const patterns = textsOption(options, MATCHING);

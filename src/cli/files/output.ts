@@ -14,6 +14,7 @@ import type { OutputFormat } from '../settings.ts';
 import { ageText } from '../terminal/age.ts';
 import { isRead } from '../terminal/streams.ts';
 import { isPlainText, visible, visibleLines } from '../terminal/visible.ts';
+import { withPermission } from '../with-permission.ts';
 import { type OutPlace, openOutFile } from './out-file.ts';
 
 /** Output format of an operation's result, as declared. */
@@ -103,7 +104,10 @@ async function rendered(
     const wide = format === 'wide';
     const tables =
       terminal && shape.forTerminal !== undefined
-        ? await shape.forTerminal(data, { runner: await session.runner(), wide })
+        ? await shape.forTerminal(data, {
+            runner: await withPermission(session, await session.runner()),
+            wide,
+          })
         : [shape.table?.(data) ?? plainTable(data, shape)];
     const texts = tables.map((table) => tableText(session, table, terminal, wide));
     return (await Promise.all(texts)).join('');

@@ -45,7 +45,7 @@ class ArgumentReader {
   constructor(argv: readonly string[], specs: readonly OptionSpec[]) {
     this.#argv = argv;
     for (const spec of specs) {
-      this.#specs.set(`--${spec.flag}`, spec);
+      for (const flag of [spec.flag, ...(spec.former ?? [])]) this.#specs.set(`--${flag}`, spec);
       if (spec.short !== undefined) this.#specs.set(`-${spec.short}`, spec);
     }
   }

@@ -208,6 +208,7 @@ export function optionsOf(name: string, param: Param<unknown>): readonly OptionS
     metavar: isPairs(param) ? 'NAME=VALUE' : metavar,
     help: param.help,
     ...fallbackOf(param),
+    former: param.cli.formerFlags,
     excludes: param.cli.excludes,
     ...choicesOf(param),
     ...offersOf(param),

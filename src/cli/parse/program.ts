@@ -211,12 +211,15 @@ class Building {
     heading?: string,
   ): void {
     for (const spec of specs) {
-      const option = optionOf(spec);
-      if (heading !== undefined) option.helpGroup(heading);
-      program.addOption(option);
-      program.on(`option:${option.name()}`, (value: string | null | undefined) => {
-        into.set(spec.flag, recorded(spec, value, into.get(spec.flag)));
-      });
+      for (const flag of [spec.flag, ...(spec.former ?? [])]) {
+        const option = optionOf({ ...spec, flag });
+        if (heading !== undefined) option.helpGroup(heading);
+        if (flag !== spec.flag) option.hideHelp();
+        program.addOption(option);
+        program.on(`option:${option.name()}`, (value: string | null | undefined) => {
+          into.set(spec.flag, recorded(spec, value, into.get(spec.flag)));
+        });
+      }
     }
   }
 }

@@ -12,7 +12,7 @@ const WHERE_NAME = 'where-name';
 const WHERE_TAG = 'where-tag';
 export const ALL_TAGS = 'all-tags';
 const ANY_TAG = 'any-tag';
-const NO_TAG = 'no-tag';
+const NO_TAG = 'without-tag';
 
 const choosing = (flag: string, metavar: string, help: string, isTag = true): OptionSpec => ({
   flag,
@@ -30,7 +30,7 @@ export const whereOptions: readonly OptionSpec[] = [
   choosing(WHERE_TAG, 'TAG', 'Select workspaces with all of these tags; env:* matches by prefix.'),
   sameAs(WHERE_TAG),
   choosing(ANY_TAG, 'TAG', 'Select workspaces with any of these tags.'),
-  choosing(NO_TAG, 'TAG', 'Select workspaces with none of these tags.'),
+  { ...choosing(NO_TAG, 'TAG', 'Select workspaces with none of these tags.'), former: ['no-tag'] },
 ];
 
 export interface Choice {

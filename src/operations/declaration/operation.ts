@@ -240,10 +240,15 @@ export interface CliShape<D> {
    */
   holds?(data: D): boolean;
   /**
+   * Returns how many of the listed objects are already as requested, for `done`; called only on a terminal, before the
+   * operation runs.
+   */
+  unchanged?(values: Readonly<Record<string, unknown>>, runner: Runner): Promise<number>;
+  /**
    * Returns the message on a terminal besides or instead of a result, e.g. `Deleted key orders.`; for `existing`,
    * printed everywhere.
    */
-  done?(values: Readonly<Record<string, unknown>>, data?: D, existing?: true): string;
+  done?(values: Readonly<Record<string, unknown>>, data?: D, existing?: true, unchanged?: number): string;
   /**
    * Present if it creates something with a name: with `--if-missing`, it succeeds if that already exists.
    * @see docs/decisions/0154

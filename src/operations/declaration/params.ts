@@ -41,6 +41,8 @@ export interface Schema {
 export interface CliParam {
   /** Flag without dashes; default: the wire name in kebab case. */
   readonly flag?: string;
+  /** Earlier names of the flag, which keep working. */
+  readonly formerFlags?: readonly string[];
   /**
    * Positional argument, in the order of declaration, instead of a flag. `variadic` takes all that follow. So does
    * `each`: the operation runs once for each of them, and its table and lines get a list where `data` is one resource.

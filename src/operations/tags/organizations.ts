@@ -50,7 +50,7 @@ export const create = documentOperation({
     name: attribute('name', {
       help: 'Name: letters, digits, "-" and "_".',
       required: true,
-      cli: { positional: true, metavar: 'NAME' },
+      cli: { positional: 'each', metavar: 'NAME' },
     }),
     email: emailOf,
     ...organizationParams,
@@ -58,8 +58,8 @@ export const create = documentOperation({
   cli: {
     makes: true,
     examples: [['coffer orgs create acme --email ops@example.com', 'Create an organization']],
-    table: ({ data }) => organizationTable({ data: [data] }),
-    lines: ({ data }) => organizationLines({ data: [data] }),
+    table: ({ data }) => organizationTable({ data: [data].flat() }),
+    lines: ({ data }) => organizationLines({ data: [data].flat() }),
   },
   async run(call, { name, email, ...values }) {
     const { organizations } = await call.core.tags();

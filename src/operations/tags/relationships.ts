@@ -6,8 +6,9 @@ import { text } from '../declaration/params.ts';
 import { tagReferences, workspaceIdentifiers } from '../json-api/linkage.ts';
 import { pageParams, tagId, workspaceId } from '../json-api/params.ts';
 import { idsFor, inTurn, namesAmong, newTagsIn } from './by-name.ts';
-import { countedIn, pageDocument, tagLines, tagPageTable, tagResource } from './documents.ts';
+import { counted, countedIn, pageDocument, tagLines, tagPageTable, tagResource } from './documents.ts';
 import { mayTag } from './sights.ts';
+import { type ChangeWords, changeText, tagsAlready, workspacesAlready } from './unchanged.ts';
 
 /** Common settings for changing the workspaces of a tag. */
 const workspacesOfTag = {
@@ -47,6 +48,29 @@ const tagsOfWorkspace = (help: string) =>
 
 const workspaceAndTagsByName = inTurn(idsFor({ workspace_id: 'workspace' }), namesAmong('data'));
 
+const lengthOf = (list: unknown): number => (Array.isArray(list) ? list.length : 0);
+
+const ATTACHED: ChangeWords = {
+  noun: 'workspace',
+  changed: (count) => `Added the tag to ${counted(count, 'workspace')}`,
+  unchanged: (count) => `${counted(count, 'workspace')} already ${count === 1 ? 'has' : 'have'} the tag`,
+};
+const DETACHED: ChangeWords = {
+  noun: 'workspace',
+  changed: (count) => `Removed the tag from ${counted(count, 'workspace')}`,
+  unchanged: (count) => `${counted(count, 'workspace')} ${count === 1 ? 'does' : 'do'} not have the tag`,
+};
+const TAGGED: ChangeWords = {
+  noun: 'tag',
+  changed: (count) => `Added ${counted(count, 'tag')} to the workspace`,
+  unchanged: (count) => `the workspace already has ${count === 1 ? 'the tag' : 'all of the tags'}`,
+};
+const UNTAGGED: ChangeWords = {
+  noun: 'tag',
+  changed: (count) => `Removed ${counted(count, 'tag')} from the workspace`,
+  unchanged: (count) => `the workspace does not have ${count === 1 ? 'the tag' : 'any of the tags'}`,
+};
+
 const tagByName = idsFor({ tag_id: 'tag' });
 
 /**
@@ -74,12 +98,14 @@ export const attach = documentOperation({
   route: 'POST /tags/:tag_id/relationships/workspaces',
   cli: {
     resolve: inTurn(existingTagByName, idsFor({ data: 'workspace' })),
-    done: ({ data }) => `Added the tag to ${countedIn(data, 'workspace')}.`,
+    unchanged: workspacesAlready(true),
+    done: ({ data }, _data, _existing, already) => changeText(ATTACHED, lengthOf(data), already),
     examples: [
       [
         'coffer tags attach env:prod --workspace billing --workspace web --org acme',
         'Add a tag to two workspaces',
       ],
+      ['coffer tags attach env:prod team:core --workspace billing --org acme', 'Add two tags to a workspace'],
     ],
   },
   async run(call, { tag_id, data }) {
@@ -95,7 +121,8 @@ export const detach = documentOperation({
   route: 'DELETE /tags/:tag_id/relationships/workspaces',
   cli: {
     resolve: tagAndWorkspacesByName,
-    done: ({ data }) => `Removed the tag from ${countedIn(data, 'workspace')}.`,
+    unchanged: workspacesAlready(false),
+    done: ({ data }, _data, _existing, already) => changeText(DETACHED, lengthOf(data), already),
     examples: [
       ['coffer tags detach env:prod --workspace web --org acme', 'Remove a tag; the tag itself is kept'],
     ],
@@ -114,7 +141,8 @@ export const tag = documentOperation({
   cli: {
     resolve: workspaceAndTagsByName,
     byTheWay: newTagsIn('data'),
-    done: ({ data }) => `Added ${countedIn(data, 'tag')} to the workspace.`,
+    unchanged: tagsAlready(true),
+    done: ({ data }, _data, _existing, already) => changeText(TAGGED, lengthOf(data), already),
     examples: [
       ['coffer workspaces tag billing env:prod team:core --org acme', 'Add tags, creating missing ones'],
     ],
@@ -147,7 +175,8 @@ export const untag = documentOperation({
   route: 'DELETE /workspaces/:workspace_id/relationships/tags',
   cli: {
     resolve: workspaceAndTagsByName,
-    done: ({ data }) => `Removed ${countedIn(data, 'tag')} from the workspace.`,
+    unchanged: tagsAlready(false),
+    done: ({ data }, _data, _existing, already) => changeText(UNTAGGED, lengthOf(data), already),
     examples: [
       ['coffer workspaces untag billing env:test --org acme', 'Remove a tag; the tag itself is kept'],
     ],

@@ -55,6 +55,12 @@ export const create = documentOperation({
   },
 });
 
+/**
+ * Extension of the API, named as a filter because servers that do not know it refuse it, and then list and delete
+ * nothing.
+ */
+export const UNUSED_ONLY = 'filter[unused]';
+
 const EXCLUDE = 'filter[exclude][taggable][id]';
 
 export const list = documentOperation({
@@ -68,9 +74,15 @@ export const list = documentOperation({
       cli: { positional: true, metavar: 'QUERY' },
     }),
     [EXCLUDE]: text({
-      help: 'Exclude the tags of this workspace.',
-      cli: { flag: 'exclude-taggable', metavar: 'ID', refersTo: 'workspace' },
+      help: 'Only tags that this workspace does not have.',
+      cli: {
+        flag: 'not-on',
+        formerFlags: ['exclude-taggable'],
+        metavar: 'WORKSPACE',
+        refersTo: 'workspace',
+      },
     }),
+    [UNUSED_ONLY]: flag({ help: 'Only tags that no workspace and no key has.', cli: { flag: 'unused' } }),
     ...pageParams,
   },
   cli: {
@@ -82,24 +94,32 @@ export const list = documentOperation({
     examples: [
       ['coffer tags list --org acme', 'List the first 20 tags'],
       ['coffer tags list prod --all --org acme', 'List tags with "prod" in the name'],
-      [
-        'coffer tags list --exclude-taggable billing --org acme',
-        'List tags that the workspace does not have yet',
-      ],
+      ['coffer tags list --not-on billing --org acme', 'List tags that the workspace does not have yet'],
+      ['coffer tags list --unused --org acme', 'List tags that "coffer tags prune --unused" deletes'],
     ],
   },
   async run(call, values) {
     const { pool } = await call.core.tags();
-    const { organization_name, q, [EXCLUDE]: excluded } = values;
+    const { organization_name, q, [EXCLUDE]: excluded, [UNUSED_ONLY]: isUnusedOnly } = values;
     const page = await pool.list(organization_name, {
       sees: (workspace) => seesTags(call, { organization: organization_name, ...workspace }),
       search: q,
       notOnWorkspace: excluded,
+      unused: isUnusedOnly
+        ? {
+            // Whether a key has a tag is known only to callers who may delete the unused ones anyway.
+            sparesKeys: call.caller.may(`organizations/${organization_name}/tags`, 'delete'),
+          }
+        : undefined,
       page: { number: values['page[number]'], size: values['page[size]'] },
     });
     const path = `organizations/${encodeURIComponent(organization_name)}/tags`;
     return {
-      data: pageDocument(call, page, { print: tagResource, path, query: { q, [EXCLUDE]: excluded } }),
+      data: pageDocument(call, page, {
+        print: tagResource,
+        path,
+        query: { q, [EXCLUDE]: excluded, [UNUSED_ONLY]: isUnusedOnly ? 'true' : undefined },
+      }),
     };
   },
 });
@@ -170,12 +190,6 @@ export const rename = documentOperation({
     return { data: { data: tagResource(tag) } };
   },
 });
-
-/**
- * Extension of the API for deletions, named as a filter because servers that do not know it refuse it and delete
- * nothing.
- */
-export const UNUSED_ONLY = 'filter[unused]';
 
 export const remove = documentOperation({
   route: 'DELETE /organizations/:organization_name/tags',

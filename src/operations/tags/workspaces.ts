@@ -205,7 +205,7 @@ export const list = documentOperation({
     }),
     'search[exclude-tags]': texts({
       help: 'Only workspaces with none of these tags; * is a wildcard.',
-      cli: { flag: 'exclude-tag', metavar: 'NAME', refersTo: 'tag' },
+      cli: { flag: 'without-tag', formerFlags: ['exclude-tag'], metavar: 'NAME', refersTo: 'tag' },
     }),
     'search[wildcard-name]': text({
       help: 'Only names that match PATTERN; * is allowed at either end.',
@@ -229,7 +229,7 @@ export const list = documentOperation({
     examples: [
       ['coffer workspaces list --org acme', 'List the first 20'],
       [
-        'coffer workspaces list --tag env:prod --exclude-tag team:core --all --org acme',
+        'coffer workspaces list --tag env:prod --without-tag team:core --all --org acme',
         'List workspaces by tag',
       ],
       [

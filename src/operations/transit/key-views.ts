@@ -6,7 +6,7 @@ import type { Cell, Table } from '../declaration/table.ts';
 import { type KeyData, keyTable, versionTime } from './key-data.ts';
 
 /** Maximum number of keys whose details are looked up for a list: each is a request of its own on a server. */
-const MAX_DETAILED = 200;
+const MAX_DETAILED = 100;
 /** Number of keys that are looked up in parallel. */
 const AT_ONCE = 8;
 /** Number of latest versions that are shown for a key. */

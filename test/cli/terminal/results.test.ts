@@ -117,6 +117,91 @@ describe('an empty list', () => {
 const childOf = (node: Node | undefined, word: string): Node | undefined =>
   node !== undefined && isGroup(node) ? node.children[word] : (undefined as CommandLeaf | undefined);
 
+describe('a change of tags', () => {
+  beforeAll(async () => {
+    for (const line of [
+      'workspaces create web api',
+      'tags create one two three',
+      'tags attach one --workspace web',
+      'transit keys create tagged',
+    ])
+      expect(await shown(line)).toMatchObject({ exitCode: 0, err: '' });
+  });
+
+  it.each([
+    ['tags detach one --workspace api', 'No changes made: 1 workspace does not have the tag.'],
+    ['tags attach one --workspace web', 'No changes made: 1 workspace already has the tag.'],
+    ['tags attach one --workspace web api', 'Added the tag to 1 workspace. 1 workspace unchanged.'],
+    ['tags detach one --workspace api', 'Removed the tag from 1 workspace.'],
+    ['workspaces tag web one two', 'Added 1 tag to the workspace. 1 tag unchanged.'],
+    ['workspaces tag web ONE', 'No changes made: the workspace already has the tag.'],
+    ['workspaces untag web two three', 'Removed 1 tag from the workspace. 1 tag unchanged.'],
+    ['workspaces untag web two three', 'No changes made: the workspace does not have any of the tags.'],
+    ['tags attach one --key tagged', 'Added one to 1 key.'],
+    ['tags attach one --key tagged', 'Added one to 0 keys. 1 key unchanged.'],
+  ])('by "%s" is reported as "%s"', async (line, message) => {
+    expect((await shown(line, 200)).err).toBe(`${message}\n`);
+  });
+
+  it('takes several tags, on named and on chosen workspaces and on keys', async () => {
+    const { err } = await shown('tags attach one two three --workspace web api', 200);
+    // The progress bar is erased before the messages.
+    expect(err.slice(err.lastIndexOf('\r\u001b[K') + 4)).toBe(
+      'Added one to 1 workspace. 1 workspace unchanged.\nAdded two to 2 workspaces.\nAdded three to 2 workspaces.\n',
+    );
+    expect((await shown('tags of api')).out).toBe('one\nthree\ntwo\n');
+    expect((await shown('tags detach two three --where-name * --dry-run')).out).toBe(
+      'two\tapi\ntwo\tweb\nthree\tapi\nthree\tweb\n',
+    );
+    expect(JSON.parse((await shown('tags detach two three --where-name api -o json')).out)).toEqual({
+      tags: [
+        { tag: 'two', workspaces: ['api'], done: true },
+        { tag: 'three', workspaces: ['api'], done: true },
+      ],
+    });
+    expect((await shown('tags attach two three --key tagged')).err).toBe(
+      'Added two to 1 key.\nAdded three to 1 key.\n',
+    );
+    expect(await shown('tags attach two nowhere --workspace api')).toMatchObject({ exitCode: 3 });
+    expect((await shown('tags of api')).out).toBe('one\n');
+    expect((await shown('orgs create second third')).out).toBe('second\nthird\n');
+  });
+
+  it('lists the tags that no workspace and no key has, as prune finds them', async () => {
+    await shown('tags create idle on-a-key');
+    await shown('tags attach on-a-key --key tagged');
+    expect((await shown('tags list --unused')).out).toBe('idle\n');
+    expect((await shown('tags list --unused key')).out).toBe('');
+    expect((await shown('tags prune --unused --dry-run')).out).toBe('idle\n');
+    expect((await shown('tags list --unused --not-on web')).out).toBe('idle\n');
+    const { meta, links } = JSON.parse((await shown('tags list --unused -o json')).out);
+    expect(meta.pagination['total-count']).toBe(1);
+    expect(decodeURIComponent(links.first)).toContain('filter[unused]=true');
+  });
+
+  it('has one name for each idea, and the earlier names still work without being listed', async () => {
+    for (const [line, former, name] of [
+      ['tags list', 'exclude-taggable', 'not-on'],
+      ['workspaces list', 'exclude-tag', 'without-tag'],
+      ['tags attach', 'no-tag', 'without-tag'],
+    ]) {
+      const help = (await shown(`${line} --help`)).out;
+      expect(help).toContain(`--${name} `);
+      expect(help).not.toContain(`--${former} `);
+    }
+    const listed = async (option: string) => (await shown(`tags list --${option} api`)).out;
+    expect(await listed('exclude-taggable')).toBe(await listed('not-on'));
+    expect(await listed('not-on')).not.toContain('one\n');
+    const left = async (option: string) => (await shown(`workspaces list --${option}=two`)).out;
+    expect(await left('exclude-tag')).toBe('api\n');
+    expect(await left('without-tag')).toBe('api\n');
+  });
+
+  it('shows a workspace without an empty row', async () => {
+    expect((await shown('workspaces show web', 100)).out).toMatch(/^┌[─┬]+┐\n│ Name +│ web/);
+  });
+});
+
 describe('keys', () => {
   beforeAll(async () => {
     await shown('transit keys create orders');
@@ -128,9 +213,9 @@ describe('keys', () => {
     const { out } = await shown('transit keys list', 100);
     expect(out).toMatch(/│ Name +│ Type +│ Latest version │ Created +│/);
     expect(out).toMatch(/│ orders +│ aes256-gcm96 │ 2 +│ just now │/);
-    expect((await shown('transit keys list')).out).toBe('a-key-with-a-rather-long-name\norders\n');
+    expect((await shown('transit keys list')).out).toBe('a-key-with-a-rather-long-name\norders\ntagged\n');
     expect((await shown('transit keys list -o raw', 100)).out).toBe(
-      'a-key-with-a-rather-long-name\norders\n',
+      'a-key-with-a-rather-long-name\norders\ntagged\n',
     );
   });
 

@@ -78,6 +78,7 @@ plain,
     ['--all-tags ENV:*', 'billing-dev billing-prod web-prod'],
     ['--any-tag team:core env:dev', 'billing-dev billing-prod'],
     ['--no-tag env:*', 'plain'],
+    ['--without-tag env:*', 'plain'],
     ['--where-name b*l*g-* --no-tag team:core', 'billing-dev'],
     ['--where-name none', ''],
   ])('finds the workspaces for a tag with %s, and changes nothing in a dry run', async (where, names) => {
@@ -91,6 +92,7 @@ plain,
     ['--tag env:prod --all-tags team:*', 'billing-prod web-prod'],
     ['--tag env:*', 'billing-dev billing-prod web-prod'],
     ['--exclude-tag env:*', 'plain'],
+    ['--without-tag env:*', 'plain'],
     ['--any-tag t*:shop none --page-size 1', 'web-prod'],
   ])('lists the workspaces that fit %s', async (where, names) => {
     expect((await ok(`workspaces list ${where}`)).split('\n').join(' ')).toBe(names);

@@ -90,9 +90,7 @@ export const tagsSuite: Suite = (here) => {
     expect((await acme('tags list --page 2 --page-size 2')).split('\n')).toHaveLength(1);
     expect((await acme('tags list --all')).split('\n')).toHaveLength(3);
     const [workspace] = (await document('workspaces list billing-prod')).data;
-    expect((await acme(`tags list --exclude-taggable ${workspace?.id}`)).split('\n')).not.toContain(
-      'env:prod',
-    );
+    expect((await acme(`tags list --not-on ${workspace?.id}`)).split('\n')).not.toContain('env:prod');
   });
 
   it('gathers every page with --all', async () => {

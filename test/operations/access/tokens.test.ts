@@ -276,7 +276,7 @@ describe('the list of tokens', () => {
       token.accessor,
       'token-ci',
       'app, default',
-      '2026-01-02T04:04:06Z',
+      { time: '2026-01-02T04:04:06Z' },
       'any',
     ]);
   });
