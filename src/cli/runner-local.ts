@@ -10,9 +10,11 @@ import type { Session } from './session.ts';
 export const openLocal = async (session: Session): Promise<Runner> =>
   runnerOf(
     session,
-    await unlockStore(session, async (store) => {
-      const { offerAgent } = await import('./agent/unlock.ts');
-      await offerAgent(session, store);
+    await unlockStore(session, {
+      async afterAsking(store) {
+        const { offerAgent } = await import('./agent/unlock.ts');
+        await offerAgent(session, store);
+      },
     }),
   );
 

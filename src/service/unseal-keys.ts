@@ -62,6 +62,12 @@ export const remembering = (
       const rememberTexts = (texts: readonly string[]) => remember({ kind, texts: texts.map(ownBytes) });
       return { ...credential, reveal: () => told(credential.reveal(), rememberTexts) };
     }
+    if (kind === 'recipient') {
+      // The secret of such a slot is a key like any other, which opens it without the private key.
+      const rememberKey = (secret: Uint8Array | 'none') =>
+        secret === 'none' ? undefined : remember({ kind: 'raw', bytes: ownBytes(secret) });
+      return { ...credential, reveal: (wrapped) => told(credential.reveal(wrapped), rememberKey) };
+    }
     const rememberBytes = (secret: string | Uint8Array) => remember({ kind, bytes: ownBytes(secret) });
     if (kind === 'passphrase')
       return { ...credential, reveal: () => told(credential.reveal(), rememberBytes) };

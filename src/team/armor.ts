@@ -1,39 +1,14 @@
 import { asCofferError } from '../ground/errors.ts';
 import type { Random } from '../ground/random.ts';
 import { BEGIN } from '../transit/envelope/age/detect.ts';
-import { decryptAge, encryptAge, readAge } from '../transit/envelope/age/file.ts';
+import { decryptBytes, encryptBytes } from '../transit/envelope/age/in-memory.ts';
 import type { AgeIdentity, Recipient } from '../transit/envelope/age/recipients.ts';
-import { Lookahead } from '../transit/envelope/lookahead.ts';
-import type { ByteSink, ByteSource } from '../transit/envelope/ports.ts';
 import { recipientOf } from './recipients.ts';
 
 /** Encrypts secrets of 32 bytes in age files as text, which `age` can open as well. */
 
 /** Length of root keys and of seeds of signing keys, in bytes. */
 export const SECRET_BYTES = 32;
-
-const sourceOf = (bytes: Uint8Array): ByteSource => {
-  let left = bytes;
-  return {
-    expectedBytes: bytes.length,
-    async read(into) {
-      const count = Math.min(into.length, left.length);
-      into.set(left.subarray(0, count));
-      left = left.subarray(count);
-      return count;
-    },
-  };
-};
-
-function collecting(): ByteSink & { bytes(): Buffer } {
-  const parts: Buffer[] = [];
-  return {
-    async write(bytes) {
-      parts.push(Buffer.from(bytes));
-    },
-    bytes: () => Buffer.concat(parts),
-  };
-}
 
 /**
  * Encrypts a secret to keys: one age file for post-quantum recipients and one for the others, because the two cannot be
@@ -47,9 +22,8 @@ export async function armorFor(keys: readonly string[], secret: Uint8Array, rand
   for (const group of groups) {
     const some = recipients.filter((recipient) => recipient.group === group);
     if (some.length === 0) continue;
-    const sink = collecting();
-    await encryptAge({ recipients: some, armor: true, random, source: sourceOf(secret), sink });
-    files.push(sink.bytes().toString('latin1'));
+    const file = await encryptBytes(secret, { recipients: some, armor: true, random });
+    files.push(file.toString('latin1'));
   }
   return files.join('');
 }
@@ -77,10 +51,8 @@ export async function openArmor(
 ): Promise<Buffer | undefined> {
   for (const text of armor.split(`${BEGIN}\n`).slice(1)) {
     try {
-      const file = await readAge(new Lookahead(sourceOf(Buffer.from(`${BEGIN}\n${text}`, 'latin1'))));
-      const sink = collecting();
-      await decryptAge(file, { identities: [preferring(identity, place)], sink });
-      const secret = sink.bytes();
+      const file = Buffer.from(`${BEGIN}\n${text}`, 'latin1');
+      const secret = await decryptBytes(file, [preferring(identity, place)]);
       if (secret.length === SECRET_BYTES) return secret;
     } catch (error) {
       // A signed armor may be malformed; treat it like one for other recipients.

@@ -52,8 +52,11 @@ const VARIABLES: readonly (readonly [name: string, meaning: string])[] = [
   ['COFFER_ADDR', 'server to use: http://…, https://… or unix:/PATH (--address)'],
   ['COFFER_TOKEN', 'token for the server (--token, --token-file)'],
   ['COFFER_ID_TOKEN', 'ID token of a CI job, for "coffer login jwt"'],
-  ['COFFER_IDENTITY', 'private key for the keyring of a repository, as printed by "team add --new"'],
-  ['COFFER_IDENTITY_FILE', 'file with such a key (age or SSH)'],
+  [
+    'COFFER_IDENTITY',
+    'private key (age or SSH) for slots made with --recipient and for keyrings of repositories',
+  ],
+  ['COFFER_IDENTITY_FILE', 'file with such keys'],
   ['COFFER_STATE', '"none": remember nothing about keyrings on this machine'],
   ['COFFER_CLIENT_CERT', 'client certificate file, PEM'],
   ['COFFER_CLIENT_KEY', 'client key file, PEM'],

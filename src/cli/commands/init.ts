@@ -37,6 +37,7 @@ export const command: Command = {
       'coffer keygen --out master.key && COFFER_MASTER_KEY_FILE=master.key coffer init',
       'Unlock with a key file',
     ],
+    ['coffer init --recipient "$(cat ~/.ssh/id_ed25519.pub)"', 'Unlock with your SSH key'],
     ['coffer init --shares 5 --threshold 3', 'Add five recovery shares, any three of which unlock the store'],
   ],
   async run(session, { options }) {

@@ -51,8 +51,19 @@ const slotTable = (slots: readonly SlotSummary[]): Table => ({
   lesser: [2],
 });
 
-const kindText = ({ kind, shares }: SlotSummary): string =>
-  shares === undefined ? kind : `${kind} (${shares.threshold} of ${shares.count})`;
+function kindText({ kind, shares, recipient }: SlotSummary): string {
+  if (shares !== undefined) return `${kind} (${shares.threshold} of ${shares.count})`;
+  return recipient === undefined ? kind : `${kind} (${abridged(recipient)})`;
+}
+
+/** Maximum length of a public key in a table, in characters: those of age fit, others are shown with both ends. */
+const KEY_CHARACTERS = 64;
+const END_CHARACTERS = 16;
+
+const abridged = (recipient: string): string =>
+  recipient.length <= KEY_CHARACTERS
+    ? recipient
+    : `${recipient.slice(0, KEY_CHARACTERS - END_CHARACTERS - 1)}…${recipient.slice(-END_CHARACTERS)}`;
 
 export const add: Command = {
   arguments: [],
@@ -61,6 +72,7 @@ export const add: Command = {
   examples: [
     ['coffer slots add --passphrase', 'Add another passphrase'],
     ['coffer slots add --raw --label pipeline', 'Add a new master key and print it'],
+    ['coffer slots add --recipient "$(cat ~/.ssh/id_ed25519.pub)"', 'Unlock with your SSH key'],
     [
       'coffer slots add --shares 5 --threshold 3',
       'Print five recovery shares, any three of which unlock the store',
@@ -84,7 +96,7 @@ export const add: Command = {
 function requireOne([planned, ...others]: readonly PlannedSlot[]): PlannedSlot {
   if (planned !== undefined && others.length === 0) return planned;
   throw invalid('exactly one kind of slot can be added', {
-    hint: 'use --passphrase, --key-file, --raw, --command, or --shares with --threshold',
+    hint: 'use --passphrase, --key-file, --raw, --command, --recipient, or --shares with --threshold',
   });
 }
 

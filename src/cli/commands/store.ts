@@ -112,10 +112,13 @@ const UNVERIFIED: OptionSpec = {
 };
 
 /** Returns the options with which a command verifies the store. Opening it throws `sealed` if no secret is given. */
-const verification = (session: Session, { options }: Given): VerifyOptions =>
+const verification = (session: Session, { options }: Given, location?: Location): VerifyOptions =>
   options.has(UNVERIFIED.flag)
     ? {}
-    : { credentials: credentialsFor(session), withoutDamaged: options.has(WITHOUT_DAMAGED.flag) };
+    : {
+        credentials: credentialsFor(session, { location }),
+        withoutDamaged: options.has(WITHOUT_DAMAGED.flag),
+      };
 
 /** Runs `work`. Errors name the damage, and the option to continue without a secret. */
 const verifying = <T>(session: Session, work: () => Promise<T>): Promise<T> =>
@@ -244,7 +247,7 @@ export const copy: Command = {
     const target = locationOf(to);
     const summary = await verifying(session, () =>
       watched(session, (onProgress) =>
-        copyStore({ from: source, to: target, onProgress, ...verification(session, given) }),
+        copyStore({ from: source, to: target, onProgress, ...verification(session, given, source) }),
       ),
     ).catch(namingTarget);
     await forgetLastSeen(session, summary.id, target);

@@ -8,12 +8,19 @@ import { DONE } from '../exit-codes.ts';
 import { printDocument } from '../files/output.ts';
 import { textOption } from '../given.ts';
 import { AUDIT_LOG, auditOption } from '../parse/audit-option.ts';
+import { takingFile } from '../parse/everywhere.ts';
 import { unlockStore } from '../secrets/unlock.ts';
 import type { Session } from '../session.ts';
 
+const IDENTITY = 'identity';
+
 export const unlock: Command = {
   arguments: [],
-  options: [...timeOptions, auditOption],
+  options: [
+    ...timeOptions,
+    takingFile(IDENTITY, 'File of private keys (age or SSH) to unlock with.'),
+    auditOption,
+  ],
   details:
     'Prompts once and starts an agent: a background process of the current user that keeps the ' +
     'store unlocked for later commands. If the store is already unlocked, nothing changes, unless ' +
@@ -31,8 +38,9 @@ export const unlock: Command = {
     requireDirectory(session).make();
     const auditFile = textOption(options, AUDIT_LOG);
     await requireNoTrailYet(session, auditFile);
-    if (!areTimesGiven(options) && (await isUnlocked(session))) return DONE;
-    const store = await unlockStore(session);
+    const identity = textOption(options, IDENTITY);
+    if (!areTimesGiven(options) && identity === undefined && (await isUnlocked(session))) return DONE;
+    const store = await unlockStore(session, { identity });
     try {
       const status = await keepUnlocked(session, store, times, auditFile);
       await printDocument(session, status);

@@ -1,10 +1,9 @@
-import { createPrivateKey, createPublicKey, type KeyObject } from 'node:crypto';
+import { createPublicKey } from 'node:crypto';
 import { asCofferError, CofferError, invalid } from '../../ground/errors.ts';
 import { isObject } from '../../ground/objects.ts';
 import { recipientVersions, unwrapStanzas } from '../../operations/age-keys.ts';
 import { type Runner, resultOf } from '../../operations/declaration/operation.ts';
 import { sshBlob } from '../../signatures/ssh-key.ts';
-import { parseSshPrivateKey } from '../../signatures/ssh-private-key.ts';
 import type { Stanza } from '../../transit/envelope/age/header.ts';
 import { passphraseIdentity, SCRYPT } from '../../transit/envelope/age/passphrase.ts';
 import { type AgeIdentity, ageIdentity } from '../../transit/envelope/age/recipients.ts';
@@ -12,6 +11,7 @@ import { sshIdentity } from '../../transit/envelope/age/ssh.ts';
 import { inputText } from '../files/input.ts';
 import { type Given, textOption, textsOption } from '../given.ts';
 import { passphraseIn, readKeyFile } from '../secrets/secret-sources.ts';
+import { sshPrivateKeyIn } from '../secrets/ssh-private-keys.ts';
 import type { Session } from '../session.ts';
 import { IDENTITY, PASSPHRASE_FILE } from './age-options.ts';
 import { notForOthers } from './age-recipients.ts';
@@ -69,31 +69,6 @@ async function identitiesIn(session: Session, path: string): Promise<readonly Ag
 async function sshIdentityIn(session: Session, path: string, text: string): Promise<AgeIdentity> {
   const key = await sshPrivateKeyIn(session, path, text);
   return sshIdentity(key, sshBlob(createPublicKey(key)));
-}
-
-/**
- * Parses an SSH private key in any supported form, and asks for its passphrase.
- * @throws `invalid`, `sealed` or `unsupported`
- */
-export const sshPrivateKeyIn = async (session: Session, path: string, text: string): Promise<KeyObject> =>
-  parseSshPrivateKey(text) ?? pemKey(session, path, text);
-
-async function pemKey(session: Session, path: string, pem: string): Promise<KeyObject> {
-  const isEncrypted = /ENCRYPTED/.test(pem);
-  if (isEncrypted && !session.prompts.available()) {
-    throw new CofferError('sealed', `${path} is encrypted: cannot prompt for its passphrase`, {
-      field: `--${IDENTITY}`,
-    });
-  }
-  const passphrase = isEncrypted ? await session.prompts.secret(`Passphrase of ${path}`) : undefined;
-  try {
-    return createPrivateKey({ key: pem, passphrase });
-  } catch {
-    throw invalid(`cannot read the private key in ${path}`, {
-      field: `--${IDENTITY}`,
-      hint: isEncrypted ? 'check the passphrase' : 'check that the file is complete',
-    });
-  }
 }
 
 /**

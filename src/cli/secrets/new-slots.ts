@@ -4,7 +4,7 @@ import { generateMasterKey, parseMasterKey } from '../../store/master-key.ts';
 import type { CreatedSlot, SlotRequest } from '../../store/slots/slot-kind.ts';
 import type { OptionSpec } from '../command.ts';
 import { printResult } from '../files/output.ts';
-import { type Given, numberOption, textOption, variable } from '../given.ts';
+import { type Given, numberOption, textOption, textsOption, variable } from '../given.ts';
 import { switching, taking, takingFile } from '../parse/everywhere.ts';
 import type { Session } from '../session.ts';
 import { isRead } from '../terminal/streams.ts';
@@ -22,6 +22,13 @@ export const slotOptions: readonly OptionSpec[] = [
   taking('command', 'COMMAND', 'Unlock with the output of COMMAND, e.g. a password manager.'),
   taking('shares', 'N', 'Unlock with recovery shares: N are printed once, never stored.'),
   taking('threshold', 'T', 'Number of shares needed to unlock.'),
+  {
+    flag: 'recipient',
+    takes: 'values',
+    metavar: 'WHO',
+    help: 'Unlock with the private key for WHO: age1…, an SSH public key, or @FILE with one per line. Can be repeated.',
+    offers: 'file',
+  },
   taking('label', 'TEXT', 'Label shown by "coffer slots list".'),
 ];
 
@@ -57,6 +64,11 @@ export async function plannedSlots(
   if (command !== undefined)
     slots.push({ request: { kind: 'command', output: outputOf(command, session.environment), ...labelled } });
   if (options.has('raw')) slots.push(freshRawSlot(labelled));
+  for (const word of textsOption(options, 'recipient')) {
+    const { wrapSecrets } = await import('./wrapped-secrets.ts');
+    const secrets = await wrapSecrets(session, word);
+    slots.push(...secrets.map((one) => ({ request: { kind: 'recipient', ...one, ...labelled } as const })));
+  }
   const shares = sharesRequest(options);
   if (shares !== undefined) slots.push({ request: { ...shares, ...labelled } });
   return slots;

@@ -1,28 +1,38 @@
 import { CofferError } from '../../ground/errors.ts';
+import type { Location } from '../../store/backends/backend-kind.ts';
 import { openStore } from '../../store/open.ts';
 import type { SealedStore } from '../../store/sealed/sealed-store.ts';
 import type { Credential } from '../../store/slots/credential.ts';
 import type { Environment } from '../given.ts';
 import { compareWithLastSeen } from '../last-seen.ts';
 import type { Session } from '../session.ts';
+import { namedIdentities } from './named-identities.ts';
 import { environmentCredentials } from './secret-sources.ts';
 
 /** Number of wrong answers accepted before the command fails. */
 const ATTEMPTS = 3;
 
+interface Unlocking {
+  /** Called if the user was asked. */
+  readonly afterAsking?: (store: SealedStore) => Promise<void>;
+  /** File of private keys that the user named. */
+  readonly identity?: string | undefined;
+}
+
 /**
- * Opens the store with the secrets of the environment, otherwise with the answers of the user at the terminal.
- * @param afterAsking called if the user was asked
+ * Opens the store with the secrets of the environment and the private keys of the user, otherwise with the answers of
+ * the user at the terminal.
  */
 export async function unlockStore(
   session: Session,
-  afterAsking?: (store: SealedStore) => Promise<void>,
+  { afterAsking, identity }: Unlocking = {},
 ): Promise<SealedStore> {
   let asked = false;
   const noteAsking = (): void => {
     asked = true;
   };
-  const store = await openWith(session, credentialsFor(session, noteAsking)).catch(async (error: unknown) => {
+  const credentials = credentialsFor(session, { onAsking: noteAsking, identity });
+  const store = await openWith(session, credentials).catch(async (error: unknown) => {
     throw session.prompts.available() ? error : await withAdvice(session, error);
   });
   if (asked) await afterAsking?.(store);
@@ -43,6 +53,8 @@ export async function openWith(session: Session, credentials: readonly Credentia
 
 /** Slot kinds whose secret a user remembers or has on paper. */
 const OF_PEOPLE = /passphrase|shares/;
+/** Slot kinds whose key is used only after the user has named it once. */
+const OF_KEYS = /identity/;
 
 /** Extends the error if the user cannot be asked: it describes how to use the agent or a variable. */
 async function withAdvice(session: Session, error: unknown): Promise<unknown> {
@@ -51,17 +63,59 @@ async function withAdvice(session: Session, error: unknown): Promise<unknown> {
   const list = 'see "coffer help environment"';
   const { agentDirectory } = await import('./agent-directory.ts');
   const isAskedFor = OF_PEOPLE.test(hint ?? '') && agentDirectory(session) !== undefined;
-  const advice = isAskedFor ? `run "coffer unlock" on a terminal, or ${list}` : list;
+  const first = OF_KEYS.test(hint ?? '') ? ' --identity FILE' : '';
+  const advice = isAskedFor || first !== '' ? `run "coffer unlock${first}" on a terminal, or ${list}` : list;
   return new CofferError(kind, message, { hint: hint === undefined ? advice : `${hint}: ${advice}`, cause });
 }
 
+interface CredentialOptions {
+  /** Location of the store. Default: that of the settings. */
+  readonly location?: Location | undefined;
+  /** Called before each prompt. */
+  readonly onAsking?: (() => void) | undefined;
+  /** File of private keys that the user named. */
+  readonly identity?: string | undefined;
+}
+
 /**
- * Returns all credentials that may unlock a store: the environment first, prompts last.
- * @param onAsking called before each prompt
+ * Returns all credentials that may unlock a store: the environment first, then the private keys of the user, prompts
+ * last.
  */
-export function credentialsFor(session: Session, onAsking?: () => void): readonly Credential[] {
+export function credentialsFor(
+  session: Session,
+  { onAsking, identity, location = session.settings.storeLocation }: CredentialOptions = {},
+): readonly Credential[] {
   const given = environmentCredentials(session.environment);
-  return session.prompts.available() ? [...given, ...promptCredentials(session, given, onAsking)] : given;
+  const all = [...given, identityCredential(session, location, { onAsking, identity })];
+  return session.prompts.available() ? [...all, ...promptCredentials(session, given, onAsking)] : all;
+}
+
+/**
+ * Returns the credential of the user's private keys. They are looked for only if the store has a slot for one; what the
+ * environment names is read now, because a server removes secrets from its environment.
+ */
+function identityCredential(
+  session: Session,
+  location: Location,
+  { onAsking, identity }: CredentialOptions,
+): Credential {
+  const named = namedIdentities(session.environment, identity);
+  return {
+    source: named.path ?? named.source,
+    kind: 'recipient',
+    async reveal(wrapped) {
+      const { unwrapSecret } = await import('./wrapped-secrets.ts');
+      const { prompts } = session;
+      const asking = session.askedThrough({
+        ...prompts,
+        secret(question) {
+          onAsking?.();
+          return prompts.secret(question);
+        },
+      });
+      return unwrapSecret(asking, { named, location }, wrapped);
+    },
+  };
 }
 
 /** Returns the credentials for completion: without commands, which may prompt, and without prompts. */

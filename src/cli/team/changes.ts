@@ -10,8 +10,8 @@ import { sshLineOf } from '../../team/recipients.ts';
 import { Roots } from '../../team/roots.ts';
 import { signatureCheck, signed, verifiedMark } from '../../team/signing.ts';
 import { ed25519FromSeed } from '../../transit/key-types/pkcs8.ts';
+import type { PersonalKey } from '../secrets/identities.ts';
 import type { Session } from '../session.ts';
-import type { PersonalKey } from './identities.ts';
 import { namesOut, requireAdmin, type TeamKeyring } from './keyring.ts';
 
 /** Returns the current time in the format of facts. */

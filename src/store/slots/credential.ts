@@ -24,4 +24,12 @@ export type Credential = {
   | { readonly kind: 'passphrase'; readonly reveal: () => Revealed<string | Uint8Array> }
   /** Share texts in any order. */
   | { readonly kind: 'shares'; readonly reveal: () => Revealed<readonly string[]> }
+  /**
+   * Private keys. `reveal` is given the encrypted secrets of all slots that have one (files in the age format), and
+   * returns one that it could decrypt; `none` if it has keys, but none of them is for these slots.
+   */
+  | {
+      readonly kind: 'recipient';
+      readonly reveal: (wrapped: readonly Uint8Array[]) => Revealed<Uint8Array | 'none'>;
+    }
 );

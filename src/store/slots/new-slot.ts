@@ -6,7 +6,7 @@ import { keyEncryptionSecret, newKdf, type SlotSecret } from './key-encryption.t
 import { checkShareCounts, splitNewSecret } from './shares.ts';
 import type { Slot, SlotIdentity } from './slot-file.ts';
 import { newSlotKeys, sealSlotKeys, wrapRootKey } from './slot-keys.ts';
-import type { CreatedSlot, SlotRequest } from './slot-kind.ts';
+import { type CreatedSlot, MAX_WRAPPED_BYTES, type SlotRequest } from './slot-kind.ts';
 import type { ListedSlot } from './slot-list.ts';
 import { commandSecret, keyFileSecret, passphraseSecret, rawKeySecret } from './slot-secret.ts';
 
@@ -52,9 +52,11 @@ export async function prepareSlot(request: SlotRequest, context: SlotContext): P
   const sealingSecret = await keyEncryptionSecret(kdf, secret);
   const sealedKeys = sealSlotKeys(keys, sealingSecret, { kdf, storeId: context.storeId, slot: identity });
   wipe(sealingSecret, secret.bytes);
-  const { publicKey: _, ...summary } = { ...identity, label: request.label ?? '' };
+  const label = request.label ?? '';
+  const { recipient, wrapped } = request.kind === 'recipient' ? request : {};
+  const { publicKey: _, ...summary } = { ...identity, label, recipient };
   return {
-    listed: { ...identity, label: request.label ?? '', pairingKey: keys.pairingKey },
+    listed: { ...identity, label, recipient, pairingKey: keys.pairingKey },
     created: { ...summary, shareTexts },
     wrap: (rootKey, generation) => ({
       ...identity,
@@ -65,6 +67,7 @@ export async function prepareSlot(request: SlotRequest, context: SlotContext): P
         generation,
         slot: identity,
       }),
+      wrapped: wrapped && Buffer.from(wrapped),
     }),
   };
 }
@@ -86,5 +89,8 @@ async function secretOf(
     case 'shares':
       checkShareCounts(request);
       return splitNewSecret(slotId, request, random);
+    case 'recipient':
+      if (request.wrapped.length <= MAX_WRAPPED_BYTES) return { secret: rawKeySecret(request.secret) };
+      throw invalid('the recipient is too long for a key slot', { field: 'recipient' });
   }
 }

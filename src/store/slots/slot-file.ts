@@ -5,7 +5,7 @@ import { parseChecked, printChecked } from '../checked-json.ts';
 import { FORMAT } from '../header.ts';
 import { addAgain } from '../refusals.ts';
 import { isKdf, type Kdf, parseKdf, printKdf } from './key-encryption.ts';
-import type { SlotKind } from './slot-kind.ts';
+import { MAX_WRAPPED_BYTES, type SlotKind } from './slot-kind.ts';
 
 /** Identity of a slot; authenticated with everything sealed in it. */
 export interface SlotIdentity {
@@ -32,9 +32,16 @@ export interface Slot extends SlotIdentity {
   /** The slot's own keys, sealed under the key derived from its secret, with a tag. */
   readonly sealedKeys: Buffer;
   readonly rootKey: WrappedRootKey;
+  /** Only for `recipient`: the slot's secret, encrypted in the age format. */
+  readonly wrapped?: Buffer | undefined;
 }
 
-const kinds: readonly SlotKind[] = ['passphrase', 'key-file', 'raw', 'command', 'shares'];
+const kinds: readonly SlotKind[] = ['passphrase', 'key-file', 'raw', 'command', 'shares', 'recipient'];
+/**
+ * Format of slots of kind `recipient`. Releases without them say that such a slot is of a newer Coffer, and not that it
+ * is damaged.
+ */
+const RECIPIENT_FORMAT = 2;
 const ID = /^[0-9a-f]{16}$/;
 const PUBLIC_KEY_BYTES = 32;
 
@@ -42,7 +49,7 @@ export const slotRef = (id: string): BlobRef => ({ area: 'slots', name: id });
 
 export function slotBlob(slot: Slot): Blob {
   const bytes = printChecked({
-    format: FORMAT,
+    format: slot.kind === 'recipient' ? RECIPIENT_FORMAT : FORMAT,
     id: slot.id,
     kind: slot.kind,
     created: slot.created,
@@ -54,6 +61,7 @@ export function slotBlob(slot: Slot): Blob {
       ephemeralKey: slot.rootKey.ephemeralKey.toString('base64'),
       sealed: slot.rootKey.sealed.toString('base64'),
     },
+    wrapped: slot.wrapped?.toString('base64'),
   });
   return { ref: slotRef(slot.id), bytes };
 }
@@ -66,8 +74,9 @@ export function slotBlob(slot: Slot): Blob {
 export function parseSlot(name: string, bytes: Uint8Array, place: Place): Slot {
   const body = parseChecked(bytes);
   if (body === undefined) throw damaged(place, name);
-  const { format, id, kind, created, shares, kdf, publicKey, sealedKeys, rootKey } = body;
-  if (typeof format === 'number' && format > FORMAT) {
+  const { format, id, kind, created, shares, kdf, publicKey, sealedKeys, rootKey, wrapped } = body;
+  const known = kind === 'recipient' ? RECIPIENT_FORMAT : FORMAT;
+  if (typeof format === 'number' && format > known) {
     throw corrupt(placed`${place} was created by a newer Coffer (format ${format})`, {
       hint: 'install a newer Coffer; the slot is not damaged',
     });
@@ -78,6 +87,7 @@ export function parseSlot(name: string, bytes: Uint8Array, place: Place): Slot {
     throw damaged(place, name);
   if (!isBase64(publicKey) || Buffer.byteLength(publicKey, 'base64') !== PUBLIC_KEY_BYTES)
     throw damaged(place, name);
+  if ((kind === 'recipient') !== isWrapped(wrapped)) throw damaged(place, name);
   return {
     id,
     kind,
@@ -87,6 +97,7 @@ export function parseSlot(name: string, bytes: Uint8Array, place: Place): Slot {
     publicKey: Buffer.from(publicKey, 'base64'),
     sealedKeys: Buffer.from(sealedKeys, 'base64'),
     rootKey: { ephemeralKey: Buffer.from(ephemeralKey, 'base64'), sealed: Buffer.from(sealed, 'base64') },
+    wrapped: isWrapped(wrapped) ? Buffer.from(wrapped, 'base64') : undefined,
   };
 }
 
@@ -95,5 +106,7 @@ const damaged = (place: Place, id: string) => corrupt(placed`${place} is damaged
 const isId = (value: unknown): value is string => typeof value === 'string' && ID.test(value);
 const isKind = (value: unknown): value is SlotKind => kinds.some((kind) => kind === value);
 const isBase64 = (value: unknown): value is string => typeof value === 'string' && value.length > 0;
+const isWrapped = (value: unknown): value is string =>
+  isBase64(value) && Buffer.byteLength(value, 'base64') <= MAX_WRAPPED_BYTES;
 const isShares = (value: unknown): value is { count: number; threshold: number } =>
   isObject(value) && typeof value['count'] === 'number' && typeof value['threshold'] === 'number';

@@ -15,6 +15,8 @@ export const MAX_SLOTS = 64;
 /** Entry of the sealed list of slots. */
 export interface ListedSlot extends SlotIdentity {
   readonly label: string;
+  /** Only for `recipient`: the public key. It is only here, so that the slot file does not show it. */
+  readonly recipient?: string | undefined;
   /** Pairing key, 32 bytes; see `SlotKeys`. */
   readonly pairingKey: Buffer;
 }
@@ -65,12 +67,13 @@ export function parseSlotList(json: string): ListedSlot[] {
   }));
 }
 
-export const summaryOf = ({ id, kind, created, label, shares }: ListedSlot): SlotSummary => ({
+export const summaryOf = ({ id, kind, created, label, shares, recipient }: ListedSlot): SlotSummary => ({
   id,
   kind,
   created,
   label,
   shares,
+  recipient,
 });
 
 /** Slot file, or the reason why it cannot be used. */

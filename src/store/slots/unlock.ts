@@ -20,6 +20,8 @@ const order: Record<Credential['kind'], number> = {
   shares: 2,
   command: 3,
   passphrase: 4,
+  // Private keys may have a passphrase as well, or need a touch.
+  recipient: 5,
 };
 
 const turnOf = ({ kind, asks }: Credential): number => (asks ? Object.keys(order).length : order[kind]);
@@ -32,6 +34,7 @@ export const kindNames: Record<SlotKind, string> = {
   command: 'the output of a command',
   passphrase: 'a passphrase',
   shares: 'recovery shares',
+  recipient: 'an SSH key or age identity',
 };
 
 /** Secret to try, and the slots that it may open. */
@@ -104,8 +107,9 @@ async function openFirst(
   const trying: Trying = { sources: [], leftOut: unread };
   for (const credential of [...credentials].sort(inTurn)) {
     if (!usable.some(({ slot }) => mayOpen(credential.kind, slot))) {
-      // Do not report secrets that the user was not asked for.
-      if (!credential.asks && credential.kind !== 'passphrase') trying.sources.push(credential.source);
+      // Do not report secrets that the user was not asked for, or keys that are for other purposes, too.
+      const isReported = !['passphrase', 'recipient'].includes(credential.kind);
+      if (!credential.asks && isReported) trying.sources.push(credential.source);
       continue;
     }
     const keyring = await openWith(credential, usable, trying, { storeId, generation });
@@ -164,7 +168,7 @@ async function presentView(backend: Backend): Promise<FollowedState> {
 
 /** Whether a credential of this kind could open a slot, before it is revealed. */
 function mayOpen(kind: Credential['kind'], slot: Slot): boolean {
-  if (kind === 'shares' || slot.kind === 'shares') return kind === slot.kind;
+  if (kind === 'shares' || slot.kind === 'shares' || kind === 'recipient') return kind === slot.kind;
   if (kind === 'command') return true;
   return accepts(slot.kdf, kind === 'passphrase' ? 'passphrase' : 'key');
 }
@@ -181,13 +185,33 @@ async function attemptOf(
     const slots = usable.filter(({ slot }) => slot.id === shares.slotId);
     return { secret: await shares.combine(), slots };
   }
-  const secret = await reveal(credential);
+  const secret =
+    credential.kind === 'recipient' ? await unwrap(credential, usable) : await reveal(credential);
   if (secret === undefined) return undefined;
   const slots = usable.filter(({ slot }) => slot.kind !== 'shares' && accepts(slot.kdf, secret.kind));
   return { secret, slots };
 }
 
-async function reveal(credential: Exclude<Credential, { kind: 'shares' }>): Promise<SlotSecret | undefined> {
+type Of<Kind extends Credential['kind']> = Extract<Credential, { kind: Kind }>;
+
+/** Decrypts the secret of a slot; an empty one, which opens nothing, if none is for this credential. */
+async function unwrap(
+  credential: Of<'recipient'>,
+  usable: readonly UsableSlot[],
+): Promise<SlotSecret | undefined> {
+  const revealed = await credential.reveal(usable.flatMap(({ slot }) => slot.wrapped ?? []));
+  if (revealed === undefined) return undefined;
+  if (revealed === 'none') return { kind: 'key', bytes: Buffer.alloc(0) };
+  try {
+    return rawKeySecret(revealed);
+  } finally {
+    wipe(revealed);
+  }
+}
+
+async function reveal(
+  credential: Exclude<Credential, Of<'shares' | 'recipient'>>,
+): Promise<SlotSecret | undefined> {
   const revealed = await credential.reveal();
   if (revealed === undefined) return undefined;
   if (typeof revealed === 'string') return revealed === '' ? undefined : passphraseSecret(revealed);

@@ -36,6 +36,16 @@ const tagOf = (blob: Uint8Array): string =>
   printUnpadded(createHash('sha256').update(blob).digest().subarray(0, 4));
 
 /**
+ * Whether a stanza is probably for an SSH key. It needs only the public key, so that a passphrase is asked for only if
+ * the private key is needed.
+ * @param blob public key in SSH's encoding
+ */
+export function isForSshKey(blob: Uint8Array, stanzas: readonly Stanza[]): boolean {
+  const tag = tagOf(blob);
+  return stanzas.some(({ type, args }) => (type === ED25519 || type === RSA) && args[0] === tag);
+}
+
+/**
  * Creates a recipient.
  * @param blob the same key in SSH's encoding
  * @throws `unsupported`

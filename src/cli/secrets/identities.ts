@@ -8,11 +8,12 @@ import { judgeRecipient, sshLineOf } from '../../team/recipients.ts';
 import type { OwnKey } from '../../team/roots.ts';
 import { ageIdentity, recipientOfIdentity } from '../../transit/envelope/age/recipients.ts';
 import { sshIdentity } from '../../transit/envelope/age/ssh.ts';
-import { sshPrivateKeyIn } from '../envelope/age-identities.ts';
 import { inputText } from '../files/input.ts';
 import { type Environment, variable } from '../given.ts';
-import { readKeyFile } from '../secrets/secret-sources.ts';
 import type { Session } from '../session.ts';
+import type { NamedIdentities } from './named-identities.ts';
+import { readKeyFile } from './secret-sources.ts';
+import { sshPrivateKeyIn } from './ssh-private-keys.ts';
 
 /** Private key of a person, found at its usual place. */
 
@@ -29,25 +30,24 @@ export interface Identities {
   readonly atLeast: string | undefined;
 }
 
-const TEXT = 'COFFER_IDENTITY';
+/** Source of the usual places in messages. */
 const FILE = 'COFFER_IDENTITY_FILE';
 const AT_LEAST = /^# at least: (.*)$/m;
 
 /**
- * Returns the keys that the environment names, and no others; by default those at the usual places: Coffer's own
- * directory, and those of ssh and sops.
- * @param path file of `--identity`, which takes precedence
+ * Returns the keys that were named, and no others; by default those at the usual places: Coffer's own directory, and
+ * those of ssh and sops.
  * @throws `invalid` if a named file has no identity
  */
-export async function findIdentities(session: Session, path?: string): Promise<Identities> {
+export async function findIdentities(
+  session: Session,
+  { text, path, source }: NamedIdentities,
+): Promise<Identities> {
   const { environment } = session;
-  const text = path === undefined ? variable(environment, TEXT) : undefined;
-  if (text !== undefined) return { keys: await keysIn(session, text, TEXT), atLeast: atLeastIn(text) };
-  const named = path ?? variable(environment, FILE);
-  if (named !== undefined) {
-    const field = path === undefined ? FILE : '--identity';
-    const content = inputText(readKeyFile(named, field), field);
-    return { keys: await keysIn(session, content, named), atLeast: atLeastIn(content) };
+  if (text !== undefined) return { keys: await keysIn(session, text, source), atLeast: atLeastIn(text) };
+  if (path !== undefined) {
+    const content = inputText(readKeyFile(path, source), source);
+    return { keys: await keysIn(session, content, path), atLeast: atLeastIn(content) };
   }
   const found: PersonalKey[] = [];
   for (const place of usualPlaces(environment)) {

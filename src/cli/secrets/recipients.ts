@@ -1,0 +1,60 @@
+import { asCofferError, CofferError, invalid } from '../../ground/errors.ts';
+import { parseSshLine, sshBlob } from '../../signatures/ssh-key.ts';
+import { sshLineOf } from '../../team/recipients.ts';
+import { ageRecipient, type Recipient } from '../../transit/envelope/age/recipients.ts';
+import { sshRecipient } from '../../transit/envelope/age/ssh.ts';
+import { readFileWhole } from '../files/in-file.ts';
+import { inputText } from '../files/input.ts';
+
+const RECIPIENT = 'recipient';
+/** Maximum size of a file of recipients, in bytes, as in age. */
+const MAX_FILE_BYTES = 16 * 2 ** 20;
+
+/** Public key that can be encrypted to. */
+export interface NamedRecipient {
+  /** The key in its usual form, without a comment. */
+  readonly text: string;
+  readonly recipient: Recipient;
+}
+
+/**
+ * Parses a recipient.
+ * @returns undefined if it can only be the name of a key
+ */
+export function textRecipient(text: string): NamedRecipient | undefined {
+  if (/^AGE-SECRET-KEY-/i.test(text)) {
+    throw invalid('this is a private key, not a recipient', {
+      field: RECIPIENT,
+      hint: 'use its public key, age1…',
+    });
+  }
+  if (/^age1/i.test(text)) return { text: text.toLowerCase(), recipient: ageRecipient(text) };
+  const ssh = parseSshLine(text);
+  return ssh && { text: sshLineOf(ssh.key), recipient: sshRecipient(ssh.key, sshBlob(ssh.key)) };
+}
+
+/** Parses a file of recipients as age does: one per line, with blank lines and `#` comments. */
+export function fileRecipients(path: string): readonly NamedRecipient[] {
+  const text = inputText(readFileWhole(path, RECIPIENT, MAX_FILE_BYTES), RECIPIENT);
+  const found = text.split(/\r?\n/).flatMap((line, index) => {
+    if (/^\s*(#|$)/.test(line)) return [];
+    try {
+      const recipient = textRecipient(line.trim());
+      if (recipient !== undefined) return [recipient];
+    } catch (error) {
+      const known = asCofferError(error);
+      if (known === undefined) throw error;
+      const hint = known.hint === undefined ? {} : { hint: known.hint };
+      throw new CofferError(known.kind, `${path}:${index + 1}: ${known.message}`, {
+        field: RECIPIENT,
+        ...hint,
+      });
+    }
+    throw invalid(`${path}:${index + 1}: not a recipient`, {
+      field: RECIPIENT,
+      hint: 'each line is an age1…, or an SSH public key',
+    });
+  });
+  if (found.length > 0) return found;
+  throw invalid(`no recipient in ${path}`, { field: RECIPIENT });
+}

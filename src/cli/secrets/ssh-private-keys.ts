@@ -1,0 +1,29 @@
+import { createPrivateKey, type KeyObject } from 'node:crypto';
+import { CofferError, invalid } from '../../ground/errors.ts';
+import { parseSshPrivateKey } from '../../signatures/ssh-private-key.ts';
+import type { Session } from '../session.ts';
+
+/**
+ * Parses an SSH private key in any supported form, and asks for its passphrase.
+ * @throws `invalid`, `sealed` or `unsupported`
+ */
+export const sshPrivateKeyIn = async (session: Session, path: string, text: string): Promise<KeyObject> =>
+  parseSshPrivateKey(text) ?? pemKey(session, path, text);
+
+async function pemKey(session: Session, path: string, pem: string): Promise<KeyObject> {
+  const isEncrypted = /ENCRYPTED/.test(pem);
+  if (isEncrypted && !session.prompts.available()) {
+    throw new CofferError('sealed', `${path} is encrypted: cannot prompt for its passphrase`, {
+      field: '--identity',
+    });
+  }
+  const passphrase = isEncrypted ? await session.prompts.secret(`Passphrase of ${path}`) : undefined;
+  try {
+    return createPrivateKey({ key: pem, passphrase });
+  } catch {
+    throw invalid(`cannot read the private key in ${path}`, {
+      field: '--identity',
+      hint: isEncrypted ? 'check the passphrase' : 'check that the file is complete',
+    });
+  }
+}

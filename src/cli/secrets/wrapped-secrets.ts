@@ -1,0 +1,142 @@
+import { wipe } from '../../ground/bytes.ts';
+import { asCofferError, denied, invalid } from '../../ground/errors.ts';
+import { systemRandom } from '../../ground/random.ts';
+import type { Location } from '../../store/backends/backend-kind.ts';
+import { MASTER_KEY_BYTES } from '../../store/master-key.ts';
+import type { WrappedSecret } from '../../store/slots/slot-kind.ts';
+import type { Stanza } from '../../transit/envelope/age/header.ts';
+import { decryptBytes, encryptBytes, stanzasOf } from '../../transit/envelope/age/in-memory.ts';
+import type { AgeIdentity } from '../../transit/envelope/age/recipients.ts';
+import { isForSshKey } from '../../transit/envelope/age/ssh.ts';
+import type { Session } from '../session.ts';
+import { findIdentities, type PersonalKey } from './identities.ts';
+import { KnownSlots } from './known-slots.ts';
+import type { NamedIdentities } from './named-identities.ts';
+import { fileRecipients, type NamedRecipient, textRecipient } from './recipients.ts';
+
+/** Secrets of key slots that are encrypted to a public key of age or SSH. */
+
+/**
+ * Creates the secret of a slot for each recipient, and remembers that the slots are the user's.
+ * @param word `age1…`, an SSH public key, or `@FILE` with one per line
+ * @throws `invalid`, `unsupported` for what is none of these
+ */
+export async function wrapSecrets(session: Session, word: string): Promise<readonly WrappedSecret[]> {
+  const known = await KnownSlots.of(session.environment, session.settings.storeLocation);
+  const secrets: WrappedSecret[] = [];
+  for (const { text, recipient } of recipientsIn(word)) {
+    const secret = systemRandom.bytes(MASTER_KEY_BYTES);
+    const wrapped = await encryptBytes(secret, {
+      recipients: [recipient],
+      armor: false,
+      random: systemRandom,
+    });
+    known.add(secret);
+    secrets.push({ recipient: text, secret, wrapped });
+  }
+  return secrets;
+}
+
+function recipientsIn(word: string): readonly NamedRecipient[] {
+  if (word.startsWith('@')) return fileRecipients(word.slice(1));
+  const recipient = textRecipient(word);
+  if (recipient !== undefined) return [recipient];
+  throw invalid(`not a recipient: ${JSON.stringify(word.slice(0, 80))}`, {
+    field: '--recipient',
+    hint: 'expected age1…, an SSH public key, or @FILE with one per line; a key inside the store cannot unlock it',
+  });
+}
+
+/**
+ * Decrypts one of several secrets with the user's private keys. Public keys are compared first, so a passphrase is asked
+ * for only if its key is needed. Keys at the usual places are used only for slots that are known on this machine.
+ * @returns undefined if no key at the usual places is for any of them; `none` if none of the keys that were named is
+ * @throws `denied` if a named key opens a slot that is not known, where others are; errors of keys that were named, and
+ * of any if the user cannot be asked
+ */
+export async function unwrapSecret(
+  session: Session,
+  { named, location }: { readonly named: NamedIdentities; readonly location: Location },
+  wrapped: readonly Uint8Array[],
+): Promise<Uint8Array | 'none' | undefined> {
+  const known = await KnownSlots.of(session.environment, location);
+  const isNamed = named.path !== undefined || named.text !== undefined;
+  if (!isNamed && !known.isAny) return undefined;
+  const { keys } = await findIdentities(session, named);
+  const files = (await Promise.all(wrapped.map(readable))).filter((file) => file !== undefined);
+  let unknown = 0;
+  const isTaken = (secret: Uint8Array): boolean => {
+    if (known.has(secret) || named.isTrusted || (isNamed && !known.isAny)) return true;
+    unknown++;
+    return false;
+  };
+  for (const key of keys) {
+    try {
+      const secret = await firstOf(key, files, isTaken);
+      if (secret === undefined) continue;
+      known.add(secret);
+      return secret;
+    } catch (error) {
+      const refusal = asCofferError(error);
+      if (refusal === undefined || isNamed || !session.prompts.available()) throw error;
+      session.warn(`${refusal.message}${refusal.hint === undefined ? '' : ` (${refusal.hint})`}`);
+    }
+  }
+  if (unknown > 0 && (isNamed || !session.prompts.available())) throw strange();
+  return isNamed ? 'none' : undefined;
+}
+
+const strange = () =>
+  denied('this store may have been replaced: its key slot for you is not one that this machine knows', {
+    hint: 'anyone can make a store that opens with your public key; if the slot is meant, run "coffer unlock --identity FILE" once',
+  });
+
+interface WrappedFile {
+  readonly bytes: Uint8Array;
+  readonly stanzas: readonly Stanza[];
+}
+
+/** Parses a file; undefined if it is damaged, which only affects its own slot. */
+async function readable(bytes: Uint8Array): Promise<WrappedFile | undefined> {
+  try {
+    return { bytes, stanzas: await stanzasOf(bytes) };
+  } catch (error) {
+    if (asCofferError(error) === undefined) throw error;
+    return undefined;
+  }
+}
+
+function mayBeFor(recipient: string, stanzas: readonly Stanza[]): boolean {
+  const [, base64] = recipient.split(' ');
+  return base64 === undefined || isForSshKey(Buffer.from(base64, 'base64'), stanzas);
+}
+
+/** Decrypts the first secret that is for a key and is taken. */
+async function firstOf(
+  key: PersonalKey,
+  files: readonly WrappedFile[],
+  isTaken: (secret: Uint8Array) => boolean,
+): Promise<Uint8Array | undefined> {
+  const candidates = files.filter(({ stanzas }) => mayBeFor(key.recipient, stanzas));
+  if (candidates.length === 0) return undefined;
+  const identity = await key.identity();
+  for (const file of candidates) {
+    const secret = await opened(file, identity);
+    if (secret !== undefined && isTaken(secret)) return secret;
+    wipe(secret);
+  }
+  return undefined;
+}
+
+/** Decrypts a file; undefined if it is for another key, damaged, or holds something else. */
+async function opened({ bytes }: WrappedFile, identity: AgeIdentity): Promise<Uint8Array | undefined> {
+  try {
+    const secret = await decryptBytes(bytes, [identity]);
+    if (secret.length === MASTER_KEY_BYTES) return secret;
+    wipe(secret);
+  } catch (error) {
+    const kind = asCofferError(error)?.kind;
+    if (kind !== 'denied' && kind !== 'inauthentic' && kind !== 'corrupt') throw error;
+  }
+  return undefined;
+}

@@ -1,0 +1,65 @@
+import type { Random } from '../../../ground/random.ts';
+import { Lookahead } from '../lookahead.ts';
+import type { ByteSink, ByteSource } from '../ports.ts';
+import { decryptAge, encryptAge, readAge } from './file.ts';
+import type { Stanza } from './header.ts';
+import type { AgeIdentity, Recipient } from './recipients.ts';
+
+/** Age files in memory, for secrets of a few bytes. */
+
+interface Encryption {
+  /** Recipients; at least one. */
+  readonly recipients: readonly Recipient[];
+  readonly armor: boolean;
+  readonly random: Random;
+}
+
+/**
+ * Encrypts bytes.
+ * @throws `invalid`
+ */
+export async function encryptBytes(bytes: Uint8Array, how: Encryption): Promise<Buffer> {
+  const sink = collecting();
+  await encryptAge({ ...how, source: sourceOf(bytes), sink });
+  return sink.bytes();
+}
+
+/**
+ * Decrypts a file with the first identity that matches.
+ * @throws `denied` if none matches; `inauthentic`, `corrupt` for a damaged file
+ */
+export async function decryptBytes(file: Uint8Array, identities: readonly AgeIdentity[]): Promise<Buffer> {
+  const sink = collecting();
+  await decryptAge(await readAge(new Lookahead(sourceOf(file))), { identities, sink });
+  return sink.bytes();
+}
+
+/**
+ * Returns the recipient stanzas of a file.
+ * @throws `inauthentic`, `corrupt` for a damaged file
+ */
+export const stanzasOf = async (file: Uint8Array): Promise<readonly Stanza[]> =>
+  (await readAge(new Lookahead(sourceOf(file)))).header.stanzas;
+
+const sourceOf = (bytes: Uint8Array): ByteSource => {
+  let left = bytes;
+  return {
+    expectedBytes: bytes.length,
+    async read(into) {
+      const count = Math.min(into.length, left.length);
+      into.set(left.subarray(0, count));
+      left = left.subarray(count);
+      return count;
+    },
+  };
+};
+
+function collecting(): ByteSink & { bytes(): Buffer } {
+  const parts: Buffer[] = [];
+  return {
+    async write(bytes) {
+      parts.push(Buffer.from(bytes));
+    },
+    bytes: () => Buffer.concat(parts),
+  };
+}
