@@ -58,8 +58,10 @@ async function runInvocation(
 async function parse(argv: readonly string[], streams: Streams): Promise<Invocation | undefined> {
   const quick = await parseQuickly(argv, commandTree);
   if (quick !== undefined) return quick;
+  const { inOwnSpelling } = await import('./parse/habits.ts');
+  const spelled = await inOwnSpelling(argv, commandTree);
   const { parseWithCommander } = await import('./parse/program.ts');
-  const outcome = await parseWithCommander(argv, commandTree, streams);
+  const outcome = await parseWithCommander(spelled, commandTree, streams);
   if (outcome.kind === 'run') return outcome.invocation;
   streams.out.write(outcome.text);
   return undefined;

@@ -75,6 +75,7 @@ const tagsOf = () => import('./commands/tags-of.ts');
 const tagsPrune = () => import('./commands/tags-prune.ts');
 const workspacesList = () => import('./commands/workspaces-list.ts');
 const workspacesTag = () => import('./commands/workspaces-tag.ts');
+const tokenCapabilities = () => import('./commands/token-capabilities.ts');
 const tagsShow = () => import('./commands/tags-show.ts');
 const kms = () => import('./commands/kms.ts');
 const agePlugin = () => import('./commands/age-plugin.ts');
@@ -247,7 +248,7 @@ function group(path: string, children: Group['children']): Group {
 
 /** Adds the commands without an operation to the groups of the catalogue. */
 function withOwnParts(children: Group['children']): Group['children'] {
-  return within(withWorkspaceParts(withTransitParts(children)), 'tags', (tags) => ({
+  return within(withTokenParts(withWorkspaceParts(withTransitParts(children))), 'tags', (tags) => ({
     ...tags,
     show: own('Show a tag and where it is used', tagsShow, 'command'),
     attach: own('Add a tag to workspaces or keys', tagsBulk, 'attach'),
@@ -258,6 +259,13 @@ function withOwnParts(children: Group['children']): Group['children'] {
     export: own('Export all tags and workspaces to a file', tagsFile, 'exportTags'),
     import: own('Add the tags, workspaces and projects listed in a file', tagsFile, 'importTags'),
     apply: own('Make the tags of workspaces match a file', tagsFile, 'apply'),
+  }));
+}
+
+function withTokenParts(children: Group['children']): Group['children'] {
+  return within(children, 'token', (token) => ({
+    ...token,
+    capabilities: own('Show what a token may do on a path', tokenCapabilities, 'command'),
   }));
 }
 

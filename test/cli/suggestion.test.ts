@@ -47,6 +47,11 @@ describe('an unknown command', () => {
     ['operator unseal', "unknown command 'operator'", 'did you mean "coffer unseal"? see "coffer --help"'],
     ['operator', "unknown command 'operator'", 'did you mean "coffer unseal"? see "coffer --help"'],
     [
+      'audit enable file',
+      "unknown command 'audit'",
+      'did you mean "coffer serve --audit-log FILE"? see "coffer --help"',
+    ],
+    [
       'secrets enable transit',
       "unknown command 'enable'",
       'did you mean "coffer mounts add"? see "coffer secrets --help"',
@@ -104,7 +109,6 @@ describe('an unknown command', () => {
     'patch transit/keys/orders',
     'serve-workers',
     'undo',
-    'audit',
     'history',
     'info',
     'topics',

@@ -130,7 +130,7 @@ describe('coffer login', () => {
       'use jwt=@FILE or jwt=-, or set COFFER_ID_TOKEN',
     );
     expect(await user.with({ COFFER_ADDR: undefined }).refused('login userpass username=ada', 2)).toContain(
-      'no server given: a local store needs no login',
+      'no server address: you are using the local store, which needs no login',
     );
   });
 

@@ -1,3 +1,4 @@
+import { statSync } from 'node:fs';
 import { invalid } from '../../ground/errors.ts';
 import { formatOf } from '../../secret-files/formats.ts';
 import type { Command } from '../command.ts';
@@ -79,15 +80,19 @@ export const command: Command = {
     const variables = await childVariables(session, given);
     const found = findProgram(name, variables.all);
     if (found.kind !== 'program') {
-      session.fail(
-        found.kind === 'not-found' ? `${name}: command not found` : `${found.path}: permission denied`,
-      );
+      const why =
+        found.kind === 'not-found' ? `${name}: command not found` : `${found.path}: permission denied`;
+      session.fail(isVariablesFile(name) ? `${why} (did you mean -f ${name}?)` : why);
       return found.kind === 'not-found' ? NOT_FOUND : NOT_EXECUTABLE;
     }
     if (mask !== undefined) session.streams.out.write(mask([...variables.decrypted]));
     return start(session, given, { path: found.path, words: [name, ...rest], variables });
   },
 };
+
+/** Whether a word in the place of the program is a file with variables, given without `-f`. */
+const isVariablesFile = (name: string): boolean =>
+  formatOf(name) !== undefined && statSync(name, { throwIfNoEntry: false })?.isFile() === true;
 
 /** Variables of the program, and the names of those that were encrypted. */
 interface ChildVariables {

@@ -44,8 +44,8 @@ const FIELD = 'field';
  */
 function requireServer({ settings: { address } }: Session): string {
   if (address !== undefined) return address;
-  throw invalid('no server given: a local store needs no login', {
-    hint: 'use --address or set COFFER_ADDR',
+  throw invalid('no server address: you are using the local store, which needs no login', {
+    hint: 'to log in to a server, use --address or set COFFER_ADDR',
   });
 }
 

@@ -86,6 +86,8 @@ async function run(session: Session, method: PathRequest['method'], given: Given
   if (isForGood && !(await session.confirmed(async () => `Permanently delete ${path}?`))) return FAILED;
   const outcome = await runner.at({ method, path, parameters });
   for (const warning of outcome.warnings ?? []) session.warn(warning);
+  const existing = outcome.existing ? existingText(path, outcome.data) : undefined;
+  if (existing !== undefined) session.warn(existing);
   const [result, member] =
     outcome.text === undefined
       ? [resultOf(outcome), textOption(given.options, FIELD) ?? (method === 'LIST' ? 'keys' : undefined)]
@@ -103,6 +105,13 @@ async function run(session: Session, method: PathRequest['method'], given: Given
 
 /** Path of a key, by its mount and name. */
 const KEY = /^(?<mount>.+)\/keys\/(?<name>[^/]+)$/;
+
+/** Returns the warning about a key that was to be created: parameters such as `type` have had no effect. */
+function existingText(path: string, data: unknown): string | undefined {
+  const { name } = KEY.exec(path)?.groups ?? {};
+  const type = isObject(data) && typeof data['type'] === 'string' ? ` with type ${data['type']}` : '';
+  return name === undefined ? undefined : `key ${name} already existed${type} and was not changed`;
+}
 
 /**
  * Fails for a key of a local store that must not be deleted, so that the user is not asked in vain.

@@ -20,7 +20,7 @@ import { formats } from '../topics/formats.ts';
 import { everywhereBeside, everywhereOptions, invocation } from './everywhere.ts';
 import { withNotes } from './notes.ts';
 import { IN } from './operation-spec.ts';
-import { suggestionFor } from './suggestion.ts';
+import { insteadOfOption, suggestionFor } from './suggestion.ts';
 
 /** Result of parsing with commander. */
 type ParseOutcome =
@@ -106,6 +106,8 @@ function usageMistake(
   if (command?.options.some(({ flag }) => flag === word) === true)
     return invalid(first, { hint: `did you mean --${word}? ${help}` });
   const [, option] = /^unknown option '--([^=]*)(?:=.*)?'$/.exec(first) ?? [];
+  const instead = insteadOfOption(path, option ?? word ?? '');
+  if (instead !== undefined) return invalid(first, { hint: `${instead}; ${help}` });
   const [, unknown] = /^unknown command '(.*)'$/.exec(first) ?? [];
   const flags = [...(command?.options ?? []), ...everywhereBeside(command?.options ?? [])].map(
     ({ flag }) => flag,

@@ -33,6 +33,8 @@ const ELSEWHERE: ReadonlyMap<string, readonly string[]> = new Map([
   ['operator rotate', ['rekey']],
   ['operator diagnose', ['doctor']],
   ['server', ['serve']],
+  ['audit', ['serve --audit-log FILE']],
+  ['audit enable', ['serve --audit-log FILE']],
   ['generate', ['keygen']],
   ['generate-key', ['keygen']],
   ['updatekeys', ['slots add']],
@@ -50,7 +52,16 @@ const ELSEWHERE: ReadonlyMap<string, readonly string[]> = new Map([
  * Words that mean nothing here, although commands of other programs and of other groups have them: a plausible but
  * wrong command is worse than none.
  */
-const NOTHING_HERE: ReadonlySet<string> = new Set(['audit', 'get', 'history', 'info', 'set', 'undo']);
+const NOTHING_HERE: ReadonlySet<string> = new Set(['get', 'history', 'info', 'set', 'undo']);
+
+/** Options of other programs by the path of the command here: what to do instead. */
+const OPTIONS_ELSEWHERE: ReadonlyMap<string, string> = new Map([
+  ['serve --dev', 'not needed: "coffer init" creates a store, "coffer serve" serves it'],
+]);
+
+/** Returns what to do instead of an option that the command does not have. */
+export const insteadOfOption = (path: readonly string[], flag: string): string | undefined =>
+  OPTIONS_ELSEWHERE.get([...path, `--${flag}`].join(' '));
 
 /** Maximum number of suggestions that are helpful. */
 const MOST_PLACES = 3;
@@ -77,7 +88,9 @@ export function suggestionFor(
   const words = [...path, word];
   const elsewhere = ELSEWHERE.get([...words, next].join(' ')) ?? ELSEWHERE.get(words.join(' '));
   if (elsewhere !== undefined) {
-    const there = elsewhere.find((place) => nodeAt(tree, place.split(' ')) !== undefined);
+    const there = elsewhere.find(
+      (place) => nodeAt(tree, place.replace(/ --.*$/, '').split(' ')) !== undefined,
+    );
     return there === undefined ? [] : [there];
   }
   const meaning = path.length === 0 ? undefined : SAME_MEANING.find((same) => same.includes(word));

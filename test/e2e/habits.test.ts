@@ -1,0 +1,78 @@
+import { writeFileSync } from 'node:fs';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { startServerProcess } from '../servers/server-process.ts';
+import { binary, emptyPlace, MASTER_KEY, type Place, removePlace } from './harness.ts';
+
+/* What users of other programs type. */
+
+let here: Place;
+beforeAll(async () => {
+  here = emptyPlace().with({ COFFER_MASTER_KEY: MASTER_KEY });
+  await here.ok('init');
+});
+afterAll(() => removePlace(here));
+
+describe('a user of vault', () => {
+  it('writes and reads paths with options that have one dash', async () => {
+    await here.ok('write -f transit/keys/orders');
+    expect(await here.ok('read -field=type transit/keys/orders')).toBe('aes256-gcm96');
+    expect(JSON.parse(await here.ok('list -format=json transit/keys'))).toEqual({ keys: ['orders'] });
+  });
+
+  it('is warned that a key already existed, whose type stays as it is', async () => {
+    const { exitCode, stderr, stdout } = await here.run('write transit/keys/orders type=ed25519');
+    expect(exitCode).toBe(0);
+    expect(stdout).toContain('aes256-gcm96');
+    expect(stderr).toBe(
+      'coffer: warning: key orders already existed with type aes256-gcm96 and was not changed\n',
+    );
+  });
+
+  it('is told that the local store needs no login', async () => {
+    expect(await here.refused('login -method=userpass username=ada', 2)).toContain(
+      'no server address: you are using the local store, which needs no login',
+    );
+  });
+
+  it('is told what to do instead of a server for development', async () => {
+    for (const line of ['serve --dev', 'serve -dev'])
+      expect(await here.refused(line, 2)).toContain('(not needed: "coffer init" creates a store,');
+  });
+
+  it('sees what a token may do on a path', async () => {
+    expect(await here.ok('token capabilities transit/keys/orders')).toBe('root');
+    await here.ok('policy write limited -', {
+      input: 'path "transit/encrypt/orders" { capabilities = ["create", "update"] }',
+    });
+    const token = await here.ok('token create --policy limited');
+    const { accessor } = (await here.json(`token lookup ${token}`)) as { accessor: string };
+    const paths = 'transit/encrypt/orders transit/keys/orders';
+    expect(await here.ok(`token capabilities ${paths} --accessor ${accessor}`)).toBe(
+      'transit/encrypt/orders\tcreate, update\ntransit/keys/orders\tdeny',
+    );
+    const running = await startServerProcess([binary, 'serve', '--listen', '127.0.0.1:0', '-q'], {
+      directory: here.directory,
+      environment: here.environment(),
+    });
+    try {
+      const there = here.with({ COFFER_ADDR: running.address, COFFER_STORE: undefined, COFFER_TOKEN: token });
+      expect(await there.json('token capabilities transit/encrypt/orders')).toEqual({
+        'transit/encrypt/orders': ['create', 'update'],
+      });
+    } finally {
+      await running.stop();
+    }
+  });
+});
+
+describe('a user of dotenvx', () => {
+  it('is told of -f, when the file stands where the program belongs', async () => {
+    writeFileSync(here.file('.env'), 'A=1\n');
+    const { exitCode, stderr } = await here.spawned.run('exec .env -- env');
+    expect(exitCode).toBe(127);
+    expect(stderr).toBe('coffer: .env: command not found (did you mean -f .env?)\n');
+    expect((await here.spawned.run('exec nowhere.env -- env')).stderr).toBe(
+      'coffer: nowhere.env: command not found\n',
+    );
+  });
+});
