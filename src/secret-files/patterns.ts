@@ -16,6 +16,26 @@ export function covers(pattern: readonly string[], path: readonly string[]): boo
 }
 
 /**
+ * Whether a pattern may cover a path of which only the variable is known that `exec` makes of it: its parts joined by
+ * underscores, in upper case. True also where the underscores are those of names: `DB_PASSWORD` is `db.password` as
+ * well as `db_password`.
+ */
+export function mayCoverVariable(pattern: readonly string[], variable: string): boolean {
+  const [first = '', ...rest] = pattern;
+  let joined = '';
+  for (const part of first === '' ? rest : pattern) {
+    // `**` may stand for no part, which has no underscore.
+    if (joined !== '' && !joined.endsWith('**')) joined += '_';
+    joined += part === '**' ? '**' : part.toUpperCase().replace(/[^A-Z0-9_*?]/g, '_');
+  }
+  // What is below a match is covered anyway.
+  joined = joined.replace(/_\*\*$/, '');
+  if (joined === '') return false;
+  const heads = rest.length === 0 ? ['', '*_'] : [''];
+  return heads.some((head) => ['', '_*'].some((tail) => matches(`${head}${joined}${tail}`, variable)));
+}
+
+/**
  * Matches from the top, tracking the reachable positions: however many `**` there are, each part is processed once per
  * position.
  */

@@ -7,7 +7,7 @@ import {
   type ScalarPlace,
   type SecretFile,
 } from './format.ts';
-import { covers } from './patterns.ts';
+import { covers, mayCoverVariable } from './patterns.ts';
 
 /** Name of the rules file. It is searched for in the directory of a file and its parents. */
 export const RULES_NAME = '.coffer.yaml';
@@ -127,4 +127,20 @@ export function isSecret(
   function meant(pattern: string): boolean {
     return covers(pathOf(pattern), place.path);
   }
+}
+
+/**
+ * Whether a readable value could be taken, as a variable of a program, for one that is to be encrypted: `db_password`
+ * and `db.password` are both DB_PASSWORD. A name that the rule leaves readable by `except` is meant.
+ */
+export function looksSecret(
+  place: Pick<ScalarPlace, 'path' | 'type' | 'text'>,
+  rule: Pick<Rule, 'only' | 'except'>,
+  variable: string,
+): boolean {
+  if (place.type === 'null' || place.text === '') return false;
+  const isExcepted = rule.except.some((pattern) => covers(pathOf(pattern), place.path));
+  return (
+    !isExcepted && rule.only.some((pattern) => mayCoverVariable(pathOf(pattern), variable.toUpperCase()))
+  );
 }

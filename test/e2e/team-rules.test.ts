@@ -1,4 +1,4 @@
-import { readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { type Person, pull, push, save, team } from './team-people.ts';
 
@@ -106,7 +106,7 @@ describe('values in the clear', () => {
     const { alice } = await withMallory();
     write(alice, '.coffer.yaml', 'rules:\n  - files: "*.env"\n    key: app\n    except: PORT\n');
     write(alice, 'app.env', `${read(alice, 'app.env')}PORT=80\nEMPTY=\n`);
-    expect((await alice.place.shell("coffer exec -f app.env -- sh -c 'echo $DB $PORT'")).stdout).toBe(
+    expect((await alice.place.shell("coffer exec --yes -f app.env -- sh -c 'echo $DB $PORT'")).stdout).toBe(
       's3cret 80\n',
     );
   });
@@ -117,5 +117,175 @@ describe('values in the clear', () => {
     save(alice);
     await alice.place.ok('secrets encrypt -q new.env');
     expect(read(alice, 'new.env')).toMatch(/^A=coffer:app:v1:/);
+  });
+});
+
+const RULES = 'rules:\n  - files: "*.env"\n    key: app\n';
+const running = (file: string): string => `exec -f ${file} -- true`;
+/** Runs a command that gives values to a program, in a process of its own as it replaces itself. */
+const used = ({ place }: Person, line: string) => place.shell(`coffer ${line}`);
+
+describe('somebody who changes the rules and puts a value in the clear in the place of a secret', () => {
+  it('is named by every command that uses or writes values, until the rules are said to be right', async () => {
+    const { alice, mallory } = await withMallory();
+    write(mallory, '.coffer.yaml', `${RULES}    except: DB\n`);
+    write(mallory, 'app.env', 'DB=evil\n');
+    write(mallory, 'page.txt', '{{ coffer:app.env#DB }}');
+    push(mallory);
+    pull(alice);
+    const refusal =
+      /^coffer: \.coffer\.yaml may encrypt less than when it was last used here: DB of app\.env is readable; in \*\.env, DB may be readable \(last changed in [0-9a-f]+ by mallory\) \(review the changes to \.coffer\.yaml; if they are right, use --yes\)\n?$/;
+    expect(await used(alice, running('app.env'))).toMatchObject({
+      exitCode: 1,
+      stderr: expect.stringMatching(refusal),
+    });
+    expect(await alice.place.refused('secrets inject --in page.txt', 1)).toMatch(refusal);
+    expect(await alice.place.refused(['secrets', 'set', 'app.env', 'DB', 'x'], 1)).toMatch(refusal);
+    expect(await alice.place.refused('secrets encrypt app.env', 1)).toMatch(refusal);
+    const edited = await alice.place.with({ EDITOR: 'true' }).refused('edit app.env', 1);
+    expect(edited).toContain('may encrypt less than when it was last used here: in *.env, DB');
+    await alice.place.ok('secrets inject --yes --in page.txt');
+    expect(await alice.place.ok('secrets inject --in page.txt')).toBe('evil');
+    expect(await used(alice, running('app.env'))).toMatchObject({ exitCode: 0, stderr: '' });
+  });
+
+  it('is named as well who changes the rules first and adds the value later', async () => {
+    const { alice, mallory } = await withMallory();
+    write(mallory, '.coffer.yaml', `${RULES}    except: NODE_OPTIONS\n`);
+    push(mallory);
+    pull(alice);
+    const refused = await used(alice, running('app.env'));
+    expect(refused.stderr).toMatch(
+      /here: in \*\.env, NODE_OPTIONS may be readable \(last changed .* by mallory\)/,
+    );
+  });
+
+  it('is named as well who has other rules apply, or none', async () => {
+    const { alice, mallory } = await withMallory();
+    mkdirSync(mallory.place.file('sub'));
+    mkdirSync(alice.place.file('sub'));
+    write(alice, 'sub/app.env', 'DB=1\n');
+    await alice.place.ok('secrets encrypt -q sub/app.env');
+    write(mallory, 'sub/.coffer.yaml', 'rules:\n  - files: none\n    key: app\n');
+    push(mallory);
+    save(alice);
+    pull(alice);
+    const nearer = await used(alice, running('sub/app.env'));
+    expect(nearer).toMatchObject({
+      exitCode: 1,
+      stderr: expect.stringContaining('sub/.coffer.yaml applies in place of .coffer.yaml'),
+    });
+    expect(await used(alice, running('app.env'))).toMatchObject({ exitCode: 0, stderr: '' });
+    rmSync(mallory.place.file('.coffer.yaml'));
+    write(mallory, 'app.env', 'DB=evil\n');
+    push(mallory);
+    pull(alice);
+    const none = await used(alice, running('app.env'));
+    expect(none).toMatchObject({
+      exitCode: 1,
+      stderr: expect.stringMatching(/no longer exists .* by mallory/),
+    });
+    // Once the nearer ones are gone that were used, those above apply again.
+    await used(alice, `exec --yes -f sub/app.env -- true`);
+    rmSync(alice.place.file('sub/.coffer.yaml'));
+    expect((await used(alice, running('sub/app.env'))).stderr).toContain('sub/.coffer.yaml no longer exists');
+  });
+
+  it('is told of who has new values encrypted with another key', async () => {
+    const { alice, mallory } = await withMallory();
+    await alice.place.ok('team key add -q other');
+    push(alice);
+    pull(mallory);
+    write(mallory, '.coffer.yaml', RULES.replace('app', 'other'));
+    push(mallory);
+    pull(alice);
+    const told = await alice.place.run(['secrets', 'set', 'app.env', 'NEW', 'x']);
+    expect(told).toMatchObject({ exitCode: 0 });
+    expect(told.stderr).toMatch(
+      /warning: \.coffer\.yaml was changed since it was last used here: key "other" for \*\.env, no longer "app" \(last changed in [0-9a-f]+ by mallory\)/,
+    );
+    expect((await alice.place.run(['secrets', 'set', 'app.env', 'NEW', 'y'])).stderr).not.toContain(
+      'warning',
+    );
+  });
+});
+
+describe('a value that is encrypted in the last commit', () => {
+  it('is not set in the clear, nor under another key, unless it is said to be right', async () => {
+    const { alice } = await withMallory();
+    await alice.place.ok('team key add -q other');
+    write(alice, '.coffer.yaml', `${RULES}    except: DB\n`);
+    await alice.place.ok('secrets decrypt -q app.env');
+    await used(alice, 'exec --yes -f app.env -- true');
+    const line = ['secrets', 'set', '-q', 'app.env', 'DB', 'new'];
+    expect(await alice.place.refused(line, 1)).toContain('DB of app.env would be readable');
+    write(alice, '.coffer.yaml', RULES.replace('app', 'other'));
+    expect(await alice.place.refused(line, 1)).toContain(
+      'DB of app.env would change from key "app" to "other"',
+    );
+    expect(read(alice, 'app.env')).toBe('DB=s3cret\n');
+    await alice.place.ok([...line, '--yes']);
+    expect(read(alice, 'app.env')).toMatch(/^DB=coffer:other:v1:/);
+  });
+});
+
+describe('a value in the clear in the place of a secret', () => {
+  it('is not encrypted by an edit, as it would look like one of the team afterwards', async () => {
+    const { alice, mallory } = await withMallory();
+    write(mallory, 'app.env', 'DB=evil\n');
+    push(mallory);
+    pull(alice);
+    const edit = await alice.place.with({ EDITOR: 'true' }).refused('edit app.env', 1);
+    expect(edit).toContain('app.env:1: DB is not encrypted, but .coffer.yaml says to encrypt it');
+    expect(read(alice, 'app.env')).toBe('DB=evil\n');
+  });
+
+  it('is not given to a program as the variable of a secret that has another name in the file', async () => {
+    const { alice, mallory } = await withMallory();
+    write(
+      alice,
+      '.coffer.yaml',
+      'rules:\n  - files: "*.yaml"\n    key: app\n    only: db.password\n    except: db_password_hint\n',
+    );
+    write(alice, 'app.yaml', 'db:\n  password: secret\nport: 80\ndb_password_hint: none\n');
+    await alice.place.ok('secrets encrypt -q --yes app.yaml');
+    push(alice);
+    const shown = await used(alice, "exec -f app.yaml -- sh -c 'echo $DB_PASSWORD $PORT'");
+    expect(shown).toMatchObject({ exitCode: 0, stdout: 'secret 80\n' });
+    pull(mallory);
+    write(mallory, 'app.yaml', 'port: 80\ndb_password: evil\n');
+    push(mallory);
+    pull(alice);
+    const refused = await used(alice, 'exec -f app.yaml -- true');
+    expect(refused).toMatchObject({
+      exitCode: 1,
+      stderr: expect.stringContaining(
+        'app.yaml:2: db_password is not encrypted, but becomes DB_PASSWORD, and .coffer.yaml says to encrypt values that become this variable',
+      ),
+    });
+  });
+});
+
+describe('a check of the team', () => {
+  it('names keys that rules use in several folders', async () => {
+    const { alice } = await withMallory();
+    expect((await alice.place.run('team check')).stderr).not.toContain('Key "app" is used');
+    mkdirSync(alice.place.file('production'));
+    write(alice, 'production/app.env', 'DB=2\n');
+    const found = await alice.place.run('team check');
+    expect(found).toMatchObject({ exitCode: 0 });
+    expect(found.stderr).toContain('Key "app" is used in ., production: a value can be moved');
+  });
+});
+
+describe('a pipeline', () => {
+  it('remembers no rules', async () => {
+    const { people, alice } = await team();
+    const identity = await alice.place.ok('team add ci --new');
+    push(alice);
+    const runner = people.person('runner');
+    const job = runner.place.with({ COFFER_IDENTITY: identity });
+    await job.ok(['secrets', 'set', '-q', 'app.env', 'DB', 'from-ci']);
+    expect(readdirSync(runner.home)).not.toContain('state');
   });
 });

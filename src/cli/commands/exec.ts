@@ -8,7 +8,7 @@ import { planVariables, type VariableSource } from '../processes/child-variables
 import { maskingLines } from '../processes/masking.ts';
 import { findProgram } from '../processes/program.ts';
 import { Files, formatIn, formatOption } from '../secret-files/files.ts';
-import { refuseReadable } from '../secret-files/left-readable.ts';
+import { refuseReadable, requireRules } from '../secret-files/left-readable.ts';
 import { Rulebook } from '../secret-files/rulebook.ts';
 import { openSecretFile } from '../secret-files/secret-file.ts';
 import { openFiles, type ReadFile, requireFile } from '../secret-files/transform.ts';
@@ -112,13 +112,9 @@ async function childVariables(session: Session, { options }: Given): Promise<Chi
     overwrite: options.has('overwrite'),
   });
   if (kept.length > 0) session.remark(`Already set, not overridden (see --overwrite): ${kept.join(', ')}`);
+  for (const read of files) await requireRules(session, rulebook, read);
   for (const [read, some] of Map.groupBy(sources, ({ read }) => read)) {
-    await refuseReadable(
-      session,
-      rulebook,
-      read,
-      some.map(({ place }) => place),
-    );
+    await refuseReadable(session, rulebook, read, some);
   }
   const opened = await openSources(session, sources);
   refuseNul(opened, textsOption(options, 'as-file'));

@@ -4,7 +4,7 @@ import { FAILED } from '../exit-codes.ts';
 import type { Given } from '../given.ts';
 import { committedFile, committedValues } from '../secret-files/committed.ts';
 import { Files, formatOption, KEY, keyOption, manyFiles, Outcomes } from '../secret-files/files.ts';
-import { consentToLess } from '../secret-files/left-readable.ts';
+import { consentToLess, requireRules } from '../secret-files/left-readable.ts';
 import { Rulebook } from '../secret-files/rulebook.ts';
 import {
   type FileResult,
@@ -42,6 +42,7 @@ export const encrypt: Command = {
       return { ...file, key, places, committed };
     });
     if (!(await consentToLess(session, rulebook, plans, options.has(KEY)))) return FAILED;
+    for (const plan of plans) await requireRules(session, rulebook, plan);
     const sealings: ((typeof plans)[number] & Sealing)[] = [];
     for (const plan of plans) {
       const known = plan.committed && (await committedValues(session, plan, plan.places, plan.committed));

@@ -13,7 +13,7 @@ import { takingFile } from '../parse/everywhere.ts';
 import { IN, outOptions } from '../parse/operation-spec.ts';
 import { liesBelow, refuseWayOut, topOf } from '../repository/files-of-others.ts';
 import { Files, formatIn, formatOption, Outcomes, printExactly } from '../secret-files/files.ts';
-import { refuseReadable } from '../secret-files/left-readable.ts';
+import { refuseReadable, requireRules } from '../secret-files/left-readable.ts';
 import { Rulebook } from '../secret-files/rulebook.ts';
 import { parsedFile, textOf } from '../secret-files/secret-file.ts';
 import { openFiles, type ReadFile } from '../secret-files/transform.ts';
@@ -170,7 +170,15 @@ async function requireEncrypted(
   read: ReadFile,
   places: readonly ScalarPlace[],
 ): Promise<void> {
-  await outcomes.each([read], () => refuseReadable(session, rulebook, read, places));
+  await outcomes.each([read], async () => {
+    await requireRules(session, rulebook, read);
+    await refuseReadable(
+      session,
+      rulebook,
+      read,
+      places.map((place) => ({ place })),
+    );
+  });
 }
 
 async function valuesOf(

@@ -4,21 +4,25 @@ import { isSecret } from '../../secret-files/rules.ts';
 import { changedAlone, spliced } from '../../secret-files/splice.ts';
 import type { SealedValue } from '../../secret-files/value.ts';
 import type { ArgumentSpec, Command } from '../command.ts';
-import { DONE } from '../exit-codes.ts';
+import { DONE, FAILED } from '../exit-codes.ts';
 import { inputText, MAX_INPUT_BYTES, openInput } from '../files/input.ts';
 import { outPlaceOf } from '../files/out-file.ts';
 import { printDocument } from '../files/output.ts';
 import { type Given, textOption } from '../given.ts';
 import { takingFile } from '../parse/everywhere.ts';
 import { IN, outOptions } from '../parse/operation-spec.ts';
+import { committedFile } from '../secret-files/committed.ts';
 import {
   Files,
   formatOption,
+  KEY,
   keyOption,
   oneFile,
   printExactly,
   type RuledFile,
 } from '../secret-files/files.ts';
+import { consentToLess, requireRules } from '../secret-files/left-readable.ts';
+import { Rulebook } from '../secret-files/rulebook.ts';
 import { replaceSecretFile } from '../secret-files/secret-file.ts';
 import { openFiles, type ReadFile, sealFiles } from '../secret-files/transform.ts';
 import type { Session } from '../session.ts';
@@ -78,17 +82,24 @@ export const set: Command = {
       arguments: [path = '', name = ''],
       options,
     } = given;
-    const files = new Files(session, options);
+    const rulebook = new Rulebook(session);
+    const files = new Files(session, options, rulebook);
     const read = await files.openOrNew(path);
+    const isKeyNamed = options.has(KEY);
+    await requireRules(session, rulebook, read);
     const before = placeOf(read.file, name);
-    const isPlain =
-      options.get('key') === undefined && before?.sealed === undefined && staysPlain(read, name);
+    const isPlain = !isKeyNamed && before?.sealed === undefined && staysPlain(read, name);
     const key = isPlain ? undefined : files.keyFor(session, read, before?.sealed ?? keyOfOthers(read));
     const value = await valueFor(session, given, name);
     const type = before?.sealed === undefined ? before?.type : await typeOf(session, read, before);
     const file = changed(read, { name, value, before, type });
     const place = placeOf(file, name);
     if (place === undefined) throw new RangeError('the value was not written');
+    if (before?.sealed === undefined && read.stats !== undefined) {
+      const places = key === undefined ? [] : [place];
+      const plan = { path, file: { places: [place] }, key, places, committed: await committedFile(read) };
+      if (!(await consentToLess(session, rulebook, [plan], isKeyNamed))) return FAILED;
+    }
     if (key === undefined) session.say(`${name} is not encrypted: .coffer.yaml leaves it readable.`);
     const [result] =
       key === undefined ? [] : await sealFiles(session, [{ ...read, file, key, places: [place] }]);

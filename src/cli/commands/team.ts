@@ -9,6 +9,7 @@ import { printResult } from '../files/output.ts';
 import type { Given } from '../given.ts';
 import { textOption } from '../given.ts';
 import { takingFile } from '../parse/everywhere.ts';
+import { sharedKeys } from '../secret-files/ruled-files.ts';
 import type { Session } from '../session.ts';
 import { openKeyring, requireId, type TeamKeyring } from '../team/keyring.ts';
 import { TeamMemory } from '../team/memory.ts';
@@ -180,7 +181,7 @@ export const check: Command = {
   details:
     'Checks every file and signature, git settings that would change the files, root keys whose ' +
     'creators could not open them, and the git history for facts that were removed or changed. ' +
-    'Exits with 1 if a problem is found.',
+    'Exits with 1 if a problem is found. Also names keys that .coffer.yaml uses in several folders.',
   examples: [['coffer team check', 'Check before a release, or in CI']],
   async run(session, { options }) {
     const place = keyringHere(session);
@@ -202,7 +203,16 @@ export const check: Command = {
       found.push(`.coffer/${path} was signed as ${nameOf(state, by)} without access to the keys`);
     }
     if (witness.isShallow) session.say('The git history is incomplete: removed facts cannot be detected.');
-    await printResult(session, { facts: state.valid.size, found }, { lines: () => found });
+    const shared = await sharedKeys(session, place);
+    await printResult(
+      session,
+      { facts: state.valid.size, found, shared_keys: shared },
+      { lines: () => found },
+    );
+    for (const { key, folders } of shared)
+      session.say(
+        `Key "${key}" is used in ${folders.join(', ')}: a value can be moved between their files under its name. Use a key for each environment.`,
+      );
     session.say(
       found.length === 0 ? `${state.valid.size} facts: no problems found.` : `Problems: ${found.length}.`,
     );

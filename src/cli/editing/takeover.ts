@@ -4,6 +4,7 @@ import { align } from '../../secret-files/three-way.ts';
 import type { KeyReference } from '../../transit/envelope/ports.ts';
 import { unmergedSides } from '../repository/git.ts';
 import { Files } from '../secret-files/files.ts';
+import { refuseReadable } from '../secret-files/left-readable.ts';
 import { mergeFile } from '../secret-files/merge-file.ts';
 import { textOf } from '../secret-files/secret-file.ts';
 import {
@@ -159,8 +160,18 @@ export class Takeover {
 
 const idOf = ({ mount, name }: KeyReference): string => `${mount}/${name}`;
 
-async function stateOf(session: Session, { format, name }: EditTarget, text: string): Promise<EditedState> {
+/**
+ * Decrypts a state of the file.
+ * @throws `conflict` for a readable value in the place of a secret: encrypted, it would look like one of the team's
+ */
+async function stateOf(
+  session: Session,
+  { format, name, path, rulebook }: EditTarget,
+  text: string,
+): Promise<EditedState> {
   const file = format.parse(text, name);
+  const used = file.places.map((place) => ({ place }));
+  await refuseReadable(session, rulebook, { path, format, file }, used);
   const [result] = await openFiles(session, [{ path: name, format, file }]);
   const plain = requireFile(result);
   return { plain, values: knownValues(file, plain) };

@@ -5,6 +5,7 @@ import { MAX_FILE_BYTES } from '../../secret-files/formats.ts';
 import type { Rule } from '../../secret-files/rules.ts';
 import { readFileWhole } from '../files/in-file.ts';
 import { refuseWayOut } from '../repository/files-of-others.ts';
+import { requireRules } from '../secret-files/left-readable.ts';
 import { Rulebook } from '../secret-files/rulebook.ts';
 import { FILE, formatFor, replaceSecretFile, textOf } from '../secret-files/secret-file.ts';
 import type { Session } from '../session.ts';
@@ -17,6 +18,7 @@ export interface EditTarget {
   readonly name: string;
   readonly format: FileFormat;
   readonly rule: Rule | undefined;
+  readonly rulebook: Rulebook;
 }
 
 /** Content of the file on disk. */
@@ -33,8 +35,10 @@ interface Present {
  */
 export async function targetOf(session: Session, name: string, path: string): Promise<EditTarget> {
   refuseWayOut(name, name);
-  const rule = await new Rulebook(session).ruleFor(path);
-  return { path, name, rule, format: await formatFor(name, rule?.format) };
+  const rulebook = new Rulebook(session);
+  const rule = await rulebook.ruleFor(path);
+  await requireRules(session, rulebook, { path });
+  return { path, name, rule, rulebook, format: await formatFor(name, rule?.format) };
 }
 
 /** Reads the file; undefined if it does not exist. */

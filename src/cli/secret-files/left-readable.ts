@@ -1,13 +1,13 @@
 import { dirname, relative, resolve } from 'node:path';
 import { conflict } from '../../ground/errors.ts';
 import { lineCounter, type ScalarPlace, type SecretFile } from '../../secret-files/format.ts';
-import { isSecret, RULES_NAME } from '../../secret-files/rules.ts';
+import { isSecret, looksSecret, RULES_NAME } from '../../secret-files/rules.ts';
 import type { KeyReference } from '../../transit/envelope/ports.ts';
 import { quoted } from '../completions/model.ts';
-import { git } from '../repository/git.ts';
 import type { Session } from '../session.ts';
-import { isBelowKeyring, mayHaveKeyring, teamKeysFor } from '../team/nearest.ts';
-import type { Rulebook } from './rulebook.ts';
+import { hasKeyring } from '../team/nearest.ts';
+import type { RuledPath } from './last-rules.ts';
+import { lastChangeIn, type Rulebook } from './rulebook.ts';
 import type { ReadFile } from './transform.ts';
 
 /*
@@ -21,8 +21,9 @@ const MOST_NAMES = 10;
 /** File to encrypt: its state in the last commit, and the planned changes. */
 interface EncryptionPlan {
   readonly path: string;
-  readonly file: SecretFile;
-  readonly key: KeyReference;
+  readonly file: Pick<SecretFile, 'places'>;
+  /** Key to encrypt with; undefined if no value is to be encrypted. */
+  readonly key: KeyReference | undefined;
   /** Values to encrypt. */
   readonly places: readonly ScalarPlace[];
   /** The file as in the last commit. */
@@ -45,7 +46,8 @@ export async function consentToLess(
   if (changes.length === 0) return true;
   const shown = changes.slice(0, MOST_NAMES).join('; ');
   const more = changes.length > MOST_NAMES ? `; and ${changes.length - MOST_NAMES} more` : '';
-  const what = `the last commit encrypts more values than ${RULES_NAME} now says: ${shown}${more}${await lastChange(rulebook, plans)}`;
+  const [changed] = plans.flatMap(({ path }) => rulebook.sourceOf(dirname(resolve(path))) ?? []);
+  const what = `the last commit encrypts more values than ${RULES_NAME} now says: ${shown}${more}${lastChangeIn(changed?.directory)}`;
   if (!session.settings.yes && !session.prompts.available()) {
     throw conflict(what, { hint: `review the changes to ${RULES_NAME}; if they are right, use --yes` });
   }
@@ -61,50 +63,65 @@ function lessIn(
   return file.places.flatMap((place) => {
     const sealed = before.get(place.name);
     if (sealed === undefined || place.sealed !== undefined || !isSecret(place, undefined)) return [];
-    if (!meant.has(place)) return [`${place.name} of ${path} would be readable`];
+    if (key === undefined || !meant.has(place)) return [`${place.name} of ${path} would be readable`];
     const isUnderAnother = sealed.key !== key.name || sealed.mount !== key.mount;
     if (!isUnderAnother || isKeyNamed) return [];
     return [`${place.name} of ${path} would change from key "${sealed.key}" to "${key.name}"`];
   });
 }
 
-/** Returns the last commit and author of the rules; empty if they are not committed, or without git. */
-async function lastChange(rulebook: Rulebook, plans: readonly EncryptionPlan[]): Promise<string> {
-  for (const { path } of plans) {
-    const rules = await rulebook.rulesOf(dirname(resolve(path)));
-    if (rules === undefined) continue;
-    const told = git(rules.directory, ['log', '-1', '--format=%h by %an', '--', RULES_NAME])
-      ?.toString()
-      .trim();
-    return told ? ` (last changed in ${told})` : '';
-  }
-  return '';
+/**
+ * Asks once about rules that may encrypt less than those that this machine used last.
+ * @throws `conflict` if the user cannot be asked and `--yes` is not given, or says no
+ */
+export async function requireRules(session: Session, rulebook: Rulebook, read: RuledPath): Promise<void> {
+  if (!(await hasKeyring(session, read.path))) return;
+  const { requireLastRules } = await import('./last-rules.ts');
+  await requireLastRules(session, rulebook, read);
+}
+
+/** Value that is about to be used. */
+interface UsedValue {
+  readonly place: ScalarPlace;
+  /** Variable of a program that it becomes; undefined if it becomes none. */
+  readonly variable?: string;
 }
 
 /**
  * Refuses unencrypted values where the rules of a repository with a keyring require encrypted ones: an attacker who can
  * push, but has no key, can only insert unencrypted values.
- * @param places values that are about to be used
+ * @param used values that are about to be used
  * @throws `conflict` naming file, line and value
  */
 export async function refuseReadable(
   session: Session,
   rulebook: Rulebook,
   { path, file }: ReadFile,
-  places: readonly ScalarPlace[],
+  used: readonly UsedValue[],
 ): Promise<void> {
-  const plain = places.filter((place) => place.sealed === undefined);
-  const directory = dirname(resolve(path));
-  if (plain.length === 0 || !mayHaveKeyring(session, directory)) return;
+  const plain = used.filter(({ place }) => place.sealed === undefined);
+  if (plain.length === 0 || !(await hasKeyring(session, path))) return;
   const rule = await rulebook.ruleFor(path);
-  const wrong = rule && plain.find((place) => isSecret(place, rule));
-  // An attacker who can push can remove the keyring as well.
-  if (wrong === undefined || !(isBelowKeyring(directory) || (await teamKeysFor(session, path)))) return;
-  const line = lineCounter(file.text)(wrong.start);
+  if (rule === undefined) return;
+  const isNamed = ({ place }: UsedValue): boolean => isSecret(place, rule);
+  // In a .env file, the name is the variable.
+  const isLike = ({ place, variable }: UsedValue): boolean =>
+    variable !== undefined && file.format !== 'dotenv' && looksSecret(place, rule, variable);
+  const wrong = plain.find(isNamed) ?? plain.find(isLike);
+  if (wrong === undefined) return;
+  const { place, variable } = wrong;
+  const line = lineCounter(file.text)(place.start);
   const typed = forTheShell(relative('.', path));
-  throw conflict(`${path}:${line}: ${wrong.name} is not encrypted, but ${RULES_NAME} says to encrypt it`, {
-    hint: `check its author with "git log -p ${typed}"; if it is right, run "coffer secrets encrypt ${typed}"`,
-  });
+  const told = `${path}:${line}: ${place.name} is not encrypted, but`;
+  const check = `check its author with "git log -p ${typed}"; if it is right,`;
+  if (isNamed(wrong))
+    throw conflict(`${told} ${RULES_NAME} says to encrypt it`, {
+      hint: `${check} run "coffer secrets encrypt ${typed}"`,
+    });
+  throw conflict(
+    `${told} becomes ${variable}, and ${RULES_NAME} says to encrypt values that become this variable`,
+    { hint: `${check} add ${place.name} to except: in ${RULES_NAME}` },
+  );
 }
 
 /** Quotes a path for a command that the user pastes: file names may be chosen by an attacker who can push. */

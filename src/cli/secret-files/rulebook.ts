@@ -3,6 +3,7 @@ import { dirname, join, relative, resolve, sep } from 'node:path';
 import { loadFormat, MAX_FILE_BYTES } from '../../secret-files/formats.ts';
 import { RULES_NAME, type Rule, ruleFor, rulesIn } from '../../secret-files/rules.ts';
 import { readInstructions } from '../repository/files-of-others.ts';
+import { git } from '../repository/git.ts';
 import type { Session } from '../session.ts';
 import { textOf } from './secret-file.ts';
 
@@ -12,10 +13,17 @@ interface RulesFile {
   readonly rules: readonly Rule[];
 }
 
+/** Bytes of a rules file, and its directory. */
+interface RulesSource {
+  readonly directory: string;
+  readonly bytes: Buffer;
+}
+
 /** Finds the rules that apply to files, and reads each rules file once. */
 export class Rulebook {
   readonly #session: Session;
   readonly #known = new Map<string, Promise<RulesFile | undefined>>();
+  readonly #sources = new Map<string, RulesSource | undefined>();
   readonly #indexed: ReadonlyMap<string, Buffer>;
 
   /**
@@ -39,6 +47,21 @@ export class Rulebook {
   }
 
   /**
+   * Returns the rules file that applies to a directory, without parsing it: the parser of YAML takes longer to load than
+   * many a command takes.
+   */
+  sourceOf(directory: string): RulesSource | undefined {
+    if (this.#sources.has(directory)) return this.#sources.get(directory);
+    const path = join(directory, RULES_NAME);
+    const bytes = this.#indexed.get(path) ?? this.#onDisk(path, relative('.', path));
+    const above = dirname(directory);
+    const isTop = above === directory || existsSync(join(directory, '.git'));
+    const found = bytes === undefined ? (isTop ? undefined : this.sourceOf(above)) : { directory, bytes };
+    this.#sources.set(directory, found);
+    return found;
+  }
+
+  /**
    * Returns the rules of a directory: its own, otherwise those of its parent; those of another repository do not apply.
    */
   rulesOf(directory: string): Promise<RulesFile | undefined> {
@@ -48,15 +71,10 @@ export class Rulebook {
   }
 
   async #find(directory: string): Promise<RulesFile | undefined> {
-    const path = join(directory, RULES_NAME);
-    const shown = relative('.', path);
-    const bytes = this.#indexed.get(path) ?? this.#onDisk(path, shown);
-    if (bytes !== undefined) {
-      const document = (await loadFormat('yaml')).parse(textOf(shown, bytes), shown);
-      return { directory, rules: rulesIn(document, shown) };
-    }
-    const above = dirname(directory);
-    return above === directory || existsSync(join(directory, '.git')) ? undefined : this.rulesOf(above);
+    const source = this.sourceOf(directory);
+    if (source === undefined) return undefined;
+    if (source.directory !== directory) return this.rulesOf(source.directory);
+    return { directory, rules: await parsedRules(source.bytes, relative('.', join(directory, RULES_NAME))) };
   }
 
   /**
@@ -68,4 +86,21 @@ export class Rulebook {
     if (found.kind === 'foreign') this.#session.warn(found.why);
     return found.kind === 'read' ? found.bytes : undefined;
   }
+}
+
+/**
+ * Parses a rules file.
+ * @param shown path in errors
+ * @throws `invalid` for invalid rules
+ */
+export async function parsedRules(bytes: Buffer, shown: string): Promise<readonly Rule[]> {
+  const document = (await loadFormat('yaml')).parse(textOf(shown, bytes), shown);
+  return rulesIn(document, shown);
+}
+
+/** Returns the last commit and author of a directory's rules; empty if they are not committed, or without git. */
+export function lastChangeIn(directory: string | undefined): string {
+  if (directory === undefined) return '';
+  const told = git(directory, ['log', '-1', '--format=%h by %an', '--', RULES_NAME])?.toString().trim();
+  return told ? ` (last changed in ${told})` : '';
 }

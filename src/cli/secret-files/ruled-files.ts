@@ -1,4 +1,4 @@
-import { join, relative } from 'node:path';
+import { join, posix, relative } from 'node:path';
 import { asCofferError } from '../../ground/errors.ts';
 import { KEYRING } from '../../team/directory.ts';
 import { filesBelow } from '../repository/git.ts';
@@ -55,6 +55,32 @@ export async function rewrapRuled(
     }
   }
   return done;
+}
+
+/** Key that rules use for files in several folders. */
+interface SharedKey {
+  readonly key: string;
+  readonly folders: readonly string[];
+}
+
+/**
+ * Returns the keys of a keyring that rules use in several folders: a value can be moved from one of these files to
+ * another under the same name, and is decrypted there.
+ */
+export async function sharedKeys(session: Session, place: KeyringPlace): Promise<readonly SharedKey[]> {
+  const rulebook = new Rulebook(session);
+  const folders = new Map<string, Set<string>>();
+  for (const name of filesBelow(place.folder)) {
+    const path = relative('.', join(place.folder, name));
+    const rule = name.split('/').includes(KEYRING) ? undefined : await rulebook.ruleFor(path);
+    if (rule === undefined || (await teamKeysFor(session, path, rule.mount))?.place.mark !== place.mark)
+      continue;
+    const own = folders.get(rule.key) ?? new Set();
+    folders.set(rule.key, own.add(posix.dirname(name)));
+  }
+  return [...folders]
+    .filter(([, own]) => own.size > 1)
+    .map(([key, own]) => ({ key, folders: [...own].sort() }));
 }
 
 const withHint = (message: string, hint: string | undefined): string =>

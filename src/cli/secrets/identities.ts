@@ -58,6 +58,12 @@ export async function findIdentities(
   return { keys: found, atLeast: undefined };
 }
 
+/** Whether the identity is that of a pipeline, which requires a state of the keyring: then nothing is remembered. */
+export function isPinned({ text, path, source }: NamedIdentities): boolean {
+  const content = text ?? (path === undefined ? '' : inputText(readKeyFile(path, source), source));
+  return atLeastIn(content) !== undefined;
+}
+
 function atLeastIn(text: string): string | undefined {
   const told = AT_LEAST.exec(text)?.[1];
   if (told === undefined) return undefined;

@@ -9,7 +9,8 @@ import { makeOwnDirectory, stateDirectory } from '../state-directory.ts';
 
 /*
  * State of keyrings on this machine, in the user's state directory and never in a repository: the keyring of each
- * clone, the removals seen in their order, the cards that a user here vouches for, and verified signatures. Lists only
+ * clone, the rules that were last used there, the removals seen in their order, the cards that a user here vouches for,
+ * and verified signatures. Lists only
  * grow by lines that are appended whole, so that simultaneous commands lose nothing of each other.
  */
 
@@ -17,6 +18,8 @@ const FILE_MODE = 0o600;
 /** Maximum length of the names of the persons that one removal removes, in characters. */
 const MOST_CHARACTERS = 400;
 const LINE = /^(seen|first|card) ([0-9a-z]{32})(?: ([a-z0-9, -]{0,400}))? \.$/;
+
+const nameOfMark = (mark: string): string => createHash('sha256').update(mark).digest('hex').slice(0, 32);
 
 /** Remembered state of one keyring. */
 export interface Remembered {
@@ -52,6 +55,24 @@ export class TeamMemory {
 
   setKeyringAt(mark: string, store: string): void {
     this.#replace(this.#cloneFile(mark), `${store}\n${mark}\n`);
+  }
+
+  /** Returns the rules that a folder had when they were last used; undefined if it had none. */
+  rulesAt(mark: string): Buffer | undefined {
+    if (this.#directory === undefined) return undefined;
+    try {
+      return readFileSync(join(this.#directory, this.#rulesFile(mark)));
+    } catch (error) {
+      if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined;
+      throw error;
+    }
+  }
+
+  /** Stores the rules of a folder; undefined removes them. */
+  setRulesAt(mark: string, rules: Uint8Array | undefined): void {
+    if (rules !== undefined) this.#replace(this.#rulesFile(mark), rules);
+    else if (this.#directory !== undefined)
+      rmSync(join(this.#directory, this.#rulesFile(mark)), { force: true });
   }
 
   of(store: string): Remembered {
@@ -113,9 +134,8 @@ export class TeamMemory {
     }
   }
 
-  #cloneFile(mark: string): string {
-    return join('clones', createHash('sha256').update(mark).digest('hex').slice(0, 32));
-  }
+  #cloneFile = (mark: string): string => join('clones', nameOfMark(mark));
+  #rulesFile = (mark: string): string => join('rules', nameOfMark(mark));
 
   #listFile = (store: string): string => join('keyrings', `${store}.list`);
   #verifiedFile = (store: string): string => join('keyrings', `${store}.verified`);
@@ -139,7 +159,7 @@ export class TeamMemory {
     writeFileSync(path, `\n${lines.join('\n')}\n`, { mode: FILE_MODE, flag: 'a', flush: true });
   }
 
-  #replace(name: string, text: string): void {
+  #replace(name: string, text: string | Uint8Array): void {
     if (this.#directory === undefined) return;
     const path = join(this.#directory, name);
     makeOwnDirectory(dirname(path));

@@ -40,14 +40,21 @@ export function teamKeysFor(
 export const forgetTeamKeys = (session: Session): boolean => found.delete(session);
 
 /** Whether a directory may have a keyring: false is certain for all its files, true is not. */
-export function mayHaveKeyring(session: Session, directory: string): boolean {
+function mayHaveKeyring(session: Session, directory: string): boolean {
   const state = stateDirectory(session.environment);
   if (state !== undefined && existsSync(join(state, 'team', 'clones'))) return true;
   return isBelowKeyring(directory);
 }
 
+/** Whether the values of a file belong to a keyring, or did: an attacker who can push can remove it. */
+export async function hasKeyring(session: Session, path: string): Promise<boolean> {
+  const directory = dirname(resolve(path));
+  if (!mayHaveKeyring(session, directory)) return false;
+  return isBelowKeyring(directory) || (await teamKeysFor(session, path)) !== undefined;
+}
+
 /** Whether a keyring is in a directory or above it, within the repository. */
-export function isBelowKeyring(directory: string): boolean {
+function isBelowKeyring(directory: string): boolean {
   for (let folder = directory; ; folder = dirname(folder)) {
     if (existsSync(join(folder, KEYRING))) return true;
     if (dirname(folder) === folder || existsSync(join(folder, '.git'))) return false;
