@@ -57,6 +57,15 @@ describe('a key that keeps its last versions', () => {
     expect(result).toMatchObject({ error: { message: expect.stringContaining('too old') } });
   });
 
+  it('trims one version with each rotation when it trims by itself', async () => {
+    const engine = await engineWithKey(2);
+    await configured(engine, { keepVersions: 2, autoTrim: true });
+    for (const oldest of [2, 3, 4]) {
+      const { minAvailableVersion, versions } = await rotated(engine);
+      expect([minAvailableVersion, Object.keys(versions)]).toEqual([oldest, [`${oldest}`, `${oldest + 1}`]]);
+    }
+  });
+
   it('follows rotations that come by themselves, too', async () => {
     let now = 1_772_352_000_000;
     const engine = { ...(await freshEngine()), clock: { now: () => now } };

@@ -220,6 +220,7 @@ describe('derive-key', () => {
     expect(await rejectionOf(derive('refused', old))).toMatchObject({
       message: 'requested version of the base key is less than the minimum available key version',
     });
+    await derive('oldest', { ...old, base_key_version: 2 });
     await ask('import', { name: 'half', type: 'ecdsa-p256', public_key: peer });
     expect(await rejectionOf(derive('refused', { base_key_name: 'half' }))).toMatchObject({
       kind: 'unsupported',

@@ -19,6 +19,11 @@ describe('reading JSON as Go does', () => {
     expect(read(`[${text}]`)).toEqual([Number(text)]);
   });
 
+  it('takes a number of as many digits as are allowed', () => {
+    const digits = '9'.repeat(limits.digits);
+    expect(read(`[${digits}]`)).toEqual([BigInt(digits)]);
+  });
+
   it('ignores what follows the document', () => {
     expect(read('{"a":"}\\""} {"b":2} nonsense')).toEqual({ a: '}"' });
     expect(read('{"a":1}\n')).toEqual({ a: 1n });
