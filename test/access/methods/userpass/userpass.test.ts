@@ -1,12 +1,13 @@
 import { hash as bcrypt } from 'bcryptjs';
 import { describe, expect, it } from 'vitest';
+import type { Access } from '../../../../src/access/access.ts';
 import { userpassMounts } from '../../../../src/access/methods/userpass/mount-type.ts';
 import { Userpass } from '../../../../src/access/methods/userpass/userpass.ts';
+import type { Tokens } from '../../../../src/access/tokens.ts';
 import { asCofferError } from '../../../../src/ground/errors.ts';
 import { systemRandom } from '../../../../src/ground/random.ts';
 import type { Mount } from '../../../../src/mounts/mount.ts';
 import { collectionOf, Mounts } from '../../../../src/mounts/mounts.ts';
-import type { Store, View } from '../../../../src/store/store.ts';
 import { openRoom, type Room } from '../../room.ts';
 
 interface World extends Room {
@@ -92,35 +93,34 @@ describe('a user with a hash of bcrypt', () => {
   });
 });
 
-/** The same store; something happens whenever it has been read. */
-function thenAfterReading(store: Store, happens: () => Promise<void>): Store {
-  return new Proxy(store, {
-    get(target, name) {
-      if (name !== 'read') {
-        const value: unknown = Reflect.get(target, name);
-        return typeof value === 'function' ? value.bind(target) : value;
-      }
-      return async <T>(work: (view: View) => Promise<T>): Promise<T> => {
-        const read = await target.read(work);
-        await happens();
-        return read;
-      };
+/** The same, and something happens between the proof of a password and the token for it. */
+function accessAfter(access: Access, happens: () => Promise<void>): Access {
+  const tokens = having(access.tokens, 'login', async (...given: Parameters<Tokens['login']>) => {
+    await happens();
+    return access.tokens.login(...given);
+  });
+  return having(access, 'tokens', tokens);
+}
+
+/** The same object with another member. */
+const having = <T extends object, K extends keyof T>(object: T, name: K, member: T[K]): T =>
+  new Proxy(object, {
+    get(target, asked) {
+      if (asked === name) return member;
+      const value: unknown = Reflect.get(target, asked);
+      return typeof value === 'function' ? value.bind(target) : value;
     },
   });
-}
 
 describe('a password that was right when the login began', () => {
   it.each([
     ['another one is set', (users: Userpass) => users.write('ann', {}, { plain: 'new' })],
     ['the user is deleted', (users: Userpass) => users.remove('ann')],
   ])('is wrong when %s before the login ends', async (_, change) => {
-    const { userpass, mount, ...room } = await world();
+    const { userpass, ...room } = await world();
     await userpass.write('ann', {}, { plain: 'old' });
-    const store = thenAfterReading(room.store, async () => {
-      await change(userpass);
-    });
-    const meanwhile = new Userpass({ ...room, store, random: systemRandom }, mount);
-    await expect(meanwhile.login(room.access, 'ann', 'old', '192.0.2.1')).rejects.toThrow(WRONG);
+    const access = accessAfter(room.access, () => change(userpass));
+    await expect(userpass.login(access, 'ann', 'old', '192.0.2.1')).rejects.toThrow(WRONG);
     expect(await room.logIn('ann', 'old')).toBe(WRONG);
   });
 });
