@@ -6,8 +6,8 @@ import { parseSlot } from '../../../src/store/slots/slot-file.ts';
 const base64 = (length: number): string => Buffer.alloc(length, 7).toString('base64');
 const ARGON2ID = { name: 'argon2id', memoryKiB: 65_536, passes: 3, lanes: 4, salt: base64(16) };
 
-/** What reading a slot with a right checksum and this `kdf` comes to. */
-function outcomeWith(kdf: unknown): string {
+/** What reading a slot with a right checksum and this `kdf` comes to, from a file of this name. */
+function outcomeWith(kdf: unknown, name = '0123456789abcdef'): string {
   const slot = {
     format: 1,
     id: '0123456789abcdef',
@@ -19,7 +19,7 @@ function outcomeWith(kdf: unknown): string {
     rootKey: { ephemeralKey: base64(32), sealed: base64(48) },
   };
   try {
-    parseSlot(slot.id, printChecked(slot), { file: 'slots/x.json' });
+    parseSlot(name, printChecked(slot), { file: 'slots/x.json' });
     return 'read';
   } catch (error) {
     const known = asCofferError(error);
@@ -32,6 +32,10 @@ describe('a slot file', () => {
     expect(outcomeWith(ARGON2ID)).toBe('read');
     expect(outcomeWith({ ...ARGON2ID, memoryKiB: 262_144, passes: 8, lanes: 16 })).toBe('read');
     expect(outcomeWith({ name: 'hkdf-sha256', salt: base64(32) })).toBe('read');
+  });
+
+  it('is damaged under the name of another slot', () => {
+    expect(outcomeWith(ARGON2ID, 'fedcba9876543210')).toBe('corrupt: slots/x.json is damaged');
   });
 
   it.each([
