@@ -124,7 +124,8 @@ _coffer_flags() {
     'edit'|'secrets edit') echo '--resume --discard --on-disk --store --address --token --token-file --mount --org --output -o --quiet -q --no-color --no-prompt --yes -y --help -h' ;;
     'exec') echo '--file -f --only --as-file --format --overwrite --mask --on-disk --store --address --token --token-file --mount --org --output -o --quiet -q --no-color --no-prompt --yes -y --help -h' ;;
     'secrets encrypt') echo '--key --format --store --address --token --token-file --mount --org --output -o --quiet -q --no-color --no-prompt --yes -y --help -h' ;;
-    'secrets decrypt'|'secrets rewrap'|'secrets unset') echo '--format --store --address --token --token-file --mount --org --output -o --quiet -q --no-color --no-prompt --yes -y --help -h' ;;
+    'secrets decrypt') echo '--stdout --format --store --address --token --token-file --mount --org --output -o --quiet -q --no-color --no-prompt --yes -y --help -h' ;;
+    'secrets rewrap'|'secrets unset') echo '--format --store --address --token --token-file --mount --org --output -o --quiet -q --no-color --no-prompt --yes -y --help -h' ;;
     'secrets set') echo '--in --key --format --store --address --token --token-file --mount --org --output -o --quiet -q --no-color --no-prompt --yes -y --help -h' ;;
     'secrets check') echo '--staged --format --store --address --token --token-file --mount --org --output -o --quiet -q --no-color --no-prompt --yes -y --help -h' ;;
     'secrets inject') echo '--in --allow --format --out --force --store --address --token --token-file --mount --org --output -o --quiet -q --no-color --no-prompt --yes -y --help -h' ;;

@@ -3566,6 +3566,7 @@ complete -c coffer -n '__coffer_at '\''secrets encrypt'\''' -l no-prompt -d 'Nev
 complete -c coffer -n '__coffer_at '\''secrets encrypt'\''' -l yes -s y -d 'Skip confirmation prompts.'
 complete -c coffer -n '__coffer_at '\''secrets encrypt'\''' -l help -s h -d 'Show help.'
 complete -c coffer -n '__coffer_at '\''secrets decrypt'\'' 0+' -F
+complete -c coffer -n '__coffer_at '\''secrets decrypt'\''' -l stdout -d 'Print the decrypted file, and leave the file itself encrypted.'
 complete -c coffer -n '__coffer_at '\''secrets decrypt'\''' -l format -x -a 'dotenv yaml json' -d 'File format, if it cannot be told from the name.'
 complete -c coffer -n '__coffer_at '\''secrets decrypt'\''' -l store -x -a '(__fish_complete_directories (commandline -ct))' -d 'Store to use: directory, or postgres://USER@HOST/DATABASE.'
 complete -c coffer -n '__coffer_at '\''secrets decrypt'\''' -l address -x -d 'Server to use: http://…, https://… or unix:/PATH.'

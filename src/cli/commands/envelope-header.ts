@@ -16,7 +16,15 @@ import type { Command } from '../command.ts';
 import { openingOptions, refuseIdentities } from '../envelope/age-options.ts';
 import { dataKeysOf } from '../envelope/data-keys.ts';
 import { decryptedNames, type InputFile, inputsOf } from '../envelope/jobs.ts';
-import { contextOf, contextOptions, expectedKey, inOption, namedKey, once } from '../envelope/options.ts';
+import {
+  contextOf,
+  contextOptions,
+  expectedKey,
+  inOption,
+  namedKey,
+  once,
+  withFileAsInput,
+} from '../envelope/options.ts';
 import { DONE } from '../exit-codes.ts';
 import { type InFile, openInFile } from '../files/in-file.ts';
 import { announceStandardInput } from '../files/input.ts';
@@ -49,7 +57,8 @@ export const command: Command = {
       'Verify all files in a directory, print JSON',
     ],
   ],
-  async run(session, given) {
+  async run(session, typed) {
+    const given = withFileAsInput(session, typed);
     const { options } = given;
     const name = namedKey(given);
     const inputs = inputsOf(options, decryptedNames.isMeant);

@@ -10,7 +10,15 @@ import type { Command } from '../command.ts';
 import { openingOptions, RECIPIENT, recipientOption, refuseIdentities } from '../envelope/age-options.ts';
 import { dataKeysOf } from '../envelope/data-keys.ts';
 import { decryptedNames, forEachFile, inputsOf } from '../envelope/jobs.ts';
-import { contextOf, contextOptions, expectedKey, inOption, namedKey, once } from '../envelope/options.ts';
+import {
+  contextOf,
+  contextOptions,
+  expectedKey,
+  inOption,
+  namedKey,
+  once,
+  withFileAsInput,
+} from '../envelope/options.ts';
 import { openInFile, readFully } from '../files/in-file.ts';
 import { flush, openOutFile, writeFailure } from '../files/out-file.ts';
 import { jsonText } from '../files/output.ts';
@@ -46,7 +54,8 @@ export const command: Command = {
       'Replace the recipients by team.txt and the latest version of "inbox"',
     ],
   ],
-  async run(session, given) {
+  async run(session, typed) {
+    const given = withFileAsInput(session, typed);
     const { options } = given;
     const name = namedKey(given);
     if (textsOption(options, IN).length === 0) {

@@ -23,6 +23,7 @@ import {
   rangeOf,
   rangeOptions,
   severalOptions,
+  withFileAsInput,
 } from '../envelope/options.ts';
 import { transferAll } from '../envelope/transfer.ts';
 import { namedPairs } from '../files/operation-values.ts';
@@ -145,7 +146,8 @@ export const decrypt: Command = {
       'Decrypt an age file with an SSH key',
     ],
   ],
-  async run(session, given) {
+  async run(session, typed) {
+    const given = withFileAsInput(session, typed);
     const { options } = given;
     const name = namedKey(given);
     const range = rangeOf(options);

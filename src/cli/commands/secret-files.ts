@@ -1,19 +1,23 @@
+import { invalid } from '../../ground/errors.ts';
 import { isSecret, RULES_NAME } from '../../secret-files/rules.ts';
 import type { Command } from '../command.ts';
-import { FAILED } from '../exit-codes.ts';
+import { DONE, FAILED } from '../exit-codes.ts';
 import type { Given } from '../given.ts';
+import { switching } from '../parse/everywhere.ts';
 import { committedFile, committedValues } from '../secret-files/committed.ts';
-import { Files, formatOption, KEY, keyOption, manyFiles, Outcomes } from '../secret-files/files.ts';
+import {
+  Files,
+  formatOption,
+  KEY,
+  keyOption,
+  manyFiles,
+  Outcomes,
+  printExactly,
+  type RuledFile,
+} from '../secret-files/files.ts';
 import { consentToLess, requireRules } from '../secret-files/left-readable.ts';
 import { Rulebook } from '../secret-files/rulebook.ts';
-import {
-  type FileResult,
-  openFiles,
-  type ReadFile,
-  rewrapFiles,
-  type Sealing,
-  sealFiles,
-} from '../secret-files/transform.ts';
+import { openFiles, requireFile, rewrapFiles, type Sealing, sealFiles } from '../secret-files/transform.ts';
 import type { Session } from '../session.ts';
 
 export const encrypt: Command = {
@@ -65,40 +69,71 @@ function sayReadable(session: Session, { path, file, places }: Sealing): void {
   );
 }
 
+const STDOUT = 'stdout';
+
 export const decrypt: Command = {
   arguments: [manyFiles],
-  options: [formatOption],
+  options: [
+    switching(STDOUT, 'Print the decrypted file, and leave the file itself encrypted.'),
+    formatOption,
+  ],
   details:
-    'Restores the values byte for byte, which leaves plaintext on disk. To avoid that, use "coffer ' +
-    'edit", "coffer secrets inject" (prints the file) or "coffer secrets get" (prints one value).',
-  examples: [['coffer secrets decrypt .env', 'Decrypt a file; the values name their keys']],
-  run: (session, { arguments: paths, options }) =>
-    transform(session, options, { paths, done: 'Decrypted', work: openFiles }),
+    'Restores the values byte for byte, which leaves plaintext on disk. To avoid that, use --stdout, ' +
+    '"coffer edit" or "coffer secrets get" (prints one value).',
+  examples: [
+    ['coffer secrets decrypt .env', 'Decrypt a file; the values name their keys'],
+    ['coffer secrets decrypt .env --stdout', 'Print a file decrypted, without changing it'],
+  ],
+  async run(session, { arguments: paths, options }) {
+    if (options.has(STDOUT)) return printDecrypted(session, paths, options);
+    const files = new Files(session, options);
+    const outcomes = new Outcomes(session);
+    const opened = await outcomes.each(paths, (path) => files.open(path));
+    const results = await openFiles(session, opened);
+    await outcomes.write(opened, results, 'Decrypted');
+    for (const [index, file] of opened.entries()) {
+      const result = results[index];
+      if (result !== undefined && 'file' in result && result.changed > 0) remarkPlaintext(session, file);
+    }
+    return outcomes.exitCode;
+  },
 };
+
+/**
+ * Prints a file decrypted.
+ * @throws `invalid` for several files, whose ends nothing would mark
+ */
+async function printDecrypted(
+  session: Session,
+  [path = '', ...others]: readonly string[],
+  options: Given['options'],
+): Promise<number> {
+  if (others.length > 0)
+    throw invalid(`--${STDOUT} takes a single file`, { hint: 'run it once for each file' });
+  const [result] = await openFiles(session, [await new Files(session, options).open(path)]);
+  await printExactly(session, undefined, 'text', requireFile(result).text);
+  return DONE;
+}
+
+/** Says on a terminal that a file is readable now, and how to encrypt it again. */
+function remarkPlaintext(session: Session, { path, file, rule }: RuledFile): void {
+  const key = file.places.find(({ sealed }) => sealed !== undefined)?.sealed?.key;
+  const named = rule?.key === undefined && key !== undefined ? ` --key ${key}` : '';
+  session.remark(
+    `${path} now contains plaintext; to encrypt it again, run "coffer secrets encrypt ${path}${named}".`,
+  );
+}
 
 export const rewrap: Command = {
   arguments: [manyFiles],
   options: [formatOption],
   details: 'Values that already use the latest key version are left unchanged.',
   examples: [['coffer secrets rewrap .env config/*.yaml', 'Rewrap after rotating the key']],
-  run: (session, { arguments: paths, options }) =>
-    transform(session, options, { paths, done: 'Rewrapped', work: rewrapFiles }),
+  async run(session, { arguments: paths, options }) {
+    const files = new Files(session, options);
+    const outcomes = new Outcomes(session);
+    const opened = await outcomes.each(paths, (path) => files.open(path));
+    await outcomes.write(opened, await rewrapFiles(session, opened), 'Rewrapped');
+    return outcomes.exitCode;
+  },
 };
-
-interface Transformation {
-  readonly paths: readonly string[];
-  readonly done: string;
-  readonly work: (session: Session, files: readonly ReadFile[]) => Promise<readonly FileResult[]>;
-}
-
-async function transform(
-  session: Session,
-  options: Given['options'],
-  { paths, done, work }: Transformation,
-): Promise<number> {
-  const files = new Files(session, options);
-  const outcomes = new Outcomes(session);
-  const opened = await outcomes.each(paths, (path) => files.open(path));
-  await outcomes.write(opened, await work(session, opened), done);
-  return outcomes.exitCode;
-}

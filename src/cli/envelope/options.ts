@@ -1,4 +1,4 @@
-import { existsSync } from 'node:fs';
+import { existsSync, statSync } from 'node:fs';
 import { utf8 } from '../../ground/bytes.ts';
 import { invalid } from '../../ground/errors.ts';
 import { context } from '../../operations/transit/parameters.ts';
@@ -7,6 +7,7 @@ import type { ArgumentSpec, OptionSpec } from '../command.ts';
 import { type Given, numberOption, textOption } from '../given.ts';
 import { taking } from '../parse/everywhere.ts';
 import { forceOption, IN, optionsOf } from '../parse/operation-spec.ts';
+import type { Session } from '../session.ts';
 
 /** Options that several envelope commands have. */
 
@@ -49,6 +50,21 @@ export function namedKey({ arguments: [name], options }: Given): string | undefi
   const isFile = name.includes('/') || (name.endsWith('.coffer') && !options.has(IN) && existsSync(name));
   if (!isFile) return name;
   throw invalid(`invalid key name ${name}`, { field: 'NAME', hint: 'name files with --in' });
+}
+
+/** Extensions of files that these commands write. */
+const ENCRYPTED = /\.(?:coffer|age)$/;
+
+/**
+ * Takes a file that is given in the place of the key, which these commands rarely need, as the value of `--in`. A name
+ * that could be a key's is a file only if nothing is piped in: the command would wait for the terminal.
+ */
+export function withFileAsInput(session: Session, given: Given): Given {
+  const [name] = given.arguments;
+  if (name === undefined || given.options.has(IN)) return given;
+  const isMeant = name.includes('/') || ENCRYPTED.test(name) || session.streams.in.isTerminal;
+  if (!isMeant || statSync(name, { throwIfNoEntry: false })?.isFile() !== true) return given;
+  return { arguments: [], options: new Map([...given.options, [IN, [name]]]) };
 }
 
 export const contextOptions: readonly OptionSpec[] = optionsOf('context', context);

@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto';
+import { existsSync } from 'node:fs';
 import { decodeBase64 } from '../../ground/base64.ts';
 import type { InputHash, Operation } from '../../operations/declaration/operation.ts';
 import type { Session } from '../session.ts';
@@ -111,6 +112,7 @@ async function taken<T>(
   { ofValue, ofFile }: InputReaders<T>,
 ): Promise<T | undefined> {
   const { fromFile, optional, onRequest } = operation.cli?.input ?? {};
+  if (fromFile !== true && operation.cli?.input?.as === 'bytes') warnOfFile(session, value);
   const opened = openInput(session, {
     value,
     file,
@@ -126,6 +128,15 @@ async function taken<T>(
   } finally {
     opened.close();
   }
+}
+
+/** Warns a user at a terminal that a text which is the name of a file does not stand for its contents. */
+function warnOfFile(session: Session, value: string | undefined): void {
+  if (value === undefined || value === '-' || !session.streams.err.isTerminal) return;
+  if (!existsSync(value)) return;
+  session.warn(
+    `the value is the text "${value}", not the file of that name (for the file, use --in ${value})`,
+  );
 }
 
 /** Returns the name of the input in messages. */

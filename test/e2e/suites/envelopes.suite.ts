@@ -321,13 +321,11 @@ export const envelopesSuite: Suite = (here) => {
 
     it('are not taken for the name of a key', async () => {
       await newKey('mistaken');
-      make('mistaken.txt', 1);
+      const content = make('mistaken.txt', 1);
       await here().ok('transit envelope encrypt mistaken --in mistaken.txt --out mistaken.coffer');
-      for (const command of ['decrypt', 'header', 'rewrap']) {
-        expect(await here().refused(`transit envelope ${command} mistaken.coffer`, 2)).toBe(
-          'coffer: NAME: invalid key name mistaken.coffer (name files with --in)',
-        );
-      }
+      for (const command of ['header', 'rewrap'])
+        await here().ok(`transit envelope ${command} mistaken.coffer`);
+      expect((await here().run('transit envelope decrypt mistaken.coffer')).bytes).toEqual(content);
       expect(await here().refused('transit envelope encrypt ./mistaken.txt', 2)).toContain(
         '(name files with --in)',
       );
