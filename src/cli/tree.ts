@@ -25,6 +25,7 @@ const GROUP_SUMMARIES: Readonly<Record<string, string>> = {
   'token roles': 'Manage token roles, which limit the tokens created from them',
   agent: 'Manage the agent, which keeps the store unlocked',
   slots: 'Manage the key slots that unlock the store',
+  passphrase: 'Manage the passphrase of the store',
   secrets: 'Encrypt single values in .env, YAML and JSON files',
   team: 'Manage the keyring of a repository, without a server',
   'team key': 'Manage the keys of a keyring',
@@ -42,6 +43,7 @@ const storeless = () => import('./commands/storeless.ts');
 const init = () => import('./commands/init.ts');
 const status = () => import('./commands/status.ts');
 const slots = () => import('./commands/slots.ts');
+const passphrase = () => import('./commands/passphrase.ts');
 const store = () => import('./commands/store.ts');
 const envelopes = () => import('./commands/envelope.ts');
 const envelopeHeader = () => import('./commands/envelope-header.ts');
@@ -104,6 +106,9 @@ const storeCommands: Readonly<Record<string, Node>> = {
     list: own('List the key slots', slots, 'list'),
     add: own('Add a key slot', slots, 'add'),
     remove: own('Remove a key slot', slots, 'remove'),
+  }),
+  passphrase: group('passphrase', {
+    change: own('Change the passphrase of the store', passphrase, 'change'),
   }),
   rekey: own('Replace the root key and re-encrypt the store', slots, 'rekey'),
   doctor: own('Check the store for damage', store, 'doctor'),
@@ -220,7 +225,11 @@ const SECTIONS: readonly Section[] = [
       ...['read', 'write', 'list', 'delete'],
     ],
   },
-  { title: 'The store', listed: ['store', 'slots', 'agent', 'doctor'], named: ['keygen', 'rekey'] },
+  {
+    title: 'The store',
+    listed: ['store', 'slots', 'agent', 'doctor'],
+    named: ['passphrase', 'keygen', 'rekey'],
+  },
 ];
 
 /** Tree of all commands. Nothing is loaded before it is used. */

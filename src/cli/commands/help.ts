@@ -63,7 +63,7 @@ const VARIABLES: readonly (readonly [name: string, meaning: string])[] = [
   ['COFFER_CACERT', 'additional CA certificates to trust, PEM file'],
   ['COFFER_MOUNT', 'transit mount (--mount)'],
   ['COFFER_ORG', 'organization of tags and workspaces (--org)'],
-  ['COFFER_NEW_PASSPHRASE', 'the new passphrase of "init --passphrase" and "slots add --passphrase"'],
+  ['COFFER_NEW_PASSPHRASE', 'the new passphrase of "init", "slots add" and "passphrase change"'],
   [
     'VAULT_TOKEN, ~/.vault-token, VAULT_CACERT, VAULT_NAMESPACE',
     'used for a server if the COFFER_ variables are not set',

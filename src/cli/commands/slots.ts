@@ -4,7 +4,8 @@ import { rekey as sealAgain } from '../../store/administration/rekey.ts';
 import { addSlot, listSlots, removeSlot, requireRemovable } from '../../store/administration/slots.ts';
 import type { SealedStore } from '../../store/sealed/sealed-store.ts';
 import type { SlotSummary } from '../../store/slots/slot-kind.ts';
-import { findAgent } from '../agent/find.ts';
+import { lockAgent } from '../agent/lock.ts';
+import { sayWhyAsked } from '../agent/why-asked.ts';
 import type { Command } from '../command.ts';
 import { DONE, FAILED } from '../exit-codes.ts';
 import { printDocument, printResult } from '../files/output.ts';
@@ -23,6 +24,7 @@ import { namingDamage, sayLeftOut, WITHOUT_DAMAGED } from './damage.ts';
 /** Runs `work` on the unlocked local store itself. */
 async function onStore(session: Session, work: (store: SealedStore) => Promise<number>): Promise<number> {
   session.refuseRemote();
+  await sayWhyAsked(session);
   const store = await unlockStore(session);
   try {
     return await work(store);
@@ -155,21 +157,3 @@ export const rekey: Command = {
     });
   },
 };
-
-/**
- * Locks the agent, whose root key is no longer valid. It would only notice that at its next use, and until then "coffer
- * unlock" would have no effect.
- */
-async function lockAgent(session: Session): Promise<void> {
-  let connection: Awaited<ReturnType<typeof findAgent>>;
-  try {
-    connection = await findAgent(session);
-    if (connection === undefined || (await connection.status()).locked) return;
-    await connection.lock();
-    session.say('The agent is locked. Run "coffer unlock" to unlock the store again.');
-  } catch {
-    // The store is rekeyed, even if the agent cannot be locked: it has noticed that by itself, or will.
-  } finally {
-    connection?.close();
-  }
-}

@@ -15,6 +15,8 @@ const ATTEMPTS = 3;
 interface Unlocking {
   /** Called if the user was asked. */
   readonly afterAsking?: (store: SealedStore) => Promise<void>;
+  /** Prompt for the passphrase. */
+  readonly question?: string | undefined;
   /** File of private keys that the user named. */
   readonly identity?: string | undefined;
 }
@@ -73,6 +75,8 @@ interface CredentialOptions {
   readonly location?: Location | undefined;
   /** Called before each prompt. */
   readonly onAsking?: (() => void) | undefined;
+  /** Prompt for the passphrase. */
+  readonly question?: string | undefined;
   /** File of private keys that the user named. */
   readonly identity?: string | undefined;
 }
@@ -83,11 +87,12 @@ interface CredentialOptions {
  */
 export function credentialsFor(
   session: Session,
-  { onAsking, identity, location = session.settings.storeLocation }: CredentialOptions = {},
+  { onAsking, identity, question, location = session.settings.storeLocation }: CredentialOptions = {},
 ): readonly Credential[] {
   const given = environmentCredentials(session.environment);
   const all = [...given, identityCredential(session, location, { onAsking, identity })];
-  return session.prompts.available() ? [...all, ...promptCredentials(session, given, onAsking)] : all;
+  const asked = () => promptCredentials(session, given, question, onAsking);
+  return session.prompts.available() ? [...all, ...asked()] : all;
 }
 
 /**
@@ -118,6 +123,16 @@ function identityCredential(
   };
 }
 
+/**
+ * Opens the store with its passphrase, from the environment or asked for; no other secret is tried.
+ * @param question prompt
+ */
+export const unlockWithPassphrase = (session: Session, question: string): Promise<SealedStore> =>
+  openWith(
+    session,
+    credentialsFor(session, { question }).filter(({ kind }) => kind === 'passphrase'),
+  );
+
 /** Returns the credentials for completion: without commands, which may prompt, and without prompts. */
 export const silentCredentials = (environment: Environment): readonly Credential[] =>
   environmentCredentials(environment).filter(({ kind }) => kind !== 'command');
@@ -130,6 +145,7 @@ export const silentCredentials = (environment: Environment): readonly Credential
 function promptCredentials(
   session: Session,
   given: readonly Credential[],
+  passphraseQuestion = 'Passphrase',
   onAsking?: () => void,
 ): readonly Credential[] {
   let asked = false;
@@ -145,7 +161,7 @@ function promptCredentials(
     return answer === '' ? undefined : answer;
   };
   const passphrase = async (): Promise<string | undefined> => {
-    const answer = await ask('Passphrase');
+    const answer = await ask(passphraseQuestion);
     answered = answer !== undefined;
     return answer;
   };

@@ -1,7 +1,7 @@
 /** Manages the key slots of a store: each holds its root key under one secret, so that any of them opens it. */
 import { wipe } from '../../ground/bytes.ts';
 import { type Clock, systemClock } from '../../ground/clock.ts';
-import { asCofferError, conflict, notFound } from '../../ground/errors.ts';
+import { asCofferError, type CofferError, conflict, notFound } from '../../ground/errors.ts';
 import { type Random, systemRandom } from '../../ground/random.ts';
 import type { Backend, Change } from '../backends/backend.ts';
 import { readConsistently } from '../backends/whole-store.ts';
@@ -66,6 +66,42 @@ export async function addSlot(
 }
 
 /**
+ * Replaces a slot by a new one with the same label, in one commit: the old secret stops opening the store when the new
+ * one begins to. Data is not touched.
+ * @throws `not-found` for an unknown ID; `invalid` for an impossible request; `corrupt` as `listSlots`
+ */
+export async function replaceSlot(
+  store: SealedStore,
+  id: string,
+  request: SlotRequest,
+  { clock = systemClock, random = systemRandom }: Omit<AddSlotOptions, 'tell'> = {},
+): Promise<CreatedSlot> {
+  store.refuseClosed();
+  const { label = '' } = (await listSlots(store)).find((slot) => slot.id === id) ?? {};
+  const prepared = await prepareSlot({ ...request, label }, { storeId: store.id, clock, random });
+  return store.backend.exclusive(async (session) => {
+    const root = await store.keyring.root(store.backend, session.version.generation);
+    const listed = await openSlotList(store.backend, root);
+    const [first] = await compareSlots(store.backend, root, listed);
+    if (first !== undefined) throw first.problem;
+    const others = listed.filter((slot) => slot.id !== id);
+    if (others.length === listed.length) throw noSuchSlot(id);
+    const rootKey = root.export();
+    const slot = prepared.wrap(rootKey, root.generation);
+    wipe(rootKey);
+    await session.commit([
+      slotBlob(slot),
+      sealSlotList(root, [...others, prepared.listed]),
+      { ref: slotRef(id), bytes: undefined },
+    ]);
+    return prepared.created;
+  });
+}
+
+const noSuchSlot = (id: string): CofferError =>
+  notFound(`no slot "${id}"`, { field: 'id', hint: 'see "coffer slots list"' });
+
+/**
  * Removes a slot, even a damaged or planted one. Its secret still opens older copies of the store, and the root key in
  * them is the current one until a rekey.
  * @throws `not-found` for an unknown ID; `conflict` for the last one that works
@@ -96,8 +132,7 @@ async function removalOf(view: Backend, root: RootKey, id: string) {
   const ref = slotRef(id);
   const isFile = (await view.names(root.generation, 'slots')).includes(id);
   const isListed = listed.some((slot) => slot.id === id);
-  if (!isFile && !isListed)
-    throw notFound(`no slot "${id}"`, { field: 'id', hint: 'see "coffer slots list"' });
+  if (!isFile && !isListed) throw noSuchSlot(id);
   const problems = await compareSlots(view, root, listed);
   const unusable = new Set(problems.map((problem) => problem.id));
   const left = listed.filter((slot) => slot.id !== id);

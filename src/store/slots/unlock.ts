@@ -48,6 +48,8 @@ type UsableSlot = SlotFile & { readonly slot: Slot };
 /** Progress so far. */
 interface Trying {
   readonly sources: string[];
+  /** Slots that a secret was tried on. */
+  readonly slots: Set<UsableSlot>;
   /** Number of slots that were not tried, because there are too many or they require too much work. */
   leftOut: number;
 }
@@ -104,7 +106,7 @@ async function openFirst(
       hint: RESTORE,
     });
   const usable = files.filter((file): file is UsableSlot => file.slot !== undefined);
-  const trying: Trying = { sources: [], leftOut: unread };
+  const trying: Trying = { sources: [], slots: new Set(), leftOut: unread };
   for (const credential of [...credentials].sort(inTurn)) {
     if (!usable.some(({ slot }) => mayOpen(credential.kind, slot))) {
       // Do not report secrets that the user was not asked for, or keys that are for other purposes, too.
@@ -135,6 +137,7 @@ async function openWith(
       const attempt = await attemptOf(credential, usable);
       if (attempt === undefined) return undefined;
       trying.sources.push(credential.source);
+      for (const slot of attempt.slots) trying.slots.add(slot);
       const keyring = await tryOpen(attempt, trying, storeId, generation);
       if (keyring !== undefined || !credential.again?.()) return keyring;
     } catch (error) {
@@ -255,7 +258,7 @@ async function tryOpen(
 function refusal(
   files: readonly SlotFile[],
   usable: readonly UsableSlot[],
-  { sources, leftOut }: Trying,
+  { sources, slots, leftOut }: Trying,
 ): CofferError {
   const broken = files.filter(({ slot }) => slot === undefined);
   const [first] = broken;
@@ -270,12 +273,23 @@ function refusal(
       asCofferError(first.problem) ?? corrupt(placed`${first.place} is damaged`, { cause: first.problem })
     );
   }
-  const kinds = [...new Set(usable.map(({ slot }) => slot.kind))].map((kind) => kindNames[kind]);
-  const ways = kinds.length === 0 ? {} : { hint: `it can be unlocked with ${kinds.join(' or ')}` };
+  const ways = usable.length === 0 ? {} : { hint: `it can be unlocked with ${kindsOf(usable)}` };
   if (sources.length === 0) return sealed('the store is sealed', ways);
   const refused = `the store cannot be unlocked with ${[...new Set(sources)].join(' or ')}`;
-  if (leftOut === 0) return denied(refused, ways);
+  if (leftOut === 0) {
+    // Of many private keys only some are tried.
+    const others = usable.filter((file) => !slots.has(file) || file.slot.kind === 'recipient');
+    if (slots.size === 0) return denied(refused, ways);
+    const hint =
+      others.length > 0
+        ? `it can be unlocked with ${kindsOf(others)}`
+        : 'nothing else unlocks it: without the right secret, its data is lost';
+    return denied(refused, { hint });
+  }
   return denied(`${refused}; there are too many key slots to try, ${leftOut} were skipped`, {
     hint: 'slot files may have been planted: unlock with a master key or key file, and remove those listed by "coffer doctor"',
   });
 }
+
+const kindsOf = (files: readonly UsableSlot[]): string =>
+  [...new Set(files.map(({ slot }) => kindNames[slot.kind]))].join(' or ');

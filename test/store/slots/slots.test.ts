@@ -4,7 +4,7 @@ import { describe, expect, it } from 'vitest';
 import { systemClock } from '../../../src/ground/clock.ts';
 import { systemRandom } from '../../../src/ground/random.ts';
 import { rekey } from '../../../src/store/administration/rekey.ts';
-import { addSlot, listSlots, removeSlot } from '../../../src/store/administration/slots.ts';
+import { addSlot, listSlots, removeSlot, replaceSlot } from '../../../src/store/administration/slots.ts';
 import { storeStatus } from '../../../src/store/administration/status.ts';
 import { openStore } from '../../../src/store/open.ts';
 import type { SealedStore } from '../../../src/store/sealed/sealed-store.ts';
@@ -76,6 +76,26 @@ describe('administration of slots', () => {
     const other = await openWithKey(directory, NEW_KEY);
     expect(await listSlots(other)).toHaveLength(1);
     expect(readdirSync(join(directory, 'generation-1', 'slots'))).toHaveLength(1);
+  });
+
+  it('replaces a slot in one commit, with the label of the old one, whose secret then opens nothing', async () => {
+    const { directory, store, firstId } = await newStore();
+    const added = await addSlot(store, { ...newRaw, key: Uint8Array.from(NEW_KEY) });
+    const other = Uint8Array.from(KEY, (byte) => byte + 7);
+    const { revision } = await storeStatus(directory);
+    const created = await replaceSlot(store, added.id, { kind: 'raw', key: Uint8Array.from(other) });
+    expect((await listSlots(store)).map(({ id, label }) => [id, label])).toEqual([
+      [firstId, ''],
+      [created.id, 'pipeline'],
+    ]);
+    expect((await storeStatus(directory)).revision - revision).toBeLessThanOrEqual(1);
+    await expect(openWithKey(directory, NEW_KEY)).rejects.toMatchObject({ kind: 'denied' });
+    expect(
+      await (await openWithKey(directory, other)).read((view) =>
+        view.get({ collection: 'things', id: 'one' }),
+      ),
+    ).toEqual({ n: 1 });
+    await expect(replaceSlot(store, added.id, newRaw)).rejects.toMatchObject({ kind: 'not-found' });
   });
 
   it('refuses to remove the last slot, and one that does not exist', async () => {

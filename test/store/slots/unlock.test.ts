@@ -196,6 +196,20 @@ describe('unlocking', () => {
     });
   });
 
+  it('names after a wrong secret what else opens it, or says that nothing does', async () => {
+    const alone = await storeWith({ kind: 'passphrase', passphrase: 'correct horse' });
+    await expect(alone.open(passphrase('wrong'))).rejects.toMatchObject({
+      hint: 'nothing else unlocks it: without the right secret, its data is lost',
+    });
+    const two = await storeWith(
+      { kind: 'passphrase', passphrase: 'correct horse' },
+      { kind: 'shares', count: 3, threshold: 2 },
+    );
+    await expect(two.open(passphrase('wrong'))).rejects.toMatchObject({
+      hint: 'it can be unlocked with recovery shares',
+    });
+  });
+
   it('is denied with a key when only a passphrase would do, without asking for one', async () => {
     const { open } = await storeWith({ kind: 'passphrase', passphrase: 'correct horse' });
     await expect(open(rawCredential())).rejects.toMatchObject({

@@ -1,0 +1,58 @@
+import { conflict } from '../../ground/errors.ts';
+import { listSlots, replaceSlot } from '../../store/administration/slots.ts';
+import { lockAgent } from '../agent/lock.ts';
+import { sayWhyAsked } from '../agent/why-asked.ts';
+import type { Command } from '../command.ts';
+import { DONE } from '../exit-codes.ts';
+import { printDocument } from '../files/output.ts';
+import { textOption } from '../given.ts';
+import { takingFile } from '../parse/everywhere.ts';
+import { newPassphrase, warnOfWeakPassphrases } from '../secrets/new-slots.ts';
+import { unlockWithPassphrase } from '../secrets/unlock.ts';
+
+const FILE = 'passphrase-file';
+
+/** Replaces the key slot of the passphrase, in one step. */
+export const change: Command = {
+  arguments: [],
+  options: [takingFile(FILE, 'Read the new passphrase from FILE.')],
+  details:
+    'Asks for the current passphrase, then twice for the new one. In scripts, the current one is read from ' +
+    '$COFFER_PASSPHRASE or $COFFER_PASSPHRASE_FILE, the new one from $COFFER_NEW_PASSPHRASE or --passphrase-file. ' +
+    'The key slot is replaced in one step; other key slots and the data are not changed. The old passphrase still ' +
+    'opens earlier copies and backups: run "coffer rekey" as well if someone may have both.',
+  examples: [
+    ['coffer passphrase change', 'Change the passphrase'],
+    ['coffer passphrase change --passphrase-file new.txt', 'Read the new passphrase from a file'],
+  ],
+  async run(session, { options }) {
+    session.refuseRemote();
+    await sayWhyAsked(session);
+    const store = await unlockWithPassphrase(session, 'Current passphrase');
+    try {
+      const { slotId } = store.keyring;
+      const slots = await listSlots(store);
+      const slot = slots.find(({ id }) => id === slotId);
+      if (slot !== undefined && slot.kind !== 'passphrase') {
+        throw conflict(`this passphrase is the output of the command of slot ${slotId}`, {
+          hint: `change it where the command has it from, add that with "coffer slots add --command COMMAND", then run "coffer slots remove ${slotId}"`,
+        });
+      }
+      const passphrase = await newPassphrase(session, false, textOption(options, FILE));
+      const request = { kind: 'passphrase', passphrase } as const;
+      await warnOfWeakPassphrases(session, [{ request }]);
+      const created = await replaceSlot(store, slotId, request);
+      await printDocument(session, created);
+      session.say('Changed the passphrase.');
+      const others = slots.filter(({ id, kind }) => id !== slotId && kind === 'passphrase').length;
+      if (others > 0) session.say(othersText(others));
+      await lockAgent(session);
+      return DONE;
+    } finally {
+      store.close();
+    }
+  },
+};
+
+const othersText = (count: number): string =>
+  `${count === 1 ? 'Another passphrase still unlocks' : `${count} other passphrases still unlock`} the store, see "coffer slots list".`;

@@ -1,0 +1,93 @@
+import { writeFileSync } from 'node:fs';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { emptyPlace, MASTER_KEY, type Place, removePlace } from './harness.ts';
+import { canUseTerminals, NO_AGENT, onTerminal, unwrapped } from './terminal.ts';
+
+let bare: Place;
+
+beforeAll(() => {
+  bare = emptyPlace();
+});
+afterAll(() => removePlace(bare));
+
+const withPassphrase = (store: string, passphrase: string): Place =>
+  bare.with({ COFFER_STORE: bare.file(store), COFFER_PASSPHRASE: passphrase });
+
+describe('coffer passphrase change', () => {
+  it('takes both passphrases from the environment or a file, and the old one opens nothing afterwards', async () => {
+    const [first, second, third] = ['one', 'two', 'three'].map((word) => withPassphrase('scripted', word));
+    await first?.ok('init --passphrase --label mine');
+    const changed = await first?.with({ COFFER_NEW_PASSPHRASE: 'two' }).run('passphrase change');
+    expect(changed).toMatchObject({ exitCode: 0, stdout: '' });
+    expect(changed?.stderr).toMatch(/weak passphrase.*\nChanged the passphrase\.\n$/s);
+    await first?.refused('transit keys list', 4);
+    writeFileSync(bare.file('new'), 'three\n', { mode: 0o600 });
+    const told = JSON.parse((await second?.ok('passphrase change --passphrase-file new -o json')) ?? '');
+    expect(told).toMatchObject({ kind: 'passphrase', label: 'mine' });
+    expect(await third?.json('slots list')).toMatchObject([{ id: told.id, label: 'mine' }]);
+  });
+
+  it('leaves other slots alone, and says that another passphrase still opens the store', async () => {
+    const place = withPassphrase('several', 'one');
+    await place.ok('init');
+    await place.with({ COFFER_NEW_PASSPHRASE: 'spare' }).ok('slots add --passphrase');
+    const key = await place.ok('slots add --raw');
+    const { stderr } = await place.with({ COFFER_NEW_PASSPHRASE: 'two' }).run('passphrase change');
+    expect(stderr).toContain('Another passphrase still unlocks the store, see "coffer slots list".\n');
+    await withPassphrase('several', 'spare').ok('transit keys list');
+    await bare.with({ COFFER_STORE: bare.file('several'), COFFER_MASTER_KEY: key }).ok('transit keys list');
+  });
+
+  it('needs the passphrase itself, whatever else opens the store', async () => {
+    const place = withPassphrase('needed', 'one');
+    await place.ok('init --passphrase --raw');
+    const refusal = await place
+      .with({ COFFER_PASSPHRASE: 'wrong', COFFER_NEW_PASSPHRASE: 'two', COFFER_MASTER_KEY: MASTER_KEY })
+      .refused('passphrase change', 4);
+    expect(refusal).toContain('it can be unlocked with a master key');
+    await place.refused('passphrase change', 4);
+    await place.ok('transit keys list');
+  });
+
+  describe.skipIf(!canUseTerminals)('on a terminal', () => {
+    it('asks for the old passphrase and twice for the new one, and no longer for the old one', async () => {
+      const place = bare.with({ COFFER_STORE: bare.file('asked') });
+      await withPassphrase('asked', 'old one').ok('init');
+      const { text, exitCode } = onTerminal(place, 'coffer passphrase change', {
+        steps: [
+          ['Current passphrase', 'old one\r'],
+          ['New passphrase', 'correct horse\r'],
+          ['Once more', 'correct horse\r'],
+        ],
+      });
+      expect([exitCode, text.includes('horse')]).toEqual([0, false]);
+      expect(text).toContain('Changed the passphrase.\n');
+      const used = onTerminal(place, 'coffer transit keys list', {
+        steps: [['Passphrase', 'old one\r'], ['again[^$]*Passphrase', 'correct horse\r'], NO_AGENT],
+      });
+      expect(used.exitCode).toBe(0);
+    });
+
+    it('says why it asks although the store is unlocked, as commands for slots do', async () => {
+      const place = bare.with({ COFFER_STORE: bare.file('unlocked') });
+      await withPassphrase('unlocked', 'secret').ok('init');
+      const why = 'The store is unlocked, but managing it always needs its secret.';
+      const { text, exitCode } = onTerminal(
+        place,
+        'coffer unlock && coffer slots list && coffer passphrase change && coffer lock',
+        {
+          steps: [
+            ['Passphrase', 'secret\r'],
+            [`${why}[^$]*Passphrase`, 'secret\r'],
+            ['Current passphrase', 'secret\r'],
+            ['New passphrase', 'other\r'],
+            ['Once more', 'other\r'],
+          ],
+        },
+      );
+      expect(exitCode).toBe(0);
+      expect(unwrapped(text).split(why)).toHaveLength(3);
+      expect(text).toContain('The agent is locked.');
+    });
+  });
+});
