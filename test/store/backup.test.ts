@@ -28,6 +28,36 @@ async function filledStore(documents = 20): Promise<{ directory: string; store: 
   return { directory, store };
 }
 
+/** Aborts work as soon as it has written something, in the middle of its files. */
+function interruptionWhen(hasBegun: () => boolean) {
+  const controller = new AbortController();
+  const begin = (): void => {
+    const look = (): void => {
+      if (hasBegun()) controller.abort();
+      else setImmediate(look);
+    };
+    look();
+  };
+  return { begin, ended: controller.signal };
+}
+
+describe('a backup or a restore that is interrupted', () => {
+  it('leaves nothing behind', async () => {
+    const { directory } = await filledStore(60);
+    const place = temporaryDirectory();
+    const to = join(place, 'backup');
+    const hasPartial = () => readdirSync(place).some((name) => name.endsWith('.new'));
+    const backingUp = backupStore({ location: directory, to, interruption: interruptionWhen(hasPartial) });
+    await expect(backingUp).rejects.toThrow('aborted');
+    expect(readdirSync(place)).toEqual([]);
+    await backupStore({ location: directory, to });
+    const restored = join(place, 'restored');
+    const interruption = interruptionWhen(() => existsSync(restored));
+    await expect(restoreStore({ from: to, location: restored, interruption })).rejects.toThrow('aborted');
+    expect(readdirSync(place)).toEqual(['backup']);
+  });
+});
+
 describe('a backup', () => {
   it('brings the whole store back, elsewhere, opened by the same secrets', async () => {
     const { directory, store } = await filledStore();

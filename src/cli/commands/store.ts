@@ -21,6 +21,7 @@ import { printDocument, printResult } from '../files/output.ts';
 import { type Given, variable } from '../given.ts';
 import { LastSeen } from '../last-seen.ts';
 import { FORCE, forceOption } from '../parse/operation-spec.ts';
+import { interruptible } from '../processes/interruptible.ts';
 import { credentialsFor, unlockStore } from '../secrets/unlock.ts';
 import type { Session } from '../session.ts';
 import { watched } from '../terminal/progress.ts';
@@ -144,7 +145,9 @@ export const backup: Command = {
     const location = session.settings.storeLocation;
     const replace = await mayReplace(session, [file], given.options.has(FORCE));
     const summary = await verifying(session, () =>
-      backupStore({ location, to: file, replace, ...verification(session, given) }),
+      interruptible((interruption) =>
+        backupStore({ location, to: file, replace, interruption, ...verification(session, given) }),
+      ),
     );
     await printDocument(session, summary);
     sayLeftOut(session, summary.leftOut);
@@ -166,7 +169,9 @@ export const restore: Command = {
     const [file = ''] = given.arguments;
     const location = session.settings.storeLocation;
     const summary = await verifying(session, () =>
-      restoreStore({ from: file, location, ...verification(session, given) }),
+      interruptible((interruption) =>
+        restoreStore({ from: file, location, interruption, ...verification(session, given) }),
+      ),
     );
     await forgetLastSeen(session, summary.id, location);
     await printDocument(session, summary);

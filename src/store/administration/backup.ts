@@ -37,7 +37,19 @@ interface BackupSummary {
   readonly leftOut?: readonly Finding[];
 }
 
-interface BackupOptions extends VerifyOptions {
+/** Interruption of work that writes files: nothing is left behind then. */
+export interface Interruption {
+  /** Called when the first file is about to be written; until then the process can simply end. */
+  begin(): void;
+  /** Aborted to give up. */
+  readonly ended: AbortSignal;
+}
+
+interface Abortable {
+  readonly interruption?: Interruption | undefined;
+}
+
+interface BackupOptions extends VerifyOptions, Abortable {
   readonly location: Location;
   readonly to: string;
   /** Whether an existing file may be replaced. */
@@ -74,7 +86,7 @@ async function backup(backend: Backend, options: BackupOptions): Promise<BackupS
   } catch (error) {
     // The original error matters more than a failure to remove the partial file.
     await rm(partial, { force: true }).catch(() => undefined);
-    throw diskError(error, 'write', to);
+    throw options.interruption?.ended.aborted ? error : diskError(error, 'write', to);
   }
 }
 
@@ -105,7 +117,7 @@ function mayBeGone(why: unknown): never {
 interface BackupTarget {
   readonly path: string;
   readonly keyring: Keyring | undefined;
-  readonly options: DamageOptions;
+  readonly options: DamageOptions & Abortable;
 }
 
 async function writeBackup(
@@ -113,6 +125,7 @@ async function writeBackup(
   version: Version,
   { path, keyring, options }: BackupTarget,
 ): Promise<Omit<BackupSummary, 'id'>> {
+  options.interruption?.begin();
   await rm(path, { force: true });
   const writer = await BackupWriter.create(path);
   try {
@@ -125,6 +138,7 @@ async function writeBackup(
         : verifiedBlobs(await sourceOf(backend, keyring, version.generation), leftOut, options);
     let files = 0;
     for await (const { ref, bytes } of blobs) {
+      options.interruption?.ended.throwIfAborted();
       await writer.write({ kind: 'blob', ref, bytes: Buffer.from(bytes) });
       files++;
     }
@@ -135,7 +149,7 @@ async function writeBackup(
   }
 }
 
-interface RestoreOptions extends VerifyOptions {
+interface RestoreOptions extends VerifyOptions, Abortable {
   readonly from: string;
   readonly location: Location;
 }
@@ -159,7 +173,8 @@ export async function restoreStore(options: RestoreOptions): Promise<BackupSumma
       unlocked === undefined
         ? blobsOf(records, from)
         : verifiedBlobs(sourceIn(records, from, unlocked), leftOut, options);
-    await createAt(location, { header, version, blobs: count(blobs, counted) });
+    options.interruption?.begin();
+    await createAt(location, { header, version, blobs: count(blobs, counted, options.interruption?.ended) });
     return { id, ...counted, ...leftOutOf(leftOut) };
   } finally {
     await records.return(undefined);
@@ -222,8 +237,10 @@ async function* documentsIn(
 async function* count(
   blobs: AsyncIterable<Blob>,
   counted: { files: number; bytes: number },
+  ended: AbortSignal | undefined,
 ): AsyncGenerator<Blob> {
   for await (const blob of blobs) {
+    ended?.throwIfAborted();
     counted.files++;
     counted.bytes += blob.bytes.length;
     yield blob;
