@@ -15,9 +15,9 @@ import { type Given, textOption } from '../given.ts';
 import { switching, taking } from '../parse/everywhere.ts';
 import { otherKeyringsOf, rewrapRuled } from '../secret-files/ruled-files.ts';
 import type { Session } from '../session.ts';
-import { grant, newEpoch, newVersion, settleKeys } from '../team/acts.ts';
+import { grant, newEpoch, newVersion, requireStayingAdmin, settleKeys } from '../team/acts.ts';
 import { Changes, sayOnlyWay } from '../team/changes.ts';
-import { openKeyring, type TeamKeyring } from '../team/keyring.ts';
+import { openKeyring, requireAdmin, type TeamKeyring } from '../team/keyring.ts';
 import { TeamMemory } from '../team/memory.ts';
 import type { KeyringPlace } from '../team/place.ts';
 import { factsElsewhere } from '../team/witness.ts';
@@ -173,14 +173,17 @@ export const remove: Command = {
       identity: identityIn(options),
     });
     const cards = cardsToRemove(keyring, name, textOption(options, CARD)?.replaceAll('-', ''));
+    // What will be refused is refused before anybody is asked.
+    requireAdmin(keyring);
+    requireStayingAdmin(keyring, cards);
     session.requireConsent();
+    sayGuests(session, keyring, cards);
     if (
       cards.length > 0 &&
       !(await session.confirmed(async () => `Remove ${name} and re-encrypt everything?`))
     )
       return FAILED;
     const changes = await Changes.begin(session, keyring);
-    sayGuests(session, keyring, cards);
     const caught = options.has(CARD) ? [] : keyring.state.caught.filter(({ card }) => card.name === name);
     if (cards.length > 0) await newEpoch(changes, [...cards, ...caught]);
     await settleKeys(changes);
@@ -249,7 +252,7 @@ export const settle: Command = {
     const keyring = await openKeyring(session, { place, isChange: true, identity: identityIn(options) });
     const changes = await Changes.begin(session, keyring);
     const before = changes.newestId;
-    await settleKeys(changes, textOption(options, AGAIN));
+    await settleKeys(changes, textOption(options, AGAIN), true);
     const files = await rewrapRuled(session, place, 'none');
     const changed = files.filter((file) => file.changed > 0).map(({ path }) => path);
     await printDocument(session, { id: changes.newestId, files: changed });

@@ -83,25 +83,43 @@ export async function grant(changes: Changes, card: Omit<Card, 'secret'>): Promi
   return fact;
 }
 
+/** How doubts about cards that would receive a root key are settled. */
+interface Doubts {
+  /** Cards that a removal removes: whom they added is asked about on a terminal. */
+  readonly leaving: readonly CardFact[];
+  /** Whether `--yes` confirms unknown cards. It does not where it confirms something else. */
+  readonly isConfirmed: boolean;
+}
+
 /**
  * Returns the cards that receive a root key: those that this person vouches for and that can be encrypted to. Unknown
  * ones are asked about, one by one; the others wait.
  */
-async function sure(changes: Changes, cards: readonly CardFact[]): Promise<readonly CardFact[]> {
+async function sure(
+  changes: Changes,
+  cards: readonly CardFact[],
+  { leaving, isConfirmed }: Doubts,
+): Promise<readonly CardFact[]> {
   const { session } = changes;
+  const isAsking = session.prompts.available() && !session.settings.yes;
+  const guestOf = ({ by }: CardFact): string | undefined =>
+    isAsking ? leaving.find(({ id }) => id === by)?.card.name : undefined;
   const found: CardFact[] = [];
   for (const card of cards) {
     const { name, keys } = card.card;
+    if (changes.declined.has(card.id)) continue;
     if (!(await canReceive(keys, systemRandom))) {
       session.warn(`${name} has to wait: cannot encrypt to ${keys.join(', ').slice(0, 60)}`);
       continue;
     }
-    const why = doubtOf(changes, card);
+    const host = guestOf(card);
+    const why = doubtOf(changes, card) ?? (host && `was added by ${host}, who is removed now`);
     if (why === undefined) found.push(card);
-    else if (session.settings.yes || (await asked(changes, card, why))) {
+    else if ((isConfirmed && session.settings.yes) || (await asked(changes, card, why))) {
       changes.answerFor(card);
       found.push(card);
     } else {
+      changes.declined.add(card.id);
       session.warn(
         `${name} ${why}, and does not get the keys (${keys.join(', ').slice(0, 60)}; to pass them on, run "coffer team settle --yes")`,
       );
@@ -120,24 +138,43 @@ function doubtOf(changes: Changes, card: CardFact): string | undefined {
 }
 
 async function asked({ session }: Changes, { card }: CardFact, why: string): Promise<boolean> {
-  if (!session.prompts.available()) return false;
+  // A yes to something else is none to this.
+  if (!session.prompts.available() || session.settings.yes) return false;
   return session.prompts.confirm(
     `${card.name} (${card.keys.join(', ').slice(0, 80)}) ${why}. Give ${card.name} the keys?`,
   );
 }
 
+const ADMIN_STAYS = 'at least one admin must stay';
+const isAdmin = ({ card }: CardFact): boolean => card.sign !== undefined;
+
+/**
+ * Checks that a removal leaves an admin.
+ * @throws `conflict` if it does not
+ */
+export function requireStayingAdmin({ state }: Pick<Changes, 'state'>, leaving: readonly CardFact[]): void {
+  if (leaving.length === 0 || state.cards.some((card) => isAdmin(card) && !leaving.includes(card))) return;
+  throw conflict(ADMIN_STAYS);
+}
+
 /**
  * Creates a root key for all except the persons who leave; if nobody leaves, it joins two root keys of concurrent
  * removals.
+ * @param isConfirmed whether `--yes` confirms unknown cards
  */
-export async function newEpoch(changes: Changes, leaving: readonly CardFact[]): Promise<Fact> {
+export async function newEpoch(
+  changes: Changes,
+  leaving: readonly CardFact[],
+  isConfirmed = false,
+): Promise<Fact> {
   const { state, roots } = changes;
   const out = new Set(leaving.map(({ id }) => id));
   const stay = await sure(
     changes,
     state.cards.filter(({ id }) => !out.has(id)),
+    { leaving, isConfirmed },
   );
-  if (!stay.some(({ card }) => card.sign !== undefined)) throw conflict('at least one admin must stay');
+  if (!stay.some(isAdmin)) throw conflict(ADMIN_STAYS);
   await roots.openAll();
   if (!state.newest.some((id) => roots.known.has(id))) {
     throw denied('none of your keys opens any of the newest root keys', {
@@ -202,15 +239,17 @@ export async function newVersion(changes: Changes, key: string): Promise<Fact> {
  * Completes the work left by a merge or by an interrupted removal: a root key that only the team has, slots for waiting
  * persons, and a version of each key.
  * @param anew name of a person who gets another slot even if there is one, in case its ciphertext omits them
+ * @param isConfirmed whether `--yes` confirms unknown cards
  */
-export async function settleKeys(changes: Changes, anew?: string): Promise<void> {
-  if (changes.state.believed.length === 0) await newEpoch(changes, []);
+export async function settleKeys(changes: Changes, anew?: string, isConfirmed = false): Promise<void> {
+  if (changes.state.believed.length === 0) await newEpoch(changes, [], isConfirmed);
   const waits = (epoch: Fact, card: CardFact): boolean =>
     !givenTo(changes.state, epoch.id).has(card.id) || card.card.name === anew;
   const waiting = changes.state.cards.filter((card) =>
     changes.state.believed.some((epoch) => waits(epoch, card)),
   );
-  const fit = new Set((await sure(changes, waiting)).map(({ id }) => id));
+  const sureOnes = await sure(changes, waiting, { leaving: [], isConfirmed });
+  const fit = new Set(sureOnes.map(({ id }) => id));
   for (const epoch of changes.state.believed) {
     for (const card of changes.state.cards.filter(({ id }) => fit.has(id))) {
       if (!waits(epoch, card)) continue;

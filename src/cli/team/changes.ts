@@ -56,6 +56,8 @@ export class Changes {
   readonly #facts: Map<string, Fact>;
   readonly #seen: string[];
   readonly #trusted: Set<string>;
+  /** Cards that are not given keys by this command, so that nobody is asked about them twice. */
+  readonly declined = new Set<string>();
   #state: Judgement;
   #roots: Roots;
   #heads: readonly string[] | undefined;

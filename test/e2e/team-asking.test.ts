@@ -1,0 +1,63 @@
+import { describe, expect, it } from 'vitest';
+import { factsOf, type Person, pull, push, save, team } from './team-people.ts';
+import { canUseTerminals, onTerminal } from './terminal.ts';
+
+/** Bob, an admin, has added Erin; Alice has pulled, and does not know her. */
+async function withGuest() {
+  const { people, alice, others } = await team('bob');
+  const [bob] = others as [Person];
+  const erin = people.person('erin');
+  await bob.place.ok(['team', 'add', '-q', 'erin', erin.key]);
+  push(bob);
+  pull(alice);
+  return { alice, erin };
+}
+
+describe('a removal', () => {
+  it('that will be refused is refused before anybody is asked', async () => {
+    const { alice, others } = await team('dave');
+    const [dave] = others as [Person];
+    expect(await dave.place.refused('team remove alice', 4)).toContain('dave is a user');
+    expect(await alice.place.refused('team remove alice', 1)).toBe('coffer: at least one admin must stay');
+    expect(await alice.place.refused('team remove dave', 2)).toContain('cannot prompt for confirmation');
+    save(alice);
+  });
+
+  it('gives no keys, by a yes to the removal, to somebody whom this machine does not know', async () => {
+    const { alice, erin } = await withGuest();
+    const removed = await alice.place.run('team remove bob --yes');
+    expect(removed).toMatchObject({ exitCode: 0 });
+    expect(removed.stderr).toContain('members added by the removed member stay: erin');
+    expect(removed.stderr).toMatch(/erin was added by bob at .*, and does not get the keys/);
+    push(alice);
+    pull(erin);
+    const first = factsOf(erin).find((path) => path.startsWith('store.')) ?? '';
+    await erin.place.ok(['team', 'trust', '-q', first.slice(-32)]);
+    expect((await erin.place.run('secrets get -q app.env DB')).exitCode).toBe(4);
+    // Once somebody has said that she is right, she has them.
+    await alice.place.ok('team settle -q --yes');
+    push(alice);
+    pull(erin);
+    expect(await erin.place.ok('secrets get -q app.env DB')).toBe('s3cret');
+  });
+
+  it.skipIf(!canUseTerminals)(
+    'asks on a terminal about everybody whom the removed one has added',
+    async () => {
+      const { alice } = await withGuest();
+      await alice.place.ok('team settle -q --yes');
+      const { exitCode, text } = onTerminal(alice.place, 'coffer team remove bob', {
+        steps: [
+          ['Remove bob', 'y\r'],
+          ['Give erin the keys', 'n\r'],
+        ],
+      });
+      expect({ exitCode, text }).toMatchObject({ exitCode: 0 });
+      expect(text.replace(/\s+/g, ' ')).toMatch(/was added by bob/);
+      const listed = (await alice.place.json('team list -q')) as {
+        members: { name: string; waits: boolean }[];
+      };
+      expect(listed.members.find(({ name }) => name === 'erin')?.waits).toBe(true);
+    },
+  );
+});
