@@ -5,6 +5,7 @@ import { version } from '../ground/version.ts';
 declare const DRAWN_HELP: string | undefined;
 
 const STANDARD_OUTPUT = 1;
+const STANDARD_ERROR = 2;
 
 /**
  * Answers requests for a fixed text before the rest of the program is loaded: scripts ask for the version, and the
@@ -22,9 +23,11 @@ export function answerAtOnce(argv: readonly string[]): boolean {
 }
 
 function textFor(word: string): string | undefined {
-  if (word === '--version' || word === '-V' || word === 'version') return `coffer ${version}\n`;
+  if (word === '--version' || word === '-V') return `coffer ${version}\n`;
+  const isTerminal = (descriptor: number) => process.getBuiltinModule('node:tty').isatty(descriptor);
+  // To a user, the command also says how to upgrade.
+  if (word === 'version') return isTerminal(STANDARD_ERROR) ? undefined : `coffer ${version}\n`;
   if (word !== '--help' && word !== '-h') return undefined;
   // On a terminal, help is formatted for the width of the window, in colour.
-  const isTerminal = process.getBuiltinModule('node:tty').isatty(STANDARD_OUTPUT);
-  return typeof DRAWN_HELP === 'string' && !isTerminal ? DRAWN_HELP : undefined;
+  return typeof DRAWN_HELP === 'string' && !isTerminal(STANDARD_OUTPUT) ? DRAWN_HELP : undefined;
 }

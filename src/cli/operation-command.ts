@@ -25,8 +25,9 @@ import { DONE, FAILED, NOT_VALID } from './exit-codes.ts';
 import { hashedMainInput, mainInput, type TypedInput } from './files/main-input.ts';
 import { checkTyped, type RawValues, rawValues } from './files/operation-values.ts';
 import { type OutPlace, outPlaceOf, refuseSameFile } from './files/out-file.ts';
-import { type Destination, formatFor, printResult } from './files/output.ts';
+import { type Destination, formatFor, printResult, resultBytes } from './files/output.ts';
 import { type Given, textOption } from './given.ts';
+import { COPY } from './parse/copy-option.ts';
 import {
   ALL,
   BASE64,
@@ -42,6 +43,8 @@ import {
   plainExamples,
   specOf,
 } from './parse/operation-spec.ts';
+import type { Copier } from './processes/clipboard.ts';
+import { clipboardFor } from './processes/clipboard-for.ts';
 import type { Session } from './session.ts';
 import type { OutputFormat } from './settings.ts';
 import { foreseen } from './terminal/report.ts';
@@ -93,6 +96,7 @@ class Execution {
   #out: OutPlace | undefined;
   #isWhole = true;
   #unchanged = 0;
+  #clipboard: Copier | undefined;
 
   constructor(session: Session, operation: Operation, spec: OperationSpec, given: Given) {
     this.#session = session;
@@ -109,6 +113,7 @@ class Execution {
     refuseSameFile(this.#option(IN), this.#option(OUT));
     const force = this.#spec.replaces && this.#given.options.has(FORCE);
     this.#out = await outPlaceOf(this.#session, this.#given.options, force);
+    if (this.#given.options.has(COPY)) this.#clipboard = await clipboardFor(this.#session);
     if (batch !== undefined) return this.#runBatch(typed, batch);
     const confirm = cli.asksFor?.(checked) === false ? undefined : cli.confirm;
     if (confirm !== undefined) this.#session.requireConsent();
@@ -262,6 +267,10 @@ class Execution {
    */
   async #print(result: unknown, destination: Destination): Promise<void> {
     const { cli = {}, capability } = this.#operation;
+    if (this.#clipboard !== undefined && cli.result !== undefined) {
+      await this.#clipboard.copy(resultBytes(result, cli.result));
+      return;
+    }
     let why: unknown;
     try {
       if (

@@ -3,6 +3,7 @@ import type { Operation } from '../operations/declaration/operation.ts';
 import { AGENT_PROCESS } from './agent/agent-process.ts';
 import type { Command, CommandLeaf, Group, Node, Section } from './command.ts';
 import { commandOf } from './operation-command.ts';
+import { CLIPBOARD_PROCESS } from './processes/clipboard-process.ts';
 
 /** Summaries of the groups of the catalogue. */
 const GROUP_SUMMARIES: Readonly<Record<string, string>> = {
@@ -43,6 +44,7 @@ const storeless = () => import('./commands/storeless.ts');
 const init = () => import('./commands/init.ts');
 const status = () => import('./commands/status.ts');
 const slots = () => import('./commands/slots.ts');
+const clipboard = () => import('./commands/clipboard.ts');
 const passphrase = () => import('./commands/passphrase.ts');
 const store = () => import('./commands/store.ts');
 const envelopes = () => import('./commands/envelope.ts');
@@ -101,6 +103,7 @@ const storeCommands: Readonly<Record<string, Node>> = {
     withdraw: own('Stop offering a key to other programs', agentOffers, 'withdraw'),
     list: own('List the keys offered to other programs', agentOffers, 'list'),
   }),
+  [CLIPBOARD_PROCESS]: { ...own('Clear the clipboard later', clipboard, 'inBackground'), hidden: true },
   [AGENT_PROCESS]: { ...own('Run the agent in the background', agentRun, 'inBackground'), hidden: true },
   slots: group('slots', {
     list: own('List the key slots', slots, 'list'),

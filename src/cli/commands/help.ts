@@ -77,6 +77,7 @@ const VARIABLES: readonly (readonly [name: string, meaning: string])[] = [
     'COFFER_ASKPASS, SSH_ASKPASS',
     'program the agent runs to confirm the use of a key ("agent offer --confirm")',
   ],
+  ['COFFER_CLIPBOARD_SECONDS', 'seconds after which the clipboard is cleared that --copy filled (45)'],
   ['COFFER_NO_PROMPT', 'if set, never prompt; fail if input is missing (--no-prompt)'],
   ['HTTPS_PROXY, HTTP_PROXY, NO_PROXY', 'proxy for connections to servers, except on this machine'],
   ['COFFER_DEBUG', 'if set, print stack traces for errors'],

@@ -1,3 +1,4 @@
+import { utf8 } from '../../ground/bytes.ts';
 import { asCofferError, type CofferError, notFound } from '../../ground/errors.ts';
 import { pathOf, placeOf, type ScalarPlace, type ScalarType } from '../../secret-files/format.ts';
 import { isSecret } from '../../secret-files/rules.ts';
@@ -9,8 +10,10 @@ import { inputText, MAX_INPUT_BYTES, openInput } from '../files/input.ts';
 import { outPlaceOf } from '../files/out-file.ts';
 import { printDocument } from '../files/output.ts';
 import { type Given, textOption } from '../given.ts';
+import { COPY, copyOption } from '../parse/copy-option.ts';
 import { takingFile } from '../parse/everywhere.ts';
 import { IN, outOptions } from '../parse/operation-spec.ts';
+import { clipboardFor } from '../processes/clipboard-for.ts';
 import { committedFile } from '../secret-files/committed.ts';
 import {
   Files,
@@ -38,18 +41,21 @@ const VALUE = 'VALUE';
 
 export const get: Command = {
   arguments: [oneFile, nameArgument],
-  options: [formatOption, ...outOptions],
+  options: [formatOption, copyOption, ...outOptions],
   details: 'Prints only the value, without the quotes it has in the file.',
   examples: [
     ['coffer secrets get .env DATABASE_URL', 'Print a value'],
     ['coffer secrets get prod.yaml tls.key --out tls.key', 'Write a value to a file'],
+    ['coffer secrets get .env API_TOKEN --copy', 'Copy a value to the clipboard, for 45s'],
   ],
   async run(session, { arguments: [path = '', name = ''], options }) {
     const out = await outPlaceOf(session, options);
+    const clipboard = options.has(COPY) ? await clipboardFor(session) : undefined;
     const read = await new Files(session, options).open(path);
     const place = found(read, name);
     const text = place.sealed === undefined ? place.text : (await opened(session, read, place)).text;
-    await printExactly(session, out, 'value', text);
+    if (clipboard === undefined) await printExactly(session, out, 'value', text);
+    else await clipboard.copy(utf8(text));
     return DONE;
   },
 };

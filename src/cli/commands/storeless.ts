@@ -1,5 +1,6 @@
 import { readFileSync, realpathSync } from 'node:fs';
 import { dirname, join } from 'node:path';
+import { utf8 } from '../../ground/bytes.ts';
 import { version as number } from '../../ground/version.ts';
 import { diskError } from '../../store/backends/files/disk-errors.ts';
 import { generateMasterKey } from '../../store/master-key.ts';
@@ -7,11 +8,14 @@ import type { Command } from '../command.ts';
 import { DONE } from '../exit-codes.ts';
 import { outPlaceOf } from '../files/out-file.ts';
 import { jsonText, printResult } from '../files/output.ts';
+import { COPY, copyOption } from '../parse/copy-option.ts';
 import { outOptions } from '../parse/operation-spec.ts';
+import { clipboardFor } from '../processes/clipboard-for.ts';
+import { upgradeText } from '../upgrade.ts';
 
 export const keygen: Command = {
   arguments: [],
-  options: outOptions,
+  options: [copyOption, ...outOptions],
   details:
     'A master key is 32 random bytes in base64. Set it in COFFER_MASTER_KEY, or save it to a file and pass that with --key-file.',
   examples: [
@@ -20,7 +24,12 @@ export const keygen: Command = {
   ],
   async run(session, { options }) {
     const file = await outPlaceOf(session, options);
+    const clipboard = options.has(COPY) ? await clipboardFor(session) : undefined;
     const data = { master_key: generateMasterKey() };
+    if (clipboard !== undefined) {
+      await clipboard.copy(utf8(data.master_key));
+      return DONE;
+    }
     const shape = { result: { member: 'master_key', as: 'text' } } as const;
     await printResult(session, data, shape, { file, keepBase64: true });
     return DONE;
@@ -36,23 +45,40 @@ export const version: Command = {
       help: 'Print third-party licenses instead of the version.',
     },
   ],
-  details: 'Same as "coffer --version". With -o json, prints an object with only the version number.',
+  details:
+    'On a terminal, also says how to upgrade this copy. Otherwise same as "coffer --version". With -o json, prints an object with only the version number.',
   examples: [
     ['coffer version', 'Print the version'],
     ['coffer version -o json', 'Print the version for a script'],
     ['coffer version --licenses | less', 'Show the full third-party licenses'],
   ],
-  async run({ streams: { out }, settings: { format } }, { options }) {
+  async run(session, { options }) {
+    const {
+      streams: { out },
+      settings: { format },
+    } = session;
     const isJson = format === 'json';
     if (options.has('licenses')) {
       const licenses = thirdPartyLicenses();
       out.write(isJson ? jsonText({ licenses }, out.isTerminal) : licenses);
     } else {
       out.write(isJson ? jsonText({ version: number }, out.isTerminal) : `coffer ${number}\n`);
+      if (!isJson) session.remark(`To upgrade this copy: ${upgradeText(installedAs())}.`);
     }
     return DONE;
   },
 };
+
+/** Returns the path of this program, by which it is known how it was installed. */
+function installedAs(): string {
+  const [, script = ''] = process.argv;
+  const file = process.getBuiltinModule('node:sea').isSea() ? process.execPath : script;
+  try {
+    return realpathSync(file);
+  } catch {
+    return file;
+  }
+}
 
 const LICENSES = 'THIRD-PARTY-LICENSES';
 

@@ -122,6 +122,12 @@ async function rendered(
   return terminal && session.settings.format === undefined ? visibleLines(text) : text;
 }
 
+/** Returns the bytes of a result that is one value. */
+export function resultBytes(data: unknown, { member, as }: NonNullable<OutputShape['result']>): Buffer {
+  const text = cellText(memberOf(data, member));
+  return as === 'base64' ? decodeBase64(text) : Buffer.from(text);
+}
+
 /** Returns the lines of a text result for `-o raw`. */
 export function rawLines(data: unknown, shape: OutputShape): readonly string[] {
   if (shape.lines !== undefined) return shape.lines(data);

@@ -7,6 +7,7 @@ import { routesOf } from '../../operations/declaration/route.ts';
 import type { ArgumentSpec, CommandSpec, OptionSpec } from '../command.ts';
 import { type Given, textOption } from '../given.ts';
 import { inFlags } from '../terminal/flag-names.ts';
+import { copyOption, copyOptionBeside } from './copy-option.ts';
 import { switching, taking, takingFile } from './everywhere.ts';
 
 /** Command-line syntax of an operation, derived completely from its declaration. */
@@ -249,6 +250,7 @@ function shapeOptions(shape: CommandShape, batch: string | undefined): readonly 
     options.push({ flag: ALL, takes: 'nothing', help: 'List all pages.', excludes: ['page', 'page-size'] });
   }
   if (shape.makes) options.push(ifMissing);
+  if (shape.copies) options.push(batch === undefined ? copyOption : copyOptionBeside(BATCH));
   options.push(outOption);
   return options;
 }

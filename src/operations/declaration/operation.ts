@@ -198,6 +198,8 @@ export interface CliShape<D> {
   readonly largeInput?: LargeInput;
   /** Member of `data` that is printed alone for raw output: text with a newline, or bytes without. */
   readonly result?: { readonly member: string; readonly as: 'text' | 'base64' | 'lines' };
+  /** Present if the result is a secret that a person uses elsewhere: `--copy` puts it on the clipboard. */
+  readonly copies?: true;
   /** Returns the lines of raw output, if it is not one member of `data`. */
   lines?(data: D): readonly string[];
   /**

@@ -35,6 +35,7 @@ export const declaration = transitOperation({
     batch: contextsApart,
     input: { param: 'ciphertext', as: 'text' },
     result: { member: 'plaintext', as: 'base64' },
+    copies: true,
     examples: [
       ['coffer transit decrypt orders service:v1:…', 'Decrypt a ciphertext given as an argument'],
       ['coffer transit decrypt orders --in card.enc --out card.txt', 'Read from a file and write to a file'],

@@ -33,6 +33,7 @@ export const declaration = transitTool({
   },
   cli: {
     result: { member: 'random_bytes', as: 'text' },
+    copies: true,
     examples: [['coffer transit random 16 --format hex', 'Print 128 random bits']],
   },
   async run({ core }, values) {

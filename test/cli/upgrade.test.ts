@@ -1,0 +1,15 @@
+import { describe, expect, it } from 'vitest';
+import { upgradeText } from '../../src/cli/upgrade.ts';
+
+describe('a copy of the program', () => {
+  it.each([
+    ['/usr/lib/node_modules/coffer/bin/coffer', [], 'npm install -g ./coffer-VERSION.tgz'],
+    ['/opt/homebrew/Cellar/coffer/0.2.0/bin/coffer', [], 'brew upgrade coffer'],
+    ['/usr/bin/coffer', ['/var/lib/dpkg/info/coffer.list'], 'apt install ./coffer_VERSION_ARCH.deb'],
+    ['/usr/bin/coffer', [], 'use the package manager that installed it'],
+    ['/home/ada/coffer/bin/coffer', ['/home/ada/coffer/.git'], 'git pull, then npm ci'],
+    ['/home/ada/.local/bin/coffer', [], 'run install.sh of the new release again, or replace the executable'],
+  ])('at %s, where there is %j, is upgraded by "%s"', (program, there: readonly string[], text) => {
+    expect(upgradeText(program, (path) => there.includes(path))).toBe(text);
+  });
+});
