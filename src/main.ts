@@ -1,8 +1,23 @@
+import { writeFileSync } from 'node:fs';
 import { answerAtOnce } from './cli/answers.ts';
 import { DONE, FAILED } from './cli/exit-codes.ts';
 
+/** Commands that run for long, so that users find them in the list of processes. */
+const LASTING: ReadonlySet<string> = new Set(['serve', 'serve-worker', 'kms', 'agent', 'agent-process']);
+
+/** Sets the name that `ps` and `top` show, in place of that of Node's main thread. Arguments stay as they are. */
+function nameProcess(argv: readonly string[]): void {
+  if (process.platform !== 'linux' || !argv.some((word) => LASTING.has(word))) return;
+  try {
+    writeFileSync('/proc/self/comm', 'coffer');
+  } catch {
+    // Without /proc, or if it belongs to root, the name stays.
+  }
+}
+
 /** Runs the command: arguments and streams in, exit code out. */
 export async function main(argv: readonly string[]): Promise<number> {
+  nameProcess(argv);
   const { runCommandLine } = await import('./cli/command-line.ts');
   const { standardStreams } = await import('./cli/terminal/streams.ts');
   return runCommandLine(argv, standardStreams(), process.env);

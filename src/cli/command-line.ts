@@ -29,7 +29,9 @@ export async function runCommandLine(
     if (invocation === undefined) return DONE;
     return await runInvocation(invocation, streams, environment, prompts);
   } catch (error) {
-    return reportError(error, streams, environment, invocation);
+    // A command line that cannot be parsed may still say that it wants no colour.
+    const isPlain = invocation === undefined && argv.includes('--no-color');
+    return reportError(error, streams, isPlain ? { ...environment, NO_COLOR: '1' } : environment, invocation);
   }
 }
 

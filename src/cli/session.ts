@@ -60,7 +60,7 @@ export class Session {
 
   /** Prints a message that is not a result. Names in it may be from any source. */
   say(line: string): void {
-    if (!this.settings.quiet) this.#write(visible(line));
+    if (!this.settings.quiet) this.write(visible(line));
   }
 
   /** Prints a message only on a terminal, since scripts do not need it. */
@@ -70,15 +70,20 @@ export class Session {
 
   /** Prints an error that does not end the command by itself. */
   fail(text: string): void {
-    this.#write(`coffer: ${visible(text)}`);
+    this.write(`coffer: ${visible(text)}`, 'error');
   }
 
-  #write(line: string): void {
-    this.streams.err.write(messageLine(this.streams.err, line));
+  /**
+   * Prints a line of printable characters on standard error.
+   * @param alarm kind of an error or a warning, which is coloured
+   */
+  write(line: string, alarm?: 'error' | 'warning'): void {
+    const { err } = this.streams;
+    err.write(messageLine(err, line, this.settings.colourAllowed ? alarm : undefined));
   }
 
   warn(text: string): void {
-    this.say(`coffer: warning: ${text}`);
+    if (!this.settings.quiet) this.write(visible(`coffer: warning: ${text}`), 'warning');
   }
 
   /**

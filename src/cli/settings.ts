@@ -48,15 +48,19 @@ export function resolveSettings(everywhere: ReadonlyMap<string, OptionValue>, en
     format: formatOf(textOption(everywhere, 'output')),
     quiet: everywhere.has('quiet'),
     colourAllowed:
+      isColourAllowed(environment) &&
       !everywhere.has('no-color') &&
-      fromEnvironment('NO_COLOR') === undefined &&
-      environment['TERM'] !== 'dumb',
+      fromEnvironment('NO_COLOR') === undefined,
     /** Whether tables are drawn with ASCII only. */
     plainLines: environment['TERM'] === 'dumb' || isPlainLocale(environment),
     yes: everywhere.has('yes'),
     mayAsk: !everywhere.has('no-prompt') && fromEnvironment('COFFER_NO_PROMPT') === undefined,
   } as const;
 }
+
+/** Whether the environment allows colour on a terminal. */
+export const isColourAllowed = (environment: Environment): boolean =>
+  !environment['NO_COLOR'] && environment['TERM'] !== 'dumb';
 
 /** Whether the character locale has ASCII only. */
 function isPlainLocale(environment: Environment): boolean {

@@ -7,7 +7,6 @@ import { mayReplace, type OutPlace, outPlaceOf, refuseSameFile } from '../files/
 import { type Given, textOption, textsOption } from '../given.ts';
 import { FORCE, IN, OUT } from '../parse/operation-spec.ts';
 import type { Session } from '../session.ts';
-import { messageLine } from '../terminal/message.ts';
 import { errorLine } from '../terminal/report.ts';
 import { OUT_DIR } from './options.ts';
 
@@ -214,8 +213,7 @@ export async function forEachFile<F extends { readonly from: string | undefined 
         const known = asCofferError(error);
         if (known === undefined) throw error;
         beforeMessage();
-        const { err } = session.streams;
-        err.write(messageLine(err, errorLine(`${file.from}: ${known.message}`, undefined, known.hint)));
+        session.write(errorLine(`${file.from}: ${known.message}`, undefined, known.hint), 'error');
         outcomes[index] = { exitCode: exitCodeOf[known.kind] };
       }
     }

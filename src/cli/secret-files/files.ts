@@ -12,7 +12,6 @@ import { printDocument, printResult } from '../files/output.ts';
 import { type Given, textOption } from '../given.ts';
 import { taking } from '../parse/everywhere.ts';
 import type { Session } from '../session.ts';
-import { messageLine } from '../terminal/message.ts';
 import { errorLine } from '../terminal/report.ts';
 import { Rulebook } from './rulebook.ts';
 import { FILE, type OpenFile, openOrNewFile, openSecretFile, replaceSecretFile } from './secret-file.ts';
@@ -120,8 +119,7 @@ export class Outcomes {
 
   /** Prints an error, and keeps the exit code of the first one. */
   failed(error: CofferError): void {
-    const { err } = this.#session.streams;
-    err.write(messageLine(err, errorLine(error.message, undefined, error.hint)));
+    this.#session.write(errorLine(error.message, undefined, error.hint), 'error');
     if (this.exitCode === DONE) this.exitCode = exitCodeOf[error.kind];
   }
 

@@ -3,6 +3,9 @@ import { openSync } from 'node:fs';
 import { confirm, password } from '@inquirer/prompts';
 import { Interrupted } from './streams.ts';
 
+/** The library puts a green check mark before every answer, also before a wrong passphrase and before "No". */
+const theme = { prefix: '?' };
+
 interface PromptStreams {
   readonly input: NodeJS.ReadableStream;
   readonly output: NodeJS.WritableStream;
@@ -13,7 +16,7 @@ interface PromptStreams {
  * @param device source of the answer; standard input by default
  */
 export const askSecret = (message: string, device: string | undefined): Promise<string> =>
-  ask(device, (context) => password({ message, mask: false }, context));
+  ask(device, (context) => password({ message, mask: false, theme }, context));
 
 /**
  * Asks a yes-or-no question; Enter means no.
@@ -25,12 +28,13 @@ export const askWhether = (
   ended?: AbortSignal,
 ): Promise<boolean> =>
   ask(device, (context) =>
-    confirm({ message, default: false }, ended === undefined ? context : { ...context, signal: ended }).catch(
-      (error: unknown) => {
-        if (ended?.aborted) return false;
-        throw error;
-      },
-    ),
+    confirm(
+      { message, default: false, theme },
+      ended === undefined ? context : { ...context, signal: ended },
+    ).catch((error: unknown) => {
+      if (ended?.aborted) return false;
+      throw error;
+    }),
   );
 
 async function ask<T>(

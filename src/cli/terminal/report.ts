@@ -2,6 +2,7 @@ import { asCofferError, type CofferError, unavailable } from '../../ground/error
 import type { Invocation } from '../command.ts';
 import { DONE, exitCodeOf, FAILED, INTERRUPTED } from '../exit-codes.ts';
 import type { Environment } from '../given.ts';
+import { isColourAllowed } from '../settings.ts';
 import { inFlags } from './flag-names.ts';
 import { messageLine } from './message.ts';
 import { ClosedPipe, Interrupted, type Streams } from './streams.ts';
@@ -23,21 +24,23 @@ export function reportError(
     streams.err.write('\n');
     return INTERRUPTED;
   }
+  const alarm = isColourAllowed(environment) && !invocation?.everywhere.has('no-color') ? 'error' : undefined;
+  const print = (line: string): void => streams.err.write(messageLine(streams.err, line, alarm));
   if (environment['COFFER_DEBUG']) streams.err.write(`${visibleLines(stackOf(error))}\n`);
   const known = asCofferError(error);
   const platform = known === undefined ? platformMessage(error) : undefined;
   if (platform !== undefined) {
-    streams.err.write(messageLine(streams.err, errorLine(platform, undefined, undefined)));
+    print(errorLine(platform, undefined, undefined));
     return FAILED;
   }
   if (known === undefined) {
     const text = `coffer: unexpected: ${visible(messageOf(error))} (COFFER_DEBUG=1 shows where; please report it)`;
-    streams.err.write(messageLine(streams.err, text));
+    print(text);
     return FAILED;
   }
   const labels = (field: string) => invocation?.command.labelOf?.(field);
   const [message, hint = ''] = [known.message, known.hint].map((text) => text && inFlags(text, labels));
-  streams.err.write(messageLine(streams.err, errorLine(message ?? '', labelOf(known, invocation), hint)));
+  print(errorLine(message ?? '', labelOf(known, invocation), hint));
   return exitCodeOf[known.kind];
 }
 
