@@ -27,6 +27,12 @@ sys.exit(10 + count)
 `;
 
 describe.skipIf(!canUseTerminals)('coffer exec on a terminal', () => {
+  it('says that nothing was decrypted, if no file is given and no variable is encrypted', async () => {
+    const { text } = onTerminal(await place(), 'coffer exec -- echo hello');
+    expect(text.replaceAll('\n', ' ')).toContain('nothing was decrypted (see -f).');
+    expect(text).toContain('hello');
+  });
+
   it('gives the program the terminal', async () => {
     const { text, exitCode } = onTerminal(
       await place(),

@@ -85,6 +85,8 @@ export const command: Command = {
       session.fail(isVariablesFile(name) ? `${why} (did you mean -f ${name}?)` : why);
       return found.kind === 'not-found' ? NOT_FOUND : NOT_EXECUTABLE;
     }
+    if (textsOption(given.options, 'file').length === 0 && variables.decrypted.length === 0)
+      session.remark('No file was given and no variable is encrypted: nothing was decrypted (see -f).');
     if (mask !== undefined) session.streams.out.write(mask([...variables.decrypted]));
     return start(session, given, { path: found.path, words: [name, ...rest], variables });
   },
