@@ -2,7 +2,7 @@ import { closeSync, fstatSync, openSync, statSync, write } from 'node:fs';
 import { invalid } from '../../ground/errors.ts';
 import { answered } from '../../ground/pause.ts';
 import { isAge } from '../../transit/envelope/age/detect.ts';
-import type { AgeIdentity, Recipient } from '../../transit/envelope/age/recipients.ts';
+import type { AgeIdentity, AnyRecipient } from '../../transit/envelope/age/recipients.ts';
 import { Lookahead } from '../../transit/envelope/lookahead.ts';
 import type { DataKeys, RewritableFile } from '../../transit/envelope/ports.ts';
 import { rewrapEnvelope } from '../../transit/envelope/rewrap.ts';
@@ -105,7 +105,7 @@ async function isAgeFile(path: string): Promise<boolean> {
 
 interface Others {
   readonly identities: readonly AgeIdentity[];
-  readonly recipients: readonly Recipient[];
+  readonly recipients: readonly AnyRecipient[];
 }
 
 async function othersOf(

@@ -75,7 +75,7 @@ const VARIABLES: readonly (readonly [name: string, meaning: string])[] = [
   ['VAULT_ADDR', 'server to use if COFFER_ADDR is not set and no store exists'],
   [
     'COFFER_ASKPASS, SSH_ASKPASS',
-    'program the agent runs to confirm the use of a key ("agent offer --confirm")',
+    'program that asks where there is no terminal: the agent ("agent offer --confirm"), plugins of age',
   ],
   ['COFFER_CLIPBOARD_SECONDS', 'seconds after which the clipboard is cleared that --copy filled (45)'],
   ['COFFER_NO_PROMPT', 'if set, never prompt; fail if input is missing (--no-prompt)'],

@@ -19,13 +19,13 @@ import { printDocument } from '../files/output.ts';
 import { textOption } from '../given.ts';
 import { taking } from '../parse/everywhere.ts';
 import { workingTree } from '../repository/git.ts';
-import { findIdentities, type PersonalKey } from '../secrets/identities.ts';
-import { namedIdentities } from '../secrets/named-identities.ts';
+import type { PersonalKey } from '../secrets/identities.ts';
 import type { Session } from '../session.ts';
 import { newVersion } from '../team/acts.ts';
 import { Changes, freshRoot, sayOnlyWay, timeNow } from '../team/changes.ts';
 import { openKeyring } from '../team/keyring.ts';
 import { TeamMemory } from '../team/memory.ts';
+import { keyringIdentities } from '../team/own-keys.ts';
 import { type KeyringPlace, placeIn } from '../team/place.ts';
 import { identityIn, identityOption } from './team.ts';
 
@@ -62,7 +62,7 @@ export const init: Command = {
     if (!isKeyName(key))
       throw invalid(`invalid key name ${JSON.stringify(key)}`, { field: 'key', hint: 'use --key NAME' });
     refuseOuterKey(place, key);
-    const { keys } = await findIdentities(session, namedIdentities(session.environment, identityIn(options)));
+    const { keys } = await keyringIdentities(session, identityIn(options));
     const own = keys.find(({ signer }) => signer !== undefined) ?? keys[0];
     if (own === undefined) {
       throw notFound('no private key found', {

@@ -6,10 +6,12 @@ import { type Runner, resultOf } from '../../operations/declaration/operation.ts
 import { sshBlob } from '../../signatures/ssh-key.ts';
 import type { Stanza } from '../../transit/envelope/age/header.ts';
 import { passphraseIdentity, SCRYPT } from '../../transit/envelope/age/passphrase.ts';
+import { pluginIdentity, pluginOfIdentity } from '../../transit/envelope/age/plugin.ts';
 import { type AgeIdentity, ageIdentity } from '../../transit/envelope/age/recipients.ts';
 import { sshIdentity } from '../../transit/envelope/age/ssh.ts';
 import { inputText } from '../files/input.ts';
 import { type Given, textOption, textsOption } from '../given.ts';
+import { pluginHost } from '../secrets/plugins.ts';
 import { passphraseIn, readKeyFile } from '../secrets/secret-sources.ts';
 import { sshPrivateKeyIn } from '../secrets/ssh-private-keys.ts';
 import type { Session } from '../session.ts';
@@ -26,9 +28,11 @@ export async function identitiesOf(
   options: Given['options'],
   name: string | undefined,
 ): Promise<readonly AgeIdentity[]> {
-  const identities = [passphraseIdentity(oncePassphrase(session, options))];
+  const identities: AgeIdentity[] = [];
   const files = textsOption(options, IDENTITY);
   for (const path of files) identities.push(...(await identitiesIn(session, path)));
+  // After those of the files: a plugin may know the passphrase.
+  identities.push(passphraseIdentity(oncePassphrase(session, options)));
   if (name !== undefined || files.length === 0) identities.push(storeIdentity(session, name));
   return identities;
 }
@@ -57,13 +61,20 @@ async function identitiesIn(session: Session, path: string): Promise<readonly Ag
   const text = inputText(readKeyFile(path, `--${IDENTITY}`), `--${IDENTITY}`);
   if (text.includes('-----BEGIN ')) return [await sshIdentityIn(session, path, text)];
   const lines = text.split(/\r?\n/).filter((line) => !/^\s*(#|$)/.test(line));
-  if (lines.length > 0 && lines.every((line) => /^\s*AGE-SECRET-KEY-/i.test(line))) {
-    return lines.map((line) => ageIdentity(line.trim()));
+  if (lines.length > 0 && lines.every((line) => /^\s*AGE-(?:SECRET-KEY|PLUGIN)-/i.test(line))) {
+    return lines.map((line) => identityOfLine(session, line.trim()));
   }
   throw invalid(`no private key in ${path}`, {
     field: `--${IDENTITY}`,
-    hint: 'an identity file has AGE-SECRET-KEY- lines or one SSH private key',
+    hint: 'an identity file has AGE-SECRET-KEY- or AGE-PLUGIN- lines, or one SSH private key',
   });
+}
+
+function identityOfLine(session: Session, line: string): AgeIdentity {
+  const plugin = pluginOfIdentity(line);
+  return plugin === undefined
+    ? ageIdentity(line)
+    : pluginIdentity(plugin, line.toUpperCase(), pluginHost(session));
 }
 
 async function sshIdentityIn(session: Session, path: string, text: string): Promise<AgeIdentity> {

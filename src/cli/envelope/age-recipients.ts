@@ -4,7 +4,7 @@ import { recipientVersions } from '../../operations/age-keys.ts';
 import type { Runner } from '../../operations/declaration/operation.ts';
 import { requireTogether } from '../../transit/envelope/age/file.ts';
 import { passphraseRecipient } from '../../transit/envelope/age/passphrase.ts';
-import { ageRecipient, type Recipient } from '../../transit/envelope/age/recipients.ts';
+import { type AnyRecipient, ageRecipient } from '../../transit/envelope/age/recipients.ts';
 import { type Given, textOption, textsOption } from '../given.ts';
 import { fileRecipients, textRecipient } from '../secrets/recipients.ts';
 import { passphraseIn } from '../secrets/secret-sources.ts';
@@ -18,21 +18,21 @@ import { PASSPHRASE_FILE, RECIPIENT } from './age-options.ts';
 export async function recipientsOf(
   session: Session,
   options: Given['options'],
-): Promise<readonly Recipient[]> {
+): Promise<readonly AnyRecipient[]> {
   const words = textsOption(options, RECIPIENT);
   if (words.length === 0) {
     return [passphraseRecipient(await newFilePassphrase(session, options), systemRandom)];
   }
-  const lists: (readonly Recipient[])[] = [];
+  const lists: (readonly AnyRecipient[])[] = [];
   for (const word of words) lists.push(await recipientsFrom(session, word));
   const found = lists.flat();
   requireTogether(found);
   return found;
 }
 
-async function recipientsFrom(session: Session, word: string): Promise<readonly Recipient[]> {
-  if (word.startsWith('@')) return fileRecipients(word.slice(1)).map(({ recipient }) => recipient);
-  const named = textRecipient(word);
+async function recipientsFrom(session: Session, word: string): Promise<readonly AnyRecipient[]> {
+  if (word.startsWith('@')) return fileRecipients(session, word.slice(1)).map(({ recipient }) => recipient);
+  const named = textRecipient(session, word);
   if (named !== undefined) return [named.recipient];
   return [ageRecipient(await latestRecipient(await session.runner(), word, session.settings.mount))];
 }

@@ -6,18 +6,22 @@ import { sshBlob } from '../../signatures/ssh-key.ts';
 import { unspelled } from '../../team/names.ts';
 import { judgeRecipient, sshLineOf } from '../../team/recipients.ts';
 import type { OwnKey } from '../../team/roots.ts';
+import { pluginIdentity, pluginOfIdentity } from '../../transit/envelope/age/plugin.ts';
 import { ageIdentity, recipientOfIdentity } from '../../transit/envelope/age/recipients.ts';
 import { sshIdentity } from '../../transit/envelope/age/ssh.ts';
 import { inputText } from '../files/input.ts';
 import { type Environment, variable } from '../given.ts';
 import type { Session } from '../session.ts';
 import type { NamedIdentities } from './named-identities.ts';
+import { pluginHost } from './plugins.ts';
 import { readKeyFile } from './secret-sources.ts';
 import { sshPrivateKeyIn } from './ssh-private-keys.ts';
 
-/** Private key of a person, found at its usual place. */
+/** Private keys of a person, found at their usual places. */
 
 export interface PersonalKey extends OwnKey {
+  /** Name of the plugin that has the key, whose public key is then unknown: `recipient` is empty. */
+  readonly plugin?: string;
   /** Source of the key in messages. */
   readonly where: string;
   /** Returns the private key, if it can sign; asks for its passphrase. */
@@ -148,17 +152,20 @@ async function keysIn(session: Session, text: string, where: string): Promise<re
     if (judgeRecipient(recipient) === 'good') return [personal(recipient, where, async () => key)];
   }
   const lines = text.split(/\r?\n/).map((line) => line.trim());
-  const secrets = lines.filter((line) => /^AGE-SECRET-KEY-/i.test(line));
+  const secrets = lines.filter((line) => /^AGE-(?:SECRET-KEY|PLUGIN)-/i.test(line));
   const isOnlyKeys = lines.every((line) => line === '' || line.startsWith('#') || secrets.includes(line));
   if (secrets.length > 0 && isOnlyKeys) {
-    return secrets.map((secret) => ({
-      recipient: recipientOfIdentity(secret),
-      where,
-      identity: async () => ageIdentity(secret),
-    }));
+    return secrets.map((secret) => {
+      const plugin = pluginOfIdentity(secret);
+      if (plugin === undefined) {
+        return { recipient: recipientOfIdentity(secret), where, identity: async () => ageIdentity(secret) };
+      }
+      const identity = pluginIdentity(plugin, secret.toUpperCase(), pluginHost(session));
+      return { recipient: '', plugin, where, identity: async () => identity };
+    });
   }
   throw invalid(`no private key in ${where}`, {
     field: where,
-    hint: 'expected AGE-SECRET-KEY- lines or one SSH private key (Ed25519 or RSA)',
+    hint: 'expected AGE-SECRET-KEY- or AGE-PLUGIN- lines, or one SSH private key (Ed25519 or RSA)',
   });
 }

@@ -24,7 +24,8 @@ import { fileRecipients, type NamedRecipient, textRecipient } from './recipients
 export async function wrapSecrets(session: Session, word: string): Promise<readonly WrappedSecret[]> {
   const known = await KnownSlots.of(session.environment, session.settings.storeLocation);
   const secrets: WrappedSecret[] = [];
-  for (const { text, recipient } of recipientsIn(word)) {
+  for (const { text, recipient } of recipientsIn(session, word)) {
+    if (OWN_PLUGIN.test(text)) throw inside();
     const secret = systemRandom.bytes(MASTER_KEY_BYTES);
     const wrapped = await encryptBytes(secret, {
       recipients: [recipient],
@@ -37,15 +38,25 @@ export async function wrapSecrets(session: Session, word: string): Promise<reado
   return secrets;
 }
 
-function recipientsIn(word: string): readonly NamedRecipient[] {
-  if (word.startsWith('@')) return fileRecipients(word.slice(1));
-  const recipient = textRecipient(word);
+function recipientsIn(session: Session, word: string): readonly NamedRecipient[] {
+  if (word.startsWith('@')) return fileRecipients(session, word.slice(1));
+  const recipient = textRecipient(session, word);
   if (recipient !== undefined) return [recipient];
   throw invalid(`not a recipient: ${JSON.stringify(word.slice(0, 80))}`, {
     field: '--recipient',
     hint: 'expected age1…, an SSH public key, or @FILE with one per line; a key inside the store cannot unlock it',
   });
 }
+
+const OWN_PLUGIN_NAME = 'coffer';
+/** Our own plugin has to open a store itself, which may be this one. */
+const OWN_PLUGIN = /^(?:age1coffer1|age-plugin-coffer$)/;
+
+const inside = () =>
+  invalid('a key inside a store cannot unlock one', {
+    field: '--recipient',
+    hint: 'use an SSH key, or an age identity outside of any store',
+  });
 
 /**
  * Decrypts one of several secrets with the user's private keys. Public keys are compared first, so a passphrase is asked
@@ -70,7 +81,12 @@ export async function unwrapSecret(
     unknown++;
     return false;
   };
-  for (const key of keys) {
+  let failure: unknown;
+  const usable = keys.filter(({ plugin }) => plugin !== OWN_PLUGIN_NAME);
+  // A plugin may need a touch or a PIN, so everything else is tried before.
+  for (const key of usable.toSorted(
+    (a, b) => Number(a.plugin !== undefined) - Number(b.plugin !== undefined),
+  )) {
     try {
       const secret = await firstOf(key, files, isTaken);
       if (secret === undefined) continue;
@@ -78,10 +94,13 @@ export async function unwrapSecret(
       return secret;
     } catch (error) {
       const refusal = asCofferError(error);
-      if (refusal === undefined || isNamed || !session.prompts.available()) throw error;
+      if (refusal === undefined) throw error;
+      failure ??= error;
+      if (isNamed || !session.prompts.available()) continue;
       session.warn(`${refusal.message}${refusal.hint === undefined ? '' : ` (${refusal.hint})`}`);
     }
   }
+  if (failure !== undefined && (isNamed || !session.prompts.available())) throw failure;
   if (unknown > 0 && (isNamed || !session.prompts.available())) throw strange();
   return isNamed ? 'none' : undefined;
 }

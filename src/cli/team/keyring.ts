@@ -5,10 +5,10 @@ import { type Judgement, judge, nameOf, pastOf } from '../../team/judge/judge.ts
 import { short, spelled } from '../../team/names.ts';
 import { Roots } from '../../team/roots.ts';
 import { signatureCheck, verifiedMark } from '../../team/signing.ts';
-import { findIdentities, type Identities } from '../secrets/identities.ts';
-import { namedIdentities } from '../secrets/named-identities.ts';
+import type { Identities } from '../secrets/identities.ts';
 import type { Session } from '../session.ts';
 import { type Remembered, TeamMemory } from './memory.ts';
+import { keyringIdentities } from './own-keys.ts';
 import type { KeyringPlace } from './place.ts';
 import { alterationsOf, witnessOf } from './witness.ts';
 
@@ -52,7 +52,7 @@ const tell = (state: Judgement, fact: Fact): string => `${nameOf(state, fact.by)
  */
 export async function openKeyring(session: Session, opening: KeyringOpening): Promise<TeamKeyring> {
   const { place, trusting } = opening;
-  const identities = await findIdentities(session, namedIdentities(session.environment, opening.identity));
+  const identities = await keyringIdentities(session, opening.identity);
   // A pipeline has a pinned identity, and stores nothing.
   const isPinned = identities.atLeast !== undefined && trusting === undefined;
   const memory = new TeamMemory(isPinned ? { COFFER_STATE: 'none' } : session.environment);

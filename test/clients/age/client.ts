@@ -36,6 +36,7 @@ export const client: Client = {
   minutes: 5,
   async install(machine) {
     await goInstall(machine, `filippo.io/age/cmd/age-keygen@v${version}`, 'age-keygen');
+    await goInstall(machine, `filippo.io/age/cmd/age-plugin-batchpass@v${version}`, 'age-plugin-batchpass');
     return goInstall(machine, `filippo.io/age/cmd/age@v${version}`, 'age');
   },
   checks: {
@@ -46,6 +47,18 @@ export const client: Client = {
         age -R hybrid.pub -R quantum.pub --armor -o hybrid.age report
         coffer transit envelope decrypt --in hybrid.age`;
       equal(await withCoffer(bench, hybrid), 'for others\n');
+    },
+    async 'has a plugin that opens a local store and files here, and files of both there'(bench) {
+      await start(bench);
+      const typed = `unset COFFER_ADDR COFFER_TOKEN VAULT_ADDR VAULT_TOKEN COFFER_MASTER_KEY
+        export COFFER_STORE=$PWD/store AGE_PASSPHRASE='correct horse' COFFER_IDENTITY=AGE-PLUGIN-BATCHPASS-1JCS0Q9
+        echo $COFFER_IDENTITY > batchpass.txt && chmod 600 batchpass.txt
+        coffer init -q --recipient $COFFER_IDENTITY
+        coffer transit keys create -q orders && coffer transit keys list
+        coffer transit envelope encrypt --recipient $COFFER_IDENTITY --in report --out ours.age && age -d -j batchpass ours.age
+        age -e -j batchpass -o theirs.age report && coffer transit envelope decrypt --identity batchpass.txt --in theirs.age
+        AGE_PASSPHRASE=wrong coffer transit keys list 2>&1 | grep -c 'age-plugin-batchpass failed: incorrect passphrase'`;
+      equal(await withCoffer(bench, typed), 'orders\nfor others\nfor others\n1\n');
     },
     async 'sends files to keys on P-256 as to keys in devices'(bench) {
       await start(bench);

@@ -1,7 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { openAgeDoor } from '../../../src/doors/agent/age/age-door.ts';
-import { StanzaLines } from '../../../src/doors/agent/age/conversation.ts';
 import {
   parsePluginIdentity,
   parsePluginRecipient,
@@ -10,6 +9,7 @@ import {
 } from '../../../src/doors/agent/age/names.ts';
 import type { Desk } from '../../../src/doors/agent/desk.ts';
 import { denied } from '../../../src/ground/errors.ts';
+import { StanzaLines } from '../../../src/transit/envelope/age/conversation.ts';
 import { printStanza } from '../../../src/transit/envelope/age/header.ts';
 import { ageRecipient } from '../../../src/transit/envelope/age/recipients.ts';
 import { printBech32 } from '../../../src/transit/key-types/age/bech32.ts';

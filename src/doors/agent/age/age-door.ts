@@ -2,12 +2,12 @@ import type { Offer } from '../../../access/doors.ts';
 import { wipe } from '../../../ground/bytes.ts';
 import { asCofferError, type CofferError, denied, invalid } from '../../../ground/errors.ts';
 import { recipientVersions, sealedForKey, unwrapStanzas } from '../../../operations/age-keys.ts';
+import { Conversation } from '../../../transit/envelope/age/conversation.ts';
 import { FILE_KEY_BYTES, type Stanza } from '../../../transit/envelope/age/header.ts';
 import { ageRecipient, type Recipient } from '../../../transit/envelope/age/recipients.ts';
 import type { OpenDoor } from '../agent-door.ts';
 import type { Desk } from '../desk.ts';
 import { hungUpSignal } from '../gone.ts';
-import { Conversation } from './conversation.ts';
 import { type KeyName, parsePluginIdentity, parsePluginRecipient } from './names.ts';
 
 /** State machines of age plugins, by the names with which age starts them. */

@@ -25,9 +25,10 @@ import {
   printAgeHeader,
   readAgeHeader,
   requireAuthentic,
+  type Stanza,
 } from './header.ts';
 import { SCRYPT } from './passphrase.ts';
-import type { AgeIdentity, Recipient } from './recipients.ts';
+import type { AgeIdentity, AnyRecipient, RecipientGroup } from './recipients.ts';
 
 /** Files in the age format. The payload is chunked like Coffer's own envelopes. */
 
@@ -38,22 +39,42 @@ const NONCE_BYTES = 16;
  * Checks that the recipients can share one file.
  * @throws `invalid` if they cannot
  */
-export function requireTogether(recipients: readonly Recipient[]): void {
-  const groups = new Set(recipients.map(({ group }) => group));
+export function requireTogether(
+  recipients: readonly { readonly group?: RecipientGroup | undefined }[],
+): void {
+  const groups = new Set(recipients.flatMap(({ group }) => group ?? []));
   if (groups.has('passphrase') && recipients.length > 1) {
     throw invalid('a file encrypted with a passphrase cannot have other recipients', { field: 'recipient' });
   }
   if (groups.size <= 1) return;
-  throw invalid('post-quantum and classic recipients cannot be mixed in one file', {
+  if ([...groups].every((group) => group === 'post-quantum' || group === 'classical')) {
+    throw invalid('post-quantum and classic recipients cannot be mixed in one file', {
+      field: 'recipient',
+      hint: 'use age1pq… recipients for all, or for none',
+    });
+  }
+  throw invalid('a plugin does not allow its recipient to be mixed with the others in one file', {
     field: 'recipient',
-    hint: 'use age1pq… recipients for all, or for none',
+    hint: 'use a file for each',
   });
 }
 
-async function headerFor(recipients: readonly Recipient[], fileKey: Uint8Array): Promise<Buffer> {
+async function headerFor(recipients: readonly AnyRecipient[], fileKey: Uint8Array): Promise<Buffer> {
   requireTogether(recipients);
-  const stanzas = await Promise.all(recipients.map((recipient) => recipient.wrap(fileKey)));
-  return printAgeHeader(stanzas, fileKey);
+  const wrapped: { readonly group: RecipientGroup; readonly stanzas: readonly Stanza[] }[] = [];
+  for (const recipient of recipients) {
+    // One after the other, because programs may ask the user.
+    const some =
+      recipient.group === undefined
+        ? await recipient.wrapAll(fileKey)
+        : { group: recipient.group, stanzas: [await recipient.wrap(fileKey)] };
+    wrapped.push(some);
+  }
+  requireTogether(wrapped);
+  return printAgeHeader(
+    wrapped.flatMap(({ stanzas }) => stanzas),
+    fileKey,
+  );
 }
 
 function payloadKey(fileKey: Uint8Array, nonce: Uint8Array): KeyObject {
@@ -65,7 +86,7 @@ function payloadKey(fileKey: Uint8Array, nonce: Uint8Array): KeyObject {
 
 interface AgeEncryption {
   /** Recipients; at least one. */
-  readonly recipients: readonly Recipient[];
+  readonly recipients: readonly AnyRecipient[];
   readonly armor: boolean;
   readonly random: Random;
   readonly source: ByteSource;
@@ -207,7 +228,7 @@ export const agePlaintextBytes = ({ headerBytes }: AgeFile, fileBytes: number): 
 export async function rewrapAge(
   file: AgeFile,
   identities: readonly AgeIdentity[],
-  recipients: readonly Recipient[],
+  recipients: readonly AnyRecipient[],
   sink: ByteSink,
 ): Promise<void> {
   const fileKey = await openAge(file, identities);

@@ -3,13 +3,13 @@ import { Lookahead } from '../lookahead.ts';
 import type { ByteSink, ByteSource } from '../ports.ts';
 import { decryptAge, encryptAge, readAge } from './file.ts';
 import type { Stanza } from './header.ts';
-import type { AgeIdentity, Recipient } from './recipients.ts';
+import type { AgeIdentity, AnyRecipient } from './recipients.ts';
 
 /** Age files in memory, for secrets of a few bytes. */
 
 interface Encryption {
   /** Recipients; at least one. */
-  readonly recipients: readonly Recipient[];
+  readonly recipients: readonly AnyRecipient[];
   readonly armor: boolean;
   readonly random: Random;
 }

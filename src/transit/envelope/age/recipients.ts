@@ -11,15 +11,28 @@ import { TAG_BYTES } from '../chunk-cipher.ts';
 import { damaged } from '../refusals.ts';
 import { FILE_KEY_BYTES, printUnpadded, type Stanza, unpadded } from './header.ts';
 
+/**
+ * Group of recipients that may share a file: the weakest one determines its security, so hybrid recipients are not
+ * mixed with others, and passphrases stand alone. Plugins may have other groups, by the labels that they give.
+ */
+export type RecipientGroup = 'classical' | 'post-quantum' | 'passphrase' | `labels ${string}`;
+
 /** Recipient that a file is encrypted to. */
 export interface Recipient {
-  /**
-   * Group of recipients that may share a file: the weakest one determines its security, so hybrid recipients are not
-   * mixed with others, and passphrases stand alone.
-   */
-  readonly group: 'classical' | 'post-quantum' | 'passphrase';
+  readonly group: RecipientGroup;
   wrap(fileKey: Uint8Array): MaybePromise<Stanza>;
 }
+
+/** Recipient of a program, which may wrap a file key several times, and says its group only then. */
+export interface WrappingProgram {
+  readonly group?: undefined;
+  /** @throws `unavailable` if the program is missing or fails */
+  wrapAll(
+    fileKey: Uint8Array,
+  ): Promise<{ readonly group: RecipientGroup; readonly stanzas: readonly Stanza[] }>;
+}
+
+export type AnyRecipient = Recipient | WrappingProgram;
 
 /** Identity that decrypts files. */
 export interface AgeIdentity {
@@ -70,6 +83,10 @@ export const parseRecipient = (text: string) =>
     (kem) => kem.recipientPrefix,
     (kem) => kem.publicBytes,
   );
+
+/** Whether a text is an `age1…` of a kind that needs no plugin. */
+export const isOwnRecipient = (text: string): boolean =>
+  KEMS.some(({ recipientPrefix: prefix }) => text.slice(0, text.lastIndexOf('1')).toLowerCase() === prefix);
 
 /**
  * Returns the recipient of an `AGE-SECRET-KEY-…`.

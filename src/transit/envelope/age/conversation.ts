@@ -1,7 +1,7 @@
 import type { Duplex } from 'node:stream';
 import { invalid } from '../../../ground/errors.ts';
 import { turn } from '../../../ground/pause.ts';
-import { printStanza, type Stanza, unpadded } from '../../../transit/envelope/age/header.ts';
+import { printStanza, type Stanza, unpadded } from './header.ts';
 
 /** Maximum length of a line in bytes: longer than any line of a header, and any name. */
 const MOST_LINE_BYTES = 16 * 1024;
@@ -89,7 +89,7 @@ export class Conversation {
 
   /** Sends a stanza, and reads the response. */
   async say(type: string, args: readonly string[] = [], body: string | Uint8Array = ''): Promise<Stanza> {
-    this.#write(type, args, body);
+    this.send(type, args, body);
     return this.next();
   }
 
@@ -108,11 +108,12 @@ export class Conversation {
 
   /** Sends the last stanza, and closes the connection. */
   end(): void {
-    this.#write('done', [], '');
+    this.send('done');
     this.#connection.end();
   }
 
-  #write(type: string, args: readonly string[], body: string | Uint8Array): void {
+  /** Sends a stanza that has no response, or whose response is read later. */
+  send(type: string, args: readonly string[] = [], body: string | Uint8Array = ''): void {
     this.#connection.write(printStanza({ type, args, body: Buffer.from(body) }));
   }
 }
