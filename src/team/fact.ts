@@ -289,8 +289,10 @@ function cardOf(fields: FactFields, role: Card['role']): Card {
   const [sign, secret] = [fields.get('sign')?.[0], fields.get('secret')?.[0]];
   if ((role === 'admin') !== (sign !== undefined))
     refuse('has a signing key but is not an admin, or the reverse');
-  if (sign !== undefined && !isSigner(sign)) refuse('has an invalid signing key');
   const isOwn = sign !== undefined && keys.includes(sign);
+  // One of its keys was checked above, which takes half of the time that parsing a card takes.
+  const isCheckedKey = isOwn && sign.startsWith('ssh-ed25519 ');
+  if (sign !== undefined && !isCheckedKey && !isSigner(sign)) refuse('has an invalid signing key');
   if ((secret !== undefined) !== (sign !== undefined && !isOwn))
     refuse('has an unusable or duplicate signing key');
   return {

@@ -188,6 +188,7 @@ export const check: Command = {
     const { state, roots } = await openKeyring(session, {
       place,
       identity: identityIn(options),
+      isChecked: true,
       isQuiet: true,
     });
     const { strangers, blockers } = loadFacts(place.directory);

@@ -7,6 +7,7 @@ import { Roots } from '../../team/roots.ts';
 import { signatureCheck, verifiedMark } from '../../team/signing.ts';
 import type { Identities } from '../secrets/identities.ts';
 import type { Session } from '../session.ts';
+import { type JudgedFacts, keepJudgement, keptJudgement, stampOf } from './judged-cache.ts';
 import { type Remembered, TeamMemory } from './memory.ts';
 import { keyringIdentities } from './own-keys.ts';
 import type { KeyringPlace } from './place.ts';
@@ -27,6 +28,8 @@ interface KeyringOpening {
   readonly removing?: string;
   /** Facts from other sources than the working tree. */
   readonly loaded?: Loaded | undefined;
+  /** Whether every file is to be read again, even if a judgement of them is kept. */
+  readonly isChecked?: boolean;
   /** File of `--identity`. */
   readonly identity?: string | undefined;
 }
@@ -57,14 +60,17 @@ export async function openKeyring(session: Session, opening: KeyringOpening): Pr
   const isPinned = identities.atLeast !== undefined && trusting === undefined;
   const memory = new TeamMemory(isPinned ? { COFFER_STATE: 'none' } : session.environment);
   const known = memory.keyringAt(place.mark);
-  const loaded = opening.loaded ?? loadedFrom(place, known);
+  const kept = keptFor(opening, memory, known);
+  const loaded = kept.judged?.loaded ?? opening.loaded ?? loadedFrom(place, known);
   const pin = trusting ?? identities.atLeast;
   const store = await storeOf(session, loaded, { known, pin, isTrusting: trusting !== undefined });
   let remembered = memory.of(store);
   const verified = memory.verified(store);
   const check = signatureCheck(verified);
   const judged = (seen: readonly string[]): Judgement => judge(loaded.facts, store, check, seen);
-  let state = judged(remembered.seen);
+  let state = kept.judged?.state ?? judged(remembered.seen);
+  if (kept.judged === undefined && kept.stamp !== undefined && state.store === known)
+    keepJudgement(memory, kept.stamp, { loaded, state });
   const isFirst = known === undefined || trusting !== undefined;
   if (pin !== undefined) {
     const past = requirePast(state, pin);
@@ -97,7 +103,8 @@ export async function openKeyring(session: Session, opening: KeyringOpening): Pr
   if (opening.isQuiet !== true) sayOddities(session, state);
   refuseDoubts(session, state, { opening, loaded, remembered });
   remembered = learn(session, state, { memory, remembered, isSilent: isFirst || opening.isQuiet === true });
-  const marks = [...state.good.values()].map(verifiedMark);
+  // A kept judgement was made of verified facts only.
+  const marks = kept.judged === undefined ? [...state.good.values()].map(verifiedMark) : [];
   if (marks.some((mark) => !verified.has(mark))) memory.noteVerified(store, marks);
   const isOwn = (card: CardFact): boolean =>
     identities.keys.some(({ recipient }) => card.card.keys.includes(recipient));
@@ -113,6 +120,25 @@ export async function openKeyring(session: Session, opening: KeyringOpening): Pr
     identities,
     card: own.find(({ card }) => card.sign !== undefined) ?? own[0],
   };
+}
+
+/** Judgement that was kept on this machine, and what one of the present files would be kept by. */
+interface KeptForOpening {
+  readonly judged?: JudgedFacts | undefined;
+  readonly stamp?: ReturnType<typeof stampOf>;
+}
+
+/** Returns the kept judgement for reading. Changes, and what confirms or checks a keyring, are judged from the files. */
+function keptFor(
+  { place, isChange, isChecked, trusting, loaded }: KeyringOpening,
+  memory: TeamMemory,
+  known: string | undefined,
+): KeptForOpening {
+  const isOnlyRead =
+    isChange !== true && isChecked !== true && trusting === undefined && loaded === undefined;
+  if (known === undefined || !memory.isKept || !isOnlyRead) return {};
+  const stamp = stampOf(place.directory, memory.of(known).seen);
+  return stamp === undefined ? {} : { stamp, judged: keptJudgement(memory, known, stamp) };
 }
 
 function loadedFrom(place: KeyringPlace, known: string | undefined): Loaded {

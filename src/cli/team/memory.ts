@@ -10,7 +10,7 @@ import { makeOwnDirectory, stateDirectory } from '../state-directory.ts';
 /*
  * State of keyrings on this machine, in the user's state directory and never in a repository: the keyring of each
  * clone, the rules that were last used there, the removals seen in their order, the cards that a user here vouches for,
- * and verified signatures. Lists only
+ * verified signatures, and the last judgement. Lists only
  * grow by lines that are appended whole, so that simultaneous commands lose nothing of each other.
  */
 
@@ -57,15 +57,19 @@ export class TeamMemory {
     this.#replace(this.#cloneFile(mark), `${store}\n${mark}\n`);
   }
 
+  /** Returns the kept judgement of a keyring, as bytes; undefined without one. */
+  judged(store: string): Buffer | undefined {
+    return this.#bytes(this.#judgedFile(store));
+  }
+
+  /** Keeps a judgement. That only saves time: if it fails, the keyring is judged again. */
+  setJudged(store: string, judged: Uint8Array): void {
+    this.#tryReplace(this.#judgedFile(store), judged);
+  }
+
   /** Returns the rules that a folder had when they were last used; undefined if it had none. */
   rulesAt(mark: string): Buffer | undefined {
-    if (this.#directory === undefined) return undefined;
-    try {
-      return readFileSync(join(this.#directory, this.#rulesFile(mark)));
-    } catch (error) {
-      if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined;
-      throw error;
-    }
+    return this.#bytes(this.#rulesFile(mark));
   }
 
   /** Stores the rules of a folder; undefined removes them. */
@@ -126,12 +130,7 @@ export class TeamMemory {
 
   /** Stores verified signatures. That only saves time: if it fails, they are verified again. */
   noteVerified(store: string, marks: readonly string[]): void {
-    try {
-      this.#replace(this.#verifiedFile(store), `${marks.join('\n')}\n`);
-    } catch (error) {
-      if ((error as NodeJS.ErrnoException).code === undefined && asCofferError(error) === undefined)
-        throw error;
-    }
+    this.#tryReplace(this.#verifiedFile(store), `${marks.join('\n')}\n`);
   }
 
   #cloneFile = (mark: string): string => join('clones', nameOfMark(mark));
@@ -140,13 +139,26 @@ export class TeamMemory {
   #listFile = (store: string): string => join('keyrings', `${store}.list`);
   #verifiedFile = (store: string): string => join('keyrings', `${store}.verified`);
 
-  #read(name: string): string {
-    if (this.#directory === undefined) return '';
+  #judgedFile = (store: string): string => join('keyrings', `${store}.judged`);
+
+  #read = (name: string): string => this.#bytes(name)?.toString() ?? '';
+
+  #bytes(name: string): Buffer | undefined {
+    if (this.#directory === undefined) return undefined;
     try {
-      return readFileSync(join(this.#directory, name), 'utf8');
+      return readFileSync(join(this.#directory, name));
     } catch (error) {
-      if ((error as NodeJS.ErrnoException).code === 'ENOENT') return '';
+      if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined;
       throw error;
+    }
+  }
+
+  #tryReplace(name: string, text: string | Uint8Array): void {
+    try {
+      this.#replace(name, text);
+    } catch (error) {
+      if ((error as NodeJS.ErrnoException).code === undefined && asCofferError(error) === undefined)
+        throw error;
     }
   }
 
