@@ -23,6 +23,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { openStore } from '../src/library.ts';
 import { initStore } from '../src/store/administration/init.ts';
+import type { KeyTypeName } from '../src/transit/key-types/names.ts';
 import { compareLoops, type Row } from './measure.ts';
 
 const INPUT_BYTES = 64;
@@ -195,7 +196,7 @@ async function signatureRows(
   coffer: Coffer,
   { type, items, pair, digest, options }: SigningCase,
 ): Promise<Row[]> {
-  await coffer.transit.keys.create({ name: type, type });
+  await coffer.transit.keys.create({ name: type, type: type as KeyTypeName });
   const { privateKey, publicKey } = pair();
   const bare = sign(digest, plaintext, { key: privateKey, ...options });
   const batch = { name: type, batch_input: repeat(items, { input }) };

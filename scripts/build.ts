@@ -1,6 +1,6 @@
 /**
  * Builds the published files: `dist/coffer.cjs` with its parts, the command, and the third-party licenses;
- * `dist/library.js` for `import … from 'coffer'`, with its declarations in `dist/types`. Neither needs any other
+ * `dist/library.js` and `dist/library-main.js` for `import … from 'coffer'`, with its declarations in `dist/types`. Neither needs any other
  * package. With `--untyped` it omits the declarations, which take longest and which no test needs.
  * @see docs/decisions/0310
  */
@@ -16,7 +16,10 @@ import { rootHelp } from './root-help.ts';
 const root = fileURLToPath(new URL('..', import.meta.url));
 /** Computed before the first source is read: a change during the build makes the next build run again. */
 const stamp = stampOf(root);
-const { version } = JSON.parse(readFileSync(`${root}package.json`, 'utf8')) as { version: string };
+const { version, engines } = JSON.parse(readFileSync(`${root}package.json`, 'utf8')) as {
+  version: string;
+  engines: { node: string };
+};
 
 const common: BuildOptions = {
   absWorkingDir: root,
@@ -35,6 +38,21 @@ const common: BuildOptions = {
   },
 };
 
+/** The library without its entry point, which any Node can read. */
+const LIBRARY_MAIN = 'library-main.js';
+
+/** Returns the entry point: an outdated Node fails with a sentence, not with the first name that it does not know. */
+function libraryEntry(): string {
+  const needed = engines.node.replace('>=', '');
+  return `const needed = [${needed.split('.').join(', ')}];
+const [major, minor] = process.versions.node.split('.').map(Number);
+if (major < needed[0] || (major === needed[0] && minor < needed[1])) {
+  throw new Error('coffer needs Node ${needed} or newer, this is ' + process.versions.node + ' (install a current Node from https://nodejs.org)');
+}
+export const { openStore, CofferError } = await import('./${LIBRARY_MAIN}');
+`;
+}
+
 // An interrupted build leaves no stamp, so it is not taken for a complete one.
 rmSync(stampFile(root), { force: true });
 
@@ -45,7 +63,7 @@ const [command, library] = await Promise.all([
   build({
     ...common,
     entryPoints: ['src/library.ts'],
-    outfile: 'dist/library.js',
+    outfile: `dist/${LIBRARY_MAIN}`,
     format: 'esm',
     // Stack traces contain its lines, and Node prints the whole line of an uncaught error.
     minify: false,
@@ -56,6 +74,7 @@ const [command, library] = await Promise.all([
     metafile: true,
   }),
 ]);
+writeFileSync(`${root}dist/library.js`, libraryEntry());
 const inputs = [...command.inputs, ...Object.keys(library.metafile.inputs)];
 writeFileSync(`${root}dist/${LICENSES}`, licensesOfBundle(root, inputs));
 if (isTyped) {

@@ -1,4 +1,4 @@
-import { type CofferError, invalid } from './ground/errors.ts';
+import { asCofferError, CofferError, invalid } from './ground/errors.ts';
 import {
   type Catalogue,
   type CatalogueBranch,
@@ -8,7 +8,7 @@ import {
 } from './operations/catalogue.ts';
 import { openCore } from './operations/core.ts';
 import { type Operation, type Runner, resultOf } from './operations/declaration/operation.ts';
-import type { InputOf, Params } from './operations/declaration/params.ts';
+import type { InputOf, Params, SuggestedWords } from './operations/declaration/params.ts';
 import { ownerRunner } from './operations/runner.ts';
 import { parseMasterKey } from './store/master-key.ts';
 import { openStore as openSealedStore } from './store/open.ts';
@@ -25,7 +25,16 @@ interface WhichMount {
   readonly mount?: string;
 }
 
-type LibraryInput<P extends Params> = InputOf<P> & WhichMount;
+/** Value of a parameter: one of its words, if their type lists them, so that the compiler finds a mistyped one. */
+type LibraryValue<P, T> = [SuggestedWords<P>] extends [never]
+  ? T
+  : string extends SuggestedWords<P>
+    ? T
+    : SuggestedWords<P>;
+
+type LibraryInput<P extends Params> = {
+  readonly [K in keyof InputOf<P>]: K extends keyof P ? LibraryValue<P[K], InputOf<P>[K]> : InputOf<P>[K];
+} & WhichMount;
 type Single<D> = Extract<D, { readonly batch_results?: never }>;
 type BatchAnswer<D> = Extract<D, { readonly batch_results: unknown }>;
 
@@ -75,9 +84,32 @@ export interface OpenOptions {
  */
 export async function openStore(options: OpenOptions): Promise<Coffer> {
   if (typeof options.location !== 'string') throw noLocation(options);
-  const store = await openSealedStore({ location: options.location, credentials: credentialsOf(options) });
+  const opening = openSealedStore({ location: options.location, credentials: credentialsOf(options) });
+  const store = await opening.catch(inOwnWords);
   const runner = ownerRunner(openCore(store));
   return { ...(functionsOf(catalogue, runner) as Functions<Catalogue>), close: () => runner.close() };
+}
+
+/** Words of the command line in hints, and what they are for a program. */
+const OWN_WORDS: readonly (readonly [RegExp, string])[] = [
+  [/, or use --store or COFFER_STORE$/, ', or give another location'],
+  [/, or choose another location with --store$/, ', or choose another location'],
+  [/^use force \(--force\)/, 'use force: true'],
+  [/^use --org NAME or set COFFER_ORG;.*$/, 'give the parameter organization'],
+  [/^use --org NAME or set COFFER_ORG, or /, ''],
+];
+
+/**
+ * Rethrows an error with its hint in the words of a program, which has parameters and no options.
+ * @throws the error
+ */
+function inOwnWords(error: unknown): never {
+  const known = asCofferError(error);
+  if (known?.hint === undefined) throw error;
+  const hint = OWN_WORDS.reduce((text, [words, own]) => text.replace(words, own), known.hint);
+  if (hint === known.hint) throw error;
+  const { kind, field, cause, isGone, texts } = known;
+  throw new CofferError(kind, texts.message, { field, hint, cause, isGone: isGone || undefined });
 }
 
 const noLocation = (options: object): CofferError =>
@@ -116,6 +148,7 @@ function functionOf(entry: CatalogueEntry<Operation>, runner: Runner) {
     // An `import()` of a loaded module still costs as much as hashing a few kilobytes.
     declaration ??= (await entry.load()).declaration;
     const { mount, ...raw } = input;
-    return resultOf(await runner.run(declaration, raw, mount === undefined ? undefined : String(mount)));
+    const work = runner.run(declaration, raw, mount === undefined ? undefined : String(mount));
+    return resultOf(await work.catch(inOwnWords));
   };
 }

@@ -127,7 +127,7 @@ describe('the architecture', () => {
 });
 
 /** `hmac` is also an operation, and a member of requests and answers. */
-const TYPE_NAMES = keyTypeNames().filter((name) => name !== 'hmac');
+const TYPE_NAMES: readonly string[] = keyTypeNames().filter((name) => name !== 'hmac');
 /** What is shorter is part of anything. */
 const LEAST_PART = 3;
 

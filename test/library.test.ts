@@ -1,5 +1,28 @@
-import { expect, it } from 'vitest';
-import { type OpenOptions, openStore } from '../src/library.ts';
+import { spawnSync } from 'node:child_process';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { inspect } from 'node:util';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { type Coffer, CofferError, type OpenOptions, openStore } from '../src/library.ts';
+import { initStore } from '../src/store/administration/init.ts';
+import { builtCommand } from './built.ts';
+
+const KEY = Buffer.alloc(32, 7);
+let directory = '';
+let coffer: Coffer;
+
+beforeAll(async () => {
+  directory = mkdtempSync(join(tmpdir(), 'coffer-library-'));
+  const location = join(directory, 'store');
+  await initStore({ location, slots: [{ kind: 'raw', key: Buffer.from(KEY) }] });
+  coffer = await openStore({ location, masterKey: KEY });
+});
+afterAll(() => {
+  coffer.close();
+  rmSync(directory, { recursive: true, force: true });
+});
 
 it('a program of release 0.1 is told what its option is called now', async () => {
   // As JavaScript, which no compiler has read.
@@ -8,5 +31,58 @@ it('a program of release 0.1 is told what its option is called now', async () =>
     kind: 'invalid',
     field: 'location',
     hint: 'write "location" for "directory"',
+  });
+});
+
+describe('the library', () => {
+  it('has the words of a parameter in its type, so that the compiler refuses a mistyped one', async () => {
+    await coffer.transit.keys.create({ name: 'one', type: 'ed25519' });
+    const input = Buffer.from('x').toString('base64');
+    const calls = [
+      // @ts-expect-error: there is a dash in it.
+      () => coffer.transit.keys.create({ name: 'two', type: 'rsa4096' }),
+      // @ts-expect-error: the name of OpenSSL.
+      () => coffer.transit.hash({ input, algorithm: 'sha256' }),
+      // @ts-expect-error: a word that there is not.
+      () => coffer.transit.random({ bytes: 8, format: 'hexadecimal' }),
+    ];
+    for (const call of calls) await expect(call()).rejects.toMatchObject({ kind: 'invalid' });
+  });
+
+  it('has no options of the command line in its hints', async () => {
+    const nowhere = openStore({ location: join(directory, 'nowhere'), masterKey: KEY });
+    await expect(nowhere).rejects.toMatchObject({
+      kind: 'not-found',
+      hint: 'run "coffer init" to create one, or give another location',
+    });
+    await expect(coffer.transit.keys.rotate({ name: 'one' })).rejects.toMatchObject({
+      hint: 'use force: true to rotate it anyway',
+    });
+  });
+
+  it('prints of an error that nobody catches what helps, and no more', async () => {
+    const error: unknown = await coffer.transit.keys
+      .read({ name: 'none' })
+      .catch((reason: unknown) => reason);
+    expect(error).toBeInstanceOf(CofferError);
+    const shown = inspect(error);
+    expect(shown).toContain('CofferError: key not found');
+    expect(shown).toMatch(/kind: 'not-found'/);
+    expect(shown).not.toMatch(/texts|isGone|where|undefined/);
+  });
+
+  it.each(['20.20.2', '24.14.9'])('says to Node %s, in a sentence, which one it needs', (version) => {
+    const built = fileURLToPath(new URL('../dist/library.js', `file://${builtCommand()}`));
+    const script = `Object.defineProperty(process.versions, 'node', { value: '${version}' }); import('${built}')`;
+    const { status, stderr } = spawnSync(process.execPath, ['-e', script], { encoding: 'utf8' });
+    expect(status).toBe(1);
+    expect(stderr).toContain(`Error: coffer needs Node 24.15 or newer, this is ${version} (install`);
+  });
+
+  it('gives its functions to a current Node', () => {
+    const built = fileURLToPath(new URL('../dist/library.js', `file://${builtCommand()}`));
+    const script = `import('${built}').then((all) => console.log(Object.keys(all).sort().join()))`;
+    const { stdout } = spawnSync(process.execPath, ['-e', script], { encoding: 'utf8' });
+    expect(stdout).toBe('CofferError,openStore\n');
   });
 });

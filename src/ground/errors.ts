@@ -122,6 +122,14 @@ export class CofferError extends Error {
     this.hint = hint === undefined ? undefined : printText(hint);
     this.where = typeof message === 'string' ? undefined : message.find(isPlace);
     this.texts = hint === undefined ? { message } : { message, hint };
+    // Node prints the enumerable members of an error that nobody catches.
+    const hidden = [
+      'isGone',
+      'where',
+      'texts',
+      ...(['field', 'hint'] as const).filter((name) => this[name] === undefined),
+    ];
+    for (const name of hidden) Object.defineProperty(this, name, { enumerable: false });
   }
 }
 

@@ -152,7 +152,16 @@ type Presence<S> = S extends { readonly required: true }
     ? 'default'
     : 'optional';
 
-export type Declared<T, S> = Param<T> & { readonly presence: Presence<S> };
+/** Words that a parameter suggests, if their type lists them; for callers in TypeScript. */
+export type SuggestedWords<S> = S extends { readonly suggests?: () => readonly (infer W extends string)[] }
+  ? W
+  : never;
+
+export type Declared<T, S> = Param<T> & {
+  readonly presence: Presence<S>;
+  /** Only a type: what `cli.suggest` returns. */
+  readonly suggests?: S extends { readonly cli: { readonly suggest: infer F } } ? F : never;
+};
 
 /** Declares a parameter of a custom type; the functions below declare the usual ones. */
 export function declare<T, S extends Spec<T>>(

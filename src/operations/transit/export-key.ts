@@ -37,7 +37,7 @@ export const declaration = transitOperation({
     format: text({
       help: 'Output encoding: raw, der or pem. Default: depends on the key type.',
       default: '',
-      cli: { suggest: () => ['raw', 'der', 'pem'] },
+      cli: { suggest: () => ['raw', 'der', 'pem'] as const },
     }),
   },
   cli: {

@@ -17,7 +17,7 @@ export const declaration = transitTool({
     format: text({
       help: 'Output encoding: hex or base64.',
       default: 'hex',
-      cli: { suggest: () => ['hex', 'base64'] },
+      cli: { suggest: () => ['hex', 'base64'] as const },
     }),
   },
   cli: {

@@ -115,7 +115,7 @@ export const associatedData = base64({
  * @param what rest of a phrase that begins with "Padding", for operations that pad twice
  */
 export const paddingScheme = (what = '') =>
-  text({ help: `Padding${what}, for RSA keys: oaep.`, cli: { suggest: () => ['oaep'] } });
+  text({ help: `Padding${what}, for RSA keys: oaep.`, cli: { suggest: () => ['oaep'] as const } });
 
 /**
  * Hash of the padding.
@@ -171,12 +171,12 @@ export const signatureParameters = {
   signature_algorithm: text({
     help: 'RSA signature scheme: pss or pkcs1v15.',
     default: '',
-    cli: { suggest: () => ['pss', 'pkcs1v15'] },
+    cli: { suggest: () => ['pss', 'pkcs1v15'] as const },
   }),
   marshaling_algorithm: text({
     help: 'Encoding of ECDSA signatures: asn1 or jws.',
     default: 'asn1',
-    cli: { suggest: () => ['asn1', 'jws'] },
+    cli: { suggest: () => ['asn1', 'jws'] as const },
   }),
   salt_length: text({
     help: 'RSA-PSS salt length: auto, hash, or a number of bytes.',

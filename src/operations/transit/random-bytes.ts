@@ -23,7 +23,7 @@ export const declaration = transitTool({
     format: text({
       help: 'Output encoding: base64 or hex.',
       default: 'base64',
-      cli: { suggest: () => ['base64', 'hex'] },
+      cli: { suggest: () => ['base64', 'hex'] as const },
     }),
     source: text({
       help: 'Accepted for compatibility: platform, seal or all.',

@@ -4,6 +4,7 @@ import { ecdsa } from './ecdsa.ts';
 import { ed25519 } from './ed25519.ts';
 import { hmac } from './hmac.ts';
 import type { FamilyName, KeyProtocol, KeyType } from './key-type.ts';
+import type { KeyTypeName } from './names.ts';
 import { nodeAeads } from './node-aead-types.ts';
 import { mlDsa, slhDsa } from './post-quantum.ts';
 import { recipientTypes } from './recipients.ts';
@@ -67,7 +68,7 @@ function calledTypes(name: string): CalledType[] {
 const setsOf = ({ familyNames = [] }: KeyType): string[] =>
   familyNames.flatMap(({ parameterSet }) => parameterSet ?? []);
 
-export const keyTypeNames = (): string[] => [...byName.keys()];
+export const keyTypeNames = (): KeyTypeName[] => [...byName.keys()] as KeyTypeName[];
 
 /** Returns the names of the types whose keys have a form in another program's protocol. */
 export const keyTypesIn = (protocol: KeyProtocol): readonly string[] =>
