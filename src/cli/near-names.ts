@@ -63,7 +63,7 @@ function mentions(text: string, word: string): boolean {
   const at = text.indexOf(word);
   if (at < 0 || word === '') return false;
   const around = [text.charAt(at - 1), text.charAt(at + word.length)];
-  return around.every((character) => !/[\p{L}\p{N}_-]/u.test(character));
+  return around.every((character) => !/[\w-]/.test(character));
 }
 
 function typedWords({ command, given, everywhere }: Invocation): readonly TypedWord[] {

@@ -140,6 +140,6 @@ const isShortWithValue = (name: string, specs: readonly OptionSpec[]): boolean =
 
 /** Returns the option that a declared spelling, with or without a value, stands for. */
 function specOf(text: string, specs: readonly OptionSpec[]): OptionSpec | undefined {
-  const name = text.startsWith('--') ? text.slice(2).replace(/=.*$/s, '') : undefined;
+  const name = text.startsWith('--') ? text.slice(2).split('=', 1)[0] : undefined;
   return specs.find(({ flag, short }) => flag === name || (short !== undefined && text === `-${short}`));
 }

@@ -88,9 +88,7 @@ export function suggestionFor(
   const words = [...path, word];
   const elsewhere = ELSEWHERE.get([...words, next].join(' ')) ?? ELSEWHERE.get(words.join(' '));
   if (elsewhere !== undefined) {
-    const there = elsewhere.find(
-      (place) => nodeAt(tree, place.replace(/ --.*$/, '').split(' ')) !== undefined,
-    );
+    const there = elsewhere.find((place) => nodeAt(tree, commandIn(place)) !== undefined);
     return there === undefined ? [] : [there];
   }
   const meaning = path.length === 0 ? undefined : SAME_MEANING.find((same) => same.includes(word));
@@ -108,6 +106,9 @@ export function suggestionFor(
   const shortest = places.filter(({ length }) => length === depth);
   return shortest.length > MOST_PLACES ? [] : shortest.map((place) => place.join(' '));
 }
+
+/** Returns the words of the command in a suggestion, which may go on with options. */
+const commandIn = (place: string): readonly string[] => (place.split(' --', 1)[0] ?? '').split(' ');
 
 const visibleWords = (children: Group['children']): readonly string[] =>
   Object.entries(children).flatMap(([name, node]) => (isGroup(node) || node.hidden !== true ? [name] : []));
