@@ -203,6 +203,8 @@ describe('the page on unlocking a store', () => {
   it('shows how a passphrase is changed, another way to unlock is added, and a store moves', () => {
     const output = outputOf([
       ...inOwnDirectory('unlocking'),
+      // A user who has ever used ssh has it.
+      'mkdir -p ~/.ssh',
       ...testedBlocks(page('unlocking.md'), 'sh'),
       'COFFER_PASSPHRASE="sheriff ethics unlock success inch" coffer slots list > /dev/null || echo "changed: $?"',
       'wc -l < shares.txt',
