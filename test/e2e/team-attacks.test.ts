@@ -71,56 +71,6 @@ describe('somebody who may push and has no key', () => {
     );
     await writes(alice, 'x');
   });
-
-  it('stops what needs a fact that they take away, until it is brought back', async () => {
-    const { people, alice, others } = await team('bob', 'carol');
-    const [, carol] = others as [Person, Person];
-    await alice.place.ok('team remove -q bob --yes');
-    push(alice);
-    pull(carol);
-    const eve = people.person('eve');
-    git(eve, ['rm', '-q', pathOf(eve, 'removals/bob.')]);
-    push(eve);
-    // Also for whoever sees it for the first time, as the versions are under its root key.
-    pull(carol);
-    expect(await carol.place.refused('secrets get -q app.env DB', 1)).toContain('the keyring is incomplete');
-    await carol.place.ok('team settle -q');
-    expect(await value(carol)).toBe('s3cret');
-    push(carol);
-    pull(eve);
-    git(eve, ['rm', '-q', pathOf(eve, 'keys/app.v1.')]);
-    push(eve);
-    pull(carol);
-    expect(await value(carol)).toBe('s3cret');
-    expect(await carol.place.refused(['secrets', 'set', '-q', 'app.env', 'DB', 'x'], 1)).toContain(
-      'the keyring is incomplete',
-    );
-    await carol.place.ok('team settle -q');
-    await writes(carol, 'x');
-  });
-
-  it('brings no older state back by a merge that keeps only an old branch', async () => {
-    const { people, alice, others } = await team('bob', 'carol');
-    const [, carol] = others as [Person, Person];
-    await alice.place.ok('team remove -q bob --yes');
-    push(alice);
-    pull(carol);
-    await carol.place.ok('team list -q');
-    const eve = people.person('eve');
-    git(eve, 'checkout -q -b old HEAD~1');
-    git(eve, 'merge -q -s ours origin/main');
-    push(eve);
-    pull(carol);
-    expect((await carol.place.run(['secrets', 'set', 'app.env', 'DB', 'x'])).stderr).toContain(
-      'does not have the removal of bob yet',
-    );
-    expect((await carol.place.run('team check')).stdout).toContain('removed .coffer/removals/bob.');
-    const fresh = people.freshMachine(carol, 'carol-2');
-    const first = idOf(fact(fresh, 'store.'));
-    expect(await fresh.place.refused(['team', 'trust', '-q', first], 4)).toContain('from before a removal');
-    await carol.place.ok('team settle -q');
-    await writes(carol, 'x');
-  });
 });
 
 describe('somebody who can have the ssh-agent of an admin sign', () => {

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { Forger } from './team-forging.ts';
 import { fact, factsOf, git, idOf, type Person, pull, push, save, team } from './team-people.ts';
-import { changesNothing, membersOf, NEVER } from './team-questions.ts';
+import { changesNothing, membersOf, NEVER, pathOf, value, writes } from './team-questions.ts';
 
 /* Attacks of the threat model by real git; others are in team.test.ts and team-rules.test.ts. */
 
@@ -108,5 +108,57 @@ describe('an admin who left', () => {
     );
     await erin.place.ok(['team', 'trust', '-q', '--yes', truth]);
     expect(await membersOf(erin)).toEqual(['alice', 'carol', 'erin']);
+  });
+});
+
+describe('somebody who may push and has no key, after a removal', () => {
+  it('stops what needs a fact that they take away, until it is brought back', async () => {
+    const { people, alice, others } = await team('bob', 'carol');
+    const [, carol] = others as [Person, Person];
+    await alice.place.ok('team remove -q bob --yes');
+    push(alice);
+    pull(carol);
+    const eve = people.person('eve');
+    git(eve, ['rm', '-q', pathOf(eve, 'removals/bob.')]);
+    push(eve);
+    // Also for whoever sees it for the first time, as the versions are under its root key.
+    pull(carol);
+    expect(await carol.place.refused('secrets get -q app.env DB', 1)).toContain('the keyring is incomplete');
+    await carol.place.ok('team settle -q');
+    expect(await value(carol)).toBe('s3cret');
+    push(carol);
+    pull(eve);
+    git(eve, ['rm', '-q', pathOf(eve, 'keys/app.v1.')]);
+    push(eve);
+    pull(carol);
+    expect(await value(carol)).toBe('s3cret');
+    expect(await carol.place.refused(['secrets', 'set', '-q', 'app.env', 'DB', 'x'], 1)).toContain(
+      'the keyring is incomplete',
+    );
+    await carol.place.ok('team settle -q');
+    await writes(carol, 'x');
+  });
+
+  it('brings no older state back by a merge that keeps only an old branch', async () => {
+    const { people, alice, others } = await team('bob', 'carol');
+    const [, carol] = others as [Person, Person];
+    await alice.place.ok('team remove -q bob --yes');
+    push(alice);
+    pull(carol);
+    await carol.place.ok('team list -q');
+    const eve = people.person('eve');
+    git(eve, 'checkout -q -b old HEAD~1');
+    git(eve, 'merge -q -s ours origin/main');
+    push(eve);
+    pull(carol);
+    expect((await carol.place.run(['secrets', 'set', 'app.env', 'DB', 'x'])).stderr).toContain(
+      'does not have the removal of bob yet',
+    );
+    expect((await carol.place.run('team check')).stdout).toContain('removed .coffer/removals/bob.');
+    const fresh = people.freshMachine(carol, 'carol-2');
+    const first = idOf(fact(fresh, 'store.'));
+    expect(await fresh.place.refused(['team', 'trust', '-q', first], 4)).toContain('from before a removal');
+    await carol.place.ok('team settle -q');
+    await writes(carol, 'x');
   });
 });
