@@ -4,15 +4,12 @@ import type { Environment, OptionValue } from './given.ts';
 import { resolveSettings, type Settings } from './settings.ts';
 import { messageLine } from './terminal/message.ts';
 import type { Prompts } from './terminal/prompt.ts';
+import { shellWord } from './terminal/shell-word.ts';
 import type { Streams } from './terminal/streams.ts';
 import { visible } from './terminal/visible.ts';
 
 /** Options that determine which objects a command works on. */
 const PLACE_OPTIONS = ['store', 'address', 'mount', 'org'] as const;
-
-/** Quotes a word for a POSIX shell if necessary. */
-const shellWord = (text: string): string =>
-  /^[\w@%+=:,./-]+$/.test(text) ? text : `'${text.replaceAll("'", "'\\''")}'`;
 
 /** Context of a command: streams, settings, prompts, and the place where operations run. */
 export class Session {

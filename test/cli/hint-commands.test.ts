@@ -29,6 +29,7 @@ const SAMPLES: Readonly<Record<string, string>> = {
   number: '2',
   path: '.env',
   'request.source': 'orders',
+  'shellWord(path)': '.env',
   slotId: '3f9c52d07a1be846',
   typed: '.env',
   version: '2',

@@ -14,6 +14,7 @@ import { openSecretFile } from '../secret-files/secret-file.ts';
 import { openFiles, type ReadFile, requireFile } from '../secret-files/transform.ts';
 import { secretVariables } from '../secrets/secret-variables.ts';
 import type { Session } from '../session.ts';
+import { shellWord } from '../terminal/shell-word.ts';
 
 /** Exit codes of shells for a command that is not found, and for one that cannot be executed. */
 const NOT_FOUND = 127;
@@ -82,7 +83,7 @@ export const command: Command = {
     if (found.kind !== 'program') {
       const why =
         found.kind === 'not-found' ? `${name}: command not found` : `${found.path}: permission denied`;
-      session.fail(isVariablesFile(name) ? `${why} (did you mean -f ${name}?)` : why);
+      session.fail(isVariablesFile(name) ? `${why} (did you mean -f ${shellWord(name)}?)` : why);
       return found.kind === 'not-found' ? NOT_FOUND : NOT_EXECUTABLE;
     }
     if (textsOption(given.options, 'file').length === 0 && variables.decrypted.length === 0)

@@ -19,6 +19,7 @@ import { consentToLess, requireRules } from '../secret-files/left-readable.ts';
 import { Rulebook } from '../secret-files/rulebook.ts';
 import { openFiles, requireFile, rewrapFiles, type Sealing, sealFiles } from '../secret-files/transform.ts';
 import type { Session } from '../session.ts';
+import { shellWord } from '../terminal/shell-word.ts';
 
 export const encrypt: Command = {
   arguments: [manyFiles],
@@ -120,7 +121,7 @@ function remarkPlaintext(session: Session, { path, file, rule }: RuledFile): voi
   const key = file.places.find(({ sealed }) => sealed !== undefined)?.sealed?.key;
   const named = rule?.key === undefined && key !== undefined ? ` --key ${key}` : '';
   session.remark(
-    `${path} now contains plaintext; to encrypt it again, run "coffer secrets encrypt ${path}${named}".`,
+    `${path} now contains plaintext; to encrypt it again, run "coffer secrets encrypt ${shellWord(path)}${named}".`,
   );
 }
 

@@ -3,6 +3,7 @@ import { existsSync } from 'node:fs';
 import { decodeBase64 } from '../../ground/base64.ts';
 import type { InputHash, Operation } from '../../operations/declaration/operation.ts';
 import type { Session } from '../session.ts';
+import { shellWord } from '../terminal/shell-word.ts';
 import type { Input } from '../terminal/streams.ts';
 import { inputText, MAX_INPUT_BYTES, type OpenedInput, openInput } from './input.ts';
 import type { RawValues } from './operation-values.ts';
@@ -135,7 +136,7 @@ function warnOfFile(session: Session, value: string | undefined): void {
   if (value === undefined || value === '-' || !session.streams.err.isTerminal) return;
   if (!existsSync(value)) return;
   session.warn(
-    `the value is the text "${value}", not the file of that name (for the file, use --in ${value})`,
+    `the value is the text "${value}", not the file of that name (for the file, use --in ${shellWord(value)})`,
   );
 }
 
