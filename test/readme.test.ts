@@ -7,6 +7,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { topics } from '../src/cli/commands/help.ts';
 import { exitCodeMeanings } from '../src/cli/exit-codes.ts';
 import { parseQuickly } from '../src/cli/parse/fast-path.ts';
+import { inOwnSpelling } from '../src/cli/parse/habits.ts';
 import { commandTree } from '../src/cli/tree.ts';
 import { builtCommand } from './built.ts';
 
@@ -244,7 +245,7 @@ describe.skipIf(!hasGit)('the page for people who come from another tool', () =>
     for (const line of lines) {
       const words = [...(line.split(/ [|] /)[0] ?? '').matchAll(/'([^']*)'|"([^"]*)"|(\S+)/g)];
       const [, ...argv] = words.map(([, single, double, bare]) => single ?? double ?? bare ?? '');
-      expect(await parseQuickly(argv, commandTree), line).toBeDefined();
+      expect(await parseQuickly(await inOwnSpelling(argv, commandTree), commandTree), line).toBeDefined();
     }
   });
 });

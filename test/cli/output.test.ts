@@ -1,3 +1,4 @@
+import { stripVTControlCharacters } from 'node:util';
 import { describe, expect, it } from 'vitest';
 import { type OutputShape, printResult } from '../../src/cli/files/output.ts';
 import type { OptionValue } from '../../src/cli/given.ts';
@@ -79,6 +80,12 @@ describe('what others have named or written, shown on a terminal,', () => {
     session.warn(HOSTILE);
     session.remark(HOSTILE);
     session.fail(HOSTILE);
-    expect(streams.written.err).toBe(`coffer: warning: ${SHOWN}\n${SHOWN}\ncoffer: ${SHOWN}\n`);
+    const { err } = streams.written;
+    expect(stripVTControlCharacters(err)).toBe(`coffer: warning: ${SHOWN}\n${SHOWN}\ncoffer: ${SHOWN}\n`);
+    // What is coloured is ours.
+    expect(err.split('\u001b').filter((part) => part.includes('gotcha'))).toEqual([
+      `[39m ${SHOWN}\n${SHOWN}\n`,
+      `[39m ${SHOWN}\n`,
+    ]);
   });
 });

@@ -69,6 +69,8 @@ const WIDE: readonly Range[] = [[0x80, LAST]];
 const PROPERTIES: Readonly<Record<string, readonly Range[]>> = {
   Cc: CONTROLS,
   Cs: [[0xd800, 0xdfff]],
+  L: [[0x41, 0x5a], [0x61, 0x7a], ...WIDE],
+  N: [[0x30, 0x39], ...WIDE],
   Zl: [[0x2028, 0x2028]],
   Zp: [[0x2029, 0x2029]],
   'Script=Han': WIDE,

@@ -75,7 +75,7 @@ const VARIABLES: readonly (readonly [name: string, meaning: string])[] = [
   ['VAULT_ADDR', 'server to use if COFFER_ADDR is not set and no store exists'],
   [
     'COFFER_ASKPASS, SSH_ASKPASS',
-    'program that asks where there is no terminal: the agent ("agent offer --confirm"), plugins of age',
+    'program for prompts without a terminal: of the agent ("agent offer --confirm") and of age plugins',
   ],
   ['COFFER_CLIPBOARD_SECONDS', 'seconds after which the clipboard is cleared that --copy filled (45)'],
   ['COFFER_NO_PROMPT', 'if set, never prompt; fail if input is missing (--no-prompt)'],

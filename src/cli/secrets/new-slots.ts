@@ -26,7 +26,7 @@ export const slotOptions: readonly OptionSpec[] = [
     flag: 'recipient',
     takes: 'values',
     metavar: 'WHO',
-    help: 'Unlock with the private key for WHO: age1…, an SSH public key, or @FILE with one per line. Can be repeated.',
+    help: 'Unlock with the private key of a public key: age1…, SSH, or @FILE with one per line. Can be repeated.',
     offers: 'file',
   },
   taking('label', 'TEXT', 'Label shown by "coffer slots list".'),

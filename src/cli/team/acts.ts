@@ -113,7 +113,7 @@ async function sure(
       continue;
     }
     const host = guestOf(card);
-    const why = doubtOf(changes, card) ?? (host && `was added by ${host}, who is removed now`);
+    const why = doubtOf(changes, card) ?? (host && `was added by ${host}, now removed`);
     if (why === undefined) found.push(card);
     else if ((isConfirmed && session.settings.yes) || (await asked(changes, card, why))) {
       changes.answerFor(card);

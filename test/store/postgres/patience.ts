@@ -13,7 +13,7 @@ export function shorten(some: Partial<Limits>): void {
   Object.assign(limits, usual, some);
 }
 
-/** Everything takes a tenth of its time. */
+/** Everything is given a tenth of its time. For after the preparation: on a busy machine that may take longer. */
 export function beImpatient(): void {
   shorten(Object.fromEntries(Object.entries(usual).map(([name, milliseconds]) => [name, milliseconds / 10])));
 }

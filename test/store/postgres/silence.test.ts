@@ -103,9 +103,9 @@ describe.skipIf(missing !== undefined)(
       ['the database is heard no more', 'answers'],
       ['the database hears nothing more', 'requests'],
     ])('answers each request, reads and writes again when on all its connections %s', async (_, silent) => {
-      beImpatient();
       const silenced = await newLine();
       await start([through(silenced)], 2);
+      beImpatient();
       silenced.freeze(silent);
       await good();
       expect(await endOfTraffic()).toEqual([]);
@@ -181,9 +181,9 @@ describe.skipIf(missing !== undefined)(
     ])(
       'answers 503 to everything when its connections %s and new ones lead nowhere, until they do',
       async (_, act) => {
-        beImpatient();
         const broken = await newLine();
         await start([through(broken)], 2);
+        beImpatient();
         broken.isHole = true;
         const moment = performance.now();
         act(broken);
@@ -200,9 +200,9 @@ describe.skipIf(missing !== undefined)(
     );
 
     it('answers 503 and says why while the database refuses connections, also to what it has in its cache', async () => {
-      beImpatient();
       const closed = await newLine();
       await start([through(closed)], 1);
+      beImpatient();
       await traffic.end();
       closed.close();
       for (const _ of [1, 2, 3]) {
@@ -212,7 +212,6 @@ describe.skipIf(missing !== undefined)(
     });
 
     it('goes on with a promoted standby when the primary stands still', async () => {
-      beImpatient();
       const primary = await Cluster.create();
       const standby = await primary.standby();
       try {
@@ -222,6 +221,7 @@ describe.skipIf(missing !== undefined)(
         await initStore({ location: at, slots: [{ kind: 'raw', key: Uint8Array.from(KEY) }] });
         token = await issueToken(at, {});
         await start([at, at], 1);
+        beImpatient();
         primary.freeze();
         await standby.promote();
         await good();
