@@ -13,7 +13,10 @@ export function shorten(some: Partial<Limits>): void {
   Object.assign(limits, usual, some);
 }
 
-/** Everything is given a tenth of its time. For after the preparation: on a busy machine that may take longer. */
+/**
+ * Everything is given a tenth of its time. For after the preparation, which may take longer on a busy machine; and before the servers
+ * start, as the limits are part of what a connection has prepared.
+ */
 export function beImpatient(): void {
   shorten(Object.fromEntries(Object.entries(usual).map(([name, milliseconds]) => [name, milliseconds / 10])));
 }

@@ -104,8 +104,8 @@ describe.skipIf(missing !== undefined)(
       ['the database hears nothing more', 'requests'],
     ])('answers each request, reads and writes again when on all its connections %s', async (_, silent) => {
       const silenced = await newLine();
-      await start([through(silenced)], 2);
       beImpatient();
+      await start([through(silenced)], 2);
       silenced.freeze(silent);
       await good();
       expect(await endOfTraffic()).toEqual([]);
@@ -182,8 +182,8 @@ describe.skipIf(missing !== undefined)(
       'answers 503 to everything when its connections %s and new ones lead nowhere, until they do',
       async (_, act) => {
         const broken = await newLine();
-        await start([through(broken)], 2);
         beImpatient();
+        await start([through(broken)], 2);
         broken.isHole = true;
         const moment = performance.now();
         act(broken);
@@ -201,8 +201,8 @@ describe.skipIf(missing !== undefined)(
 
     it('answers 503 and says why while the database refuses connections, also to what it has in its cache', async () => {
       const closed = await newLine();
-      await start([through(closed)], 1);
       beImpatient();
+      await start([through(closed)], 1);
       await traffic.end();
       closed.close();
       for (const _ of [1, 2, 3]) {
@@ -220,8 +220,8 @@ describe.skipIf(missing !== undefined)(
           .replace(`:${primary.port}/`, `:${primary.port},127.0.0.1:${standby.port}/`);
         await initStore({ location: at, slots: [{ kind: 'raw', key: Uint8Array.from(KEY) }] });
         token = await issueToken(at, {});
-        await start([at, at], 1);
         beImpatient();
+        await start([at, at], 1);
         primary.freeze();
         await standby.promote();
         await good();
