@@ -198,10 +198,13 @@ export const catalogue = {
     unbind: entry('Remove KEY=VALUE tags from a workspace', one(bindings, 'unbindWorkspace')),
     delete: entry('Delete a workspace', one(workspaces, 'remove')),
     'state-consumers': {
-      list: served('List the workspaces that may read the state of one', one(remoteStateConsumers, 'list')),
-      add: served('Let workspaces read the state of one', one(remoteStateConsumers, 'add')),
-      replace: served('Say which workspaces may read the state of one', one(remoteStateConsumers, 'replace')),
-      remove: served('Let workspaces read the state of one no more', one(remoteStateConsumers, 'remove')),
+      list: served("List workspaces that may read a workspace's state", one(remoteStateConsumers, 'list')),
+      add: served("Let workspaces read a workspace's state", one(remoteStateConsumers, 'add')),
+      replace: served(
+        "Set which workspaces may read a workspace's state",
+        one(remoteStateConsumers, 'replace'),
+      ),
+      remove: served("Stop workspaces from reading a workspace's state", one(remoteStateConsumers, 'remove')),
     },
   },
   projects: {

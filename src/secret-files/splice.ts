@@ -76,8 +76,8 @@ function beginsAnother(
 }
 
 /**
- * Whether readers with more line ending characters find other values, or a malformed file: a duplicate name, for
- * example, of which they take one.
+ * Whether readers that recognize more line ends (YAML 1.1) find other names in the file, or a file that is malformed
+ * here: with a duplicate name, for example, of which such readers silently take one.
  */
 function hasOtherNames(format: FileFormat, file: SecretFile): boolean {
   const { places } = file;

@@ -312,7 +312,10 @@ export class OrganizationEdit {
     return (await this.workspaces.all()).filter(({ project }) => project === key).length;
   }
 
-  /** Changes the count of a project. The default one has all other workspaces, so it has no count. */
+  /**
+   * Changes the stored number of workspaces of a project. The default project has no such number: its workspaces are
+   * those that belong to no other project.
+   */
   async #countIn(projectKey: string | undefined, change: 1 | -1): Promise<void> {
     if (projectKey === undefined) return;
     const projects = await this.projects();

@@ -44,7 +44,7 @@ interface Count {
 
 interface MessageCountsOptions {
   readonly store: Store;
-  /** Number of messages of one version after which they are written. */
+  /** The count of a version is written to the store once it has grown by this many messages since the last write. */
   readonly step: number;
   /** Called when a version has reached a threshold. */
   readonly reached: (messages: number) => void;

@@ -30,8 +30,9 @@ export const organizationalUnitsOf = (name: readonly NameAttribute[]): readonly 
   name.filter(({ type }) => type === ORGANIZATIONAL_UNIT).map(({ value }) => value);
 
 /**
- * Returns the same text for equal names (RFC 5280, 7.1): case, white space and the string type are ignored. Different
- * names may have the same text, which errs on the side of revocation; it does not decide who signed a certificate.
+ * Returns the same text for names that are equal by RFC 5280, 7.1: case, white space and the string type are ignored.
+ * Some different names get the same text, too, so a revocation list may apply to too many certificates, never to too
+ * few. Who signed a certificate is decided by its signature, not by this text.
  */
 export const canonicalName = (name: readonly NameAttribute[]): string =>
   JSON.stringify(name.map(({ type, value }) => [type, value.trim().replaceAll(/\s+/g, ' ').toLowerCase()]));

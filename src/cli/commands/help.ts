@@ -75,9 +75,9 @@ const VARIABLES: readonly (readonly [name: string, meaning: string])[] = [
   ['VAULT_ADDR', 'server to use if COFFER_ADDR is not set and no store exists'],
   [
     'COFFER_ASKPASS, SSH_ASKPASS',
-    'program for prompts without a terminal: of the agent ("agent offer --confirm") and of age plugins',
+    'program that shows prompts of the agent ("agent offer --confirm") and of age plugins outside a terminal',
   ],
-  ['COFFER_CLIPBOARD_SECONDS', 'seconds after which the clipboard is cleared that --copy filled (45)'],
+  ['COFFER_CLIPBOARD_SECONDS', 'seconds until the clipboard filled by --copy is cleared (45)'],
   ['COFFER_NO_PROMPT', 'if set, never prompt; fail if input is missing (--no-prompt)'],
   ['HTTPS_PROXY, HTTP_PROXY, NO_PROXY', 'proxy for connections to servers, except on this machine'],
   ['COFFER_DEBUG', 'if set, print stack traces for errors'],

@@ -242,9 +242,9 @@ export const settle: Command = {
     identityOption,
   ],
   details:
-    'Completes what a merge or an interrupted removal left: restores missing facts that are in this ' +
-    'clone, passes keys to members that wait for them, and creates new keys where a removed member ' +
-    'had the old ones. Running it again changes nothing more.',
+    'Finishes a merge or an interrupted removal: restores deleted files of the keyring that this clone ' +
+    'still has, gives keys to members that wait for them, and creates new keys in place of those that ' +
+    'a removed member had. Running it again changes nothing more.',
   examples: [['coffer team settle', 'Run after a merge']],
   async run(session, { options }) {
     const place = keyringHere(session);

@@ -177,8 +177,8 @@ export async function newEpoch(
   if (!stay.some(isAdmin)) throw conflict(ADMIN_STAYS);
   await roots.openAll();
   if (!state.newest.some((id) => roots.known.has(id))) {
-    throw denied('none of your keys opens any of the newest root keys', {
-      hint: 'another admin has to do that, or "coffer team settle" first',
+    throw denied('your keys cannot open the current root key of this keyring', {
+      hint: 'ask another admin to do this, or run "coffer team settle" first',
     });
   }
   const root = freshRoot();

@@ -282,16 +282,17 @@ function refuseDoubts(
   const isTheirs = (fact: Fact): boolean => removing !== undefined && nameOf(state, fact.by) === removing;
   const isExcused = state.holes.every(({ fact }) => isTheirs(fact));
   const told = state.holes.map(
-    ({ id, fact }) => `${short(id)}…, which .coffer/${fact.path} by ${nameOf(state, fact.by)} follows`,
+    ({ id, fact }) =>
+      `.coffer/${fact.path} by ${nameOf(state, fact.by)} refers to ${short(id)}…, which is missing`,
   );
   const incomplete = () =>
-    conflict(`the keyring is incomplete: ${told.join('; ')} is not here`, {
+    conflict(`the keyring is incomplete: ${told.join('; ')}`, {
       hint: 'fetch the branch that has it, then run "coffer team settle"',
     });
   if (state.holes.some(({ isGrave }) => isGrave) && !isExcused) throw incomplete();
   if (state.holes.length > 0) {
     if (isChange && !isExcused) throw incomplete();
-    session.warn(`the keyring is incomplete: ${told.join('; ')} is not here`);
+    session.warn(`the keyring is incomplete: ${told.join('; ')}`);
   }
   if (state.unseen.length > 0) {
     const who = state.unseen.map((id) => names.get(id) ?? short(id)).join(', ');

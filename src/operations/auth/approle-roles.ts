@@ -190,7 +190,7 @@ const FIELDS = {
 const WORDS = Object.keys(FIELDS).join('|');
 const DEFAULTS = { ...NEW_ROLE, ...NO_SETTINGS };
 
-const field = text({ help: 'Field of the role, written with dashes.', required: true });
+const field = text({ help: 'Setting of the role, with dashes, e.g. secret-id-ttl.', required: true });
 
 /** Returns the member for a path. */
 function memberOf(word: string): keyof typeof DEFAULTS {

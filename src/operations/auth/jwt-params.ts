@@ -138,11 +138,11 @@ export const settingsParams = {
     help: 'Claim that must contain group names; Coffer has no groups, so it grants nothing.',
     cli: { hidden: true },
   }),
-  expiration_leeway: leeway({ help: 'Validity of JWTs without "exp" (-1: none). Default: 150s.' }),
+  expiration_leeway: leeway({ help: 'Validity of JWTs without "exp" (-1: 0s). Default: 150s.' }),
   not_before_leeway: leeway({
-    help: 'For JWTs without "nbf" and "iat": validity before "exp" (-1: none). Default: 150s.',
+    help: 'For JWTs without "nbf" and "iat": how long before "exp" they become valid (-1: 0s). Default: 150s.',
   }),
-  clock_skew_leeway: leeway({ help: 'Allowed clock skew (-1: none). Default: 60s.' }),
+  clock_skew_leeway: leeway({ help: 'Allowed clock skew (-1: 0s). Default: 60s.' }),
   token_policies_template_claims: flag({
     cli: { negatable: true },
     help: 'Expand claims in policy names, e.g. team-{{.department}}.',

@@ -55,8 +55,13 @@ export const disable = operation({
   },
 });
 
+const HINTS = {
+  enable: 'restart the server with --audit-log FILE',
+  disable: 'restart the server without --audit-log',
+};
+
 const refused = (what: 'enable' | 'disable'): CofferError =>
   invalid(
     `cannot ${what} audit device via API; use declarative, config-based audit device management instead`,
-    { field: 'path', hint: 'start the server with or without --audit-log' },
+    { field: 'path', hint: HINTS[what] },
   );

@@ -56,8 +56,8 @@ export const create = documentOperation({
 });
 
 /**
- * Extension of the API, named as a filter because servers that do not know it refuse it, and then list and delete
- * nothing.
+ * Parameter that only Coffer has. It is named like a filter because other servers refuse an unknown filter: the request
+ * fails there, instead of listing or deleting tags that are in use.
  */
 export const UNUSED_ONLY = 'filter[unused]';
 

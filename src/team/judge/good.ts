@@ -111,8 +111,8 @@ function skipping(order: readonly Fact[]): readonly Fact[] {
   const asked = new Set(all.filter(({ version }) => version.number > 1).map(({ version }) => version.key));
   const versions = all.filter(({ version }) => asked.has(version.key));
   const skips = new Set<VersionFact>();
-  // A former member may have created a key for each of thousands of versions, so many are processed in one pass over
-  // the facts.
+  // A former member may have created thousands of versions, each of a different key. One pass over the facts for each
+  // would be too slow, so each pass processes up to AT_ONCE versions.
   const highest = new Map<string, number>();
   for (let from = 0; from < versions.length; from += AT_ONCE) {
     const some = versions.slice(from, from + AT_ONCE);

@@ -20,9 +20,10 @@ const MOST_TRIES = 4096;
 const POST_QUANTUM = 'postquantum';
 
 /**
- * age plugin protocol: the program that age starts sends the name of the state machine in its first line, and then
- * passes on all data. A recipient is the public key of a named key, and an identity the key itself: the stanzas are
- * age's own, so that files can be opened and written with and without the plugin.
+ * Serves the plugin protocol of age. The program that age starts (`age-plugin-coffer`) connects here, sends the name of
+ * the state machine as its first line, and then copies bytes between age and this connection. A recipient is the public
+ * key of a named key; an identity names the key. Stanzas have age's own formats, so files can be written and opened with
+ * and without the plugin.
  */
 export const openAgeDoor: OpenDoor = (desk) => (connection) => {
   connection.on('error', () => undefined);
