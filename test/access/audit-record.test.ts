@@ -3,6 +3,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { type AuditedRequest, AuditRecorder } from '../../src/access/audit-record.ts';
 import { ownWords } from '../../src/ground/own-words.ts';
+import { rounds } from '../long.ts';
 import { FakeClock, openRoom } from './room.ts';
 
 const KEY = Buffer.alloc(32, 7);
@@ -325,7 +326,7 @@ describe('whatever is in a request and its answer', () => {
           expect(printed).not.toContain(JSON.stringify(text).slice(1, -1));
         }
       }),
-      { numRuns: 500 },
+      { numRuns: rounds(500) },
     );
   });
 });

@@ -5,6 +5,7 @@ import { DEFAULT_POLICY } from '../../src/access/policies.ts';
 import { parsePolicy } from '../../src/access/policy.ts';
 import { type Body, type HclValue, parseBody } from '../../src/access/policy-hcl.ts';
 import { CofferError } from '../../src/ground/errors.ts';
+import { rounds } from '../long.ts';
 import { processorMs } from '../processor-time.ts';
 
 function problemOf(text: string): string {
@@ -284,7 +285,7 @@ describe('the reader of policies', () => {
           expect(problemOf(text)).toMatch(/^(none$|failed to parse policy: )/);
         },
       ),
-      { numRuns: 1000 },
+      { numRuns: rounds(1000) },
     );
   });
 

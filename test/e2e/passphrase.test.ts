@@ -1,7 +1,11 @@
 import { writeFileSync } from 'node:fs';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { emptyPlace, MASTER_KEY, type Place, removePlace } from './harness.ts';
 import { canUseTerminals, NO_AGENT, onTerminal, unwrapped } from './terminal.ts';
+
+vi.mock('../../src/store/slots/key-encryption.ts', async (original) =>
+  (await import('../light-argon2.ts')).withLightSlots(await original()),
+);
 
 let bare: Place;
 

@@ -2,6 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { der, identifierOf, membersOf, readDer, requireWellFormed, TAG } from '../../src/ground/der.ts';
 import { CofferError } from '../../src/ground/errors.ts';
+import { rounds } from '../long.ts';
 import { refusal } from '../refusal.ts';
 
 const hex = (text: string): Buffer => Buffer.from(text.replaceAll(' ', ''), 'hex');
@@ -121,7 +122,7 @@ describe('a value in DER', () => {
           expect(error).toBeInstanceOf(CofferError);
         }
       }),
-      { numRuns: 2_000 },
+      { numRuns: rounds(2_000) },
     );
   });
 });

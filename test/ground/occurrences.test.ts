@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { type Occurrence, Occurrences } from '../../src/ground/occurrences.ts';
+import { rounds } from '../long.ts';
 
 const letters = (maxLength: number) => fc.string({ unit: fc.constantFrom('a', 'b', 'c'), maxLength });
 
@@ -24,7 +25,7 @@ describe('pieces of a text', () => {
         for (const piece of pieces) occurrences.mark(piece);
         expect(occurrences.marked()).toEqual(lookedUp(text, pieces));
       }),
-      { numRuns: 2000 },
+      { numRuns: rounds(2000) },
     );
   });
 
@@ -40,7 +41,7 @@ describe('pieces of a text', () => {
         );
         expect(occurrences.marked()).toEqual(lookedUp(text, beginnings));
       }),
-      { numRuns: 1000 },
+      { numRuns: rounds(1000) },
     );
   });
 });

@@ -2,6 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { dotenv } from '../../src/secret-files/dotenv.ts';
 import { placeOf } from '../../src/secret-files/format.ts';
+import { rounds } from '../long.ts';
 import { refusal } from '../refusal.ts';
 
 const meanings = (text: string) => dotenv.parse(text, '.env').places.map((place) => [place.name, place.text]);
@@ -76,7 +77,7 @@ describe('a .env file', () => {
           ['NEW', value],
         ]);
       }),
-      { numRuns: 500 },
+      { numRuns: rounds(500) },
     );
   });
 

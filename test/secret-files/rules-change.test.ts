@@ -4,6 +4,7 @@ import { pathOf } from '../../src/secret-files/format.ts';
 import { covers } from '../../src/secret-files/patterns.ts';
 import { isSecret, looksSecret, type Rule, ruleFor } from '../../src/secret-files/rules.ts';
 import { keysBetween, lossesBetween } from '../../src/secret-files/rules-change.ts';
+import { rounds } from '../long.ts';
 
 const rule = (files: string | readonly string[], more: Partial<Rule> = {}): Rule => ({
   files: [files].flat(),
@@ -51,7 +52,7 @@ describe('a change of rules', () => {
           for (const path of names)
             if (secrets(before, file, path)) expect(secrets(now, file, path)).toBe(true);
       }),
-      { numRuns: 2000 },
+      { numRuns: rounds(2000) },
     );
   });
 
@@ -104,7 +105,7 @@ describe('a readable value', () => {
         const place = { path: other, type: 'string' as const, text: 'x' };
         expect(looksSecret(place, { only: [pattern], except: [] }, variableOf(other))).toBe(true);
       }),
-      { numRuns: 3000 },
+      { numRuns: rounds(3000) },
     );
   });
 

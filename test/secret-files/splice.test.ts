@@ -11,6 +11,7 @@ import { isSecret } from '../../src/secret-files/rules.ts';
 import { changedAlone, respliced, spliced } from '../../src/secret-files/splice.ts';
 import { formatValue } from '../../src/secret-files/value.ts';
 import { yaml } from '../../src/secret-files/yaml.ts';
+import { rounds } from '../long.ts';
 import { refusal } from '../refusal.ts';
 
 /** A file of some layout. */
@@ -161,7 +162,7 @@ describe('values exchanged in a file', () => {
         for (const [index, place] of file.places.entries())
           expect(result.places[index]?.sealed !== undefined).toBe(sources.has(place));
       }),
-      { numRuns: 300 },
+      { numRuns: rounds(300) },
     );
   });
 
@@ -171,7 +172,7 @@ describe('values exchanged in a file', () => {
         const { file, result } = sealed(some);
         expect(backAgain(some.format, file, result)).toBe(some.text);
       }),
-      { numRuns: 300 },
+      { numRuns: rounds(300) },
     );
   });
 

@@ -4,6 +4,7 @@ import { parse as parseYaml } from 'yaml';
 import type { FileFormat } from '../../src/secret-files/format.ts';
 import { json } from '../../src/secret-files/json.ts';
 import { yaml } from '../../src/secret-files/yaml.ts';
+import { rounds } from '../long.ts';
 import { refusal } from '../refusal.ts';
 
 const rows = (format: FileFormat, text: string) =>
@@ -195,7 +196,7 @@ describe('a value added to YAML or JSON', () => {
           expect(after.places.at(-1)).toMatchObject({ name, text: value, type: 'string' });
         },
       ),
-      { numRuns: 500 },
+      { numRuns: rounds(500) },
     );
     expect(parseYaml(yaml.parse('a: 1\n', 'f').added('b', 'yes'))).toEqual({ a: 1, b: 'yes' });
   });

@@ -4,6 +4,7 @@ import { basename, join } from 'node:path';
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { AgentDirectory } from '../../src/service/agent/directory.ts';
+import { rounds } from '../long.ts';
 
 /** What the name of a socket may have, with the final zero, where it is least. */
 const SOCKET_BYTES = 104;
@@ -51,7 +52,7 @@ describe('the directory of an agent', () => {
         if (other !== undefined) expect(nameFor(join(other, '.'))).toBe(nameFor(join(store, '.')));
         names.set(name.toLowerCase(), store);
       }),
-      { numRuns: 2000 },
+      { numRuns: rounds(2000) },
     );
   });
 

@@ -2,6 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { Job } from '../../src/service/frames.ts';
 import { type LaneReservation, Lanes, type Worker } from '../../src/service/lanes.ts';
+import { rounds } from '../long.ts';
 
 const MIB = 1024 * 1024;
 
@@ -255,7 +256,7 @@ describe('the lanes for large requests', () => {
         }
         expect(await Promise.all(asked.map(({ answer }) => answer))).toHaveLength(steps.length);
       }),
-      { numRuns: 300 },
+      { numRuns: rounds(300) },
     );
   });
 });

@@ -1,6 +1,7 @@
 import { connect } from 'node:net';
 import fc from 'fast-check';
 import { beforeAll, describe, expect, it, onTestFinished, vi } from 'vitest';
+import { rounds } from '../../long.ts';
 import { chat, type Step } from '../../servers/raw-http.ts';
 import { cleanUpAfterAll, issueToken, send, startServer, type TestServer } from '../../servers/serving.ts';
 
@@ -267,7 +268,7 @@ describe('whatever bytes come', () => {
           expect(reply.status).toBeLessThan(500);
         },
       ),
-      { numRuns: 300 },
+      { numRuns: rounds(300) },
     );
     await expectUnharmed();
   });

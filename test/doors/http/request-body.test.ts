@@ -7,6 +7,7 @@ import {
   parseObject,
   parseQuery,
 } from '../../../src/doors/http/request-body.ts';
+import { rounds } from '../../long.ts';
 import { refusal } from '../../refusal.ts';
 
 const parse = (text: string) => parseObject(Buffer.from(text));
@@ -200,7 +201,7 @@ describe('a query or a form', () => {
     const same = fc.property(text, (form) => {
       expect([...formPairs(form)]).toEqual([...new URLSearchParams(form)]);
     });
-    fc.assert(same, { numRuns: 1000 });
+    fc.assert(same, { numRuns: rounds(1000) });
   });
 
   it('takes __proto__ for a name like any other', () => {

@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { type GoJsonLimits, readGoJson, writeGoJson } from '../../../src/transit/backup/go-json.ts';
+import { rounds } from '../../long.ts';
 import { thrownBy } from '../../reference/thrown.ts';
 
 const limits: GoJsonLimits = { depth: 8, values: 1000, digits: 1300 };
@@ -108,7 +109,7 @@ describe('writing JSON as Go does', () => {
       fc.property(fc.array(value), (written) => {
         expect(read(writeGoJson(written as never))).toEqual(written);
       }),
-      { numRuns: 300 },
+      { numRuns: rounds(300) },
     );
   });
 });

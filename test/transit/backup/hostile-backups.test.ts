@@ -4,6 +4,7 @@ import { describe, expect, it } from 'vitest';
 import { CofferError } from '../../../src/ground/errors.ts';
 import { systemRandom } from '../../../src/ground/random.ts';
 import { readBackup } from '../../../src/transit/backup/restore-key.ts';
+import { rounds } from '../../long.ts';
 import { goBackup, goDocument, goEntry, goJson, type Members, zeroEntry } from '../../reference/go-backup.ts';
 import { rejectionOf } from '../../reference/thrown.ts';
 
@@ -360,7 +361,7 @@ describe('any change of a good backup', () => {
         );
         if (outcome instanceof Error) expect(outcome).toBeInstanceOf(CofferError);
       }),
-      { numRuns: 600 },
+      { numRuns: rounds(600) },
     );
   });
 });

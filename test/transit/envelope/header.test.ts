@@ -7,6 +7,7 @@ import {
   printSealedHeader,
   type SealedHeader,
 } from '../../../src/transit/envelope/header.ts';
+import { rounds } from '../../long.ts';
 import { thrownBy } from '../../reference/thrown.ts';
 
 const header: SealedHeader = {
@@ -74,7 +75,7 @@ describe('a sealed header', () => {
           expect(['corrupt', 'inauthentic']).toContain(asCofferError(error)?.kind);
         }
       }),
-      { numRuns: 2000 },
+      { numRuns: rounds(2000) },
     );
   });
 
