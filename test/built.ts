@@ -1,8 +1,9 @@
 import { execFileSync } from 'node:child_process';
-import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { isFresh } from '../scripts/built.ts';
+import { isAbandoned } from './abandoned.ts';
 
 const root = fileURLToPath(new URL('..', import.meta.url));
 const LOCK = join(root, 'dist/.building');
@@ -42,19 +43,7 @@ function takeLock(): boolean {
     return true;
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error;
-    if (isAbandoned()) rmSync(LOCK, { force: true });
+    if (isAbandoned(LOCK)) rmSync(LOCK, { force: true });
     return false;
-  }
-}
-
-function isAbandoned(): boolean {
-  try {
-    const holder = Number(readFileSync(LOCK, 'utf8'));
-    // Not written yet.
-    if (holder === 0) return false;
-    process.kill(holder, 0);
-    return false;
-  } catch (error) {
-    return (error as NodeJS.ErrnoException).code === 'ESRCH';
   }
 }

@@ -341,11 +341,9 @@ class Execution {
   /** Fails for what will be refused anyway, as far as that can be found out. */
   async #foresee(values: RawValues, runner: Runner): Promise<void> {
     const { foresee } = this.#operation.cli ?? {};
-    const { address, mount } = this.#session.settings;
     if (foresee === undefined) return;
-    const { askingPermission } = await import('./server-permission.ts');
     try {
-      await foresee(values, address === undefined ? runner : askingPermission(runner, mount));
+      await foresee(values, await withPermission(this.#session, runner));
     } catch (error) {
       const kind = asCofferError(error)?.kind;
       if (kind !== 'denied' && kind !== 'unavailable' && kind !== 'sealed') throw error;

@@ -1,6 +1,7 @@
 import { createHmac, timingSafeEqual } from 'node:crypto';
 import { wipe } from '../../ground/bytes.ts';
 import { invalid, unavailable } from '../../ground/errors.ts';
+import { pause } from '../../ground/pause.ts';
 import { systemRandom } from '../../ground/random.ts';
 import { type Environment, variable } from '../given.ts';
 import { DEFAULT_CLIPBOARD_SECONDS } from '../parse/copy-option.ts';
@@ -148,7 +149,7 @@ function clearLater(environment: Environment, clearing: Clearing): void {
  */
 export async function clearAfterwards(text: string, environment: Environment): Promise<void> {
   const { seconds, copy, paste, key, hash } = JSON.parse(text) as Clearing;
-  await new Promise((resolve) => setTimeout(resolve, seconds * 1000));
+  await pause(seconds * 1000);
   const held = await run(paste, programEnvironment(environment));
   try {
     const isSame = timingSafeEqual(hashOf(held, Buffer.from(key, 'base64')), Buffer.from(hash, 'base64'));
