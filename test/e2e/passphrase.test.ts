@@ -42,6 +42,14 @@ describe('coffer passphrase change', () => {
     await bare.with({ COFFER_STORE: bare.file('several'), COFFER_MASTER_KEY: key }).ok('transit keys list');
   });
 
+  it('says of a store without a passphrase that it has none', async () => {
+    const place = bare.with({ COFFER_STORE: bare.file('keyed'), COFFER_MASTER_KEY: MASTER_KEY });
+    await place.ok('init');
+    expect(await place.with({ COFFER_NEW_PASSPHRASE: 'two' }).refused('passphrase change', 4)).toContain(
+      'this store has no passphrase (add one with "coffer slots add --passphrase")',
+    );
+  });
+
   it('needs the passphrase itself, whatever else opens the store', async () => {
     const place = withPassphrase('needed', 'one');
     await place.ok('init --passphrase --raw');

@@ -1,5 +1,6 @@
-import { conflict } from '../../ground/errors.ts';
+import { conflict, sealed } from '../../ground/errors.ts';
 import { listSlots, replaceSlot } from '../../store/administration/slots.ts';
+import { sealedView } from '../../store/administration/status.ts';
 import { lockAgent } from '../agent/lock.ts';
 import { sayWhyAsked } from '../agent/why-asked.ts';
 import type { Command } from '../command.ts';
@@ -11,6 +12,8 @@ import { newPassphrase, warnOfWeakPassphrases } from '../secrets/new-slots.ts';
 import { unlockWithPassphrase } from '../secrets/unlock.ts';
 
 const FILE = 'passphrase-file';
+/** Kinds of slots that a passphrase may open: the output of a command is tried as one, too. */
+const TAKING: ReadonlySet<string> = new Set(['passphrase', 'command']);
 
 /** Replaces the key slot of the passphrase, in one step. */
 export const change: Command = {
@@ -27,6 +30,10 @@ export const change: Command = {
   ],
   async run(session, { options }) {
     session.refuseRemote();
+    const { slots: there } = await sealedView(session.settings.storeLocation);
+    if (there.length > 0 && !there.some(({ kind }) => TAKING.has(kind))) {
+      throw sealed('this store has no passphrase', { hint: 'add one with "coffer slots add --passphrase"' });
+    }
     await sayWhyAsked(session);
     const store = await unlockWithPassphrase(session, 'Current passphrase');
     try {
