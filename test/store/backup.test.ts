@@ -28,17 +28,19 @@ async function filledStore(documents = 20): Promise<{ directory: string; store: 
   return { directory, store };
 }
 
-/** Aborts work as soon as it has written something, in the middle of its files. */
-function interruptionWhen(hasBegun: () => boolean) {
+/** Aborts work between two of its files: at the look after `after` others, which sees what is there then. */
+function interruptionBetween(after: number, see: () => void) {
   const controller = new AbortController();
-  const begin = (): void => {
-    const look = (): void => {
-      if (hasBegun()) controller.abort();
-      else setImmediate(look);
-    };
-    look();
+  const throwIfAborted = controller.signal.throwIfAborted.bind(controller.signal);
+  let looks = 0;
+  controller.signal.throwIfAborted = () => {
+    if (looks++ === after) {
+      see();
+      controller.abort();
+    }
+    throwIfAborted();
   };
-  return { begin, ended: controller.signal };
+  return { begin: () => undefined, ended: controller.signal };
 }
 
 describe('a backup or a restore that is interrupted', () => {
@@ -46,14 +48,22 @@ describe('a backup or a restore that is interrupted', () => {
     const { directory } = await filledStore(60);
     const place = temporaryDirectory();
     const to = join(place, 'backup');
-    const hasPartial = () => readdirSync(place).some((name) => name.endsWith('.new'));
-    const backingUp = backupStore({ location: directory, to, interruption: interruptionWhen(hasPartial) });
-    await expect(backingUp).rejects.toThrow('aborted');
+    let seen: string[] = [];
+    const interruption = (after: number) =>
+      interruptionBetween(after, () => {
+        seen = readdirSync(place);
+      });
+    await expect(backupStore({ location: directory, to, interruption: interruption(30) })).rejects.toThrow(
+      'aborted',
+    );
+    expect(seen).toEqual([expect.stringMatching(/^backup\.[0-9a-f]+\.new$/)]);
     expect(readdirSync(place)).toEqual([]);
     await backupStore({ location: directory, to });
     const restored = join(place, 'restored');
-    const interruption = interruptionWhen(() => existsSync(restored));
-    await expect(restoreStore({ from: to, location: restored, interruption })).rejects.toThrow('aborted');
+    await expect(
+      restoreStore({ from: to, location: restored, interruption: interruption(30) }),
+    ).rejects.toThrow('aborted');
+    expect(seen).toEqual(['backup', 'restored']);
     expect(readdirSync(place)).toEqual(['backup']);
   });
 });
