@@ -5,6 +5,7 @@ import { RETURN } from '../../src/doors/agent/pkcs11/return-values.ts';
 import { ATTRIBUTE as A } from '../../src/doors/agent/pkcs11/rpc/attributes.ts';
 import { MECHANISM as M } from '../../src/doors/agent/pkcs11/rpc/mechanisms.ts';
 import { find, openSession, ROOM, RpcClient } from '../doors/agent/pkcs11/rpc-client.ts';
+import { freePort } from '../servers/ports.ts';
 import { type ServerProcess, startServerProcess } from '../servers/server-process.ts';
 import { KEY, leave, placeForAgents } from './agent-target.ts';
 import { binary, type Place } from './harness.ts';
@@ -32,7 +33,7 @@ describe('a PKCS #11 token of the keys of a server', () => {
     const policy =
       'path "transit/keys/web" { capabilities = ["read"] }\npath "transit/sign/web" { capabilities = ["update"] }';
     await owner.ok('policy write web', { input: policy });
-    server = await serve('127.0.0.1:0');
+    server = await serve(`127.0.0.1:${await freePort()}`);
     const environment = place.environment({
       COFFER_STORE: undefined,
       COFFER_TOKEN: await owner.ok('token create --policy web'),

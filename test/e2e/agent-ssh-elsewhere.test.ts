@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto';
 import { chmodSync, existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { hasProcessFiles, shownOf } from '../hygiene/processes.ts';
+import { freePort } from '../servers/ports.ts';
 import { type ServerProcess, startServerProcess } from '../servers/server-process.ts';
 import { KEY, leave, placeForAgents, statusOf } from './agent-target.ts';
 import { binary, type Place } from './harness.ts';
@@ -38,7 +39,7 @@ describe('an agent of ssh needs --address', () => {
       'path "transit/keys/laptop" { capabilities = ["read"] }\npath "transit/sign/laptop" { capabilities = ["update"] }';
     await owner.ok('policy write laptop', { input: policy });
     token = await owner.ok('token create --policy laptop');
-    server = await serve('127.0.0.1:0');
+    server = await serve(`127.0.0.1:${await freePort()}`);
     const environment = place.environment({ COFFER_STORE: undefined, COFFER_TOKEN: token });
     const parameters = ['agent', 'run', '--address', server.address, '--ssh', 'laptop', '--ssh', 'other'];
     agent = await startServerProcess([binary, ...parameters], { environment });

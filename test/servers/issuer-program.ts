@@ -2,12 +2,11 @@
 import { once } from 'node:events';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import { createServer as createSecureServer } from 'node:https';
-import type { AddressInfo } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { parentPort, workerData } from 'node:worker_threads';
 import type { Behaviour, IssuerOrder, IssuerStart } from './issuer.ts';
 
-const { certificate, key, issuerPath } = workerData as IssuerStart;
+const { certificate, key, issuerPath, ports } = workerData as IssuerStart;
 let { state } = workerData as IssuerStart;
 let asked: string[] = [];
 
@@ -84,9 +83,6 @@ const serve = (request: IncomingMessage, response: ServerResponse): void => {
 
 const secure = createSecureServer({ cert: certificate, key }, serve);
 const plain = createServer(serve);
-for (const server of [secure, plain]) server.listen(0, '127.0.0.1');
-await Promise.all([once(secure, 'listening'), once(plain, 'listening')]);
-const ports = [secure, plain].map((server) => (server.address() as AddressInfo).port);
 
 async function listen(up: boolean): Promise<void> {
   const done = [secure, plain].map((server, index) => {
@@ -104,4 +100,5 @@ parentPort?.on('message', async (order: IssuerOrder) => {
   else if (order.order === 'listen') await listen(order.up);
   parentPort?.postMessage(asked);
 });
-parentPort?.postMessage(ports);
+await listen(true);
+parentPort?.postMessage(asked);

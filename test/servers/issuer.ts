@@ -6,6 +6,7 @@ import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
 import { Worker } from 'node:worker_threads';
 import { onTestFinished } from 'vitest';
+import { freePort } from './ports.ts';
 import { type CleanLater, selfSigned, temporaryDirectory } from './serving.ts';
 import { type Claims, jwkOf, nowSeconds, type SigningKey, signingKey, signToken } from './signing-key.ts';
 
@@ -41,6 +42,8 @@ export interface IssuerStart {
   readonly certificate: string;
   readonly key: string;
   readonly issuerPath: string;
+  /** Of the secure and the plain server. */
+  readonly ports: readonly [number, number];
   readonly state: IssuerState;
 }
 
@@ -88,11 +91,15 @@ export async function startIssuer(
     ...{ issuer: '', jwksUrl: '', discovery: 'ordinary', keys: 'ordinary' },
     published: [jwkOf(key)],
   };
-  const start: IssuerStart = { certificate: pem, key: readFileSync(keyFile, 'utf8'), issuerPath, state };
+  const [securePort, plainPort] = [await freePort(), await freePort()];
+  const start: IssuerStart = {
+    ...{ certificate: pem, key: readFileSync(keyFile, 'utf8'), issuerPath, state },
+    ports: [securePort, plainPort],
+  };
   const worker = new Worker(new URL('issuer-program.ts', import.meta.url), { workerData: start });
   // A test run must not wait for it.
   worker.unref();
-  const [[securePort, plainPort]] = (await once(worker, 'message')) as [readonly [number, number]];
+  await once(worker, 'message');
   let last: Promise<unknown> = Promise.resolve();
   // One after the other, so that each answer is told from the next.
   const tell = (order: IssuerOrder): Promise<readonly string[]> => {

@@ -16,9 +16,9 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { promisify } from 'node:util';
 import { isLong } from '../../long.ts';
+import { freePort } from '../../servers/ports.ts';
 import { Database } from './database.ts';
 import { asOwner, owner, programPath, runProgram } from './installed.ts';
-import { freePort } from './ports.ts';
 import { isRunOfTests, templateOfRun } from './run.ts';
 
 const READY_WITHIN_MS = 30_000;

@@ -5,10 +5,10 @@ import { connect } from 'node:net';
 import { join } from 'node:path';
 import { beforeAll, describe, expect, it, onTestFinished, vi } from 'vitest';
 import { emptyPlace, MASTER_KEY, type Place, removePlace } from '../../e2e/harness.ts';
+import { freePort } from '../../servers/ports.ts';
 import { newDirectory } from './cluster.ts';
 import { type Database, newSchema } from './database.ts';
 import { asOwner, whyNoDatabase, whyNot } from './installed.ts';
-import { freePort } from './ports.ts';
 import { sharedDatabase } from './run.ts';
 
 const PROGRAM = '/usr/sbin/pgbouncer';
