@@ -75,23 +75,30 @@ describe('rekey', () => {
     const { directory, store } = await filledStore(300);
     const reader = await openWithKey(directory);
     const writer = await openWithKey(directory);
-    let done = false;
-    const work = rekey(store).then(() => {
-      done = true;
-    });
-    const written = writer.transact((tx) => {
-      expect(done).toBe(true);
+    // Stands still in the midst of its files until others have tried.
+    const [midst, others] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+    const read = store.backend.read.bind(store.backend);
+    let files = 0;
+    store.backend.read = async (generation, ref) => {
+      if (++files === 150) {
+        midst.resolve();
+        await others.promise;
+      }
+      return read(generation, ref);
+    };
+    const work = rekey(store);
+    await midst.promise;
+    let isWriting = false;
+    const written = writer.transact(async (tx) => {
+      isWriting = true;
+      expect((await writer.backend.state()).generation).toBe(2);
       tx.put(at('late'), {});
     });
-    let reads = 0;
-    while (!done) {
-      expect(await get(reader, `id${reads % 300}`)).toEqual({ i: reads % 300 });
-      reads++;
-      await new Promise(setImmediate);
-    }
+    for (let i = 0; i < 300; i++) expect(await get(reader, `id${i}`)).toEqual({ i });
+    expect(isWriting).toBe(false);
+    others.resolve();
     await work;
     await written;
-    expect(reads).toBeGreaterThan(5);
     expect(await get(reader, 'late')).toEqual({});
   });
 

@@ -75,7 +75,7 @@ describe('a stream', () => {
     const sink = new Collected();
     const pending = decryptEnvelope({ keys, source, sink });
     await source.stalled;
-    await vi.waitUntil(() => sink.bytes.length >= 2 * CHUNK);
+    await vi.waitUntil(() => sink.bytes.length >= 2 * CHUNK, { timeout: 20_000 });
     expect(sink.bytes.equals(plaintext.subarray(0, 2 * CHUNK))).toBe(true);
     source.resume(envelope.subarray(tail));
     await pending;

@@ -6,6 +6,7 @@ import {
   readFileSync,
   readSync,
   rmSync,
+  statSync,
   writeFileSync,
   writeSync,
 } from 'node:fs';
@@ -143,12 +144,19 @@ describe.skipIf(availableParallelism() < 2)('a large file, by two threads', () =
   it('is worked on by the other thread while this one has other things to do', async () => {
     const windows = 200;
     const plaintext = randomBytes(windows * WINDOW);
-    // Between two of its windows this thread has to let this go first.
+    const sealedWindow = WINDOW + 8 * 16;
+    const all = windows * sealedWindow;
+    const written = (): number => statSync(path('out'), { throwIfNoEntry: false })?.size ?? 0;
+    // Between two of its windows this thread has to let this go first, which ends when the other one has written two of its own. Or
+    // after a while: the other one may itself be waiting for a window that this one has in hand.
     let here = 0;
     let isDone = false;
     const hinder = (): void => {
-      here++;
-      Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 50);
+      if (written() < all) here++;
+      const enough = Math.min(written() + 2 * sealedWindow, all);
+      for (let waits = 0; written() < enough && waits < 250; waits++) {
+        Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 2);
+      }
       if (!isDone) setImmediate(hinder);
     };
     setImmediate(hinder);
