@@ -76,8 +76,9 @@ const waiting: ServerResponse[] = [];
 const slowly = createServer((_request, response) => void waiting.push(response));
 beforeAll(() => new Promise<void>((resolve) => void slowly.listen(0, '127.0.0.1', () => resolve())));
 afterAll(() => void slowly.close());
+const isAsked = () => vi.waitUntil(() => waiting.length === 1, { timeout: 20_000 });
 const answered = async (json: string): Promise<void> => {
-  await vi.waitUntil(() => waiting.length === 1);
+  await isAsked();
   waiting.pop()?.end(json);
 };
 
@@ -217,7 +218,7 @@ describe('the keys of an issuer', () => {
     const known = await keys.current();
     clock.pass(1);
     const late = keys.newerThan(known);
-    await vi.waitUntil(() => waiting.length === 1);
+    await isAsked();
     const [held] = waiting.splice(0);
     clock.pass(1);
     const again = configure({ jwks_url: slow.jwksUrl });

@@ -1,3 +1,4 @@
+import { onTestFinished } from 'vitest';
 import {
   type CleanLater,
   cleanUpAfterAll,
@@ -19,6 +20,15 @@ export interface LoginServer {
   enable(type: string, path: string, config?: object): Promise<void>;
   /** Whether a token is good, from this machine. */
   isGood(token: string): Promise<boolean>;
+}
+
+/** Puts the clock forward, for the servers of this process as well, to the end of the test. */
+export function putClockForward(milliseconds: number): void {
+  const { now } = Date;
+  Date.now = () => now() + milliseconds;
+  onTestFinished(() => {
+    Date.now = now;
+  });
 }
 
 export async function loginServer(finished: CleanLater = cleanUpAfterAll()): Promise<LoginServer> {
