@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { KEYRING_KEY_TYPE } from '../transit/key-types/keyring-type.ts';
 import { ID, idOf, isKeyName, isName } from './names.ts';
-import { isSigner, judgeRecipient } from './recipients.ts';
+import { isRecipient, isSigner } from './recipients.ts';
 
 /*
  * A fact is a file with one statement: bob is a member, bob was removed, key app has a version 3. It is never changed,
@@ -189,9 +189,6 @@ function parseMessage(message: string): Said {
   const said = { ...commonOf(fields, kind), ...NOTHING, ...MEANINGS[kind](fields), kind, armor };
   if (kind === 'version' ? armor !== '' : !isArmor(armor)) refuse('has an incomplete age file');
   const title = titleOf(kind, said);
-  const unknown = said.card?.keys.find((key) => judgeRecipient(key) === 'unknown');
-  if (unknown !== undefined)
-    newer ??= `for a key of a kind (${unknown.slice(0, unknown.indexOf('1', 4))}) that is not known here`;
   if (said.version !== undefined && said.version.type !== KEY_TYPE)
     newer ??= `of an unknown key type (${said.version.type})`;
   if (newer === undefined) return { ...said, title };
@@ -285,7 +282,7 @@ function cardOf(fields: FactFields, role: Card['role']): Card {
   if (!isName(name)) refuse('has an invalid name');
   const keys = fields.get('key') ?? [];
   if (new Set(keys).size < keys.length) refuse('has a duplicate key');
-  if (keys.some((key) => judgeRecipient(key) === 'bad')) refuse('has an invalid key');
+  if (!keys.every(isRecipient)) refuse('has an invalid key');
   const [sign, secret] = [fields.get('sign')?.[0], fields.get('secret')?.[0]];
   if ((role === 'admin') !== (sign !== undefined))
     refuse('has a signing key but is not an admin, or the reverse');

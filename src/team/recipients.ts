@@ -1,14 +1,17 @@
 import { createPublicKey, type KeyObject } from 'node:crypto';
 import { asCofferError } from '../ground/errors.ts';
 import { keyOfSshBlob, sshBlob } from '../signatures/ssh-key.ts';
-import { ageRecipient, parseRecipient, type Recipient } from '../transit/envelope/age/recipients.ts';
+import { type PluginHost, pluginOfRecipient, pluginRecipient } from '../transit/envelope/age/plugin.ts';
+import {
+  type AnyRecipient,
+  ageRecipient,
+  isOwnRecipient,
+  parseRecipient,
+} from '../transit/envelope/age/recipients.ts';
 import { sshRecipient } from '../transit/envelope/age/ssh.ts';
-import { isSoundEd25519, isSoundX25519 } from '../transit/key-types/age/sound-point.ts';
+import { isSoundEd25519 } from '../transit/key-types/age/sound-point.ts';
 
 /** Public keys in cards: which can be encrypted to, and which can sign. Each has only one encoding. */
-
-/** Validity of a line in a card. */
-type Judged = 'good' | 'unknown' | 'bad';
 
 const SSH = /^(ssh-ed25519|ssh-rsa) ([A-Za-z0-9+/]+={0,2})$/;
 /** Maximum length in characters: longer than any key in use. */
@@ -17,11 +20,6 @@ const MIN_RSA_BITS = 2048;
 const MAX_RSA_BITS = 16384;
 /** Length of SSH's encoding of an Ed25519 key before the key: a length, the name, a length. */
 const ED25519_HEAD_BYTES = 19;
-/** The kinds of age's recipients that cards have; the format names them, so that all who read a card judge it alike. */
-const KINDS: ReadonlySet<string> = new Set(['age', 'age1pq']);
-/** Keys of age that cards do not have, such as those of plugins. */
-const OTHERS = /^age1[a-z0-9+.-]+$/;
-const CHECKSUM_CHARACTERS = 6;
 
 interface SshKey {
   readonly key: KeyObject;
@@ -51,22 +49,21 @@ function sshKeyOf(text: string): SshKey | undefined {
   }
 }
 
-/** Checks whether files can be encrypted to a line's key. */
-export function judgeRecipient(text: string): Judged {
-  if (text.length > MAX_CHARACTERS) return 'bad';
-  if (text.startsWith('ssh-')) return sshKeyOf(text) === undefined ? 'bad' : 'good';
-  if (!/^age1[\x21-\x7e]+$/.test(text) || text !== text.toLowerCase()) return 'bad';
-  const end = text.lastIndexOf('1');
-  if (!KINDS.has(text.slice(0, end))) {
-    const isOther = OTHERS.test(text) && end > 'age1'.length && text.length - end > CHECKSUM_CHARACTERS;
-    return isOther ? 'unknown' : 'bad';
-  }
+/**
+ * Whether a line is a public key that files can be encrypted to, in its only encoding. That of a plugin is taken as it is:
+ * only the plugin can tell more, and judging a keyring runs no program.
+ */
+export function isRecipient(text: string): boolean {
+  if (text.length > MAX_CHARACTERS) return false;
+  if (text.startsWith('ssh-')) return sshKeyOf(text) !== undefined;
+  if (!/^age1[\x21-\x7e]+$/.test(text) || text !== text.toLowerCase()) return false;
   try {
+    if (!isOwnRecipient(text)) return pluginOfRecipient(text) !== undefined;
     const { kem, bytes } = parseRecipient(text);
-    return kem.isPostQuantum || isSoundX25519(bytes) ? 'good' : 'bad';
+    return kem.isSound?.(bytes) ?? true;
   } catch (error) {
     if (asCofferError(error) === undefined) throw error;
-    return 'bad';
+    return false;
   }
 }
 
@@ -86,11 +83,14 @@ export function signerOf(text: string): KeyObject {
 
 /**
  * Returns the recipient of a valid line.
+ * @param host runs the plugin of a line that is one's
  * @throws `invalid`, `unsupported` if it is not one
  */
-export function recipientOf(text: string): Recipient {
+export function recipientOf(text: string, host: PluginHost): AnyRecipient {
   const ssh = sshKeyOf(text);
-  return ssh === undefined ? ageRecipient(text) : sshRecipient(ssh.key, ssh.blob);
+  if (ssh !== undefined) return sshRecipient(ssh.key, ssh.blob);
+  const plugin = isOwnRecipient(text) ? undefined : pluginOfRecipient(text);
+  return plugin === undefined ? ageRecipient(text) : pluginRecipient(plugin, text, host);
 }
 
 /** Formats an SSH public key for cards. */

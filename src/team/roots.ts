@@ -1,12 +1,13 @@
 import { lengthPrefixed, utf8, wipe } from '../ground/bytes.ts';
+import { asCofferError } from '../ground/errors.ts';
 import { isObject } from '../ground/objects.ts';
 import type { Random } from '../ground/random.ts';
 import { openOnce, sealOnce } from '../store/single-use-seal.ts';
-import type { AgeIdentity } from '../transit/envelope/age/recipients.ts';
 import { openArmor, SECRET_BYTES } from './armor.ts';
 import { type Fact, isCard, KEY_TYPE, type VersionOfKey } from './fact.ts';
 import { type Grant, type Judgement, pastOf } from './judge/judge.ts';
 import { idOf } from './names.ts';
+import { cardsFor, type OwnKey } from './own-key.ts';
 
 /** Root keys of epochs, which decrypt the material of keys. */
 
@@ -103,18 +104,13 @@ function openOlder(root: Uint8Array, store: string, text: string): ReadonlyMap<s
   }
 }
 
-/** Private key of the user that decrypts for a public key. */
-export interface OwnKey {
-  /** Public key in the form of cards. */
-  readonly recipient: string;
-  /** May prompt for a passphrase, so it is called only when something is to be decrypted. */
-  identity(): Promise<AgeIdentity>;
-}
-
 /** Root keys that the user can open, with their own keys or with a later root key. */
 export class Roots {
   readonly #judgement: Judgement;
-  readonly #own: readonly OwnKey[];
+  /** The user's keys, each with the IDs of the cards that it may be for. Keys of plugins are last, because they may ask. */
+  readonly #own: readonly { readonly key: OwnKey; readonly cards: ReadonlySet<string> }[];
+  /** Keys of plugins that have failed, with their errors. */
+  readonly #failures = new Map<OwnKey, unknown>();
   readonly #roots = new Map<string, Buffer>();
   readonly #tried = new Set<string>();
   readonly #expanded = new Map<string, ReadonlyMap<string, Buffer>>();
@@ -124,7 +120,10 @@ export class Roots {
 
   constructor(judgement: Judgement, own: readonly OwnKey[]) {
     this.#judgement = judgement;
-    this.#own = own;
+    const cards = judgement.line.filter(isCard);
+    this.#own = own
+      .map((key) => ({ key, cards: new Set(cardsFor(key, cards).map(({ id }) => id)) }))
+      .sort((a, b) => Number(a.key.plugin !== undefined) - Number(b.key.plugin !== undefined));
     // A removed member may have written armors that take long to process: try the valid ones first.
     const holds = ({ fact }: Grant): boolean => judgement.valid.has(fact.id);
     const grants = [...judgement.grants.filter(holds), ...judgement.grants.filter((grant) => !holds(grant))];
@@ -139,10 +138,23 @@ export class Roots {
     return this.#roots;
   }
 
-  /** Opens the root key of an epoch; undefined if the user cannot. */
+  /**
+   * Opens the root key of an epoch; undefined if the user cannot.
+   * @throws `unavailable` if a plugin fails, and no other key opens it
+   */
   async open(epoch: string): Promise<Buffer | undefined> {
-    const known = this.#roots.get(epoch) ?? (await this.#direct(epoch));
+    const known = this.#roots.get(epoch);
     if (known !== undefined) return known;
+    // Each use of a plugin's key may need a touch: the latest root key opens the earlier ones.
+    const isAsking = this.#own.some(({ key }) => key.plugin !== undefined);
+    const found = isAsking ? undefined : await this.#direct(epoch);
+    const later = found ?? (await this.#throughLater(epoch)) ?? (await this.#direct(epoch));
+    if (later === undefined) for (const failure of this.#failures.values()) throw failure;
+    return later;
+  }
+
+  /** Opens the root key of an epoch with later ones. */
+  async #throughLater(epoch: string): Promise<Buffer | undefined> {
     for (let isMore = true; isMore; ) {
       isMore = false;
       for (const fact of this.#order) {
@@ -194,16 +206,32 @@ export class Roots {
     const known = this.#roots.get(epoch);
     if (known !== undefined || this.#tried.has(epoch)) return known;
     this.#tried.add(epoch);
-    for (const { to, fact } of this.#grants.get(epoch) ?? []) {
-      for (const own of this.#own) {
-        const mine = to.findIndex((id) => this.#keysOf(id).includes(own.recipient));
-        if (mine < 0) continue;
-        const place = to.slice(0, mine).reduce((sum, id) => sum + this.#keysOf(id).length, 0);
-        const root = await openArmor(fact.armor, await own.identity(), place);
+    for (const { key, cards } of this.#own) {
+      for (const { to, fact } of this.#grants.get(epoch) ?? []) {
+        const mine = to.findIndex((id) => cards.has(id));
+        if (mine < 0 || this.#failures.has(key)) continue;
+        const root = await this.#opened(fact.armor, key, this.#placeOf(to, mine));
         if (root !== undefined && this.#take(epoch, root)) return root;
       }
     }
     return undefined;
+  }
+
+  async #opened(armor: string, key: OwnKey, place: number): Promise<Buffer | undefined> {
+    if (key.plugin === undefined) return openArmor(armor, await key.identity(), place);
+    try {
+      // A plugin looks for its stanza among all of them at once.
+      return await openArmor(armor, await key.identity());
+    } catch (error) {
+      if (asCofferError(error) === undefined) throw error;
+      this.#failures.set(key, error);
+      return undefined;
+    }
+  }
+
+  /** Returns the position of the first stanza of a card in an armor. */
+  #placeOf(to: readonly string[], mine: number): number {
+    return to.slice(0, mine).reduce((sum, id) => sum + this.#keysOf(id).length, 0);
   }
 
   #keysOf(id: string): readonly string[] {

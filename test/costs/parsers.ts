@@ -36,7 +36,7 @@ import { parseSshSignature } from '../../src/signatures/ssh-signature.ts';
 import { parseAddress } from '../../src/store/backends/postgres/address.ts';
 import { csv } from '../../src/tag-files/csv.ts';
 import { parseFact } from '../../src/team/fact.ts';
-import { judgeRecipient } from '../../src/team/recipients.ts';
+import { isRecipient } from '../../src/team/recipients.ts';
 import { readBackupDocument } from '../../src/transit/backup/document.ts';
 import { readAge } from '../../src/transit/envelope/age/file.ts';
 import { parsePrefix, parseSealedHeader } from '../../src/transit/envelope/header.ts';
@@ -206,7 +206,7 @@ export const PARSERS: Readonly<Record<string, Parser>> = {
     ],
   },
   'a recipient of a keyring': {
-    take: judgeRecipient,
+    take: isRecipient,
     starts: ['', 'age1', 'ssh-ed25519 AAAA', 'ssh-rsa AAAA'],
   },
   'a table of tags': {

@@ -1,4 +1,3 @@
-import { spawnSync } from 'node:child_process';
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
@@ -209,12 +208,6 @@ describe('a plugin that does not keep to the protocol', () => {
     expect((await outcome('hangs', { silenceMs: 300 })).result).toBe(
       'age-plugin-fake did not answer within 1 s and was ended',
     );
-  });
-
-  it('is told to open no keyring, for which cards have no such key', async () => {
-    expect(spawnSync('git', ['init', '-q', place.directory]).status).toBe(0);
-    const init = await place.with({ COFFER_IDENTITY: FAKE_IDENTITY, USER: 'zoe' }).run('team init');
-    expect(init.stderr).toContain('keys of age plugins cannot be used for keyrings yet');
   });
 
   it('is not mixed with recipients that its labels exclude', async () => {

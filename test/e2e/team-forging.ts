@@ -4,13 +4,14 @@ import { dirname, join } from 'node:path';
 import { systemRandom } from '../../src/ground/random.ts';
 import { sshBlob } from '../../src/signatures/ssh-key.ts';
 import { parseSshPrivateKey } from '../../src/signatures/ssh-private-key.ts';
-import { armorFor, openArmor } from '../../src/team/armor.ts';
+import { openArmor } from '../../src/team/armor.ts';
 import { type FactKind, parseFact, printFact, printMessage } from '../../src/team/fact.ts';
 import { writeFact } from '../../src/team/files.ts';
 import { idOf } from '../../src/team/names.ts';
 import { checkOf, sealMaterial, sealOlder } from '../../src/team/roots.ts';
 import { signed } from '../../src/team/signing.ts';
 import { sshIdentity } from '../../src/transit/envelope/age/ssh.ts';
+import { sealer } from '../team/sealer.ts';
 import { fact, factsOf, type Person, idOf as tailOf } from './team-people.ts';
 
 /* Facts that no command would make, by somebody with a key of their own who can write into a clone. */
@@ -119,7 +120,7 @@ export class Forger {
       ['sign', own],
       ['root', epoch],
     ];
-    return [fields, await armorFor([own], root, systemRandom)];
+    return [fields, await sealer.armorFor([own], root)];
   }
 
   version(key: string, number: number, root: Buffer, under = this.store): Fields {
@@ -148,6 +149,6 @@ export class Forger {
       ['older', sealOlder(root, this.store, older, systemRandom)],
     ];
     const own = keys.map((key) => key.split(' ').slice(0, 2).join(' '));
-    return [fields, await armorFor(own, root, systemRandom), root];
+    return [fields, await sealer.armorFor(own, root), root];
   }
 }

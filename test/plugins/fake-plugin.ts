@@ -28,6 +28,7 @@ export type Manner =
   | 'endless messages';
 
 export const FAKE_RECIPIENT = printBech32('age1fake', Buffer.from('a key'));
+export const OTHER_FAKE_RECIPIENT = printBech32('age1fake', Buffer.from('another'));
 export const FAKE_IDENTITY = printBech32('age-plugin-fake-', Buffer.from('a key')).toUpperCase();
 export const OTHER_FAKE_IDENTITY = printBech32('age-plugin-fake-', Buffer.from('another')).toUpperCase();
 
@@ -56,6 +57,7 @@ function say(words, body = Buffer.alloc(0)) {
   for (let at = 0; at <= text.length; at += 64) lines.push(text.slice(at, at + 64));
   process.stdout.write('-> ' + words + '\n' + lines.join('\n') + '\n');
 }
+const owner = (key) => (['${OTHER_FAKE_IDENTITY}', '${OTHER_FAKE_RECIPIENT}'].includes(key) ? 'another' : 'one');
 let held = '';
 const waiting = [];
 let lines = [];
@@ -114,11 +116,12 @@ async function ask(words, body) {
     const fileKey = told.find(({ type }) => type === 'wrap-file-key').body;
     if (manner === 'post-quantum') await ask('labels postquantum');
     if (manner === 'labels') await ask('labels mine');
-    if (manner !== 'no stanza') await ask('recipient-stanza ' + (manner === 'wrong index' ? 1 : 0) + ' fake', mask(fileKey));
+    if (manner !== 'no stanza') await ask('recipient-stanza ' + (manner === 'wrong index' ? 1 : 0) + ' fake ' + owner(key), mask(fileKey));
     return say('done');
   }
-  const stanza = told.find(({ type, args }) => type === 'recipient-stanza' && args[1] === 'fake');
-  if (stanza !== undefined && key === '${FAKE_IDENTITY}') {
+  const isOwn = ({ type, args }) => type === 'recipient-stanza' && args[1] === 'fake' && args[2] === owner(key);
+  const stanza = told.find(isOwn);
+  if (stanza !== undefined) {
     const fileKey = mask(stanza.body);
     const given = manner === 'short file key' ? fileKey.subarray(1) : manner === 'wrong file key' ? mask(fileKey) : fileKey;
     await ask('file-key ' + (manner === 'wrong index' ? 1 : 0), given);

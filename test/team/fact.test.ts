@@ -3,8 +3,9 @@ import { describe, expect, it } from 'vitest';
 import { string } from '../../src/signatures/ssh-wire.ts';
 import { NoFact, parseFact, pathOf, printFact } from '../../src/team/fact.ts';
 import { idOf, isKeyName, isName, spelled, unspelled } from '../../src/team/names.ts';
-import { isSigner, judgeRecipient } from '../../src/team/recipients.ts';
+import { isRecipient, isSigner } from '../../src/team/recipients.ts';
 import { printBech32 } from '../../src/transit/key-types/age/bech32.ts';
+import { mlKemP256Kem, p256Kem } from '../../src/transit/key-types/age/tagged.ts';
 import { ageKey, sshKey, World } from './world.ts';
 
 const world = new World();
@@ -84,13 +85,9 @@ describe('a fact', () => {
     expect(refused(message)).toContain(why);
   });
 
-  it('means nothing with a field, a key or a type that only a newer version knows, and stands in the order', () => {
+  it('means nothing with a field or a type that only a newer version knows, and stands in the order', () => {
     const versions = [
       bob.message.replace('role admin\n', 'role admin\nseal blue\n'),
-      bob.message
-        .replace(/^key .*$/m, `key ${printBech32('age1yubikey', Buffer.alloc(33, 1))}`)
-        .replace(/^sign .*\n/m, '')
-        .replace('role admin', 'role user'),
       (facts[5]?.message ?? '').replace('aes256-gcm96', 'aes256-siv'),
     ];
     for (const message of versions) {
@@ -151,9 +148,9 @@ describe('the names in a keyring', () => {
   it('take a key in the one way that it is written, and none that everybody could open or sign for', () => {
     const ed25519 = (hex: string): string =>
       `ssh-ed25519 ${Buffer.concat([string('ssh-ed25519'), string(Buffer.from(hex, 'hex'))]).toString('base64')}`;
-    expect([judgeRecipient(ageKey('a')), judgeRecipient(sshKey('a')), isSigner(sshKey('a'))]).toEqual([
-      'good',
-      'good',
+    expect([isRecipient(ageKey('a')), isRecipient(sshKey('a')), isSigner(sshKey('a'))]).toEqual([
+      true,
+      true,
       true,
     ]);
     const low = [
@@ -164,12 +161,27 @@ describe('the names in a keyring', () => {
       'ff'.repeat(32),
     ];
     for (const hex of low) {
-      expect([hex, judgeRecipient(printBech32('age', Buffer.from(hex, 'hex')))]).toEqual([hex, 'bad']);
-      expect([hex, judgeRecipient(ed25519(hex)), isSigner(ed25519(hex))]).toEqual([hex, 'bad', false]);
+      expect([hex, isRecipient(printBech32('age', Buffer.from(hex, 'hex')))]).toEqual([hex, false]);
+      expect([hex, isRecipient(ed25519(hex)), isSigner(ed25519(hex))]).toEqual([hex, false, false]);
     }
     const octic = 'c7176a703d4dd84fba3c0b760d10670f2a2053fa2c39ccc64ec7fd7792ac03fa';
     expect(isSigner(ed25519(octic))).toBe(false);
-    expect(judgeRecipient(`${sshKey('a')} a@b`)).toBe('bad');
-    expect(judgeRecipient(ageKey('a').toUpperCase())).toBe('bad');
+    expect(isRecipient(`${sshKey('a')} a@b`)).toBe(false);
+    expect(isRecipient(ageKey('a').toUpperCase())).toBe(false);
+  });
+
+  it('take the keys of plugins, and those on P-256, in the one way that they are written', () => {
+    const point = p256Kem.publicOf(Buffer.alloc(32, 7));
+    const tagged = (bytes: Uint8Array): boolean => isRecipient(printBech32('age1tag', bytes));
+    const above = Buffer.concat([Buffer.of(2), Buffer.alloc(32, 0xff)]);
+    const uncompressed = Buffer.concat([Buffer.of(4), point.subarray(1)]);
+    expect([point, above, uncompressed, point.subarray(1)].map(tagged)).toEqual([true, false, false, false]);
+    const hybrid = mlKemP256Kem.publicOf(Buffer.alloc(32, 7));
+    const others = [hybrid, Buffer.concat([hybrid.subarray(0, -64), Buffer.alloc(64, 0xff)])];
+    expect(others.map((bytes) => isRecipient(printBech32('age1tagpq', bytes)))).toEqual([true, false]);
+    const ofPlugin = printBech32('age1yubikey', Buffer.alloc(33, 1));
+    expect(isRecipient(ofPlugin)).toBe(true);
+    for (const wrong of [ofPlugin.toUpperCase(), `${ofPlugin.slice(0, -1)}q`, printBech32('age1../x', point)])
+      expect([wrong, isRecipient(wrong)]).toEqual([wrong, false]);
   });
 });

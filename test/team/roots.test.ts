@@ -2,13 +2,13 @@ import { generateKeyPairSync } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
 import { systemRandom } from '../../src/ground/random.ts';
 import { sshBlob } from '../../src/signatures/ssh-key.ts';
-import { armorFor } from '../../src/team/armor.ts';
 import { type Fact, parseFact, pathOf, printFact, printMessage } from '../../src/team/fact.ts';
 import { judge } from '../../src/team/judge/judge.ts';
 import { sshLineOf } from '../../src/team/recipients.ts';
 import { checkOf, openMaterial, Roots, sealMaterial, sealOlder } from '../../src/team/roots.ts';
 import { signatureCheck, signed } from '../../src/team/signing.ts';
 import { sshIdentity } from '../../src/transit/envelope/age/ssh.ts';
+import { sealer } from './sealer.ts';
 import { sshKey, World } from './world.ts';
 
 /** A keyring of one, with real keys. */
@@ -27,7 +27,7 @@ async function keyring() {
     printMessage(
       'store',
       [at, ['name', 'alice'], ['key', line], ['sign', line], ['check', checkOf(root)]],
-      await armorFor([line], root, systemRandom),
+      await sealer.armorFor([line], root),
     ),
   );
   const epoch = async (
@@ -48,7 +48,7 @@ async function keyring() {
           ['check', check],
           ['older', sealOlder(own, first.id, older, systemRandom)],
         ],
-        await armorFor([line], own, systemRandom),
+        await sealer.armorFor([line], own),
       ),
     );
   const roots = (): Roots =>

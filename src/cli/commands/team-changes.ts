@@ -4,7 +4,7 @@ import { type CardFact, type Fact, NoFact, parseFact } from '../../team/fact.ts'
 import { loadFacts, putFile } from '../../team/files.ts';
 import { keyNames } from '../../team/judge/judge.ts';
 import { isKeyName, isName, spelled } from '../../team/names.ts';
-import { judgeRecipient } from '../../team/recipients.ts';
+import { isRecipient } from '../../team/recipients.ts';
 import { freshIdentity, recipientOfIdentity } from '../../transit/envelope/age/recipients.ts';
 import type { ArgumentSpec, Command } from '../command.ts';
 import { DONE, FAILED } from '../exit-codes.ts';
@@ -135,7 +135,7 @@ function recipientFrom(text: string): string {
         .join(' '),
     )
     .filter((line) => line !== '' && !line.startsWith('#'));
-  const good = lines.filter((line) => judgeRecipient(line) === 'good');
+  const good = lines.filter(isRecipient);
   const [only, other] = lines.length > 1 ? good.filter((line) => !line.startsWith('ssh-rsa ')) : good;
   if (only !== undefined && other === undefined) return only;
   throw invalid(

@@ -4,7 +4,7 @@ import { userInfo } from 'node:os';
 import { basename, dirname, join, resolve } from 'node:path';
 import { conflict, exists, invalid, notFound } from '../../ground/errors.ts';
 import { systemRandom } from '../../ground/random.ts';
-import { armorFor, lineOfArmor } from '../../team/armor.ts';
+import { ArmorSealer, lineOfArmor } from '../../team/armor.ts';
 import { isKeyring, KEYRING } from '../../team/directory.ts';
 import { printMessage } from '../../team/fact.ts';
 import { loadFacts, makeKeyring, writeFact } from '../../team/files.ts';
@@ -20,12 +20,13 @@ import { textOption } from '../given.ts';
 import { taking } from '../parse/everywhere.ts';
 import { workingTree } from '../repository/git.ts';
 import type { PersonalKey } from '../secrets/identities.ts';
+import { pluginHost } from '../secrets/plugins.ts';
 import type { Session } from '../session.ts';
 import { newVersion } from '../team/acts.ts';
 import { Changes, freshRoot, sayOnlyWay, timeNow } from '../team/changes.ts';
 import { openKeyring } from '../team/keyring.ts';
 import { TeamMemory } from '../team/memory.ts';
-import { keyringIdentities } from '../team/own-keys.ts';
+import { keyringIdentities, untold } from '../team/own-keys.ts';
 import { type KeyringPlace, placeIn } from '../team/place.ts';
 import { identityIn, identityOption } from './team.ts';
 
@@ -63,13 +64,15 @@ export const init: Command = {
       throw invalid(`invalid key name ${JSON.stringify(key)}`, { field: 'key', hint: 'use --key NAME' });
     refuseOuterKey(place, key);
     const { keys } = await keyringIdentities(session, identityIn(options));
-    const own = keys.find(({ signer }) => signer !== undefined) ?? keys[0];
+    const told = keys.filter(({ recipient }) => recipient !== '');
+    const own = told.find(({ signer }) => signer !== undefined) ?? told[0];
+    if (own === undefined && keys[0] !== undefined) untold(keys[0]);
     if (own === undefined) {
       throw notFound('no private key found', {
         hint: 'create one with "ssh-keygen -t ed25519", or use --identity FILE',
       });
     }
-    const store = await found(place, name, own);
+    const store = await found(place, name, own, new ArmorSealer(systemRandom, pluginHost(session)));
     const memory = new TeamMemory(session.environment);
     memory.setKeyringAt(place.mark, store);
     memory.noteCards(store, [store]);
@@ -124,12 +127,16 @@ function refuseOuterKey({ folder, top }: KeyringPlace, key: string): void {
  * Creates the first fact of a keyring.
  * @returns its ID
  */
-async function found(place: KeyringPlace, name: string, own: PersonalKey): Promise<string> {
+async function found(
+  place: KeyringPlace,
+  name: string,
+  own: PersonalKey,
+  sealer: ArmorSealer,
+): Promise<string> {
   const direct = await own.signer?.();
   const seed = systemRandom.bytes(32);
   const signer = direct ?? ed25519FromSeed(seed);
-  const secret =
-    direct === undefined ? lineOfArmor(await armorFor([own.recipient], seed, systemRandom)) : undefined;
+  const secret = direct === undefined ? lineOfArmor(await sealer.armorFor([own.recipient], seed)) : undefined;
   const root = freshRoot();
   const message = printMessage(
     'store',
@@ -141,7 +148,7 @@ async function found(place: KeyringPlace, name: string, own: PersonalKey): Promi
       ['secret', secret],
       ['check', checkOf(root)],
     ],
-    await armorFor([own.recipient], root, systemRandom),
+    await sealer.armorFor([own.recipient], root),
   );
   makeKeyring(place.directory);
   return writeFact(place.directory, message, signed(message, signer)).id;

@@ -4,10 +4,10 @@ import { isAbsolute, join } from 'node:path';
 import { asCofferError, invalid } from '../../ground/errors.ts';
 import { sshBlob } from '../../signatures/ssh-key.ts';
 import { unspelled } from '../../team/names.ts';
-import { judgeRecipient, sshLineOf } from '../../team/recipients.ts';
-import type { OwnKey } from '../../team/roots.ts';
+import type { OwnKey } from '../../team/own-key.ts';
+import { isRecipient, sshLineOf } from '../../team/recipients.ts';
 import { pluginIdentity, pluginOfIdentity } from '../../transit/envelope/age/plugin.ts';
-import { ageIdentity, recipientOfIdentity } from '../../transit/envelope/age/recipients.ts';
+import { ageIdentity, isOwnRecipient, recipientOfIdentity } from '../../transit/envelope/age/recipients.ts';
 import { sshIdentity } from '../../transit/envelope/age/ssh.ts';
 import { inputText } from '../files/input.ts';
 import { type Environment, variable } from '../given.ts';
@@ -20,8 +20,6 @@ import { sshPrivateKeyIn } from './ssh-private-keys.ts';
 /** Private keys of a person, found at their usual places. */
 
 export interface PersonalKey extends OwnKey {
-  /** Name of the plugin that has the key, whose public key is then unknown: `recipient` is empty. */
-  readonly plugin?: string;
   /** Source of the key in messages. */
   readonly where: string;
   /** Returns the private key, if it can sign; asks for its passphrase. */
@@ -107,7 +105,7 @@ function publicHalfBeside(path: string): string | undefined {
     .split(/[ \t]+/)
     .slice(0, 2)
     .join(' ');
-  return judgeRecipient(line) === 'good' ? line : undefined;
+  return isRecipient(line) ? line : undefined;
 }
 
 function sshKeyLater(session: Session, path: string, recipient: string): PersonalKey {
@@ -149,7 +147,7 @@ async function keysIn(session: Session, text: string, where: string): Promise<re
   if (text.includes('-----BEGIN ')) {
     const key = await sshPrivateKeyIn(session, where, text.endsWith('\n') ? text : `${text}\n`);
     const recipient = sshLineOf(key);
-    if (judgeRecipient(recipient) === 'good') return [personal(recipient, where, async () => key)];
+    if (isRecipient(recipient)) return [personal(recipient, where, async () => key)];
   }
   const lines = text.split(/\r?\n/).map((line) => line.trim());
   const secrets = lines.filter((line) => /^AGE-(?:SECRET-KEY|PLUGIN)-/i.test(line));
@@ -161,11 +159,30 @@ async function keysIn(session: Session, text: string, where: string): Promise<re
         return { recipient: recipientOfIdentity(secret), where, identity: async () => ageIdentity(secret) };
       }
       const identity = pluginIdentity(plugin, secret.toUpperCase(), pluginHost(session));
-      return { recipient: '', plugin, where, identity: async () => identity };
+      const recipient = publicKeyBefore(lines, lines.indexOf(secret), plugin);
+      return { recipient, plugin, where, identity: async () => identity };
     });
   }
   throw invalid(`no private key in ${where}`, {
     field: where,
     hint: 'expected AGE-SECRET-KEY- or AGE-PLUGIN- lines, or one SSH private key (Ed25519 or RSA)',
   });
+}
+
+/** Comment in which plugins write the public key of the identity after it. */
+const PUBLIC_KEY = /^#\s*(?:public key|recipient)\s*:\s*(age1\S+)$/i;
+
+/**
+ * Returns the public key of a plugin's identity, which only a comment before it tells.
+ * @param at index of the identity
+ * @returns an empty text if none is told
+ */
+function publicKeyBefore(lines: readonly string[], at: number, plugin: string): string {
+  for (const line of lines.slice(0, at).reverse()) {
+    if (line !== '' && !line.startsWith('#')) break;
+    const told = PUBLIC_KEY.exec(line)?.[1] ?? '';
+    const isItsOwn = told.startsWith(`age1${plugin}1`) || isOwnRecipient(told);
+    if (isItsOwn && isRecipient(told)) return told;
+  }
+  return '';
 }

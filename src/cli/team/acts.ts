@@ -1,6 +1,5 @@
 import { conflict, denied } from '../../ground/errors.ts';
 import { systemRandom } from '../../ground/random.ts';
-import { armorFor, canReceive } from '../../team/armor.ts';
 import { type Card, type CardFact, type Fact, KEY_TYPE } from '../../team/fact.ts';
 import {
   bestVersion,
@@ -66,10 +65,10 @@ export async function grant(changes: Changes, card: Omit<Card, 'secret'>): Promi
       ['sign', card.sign],
       ['root', first.id],
     ],
-    await armorFor(card.keys, root, systemRandom),
+    await changes.sealer.armorFor(card.keys, root),
   );
   for (const epoch of others) {
-    const more = await armorFor(card.keys, await usableRoot(changes, epoch.id), systemRandom);
+    const more = await changes.sealer.armorFor(card.keys, await usableRoot(changes, epoch.id));
     changes.add(
       'slot',
       [
@@ -108,21 +107,24 @@ async function sure(
   for (const card of cards) {
     const { name, keys } = card.card;
     if (changes.declined.has(card.id)) continue;
-    if (!(await canReceive(keys, systemRandom))) {
-      session.warn(`${name} has to wait: cannot encrypt to ${keys.join(', ').slice(0, 60)}`);
-      continue;
-    }
     const host = guestOf(card);
     const why = doubtOf(changes, card) ?? (host && `was added by ${host}, now removed`);
-    if (why === undefined) found.push(card);
-    else if ((isConfirmed && session.settings.yes) || (await asked(changes, card, why))) {
+    if (why !== undefined) {
+      if (!(isConfirmed && session.settings.yes) && !(await asked(changes, card, why))) {
+        changes.declined.add(card.id);
+        session.warn(
+          `${name} ${why}, and does not get the keys (${keys.join(', ').slice(0, 60)}; to pass them on, run "coffer team settle --yes")`,
+        );
+        continue;
+      }
       changes.answerFor(card);
-      found.push(card);
-    } else {
+    }
+    // Only now, because it may run a plugin: nobody's whom this person does not vouch for.
+    const hindrance = await changes.sealer.whyNot(keys);
+    if (hindrance === undefined) found.push(card);
+    else {
       changes.declined.add(card.id);
-      session.warn(
-        `${name} ${why}, and does not get the keys (${keys.join(', ').slice(0, 60)}; to pass them on, run "coffer team settle --yes")`,
-      );
+      session.warn(`${name} has to wait: cannot encrypt to ${keys.join(', ').slice(0, 60)} (${hindrance})`);
     }
   }
   return found;
@@ -188,10 +190,9 @@ export async function newEpoch(
     ['check', checkOf(root)],
     ['older', sealOlder(root, state.store, roots.known, systemRandom)],
   ] as const;
-  const armor = await armorFor(
+  const armor = await changes.sealer.armorFor(
     stay.flatMap(({ card }) => card.keys),
     root,
-    systemRandom,
   );
   const fact = changes.add('removal', fields, armor, headsWithout(changes, leaving));
   changes.refresh();
@@ -259,7 +260,7 @@ export async function settleKeys(changes: Changes, anew?: string, isConfirmed = 
         );
         continue;
       }
-      const armor = await armorFor(card.card.keys, await usableRoot(changes, epoch.id), systemRandom);
+      const armor = await changes.sealer.armorFor(card.card.keys, await usableRoot(changes, epoch.id));
       changes.add(
         'slot',
         [

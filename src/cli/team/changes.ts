@@ -2,15 +2,17 @@ import { createPublicKey, type KeyObject } from 'node:crypto';
 import { systemClock } from '../../ground/clock.ts';
 import { denied } from '../../ground/errors.ts';
 import { systemRandom } from '../../ground/random.ts';
-import { armorOfLine, openArmor } from '../../team/armor.ts';
+import { ArmorSealer, armorOfLine, openArmor } from '../../team/armor.ts';
 import { type CardFact, type Fact, type FactKind, isCard, printMessage, takesOut } from '../../team/fact.ts';
 import { writeFact } from '../../team/files.ts';
 import { headsOf, type Judgement, judge } from '../../team/judge/judge.ts';
+import { cardsFor } from '../../team/own-key.ts';
 import { sshLineOf } from '../../team/recipients.ts';
 import { Roots } from '../../team/roots.ts';
 import { signatureCheck, signed, verifiedMark } from '../../team/signing.ts';
 import { ed25519FromSeed } from '../../transit/key-types/pkcs8.ts';
 import type { PersonalKey } from '../secrets/identities.ts';
+import { pluginHost } from '../secrets/plugins.ts';
 import type { Session } from '../session.ts';
 import { namesOut, requireAdmin, type TeamKeyring } from './keyring.ts';
 
@@ -23,22 +25,21 @@ type FieldPairs = readonly (readonly [string, string | number | readonly string[
  * Returns the signing key of a card.
  * @throws `denied` if this person does not have it, or cannot open it
  */
-async function signerOfCard({ card }: CardFact, keys: readonly PersonalKey[]): Promise<KeyObject> {
+async function signerOfCard(fact: CardFact, keys: readonly PersonalKey[]): Promise<KeyObject> {
+  const { card } = fact;
   const direct = keys.find(({ recipient, signer }) => recipient === card.sign && signer !== undefined);
-  const found = (await direct?.signer?.()) ?? (await sealedSigner(card, keys));
+  const found = (await direct?.signer?.()) ?? (await sealedSigner(fact, keys));
   if (found !== undefined && sshLineOf(createPublicKey(found)) === card.sign) return found;
   throw denied(`the key that signs for ${card.name} is not here`, {
     hint: 'it is the one that the card names with "sign"',
   });
 }
 
-async function sealedSigner(
-  card: CardFact['card'],
-  keys: readonly PersonalKey[],
-): Promise<KeyObject | undefined> {
-  if (card.secret === undefined) return undefined;
-  for (const key of keys.filter(({ recipient }) => card.keys.includes(recipient))) {
-    const seed = await openArmor(armorOfLine(card.secret), await key.identity());
+async function sealedSigner(fact: CardFact, keys: readonly PersonalKey[]): Promise<KeyObject | undefined> {
+  const { secret } = fact.card;
+  if (secret === undefined) return undefined;
+  for (const key of keys.filter((own) => cardsFor(own, [fact]).length > 0)) {
+    const seed = await openArmor(armorOfLine(secret), await key.identity());
     if (seed !== undefined) return ed25519FromSeed(seed);
   }
   return undefined;
@@ -50,6 +51,8 @@ async function sealedSigner(
  */
 export class Changes {
   readonly session: Session;
+  /** Encrypts root keys to cards. */
+  readonly sealer: ArmorSealer;
   readonly #keyring: TeamKeyring;
   readonly #card: CardFact;
   readonly #signer: KeyObject;
@@ -65,6 +68,7 @@ export class Changes {
 
   private constructor(session: Session, keyring: TeamKeyring, card: CardFact, signer: KeyObject) {
     this.session = session;
+    this.sealer = new ArmorSealer(systemRandom, pluginHost(session));
     this.#keyring = keyring;
     this.#card = card;
     this.#signer = signer;

@@ -3,13 +3,14 @@ import { type CardFact, type Fact, isCard, takesOut } from '../../team/fact.ts';
 import { type Loaded, loadFacts } from '../../team/files.ts';
 import { type Judgement, judge, nameOf, pastOf } from '../../team/judge/judge.ts';
 import { short, spelled } from '../../team/names.ts';
+import { cardsFor } from '../../team/own-key.ts';
 import { Roots } from '../../team/roots.ts';
 import { signatureCheck, verifiedMark } from '../../team/signing.ts';
 import type { Identities } from '../secrets/identities.ts';
 import type { Session } from '../session.ts';
 import { type JudgedFacts, keepJudgement, keptJudgement, stampOf } from './judged-cache.ts';
 import { type Remembered, TeamMemory } from './memory.ts';
-import { keyringIdentities } from './own-keys.ts';
+import { keyringIdentities, ownCard, untold } from './own-keys.ts';
 import type { KeyringPlace } from './place.ts';
 import { alterationsOf, witnessOf } from './witness.ts';
 
@@ -106,9 +107,6 @@ export async function openKeyring(session: Session, opening: KeyringOpening): Pr
   // A kept judgement was made of verified facts only.
   const marks = kept.judged === undefined ? [...state.good.values()].map(verifiedMark) : [];
   if (marks.some((mark) => !verified.has(mark))) memory.noteVerified(store, marks);
-  const isOwn = (card: CardFact): boolean =>
-    identities.keys.some(({ recipient }) => card.card.keys.includes(recipient));
-  const own = state.cards.filter(isOwn);
   const roots = new Roots(state, identities.keys);
   session.atEnd(() => roots.close());
   return {
@@ -118,7 +116,7 @@ export async function openKeyring(session: Session, opening: KeyringOpening): Pr
     memory,
     remembered,
     identities,
-    card: own.find(({ card }) => card.sign !== undefined) ?? own[0],
+    card: ownCard(identities.keys, state.cards),
   };
 }
 
@@ -345,8 +343,10 @@ function learn(
  * Returns the card of this person.
  * @throws `denied` if there is none that can sign
  */
-export function requireAdmin({ card, identities }: TeamKeyring): CardFact {
+export function requireAdmin({ card, identities, state }: TeamKeyring): CardFact {
   if (card === undefined) {
+    const doubtful = identities.keys.find((key) => cardsFor(key, state.cards).length > 0);
+    if (doubtful !== undefined) untold(doubtful);
     throw denied('none of your keys belongs to a member of this keyring', {
       hint:
         identities.keys.length === 0

@@ -1,18 +1,35 @@
-import { unsupported } from '../../ground/errors.ts';
-import { findIdentities, type Identities } from '../secrets/identities.ts';
+import { denied } from '../../ground/errors.ts';
+import type { CardFact } from '../../team/fact.ts';
+import { cardsFor } from '../../team/own-key.ts';
+import { findIdentities, type Identities, type PersonalKey } from '../secrets/identities.ts';
 import { namedIdentities } from '../secrets/named-identities.ts';
 import type { Session } from '../session.ts';
 
 /**
- * Returns the private keys that can open a keyring. Those of age plugins cannot: cards have no public keys of plugins.
+ * Returns the private keys that may open a keyring.
  * @param path file of `--identity`
- * @throws as `findIdentities`; `unsupported` if there are only keys of plugins
+ * @throws as `findIdentities`
  */
-export async function keyringIdentities(session: Session, path?: string): Promise<Identities> {
-  const identities = await findIdentities(session, namedIdentities(session.environment, path));
-  const keys = identities.keys.filter(({ plugin }) => plugin === undefined);
-  if (keys.length > 0 || identities.keys.length === 0) return { ...identities, keys };
-  throw unsupported('keys of age plugins cannot be used for keyrings yet', {
-    hint: 'use an SSH key, or an AGE-SECRET-KEY-',
+export const keyringIdentities = (session: Session, path?: string): Promise<Identities> =>
+  findIdentities(session, namedIdentities(session.environment, path));
+
+/** Returns the card of this person, preferably one that can sign if there are several; undefined if it cannot be told. */
+export function ownCard(keys: readonly PersonalKey[], cards: readonly CardFact[]): CardFact | undefined {
+  const own = keys.map((key) => cardsFor(key, cards)).filter((found, at) => isTold(keys[at], found));
+  const all = own.flat();
+  return all.find(({ card }) => card.sign !== undefined) ?? all[0];
+}
+
+/** Whether a key tells its card: that of a plugin may be for each card with a key of that plugin. */
+const isTold = (key: PersonalKey | undefined, found: readonly CardFact[]): boolean =>
+  found.length === 1 || found.some(({ card }) => card.keys.includes(key?.recipient ?? ''));
+
+/**
+ * Refuses a key of a plugin whose public key is needed and is not told.
+ * @throws `denied`
+ */
+export function untold({ plugin, where }: PersonalKey): never {
+  throw denied(`the public key of the identity of age-plugin-${plugin} is not told in ${where}`, {
+    hint: 'put the line "# public key: age1…" before the identity, as the plugin printed it',
   });
 }

@@ -120,7 +120,6 @@ class Fact:
             need(len(set(self.keys)) == len(self.keys), "a key twice")
             for key in self.keys:
                 need(RECIPIENT.match(key) or PLUGIN.match(key), "an invalid key")
-                self.is_newer |= not RECIPIENT.match(key)
             self.sign = self.fields.get("sign", [None])[0]
             role = "admin" if self.kind == "store" else self.one("role")
             need(role in ("user", "admin") and (role == "admin") == (self.sign is not None), "an invalid role")

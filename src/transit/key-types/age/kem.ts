@@ -17,6 +17,11 @@ export interface AgeKem {
   readonly publicBytes: number;
   /** Length of the encapsulated key, a stanza's last argument. */
   readonly encapsulatedBytes: number;
+  /**
+   * Present: whether bytes of the right length are a public key in its only encoding, and not one that yields the same
+   * shared secret for everyone. Cheap: whether a point is on its curve is found by `seal`.
+   */
+  isSound?(publicKey: Uint8Array): boolean;
   /** Present: not all of 32 bytes are a private key. */
   isSecret?(bytes: Uint8Array): boolean;
   /** @param secret 32 bytes, a private key. */

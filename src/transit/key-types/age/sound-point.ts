@@ -41,3 +41,22 @@ export function isSoundEd25519(bytes: Uint8Array): boolean {
   const y = littleEndian(bytes) & (SIGN - 1n);
   return bytes.length === 32 && y < PRIME && !LOW_ED25519.has(y);
 }
+
+/** Prime of the field of P-256 (FIPS 186-5). */
+const P256_PRIME = Buffer.from('ffffffff00000001000000000000000000000000ffffffffffffffffffffffff', 'hex');
+const COMPRESSED_BYTES = 33;
+const POINT_BYTES = 65;
+const UNCOMPRESSED = 4;
+
+/**
+ * Whether the bytes encode a P-256 public key in the only way, compressed or not (SEC 1, 2.3.3). Whether the point is on
+ * the curve is found when it is used; the curve has no points of low order.
+ */
+export function isSoundP256(bytes: Uint8Array): boolean {
+  const isCompressed = bytes.length === COMPRESSED_BYTES && (bytes[0] === 2 || bytes[0] === 3);
+  if (!isCompressed && (bytes.length !== POINT_BYTES || bytes[0] !== UNCOMPRESSED)) return false;
+  for (let at = 1; at < bytes.length; at += P256_PRIME.length) {
+    if (Buffer.compare(bytes.subarray(at, at + P256_PRIME.length), P256_PRIME) >= 0) return false;
+  }
+  return true;
+}

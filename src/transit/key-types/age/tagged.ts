@@ -22,6 +22,7 @@ import {
   pointOf,
   requirePoint,
 } from './p256.ts';
+import { isSoundP256 } from './sound-point.ts';
 
 /**
  * Recipients on P-256, alone or with ML-KEM-768 (C2SP age.md, "tag"). Their stanzas have a short tag first, by which whoever holds
@@ -78,6 +79,7 @@ export const p256Kem: AgeKem = {
   recipientPrefix: 'age1tag',
   isPostQuantum: false,
   publicBytes: COMPRESSED_BYTES,
+  isSound: isSoundP256,
   encapsulatedBytes: POINT_BYTES,
   isSecret: isScalar,
   publicOf: (secret) => convertedPoint(pointOf(secret), 'compressed'),
@@ -147,6 +149,7 @@ export const mlKemP256Kem: AgeKem = {
   recipientPrefix: 'age1tagpq',
   isPostQuantum: true,
   publicBytes: ML_KEM_PUBLIC_BYTES + POINT_BYTES,
+  isSound: (publicKey) => isSoundP256(publicKey.subarray(ML_KEM_PUBLIC_BYTES)),
   encapsulatedBytes: ML_KEM_CIPHERTEXT_BYTES + POINT_BYTES,
   publicOf(secret) {
     const { mlKem, scalar } = halvesOf(secret);

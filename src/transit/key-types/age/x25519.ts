@@ -4,6 +4,7 @@ import { inauthentic, invalid } from '../../../ground/errors.ts';
 import { ownWords } from '../../../ground/own-words.ts';
 import { raw, rawKeys, rawPublic } from '../raw-keys.ts';
 import { expand, extract, openOnce, SECRET_BYTES, sealOnce, type WrittenKem, ZERO_NONCE } from './kem.ts';
+import { isSoundX25519 } from './sound-point.ts';
 
 const ALGORITHM = 'x25519';
 const INFO = 'age-encryption.org/v1/X25519';
@@ -66,6 +67,7 @@ export const x25519Kem: WrittenKem = {
   identityPrefix: 'age-secret-key-',
   isPostQuantum: false,
   publicBytes: SECRET_BYTES,
+  isSound: isSoundX25519,
   encapsulatedBytes: SECRET_BYTES,
   publicOf: x25519PublicOf,
   seal(publicKey, plaintext) {
