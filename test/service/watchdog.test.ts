@@ -19,6 +19,8 @@ async function endOf(script: string) {
       let shells = 0;
       let shell;
       child.spawn = (...all) => { shells += 1; return (shell = spawn(...all)); };
+      // Nothing else would kill this process.
+      const isEnded = async (of) => { while (of.signalCode === null) await pause(20); };
       syncBuiltinESMExports();
       const dog = new Watchdog();
       const hang = () => { for (;;); };
@@ -56,7 +58,7 @@ describe('the watchdog of an agent', () => {
     },
     {
       title: 'also after somebody has killed the shell',
-      script: `watch(at(HOUR)); shell.kill('SIGKILL'); while (shell.signalCode === null) await pause(20); watch(at(300)); hang();`,
+      script: `watch(at(HOUR)); shell.kill('SIGKILL'); await isEnded(shell); watch(at(300)); hang();`,
     },
     {
       title: 'also after somebody has killed what the shell waits for',
@@ -83,10 +85,14 @@ describe('the watchdog of an agent', () => {
     { title: 'that ends by itself', script: 'watch(at(HOUR));', shells: 1 },
     {
       title: 'whose end was put off',
-      script: 'watch(at(300)); watch(at(HOUR)); await pause(3000); dog.stop();',
+      script: 'watch(at(60_000)); const first = shell; watch(at(HOUR)); await isEnded(first); dog.stop();',
       shells: 2,
     },
-    { title: 'that has stopped it', script: 'watch(at(300)); dog.stop(); await pause(3000);', shells: 1 },
+    {
+      title: 'that has stopped it',
+      script: 'watch(at(60_000)); dog.stop(); await isEnded(shell);',
+      shells: 1,
+    },
     {
       title: 'and starts no shell for each use',
       script: 'for (let use = 0; use < 100; use++) watch(at(10 * HOUR), at(HOUR + use * 1000)); dog.stop();',
