@@ -10,22 +10,12 @@ import {
   symlinkSync,
   writeFileSync,
 } from 'node:fs';
-import { describe, expect, it, onTestFinished } from 'vitest';
-import { placeWithRules, scriptedEditor, writeSecret } from './edited.ts';
+import { describe, expect, it, onTestFinished, vi } from 'vitest';
+import { WITHIN } from './agent-target.ts';
+import { placeWithMemory as place, runtimeOf, scriptedEditor, writeSecret } from './edited.ts';
 import { binary, type Place, type Result } from './harness.ts';
 
 const ENV = '# about\nexport A="one"  # first\nB=two\n\nPLAIN=3\n';
-
-/** A place whose plaintexts lie in a directory of its own, so that what is left there is this test's. */
-async function place(): Promise<Place> {
-  const here = await placeWithRules();
-  const runtime = `/dev/shm/coffer-test-${process.pid}-${Math.abs(here.directory.length)}-${here.directory.slice(-6)}`;
-  spawnSync('mkdir', ['-m', '700', runtime]);
-  onTestFinished(() => rmSync(runtime, { recursive: true, force: true }));
-  return here.with({ XDG_RUNTIME_DIR: runtime });
-}
-
-const runtimeOf = (here: Place): string => here.environment()['XDG_RUNTIME_DIR'] ?? '';
 
 /** What edits and programs have left in memory. */
 const leftIn = (here: Place): readonly string[] =>
@@ -289,7 +279,7 @@ async function editing(here: Place, script: string) {
       // All of them have ended.
     }
   });
-  while (!existsSync(here.file('ready'))) await new Promise((resolve) => setTimeout(resolve, 20));
+  await vi.waitUntil(() => existsSync(here.file('ready')), WITHIN);
   return child;
 }
 

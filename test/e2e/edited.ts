@@ -1,4 +1,4 @@
-import { writeFileSync } from 'node:fs';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { onTestFinished } from 'vitest';
 import { emptyPlace, MASTER_KEY, type Place, removePlace } from './harness.ts';
 
@@ -18,6 +18,19 @@ export async function placeWithRules(environment: Readonly<Record<string, string
   writeFileSync(place.file('.coffer.yaml'), RULES);
   return place;
 }
+
+/**
+ * The same, whose plaintexts lie in a directory in memory of its own: what is left there is this test's, and no command of another one
+ * clears it away.
+ */
+export async function placeWithMemory(): Promise<Place> {
+  const place = await placeWithRules();
+  const runtime = mkdtempSync('/dev/shm/coffer-test-');
+  onTestFinished(() => rmSync(runtime, { recursive: true, force: true }));
+  return place.with({ XDG_RUNTIME_DIR: runtime });
+}
+
+export const runtimeOf = (place: Place): string => place.environment()['XDG_RUNTIME_DIR'] ?? '';
 
 /** An editor that is a shell script, with the file in `$1`. */
 export function scriptedEditor(place: Place, script: string): Readonly<Record<string, string>> {

@@ -4,13 +4,13 @@ import { chmodSync, existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { describe, expect, it, vi } from 'vitest';
 import { hasProcessFiles } from '../hygiene/processes.ts';
 import { isGone, WITHIN } from './agent-target.ts';
-import { placeWithRules, writeSecret } from './edited.ts';
+import { placeWithMemory, runtimeOf, writeSecret } from './edited.ts';
 import { binary, type Place } from './harness.ts';
 
 const SECRET = 'geheim "1" $HOME';
 
 async function place(): Promise<Place> {
-  const here = await placeWithRules();
+  const here = await placeWithMemory();
   await writeSecret(here, 'app.env', `export DB='${SECRET}'\nPLAIN=readable\nEMPTY=\nLINES="a\\nb"\n`);
   return here.spawned;
 }
@@ -232,6 +232,8 @@ describe('coffer exec --as-file', () => {
     ]);
     const [path = ''] = said.split(' ');
     expect(said.slice(path.length)).toBe(' a\nb 600\ntmpfs');
+    // Not in the directory of the test, which may be in memory as well.
+    expect(path.startsWith(`${runtimeOf(here)}/`)).toBe(true);
     expect(existsSync(path)).toBe(false);
   });
 
