@@ -13,6 +13,8 @@ import {
   type Way,
 } from './harness.ts';
 
+export { isGone } from '../hygiene/processes.ts';
+
 /** A place of which the agents, if it gets any, are found in a directory of its own. */
 export function placeForAgents(
   environment: Readonly<Record<string, string | undefined>> = {},
@@ -126,15 +128,6 @@ export function kill(pid: number, signal: NodeJS.Signals): void {
     // It has ended.
   }
 }
-
-export const isGone = (pid: number): boolean => {
-  try {
-    process.kill(pid, 0);
-    return false;
-  } catch {
-    return true;
-  }
-};
 
 /** One request over a Unix socket. */
 export function over(

@@ -11,13 +11,26 @@ export function childrenOf(pid: number): readonly number[] {
     .filter((candidate) => parentOf(candidate) === pid);
 }
 
-/** Undefined for a process that has ended meanwhile. */
-function parentOf(pid: number): number | undefined {
+const parentOf = (pid: number): number => Number(stateOf(pid)?.[1]);
+
+/** What the system says of a process behind its name: its state, its parent and so on; undefined when it is no more. */
+function stateOf(pid: number): readonly string[] | undefined {
   try {
     const stat = readFileSync(`/proc/${pid}/stat`, 'latin1');
-    return Number(stat.slice(stat.lastIndexOf(')') + 2).split(' ')[1]);
+    return stat.slice(stat.lastIndexOf(')') + 2).split(' ');
   } catch {
     return undefined;
+  }
+}
+
+/** Whether a process has ended, be it that nobody has asked yet how: some systems have nobody who does so for orphans. */
+export function isGone(pid: number): boolean {
+  if (hasProcessFiles) return ['Z', 'X', undefined].includes(stateOf(pid)?.[0]);
+  try {
+    process.kill(pid, 0);
+    return false;
+  } catch {
+    return true;
   }
 }
 

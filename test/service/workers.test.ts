@@ -8,6 +8,7 @@ import { openCore } from '../../src/operations/core.ts';
 import type { Operation } from '../../src/operations/declaration/operation.ts';
 import { owner } from '../../src/operations/declaration/operation.ts';
 import { parseValues } from '../../src/operations/declaration/params.ts';
+import { isGone } from '../hygiene/processes.ts';
 import { isLong } from '../long.ts';
 import { seeded } from '../seeded.ts';
 import { cleanUpAfterAll, openTestStore, send, spawnServer } from '../servers/serving.ts';
@@ -234,15 +235,7 @@ describe('several workers', () => {
     const ended = new Promise((resolve) => child.once('exit', resolve));
     child.kill('SIGKILL');
     await ended;
-    const isRunning = (pid: number): boolean => {
-      try {
-        process.kill(pid, 0);
-        return true;
-      } catch {
-        return false;
-      }
-    };
-    await vi.waitUntil(() => !after.some(isRunning), WAITING);
+    await vi.waitUntil(() => after.every(isGone), WAITING);
   });
 
   it('end with a server that is told to end while one of them is replaced', async () => {
