@@ -23,6 +23,8 @@ type Raw = Readonly<Record<string, unknown>>;
 type Run = (entry: CatalogueEntry<Operation>, raw: Raw) => Promise<Outcome<unknown>>;
 
 const PLAINTEXT = 'aGVsbG8=';
+/** For whatever is answered. */
+const PATIENCE_MS = 30_000;
 
 let server: TestServer;
 let client: Runner;
@@ -186,7 +188,7 @@ describe('a client of something else', () => {
     return `http://127.0.0.1:${(http.address() as AddressInfo).port}`;
   }
 
-  async function ask(address: string, timeoutMs = 2_000, maxAnswerBytes = 2 ** 20) {
+  async function ask(address: string, timeoutMs = PATIENCE_MS, maxAnswerBytes = 2 ** 20) {
     const own = connect({ address, token: 't', timeoutMs, maxAnswerBytes });
     onTestFinished(() => own.close());
     return refused(own.run((await transit.keys.read.load()).declaration, { name: 'k' }, 'transit'));
@@ -241,7 +243,7 @@ describe('a client of something else', () => {
 
   it('is told that a change may be made when its answer is lost, and that it is not when it was never sent', async () => {
     const rotate = async (address: string) => {
-      const own = connect({ address, token: 't', timeoutMs: 2_000 });
+      const own = connect({ address, token: 't', timeoutMs: PATIENCE_MS });
       onTestFinished(() => own.close());
       return refused(own.run((await transit.keys.rotate.load()).declaration, { name: 'k' }, 'transit'));
     };
@@ -274,8 +276,8 @@ describe('a client of something else', () => {
     });
     const body = JSON.stringify({ errors: ['no'] });
     const exact = await other((_request, response) => response.writeHead(400).end(body));
-    expect(await ask(exact, 2_000, body.length)).toMatchObject({ kind: 'invalid', message: 'no' });
-    expect(await ask(exact, 2_000, body.length - 1)).toMatchObject({ kind: 'unavailable' });
+    expect(await ask(exact, PATIENCE_MS, body.length)).toMatchObject({ kind: 'invalid', message: 'no' });
+    expect(await ask(exact, PATIENCE_MS, body.length - 1)).toMatchObject({ kind: 'unavailable' });
   });
 
   it.each([
