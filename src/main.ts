@@ -3,7 +3,14 @@ import { answerAtOnce } from './cli/answers.ts';
 import { DONE, FAILED } from './cli/exit-codes.ts';
 
 /** Commands that run for long, so that users find them in the list of processes. */
-const LASTING: ReadonlySet<string> = new Set(['serve', 'serve-worker', 'kms', 'agent', 'agent-process']);
+const LASTING: ReadonlySet<string> = new Set([
+  'serve',
+  'serve-worker',
+  'kms',
+  'agent',
+  'agent-process',
+  'keyring-agent-process',
+]);
 
 /** Sets the name that `ps` and `top` show, in place of that of Node's main thread. Arguments stay as they are. */
 function nameProcess(argv: readonly string[]): void {

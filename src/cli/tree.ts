@@ -1,6 +1,6 @@
 import { type CatalogueBranch, type CatalogueEntry, catalogue, isEntry } from '../operations/catalogue.ts';
 import type { Operation } from '../operations/declaration/operation.ts';
-import { AGENT_PROCESS } from './agent/agent-process.ts';
+import { AGENT_PROCESS, KEYRING_AGENT_PROCESS } from './agent/agent-process.ts';
 import type { Command, CommandLeaf, Group, Node, Section } from './command.ts';
 import { commandOf } from './operation-command.ts';
 import { CLIPBOARD_PROCESS } from './processes/clipboard-process.ts';
@@ -85,6 +85,7 @@ const kms = () => import('./commands/kms.ts');
 const agePlugin = () => import('./commands/age-plugin.ts');
 const team = () => import('./commands/team.ts');
 const teamInit = () => import('./commands/team-init.ts');
+const teamUnlock = () => import('./commands/team-unlock.ts');
 const teamChanges = () => import('./commands/team-changes.ts');
 const complete = () => import('./commands/complete.ts');
 
@@ -104,6 +105,10 @@ const storeCommands: Readonly<Record<string, Node>> = {
     list: own('List the keys offered to other programs', agentOffers, 'list'),
   }),
   [CLIPBOARD_PROCESS]: { ...own('Clear the clipboard later', clipboard, 'inBackground'), hidden: true },
+  [KEYRING_AGENT_PROCESS]: {
+    ...own('Run the agent of a keyring in the background', teamUnlock, 'inBackground'),
+    hidden: true,
+  },
   [AGENT_PROCESS]: { ...own('Run the agent in the background', agentRun, 'inBackground'), hidden: true },
   slots: group('slots', {
     list: own('List the key slots', slots, 'list'),
@@ -179,6 +184,7 @@ const teamCommands: Readonly<Record<string, Node>> = {
       add: own('Add a member', teamChanges, 'add'),
       remove: own('Remove a member and re-encrypt everything', teamChanges, 'remove'),
       settle: own('Complete a merge or an interrupted removal', teamChanges, 'settle'),
+      unlock: own('Keep the keyring unlocked for a while', teamUnlock, 'unlock'),
       key: group('team key', {
         add: own('Add a key', teamChanges, 'addKey'),
         rotate: own('Rotate a key: add a version', teamChanges, 'rotateKey'),

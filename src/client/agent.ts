@@ -44,7 +44,7 @@ const BEARER = { token: 'owner', namespace: undefined };
 export const UNANSWERED = 'the agent does not respond';
 
 /** Timeout in milliseconds for calls that a running agent answers immediately. */
-const AT_ONCE_MS = 10_000;
+export const AT_ONCE_MS = 10_000;
 
 /**
  * Connects to the agent on a Unix socket.
@@ -62,22 +62,7 @@ export async function connectToAgent(path: string): Promise<AgentConnection | un
   });
   const calls = remote<AgentCalls>(rpc, AGENT_CALLS);
   const close = (): void => void socket.destroy();
-  const within = async <T>(ms: number, answer: Promise<T>): Promise<T> => {
-    const late = Promise.withResolvers<never>();
-    const timer = setTimeout(() => {
-      late.reject(
-        unavailable(UNANSWERED, {
-          hint: 'check whether it is suspended, or run "coffer lock" to kill it',
-        }),
-      );
-      close();
-    }, ms);
-    try {
-      return await Promise.race([late.promise, answer]);
-    } finally {
-      clearTimeout(timer);
-    }
-  };
+  const within = <T>(ms: number, answer: Promise<T>): Promise<T> => inTime(ms, answer, close);
   const transport: Transport = {
     async send({ changes, ...request }) {
       try {
@@ -108,11 +93,34 @@ export async function connectToAgent(path: string): Promise<AgentConnection | un
   };
 }
 
+/**
+ * Waits for an answer of an agent.
+ * @param close closes the connection if there is none in time
+ * @throws `unavailable` then
+ */
+export async function inTime<T>(ms: number, answer: Promise<T>, close: () => void): Promise<T> {
+  const late = Promise.withResolvers<never>();
+  const timer = setTimeout(() => {
+    late.reject(
+      unavailable(UNANSWERED, { hint: 'check whether it is suspended, or run "coffer lock" to kill it' }),
+    );
+    close();
+  }, ms);
+  try {
+    return await Promise.race([late.promise, answer]);
+  } finally {
+    clearTimeout(timer);
+  }
+}
+
 const ATTEMPTS = 50;
 const RETRY_MS = 20;
 
-/** The kernel refuses connections beyond its queue length, so retry. */
-async function connected(path: string): Promise<Socket | undefined> {
+/**
+ * Connects to a Unix socket. The kernel refuses connections beyond its queue length, so retry.
+ * @returns undefined if nothing listens there, or the connection is refused
+ */
+export async function connected(path: string): Promise<Socket | undefined> {
   for (let attempt = 1; ; attempt++) {
     const { promise, resolve } = Promise.withResolvers<Socket | string>();
     const socket = connect(path);

@@ -23,7 +23,7 @@ export function sealValue(material: Uint8Array, name: string, text: string, rand
 }
 
 /** Decrypts a value; undefined if it is not encrypted under this material, or has another name. */
-export function openValue(material: Uint8Array, name: string, payload: string): Buffer | undefined {
+function openValue(material: Uint8Array, name: string, payload: string): Buffer | undefined {
   const bytes = Buffer.from(payload, 'base64');
   if (bytes.length < NONCE_BYTES || bytes.toString('base64') !== payload) return undefined;
   try {
@@ -36,4 +36,36 @@ export function openValue(material: Uint8Array, name: string, payload: string): 
     if (asCofferError(error) === undefined) throw error;
     return undefined;
   }
+}
+
+/** Text that a version of a key has opened. */
+interface Opened<V> {
+  readonly version: V;
+  readonly bytes: Buffer;
+}
+
+/**
+ * Decrypts a value with each of several versions of a key.
+ * @param materialOf returns the material of a version; undefined if the user cannot open it
+ * @returns what was opened, at most one for each material, and the indices of versions with a material
+ */
+export async function openWithAny<V>(
+  versions: readonly V[],
+  materialOf: (version: V) => Promise<Buffer | undefined>,
+  { name, payload }: { readonly name: string; readonly payload: string },
+): Promise<{ readonly opened: readonly Opened<V>[]; readonly known: readonly number[] }> {
+  const opened: Opened<V>[] = [];
+  const materials: Buffer[] = [];
+  const known: number[] = [];
+  for (const [index, version] of versions.entries()) {
+    const material = await materialOf(version);
+    if (material === undefined) continue;
+    known.push(index);
+    // The same key again cannot give a value two meanings, and any former signer could repeat it.
+    if (materials.some((other) => other.equals(material))) continue;
+    materials.push(material);
+    const bytes = openValue(material, name, payload);
+    if (bytes !== undefined) opened.push({ version, bytes });
+  }
+  return { opened, known };
 }

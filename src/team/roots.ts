@@ -111,15 +111,20 @@ export class Roots {
   readonly #own: readonly { readonly key: OwnKey; readonly cards: ReadonlySet<string> }[];
   /** Keys of plugins that have failed, with their errors. */
   readonly #failures = new Map<OwnKey, unknown>();
-  readonly #roots = new Map<string, Buffer>();
+  readonly #roots: Map<string, Buffer>;
   readonly #tried = new Set<string>();
   readonly #expanded = new Map<string, ReadonlyMap<string, Buffer>>();
   readonly #grants: ReadonlyMap<string, readonly Grant[]>;
   /** Epochs in the order in which they are tried for older root keys: those that hold, and the latest, first. */
   readonly #order: readonly Fact[];
 
-  constructor(judgement: Judgement, own: readonly OwnKey[]) {
+  /**
+   * Prepares to open root keys.
+   * @param roots root keys of the same keyring that are opened already; opened ones are added
+   */
+  constructor(judgement: Judgement, own: readonly OwnKey[], roots = new Map<string, Buffer>()) {
     this.#judgement = judgement;
+    this.#roots = roots;
     const cards = judgement.line.filter(isCard);
     this.#own = own
       .map((key) => ({ key, cards: new Set(cardsFor(key, cards).map(({ id }) => id)) }))
@@ -131,6 +136,11 @@ export class Roots {
     const latest = judgement.everyEpoch.toReversed();
     const isValid = ({ id }: Fact): boolean => judgement.valid.has(id);
     this.#order = [...latest.filter(isValid), ...latest.filter((fact) => !isValid(fact))];
+  }
+
+  /** Adds a root key that was just made. */
+  learn(epoch: string, root: Buffer): void {
+    this.#take(epoch, root);
   }
 
   /** Returns every root key opened so far. */

@@ -12,7 +12,7 @@ export interface Surroundings {
 }
 
 /** Commands that take the place of their process, or read and write its own streams. */
-const OF_THE_PROCESS = new Set(['exec', 'age-plugin', 'agent-process']);
+const OF_THE_PROCESS = new Set(['exec', 'age-plugin', 'agent-process', 'keyring-agent-process']);
 /** What Node reads once, when a process begins. */
 const READ_AT_START = /^(?:NODE_(?!COMPILE_CACHE)|TZ$|SSL_CERT)/;
 

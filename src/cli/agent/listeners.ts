@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync, readlinkSync, statSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { programAfterNode } from '../program.ts';
-import { AGENT_PROCESS } from './agent-process.ts';
+import { AGENT_PROCESS, KEYRING_AGENT_PROCESS } from './agent-process.ts';
 
 /** Flag of a Unix socket that accepts connections, in `/proc/net/unix` (SO_ACCEPTCON of the kernel). */
 const LISTENS = 0x10000;
@@ -43,7 +43,7 @@ const isOwn = (pid: string): boolean => statSync(`/proc/${pid}`).uid === process
 
 function isAgent(pid: string): boolean {
   const words = wordsOf(pid);
-  return words.includes(AGENT_PROCESS) || saysToRun(words);
+  return [AGENT_PROCESS, KEYRING_AGENT_PROCESS].some((name) => words.includes(name)) || saysToRun(words);
 }
 
 /** Whether a process runs the same executable as this process, and under Node the same script. */

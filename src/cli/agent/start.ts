@@ -36,20 +36,39 @@ const MOST_SAID_BYTES = 64 * 1024;
  * @throws `unavailable` if it cannot be started
  */
 export async function startAgent(session: Session, start: Omit<AgentStart, 'location'>): Promise<boolean> {
-  const { spawn } = process.getBuiltinModule('node:child_process');
   const { storeLocation } = session.settings;
+  const env = withoutSecrets(session.environment, storeLocation);
+  return startInBackground(AGENT_PROCESS, env, (stdin) =>
+    tell(stdin, { location: lasting(storeLocation), ...start }),
+  );
+}
+
+/**
+ * Starts an agent as a command in the background, which says on its standard output what became of it.
+ * @param tell writes the data of the start to its standard input
+ * @returns whether it listens; false if there is one already
+ * @throws `unavailable` if it cannot be started
+ */
+export async function startInBackground(
+  command: string,
+  env: NodeJS.ProcessEnv,
+  tell: (stdin: Writable) => void,
+): Promise<boolean> {
+  const { spawn } = process.getBuiltinModule('node:child_process');
   const [shell, ...before] = WITHOUT_CORE;
-  const child = spawn(shell, [...before, process.execPath, ...programAfterNode(), AGENT_PROCESS], {
+  const child = spawn(shell, [...before, process.execPath, ...programAfterNode(), command], {
     detached: true,
     cwd: '/',
-    env: withoutSecrets(session.environment, storeLocation),
+    env,
     stdio: ['pipe', 'pipe', 'ignore'],
   });
   const gone = new Promise<void>((resolve) => {
     child.once('error', () => resolve());
     child.once('close', () => resolve());
   });
-  tell(child.stdin, { location: lasting(storeLocation), ...start });
+  // It may have ended already, which its output tells.
+  child.stdin.on('error', () => undefined);
+  tell(child.stdin);
   let line = '';
   const said = new Promise<void>((resolve) => {
     child.stdout.on('data', (chunk: Buffer) => {
@@ -72,8 +91,6 @@ export async function startAgent(session: Session, start: Omit<AgentStart, 'loca
  * memory is reused.
  */
 function tell(stdin: Writable, { unlocking: { handed, ...times }, ...start }: AgentStart): void {
-  // It may have ended already, which its output tells.
-  stdin.on('error', () => undefined);
   const { rootKey, ...others } = handed;
   stdin.write(rootKey, () => wipe(rootKey));
   stdin.end(JSON.stringify({ ...start, unlocking: { handed: others, ...times } }));
@@ -103,7 +120,7 @@ function parse(line: string): AgentSaid | undefined {
  * Returns the environment without secrets, which the long-lived agent does not need, and without the location, which
  * may contain a password.
  */
-function withoutSecrets(environment: Environment, location: Location): NodeJS.ProcessEnv {
+export function withoutSecrets(environment: Environment, location: Location): NodeJS.ProcessEnv {
   const none = new Set<string>([
     ...secretVariables,
     ...uselessSecrets(location),

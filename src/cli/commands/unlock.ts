@@ -87,13 +87,16 @@ export const lock: Command = {
   arguments: [],
   options: [],
   details:
-    'Stops the agent of the store. An agent that does not respond is killed. Without an agent, the store is already locked.',
+    'Stops the agent of the store, and those of keyrings. An agent that does not respond is killed. ' +
+    'Without an agent, the store is already locked.',
   examples: [['coffer lock', 'Lock before leaving your computer']],
   async run(session) {
-    session.refuseRemote();
-    const connection = await findAgent(session);
+    const { lockKeyrings } = await import('../team/keeping.ts');
+    const keyrings = await lockKeyrings(session);
+    if (keyrings === 0 || session.settings.address === undefined) session.refuseRemote();
+    const connection = session.settings.address === undefined ? await findAgent(session) : undefined;
     if (connection === undefined) {
-      session.remark('Already locked.');
+      session.remark(keyrings > 0 ? 'Locked.' : 'Already locked.');
       return DONE;
     }
     try {

@@ -12,6 +12,7 @@ import {
 } from '../../team/judge/judge.ts';
 import { checkOf, sealMaterial, sealOlder } from '../../team/roots.ts';
 import { type Changes, freshRoot } from './changes.ts';
+import { usableRoot } from './usable-root.ts';
 
 /**
  * Actions that change a keyring. Each step adds one fact, and is derived from the existing ones: after an interruption,
@@ -19,27 +20,6 @@ import { type Changes, freshRoot } from './changes.ts';
  */
 
 const line = ({ id, card }: CardFact): string => `${id} ${card.name}`;
-
-/**
- * Returns a root key to encrypt with, or to give to another person.
- * @throws `denied` if this person cannot open it, or if its author could only sign
- */
-export async function usableRoot(changes: Pick<Changes, 'roots' | 'state'>, epoch: string): Promise<Buffer> {
-  const { roots, state } = changes;
-  const root = await roots.open(epoch);
-  const fact = state.facts.get(epoch);
-  if (root === undefined) {
-    throw denied(`none of your keys opens .coffer/${fact?.path ?? epoch}`, {
-      hint: 'an admin must run "coffer team settle"',
-    });
-  }
-  if (await roots.isSighted(epoch)) return root;
-  const author = nameOf(state, fact?.by ?? '');
-  throw denied(
-    `.coffer/${fact?.path} was signed as ${author} without access to the keys, e.g. through a forwarded agent: refusing to encrypt with it`,
-    { hint: `remove ${author}, or create new keys` },
-  );
-}
 
 /** Returns the trusted epochs that this person can use. */
 async function usableEpochs({ roots, state }: Changes): Promise<readonly Fact[]> {
@@ -196,6 +176,7 @@ export async function newEpoch(
   );
   const fact = changes.add('removal', fields, armor, headsWithout(changes, leaving));
   changes.refresh();
+  changes.roots.learn(fact.id, root);
   return fact;
 }
 

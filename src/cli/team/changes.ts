@@ -147,9 +147,7 @@ export class Changes {
       [...this.#facts.values()].filter(({ id }) => this.#state.good.has(id)).map(verifiedMark),
     );
     this.#state = judge(this.#facts, this.#state.store, signatureCheck(verified), this.#seen);
-    this.#roots = new Roots(this.#state, this.#keyring.identities.keys);
-    const roots = this.#roots;
-    this.session.atEnd(() => roots.close());
+    this.#roots = new Roots(this.#state, this.#keyring.identities.keys, this.#keyring.opened);
     this.#heads = undefined;
   }
 }

@@ -6,11 +6,10 @@ import { short, spelled } from '../../team/names.ts';
 import { cardsFor } from '../../team/own-key.ts';
 import { Roots } from '../../team/roots.ts';
 import { signatureCheck, verifiedMark } from '../../team/signing.ts';
-import type { Identities } from '../secrets/identities.ts';
 import type { Session } from '../session.ts';
 import { type JudgedFacts, keepJudgement, keptJudgement, stampOf } from './judged-cache.ts';
 import { type Remembered, TeamMemory } from './memory.ts';
-import { keyringIdentities, ownCard, untold } from './own-keys.ts';
+import { type KeyringIdentities, keyringIdentities, ownCard, untold } from './own-keys.ts';
 import type { KeyringPlace } from './place.ts';
 import { alterationsOf, witnessOf } from './witness.ts';
 
@@ -39,11 +38,24 @@ export interface TeamKeyring {
   readonly place: KeyringPlace;
   readonly state: Judgement;
   readonly roots: Roots;
+  /** Root keys that this command has opened, which `roots` adds to. */
+  readonly opened: Map<string, Buffer>;
   readonly memory: TeamMemory;
   readonly remembered: Remembered;
-  readonly identities: Identities;
+  readonly identities: KeyringIdentities;
   /** Card of this person, preferably one that can sign if there are several. */
   readonly card: CardFact | undefined;
+}
+
+/** Root keys by keyring that a command has opened, so that nobody is asked twice where it opens a keyring again. */
+const openedBy = new WeakMap<Session, Map<string, Map<string, Buffer>>>();
+
+function openedRoots(session: Session, store: string): Map<string, Buffer> {
+  const all = openedBy.get(session) ?? new Map<string, Map<string, Buffer>>();
+  openedBy.set(session, all);
+  const roots = all.get(store) ?? new Map<string, Buffer>();
+  all.set(store, roots);
+  return roots;
 }
 
 /** Formats the names of the persons that a removal removes. */
@@ -107,12 +119,14 @@ export async function openKeyring(session: Session, opening: KeyringOpening): Pr
   // A kept judgement was made of verified facts only.
   const marks = kept.judged === undefined ? [...state.good.values()].map(verifiedMark) : [];
   if (marks.some((mark) => !verified.has(mark))) memory.noteVerified(store, marks);
-  const roots = new Roots(state, identities.keys);
+  const opened = openedRoots(session, store);
+  const roots = new Roots(state, identities.keys, opened);
   session.atEnd(() => roots.close());
   return {
     place,
     state,
     roots,
+    opened,
     memory,
     remembered,
     identities,

@@ -5,13 +5,49 @@ import { findIdentities, type Identities, type PersonalKey } from '../secrets/id
 import { namedIdentities } from '../secrets/named-identities.ts';
 import type { Session } from '../session.ts';
 
+/** Private keys for a keyring. */
+export interface KeyringIdentities extends Identities {
+  /** Whether the person was asked for something by now: a passphrase, or whatever a plugin may ask for. */
+  wasAsked(): boolean;
+}
+
+/** Private keys that a command has found, by the file of `--identity`: nobody is asked twice for a passphrase. */
+const foundBy = new WeakMap<Session, Map<string | undefined, Promise<KeyringIdentities>>>();
+
 /**
  * Returns the private keys that may open a keyring.
  * @param path file of `--identity`
  * @throws as `findIdentities`
  */
-export const keyringIdentities = (session: Session, path?: string): Promise<Identities> =>
-  findIdentities(session, namedIdentities(session.environment, path));
+export function keyringIdentities(session: Session, path?: string): Promise<KeyringIdentities> {
+  const all = foundBy.get(session) ?? new Map<string | undefined, Promise<KeyringIdentities>>();
+  foundBy.set(session, all);
+  const found = all.get(path) ?? find(session, path);
+  all.set(path, found);
+  return found;
+}
+
+async function find(session: Session, path: string | undefined): Promise<KeyringIdentities> {
+  let asked = false;
+  const { prompts } = session;
+  const noting = session.askedThrough({
+    ...prompts,
+    secret(question) {
+      asked = true;
+      return prompts.secret(question);
+    },
+  });
+  const { keys, atLeast } = await findIdentities(noting, namedIdentities(session.environment, path));
+  const noted = keys.map((key) => ({
+    ...key,
+    identity() {
+      // A touch is seen by nobody but the plugin.
+      asked ||= key.plugin !== undefined;
+      return key.identity();
+    },
+  }));
+  return { keys: noted, atLeast, wasAsked: () => asked };
+}
 
 /** Returns the card of this person, preferably one that can sign if there are several; undefined if it cannot be told. */
 export function ownCard(keys: readonly PersonalKey[], cards: readonly CardFact[]): CardFact | undefined {

@@ -1,10 +1,9 @@
 import { isUtf8 } from 'node:buffer';
+import type { KeyringConnection } from '../../client/keyring-agent.ts';
 import { wipe } from '../../ground/bytes.ts';
 import { CofferError, conflict, denied, inauthentic, notFound, unsupported } from '../../ground/errors.ts';
-import { systemRandom } from '../../ground/random.ts';
 import { DEFAULT_MOUNT } from '../../mounts/paths.ts';
 import type { SealedValue } from '../../secret-files/value.ts';
-import { openValue, sealValue } from '../../team/cipher.ts';
 import type { VersionFact } from '../../team/fact.ts';
 import { loadFacts } from '../../team/files.ts';
 import {
@@ -15,13 +14,13 @@ import {
   keyNames,
   nameOf,
 } from '../../team/judge/judge.ts';
-import { openMaterial } from '../../team/roots.ts';
+import { keyringAgentDirectory } from '../secrets/agent-directory.ts';
 import type { Session } from '../session.ts';
-import { usableRoot } from './acts.ts';
 import type { FoundValue, OpenValue, ValueResult } from './found-values.ts';
 import { openKeyring, type TeamKeyring } from './keyring.ts';
 import { TeamMemory } from './memory.ts';
 import { type KeyringPlace, keyringAbove } from './place.ts';
+import { KeptValueKeys, OpenedValueKeys, type ValueKeys } from './value-keys.ts';
 import { factsElsewhere } from './witness.ts';
 
 /**
@@ -46,14 +45,13 @@ export class TeamKeys {
   readonly #session: Session;
   readonly place: KeyringPlace;
   readonly #opened = new Map<'read' | 'change' | 'merge', Promise<TeamKeyring>>();
-  readonly #materials = new Map<string, Buffer>();
-  /** Material of the versions to encrypt with, which may be requested at once for thousands of values. */
-  readonly #fit = new Map<string, Promise<Buffer>>();
+  readonly #valueKeys = new Map<TeamKeyring, Promise<ValueKeys>>();
+  #agent: Promise<KeyringConnection | undefined> | undefined;
+  #isOffered = false;
 
   private constructor(session: Session, place: KeyringPlace) {
     this.#session = session;
     this.place = place;
-    session.atEnd(() => wipe(...this.#materials.values()));
   }
 
   /** Returns the keys of the nearest keyring above a directory, if there is one. */
@@ -70,8 +68,9 @@ export class TeamKeys {
   async seal(key: string, values: readonly OpenValue[]): Promise<readonly SealedValue[]> {
     const keyring = await this.#keyring('change');
     const version = requireBest(keyring, key);
-    const material = await this.#fitMaterial(keyring, version);
-    return values.map(({ name, source }) => sealed(material, version, name, source));
+    const payloads = await (await this.#keysOf(keyring)).seal(version, values);
+    await this.#offerKeeping(keyring);
+    return payloads.map((payload) => sealed(version, payload));
   }
 
   /**
@@ -83,11 +82,13 @@ export class TeamKeys {
     which: CountedVersions = 'believed',
   ): Promise<readonly ValueResult<string>[]> {
     const keyring = await this.#keyring(which === 'of-all-commits' ? 'merge' : 'read');
-    return each(values, async (value) => {
+    const texts = await each(values, async (value) => {
       const { text, version } = await this.#open(keyring, value);
       if (!version.isBelieved && which === 'believed') throw notBelieved(keyring, version, value);
       return text;
     });
+    if (which !== 'of-all-commits') await this.#offerKeeping(keyring);
+    return texts;
   }
 
   /** Re-encrypts values. One with the newest version is returned unchanged. */
@@ -103,10 +104,12 @@ export class TeamKeys {
       if (!version.isBelieved && !(await this.#isAdopted(keyring, version, value, adoption))) {
         throw notBelieved(keyring, version, value);
       }
-      const material = await this.#fitMaterial(keyring, best);
+      const [payload = ''] = await (await this.#keysOf(keyring)).seal(best, [
+        { name: value.name, source: text },
+      ]);
       if (!version.isBelieved)
         this.#session.say(`${value.where}: ${value.name} was accepted: change it at its source.`);
-      return sealed(material, best, value.name, text);
+      return sealed(best, payload);
     });
   }
 
@@ -142,29 +145,23 @@ export class TeamKeys {
   }
 
   async #open(keyring: TeamKeyring, found: FoundValue): Promise<OpenedValue> {
-    const { key, version: number, payload } = found.value;
+    const { key, version: number } = found.value;
     const versions = (keyring.state.versions.get(key) ?? []).filter(
       ({ fact }) => fact.version.number === number,
     );
     if (versions.length === 0) throw noSuchVersion(keyring, key, number);
-    const opened: OpenedValue[] = [];
-    const materials: Buffer[] = [];
-    for (const version of versions) {
-      const material = await this.#material(keyring, version.fact);
-      // The same key again cannot give a value two meanings, and any former signer could repeat it.
-      if (material === undefined || materials.some((other) => other.equals(material))) continue;
-      materials.push(material);
-      const bytes = openValue(material, found.name, payload);
-      if (bytes === undefined) continue;
-      if (!isUtf8(bytes)) throw unsupported('the encrypted value is not text');
-      opened.push({ text: bytes.toString(), version });
-      wipe(bytes);
-    }
+    const keys = await this.#keysOf(keyring);
+    const { opened, isKnown } = await keys.open(versions, found);
     const [only, other] = opened;
     if (other !== undefined)
       throw inauthentic(`two versions ${number} of ${key} decrypt this to different texts: it was forged`);
-    if (only !== undefined) return only;
-    if (materials.length === 0) {
+    if (only !== undefined) {
+      if (!isUtf8(only.bytes)) throw unsupported('the encrypted value is not text');
+      const text = only.bytes.toString();
+      wipe(only.bytes);
+      return { text, version: only.version };
+    }
+    if (!isKnown) {
       const isIn = keyring.card !== undefined;
       throw denied(`none of your keys opens version ${number} of key "${key}"`, {
         hint: isIn
@@ -177,38 +174,46 @@ export class TeamKeys {
     });
   }
 
-  /**
-   * Returns the key material of a version to encrypt with.
-   * @throws `denied` or `conflict`
-   */
-  #fitMaterial(keyring: TeamKeyring, version: VersionFact): Promise<Buffer> {
-    const known = this.#fit.get(version.id);
+  /** Returns what uses the root keys: an agent that has them, or this command. */
+  #keysOf(keyring: TeamKeyring): Promise<ValueKeys> {
+    const known = this.#valueKeys.get(keyring);
     if (known !== undefined) return known;
-    const look = async (): Promise<Buffer> => {
-      await usableRoot(keyring, version.version.under);
-      const material = await this.#material(keyring, version);
-      if (material !== undefined) return material;
-      throw conflict(`.coffer/${version.path} is damaged: its content cannot be decrypted`);
+    const find = async (): Promise<ValueKeys> => {
+      const session = this.#session;
+      const opened = new OpenedValueKeys(keyring, (work) => session.atEnd(work));
+      this.#agent ??= this.#findAgent(keyring);
+      const agent = await this.#agent;
+      if (agent === undefined) return opened;
+      session.atEnd(() => agent.close());
+      return new KeptValueKeys(agent, opened);
     };
-    const looked = look();
-    this.#fit.set(version.id, looked);
-    return looked;
+    const found = find();
+    this.#valueKeys.set(keyring, found);
+    return found;
   }
 
-  async #material({ state, roots }: TeamKeyring, { id, version }: VersionFact): Promise<Buffer | undefined> {
-    const known = this.#materials.get(id);
-    if (known !== undefined) return known;
-    const root = await roots.open(version.under);
-    const material = root && openMaterial(root, state.store, version);
-    if (material !== undefined) this.#materials.set(id, material);
-    return material;
+  /** Finds the agent of a keyring. The code for it is loaded only if there may be one. */
+  async #findAgent(keyring: TeamKeyring): Promise<KeyringConnection | undefined> {
+    const directory = keyringAgentDirectory(this.#session.environment, keyring.state.store);
+    if (directory?.isInUse !== true) return undefined;
+    const { findKeyringAgent } = await import('./keeping.ts');
+    return findKeyringAgent(this.#session, keyring, directory);
+  }
+
+  async #offerKeeping(keyring: TeamKeyring): Promise<void> {
+    if (this.#isOffered || !keyring.identities.wasAsked()) return;
+    this.#isOffered = true;
+    const { offerKeeping } = await import('./keeping.ts');
+    await offerKeeping(this.#session, keyring, (await this.#agent) !== undefined);
   }
 }
 
-function sealed(material: Buffer, { version }: VersionFact, name: string, text: string): SealedValue {
-  const payload = sealValue(material, name, text, systemRandom);
-  return { mount: DEFAULT_MOUNT, key: version.key, version: version.number, payload };
-}
+const sealed = ({ version }: VersionFact, payload: string): SealedValue => ({
+  mount: DEFAULT_MOUNT,
+  key: version.key,
+  version: version.number,
+  payload,
+});
 
 async function each<T>(
   values: readonly FoundValue[],

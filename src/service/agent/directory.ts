@@ -1,5 +1,5 @@
 import { hash } from 'node:crypto';
-import { lstatSync, mkdirSync, type Stats, statSync, writeFileSync } from 'node:fs';
+import { lstatSync, mkdirSync, readdirSync, type Stats, statSync, writeFileSync } from 'node:fs';
 import { dirname, isAbsolute, join } from 'node:path';
 import { makeWithParents } from '../../ground/directories.ts';
 import { placed, unavailable, unsupported } from '../../ground/errors.ts';
@@ -23,6 +23,8 @@ const SOCKET = 'agent.sock';
 const API_SOCKET = 'api.sock';
 const LOCK = 'lock';
 const DECLINED = 'declined';
+/** Directory with those of keyrings. */
+const KEYRINGS = 'keyrings';
 /** Time in milliseconds for which the mark is valid if the directory outlives the session. */
 const DECLINED_MS = 12 * 3600 * 1000;
 
@@ -72,6 +74,24 @@ export class AgentDirectory {
   /** Returns the directory for an agent that uses the keys of a server. */
   static ofServer(address: string, places: UserPlaces): AgentDirectory | undefined {
     return AgentDirectory.#named(`server ${address}`, places);
+  }
+
+  /** Returns the directory for the agent of a keyring, which is below one of all keyrings. */
+  static ofKeyring(id: string, places: UserPlaces): AgentDirectory | undefined {
+    const uid = process.geteuid?.();
+    const parent = uid === undefined ? undefined : parentOf(places, uid);
+    if (uid === undefined || parent === undefined) return undefined;
+    return new AgentDirectory(join(parent, KEYRINGS), id, uid);
+  }
+
+  /** Returns the directories of all agents of keyrings that there may be. */
+  static ofKeyrings(places: UserPlaces): readonly AgentDirectory[] {
+    const uid = process.geteuid?.();
+    const parent = uid === undefined ? undefined : parentOf(places, uid);
+    if (uid === undefined || parent === undefined) return [];
+    const all = join(parent, KEYRINGS);
+    const isThere = statSync(all, { throwIfNoEntry: false })?.isDirectory() === true;
+    return isThere ? readdirSync(all).map((name) => new AgentDirectory(all, name, uid)) : [];
   }
 
   static #named(identity: string, places: UserPlaces): AgentDirectory | undefined {

@@ -1,0 +1,58 @@
+import { asCofferError, denied } from '../../ground/errors.ts';
+import { runKeyringAgent } from '../../service/agent/run-keyring-agent.ts';
+import type { AgentSaid } from '../agent/start.ts';
+import { timeOptions, timesOf } from '../agent/times.ts';
+import type { Command } from '../command.ts';
+import { DONE } from '../exit-codes.ts';
+import { keyringAgentDirectory } from '../secrets/agent-directory.ts';
+import { keepKeyring, keyringToldBy } from '../team/keeping.ts';
+import { openKeyring } from '../team/keyring.ts';
+import { identityIn, identityOption, keyringHere } from './team.ts';
+
+/* Commands that keep a keyring unlocked in an agent. */
+
+export const unlock: Command = {
+  arguments: [],
+  options: [...timeOptions, identityOption],
+  details:
+    'Uses your key once, and starts an agent: a background process of the current user that decrypts and ' +
+    'encrypts values with the keys of this keyring for later commands. Commands that change the team ' +
+    'still need your key. "coffer lock" locks it.',
+  examples: [['coffer team unlock --for 10h', 'Touch a hardware key once for a working day']],
+  async run(session, { options }) {
+    const times = timesOf(options);
+    const keyring = await openKeyring(session, {
+      place: keyringHere(session),
+      identity: identityIn(options),
+    });
+    for (const { id } of keyring.state.believed) await keyring.roots.open(id);
+    if (keyring.roots.known.size === 0) throw denied('none of your keys opens this keyring');
+    await keepKeyring(session, keyring, times);
+    return DONE;
+  },
+};
+
+const MOST_START_BYTES = 64 << 20;
+
+/** Command that the others start; it reads all its data from standard input. */
+export const inBackground: Command = {
+  arguments: [],
+  options: [],
+  examples: [],
+  async run({ streams, environment }) {
+    const say = (said: AgentSaid): void => streams.out.write(`${JSON.stringify(said)}\n`);
+    try {
+      const handed = keyringToldBy(streams.in.readAll(MOST_START_BYTES));
+      const directory = keyringAgentDirectory(environment, handed.store);
+      if (directory === undefined) throw denied('there is no agent here');
+      await runKeyringAgent(directory, handed, (agent) => {
+        for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const)
+          process.on(signal, () => void agent.lock());
+        say({ listens: true });
+      });
+    } catch (error) {
+      say({ failed: asCofferError(error)?.message ?? 'internal error' });
+    }
+    return DONE;
+  },
+};

@@ -1,0 +1,122 @@
+import type { KeyringConnection } from '../../client/keyring-agent.ts';
+import { wipe } from '../../ground/bytes.ts';
+import { conflict } from '../../ground/errors.ts';
+import { systemRandom } from '../../ground/random.ts';
+import { openWithAny, sealValue } from '../../team/cipher.ts';
+import type { VersionFact } from '../../team/fact.ts';
+import type { JudgedVersion } from '../../team/judge/judge.ts';
+import { openMaterial } from '../../team/roots.ts';
+import type { FoundValue, OpenValue } from './found-values.ts';
+import type { TeamKeyring } from './keyring.ts';
+import { usableRoot } from './usable-root.ts';
+
+/** Text that a version of a key has opened. */
+interface OpenedBytes {
+  readonly version: JudgedVersion;
+  readonly bytes: Buffer;
+}
+
+/** Uses the key material of versions, wherever the root keys are. */
+export interface ValueKeys {
+  /**
+   * Decrypts a value with each of several versions.
+   * @returns what was opened, and whether there was the material of any version
+   */
+  open(
+    versions: readonly JudgedVersion[],
+    value: FoundValue,
+  ): Promise<{ readonly opened: readonly OpenedBytes[]; readonly isKnown: boolean }>;
+  /**
+   * Encrypts values.
+   * @returns payloads
+   * @throws `denied` or `conflict` if nothing may be encrypted with the version
+   */
+  seal(version: VersionFact, values: readonly OpenValue[]): Promise<readonly string[]>;
+}
+
+/** Uses the root keys that this command opens with the person's own keys. */
+export class OpenedValueKeys implements ValueKeys {
+  readonly #keyring: TeamKeyring;
+  readonly #materials = new Map<string, Buffer>();
+  /** Material of the versions to encrypt with, which may be requested at once for thousands of values. */
+  readonly #fit = new Map<string, Promise<Buffer>>();
+
+  /**
+   * Prepares to use the keys of a keyring.
+   * @param atEnd registers the wiping of key material
+   */
+  constructor(keyring: TeamKeyring, atEnd: (work: () => void) => void) {
+    this.#keyring = keyring;
+    atEnd(() => wipe(...this.#materials.values()));
+  }
+
+  open: ValueKeys['open'] = async (versions, { name, value }) => {
+    const { opened, known } = await openWithAny(versions, ({ fact }) => this.#material(fact), {
+      name,
+      payload: value.payload,
+    });
+    return { opened, isKnown: known.length > 0 };
+  };
+
+  async seal(version: VersionFact, values: readonly OpenValue[]): Promise<readonly string[]> {
+    const material = await this.#fitMaterial(version);
+    return values.map(({ name, source }) => sealValue(material, name, source, systemRandom));
+  }
+
+  /** Returns the key material of a version to encrypt with. */
+  #fitMaterial(version: VersionFact): Promise<Buffer> {
+    const known = this.#fit.get(version.id);
+    if (known !== undefined) return known;
+    const look = async (): Promise<Buffer> => {
+      await usableRoot(this.#keyring, version.version.under);
+      const material = await this.#material(version);
+      if (material !== undefined) return material;
+      throw conflict(`.coffer/${version.path} is damaged: its content cannot be decrypted`);
+    };
+    const looked = look();
+    this.#fit.set(version.id, looked);
+    return looked;
+  }
+
+  async #material({ id, version }: VersionFact): Promise<Buffer | undefined> {
+    const known = this.#materials.get(id);
+    if (known !== undefined) return known;
+    const { roots, state } = this.#keyring;
+    const root = await roots.open(version.under);
+    const material = root && openMaterial(root, state.store, version);
+    if (material !== undefined) this.#materials.set(id, material);
+    return material;
+  }
+}
+
+/** Has an agent use the root keys that it keeps, and uses this command's own for others. */
+export class KeptValueKeys implements ValueKeys {
+  readonly #agent: KeyringConnection;
+  readonly #otherwise: ValueKeys;
+
+  constructor(agent: KeyringConnection, otherwise: ValueKeys) {
+    this.#agent = agent;
+    this.#otherwise = otherwise;
+  }
+
+  open: ValueKeys['open'] = async (versions, found) => {
+    const { known, opened } = await this.#agent.open({
+      versions: versions.map(({ fact }) => fact.version),
+      name: found.name,
+      payload: found.value.payload,
+    });
+    // A version that is not valid asks for nobody's key.
+    const isLacking = versions.some(({ isValid }, at) => isValid && !known.includes(at));
+    if (isLacking) return this.#otherwise.open(versions, found);
+    const results = opened.flatMap(({ at, bytes }) => {
+      const version = versions[at];
+      return version === undefined ? [] : [{ version, bytes: Buffer.from(bytes, 'base64') }];
+    });
+    return { opened: results, isKnown: known.length > 0 };
+  };
+
+  async seal(version: VersionFact, values: readonly OpenValue[]): Promise<readonly string[]> {
+    const payloads = await this.#agent.seal({ version: version.version, values });
+    return payloads ?? this.#otherwise.seal(version, values);
+  }
+}

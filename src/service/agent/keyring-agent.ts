@@ -1,0 +1,118 @@
+import { wipe } from '../../ground/bytes.ts';
+import { printGoTime } from '../../ground/clock.ts';
+import { sealed } from '../../ground/errors.ts';
+import { systemRandom } from '../../ground/random.ts';
+import { openWithAny, sealValue } from '../../team/cipher.ts';
+import type { VersionOfKey } from '../../team/fact.ts';
+import { openMaterial } from '../../team/roots.ts';
+import type { AgentStatus } from './calls.ts';
+import type { HandedKeyring, KeyringCalls, SentOpening, ValuesToSeal, ValueToOpen } from './keyring-calls.ts';
+import { Lifetime } from './lifetime.ts';
+import { Watchdog } from './watchdog.ts';
+
+/** Maximum interval between checks of the clocks, in milliseconds: one of them stops while the machine sleeps. */
+const TICK_MS = 5000;
+const SECOND_MS = 1000;
+
+interface KeyringAgentOptions {
+  readonly handed: HandedKeyring;
+  /** Whether its socket still exists. */
+  readonly isReachable: () => boolean;
+}
+
+/**
+ * Agent of a keyring: keeps the root keys that a member has opened, for a while, and decrypts and encrypts values with
+ * them for that member's programs. It locks once, permanently, and the process exits.
+ * @see docs/decisions/0307
+ */
+export class KeyringAgent implements KeyringCalls {
+  readonly #handed: HandedKeyring;
+  readonly #isReachable: () => boolean;
+  readonly #locked = Promise.withResolvers<void>();
+  readonly #lifetime: Lifetime;
+  readonly #watchdog = new Watchdog();
+  #tick: NodeJS.Timeout | undefined;
+  #uses = 0;
+  #isOver = false;
+
+  constructor({ handed, isReachable }: KeyringAgentOptions) {
+    this.#handed = handed;
+    this.#isReachable = isReachable;
+    this.#lifetime = new Lifetime(handed);
+    this.#wait();
+  }
+
+  /** Resolves once it has locked. */
+  get locked(): Promise<void> {
+    return this.#locked.promise;
+  }
+
+  async open({ versions, name, payload }: ValueToOpen): Promise<SentOpening> {
+    this.#use();
+    const { known, opened } = await openWithAny(versions, async (version) => this.#materialOf(version), {
+      name,
+      payload,
+    });
+    return {
+      known,
+      opened: opened.map(({ version, bytes }) => ({
+        at: versions.indexOf(version),
+        bytes: bytes.toString('base64'),
+      })),
+    };
+  }
+
+  async seal({ version, values }: ValuesToSeal): Promise<readonly string[] | null> {
+    this.#use();
+    const material = this.#handed.usable.includes(version.under) ? this.#materialOf(version) : undefined;
+    if (material === undefined) return null;
+    return values.map(({ name, source }) => sealValue(material, name, source, systemRandom));
+  }
+
+  async cards(): Promise<readonly string[]> {
+    return this.#handed.cards;
+  }
+
+  async status(): Promise<AgentStatus> {
+    const { idle, latest } = this.#lifetime.until;
+    const timeOf = (ms: number): string => printGoTime(Math.floor(ms / SECOND_MS) * SECOND_MS);
+    return {
+      locked: this.#isOver,
+      idle_until: timeOf(idle),
+      until: timeOf(latest),
+      uses: this.#uses,
+      pid: process.pid,
+    };
+  }
+
+  async lock(): Promise<void> {
+    if (this.#isOver) return;
+    this.#isOver = true;
+    clearTimeout(this.#tick);
+    wipe(...this.#handed.roots.values());
+    // The keys were in memory until here, so keep the watchdog running until now.
+    this.#watchdog.stop();
+    this.#locked.resolve();
+  }
+
+  #materialOf(version: VersionOfKey): Buffer | undefined {
+    const root = this.#handed.roots.get(version.under);
+    return root && openMaterial(root, this.#handed.store, version);
+  }
+
+  #use(): void {
+    if (this.#lifetime.leftMs <= 0) void this.lock();
+    if (this.#isOver) throw sealed('the keyring is locked', { hint: 'run the command again' });
+    this.#uses += 1;
+    this.#lifetime.use();
+  }
+
+  #wait(): void {
+    this.#watchdog.watch(this.#lifetime.ends, () => undefined);
+    const ms = Math.min(TICK_MS, Math.max(this.#lifetime.leftMs, 1));
+    this.#tick = setTimeout(() => {
+      if (this.#lifetime.leftMs <= 0 || !this.#isReachable()) void this.lock();
+      else this.#wait();
+    }, ms);
+  }
+}
