@@ -1,9 +1,9 @@
-import { readFileSync } from 'node:fs';
+import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { Place } from './harness.ts';
-import { fact, factsOf, git, idOf, type Person, pull, push, save, team } from './team-people.ts';
-import { membersOf, value, writes } from './team-questions.ts';
+import { fact, factsOf, git, idOf, type People, type Person, pull, push, save, team } from './team-people.ts';
+import { membersOf, read, value, writes } from './team-questions.ts';
 
 /* Ways in which git and its hosts bring branches together; others are in team.test.ts. */
 
@@ -19,6 +19,16 @@ async function twoBranches() {
   save(carol);
   git(carol, 'fetch -q');
   return { people, alice, carol };
+}
+/** Merges as hosts do, in a bare repository: without drivers and a working tree. */
+function mergeOnHost({ directory, remote }: People, onto: string, from: string): void {
+  const host = { place: new Place(remote, { ...process.env, HOME: directory }) } as Person;
+  const tree = git(host, ['merge-tree', '--write-tree', onto, from]);
+  done(tree);
+  const names = ['-c', 'user.name=host', '-c', 'user.email=host@example.org'];
+  const words = ['commit-tree', tree.stdout.trim(), '-p', onto, '-p', from, '-m', 'merged'];
+  const commit = git(host, [...names, ...words]);
+  done(git(host, ['update-ref', 'refs/heads/main', commit.stdout.trim()]));
 }
 const ALL = ['alice', 'bob', 'carol', 'erin'];
 const done = (answer: { exitCode: number | null; stdout: string; stderr: string }): void =>
@@ -64,20 +74,7 @@ describe('the facts of two branches', () => {
   it('are all there and open where a host has merged them, without drivers and a working tree', async () => {
     const { people, alice, carol } = await twoBranches();
     git(carol, 'push -q origin HEAD:refs/heads/carols');
-    const bare = { ...alice, place: new Place(people.remote, alice.place.environment()) };
-    const tree = git(bare, 'merge-tree --write-tree main carols');
-    done(tree);
-    const commit = git(bare, [
-      'commit-tree',
-      tree.stdout.trim(),
-      '-p',
-      'main',
-      '-p',
-      'carols',
-      '-m',
-      'merged',
-    ]);
-    done(git(bare, ['update-ref', 'refs/heads/main', commit.stdout.trim()]));
+    mergeOnHost(people, 'main', 'carols');
     pull(alice);
     expect(await membersOf(alice)).toEqual(ALL);
     await writes(alice, 'newer');
@@ -104,6 +101,59 @@ describe('the facts of two branches', () => {
     for (const path of factsOf(machine))
       expect(readFileSync(join(machine.home, 'crlf', '.coffer', path), 'utf8')).not.toContain('\r');
   });
+
+  it('are all there and open after they were put aside without a commit, and taken back onto newer ones', async () => {
+    const { alice, carol } = await twoBranches();
+    git(carol, 'reset -q --soft HEAD~1');
+    git(carol, 'reset -q');
+    done(git(carol, 'stash -q -u'));
+    done(git(carol, 'merge -q --ff-only origin/main'));
+    done(git(carol, 'stash pop -q'));
+    expect(await membersOf(carol)).toEqual(ALL);
+    await writes(carol, 'newer');
+    push(carol);
+    pull(alice);
+    expect(await value(alice)).toBe('newer');
+  });
+
+  it('open in another working tree of the clone, which trusts nothing anew and changes one branch only', async () => {
+    const { carol } = await twoBranches();
+    const folder = join(carol.home, 'worktree');
+    done(git(carol, ['worktree', 'add', '-q', '-b', 'side', folder, 'origin/main']));
+    const beside = { ...carol, place: new Place(folder, carol.place.environment()) };
+    expect(await membersOf(beside)).toEqual(['alice', 'bob', 'carol']);
+    expect(await value(beside)).toBe('s3cret');
+    await writes(beside, 'newer');
+    save(beside);
+    expect(await membersOf(carol)).toEqual(['alice', 'carol', 'erin']);
+    done(git(carol, 'merge -q --no-edit side'));
+    expect(await membersOf(carol)).toEqual(ALL);
+    expect(await value(carol)).toBe('newer');
+  });
+
+  it('open for somebody who was away for five removals, in one step, and are encrypted for the rest alone', async () => {
+    const names = ['erin', 'frank', 'grace', 'heidi', 'ivan'];
+    const { people, alice, others } = await team('carol');
+    const [carol] = others as [Person];
+    for (const name of names) await alice.place.ok(['team', 'add', '-q', name, people.person(name).key]);
+    push(alice);
+    pull(carol);
+    writeFileSync(carol.place.file('older.txt'), read(carol));
+    for (const name of names) await alice.place.ok(['team', 'remove', '-q', name, '--yes']);
+    push(alice);
+    pull(carol);
+    const told = await carol.place.run('team list');
+    for (const name of names) expect(told.stderr).toContain(`New: alice removed ${name}.`);
+    expect(await value(carol)).toBe('s3cret');
+    expect(read(carol)).toMatch(/^DB=coffer:app:v6:/);
+    // What was encrypted before all of it opens as well, through the newest root key.
+    writeFileSync(carol.place.file('older.env'), readFileSync(carol.place.file('older.txt')));
+    expect((await carol.place.run('secrets decrypt older.env --stdout')).stderr).toContain('removed members');
+    await writes(carol, 'newer');
+    push(carol);
+    pull(alice);
+    expect(await value(alice)).toBe('newer');
+  });
 });
 
 describe('a removal on one branch', () => {
@@ -122,6 +172,39 @@ describe('a removal on one branch', () => {
     pull(erin);
     await erin.place.ok(['team', 'trust', '-q', added.trust]);
     expect(await value(erin)).toBe('s3cret');
+  });
+
+  it.each([
+    ['the removal first', 'main', 'carols'],
+    ['the rotation first', 'carols', 'main'],
+  ])('outdoes a rotation on the other, however a host merges them: %s', async (_, onto, from) => {
+    const { people, alice, others } = await team('bob', 'carol');
+    const [bob, carol] = others as [Person, Person];
+    await alice.place.ok('team remove -q bob --yes');
+    push(alice);
+    await carol.place.ok('team key rotate -q app');
+    await carol.place.ok(['secrets', 'set', '-q', 'other.env', 'PORT', '80']);
+    save(carol);
+    git(carol, 'push -q origin HEAD:refs/heads/carols');
+    mergeOnHost(people, onto, from);
+    const machine = people.freshMachine(carol, 'carol-2');
+    await machine.place.ok(['team', 'trust', '-q', idOf(fact(machine, 'removals/bob.'))]);
+    for (const one of [alice, machine]) {
+      git(one, 'checkout -q -f main');
+      pull(one);
+      expect(factsOf(one).filter((path) => path.startsWith('keys/app.v2.'))).toHaveLength(2);
+      expect(await value(one)).toBe('s3cret');
+      await writes(one, 'newer');
+      // Bob opens the root key of the other version 2, so it is not the one to encrypt with.
+      expect(await one.place.refused('secrets get other.env PORT', 4)).toContain('removed members (bob)');
+      git(one, 'checkout -q -f .');
+    }
+    pull(bob);
+    expect((await bob.place.run('secrets get app.env DB')).exitCode).toBe(4);
+    await alice.place.ok('secrets rewrap -q other.env --yes');
+    expect(await alice.place.ok('secrets get -q other.env PORT')).toBe('80');
+    await alice.place.ok('team key rotate -q app');
+    expect(factsOf(alice).some((path) => path.startsWith('keys/app.v3.'))).toBe(true);
   });
 
   it('is made once where both branches have removed the same person', async () => {

@@ -359,6 +359,21 @@ describe('somebody who may push, and no more', () => {
     push(eve);
     pull(bob);
     await bob.place.ok(['secrets', 'set', '-q', 'app.env', 'DB', 'x']);
+    const info = bob.place.file('.git/info/attributes');
+    for (const line of [
+      'text eol=crlf',
+      'filter=lfs',
+      'ident',
+      'merge=union',
+      'working-tree-encoding=UTF-16',
+    ]) {
+      writeFileSync(info, `.coffer/** ${line}\n`);
+      expect(await bob.place.ok('secrets get -q app.env DB')).toBe('x');
+      expect(await bob.place.refused(['secrets', 'set', 'app.env', 'DB', 'y'], 1)).toMatch(
+        /the git attribute [a-z-]+=.* applies to \.coffer/,
+      );
+    }
+    rmSync(info);
     writeFileSync(eve.place.file('.coffer/members/.gitattributes'), '* text eol=crlf\n');
     push(eve);
     save(bob);
