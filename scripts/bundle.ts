@@ -3,41 +3,65 @@
  *
  * esbuild splits code into chunks only as ES modules, which start 10 ms slower and cannot be part of a single
  * executable. So its chunks are converted to CommonJS here and written as tables of functions: `coffer.cjs` with the
- * code of frequent commands; `coffer-more.cjs` with the other commands, `coffer-serve.cjs` with code that only the
- * server uses, and `coffer-yaml.cjs` with the YAML parser, each loaded on first use. All share one module cache, so
- * that a class is the same class everywhere.
+ * code that each command needs and that of the most frequent ones, and further parts by what they are for, each loaded
+ * on first use, as V8 has to parse all of a file. All share one module cache, so that a class is the same class
+ * everywhere.
  * @see docs/decisions/0070
  */
 import { writeFileSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import { type BuildOptions, build, type Metafile, transform } from 'esbuild';
 
+const MAIN = 'coffer.cjs';
+
 /**
- * Sources that `encrypt`, `decrypt`, `sign`, `verify`, `exec` and similar commands load; a test runs them without the
- * other parts.
+ * Parts by what they are for, and the sources that a command imports dynamically if it needs the part. A chunk is in
+ * the first part whose sources reach it, so each list need not repeat those above it.
  */
-const FREQUENT = [
-  'src/cli/command-line.ts',
-  'src/cli/terminal/streams.ts',
-  'src/cli/commands/envelope.ts',
-  'src/cli/runner-agent.ts',
-  'src/cli/commands/exec.ts',
-  'src/cli/commands/git-textconv.ts',
-  'src/cli/processes/launch.ts',
-  'src/cli/commands/verify.ts',
-  'src/cli/runner-local.ts',
-  'src/operations/core.ts',
-  'src/operations/transit/data-key.ts',
-  'src/operations/transit/encrypt.ts',
-  'src/operations/transit/decrypt.ts',
-  'src/operations/transit/rewrap.ts',
-  'src/operations/transit/sign.ts',
-  'src/operations/transit/verify.ts',
-  'src/operations/transit/hmac.ts',
-  'src/secret-files/dotenv.ts',
-  'src/store/backends/files/files-backend.ts',
-  'src/store/open.ts',
-  'src/transit/decrypt.ts',
+const GROUPS: readonly (readonly [part: string, sources: readonly string[]])[] = [
+  [
+    MAIN,
+    [
+      'src/cli/command-line.ts',
+      'src/cli/commands/exec.ts',
+      'src/cli/commands/git-textconv.ts',
+      'src/cli/processes/launch.ts',
+      'src/cli/terminal/streams.ts',
+      'src/cli/runner-agent.ts',
+      'src/cli/runner-local.ts',
+      'src/operations/core.ts',
+      'src/operations/transit/data-key.ts',
+      'src/operations/transit/encrypt.ts',
+      'src/operations/transit/decrypt.ts',
+      'src/operations/transit/rewrap.ts',
+      'src/operations/transit/sign.ts',
+      'src/operations/transit/verify.ts',
+      'src/operations/transit/hmac.ts',
+      'src/secret-files/dotenv.ts',
+      'src/store/backends/files/files-backend.ts',
+      'src/store/open.ts',
+      'src/transit/decrypt.ts',
+    ],
+  ],
+  ['coffer-files.cjs', ['src/cli/commands/envelope.ts', 'src/cli/commands/verify.ts']],
+  // Commands that users type to see and change what a store has.
+  [
+    'coffer-everyday.cjs',
+    [
+      'src/cli/commands/status.ts',
+      'src/cli/commands/workspaces-list.ts',
+      'src/operations/sys/mounts.ts',
+      'src/operations/tags/organizations.ts',
+      'src/operations/tags/tags.ts',
+      'src/operations/tags/workspaces.ts',
+      'src/operations/transit/keys.ts',
+      'src/tags/tags.ts',
+    ],
+  ],
+  ['coffer-table.cjs', ['src/cli/terminal/table.ts']],
+  // What is neither typed nor written as the program itself would: help, mistakes, and other programs' spellings.
+  ['coffer-help.cjs', ['src/cli/parse/habits.ts', 'src/cli/parse/program.ts']],
+  ['coffer-yaml.cjs', ['src/secret-files/yaml.ts', 'src/tag-files/yaml.ts']],
 ];
 
 /** Sources whose exclusive imports are a separate part: a web server is as large as all the rest. */
@@ -48,21 +72,15 @@ const SERVING = [
   'src/cli/commands/serve-worker.ts',
 ];
 
-/**
- * Sources whose exclusive imports are a separate part that is needed alone: git runs the command twice for each file of
- * a diff.
- */
-const READING_YAML = ['src/secret-files/yaml.ts', 'src/tag-files/yaml.ts'];
+/** Parts with all other chunks, searched in this order. */
+const REST = ['coffer-more.cjs', 'coffer-serve.cjs'] as const;
 
-/**
- * Parts that are searched, in this order, for a chunk that is neither in the first part nor in a part loaded for its
- * own sake.
- */
-const PARTS = ['coffer-more.cjs', 'coffer-serve.cjs'] as const;
-const YAML_PART = 'coffer-yaml.cjs';
+/** Files of the command, the one that loads the others first. */
+export const PARTS: readonly string[] = [...GROUPS.map(([part]) => part), ...REST];
 
 type Outputs = Metafile['outputs'];
 type Chunk = readonly [name: string, code: string];
+type Part = readonly [file: string, chunks: readonly Chunk[]];
 
 export interface Bundle {
   readonly main: string;
@@ -96,28 +114,25 @@ export async function bundle(options: BuildOptions, entry: string, directory: st
       return [name, await asFunction(options, helpers, file.text, own.has(name))] as const;
     }),
   );
-  const frequent = reached(outputs, (source) => FREQUENT.includes(source));
+  const taken = new Set<string>();
+  const followed: string[] = [];
+  const groups = GROUPS.map(([part, sources]): Part => {
+    followed.push(...sources);
+    const all = reached(outputs, (source) => followed.includes(source));
+    const chunks = functions.filter(([name]) => all.has(name) && !taken.has(name));
+    for (const [name] of chunks) taken.add(name);
+    return [part, chunks];
+  });
   const common = reached(outputs, (source) => !SERVING.includes(source));
-  const readingYaml = reached(outputs, (source) => [...FREQUENT, ...READING_YAML].includes(source));
-  const main = join(directory, 'coffer.cjs');
-  const isYaml = ([name]: Chunk): boolean => readingYaml.has(name) && !frequent.has(name);
-  const yaml = functions.filter(isYaml);
-  const first = functions.filter(([name]) => frequent.has(name));
-  writeFileSync(
-    main,
-    mainFile(
-      helpers,
-      first,
-      yaml.map(([name]) => name),
-    ),
-  );
-  const rest = functions.filter((chunk) => !frequent.has(chunk[0]) && !isYaml(chunk));
-  const parts: readonly (readonly [string, readonly Chunk[]])[] = [
-    [PARTS[0], rest.filter(([name]) => common.has(name))],
-    [PARTS[1], rest.filter(([name]) => !common.has(name))],
-    [YAML_PART, yaml],
+  const others = functions.filter(([name]) => !taken.has(name));
+  const [[, first = []] = [], ...parts] = groups;
+  const rest: readonly Part[] = [
+    [REST[0], others.filter(([name]) => common.has(name))],
+    [REST[1], others.filter(([name]) => !common.has(name))],
   ];
-  const files = parts.map(([name, chunks]) => {
+  const main = join(directory, MAIN);
+  writeFileSync(main, mainFile(helpers, first, parts));
+  const files = [...parts, ...rest].map(([name, chunks]) => {
     const file = join(directory, name);
     writeFileSync(file, `${helpers.join('')}module.exports=${table(chunks)};\n`);
     return file;
@@ -226,22 +241,25 @@ const table = (functions: readonly Chunk[]): string =>
 /**
  * Returns the main file. The other parts are next to it or, in a single executable, are assets, since `require` only
  * finds Node's own modules there.
+ * @param parts those that are loaded for chunks of their own
  */
 const mainFile = (
   helpers: readonly string[],
   functions: readonly Chunk[],
-  yaml: readonly string[],
+  parts: readonly Part[],
 ): string => `'use strict';
 ${helpers.join('')}
 const functions = ${table(functions)};
 const loaded = {};
-const yaml = new Set(${JSON.stringify(yaml)});
-const parts = [${PARTS.map((name) => `() => loadPart('${name}')`).join(', ')}];
+const places = {};
+const place = (part, names) => { for (const name of names.split(' ')) places['./' + name + '.js'] = part; };
+${parts.map(([part, chunks]) => `place('${part}', '${chunks.map(([name]) => name.slice(2, -3)).join(' ')}');`).join('\n')}
+const rest = [${REST.map((name) => `'${name}'`).join(', ')}];
 function load(name) {
   const known = loaded[name];
   if (known !== undefined) return known.exports;
   if (!name.startsWith('./')) return (loaded[name] = { exports: require(name) }).exports;
-  while (!(name in functions)) Object.assign(functions, yaml.has(name) ? loadPart('${YAML_PART}') : parts.shift()());
+  while (!(name in functions)) Object.assign(functions, loadPart(places[name] ?? rest.shift()));
   const module = (loaded[name] = { exports: {} });
   functions[name](load, module, module.exports);
   return module.exports;

@@ -5,15 +5,17 @@
 import { execFileSync } from 'node:child_process';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { PARTS } from './bundle.ts';
 import { LICENSES } from './licenses.ts';
-import { PARTS, wrapped } from './single-executable.ts';
+import { wrapped } from './single-executable.ts';
 
 /** Paths of files, by their names in the executable. */
 export type Assets = Readonly<Record<string, string>>;
 
 /** Code cache of the most frequent commands, which the main script requires, even if it is empty. */
 const FIRST = 'coffer.cjs.cache';
-const CACHES = [FIRST, 'coffer-more.cjs.cache', 'coffer-yaml.cjs.cache'] as const;
+/** Parts that have a code cache of the same name. */
+const CACHED = ['everyday', 'files', 'help', 'more', 'yaml'].map((name) => `coffer-${name}.cjs`);
 /**
  * Code caches of the same part for other commands, which need much code that the frequent ones do not. The main script
  * knows which commands use which.
@@ -70,12 +72,17 @@ export function assetsWithCaches(root: string, directory: string, licenseOfNode:
   coffer('--quiet', 'init');
   coffer('--quiet', 'transit', 'keys', 'create', 'aead');
   cache('coffer.cjs', frequentCommands(coffer('transit', 'encrypt', 'aead', 'hello')));
-  cache('coffer-more.cjs', EVERYDAY);
+  cache('coffer-everyday.cjs', EVERYDAY);
+  cache('coffer-help.cjs', [['transit', '--help']]);
+  cache('coffer-more.cjs', [['transit', 'hash', 'hello']]);
   const file = join(directory, 'app.yaml');
   writeFileSync(file, 'password: hunter2\nlist: [one, "two"]\n');
   cache('coffer-yaml.cjs', [['secrets', 'encrypt', file, '--key', 'aead']]);
-  cache('coffer.cjs', [verification(directory, coffer)], OF_VERIFY);
-  const assets = { ...plain, ...inDirectory(directory, [...CACHES, OF_VERIFY]) };
+  const verify = verification(directory, coffer);
+  cache('coffer.cjs', [verify], OF_VERIFY);
+  cache('coffer-files.cjs', [verify]);
+  const caches = [FIRST, ...CACHED.map((part) => `${part}.cache`), OF_VERIFY];
+  const assets = { ...plain, ...inDirectory(directory, caches) };
   // An agent's socket may require a shorter path than temporary directories have on other systems.
   if (process.platform !== 'linux') return assets;
 
@@ -126,7 +133,6 @@ const EVERYDAY: readonly (readonly string[])[] = [
   ['transit', 'keys', 'list'],
   ['transit', 'keys', 'read', 'aead'],
   ['status'],
-  ['transit', '--help'],
 ];
 
 const inDirectory = (directory: string, names: readonly string[]): Assets =>

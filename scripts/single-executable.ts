@@ -104,9 +104,6 @@ export async function makeExecutable(
   }
 }
 
-/** Parts of the command, as `scripts/bundle.ts` writes them; each is an asset of the same name. */
-export const PARTS = ['coffer.cjs', 'coffer-more.cjs', 'coffer-serve.cjs', 'coffer-yaml.cjs'] as const;
-
 /** Wraps a part as a function for `Script`, which provides no `require`; in Latin-1, one byte per character. */
 export function wrapped(part: string): Buffer {
   const text = `(function(require,module){${part}\n})`;

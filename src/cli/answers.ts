@@ -1,5 +1,6 @@
 import { writeSync } from 'node:fs';
 import { version } from '../ground/version.ts';
+import { isTerminal } from './terminal/is-terminal.ts';
 
 /** Text of `coffer --help` without a terminal, set by the bundler. Undefined in sources that run unbundled. */
 declare const DRAWN_HELP: string | undefined;
@@ -24,7 +25,6 @@ export function answerAtOnce(argv: readonly string[]): boolean {
 
 function textFor(word: string): string | undefined {
   if (word === '--version' || word === '-V') return `coffer ${version}\n`;
-  const isTerminal = (descriptor: number) => process.getBuiltinModule('node:tty').isatty(descriptor);
   // To a user, the command also says how to upgrade.
   if (word === 'version') return isTerminal(STANDARD_ERROR) ? undefined : `coffer ${version}\n`;
   if (word !== '--help' && word !== '-h') return undefined;

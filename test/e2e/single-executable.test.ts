@@ -6,7 +6,8 @@ import { createServer as createSecureServer } from 'node:https';
 import type { AddressInfo } from 'node:net';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
-import { makeExecutable, PARTS, wrapped } from '../../scripts/single-executable.ts';
+import { PARTS } from '../../scripts/bundle.ts';
+import { makeExecutable, wrapped } from '../../scripts/single-executable.ts';
 import { Certificates } from '../store/postgres/certificates.ts';
 import { emptyPlace, MASTER_KEY, type Place, type Result, removePlace } from './harness.ts';
 

@@ -4,6 +4,7 @@ import { wipe } from '../../ground/bytes.ts';
 import { CofferError } from '../../ground/errors.ts';
 import { answered, pause } from '../../ground/pause.ts';
 import type { PlainFile } from '../../transit/envelope/ports.ts';
+import { isTerminal } from './is-terminal.ts';
 
 /** Input stream of a command. */
 export interface Input {
@@ -176,19 +177,6 @@ function outputTo(descriptor: number): Output {
 }
 
 const plainFile = (descriptor: number): PlainFile => ({ descriptor, explain: (error) => error });
-
-/**
- * Whether a descriptor is a terminal. Only a character device can be one; checking that first avoids loading Node's
- * terminal module for pipes.
- */
-function isTerminal(descriptor: number): boolean {
-  try {
-    if (!fstatSync(descriptor).isCharacterDevice()) return false;
-  } catch {
-    return false;
-  }
-  return process.getBuiltinModule('node:tty').isatty(descriptor);
-}
 
 const chunkBytes = (descriptor: number): number =>
   fstatSync(descriptor).isFile() ? FILE_CHUNK_BYTES : PIPE_CHUNK_BYTES;
