@@ -128,9 +128,10 @@ const refuse = (why: string): never => {
 /**
  * Parses a file as a fact.
  * @param path path below the directory of the keyring: each fact has exactly one
+ * @param isAnywhere whether the file may be at another path: that of the result is then the right one
  * @throws NoFact
  */
-export function parseFact(bytes: Buffer, path: string): Fact {
+export function parseFact(bytes: Buffer, path: string, isAnywhere = false): Fact {
   if (bytes.length > MAX_FACT_BYTES) refuse('is more than 1 MiB');
   const raw = bytes.toString('utf8');
   if (!Buffer.from(raw, 'utf8').equals(bytes)) refuse('is not UTF-8');
@@ -142,10 +143,11 @@ export function parseFact(bytes: Buffer, path: string): Fact {
   const message = text.slice(0, cut);
   const digest = createHash('sha256').update(text).digest('base64url').slice(0, 22);
   const said = parseMessage(message);
-  const place = { id: idOf(message), message, signature, digest, path };
+  const id = idOf(message);
+  const own = isAnywhere && said.title !== undefined ? `${said.title}.${id}` : path;
+  const place = { id, message, signature, digest, path: own };
   const fact: Fact = { ...said, ...place, ...(said.kind === 'store' && ownOf(place.id)) };
-  const isRight =
-    said.title === undefined ? path.endsWith(`.${fact.id}`) : path === `${said.title}.${fact.id}`;
+  const isRight = said.title === undefined ? own.endsWith(`.${fact.id}`) : own === `${said.title}.${fact.id}`;
   if (!isRight) refuse(`belongs at ${said.title ?? '…'}.${fact.id}`);
   return fact;
 }

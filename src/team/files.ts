@@ -94,7 +94,8 @@ export function loadFacts(directory: string, more: readonly MoreFile[] = []): Lo
 
 function isOwnFile(directory: string, path: string): boolean {
   const text = OWN_FILES.get(path);
-  return text !== undefined && readFileSync(join(directory, path), 'utf8').replaceAll('\r\n', '\n') === text;
+  if (text === undefined || lstatSync(join(directory, path)).size > 2 * text.length) return false;
+  return readFileSync(join(directory, path), 'utf8').replaceAll('\r\n', '\n') === text;
 }
 
 /** Creates the directory of a new keyring. */

@@ -14,6 +14,8 @@ import { cardsFor, type OwnKey } from './own-key.ts';
 const SALT_BYTES = 32;
 const MATERIAL = 'coffer/team/1/material';
 const OLDER = 'coffer/team/1/older';
+/** Epochs without effect whose root keys are passed on, so that values of members who knew no better still open. */
+const MOST_VOID_EPOCHS = 256;
 
 /** Computes the check value of a root key, which identifies but does not reveal it. */
 export const checkOf = (root: Uint8Array): string => idOf(Buffer.concat([utf8('check'), root]));
@@ -114,6 +116,8 @@ export class Roots {
   readonly #roots: Map<string, Buffer>;
   readonly #tried = new Set<string>();
   readonly #expanded = new Map<string, ReadonlyMap<string, Buffer>>();
+  /** Whether all that the user can open was looked into: a root key that is not known then never will be. */
+  #isExhausted = false;
   readonly #grants: ReadonlyMap<string, readonly Grant[]>;
   /** Epochs in the order in which they are tried for older root keys: those that hold, and the latest, first. */
   readonly #order: readonly Fact[];
@@ -165,23 +169,36 @@ export class Roots {
 
   /** Opens the root key of an epoch with later ones. */
   async #throughLater(epoch: string): Promise<Buffer | undefined> {
-    for (let isMore = true; isMore; ) {
-      isMore = false;
-      for (const fact of this.#order) {
-        if (fact.older === undefined || this.#expanded.has(fact.id)) continue;
-        if ((await this.#direct(fact.id)) === undefined) continue;
-        this.#expand(fact);
-        isMore = true;
-        const found = this.#roots.get(epoch);
-        if (found !== undefined) return found;
+    if (this.#isExhausted) return undefined;
+    // An epoch whose root key is found in a later one comes again at the end, so that there is one pass.
+    const left = [...this.#order];
+    for (const fact of left) {
+      if (fact.older === undefined || this.#expanded.has(fact.id)) continue;
+      if ((await this.#direct(fact.id)) === undefined) continue;
+      for (const id of this.#expand(fact).keys()) {
+        const earlier = this.#roots.has(id) ? this.#judgement.good.get(id) : undefined;
+        if (earlier !== undefined) left.push(earlier);
       }
+      const found = this.#roots.get(epoch);
+      if (found !== undefined) return found;
     }
+    this.#isExhausted = true;
     return undefined;
   }
 
-  /** Opens all root keys that the user can open. */
-  async openAll(): Promise<void> {
-    for (const { id } of this.#judgement.everyEpoch) await this.open(id);
+  /**
+   * Opens the root keys that a new one passes on: those of all valid epochs, and of a few others. Removed members may
+   * have made thousands of these, more than a fact can hold.
+   */
+  async openToPassOn(): Promise<ReadonlyMap<string, Buffer>> {
+    const isValid = ({ id }: Fact): boolean => this.#judgement.valid.has(id);
+    const voids = this.#order.filter((fact) => !isValid(fact)).slice(0, MOST_VOID_EPOCHS);
+    const found = new Map<string, Buffer>();
+    for (const { id } of [...this.#order.filter(isValid), ...voids]) {
+      const root = await this.open(id);
+      if (root !== undefined) found.set(id, root);
+    }
+    return found;
   }
 
   /**
@@ -220,6 +237,8 @@ export class Roots {
       for (const { to, fact } of this.#grants.get(epoch) ?? []) {
         const mine = to.findIndex((id) => cards.has(id));
         if (mine < 0 || this.#failures.has(key)) continue;
+        // Who was removed must not be able to ask for touches.
+        if (key.plugin !== undefined && !this.#judgement.valid.has(fact.id)) continue;
         const root = await this.#opened(fact.armor, key, this.#placeOf(to, mine));
         if (root !== undefined && this.#take(epoch, root)) return root;
       }

@@ -44,5 +44,11 @@ export function signatureCheck(verified: ReadonlySet<string> = new Set()): IsSig
   };
 }
 
+/** Whether a fact is signed with the key of the card that it names as its author's, which may be any card. */
+export function isSignedByAuthor(fact: Fact, all: ReadonlyMap<string, Fact>, check: IsSigned): boolean {
+  const sign = all.get(fact.by)?.card?.sign;
+  return sign !== undefined && check(fact, sign);
+}
+
 /** Returns the mark of a fact whose signature was verified. */
 export const verifiedMark = ({ id, digest }: Pick<Fact, 'id' | 'digest'>): string => `${id}${digest}`;

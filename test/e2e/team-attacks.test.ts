@@ -86,6 +86,12 @@ describe('somebody who can have the ssh-agent of an admin sign', () => {
     pull(alice);
     const settled = await alice.place.run('team settle');
     expect(settled.stderr).not.toContain('Restored');
+    // A new admin's machine would take the card for known.
+    const dave = people.person('dave');
+    const added = await alice.place.run(['team', 'add', 'dave', dave.key]);
+    expect(added.stderr).toContain(
+      'vouches for members whom this machine does not know: eve (added by carol)',
+    );
     expect((await alice.place.run('team remove carol --yes')).exitCode).toBe(0);
     expect(read(alice)).toMatch(/^DB=coffer:app:v2:/);
     push(alice);

@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { systemRandom } from '../../src/ground/random.ts';
 import { sshBlob } from '../../src/signatures/ssh-key.ts';
 import { type Fact, parseFact, pathOf, printFact, printMessage } from '../../src/team/fact.ts';
-import { judge } from '../../src/team/judge/judge.ts';
+import { type Judgement, judge } from '../../src/team/judge/judge.ts';
 import { sshLineOf } from '../../src/team/recipients.ts';
 import { checkOf, openMaterial, Roots, sealMaterial, sealOlder } from '../../src/team/roots.ts';
 import { signatureCheck, signed } from '../../src/team/signing.ts';
@@ -51,8 +51,8 @@ async function keyring() {
         await sealer.armorFor([line], own),
       ),
     );
-  const roots = (): Roots =>
-    new Roots(judge(facts, first.id, signatureCheck()), [
+  const roots = (as: (state: Judgement) => Judgement = (state) => state): Roots =>
+    new Roots(as(judge(facts, first.id, signatureCheck())), [
       { recipient: line, identity: async () => sshIdentity(privateKey, sshBlob(publicKey)) },
     ]);
   return { first, root, facts, epoch, roots };
@@ -106,6 +106,48 @@ describe('the root keys of a keyring', () => {
     const roots = new Roots({ ...state, grants: looked }, [{ recipient: key, identity }]);
     expect(await roots.open(world.first.id)).toBeUndefined();
     expect(tried).toEqual(['member', 'slot', 'slot', 'slot']);
+  });
+
+  it('are passed on of all that counts, and of few of those that somebody has made who is out', async () => {
+    const { first, root, facts, epoch, roots } = await keyring();
+    const [own, other] = [systemRandom.bytes(32), systemRandom.bytes(32)];
+    const valid = await epoch(own, new Map([[first.id, root]]));
+    const one = await epoch(other, new Map());
+    // Of one armor, as each takes a millisecond to make.
+    const voids = Array.from(
+      { length: 300 },
+      (_, at): Fact => ({ ...one, id: `${one.id.slice(3)}${String(at).padStart(3, '0')}` }),
+    );
+    facts.delete(one.id);
+    const passed = await roots((state) => ({
+      ...state,
+      good: new Map([...state.good, ...voids.map((fact) => [fact.id, fact] as const)]),
+      everyEpoch: [...state.everyEpoch, ...voids],
+      grants: [...state.grants, ...voids.map((fact) => ({ epoch: fact.id, to: [first.id], fact }))],
+    })).openToPassOn();
+    expect([...passed.keys()].slice(0, 2).sort()).toEqual([first.id, valid.id].sort());
+    expect(passed.size).toBe(2 + 256);
+  });
+
+  it('are looked for once in each of the epochs that somebody has left behind who is out', async () => {
+    const world = new World();
+    const bob = world.member(world.first, 'bob');
+    world.remove(world.first, [bob], [world.first], { after: [bob] });
+    for (let count = 0; count < 500; count++) world.remove(bob, [world.first], [bob], { after: [bob] });
+    const state = judge(world.facts, world.first.id, () => true);
+    let looked = 0;
+    const counted = state.everyEpoch.map(
+      (fact) =>
+        new Proxy(fact, {
+          get(target, name) {
+            if (name === 'older') looked++;
+            return Reflect.get(target, name);
+          },
+        }),
+    );
+    const roots = new Roots({ ...state, everyEpoch: counted }, []);
+    for (const { id } of counted) expect(await roots.open(id)).toBeUndefined();
+    expect(looked).toBeLessThan(3 * counted.length);
   });
 
   it('open the material of the version that it was sealed for, and of no other', () => {

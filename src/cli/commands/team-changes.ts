@@ -1,10 +1,11 @@
 import { exists, invalid, notFound } from '../../ground/errors.ts';
 import { systemRandom } from '../../ground/random.ts';
-import { type CardFact, type Fact, NoFact, parseFact } from '../../team/fact.ts';
+import type { CardFact, Fact } from '../../team/fact.ts';
 import { loadFacts, putFile } from '../../team/files.ts';
-import { keyNames } from '../../team/judge/judge.ts';
+import { keyNames, nameOf } from '../../team/judge/judge.ts';
 import { isKeyName, isName, spelled } from '../../team/names.ts';
 import { isRecipient } from '../../team/recipients.ts';
+import { isSignedByAuthor, signatureCheck } from '../../team/signing.ts';
 import { freshIdentity, recipientOfIdentity } from '../../transit/envelope/age/recipients.ts';
 import type { ArgumentSpec, Command } from '../command.ts';
 import { DONE, FAILED } from '../exit-codes.ts';
@@ -105,6 +106,7 @@ export const add: Command = {
       sign: isAdmin ? recipient : undefined,
     });
     const id = spelled(changes.newestId);
+    sayUnknown(session, changes);
     session.say(
       `${name} can decrypt all secrets of this repository, past ones included${isAdmin ? ' and change the team' : ''}.`,
     );
@@ -116,6 +118,20 @@ export const add: Command = {
     return DONE;
   },
 };
+
+/**
+ * Warns of members that this machine does not know: with the ID, the new member's machine takes them for known, and gives
+ * them keys unasked.
+ */
+function sayUnknown(session: Session, changes: Changes): void {
+  const unknown = changes.state.cards
+    .filter((fact) => !changes.isKnown(fact))
+    .map((fact) => `${fact.card.name} (added by ${nameOf(changes.state, fact.by)})`);
+  if (unknown.length > 0)
+    session.warn(
+      `this ID also vouches for members whom this machine does not know: ${unknown.join(', ')}: send it only if they are right`,
+    );
+}
 
 /**
  * Reads a public key.
@@ -187,7 +203,13 @@ export const remove: Command = {
     const caught = options.has(CARD) ? [] : keyring.state.caught.filter(({ card }) => card.name === name);
     if (cards.length > 0) await newEpoch(changes, [...cards, ...caught]);
     await settleKeys(changes);
-    const files = await rewrapRuled(session, place, 'all');
+    // Values may have come since an earlier run: they are asked about.
+    const isRepeated = cards.length === 0 && !session.settings.yes;
+    const files = await rewrapRuled(
+      session,
+      place,
+      isRepeated ? 'ask' : changes.trustedBeforeRemovalOf(name),
+    );
     const listed = files.map(({ path, names }) => ({ file: path, names }));
     await printDocument(session, { name, id: changes.newestId, to_change: listed });
     session.say(`Removed ${name}. All keys have a new version: ${keyNames(changes.state).join(', ')}.`);
@@ -263,38 +285,36 @@ export const settle: Command = {
   },
 };
 
-/** Restores, from the commits of this clone, facts that other facts follow or that this machine has seen. */
+/**
+ * Restores, from the commits of this clone, facts that other facts follow or that this machine has seen, if they are
+ * missing or were altered.
+ */
 function bringBack(session: Session, place: KeyringPlace): void {
   const memory = new TeamMemory(session.environment);
   const store = memory.keyringAt(place.mark);
   if (store === undefined) return;
+  const verified = memory.verified(store);
+  const check = signatureCheck(verified);
   const { facts } = loadFacts(place.directory);
+  const present = [...facts.values()].filter((fact) => isSignedByAuthor(fact, facts, check));
+  const ids = new Set(present.map(({ id }) => id));
   const missing = new Set<string>();
-  const want = (id: string | undefined): void => {
-    if (id !== undefined && !facts.has(id)) missing.add(id);
+  const wantBefore = (fact: Fact): void => {
+    for (const id of [...fact.after, fact.by, fact.root, fact.version?.under])
+      if (id !== undefined && !ids.has(id)) missing.add(id);
   };
-  for (const fact of facts.values())
-    for (const id of [...fact.after, fact.root, fact.version?.under]) want(id);
-  for (const id of memory.of(store).seen) want(id);
+  for (const fact of facts.values()) wantBefore(fact);
+  for (const id of memory.of(store).seen) if (!ids.has(id)) missing.add(id);
   if (missing.size === 0) return;
-  const elsewhere = new Map(factsElsewhere(place).map((file) => [file[0].slice(-32), file]));
+  const elsewhere = new Map([...factsElsewhere(place, verified)].map((entry) => [entry[0].id, entry]));
   // Restored facts follow others, which may be missing as well.
   for (const id of missing) {
-    const [path, bytes] = elsewhere.get(id) ?? [];
-    const fact = path === undefined || bytes === undefined ? undefined : factIn(path, bytes);
+    const [fact, bytes] = elsewhere.get(id) ?? [];
     if (fact === undefined || bytes === undefined || fact.store !== store) continue;
+    if (facts.get(id)?.digest === fact.digest) continue;
     putFile(place.directory, fact.path, bytes);
     session.say(`Restored .coffer/${fact.path}.`);
-    for (const before of [...fact.after, fact.root, fact.version?.under]) want(before);
-  }
-}
-
-function factIn(path: string, bytes: Buffer): Fact | undefined {
-  try {
-    return parseFact(bytes, path);
-  } catch (error) {
-    if (error instanceof NoFact) return undefined;
-    throw error;
+    wantBefore(fact);
   }
 }
 

@@ -15,6 +15,7 @@ import { openKeyring, requireId, type TeamKeyring } from '../team/keyring.ts';
 import { TeamMemory } from '../team/memory.ts';
 import { type KeyringPlace, keyringAbove } from '../team/place.ts';
 import { alterationsOf, witnessOf } from '../team/witness.ts';
+import { visible } from '../terminal/visible.ts';
 
 /* Commands that show a keyring. */
 
@@ -208,7 +209,7 @@ export const check: Command = {
     await printResult(
       session,
       { facts: state.valid.size, found, shared_keys: shared },
-      { lines: () => found },
+      { lines: () => found.map(visible) },
     );
     for (const { key, folders } of shared)
       session.say(

@@ -8,6 +8,12 @@ import { withoutOwnSecrets } from '../secrets/secret-variables.ts';
 const MAX_ANSWER_BYTES = 256 * 2 ** 20;
 const MAX_BATCH_BYTES = 64 * 2 ** 20;
 
+/**
+ * A directory of a clone can contain the files of a bare repository, and its configuration names programs that git
+ * would start. Git 2.38 and later use such a repository only if it is named, as in hooks.
+ */
+const NO_BARE_REPOSITORY = ['-c', 'safe.bareRepository=explicit'];
+
 /** File in git's index. */
 interface IndexedFile {
   /** Path from the top of the working tree, with `/`. */
@@ -22,7 +28,7 @@ interface IndexedFile {
 export function git(directory: string, args: readonly string[], input = ''): Buffer | undefined {
   // Loaded here because commands that never call git, such as exec, would otherwise load it.
   const { spawnSync } = process.getBuiltinModule('node:child_process');
-  const { status, stdout } = spawnSync('git', args, {
+  const { status, stdout } = spawnSync('git', [...NO_BARE_REPOSITORY, ...args], {
     cwd: directory,
     // Programs that a repository makes git start, such as a file system monitor, get the same environment as git.
     env: withoutOwnSecrets(process.env),

@@ -1,7 +1,8 @@
 import { dirname, relative, resolve } from 'node:path';
 import { conflict } from '../../ground/errors.ts';
+import { DEFAULT_MOUNT } from '../../mounts/paths.ts';
 import { lineCounter, type ScalarPlace, type SecretFile } from '../../secret-files/format.ts';
-import { isSecret, looksSecret, RULES_NAME } from '../../secret-files/rules.ts';
+import { isSecret, looksSecret, RULES_NAME, type Rule } from '../../secret-files/rules.ts';
 import type { KeyReference } from '../../transit/envelope/ports.ts';
 import { quoted } from '../completions/model.ts';
 import type { Session } from '../session.ts';
@@ -89,7 +90,7 @@ interface UsedValue {
 
 /**
  * Refuses unencrypted values where the rules of a repository with a keyring require encrypted ones: an attacker who can
- * push, but has no key, can only insert unencrypted values.
+ * push, but has no key, can only insert unencrypted values, and values encrypted with the store or server of a user.
  * @param used values that are about to be used
  * @throws `conflict` naming file, line and value
  */
@@ -100,9 +101,13 @@ export async function refuseReadable(
   used: readonly UsedValue[],
 ): Promise<void> {
   const plain = used.filter(({ place }) => place.sealed === undefined);
-  if (plain.length === 0 || !(await hasKeyring(session, path))) return;
+  const foreign = used.filter(
+    ({ place }) => !session.settings.placeNamed && (place.sealed?.mount ?? DEFAULT_MOUNT) !== DEFAULT_MOUNT,
+  );
+  if ((plain.length === 0 && foreign.length === 0) || !(await hasKeyring(session, path))) return;
   const rule = await rulebook.ruleFor(path);
   if (rule === undefined) return;
+  for (const { place } of foreign) refuseForeign(rule, { path, file }, place);
   const isNamed = ({ place }: UsedValue): boolean => isSecret(place, rule);
   // In a .env file, the name is the variable.
   const isLike = ({ place, variable }: UsedValue): boolean =>
@@ -121,6 +126,23 @@ export async function refuseReadable(
   throw conflict(
     `${told} becomes ${variable}, and ${RULES_NAME} says to encrypt values that become this variable`,
     { hint: `${check} add ${place.name} to except: in ${RULES_NAME}` },
+  );
+}
+
+/** Refuses a value of a mount, which keyrings do not have, where the rule names none. */
+function refuseForeign(
+  rule: Rule,
+  { path, file }: Pick<ReadFile, 'path' | 'file'>,
+  place: ScalarPlace,
+): void {
+  if (rule.mount !== undefined || place.sealed === undefined || !isSecret(place, rule)) return;
+  const { mount, key } = place.sealed;
+  const line = lineCounter(file.text)(place.start);
+  throw conflict(
+    `${path}:${line}: ${place.name} is encrypted with the key ${mount}/${key} of a store or server, but ${RULES_NAME} says to encrypt it with the keyring`,
+    {
+      hint: `check its author with "git log -p ${forTheShell(relative('.', path))}"; if it is right, add mount: to the rule in ${RULES_NAME}`,
+    },
   );
 }
 

@@ -11,7 +11,7 @@ import {
   pastOf,
 } from '../../team/judge/judge.ts';
 import { checkOf, sealMaterial, sealOlder } from '../../team/roots.ts';
-import { type Changes, freshRoot } from './changes.ts';
+import { type Changes, freshRoot, MOST_HEADS } from './changes.ts';
 import { usableRoot } from './usable-root.ts';
 
 /**
@@ -157,8 +157,8 @@ export async function newEpoch(
     { leaving, isConfirmed },
   );
   if (!stay.some(isAdmin)) throw conflict(ADMIN_STAYS);
-  await roots.openAll();
-  if (!state.newest.some((id) => roots.known.has(id))) {
+  const older = await roots.openToPassOn();
+  if (!state.newest.some((id) => older.has(id))) {
     throw denied('your keys cannot open the current root key of this keyring', {
       hint: 'ask another admin to do this, or run "coffer team settle" first',
     });
@@ -168,7 +168,7 @@ export async function newEpoch(
     ['without', leaving.map(line)],
     ['for', stay.map(line)],
     ['check', checkOf(root)],
-    ['older', sealOlder(root, state.store, roots.known, systemRandom)],
+    ['older', sealOlder(root, state.store, older, systemRandom)],
   ] as const;
   const armor = await changes.sealer.armorFor(
     stay.flatMap(({ card }) => card.keys),
@@ -181,11 +181,12 @@ export async function newEpoch(
 }
 
 /**
- * Returns the heads without facts of leaving persons that are incomplete or of a newer format, which therefore no
- * longer count; undefined if there are none.
+ * Returns the heads without facts of leaving persons that are incomplete, of a newer format, or too many to be named,
+ * which therefore no longer count; undefined if there are none.
  */
 function headsWithout({ state }: Changes, leaving: readonly CardFact[]): readonly string[] | undefined {
   const names = new Set(leaving.map(({ card }) => card.name));
+  if (headsOf(state).length > MOST_HEADS) return headsOf(state, ({ by }) => !names.has(nameOf(state, by)));
   const bad = new Set(
     [...state.holes.map(({ fact }) => fact), ...state.newer]
       .filter(({ by }) => names.has(nameOf(state, by)))

@@ -1,11 +1,11 @@
 import { createPublicKey, type KeyObject } from 'node:crypto';
 import { systemClock } from '../../ground/clock.ts';
-import { denied } from '../../ground/errors.ts';
+import { type CofferError, conflict, denied } from '../../ground/errors.ts';
 import { systemRandom } from '../../ground/random.ts';
 import { ArmorSealer, armorOfLine, openArmor } from '../../team/armor.ts';
 import { type CardFact, type Fact, type FactKind, isCard, printMessage, takesOut } from '../../team/fact.ts';
 import { writeFact } from '../../team/files.ts';
-import { headsOf, type Judgement, judge } from '../../team/judge/judge.ts';
+import { headsOf, type Judgement, judge, nameOf, pastOf } from '../../team/judge/judge.ts';
 import { cardsFor } from '../../team/own-key.ts';
 import { sshLineOf } from '../../team/recipients.ts';
 import { Roots } from '../../team/roots.ts';
@@ -14,25 +14,20 @@ import { ed25519FromSeed } from '../../transit/key-types/pkcs8.ts';
 import type { PersonalKey } from '../secrets/identities.ts';
 import { pluginHost } from '../secrets/plugins.ts';
 import type { Session } from '../session.ts';
-import { namesOut, requireAdmin, type TeamKeyring } from './keyring.ts';
+import { requireAdmin, type TeamKeyring } from './keyring.ts';
+import { namesOut } from './oddities.ts';
 
 /** Returns the current time in the format of facts. */
 export const timeNow = (): string => `${new Date(systemClock.now()).toISOString().slice(0, 19)}Z`;
 
 type FieldPairs = readonly (readonly [string, string | number | readonly string[] | undefined])[];
 
-/**
- * Returns the signing key of a card.
- * @throws `denied` if this person does not have it, or cannot open it
- */
-async function signerOfCard(fact: CardFact, keys: readonly PersonalKey[]): Promise<KeyObject> {
+/** Returns the signing key of a card; undefined if this person does not have it, or cannot open it. */
+async function signerOfCard(fact: CardFact, keys: readonly PersonalKey[]): Promise<KeyObject | undefined> {
   const { card } = fact;
   const direct = keys.find(({ recipient, signer }) => recipient === card.sign && signer !== undefined);
   const found = (await direct?.signer?.()) ?? (await sealedSigner(fact, keys));
-  if (found !== undefined && sshLineOf(createPublicKey(found)) === card.sign) return found;
-  throw denied(`the key that signs for ${card.name} is not here`, {
-    hint: 'it is the one that the card names with "sign"',
-  });
+  return found !== undefined && sshLineOf(createPublicKey(found)) === card.sign ? found : undefined;
 }
 
 async function sealedSigner(fact: CardFact, keys: readonly PersonalKey[]): Promise<KeyObject | undefined> {
@@ -84,8 +79,15 @@ export class Changes {
    * @throws `denied` for a person who is not an admin, or does not have the signing key
    */
   static async begin(session: Session, keyring: TeamKeyring): Promise<Changes> {
-    const card = requireAdmin(keyring);
-    return new Changes(session, keyring, card, await signerOfCard(card, keyring.identities.keys));
+    const first = requireAdmin(keyring);
+    // Another admin may have made a card with the key of this person, and a signing key of their own.
+    for (const card of keyring.ownCards) {
+      const signer = await signerOfCard(card, keyring.identities.keys);
+      if (signer !== undefined) return new Changes(session, keyring, card, signer);
+    }
+    throw denied(`the key that signs for ${first.card.name} is not here`, {
+      hint: 'it is the one that the card names with "sign"',
+    });
   }
 
   get state(): Judgement {
@@ -121,6 +123,7 @@ export class Changes {
    */
   add(kind: Exclude<FactKind, 'store'>, fields: FieldPairs, armor = '', heads?: readonly string[]): Fact {
     const after = heads ?? this.#heads ?? headsOf(this.#state);
+    if (after.length > MOST_HEADS) throw this.#tooMany(after);
     const common: FieldPairs = [
       ['store', this.#state.store],
       ['after', after.join(' ')],
@@ -141,16 +144,46 @@ export class Changes {
     return fact;
   }
 
+  #tooMany(heads: readonly string[]): CofferError {
+    const names = heads.map((id) => nameOf(this.#state, this.#state.good.get(id)?.by ?? ''));
+    const most = [...Map.groupBy(names, String)].sort(([, a], [, b]) => b.length - a.length);
+    const name = most[0]?.[0] ?? '';
+    return conflict(`the keyring has ${heads.length} facts that no other follows, most of them by ${name}`, {
+      hint: `run "coffer team remove ${name}", or revert the commit that added them`,
+    });
+  }
+
+  #judged(facts: ReadonlyMap<string, Fact>): Judgement {
+    const verified = new Set(
+      [...facts.values()].filter(({ id }) => this.#state.good.has(id)).map(verifiedMark),
+    );
+    return judge(facts, this.#state.store, signatureCheck(verified), this.#seen);
+  }
+
+  /**
+   * Returns the IDs of the key versions that were trusted before the latest removal of a member: values under others may
+   * be of members who were removed earlier.
+   */
+  trustedBeforeRemovalOf(name: string): ReadonlySet<string> {
+    const { removals, good } = this.#state;
+    const named = removals.filter(({ without }) => without.some((out) => out.name === name));
+    const pasts = named.map(({ id }) => pastOf(good, id));
+    const facts = new Map(this.#facts);
+    for (const { id } of named) if (!pasts.some((past) => past.has(id))) facts.delete(id);
+    const versions = [...this.#judged(facts).versions.values()].flat();
+    return new Set(versions.filter(({ isBelieved }) => isBelieved).map(({ fact }) => fact.id));
+  }
+
   /** Judges the keyring again, with the added facts. */
   refresh(): void {
-    const verified = new Set(
-      [...this.#facts.values()].filter(({ id }) => this.#state.good.has(id)).map(verifiedMark),
-    );
-    this.#state = judge(this.#facts, this.#state.store, signatureCheck(verified), this.#seen);
+    this.#state = this.#judged(this.#facts);
     this.#roots = new Roots(this.#state, this.#keyring.identities.keys, this.#keyring.opened);
     this.#heads = undefined;
   }
 }
+
+/** Maximum number of facts that one follows: the IDs of many more would not fit into a file. */
+export const MOST_HEADS = 10_000;
 
 /** Generates a root key. */
 export const freshRoot = (): Buffer => systemRandom.bytes(32);

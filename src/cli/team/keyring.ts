@@ -9,7 +9,8 @@ import { signatureCheck, verifiedMark } from '../../team/signing.ts';
 import type { Session } from '../session.ts';
 import { type JudgedFacts, keepJudgement, keptJudgement, stampOf } from './judged-cache.ts';
 import { type Remembered, TeamMemory } from './memory.ts';
-import { type KeyringIdentities, keyringIdentities, ownCard, untold } from './own-keys.ts';
+import { ignoredFiles, namesOut, sayOddities, tell, warnOf } from './oddities.ts';
+import { type KeyringIdentities, keyringIdentities, ownCards, untold } from './own-keys.ts';
 import type { KeyringPlace } from './place.ts';
 import { alterationsOf, witnessOf } from './witness.ts';
 
@@ -43,7 +44,9 @@ export interface TeamKeyring {
   readonly memory: TeamMemory;
   readonly remembered: Remembered;
   readonly identities: KeyringIdentities;
-  /** Card of this person, preferably one that can sign if there are several. */
+  /** Cards of this person, first those that can sign. */
+  readonly ownCards: readonly CardFact[];
+  /** The first of them. */
   readonly card: CardFact | undefined;
 }
 
@@ -57,10 +60,6 @@ function openedRoots(session: Session, store: string): Map<string, Buffer> {
   all.set(store, roots);
   return roots;
 }
-
-/** Formats the names of the persons that a removal removes. */
-export const namesOut = (fact: Fact): string => [...new Set(fact.without.map(({ name }) => name))].join(', ');
-const tell = (state: Judgement, fact: Fact): string => `${nameOf(state, fact.by)} removed ${namesOut(fact)}`;
 
 /**
  * Reads and judges a keyring, and checks that it is the expected one.
@@ -96,6 +95,8 @@ export async function openKeyring(session: Session, opening: KeyringOpening): Pr
       await requireConsentToTakeBack(session, before, state, remembered);
       if (trusting !== undefined) refuseOlder(session, place, known === undefined);
       refuseQuarrels(state, true);
+      const absent = state.unseen;
+      memory.forgetSeen(store, absent);
       memory.noteSeen(
         store,
         first.map((fact) => [fact.id, namesOut(fact)]),
@@ -109,19 +110,27 @@ export async function openKeyring(session: Session, opening: KeyringOpening): Pr
           .map(({ id }) => id),
       );
       const noted = memory.of(store);
-      remembered = { ...noted, seen, cards: isPinned ? new Set([pin, ...past]) : noted.cards };
+      state = { ...state, unseen: [] };
+      remembered = {
+        ...noted,
+        seen: seen.filter((id) => !absent.includes(id)),
+        cards: isPinned ? new Set([pin, ...past]) : noted.cards,
+      };
     }
   }
   if (known !== store) memory.setKeyringAt(place.mark, store);
   if (opening.isQuiet !== true) sayOddities(session, state);
   refuseDoubts(session, state, { opening, loaded, remembered });
-  remembered = learn(session, state, { memory, remembered, isSilent: isFirst || opening.isQuiet === true });
+  // The facts of all commits are no working tree: a branch that nobody merged teaches nothing.
+  if (opening.loaded === undefined)
+    remembered = learn(session, state, { memory, remembered, isSilent: isFirst || opening.isQuiet === true });
   // A kept judgement was made of verified facts only.
   const marks = kept.judged === undefined ? [...state.good.values()].map(verifiedMark) : [];
   if (marks.some((mark) => !verified.has(mark))) memory.noteVerified(store, marks);
   const opened = openedRoots(session, store);
   const roots = new Roots(state, identities.keys, opened);
   session.atEnd(() => roots.close());
+  const own = ownCards(identities.keys, state.cards);
   return {
     place,
     state,
@@ -130,7 +139,8 @@ export async function openKeyring(session: Session, opening: KeyringOpening): Pr
     memory,
     remembered,
     identities,
-    card: ownCard(identities.keys, state.cards),
+    ownCards: own,
+    card: own[0],
   };
 }
 
@@ -221,11 +231,12 @@ async function requireConsentToTakeBack(
   session: Session,
   before: Judgement,
   after: Judgement,
-  { seen }: Remembered,
+  { seen, names }: Remembered,
 ): Promise<void> {
   const undone = before.removals.filter(({ id }) => seen.includes(id) && !after.valid.has(id));
-  if (undone.length === 0) return;
-  const what = undone.map((fact) => tell(after, fact)).join('; ');
+  const absent = after.unseen.map((id) => `${names.get(id) ?? short(id)} was removed, not in this checkout`);
+  if (undone.length === 0 && absent.length === 0) return;
+  const what = [...undone.map((fact) => tell(after, fact)), ...absent].join('; ');
   if (!session.settings.yes && !session.prompts.available()) {
     throw denied(`trusting this ID undoes what this machine knows: ${what}`, {
       hint: 'use --yes to confirm',
@@ -257,22 +268,6 @@ function refuseQuarrels(state: Judgement, isTrusting: boolean): void {
       ? 'use the ID of one of these'
       : 'find out in person which admin stays, then run "coffer team trust ID" with the ID of that removal',
   });
-}
-
-function sayOddities(session: Session, state: Judgement): void {
-  for (const [path, why] of state.refused) session.warn(`.coffer/${path} ${why}: it is ignored`);
-  for (const fact of state.undone) {
-    session.warn(
-      `ignored: ${tell(state, fact)}, because ${nameOf(state, fact.by)} was removed at the same time ` +
-        `(to remove ${fact.without[0]?.name} anyway, run "coffer team remove ${fact.without[0]?.name}")`,
-    );
-  }
-  for (const { card, by } of state.caught) {
-    session.warn(
-      `ignored: ${nameOf(state, by)} added ${card.name} again without knowing of the removal ` +
-        `(to add ${card.name} anyway, run "coffer team add ${card.name}" again)`,
-    );
-  }
 }
 
 interface DoubtfulState {
@@ -310,11 +305,13 @@ function refuseDoubts(
     const who = state.unseen.map((id) => names.get(id) ?? short(id)).join(', ');
     const text = `this checkout does not have the removal of ${who} yet`;
     if (isChange)
-      throw conflict(text, { hint: 'merge it first, so that removed members cannot decrypt new values' });
+      throw conflict(text, {
+        hint: `merge it first, so that removed members cannot decrypt new values; if it was discarded for good, "coffer team trust ${spelled(state.store)}" forgets it`,
+      });
     session.warn(text);
   }
-  for (const [path, why] of strangers) if (isChange) session.warn(`.coffer/${path} ${why}: it is ignored`);
   if (!isChange) return;
+  warnOf(session, ignoredFiles(strangers));
   const [newer] = state.newer.filter((fact) => !isTheirs(fact));
   if (newer !== undefined) {
     throw conflict(`.coffer/${newer.path} is ${newer.newer}: it was written by a newer Coffer`, {

@@ -17,7 +17,7 @@ import { makeOwnDirectory, stateDirectory } from '../state-directory.ts';
 const FILE_MODE = 0o600;
 /** Maximum length of the names of the persons that one removal removes, in characters. */
 const MOST_CHARACTERS = 400;
-const LINE = /^(seen|first|card) ([0-9a-z]{32})(?: ([a-z0-9, -]{0,400}))? \.$/;
+const LINE = /^(seen|first|card|gone) ([0-9a-z]{32})(?: ([a-z0-9, -]{0,400}))? \.$/;
 
 const nameOfMark = (mark: string): string => createHash('sha256').update(mark).digest('hex').slice(0, 32);
 
@@ -94,6 +94,7 @@ export class TeamMemory {
       if (kind !== 'first') settle();
       if (kind === 'first') first.push(id);
       else if (kind === 'seen' && !seen.includes(id)) seen.push(id);
+      else if (kind === 'gone') seen = seen.filter((other) => other !== id);
       else if (kind === 'card') cards.add(id);
       if (kind !== 'card' && text !== undefined) names.set(id, text);
     }
@@ -114,6 +115,14 @@ export class TeamMemory {
     this.#append(
       store,
       removals.map(([id, names]) => `${kind} ${id} ${names.slice(0, MOST_CHARACTERS)} .`),
+    );
+  }
+
+  /** Forgets removals. */
+  forgetSeen(store: string, ids: readonly string[]): void {
+    this.#append(
+      store,
+      ids.map((id) => `gone ${id} .`),
     );
   }
 

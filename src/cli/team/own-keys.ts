@@ -49,11 +49,12 @@ async function find(session: Session, path: string | undefined): Promise<Keyring
   return { keys: noted, atLeast, wasAsked: () => asked };
 }
 
-/** Returns the card of this person, preferably one that can sign if there are several; undefined if it cannot be told. */
-export function ownCard(keys: readonly PersonalKey[], cards: readonly CardFact[]): CardFact | undefined {
+/** Returns the cards of this person, first those that can sign; none if they cannot be told. */
+export function ownCards(keys: readonly PersonalKey[], cards: readonly CardFact[]): readonly CardFact[] {
   const own = keys.map((key) => cardsFor(key, cards)).filter((found, at) => isTold(keys[at], found));
-  const all = own.flat();
-  return all.find(({ card }) => card.sign !== undefined) ?? all[0];
+  return [...new Set(own.flat())].sort(
+    (a, b) => Number(b.card.sign !== undefined) - Number(a.card.sign !== undefined),
+  );
 }
 
 /** Whether a key tells its card: that of a plugin may be for each card with a key of that plugin. */

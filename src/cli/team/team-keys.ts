@@ -5,7 +5,7 @@ import { CofferError, conflict, denied, inauthentic, notFound, unsupported } fro
 import { DEFAULT_MOUNT } from '../../mounts/paths.ts';
 import type { SealedValue } from '../../secret-files/value.ts';
 import type { VersionFact } from '../../team/fact.ts';
-import { loadFacts } from '../../team/files.ts';
+import { type Loaded, loadFacts } from '../../team/files.ts';
 import {
   bestVersion,
   givenTo,
@@ -24,9 +24,10 @@ import { KeptValueKeys, OpenedValueKeys, type ValueKeys } from './value-keys.ts'
 import { factsElsewhere } from './witness.ts';
 
 /**
- * Decision about values that departed members may have written, when they are re-encrypted with a newer key version.
+ * Decision about values that departed members may have written, when they are re-encrypted with a newer key version: a
+ * set has the IDs of the versions whose values are accepted, as they were trusted until a removal.
  */
-export type Adoption = 'ask' | 'all' | 'none';
+export type Adoption = 'ask' | 'none' | ReadonlySet<string>;
 
 /**
  * Key versions that open values: those that only present members have; `any`, for values about to be replaced; or those
@@ -119,7 +120,7 @@ export class TeamKeys {
     value: FoundValue,
     adoption: Adoption,
   ): Promise<boolean> {
-    if (adoption !== 'ask') return adoption === 'all';
+    if (adoption !== 'ask') return adoption !== 'none' && adoption.has(version.fact.id);
     const { settings, prompts } = this.#session;
     if (settings.yes) return true;
     if (!prompts.available()) return false;
@@ -138,10 +139,18 @@ export class TeamKeys {
       place,
       isChange: how === 'change',
       isQuiet,
-      loaded: how === 'merge' ? loadFacts(place.directory, factsElsewhere(place)) : undefined,
+      loaded: how === 'merge' ? this.#ofAllCommits() : undefined,
     });
     this.#opened.set(how, opened);
     return opened;
+  }
+
+  #ofAllCommits(): Loaded {
+    const memory = new TeamMemory(this.#session.environment);
+    const store = memory.keyringAt(this.place.mark);
+    const verified = store === undefined ? new Set<string>() : memory.verified(store);
+    const more = [...factsElsewhere(this.place, verified)].map(([{ path }, bytes]) => [path, bytes] as const);
+    return loadFacts(this.place.directory, more);
   }
 
   async #open(keyring: TeamKeyring, found: FoundValue): Promise<OpenedValue> {

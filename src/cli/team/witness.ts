@@ -1,7 +1,8 @@
 import { readdirSync } from 'node:fs';
 import { join, relative, sep } from 'node:path';
 import { KEYRING } from '../../team/directory.ts';
-import type { MoreFile } from '../../team/files.ts';
+import { type Fact, MAX_FACT_BYTES, NoFact, parseFact } from '../../team/fact.ts';
+import { isSignedByAuthor, signatureCheck } from '../../team/signing.ts';
 import { contentsOf, git } from '../repository/git.ts';
 import type { KeyringPlace } from './place.ts';
 
@@ -120,23 +121,48 @@ export function alterationsOf(place: KeyringPlace): readonly string[] {
  */
 const FACT_PATH = /^(?:[a-z]+\/)?[A-Za-z0-9_+.-]+\.[0-9a-z]{32}$/;
 
-/** Returns files that look like facts in any commit of the clone, but are not in the working tree. */
-export function factsElsewhere(place: KeyringPlace): readonly MoreFile[] {
+/**
+ * Returns the facts in any commit of the clone, with their bytes, at whatever path they are. Anyone who can push can also
+ * push copies with other signatures, so only those that their authors signed are returned.
+ * @param verified marks of facts that were verified before
+ */
+export function factsElsewhere(
+  place: KeyringPlace,
+  verified: ReadonlySet<string>,
+): ReadonlyMap<Fact, Buffer> {
   const { top } = place;
-  if (top === undefined) return [];
+  if (top === undefined) return new Map();
   const prefix = `${pathIn(place)}/`;
-  const present = new Set(filesIn(place.directory, ''));
   const listed = git(top, ['rev-list', '--all', '--full-history', '--objects', '--', pathIn(place)]);
-  const wanted = new Map<string, string>();
-  for (const line of (listed?.toString() ?? '').split('\n')) {
-    const cut = line.indexOf(' ');
-    const path = line.slice(cut + 1);
-    if (cut < 0 || !path.startsWith(prefix)) continue;
-    const inside = path.slice(prefix.length);
-    if (FACT_PATH.test(inside) && !present.has(inside)) wanted.set(inside, line.slice(0, cut));
-  }
-  const files = [...wanted].map(([path, id]) => ({ path, id }));
-  return [...contentsOf(top, files)].flatMap(([{ path }, bytes]) =>
-    Buffer.isBuffer(bytes) ? [[path, bytes] as const] : [],
+  const objects = (listed?.toString() ?? '').split('\n').flatMap((line) => {
+    const [id = '', path = ''] = [line.slice(0, line.indexOf(' ')), line.slice(line.indexOf(' ') + 1)];
+    return path.startsWith(prefix) ? [{ path: path.slice(prefix.length), id }] : [];
+  });
+  const sizes = git(
+    top,
+    ['cat-file', '--batch-check=%(objecttype) %(objectsize)'],
+    objects.map(({ id }) => `${id}\n`).join(''),
   );
+  const kinds = (sizes?.toString() ?? '').split('\n');
+  const files = objects.filter((_, index) => {
+    const [kind, size] = kinds[index]?.split(' ') ?? [];
+    return kind === 'blob' && Number(size) <= MAX_FACT_BYTES;
+  });
+  const found = new Map<Fact, Buffer>();
+  for (const [{ path }, bytes] of contentsOf(top, files)) {
+    const fact = Buffer.isBuffer(bytes) ? factIn(path, bytes) : undefined;
+    if (fact !== undefined && Buffer.isBuffer(bytes) && FACT_PATH.test(fact.path)) found.set(fact, bytes);
+  }
+  const all = new Map([...found.keys()].map((fact) => [fact.id, fact]));
+  const check = signatureCheck(verified);
+  return new Map([...found].filter(([fact]) => isSignedByAuthor(fact, all, check)));
+}
+
+function factIn(path: string, bytes: Buffer): Fact | undefined {
+  try {
+    return parseFact(bytes, path, true);
+  } catch (error) {
+    if (error instanceof NoFact) return undefined;
+    throw error;
+  }
 }

@@ -1,6 +1,10 @@
+import { execFileSync } from 'node:child_process';
+import { existsSync, mkdirSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { afterEach, expect, it, vi } from 'vitest';
-import { git } from '../../../src/cli/repository/git.ts';
+import { committed, filesBelow, git } from '../../../src/cli/repository/git.ts';
+import { temporaryDirectory } from '../../store/temporary-store.ts';
 
 afterEach(() => vi.unstubAllEnvs());
 
@@ -9,4 +13,35 @@ it('gives git, and what a repository has it start, none of the secrets of ours',
   const seen = git(tmpdir(), ['-c', 'alias.seen=!env', 'seen'])?.toString() ?? '';
   expect(seen).toContain('GIT_AUTHOR_NAME=given');
   expect(seen).not.toMatch(/^COFFER_(?:MASTER_KEY|TOKEN)=/m);
+});
+
+it('has git start no program that a bare repository in a clone names, whose files anyone can push', () => {
+  const top = temporaryDirectory();
+  const inner = join(top, 'production');
+  execFileSync('git', ['init', '-q', top]);
+  execFileSync('git', ['init', '-q', '--bare', inner]);
+  const started = join(top, 'started');
+  writeFileSync(
+    join(inner, 'config'),
+    [
+      '[core]',
+      'repositoryformatversion = 0',
+      'bare = false',
+      'worktree = .',
+      `fsmonitor = "touch '${started}' #"`,
+      '[extensions]',
+      'partialclone = origin',
+      '[remote "origin"]',
+      'promisor = true',
+      `url = ${inner}`,
+      `uploadpack = "touch '${started}' #"`,
+    ].join('\n'),
+  );
+  writeFileSync(join(inner, 'refs', 'heads', 'main'), `${'1'.repeat(40)}\n`);
+  writeFileSync(join(inner, 'HEAD'), 'ref: refs/heads/main\n');
+  mkdirSync(join(inner, '.coffer'));
+  writeFileSync(join(inner, 'app.env'), 'A=b\n');
+  expect(filesBelow(inner)).toContain('app.env');
+  expect(committed(join(inner, 'app.env'))).toBeUndefined();
+  expect(existsSync(started)).toBe(false);
 });

@@ -1,0 +1,43 @@
+import type { Fact } from '../../team/fact.ts';
+import { type Judgement, nameOf } from '../../team/judge/judge.ts';
+import type { Session } from '../session.ts';
+
+/** Warnings of what has no effect in a keyring. */
+
+/** Formats the names of the persons that a removal removes. */
+export const namesOut = (fact: Fact): string => [...new Set(fact.without.map(({ name }) => name))].join(', ');
+/** Formats who removed whom. */
+export const tell = (state: Judgement, fact: Fact): string =>
+  `${nameOf(state, fact.by)} removed ${namesOut(fact)}`;
+
+/** Maximum number of warnings of one kind: anyone who can push can add thousands of files. */
+const MOST_WARNINGS = 10;
+
+/** Prints warnings of one kind: of many, the first ones and their number. */
+export function warnOf(session: Session, texts: readonly string[]): void {
+  const all = [...new Set(texts)];
+  for (const text of all.slice(0, MOST_WARNINGS)) session.warn(text);
+  const more = all.length - MOST_WARNINGS;
+  if (more > 0) session.warn(`${more} more like this (see "coffer team check" and "coffer team log")`);
+}
+
+/** Describes files that are not facts. */
+export const ignoredFiles = (files: ReadonlyMap<string, string>): readonly string[] =>
+  [...files].map(([path, why]) => `.coffer/${path} ${why}: it is ignored`);
+
+/** Warns of facts that are refused or have no effect. */
+export function sayOddities(session: Session, state: Judgement): void {
+  warnOf(session, ignoredFiles(state.refused));
+  const undone = state.undone.map(
+    (fact) =>
+      `ignored: ${tell(state, fact)}, because ${nameOf(state, fact.by)} was removed at the same time ` +
+      `(to remove ${fact.without[0]?.name} anyway, run "coffer team remove ${fact.without[0]?.name}")`,
+  );
+  warnOf(session, undone);
+  const caught = state.caught.map(
+    ({ card, by }) =>
+      `ignored: ${nameOf(state, by)} added ${card.name} again without knowing of the removal ` +
+      `(to add ${card.name} anyway, run "coffer team add ${card.name}" again)`,
+  );
+  warnOf(session, caught);
+}
