@@ -167,6 +167,26 @@ describe('the names in a keyring', () => {
     const octic = 'c7176a703d4dd84fba3c0b760d10670f2a2053fa2c39ccc64ec7fd7792ac03fa';
     expect(isSigner(ed25519(octic))).toBe(false);
     expect(isRecipient(`${sshKey('a')} a@b`)).toBe(false);
+    // Bytes that base64 leaves unused, another name inside, and a key that is too short or too long.
+    const [, base64 = ''] = sshKey('a').split(' ');
+    const blob = Buffer.from(base64, 'base64');
+    const others = [
+      blob.subarray(0, -1),
+      Buffer.concat([blob, Buffer.alloc(1)]),
+      Buffer.from(blob).fill(0x78, 4, 5),
+    ];
+    for (const text of [
+      `${base64}=`,
+      ` ${base64}`,
+      `${base64}\u{1}`,
+      ...others.map((bytes) => bytes.toString('base64')),
+    ]) {
+      expect([text, isRecipient(`ssh-ed25519 ${text}`), isSigner(`ssh-ed25519 ${text}`)]).toEqual([
+        text,
+        false,
+        false,
+      ]);
+    }
     expect(isRecipient(ageKey('a').toUpperCase())).toBe(false);
   });
 

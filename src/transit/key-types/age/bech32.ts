@@ -8,16 +8,19 @@ import { invalid } from '../../../ground/errors.ts';
 const ALPHABET = 'qpzry9x8gf2tvdw0s3jn54khce6mua7l';
 const CHECKSUM_CHARACTERS = 6;
 const GENERATOR = [0x3b6a57b2, 0x26508e6d, 0x1ea119fa, 0x3d4233dd, 0x2a1462b3];
+/** What each value of the five highest bits of a checksum adds to it. */
+const MIXED = Array.from({ length: 32 }, (_, top) =>
+  GENERATOR.reduce((sum, generator, bit) => ((top >>> bit) & 1 ? sum ^ generator : sum), 0),
+);
+/** Value of each character by its code. */
+const VALUES = Array.from({ length: 128 }, (_, code) => ALPHABET.indexOf(String.fromCharCode(code)));
 /** Maximum length in characters: longer than any age key. */
 const MAX_CHARACTERS = 4096;
 
-function polymod(values: Iterable<number>): number {
+function polymod(values: readonly number[]): number {
   let checksum = 1;
-  for (const value of values) {
-    const top = checksum >>> 25;
-    checksum = ((checksum & 0x1ffffff) << 5) ^ value;
-    for (const [bit, generator] of GENERATOR.entries()) if ((top >>> bit) & 1) checksum ^= generator;
-  }
+  for (const value of values)
+    checksum = ((checksum & 0x1ffffff) << 5) ^ value ^ (MIXED[checksum >>> 25] ?? 0);
   return checksum >>> 0;
 }
 
@@ -76,7 +79,8 @@ export function parseBech32(text: string): { readonly prefix: string; readonly b
     throw mistyped('it is truncated, or something else');
   }
   const prefix = small.slice(0, end);
-  const values = Array.from(small.slice(end + 1), (character) => ALPHABET.indexOf(character));
+  const values: number[] = [];
+  for (let at = end + 1; at < small.length; at++) values.push(VALUES[small.charCodeAt(at)] ?? -1);
   if (!/^[\x21-\x7e]+$/.test(prefix) || values.includes(-1)) {
     throw mistyped('it has a character that no key has');
   }
