@@ -44,6 +44,7 @@ export function parseSshPrivateKey(text: string): KeyObject | undefined {
  * Returns the hint for an encrypted key. Its KDF is bcrypt_pbkdf, for which there is no maintained and audited package.
  * Many releases of ssh-keygen write an Ed25519 key in their own format even if told to write PEM, which only works
  * everywhere for RSA keys.
+ * @see docs/decisions/0308
  */
 const wayOut = (isRsa: boolean): string =>
   isRsa

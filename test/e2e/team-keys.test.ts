@@ -43,4 +43,18 @@ describe('the keys of people in a keyring', () => {
     );
     expect(factsOf(alice).some((path) => path.startsWith('removals/erin.'))).toBe(true);
   });
+
+  it('are refused with a passphrase in the own format of OpenSSH, with what to type in place of it', async () => {
+    const people = new People();
+    const alice = people.person('alice');
+    const key = join(alice.home, '.ssh', 'id_ed25519');
+    spawnSync('ssh-keygen', ['-q', '-p', '-P', '', '-N', 'a passphrase', '-f', key]);
+    const refused = await alice.place.refused('team init', 2);
+    expect(refused).toContain(`${key}: the SSH private key is encrypted with a passphrase`);
+    const [, line = ''] = /delete the copy afterwards: (.*?); then use COPY in its place/.exec(refused) ?? [];
+    expect(line).toBe(`cp ${key} COPY && ssh-keygen -p -N '' -f COPY`);
+    const typed = line.replace("-N ''", "-P 'a passphrase' -N ''");
+    expect(spawnSync('sh', ['-c', typed], { cwd: alice.place.directory }).status).toBe(0);
+    await alice.place.ok('team init -q --identity COPY');
+  });
 });

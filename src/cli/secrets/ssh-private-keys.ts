@@ -1,14 +1,23 @@
 import { createPrivateKey, type KeyObject } from 'node:crypto';
-import { CofferError, invalid } from '../../ground/errors.ts';
+import { asCofferError, CofferError, invalid } from '../../ground/errors.ts';
 import { parseSshPrivateKey } from '../../signatures/ssh-private-key.ts';
 import type { Session } from '../session.ts';
+import { shellWord } from '../terminal/shell-word.ts';
 
 /**
  * Parses an SSH private key in any supported form, and asks for its passphrase.
  * @throws `invalid`, `sealed` or `unsupported`
  */
-export const sshPrivateKeyIn = async (session: Session, path: string, text: string): Promise<KeyObject> =>
-  parseSshPrivateKey(text) ?? pemKey(session, path, text);
+export async function sshPrivateKeyIn(session: Session, path: string, text: string): Promise<KeyObject> {
+  try {
+    return parseSshPrivateKey(text) ?? (await pemKey(session, path, text));
+  } catch (error) {
+    const refusal = asCofferError(error);
+    if (refusal?.kind !== 'unsupported' || refusal.hint === undefined) throw error;
+    const hint = `${refusal.hint.replace(/\bKEY\b/, shellWord(path))}; then use COPY in its place`;
+    throw new CofferError(refusal.kind, `${path}: ${refusal.message}`, { hint, cause: error });
+  }
+}
 
 async function pemKey(session: Session, path: string, pem: string): Promise<KeyObject> {
   const isEncrypted = /ENCRYPTED/.test(pem);
