@@ -23,12 +23,12 @@ function stateOf(pid: number): readonly string[] | undefined {
   }
 }
 
-/** Whether a process has ended, be it that nobody has asked yet how: some systems have nobody who does so for orphans. */
+/** Whether a process has ended with all its threads, be it that nobody has asked yet how: some systems have nobody who does so for orphans. */
 export function isGone(pid: number): boolean {
-  if (hasProcessFiles) return ['Z', 'X', undefined].includes(stateOf(pid)?.[0]);
   try {
     process.kill(pid, 0);
-    return false;
+    // While other threads end, its files are open and its locks held, although the first one counts as a zombie.
+    return hasProcessFiles && stateOf(pid)?.[0] === 'Z' && readdirSync(`/proc/${pid}/task`).length <= 1;
   } catch {
     return true;
   }
