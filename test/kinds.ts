@@ -33,6 +33,7 @@ const OF_THE_PROCESS = new RegExp(
 const GIVE_BACK = new Set([
   'test/cli/directory-here.ts',
   'test/e2e/run-here.ts',
+  'test/light-work.ts',
   'test/servers/server-process.ts',
 ]);
 /** What makes another choice, or more of them, in the long proof. */

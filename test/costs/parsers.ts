@@ -136,7 +136,11 @@ export const PARSERS: Readonly<Record<string, Parser>> = {
       return recorder.response({ ...audited, parameters, shown: ['b'] }, { status: 400, error: text });
     },
   },
-  'a policy': { take: parsePolicy, starts: ['', 'path "a" {', 'path "a" { capabilities = [', 'a = "'] },
+  'a policy': {
+    take: parsePolicy,
+    oneIn: 4,
+    starts: ['', 'path "a" {', 'path "a" { capabilities = [', 'a = "'],
+  },
   'pairs of names and values': { take: parsePairs },
   'a duration': { take: parseGoDuration },
   base64: { take: decodeBase64 },

@@ -1,9 +1,13 @@
 import { chmodSync, readFileSync, writeFileSync } from 'node:fs';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { stretchInEarnest } from '../light-work.ts';
 import { type ServerProcess, startServerProcess } from '../servers/server-process.ts';
 import { isLocked, leave, placeForAgents, statusOf } from './agent-target.ts';
 import { binary, type Place } from './harness.ts';
 import { SshAgentClient, sshString } from './ssh-agent-client.ts';
+
+// The agent opens the store itself.
+stretchInEarnest();
 
 const PASSPHRASE = 'drum velvet onion harbour sling';
 

@@ -4,17 +4,24 @@ import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { expect } from 'vitest';
 import { builtCommand } from '../built.ts';
+import { lightWork } from '../light-work.ts';
 import { runHere } from './run-here.ts';
 
 /** The command as it is shipped. */
 export const binary = builtCommand();
+
+/** What Node is given to run the command, which stretches passphrases with the least work except in the long proof. */
+export const commandWords = (): readonly string[] => [...lightWork.ofProcesses(), binary];
 
 /**
  * What is run: that, or the words of COFFER_TEST_COMMAND, such as `qemu-aarch64-static -L /usr/aarch64-linux-gnu /path/of/coffer`
  * for an executable of another processor.
  */
 const given = process.env['COFFER_TEST_COMMAND']?.split(' ') ?? [];
-const [program = process.execPath, ...leading] = given.length > 0 ? given : [process.execPath, binary];
+const commandLine = (): readonly [string, ...string[]] => {
+  const [program, ...leading] = given;
+  return program === undefined ? [process.execPath, ...commandWords()] : [program, ...leading];
+};
 
 /** Whether what is run is given: then every command is spawned. */
 const isGiven = given.length > 0;
@@ -68,6 +75,7 @@ export class Place {
     const environment = this.environment(options.environment);
     const input = options.input ?? '';
     if (this.#way === 'here') return runHere(words, { directory: this.directory, environment, input });
+    const [program, ...leading] = commandLine();
     return this.#spawn(program, [...leading, ...words], options);
   }
 
@@ -102,7 +110,9 @@ export class Place {
 
   /** Runs a shell script in which `coffer` is the command, each time in a process of its own. */
   shell(script: string, options: RunOptions = {}): Promise<Result> {
-    const command = [program, ...leading].map((word) => JSON.stringify(word)).join(' ');
+    const command = commandLine()
+      .map((word) => JSON.stringify(word))
+      .join(' ');
     const define = `coffer() { ${command} "$@"; }`;
     return this.#spawn('bash', ['-c', `set -o pipefail\n${define}\n${script}`], options);
   }

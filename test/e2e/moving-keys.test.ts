@@ -37,6 +37,7 @@ beforeAll(() => {
   environment = {
     PATH: process.env['PATH'],
     HOME: directory,
+    NODE_COMPILE_CACHE: process.env['NODE_COMPILE_CACHE'],
     COFFER_STORE: file('store'),
     COFFER_MASTER_KEY: randomBytes(32).toString('base64'),
   };

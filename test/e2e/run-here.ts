@@ -2,6 +2,7 @@ import { constants } from 'node:os';
 import { runCommandLine } from '../../src/cli/command-line.ts';
 import { builtCommand } from '../built.ts';
 import { streamsDouble } from '../cli/streams.double.ts';
+import { lightWork } from '../light-work.ts';
 import type { Result } from './harness.ts';
 
 /** What a command is to find around it. */
@@ -39,11 +40,13 @@ async function runAlone(
   process.chdir(directory);
   process.env = { ...environment };
   process.argv = [process.execPath, builtCommand(), ...words];
+  const giveBack = lightWork.here();
   try {
     const exitCode = await runCommandLine(words, streams, process.env);
     const { out: stdout, err: stderr, outBytes: bytes } = streams.written;
     return { exitCode, stdout, bytes, stderr };
   } finally {
+    giveBack();
     process.argv = usual.words;
     process.env = usual.environment;
     process.chdir(usual.directory);

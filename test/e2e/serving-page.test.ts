@@ -88,6 +88,7 @@ function follow(more: string): { readonly root: string; readonly output: string 
     env: {
       ROOT: root,
       HOME: root,
+      NODE_COMPILE_CACHE: process.env['NODE_COMPILE_CACHE'],
       COFFER_CACERT: join(root, 'cert.pem'),
       PATH: `${join(root, 'usr/local/bin')}:${process.env['PATH']}`,
     },

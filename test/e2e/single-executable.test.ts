@@ -8,6 +8,7 @@ import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 import { PARTS } from '../../scripts/bundle.ts';
 import { makeExecutable, wrapped } from '../../scripts/single-executable.ts';
+import { isLong } from '../long.ts';
 import { Certificates } from '../store/postgres/certificates.ts';
 import { emptyPlace, MASTER_KEY, type Place, type Result, removePlace } from './harness.ts';
 
@@ -107,7 +108,8 @@ describe('the single executable', () => {
     expect(found.filter((entry) => entry.isFile())).toEqual([]);
   });
 
-  it.skipIf(process.platform === 'win32')(
+  // Makes another executable, which takes longer than all else here.
+  it.runIf(isLong && process.platform !== 'win32')(
     'opens no debugger for a signal that comes before its code',
     async () => {
       writeFileSync(place.file('deaf.cjs'), 'process.stdout.write("."); setInterval(() => {}, 1e9);');

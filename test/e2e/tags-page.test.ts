@@ -35,6 +35,7 @@ beforeAll(async () => {
     env: {
       PATH: [dirname(binary), dirname(process.execPath), process.env['PATH']].join(':'),
       HOME: directory,
+      NODE_COMPILE_CACHE: process.env['NODE_COMPILE_CACHE'],
       COFFER_STORE: server.directory,
       COFFER_MASTER_KEY: MASTER_KEY,
     },

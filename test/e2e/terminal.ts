@@ -1,6 +1,6 @@
 import { spawnSync } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
-import { binary, type Place } from './harness.ts';
+import { commandWords, type Place } from './harness.ts';
 
 const driver = fileURLToPath(new URL('terminal-driver.py', import.meta.url));
 
@@ -31,7 +31,8 @@ const SECONDS = 40;
 
 /** Runs a shell script with `coffer` in it on a terminal. */
 export function onTerminal(place: Place, script: string, options: TerminalOptions = {}): Screen {
-  const define = `coffer() { ${JSON.stringify(process.execPath)} ${JSON.stringify(binary)} "$@"; }`;
+  const command = [process.execPath, ...commandWords()].map((word) => JSON.stringify(word)).join(' ');
+  const define = `coffer() { ${command} "$@"; }`;
   const job = {
     argv: ['bash', '-c', `${define}\n${script}`],
     env: place.environment({ TERM: 'xterm-256color', ...options.environment }),

@@ -12,10 +12,10 @@ import type { Sandbox } from './sandbox.ts';
 import { Tally } from './tally.ts';
 import { usualTemplate } from './template.ts';
 
-const MEMBERS = isLong ? 64 : 16;
-const READERS = isLong ? 24 : 6;
+const MEMBERS = isLong ? 64 : 8;
+const READERS = isLong ? 24 : 3;
 const WRITERS = 3;
-const BACKUPS = 12;
+const BACKUPS = isLong ? 12 : 4;
 
 const template = usualTemplate();
 const running = new Set<ChildProcess>();

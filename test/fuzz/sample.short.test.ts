@@ -8,7 +8,7 @@ import { runJob } from './jobs.ts';
 import { targetNamed, targetNames } from './targets/index.ts';
 
 /** So much of what `npm run test:fuzz` tries with one seed. */
-const ONE_OF = 50;
+const ONE_OF = 100;
 
 let directory = '';
 beforeAll(() => {

@@ -173,7 +173,7 @@ async function open(_chance: Chance, secrets: Secrets): Promise<World<CommandLin
 
 function spawned({ words, environment, input }: CommandLine): Result {
   const { status, signal, stdout, stderr } = spawnSync(process.execPath, [builtCommand(), ...words], {
-    env: environment,
+    env: { ...environment, NODE_COMPILE_CACHE: process.env['NODE_COMPILE_CACHE'] },
     input,
     timeout: SPAWN_TIMEOUT_MS,
   });
