@@ -9,6 +9,7 @@ import {
 } from '../ground/errors.ts';
 import { meantText } from '../ground/nearness.ts';
 import {
+  type CliShape,
   changesSomething,
   type NewName,
   type Operation,
@@ -17,15 +18,15 @@ import {
   resultOf,
 } from '../operations/declaration/operation.ts';
 import { parseValues } from '../operations/declaration/params.ts';
-import type { EmptyList } from '../operations/declaration/table.ts';
 import type { ListDocument } from '../operations/json-api/pages.ts';
 import { loadOperation } from '../operations/runner.ts';
 import type { Command } from './command.ts';
+import { emptyListOf } from './empty-list.ts';
 import { DONE, FAILED, NOT_VALID } from './exit-codes.ts';
 import { hashedMainInput, mainInput, type TypedInput } from './files/main-input.ts';
 import { checkTyped, type RawValues, rawValues } from './files/operation-values.ts';
 import { type OutPlace, outPlaceOf, refuseSameFile } from './files/out-file.ts';
-import { type Destination, formatFor, printResult, resultBytes } from './files/output.ts';
+import { type Destination, formatFor, type OutputShape, printResult, resultBytes } from './files/output.ts';
 import { type Given, textOption } from './given.ts';
 import { COPY } from './parse/copy-option.ts';
 import {
@@ -39,7 +40,6 @@ import {
   mountOfMethod,
   type OperationSpec,
   OUT,
-  PATH,
   plainExamples,
   specOf,
 } from './parse/operation-spec.ts';
@@ -74,19 +74,6 @@ export function commandOf(path: readonly string[], summary: string, operation: O
   };
 }
 
-/** Options of a list that leave out no objects. */
-const BESIDE_FILTERS = new Set([
-  ALL,
-  PATH,
-  'page',
-  'page-size',
-  'output',
-  'org',
-  'store',
-  'address',
-  'mount',
-]);
-
 /** One run of one operation. */
 class Execution {
   readonly #session: Session;
@@ -115,8 +102,7 @@ class Execution {
     this.#out = await outPlaceOf(this.#session, this.#given.options, force);
     if (this.#given.options.has(COPY)) this.#clipboard = await clipboardFor(this.#session);
     if (batch !== undefined) return this.#runBatch(typed, batch);
-    const confirm = cli.asksFor?.(checked) === false ? undefined : cli.confirm;
-    if (confirm !== undefined) this.#session.requireConsent();
+    if (this.#question(checked) !== undefined) this.#session.requireConsent();
     if (cli.hashesInput !== undefined) {
       const hash = cli.hashesInput(checked);
       const data = await hashedMainInput(this.#session, this.#operation, this.#typedInput, hash);
@@ -128,11 +114,7 @@ class Execution {
     const resolved = await cli.resolve?.(withInput, runner);
     const values = resolved === undefined ? checked : parseValues(this.#operation.params, resolved).values;
     const raw = resolved ?? withInput;
-    if (confirm !== undefined) {
-      const question = () => confirm(values, runner);
-      if (!this.#session.settings.yes) await this.#foresee(values, runner);
-      if (!(await this.#session.confirmed(question))) return FAILED;
-    }
+    if (!(await this.#isConfirmed(values, runner))) return FAILED;
     const byTheWay = await this.#madeByTheWay(values, runner);
     if (!(await this.#isMeant(byTheWay, runner))) return FAILED;
     this.#unchanged = await this.#countUnchanged(values, runner);
@@ -142,37 +124,41 @@ class Execution {
 
   /** Runs the operation once for each value of a parameter, in order, until one fails. */
   async runEach(param: string, typed: RawValues): Promise<number> {
-    const { cli = {} } = this.#operation;
+    const { cli = {}, params, resource } = this.#operation;
     const given: readonly unknown[] = [typed[param]].flat();
     const calls = given.map((value) => ({ ...typed, [param]: value }));
-    for (const call of calls) checkTyped(this.#operation, this.#spec, call, undefined);
+    const checked = calls.map((call) => checkTyped(this.#operation, this.#spec, call, undefined));
+    const asks = checked.some((values) => this.#question(values) !== undefined);
+    if (asks) this.#session.requireConsent();
     const force = this.#spec.replaces && this.#given.options.has(FORCE);
     this.#out = await outPlaceOf(this.#session, this.#given.options, force);
     const runner = await this.#session.runner();
-    const resources: unknown[] = [];
-    const byTheWay: NewName[] = [];
-    let isRefused = false;
-    let failure: unknown;
-    try {
-      for (const call of calls) {
-        const raw = (await cli.resolve?.(call, runner)) ?? call;
-        const made = await this.#madeByTheWay(parseValues(this.#operation.params, raw).values, runner);
-        if (!(await this.#isMeant(made, runner))) {
-          isRefused = true;
-          break;
-        }
-        byTheWay.push(...made);
-        const outcome = await this.#unlessThere(runner, raw);
-        const document = outcome?.data as { readonly data?: unknown } | undefined;
-        if (document !== undefined) resources.push(document.data);
-      }
-    } catch (error) {
-      failure = error;
-    }
-    if (resources.length > 0)
-      await this.#finish({ created: true, data: { data: resources } }, typed, byTheWay);
-    if (failure !== undefined) throw failure;
-    return isRefused ? FAILED : DONE;
+    const { jointDocument, listShape, results, runEach } = await import('./run-each.ts');
+    const valuesOf = (raw: RawValues) => parseValues(params, raw).values;
+    return runEach(calls, {
+      asks,
+      resolve: async (call) => (await cli.resolve?.(call, runner)) ?? call,
+      isConfirmed: (raw) => this.#isConfirmed(valuesOf(raw), runner),
+      meant: async (raw) => {
+        const made = await this.#madeByTheWay(valuesOf(raw), runner);
+        return (await this.#isMeant(made, runner)) ? made : undefined;
+      },
+      run: (raw) => this.#unlessThere(runner, raw),
+      report: (outcome, raw) => {
+        if (resource !== undefined) return;
+        this.#check(outcome, valuesOf(raw));
+        this.#sayDone(outcome, valuesOf(raw));
+      },
+      print: async (outcomes, made) => {
+        if (resource === undefined) return this.#printList(results(outcomes), listShape(cli));
+        await this.#finish({ created: true, data: jointDocument(outcomes) }, typed, made);
+      },
+    });
+  }
+
+  async #printList(list: readonly unknown[], shape: OutputShape): Promise<void> {
+    if (this.#isPrinted && (list.length > 0 || this.#session.settings.format === 'json'))
+      await this.#print(list, this.#destination, shape);
   }
 
   /**
@@ -265,7 +251,7 @@ class Execution {
    * Prints the result.
    * @throws an error that says that the operation was done, or was reverted, if it cannot be printed
    */
-  async #print(result: unknown, destination: Destination): Promise<void> {
+  async #print(result: unknown, destination: Destination, shape?: OutputShape): Promise<void> {
     const { cli = {}, capability } = this.#operation;
     if (this.#clipboard !== undefined && cli.result !== undefined) {
       await this.#clipboard.copy(resultBytes(result, cli.result));
@@ -274,7 +260,12 @@ class Execution {
     let why: unknown;
     try {
       if (
-        (await printResult(this.#session, result, { ...cli, empty: this.#emptyList }, destination)) ||
+        (await printResult(
+          this.#session,
+          result,
+          shape ?? { ...cli, empty: emptyListOf(this.#operation, this.#spec, this.#given) },
+          destination,
+        )) ||
         cli.undo === undefined
       )
         return;
@@ -300,28 +291,6 @@ class Execution {
     throw unavailable(`${unread}; ${what} was revoked`, { hint: 'create another one', cause: why });
   }
 
-  /**
-   * Message of an empty list, with what was typed in the command that creates the first object; without that command
-   * if it is empty because of a filter.
-   */
-  get #emptyList(): EmptyList | undefined {
-    const { empty } = this.#operation.cli ?? {};
-    if (empty?.create === undefined) return empty;
-    const { arguments: words, options } = this.#given;
-    const { arguments: specs } = this.#spec;
-    const isFiltered =
-      specs.some(({ required }, at) => !required && words[at] !== undefined) ||
-      [...options.keys()].some((flag) => !BESIDE_FILTERS.has(flag));
-    if (isFiltered) return { what: empty.what };
-    const typed = new Map(specs.map(({ metavar }, at) => [metavar, words[at]]));
-    const create = empty.create
-      .split(' ')
-      .map((word) => typed.get(word) ?? word)
-      .join(' ');
-    const path = this.#option(PATH);
-    return { ...empty, create: path === undefined ? create : `${create} --${PATH} ${path}` };
-  }
-
   /** Returns the objects that will be created implicitly: a mistyped name would otherwise create one silently. */
   async #madeByTheWay(values: RawValues, runner: Runner): Promise<readonly NewName[]> {
     const { byTheWay } = this.#operation.cli ?? {};
@@ -336,6 +305,20 @@ class Execution {
     const { streams, settings } = this.#session;
     if (unchanged === undefined || settings.quiet || !streams.err.isTerminal) return 0;
     return unchanged(values, await withPermission(this.#session, runner));
+  }
+
+  /** Returns the function for the confirmation question; undefined if these values need no confirmation. */
+  #question(values: RawValues): CliShape<unknown>['confirm'] {
+    const { cli = {} } = this.#operation;
+    return cli.asksFor?.(values) === false ? undefined : cli.confirm;
+  }
+
+  /** Asks the user, if necessary, after checking what would be refused anyway. */
+  async #isConfirmed(values: RawValues, runner: Runner): Promise<boolean> {
+    const question = this.#question(values);
+    if (question === undefined) return true;
+    if (!this.#session.settings.yes) await this.#foresee(values, runner);
+    return this.#session.confirmed(() => question(values, runner));
   }
 
   /** Fails for what will be refused anyway, as far as that can be found out. */
@@ -371,23 +354,52 @@ class Execution {
     const { cli = {} } = this.#operation;
     const made = byTheWay.map(({ kind, name }) => `${kind} ${name}`);
     if (made.length > 0) this.#session.remark(`Created ${made.join(', ')}, which did not exist.`);
-    this.#refuseMisfit(outcome, values);
-    for (const warning of outcome.warnings ?? []) this.#session.warn(warning);
-    if (!cli.acts || this.#option(OUT) !== undefined || this.#session.settings.format !== undefined) {
-      const destination = { file: this.#out, keepBase64: this.#given.options.has(BASE64) };
+    this.#check(outcome, values);
+    const instead =
+      this.#isSentence && outcome.data !== undefined ? cli.instead?.(values, outcome.data) : undefined;
+    if (instead !== undefined) this.#session.say(instead);
+    else if (this.#isPrinted) {
       // With JSON output, a document is printed even if it is empty.
       const nothing = this.#session.settings.format === 'json' ? {} : undefined;
-      await this.#print(resultOf(outcome) ?? nothing, destination);
-      if (cli.paged) this.#warnOfMore(outcome.data, formatFor(this.#session, cli, destination));
+      await this.#print(resultOf(outcome) ?? nothing, this.#destination);
+      if (cli.paged) this.#warnOfMore(outcome.data, formatFor(this.#session, cli, this.#destination));
     }
-    if (cli.done !== undefined) {
-      const said = cli.done(values, outcome.data, outcome.existing, this.#unchanged);
-      if (outcome.existing) this.#session.say(said);
-      else this.#session.remark(said);
-    }
+    this.#sayDone(outcome, values);
     if (!this.#isWhole) return FAILED;
     const valid = cli.holds === undefined || (outcome.data !== undefined && cli.holds(outcome.data));
     return valid ? DONE : NOT_VALID;
+  }
+
+  /** Warns of an outcome, or refuses it. */
+  #check(outcome: Outcome<unknown>, values: RawValues): void {
+    this.#refuseMisfit(outcome, values);
+    for (const warning of outcome.warnings ?? []) this.#session.warn(warning);
+  }
+
+  #sayDone({ data, existing }: Outcome<unknown>, values: RawValues): void {
+    const said = this.#operation.cli?.done?.(values, data, existing, this.#unchanged);
+    if (said === undefined) return;
+    if (existing) this.#session.say(said);
+    else this.#session.remark(said);
+  }
+
+  get #destination(): Destination {
+    return { file: this.#out, keepBase64: this.#given.options.has(BASE64) };
+  }
+
+  /** Whether the user asked for the result in a format or a file. */
+  get #isResultWanted(): boolean {
+    return this.#option(OUT) !== undefined || this.#session.settings.format !== undefined;
+  }
+
+  get #isPrinted(): boolean {
+    return !this.#operation.cli?.acts || this.#isResultWanted;
+  }
+
+  /** Whether both the result and messages are shown to a user, who is told in a sentence what was done. */
+  get #isSentence(): boolean {
+    const { streams, settings } = this.#session;
+    return !this.#isResultWanted && !settings.quiet && streams.out.isTerminal && streams.err.isTerminal;
   }
 }
 

@@ -251,6 +251,8 @@ export interface CliShape<D> {
    * printed everywhere.
    */
   done?(values: Readonly<Record<string, unknown>>, data?: D, existing?: true, unchanged?: number): string;
+  /** Returns the message that a terminal shows in place of the result, e.g. `Created workspace web in acme.` */
+  instead?(values: Readonly<Record<string, unknown>>, data: D): string;
   /**
    * Present if it creates something with a name: with `--if-missing`, it succeeds if that already exists.
    * @see docs/decisions/0154

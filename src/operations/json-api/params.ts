@@ -32,6 +32,12 @@ export const organizationName = text({
 });
 
 /** Organization that an operation is about, as the command's argument. */
+export const eachOrganization = text({
+  help: 'Name of the organization.',
+  required: true,
+  cli: { positional: 'each', metavar: 'NAME', refersTo: 'organization' },
+});
+
 export const namedOrganization = text({
   help: 'Name of the organization.',
   required: true,
@@ -51,6 +57,12 @@ export const identifierOf = (kind: IdentifiedKind) => ({
   help: `ID of the ${inWords(kind)}; the command line also accepts its name.`,
   cli: { positional: true, metavar: RESOURCE_KINDS[kind].identifier.metavar, refersTo: kind },
 });
+
+/** The same, several on the command line. */
+export const eachIdentifierOf = (kind: IdentifiedKind) => {
+  const { help, cli } = identifierOf(kind);
+  return { help, cli: { ...cli, positional: 'each' } } as const;
+};
 
 /** Name in the path of an operation that also has a path with the identifier. */
 export const nameInsteadOf = (kind: IdentifiedKind) =>

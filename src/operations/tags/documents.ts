@@ -323,6 +323,18 @@ export const shortTime = (time: string): string => time.replace(/\.\d+Z$/, 'Z');
 /** Formats a count: `1 tag`, `2 tags`. */
 export const counted = (count: number, noun: string): string => `${count} ${noun}${count === 1 ? '' : 's'}`;
 
+/** Maximum number of names in a message; more are counted. */
+const MOST_NAMED = 5;
+
+/** Formats the message about new resources: `Created workspaces web and api in acme.` */
+export function createdText(noun: string, names: readonly string[], organization?: unknown): string {
+  const place = organization === undefined ? '' : ` in ${String(organization)}`;
+  if (names.length > MOST_NAMED) return `Created ${counted(names.length, noun)}${place}.`;
+  const last = names.at(-1) ?? '';
+  const listed = names.length < 2 ? last : `${names.slice(0, -1).join(', ')} and ${last}`;
+  return `Created ${noun}${names.length < 2 ? '' : 's'} ${listed}${place}.`;
+}
+
 /** Formats the line below a table: `Page 2 of 5, 87 tags`. */
 export function pageSummary({ meta: { pagination } }: ListDocument<unknown>, noun: string): string {
   const { 'current-page': page, 'total-pages': pages, 'total-count': total } = pagination;

@@ -9,11 +9,13 @@ import {
   attribute,
   attributePointer,
   DEFAULT_PAGE_SIZE,
+  eachOrganization,
   namedOrganization,
   optionalPageParams,
 } from '../json-api/params.ts';
 import {
   counted,
+  createdText,
   type OrganizationResource,
   organizationResource,
   pageDocument,
@@ -60,6 +62,7 @@ export const create = documentOperation({
     examples: [['coffer orgs create acme --email ops@example.com', 'Create an organization']],
     table: ({ data }) => organizationTable({ data: [data].flat() }),
     lines: ({ data }) => organizationLines({ data: [data].flat() }),
+    instead: (_, { data }) => createdText('organization', organizationLines({ data: [data].flat() })),
   },
   async run(call, { name, email, ...values }) {
     const { organizations } = await call.core.tags();
@@ -191,7 +194,7 @@ export const remove = documentOperation({
   capability: 'delete',
   withoutSecret: true,
   params: {
-    organization_name: namedOrganization,
+    organization_name: eachOrganization,
   },
   cli: {
     async confirm({ organization_name }, runner) {

@@ -11,6 +11,7 @@ import type { ListDocument } from '../json-api/pages.ts';
 import {
   attribute,
   attributePointer,
+  eachIdentifierOf,
   identifierOf,
   nameInsteadOf,
   optionalOrganizationName,
@@ -23,6 +24,7 @@ import {
 import { idsFor, nameBesideId } from './by-name.ts';
 import {
   countedIn,
+  createdText,
   type ProjectResource,
   pageDocument,
   pageSummary,
@@ -138,6 +140,8 @@ export const create = documentOperation({
     makes: true,
     table: oneTable,
     lines: oneLine,
+    instead: ({ organization_name }, document) =>
+      createdText('project', oneLine(document), organization_name),
     examples: [
       [
         'coffer projects create platform --bind env=prod --org acme',
@@ -252,7 +256,7 @@ export const remove = documentOperation({
   route: projectRoutes('DELETE'),
   capability: 'delete',
   withoutSecret: true,
-  params: whichProject,
+  params: { ...whichProject, project_id: text(eachIdentifierOf('project')) },
   cli: {
     resolve: projectByName,
     foresee: (values, runner) => runner.run('projects show', values),

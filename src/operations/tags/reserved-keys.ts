@@ -101,6 +101,8 @@ export const create = documentOperation({
   cli: {
     makes: true,
     ...one,
+    instead: ({ organization_name, key }) =>
+      `Reserved tag key ${String(key)} in ${String(organization_name)}.`,
     examples: [
       [
         'coffer tags reserved create env --disable-overrides --org acme',

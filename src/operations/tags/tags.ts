@@ -17,6 +17,7 @@ import { idsFor, nameBesideId } from './by-name.ts';
 import {
   counted,
   countedIn,
+  createdText,
   pageDocument,
   type ResourceDocument,
   type Resources,
@@ -46,6 +47,7 @@ export const create = documentOperation({
     makes: true,
     table: tagTable,
     lines: tagLines,
+    instead: ({ organization_name }, document) => createdText('tag', tagLines(document), organization_name),
     examples: [['coffer tags create env:prod env:test --org acme', 'Create two tags']],
   },
   async run({ core }, { organization_name, data }) {

@@ -12,6 +12,7 @@ import type { ListDocument } from '../json-api/pages.ts';
 import {
   attribute,
   attributePointer,
+  eachIdentifierOf,
   identifierOf,
   nameInsteadOf,
   optionalOrganizationName,
@@ -21,6 +22,7 @@ import {
 import { idsFor, inTurn, nameBesideId, namesAmong, newTagsIn } from './by-name.ts';
 import {
   counted,
+  createdText,
   pageDocument,
   pageSummary,
   type ResourceDocument,
@@ -154,6 +156,8 @@ export const create = documentOperation({
     byTheWay: newTagsIn('tags'),
     table: ({ data }) => workspaceTable({ data: [data].flat() }),
     lines: ({ data }) => workspaceLines({ data: [data].flat() }),
+    instead: ({ organization_name }, { data }) =>
+      createdText('workspace', workspaceLines({ data: [data].flat() }), organization_name),
     examples: [
       ['coffer workspaces create web api --org acme', 'Create two workspaces'],
       ['coffer workspaces create billing --tag env:prod --org acme', 'Create a workspace with a tag'],
@@ -366,7 +370,7 @@ export const remove = documentOperation({
   route: [...workspaceRoutes('DELETE'), ...workspaceRoutes('POST', '/actions/safe-delete')],
   capability: 'delete',
   withoutSecret: true,
-  params: whichWorkspace,
+  params: { ...whichWorkspace, workspace_id: text(eachIdentifierOf('workspace')) },
   cli: {
     resolve: workspaceByName,
     async confirm(values, runner) {

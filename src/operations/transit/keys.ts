@@ -13,7 +13,7 @@ import { foreseeDeletion, foreseeKey, foreseeTrim } from './foreseen.ts';
 import { type KeyData, keyData, keyTable } from './key-data.ts';
 import { keysCarrying, tagOrganization, tagsOfKey } from './key-tags.ts';
 import { keyListTable, keyViews } from './key-views.ts';
-import { existingKey, keyName, parameterSet, transitOperation } from './parameters.ts';
+import { eachKey, existingKey, keyName, parameterSet, transitOperation } from './parameters.ts';
 
 const LEAVES = { exportable: 'be exported', allow_plaintext_backup: 'be backed up in plaintext' } as const;
 
@@ -27,7 +27,7 @@ export const create = transitOperation({
   // A key could be created in place of a deleted one, and would be used under its name.
   withoutSecret: keepsKeyIn,
   params: {
-    name: keyName({ help: 'Name of the key to create.', required: true, cli: { positional: true } }),
+    name: keyName({ help: 'Name of the key to create.', required: true, cli: { positional: 'each' } }),
     type: text({
       help: 'Key type.',
       default: DEFAULT_KEY_TYPE,
@@ -73,6 +73,7 @@ export const create = transitOperation({
       (existing ? '' : forGood(values)),
     examples: [
       ['coffer transit keys create orders', 'Create an encryption key (AES-256-GCM)'],
+      ['coffer transit keys create app mail backup', 'Create three keys'],
       ['coffer transit keys create releases --type ed25519', 'Create a signing key'],
       [
         'coffer transit keys create search --derived --convergent-encryption',
@@ -290,7 +291,7 @@ export const rotate = transitOperation({
   capability: 'update',
   withoutSecret: true,
   params: {
-    name: existingKey,
+    name: eachKey,
     force: flag({ help: 'Rotate even if the key can only sign.', default: false }),
   },
   cli: {
@@ -345,7 +346,7 @@ export const remove = transitOperation({
   route: 'DELETE keys/:name',
   capability: 'delete',
   withoutSecret: true,
-  params: { name: existingKey },
+  params: { name: eachKey },
   cli: {
     foresee: foreseeDeletion,
     confirm: async (values) =>

@@ -92,6 +92,13 @@ export const existingKey = keyName({
   cli: { positional: true, refersTo: 'key' },
 });
 
+/** The same, several on the command line. */
+export const eachKey = keyName({
+  help: 'Name of the key.',
+  required: true,
+  cli: { positional: 'each', refersTo: 'key' },
+});
+
 export const context = base64({
   help: 'Derivation context, base64; required for derived keys.',
   cli: { textTwin: true, metavar: 'B64' },

@@ -5,7 +5,7 @@ import { noSuchKey } from '../../transit/key-collection.ts';
 import { setSoftDeleted } from '../../transit/lifecycle.ts';
 import { isMissing, type Outcome, type Runner } from '../declaration/operation.ts';
 import { type KeyData, keyData, keyTable } from './key-data.ts';
-import { existingKey, transitOperation } from './parameters.ts';
+import { eachKey, transitOperation } from './parameters.ts';
 
 /** Fails for a missing key on the command line; the API returns an empty response. */
 async function requireThere(raw: Readonly<Record<string, unknown>>, runner: Runner) {
@@ -18,7 +18,7 @@ export const softDelete = transitOperation({
   route: 'DELETE keys/:name/soft-delete',
   capability: 'delete',
   withoutSecret: true,
-  params: { name: existingKey },
+  params: { name: eachKey },
   cli: {
     acts: true,
     table: keyTable,
@@ -35,7 +35,7 @@ export const restore = transitOperation({
   route: 'POST keys/:name/soft-delete-restore',
   capability: 'update',
   withoutSecret: true,
-  params: { name: existingKey },
+  params: { name: eachKey },
   cli: {
     acts: true,
     table: keyTable,

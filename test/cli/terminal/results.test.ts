@@ -251,3 +251,63 @@ describe('keys', () => {
     }
   });
 });
+
+describe('what a command that creates or changes something prints', () => {
+  it.each([
+    ['orgs create north', 'Created organization north.'],
+    ['orgs create south west', 'Created organizations south and west.'],
+    ['workspaces create w1 --org north', 'Created workspace w1 in north.'],
+    ['workspaces create w2 w3 w4 --org north', 'Created workspaces w2, w3 and w4 in north.'],
+    ['workspaces create a b c d e f --org north', 'Created 6 workspaces in north.'],
+    ['projects create platform --org north', 'Created project platform in north.'],
+    ['tags create env:prod env:test --org north', 'Created tags env:prod and env:test in north.'],
+    ['tags reserved create team --org north', 'Reserved tag key team in north.'],
+    ['workspaces delete w1 --org north --yes', 'Deleted workspace w1.'],
+    ['workspaces delete w2 w3 --org north --yes', 'Deleted workspace w2.\nDeleted workspace w3.'],
+    ['projects delete platform --org north --yes', 'Deleted project platform.'],
+    ['orgs delete south west --yes', 'Deleted organization south.\nDeleted organization west.'],
+    [
+      'transit keys create one two',
+      'Created key one (aes256-gcm96, version 1).\nCreated key two (aes256-gcm96, version 1).',
+    ],
+    [
+      'transit keys rotate one two',
+      'Rotated key one (aes256-gcm96) to version 2.\nRotated key two (aes256-gcm96) to version 2.',
+    ],
+  ])('on a terminal is a sentence: %s', async (line, sentence) => {
+    const { out, err, exitCode } = await shown(line, 200);
+    expect([out, exitCode]).toEqual(['', 0]);
+    expect(err.replaceAll(/ Old ciphertexts.*/g, '')).toContain(sentence.split('\n')[0]);
+    for (const part of sentence.split('\n')) expect(err).toContain(part);
+  });
+
+  it('in a pipe is the name alone, as before', async () => {
+    expect(await shown('workspaces create x1 x2 --org north')).toEqual({
+      out: 'x1\nx2\n',
+      err: '',
+      exitCode: 0,
+    });
+    expect(await shown('transit keys create piped')).toEqual({ out: '', err: '', exitCode: 0 });
+  });
+
+  it('for programs is a list of the results of several names', async () => {
+    const { out } = await shown('transit keys create json1 json2 -o json');
+    expect((JSON.parse(out) as { name: string }[]).map(({ name }) => name)).toEqual(['json1', 'json2']);
+    const table = await shown('transit keys create tab1 tab2 -o table');
+    expect(table.out).toMatch(/tab1[\s\S]*tab2/);
+  });
+
+  it('of several names is what was done before one failed, and the error of that one', async () => {
+    await shown('transit keys create there');
+    const { err, exitCode } = await shown('transit keys rotate there absent', 200);
+    expect(err).toContain('Rotated key there');
+    expect(err).toContain('absent');
+    expect(exitCode).toBe(3);
+  });
+
+  it('is an empty list for programs if nothing has a result', async () => {
+    await shown('workspaces create y1 y2 --org north');
+    expect((await shown('workspaces delete y1 y2 --org north --yes -o json')).out).toBe('[]\n');
+    expect((await shown('transit keys delete json1 json2 --yes', 200)).exitCode).not.toBe(0);
+  });
+});
