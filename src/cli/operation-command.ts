@@ -304,7 +304,7 @@ class Execution {
     const { unchanged } = this.#operation.cli ?? {};
     const { streams, settings } = this.#session;
     if (unchanged === undefined || settings.quiet || !streams.err.isTerminal) return 0;
-    return unchanged(values, await withPermission(this.#session, runner));
+    return unchanged(values, await withPermission(this.#session, runner, this.#mount));
   }
 
   /** Returns the function for the confirmation question; undefined if these values need no confirmation. */
@@ -326,7 +326,7 @@ class Execution {
     const { foresee } = this.#operation.cli ?? {};
     if (foresee === undefined) return;
     try {
-      await foresee(values, await withPermission(this.#session, runner));
+      await foresee(values, await withPermission(this.#session, runner, this.#mount));
     } catch (error) {
       const kind = asCofferError(error)?.kind;
       if (kind !== 'denied' && kind !== 'unavailable' && kind !== 'sealed') throw error;

@@ -15,11 +15,10 @@ export function upgradeText(program: string, exists: (path: string) => boolean =
   if (/\/(?:Cellar|linuxbrew|homebrew)\//.test(path)) return 'brew upgrade coffer';
   if (/\/scoop\//i.test(path)) return 'scoop update coffer';
   if (/^\/usr\/bin\/coffer$/.test(path)) {
-    return exists('/var/lib/dpkg/info/coffer.list')
-      ? 'apt install ./coffer_VERSION_ARCH.deb'
-      : 'use the package manager that installed it';
+    if (exists('/var/lib/dpkg/info/coffer.list')) return 'apt install ./coffer_VERSION_ARCH.deb';
+    // The place in our image. Any container has the mark, also one where the program was installed by hand elsewhere.
+    return exists('/.dockerenv') ? 'pull a newer image' : 'use the package manager that installed it';
   }
   if (exists(join(root, '.git'))) return 'git pull, then npm ci';
-  if (exists('/.dockerenv')) return 'pull a newer image';
-  return 'run install.sh of the new release again, or replace the executable';
+  return 'run install.sh of the new release again, or replace the executable (from a checkout: git pull && npm ci && npm run package, then copy dist/coffer)';
 }

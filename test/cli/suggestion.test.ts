@@ -9,7 +9,7 @@ const refusalOf = (line: string): Promise<unknown> =>
 /** Commands of a person's day, as far as they are there. */
 const has = (word: string): boolean => Object.hasOwn(commandTree.children, word);
 const EXEC = has('exec') ? 'did you mean "coffer exec"? see "coffer --help"' : 'see "coffer --help"';
-const SECRETS = `did you mean "coffer ${has('secrets') ? 'secrets' : 'transit encrypt'}"? see "coffer --help"`;
+const SECRETS = `did you mean "coffer ${has('secrets') ? 'secrets get' : 'transit encrypt'}"? see "coffer --help"`;
 
 describe('an unknown command', () => {
   it.each([
@@ -47,14 +47,9 @@ describe('an unknown command', () => {
     ['operator unseal', "unknown command 'operator'", 'did you mean "coffer unseal"? see "coffer --help"'],
     ['operator', "unknown command 'operator'", 'did you mean "coffer unseal"? see "coffer --help"'],
     [
-      'audit enable file',
-      "unknown command 'audit'",
-      'did you mean "coffer serve --audit-log FILE"? see "coffer --help"',
-    ],
-    [
       'secrets enable transit',
       "unknown command 'enable'",
-      'did you mean "coffer mounts add"? see "coffer secrets --help"',
+      'a store has transit already; use "coffer mounts add PATH" for another mount; see "coffer secrets --help"',
     ],
     [
       'workspaces tags',
@@ -65,6 +60,46 @@ describe('an unknown command', () => {
       'transit encrypt orders x -key-version=2',
       "unknown option '-key-version=2'",
       'did you mean --key-version? see "coffer transit encrypt --help"',
+    ],
+    [
+      'transit list',
+      "unknown command 'list'",
+      'did you mean "coffer transit keys list"? see "coffer transit --help"',
+    ],
+    ['passwd', "unknown command 'passwd'", 'did you mean "coffer passphrase change"? see "coffer --help"'],
+    [
+      'transit keys undelete orders',
+      "unknown command 'undelete'",
+      'did you mean "coffer transit keys soft-delete-restore"? see "coffer transit keys --help"',
+    ],
+    ['team status', "unknown command 'status'", 'did you mean "coffer team"? see "coffer team --help"'],
+    [
+      'audit show',
+      "unknown command 'audit'",
+      '"coffer serve --audit-log FILE" records every request; docs/serving.md has the lines that read such a file; see "coffer --help"',
+    ],
+    [
+      'upgrade',
+      "unknown command 'upgrade'",
+      '"coffer version" on a terminal says how to upgrade this copy; see "coffer --help"',
+    ],
+    [
+      'uninstall',
+      "unknown command 'uninstall'",
+      'delete the executable; docs/installing.md lists the files that remain, such as the store; see "coffer --help"',
+    ],
+    ['-v', "unknown option '-v'", 'did you mean --version? see "coffer --help"'],
+    ['--hlep', "unknown option '--hlep'", 'did you mean --help? see "coffer --help"'],
+    ['status -j', "unknown option '-j'", 'did you mean -o json? see "coffer status --help"'],
+    [
+      'transit decrypt orders x -c',
+      "unknown option '-c'",
+      'did you mean --copy? see "coffer transit decrypt --help"',
+    ],
+    [
+      'workspaces list --untagged',
+      "unknown option '--untagged'",
+      'use --without-tag \'*\'; see "coffer workspaces list --help"',
     ],
     ['mounts ls', "unknown command 'ls'", 'did you mean "coffer mounts list"? see "coffer mounts --help"'],
   ])('that is a verb of other programs brings up our own: %s', async (line, message, hint) => {

@@ -1,5 +1,7 @@
 import { writeFileSync } from 'node:fs';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
+import { runCommandLine } from '../../src/cli/command-line.ts';
+import { promptsDouble, streamsDouble } from '../cli/streams.double.ts';
 import { emptyPlace, MASTER_KEY, type Place, removePlace } from './harness.ts';
 import { canUseTerminals, NO_AGENT, onTerminal, unwrapped } from './terminal.ts';
 
@@ -59,6 +61,37 @@ describe('coffer passphrase change', () => {
     expect(refusal).toContain('it can be unlocked with a master key');
     await place.refused('passphrase change', 4);
     await place.ok('transit keys list');
+  });
+
+  it('names the variable of another secret after three wrong passphrases, and asks for no shares that there are not', async () => {
+    const place = withPassphrase('forgotten', 'one');
+    await place.ok('init');
+    await place.ok('slots add --raw --label paper');
+    const streams = streamsDouble({ terminals: ['in', 'out', 'err'] });
+    const prompts = promptsDouble(['two', 'three', 'four']);
+    const environment = bare.with({ COFFER_STORE: bare.file('forgotten') }).environment();
+    const exitCode = await runCommandLine(['slots', 'list'], streams, environment, prompts);
+    expect([exitCode, prompts.asked]).toEqual([4, ['Passphrase', 'Passphrase', 'Passphrase']]);
+    expect(streams.written.err.split('\n').slice(0, 2)).toEqual([
+      'Wrong passphrase, try again.',
+      'Wrong passphrase, try again.',
+    ]);
+    expect(streams.written.err.replaceAll('\n', ' ')).toContain(
+      'it can be unlocked with a master key: set COFFER_MASTER_KEY_FILE=FILE and try again',
+    );
+  });
+
+  it('leaves a slot that can be removed by its label, unless several have it', async () => {
+    const place = withPassphrase('labelled', 'one');
+    await place.ok('init');
+    await place.ok('slots add --raw --label paper');
+    await place.ok('slots remove paper --yes');
+    expect(await place.json('slots list')).toHaveLength(1);
+    await place.refused('slots remove paper --yes', 3);
+    for (const label of ['twin', 'twin']) await place.ok(`slots add --raw --label ${label}`);
+    expect(await place.refused('slots remove twin --yes', 1)).toMatch(
+      /2 slots have the label "twin" \(use an ID: [0-9a-f]{16}, [0-9a-f]{16}\)/,
+    );
   });
 
   describe.skipIf(!canUseTerminals)('on a terminal', () => {

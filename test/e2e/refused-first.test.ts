@@ -12,7 +12,14 @@ let here: Place;
 beforeAll(async () => {
   bare = emptyPlace();
   here = bare.with({ COFFER_MASTER_KEY: MASTER_KEY, COFFER_ORG: 'acme' });
-  for (const line of ['init', 'transit keys create orders', 'transit keys rotate orders', 'orgs create acme'])
+  for (const line of [
+    'init',
+    'transit keys create orders',
+    'transit keys rotate orders',
+    'orgs create acme',
+    'auth enable userpass',
+    'auth enable approle --path machines',
+  ])
     await here.ok(line);
 });
 afterAll(() => removePlace(bare));
@@ -38,6 +45,13 @@ describe('a change that would be refused', () => {
     ['auth disable token', 2, 'token credential backend cannot be disabled'],
     ['slots remove 0000000000000000', 3, 'no slot "0000000000000000"'],
     ['projects delete nowhere', 3, 'not found'],
+    ['mounts remove nowhere', 3, 'no mount "nowhere" (run "coffer mounts list")'],
+    ['mounts remove auth/token', 3, 'no mount "auth/token"'],
+    ['auth disable nowhere', 3, 'no login method "nowhere"'],
+    ['policy delete nowhere', 3, 'no policy named: nowhere'],
+    ['token roles delete nowhere', 3, 'no token role "nowhere"'],
+    ['auth userpass delete nobody', 3, 'nobody'],
+    ['auth approle delete nowhere --path machines', 3, 'no role nowhere'],
     ['tags reserved delete nowhere', 3, 'not found'],
   ])('is refused before the user is asked: %s', async (line, exitCode, message) => {
     const refused = await typed(line);
@@ -50,6 +64,28 @@ describe('a change that would be refused', () => {
     const refused = await typed(`slots remove ${id}`);
     expect(refused).toMatchObject({ exitCode: 1, asked: [] });
     expect(refused.stderr).toContain('the last slot cannot be removed');
+  });
+});
+
+describe('deleting what does not exist', () => {
+  it.each([
+    ['mounts remove nowhere', 'No mount nowhere/; nothing was deleted.\n'],
+    ['mounts remove auth/machines', 'No mount auth/machines/; nothing was deleted.\n'],
+    ['auth disable nowhere', 'No login method nowhere/; nothing was deleted.\n'],
+    ['policy delete nowhere', 'No policy nowhere; nothing was deleted.\n'],
+    ['token roles delete nowhere', 'No token role nowhere; nothing was deleted.\n'],
+    ['auth userpass delete nobody', 'No user nobody; nothing was deleted.\n'],
+    ['auth approle delete nowhere --path machines', 'No role nowhere; nothing was deleted.\n'],
+  ])('is no error for scripts, which may repeat it, but is not called a deletion: %s', async (line, said) => {
+    expect(await typed(`${line} --yes`)).toMatchObject({ exitCode: 0, stderr: said });
+  });
+
+  it('says of what existed that it was deleted', async () => {
+    await here.ok('mounts add short-lived');
+    expect((await typed('mounts remove short-lived --yes')).stderr).toBe('Removed mount short-lived/.\n');
+    await here.ok('auth approle write passing --path machines');
+    const role = await typed('auth approle delete passing --path machines --yes');
+    expect(role.stderr).toBe('Deleted role passing.\n');
   });
 });
 

@@ -42,7 +42,7 @@ export const change: Command = {
       const slot = slots.find(({ id }) => id === slotId);
       if (slot !== undefined && slot.kind !== 'passphrase') {
         throw conflict(`this passphrase is the output of the command of slot ${slotId}`, {
-          hint: `change it where the command has it from, add that with "coffer slots add --command COMMAND", then run "coffer slots remove ${slotId}"`,
+          hint: `first change it in your password manager, then run "coffer slots add --command COMMAND" and "coffer slots remove ${slotId}"`,
         });
       }
       const passphrase = await newPassphrase(session, false, textOption(options, FILE));

@@ -1,4 +1,4 @@
-import { asCofferError, invalid } from '../../ground/errors.ts';
+import { asCofferError, conflict, invalid } from '../../ground/errors.ts';
 import type { Table } from '../../operations/declaration/table.ts';
 import { rekey as sealAgain } from '../../store/administration/rekey.ts';
 import { addSlot, listSlots, removeSlot, requireRemovable } from '../../store/administration/slots.ts';
@@ -73,7 +73,10 @@ export const add: Command = {
   details: 'The store must first be unlocked with an existing slot. The data is not re-encrypted.',
   examples: [
     ['coffer slots add --passphrase', 'Add another passphrase'],
-    ['coffer slots add --raw --label pipeline', 'Add a new master key and print it'],
+    [
+      '(umask 077; coffer slots add --raw --label paper > master.key)',
+      'Add a new master key and write it to a file that only you can read',
+    ],
     ['coffer slots add --recipient "$(cat ~/.ssh/id_ed25519.pub)"', 'Unlock with your SSH key'],
     [
       'coffer slots add --shares 5 --threshold 3',
@@ -108,18 +111,20 @@ function unlessCorrupt(error: unknown): readonly SlotSummary[] {
 }
 
 export const remove: Command = {
-  arguments: [{ metavar: 'ID', help: 'ID of the slot, see "coffer slots list".', required: true }],
+  arguments: [{ metavar: 'ID', help: 'ID or label of the slot, see "coffer slots list".', required: true }],
   options: [],
   examples: [
     ['coffer slots remove 3f9c0a1b2c3d4e5f', 'Remove a slot; its secret no longer unlocks the store'],
+    ['coffer slots remove paper', 'Remove the slot with the label "paper"'],
   ],
-  async run(session, { arguments: [id = ''] }) {
+  async run(session, { arguments: [named = ''] }) {
     session.refuseRemote();
     session.requireConsent();
     return onStore(session, async (store) => {
       // A damaged slot is removed as well.
       const slots = await listSlots(store).catch(unlessCorrupt);
-      const slot = slots.find((candidate) => candidate.id === id);
+      const slot = slotNamed(slots, named);
+      const id = slot?.id ?? named;
       if (!session.settings.yes) await requireRemovable(store, id);
       const question = `Remove slot ${id}${slot === undefined ? '' : ` (${slot.kind})`}? Its secret will no longer unlock the store.`;
       if (!(await session.confirmed(async () => question))) return FAILED;
@@ -130,6 +135,22 @@ export const remove: Command = {
     });
   },
 };
+
+/**
+ * Returns the slot with an ID or, if no slot has it, a label.
+ * @returns undefined if there is none
+ * @throws `conflict` if several have the label
+ */
+function slotNamed(slots: readonly SlotSummary[], named: string): SlotSummary | undefined {
+  const byId = slots.find(({ id }) => id === named);
+  if (byId !== undefined) return byId;
+  const labelled = slots.filter(({ label }) => label === named);
+  if (labelled.length > 1)
+    throw conflict(`${labelled.length} slots have the label "${named}"`, {
+      hint: `use an ID: ${labelled.map(({ id }) => id).join(', ')}`,
+    });
+  return labelled[0];
+}
 
 export const rekey: Command = {
   arguments: [],

@@ -20,7 +20,7 @@ import { formats } from '../topics/formats.ts';
 import { everywhereBeside, everywhereOptions, invocation } from './everywhere.ts';
 import { withNotes } from './notes.ts';
 import { IN } from './operation-spec.ts';
-import { insteadOfOption, suggestionFor } from './suggestion.ts';
+import { insteadOfCommand, insteadOfOption, suggestionFor } from './suggestion.ts';
 
 /** Result of parsing with commander. */
 type ParseOutcome =
@@ -106,12 +106,18 @@ function usageMistake(
   if (command?.options.some(({ flag }) => flag === word) === true)
     return invalid(first, { hint: `did you mean --${word}? ${help}` });
   const [, option] = /^unknown option '--([^=]*)(?:=.*)?'$/.exec(first) ?? [];
-  const instead = insteadOfOption(path, option ?? word ?? '');
-  if (instead !== undefined) return invalid(first, { hint: `${instead}; ${help}` });
+  const [, letter] = /^unknown option '-([a-z])'$/.exec(first) ?? [];
+  const flags = [
+    ...[...(command?.options ?? []), ...everywhereBeside(command?.options ?? [])].map(({ flag }) => flag),
+    'help',
+    ...(path.length === 0 ? ['version'] : []),
+  ];
   const [, unknown] = /^unknown command '(.*)'$/.exec(first) ?? [];
-  const flags = [...(command?.options ?? []), ...everywhereBeside(command?.options ?? [])].map(
-    ({ flag }) => flag,
-  );
+  const instead =
+    unknown === undefined
+      ? insteadOfOption(path, option ?? word ?? letter ?? '', flags)
+      : insteadOfCommand(path, unknown);
+  if (instead !== undefined) return invalid(first, { hint: joined(instead, help) });
   const meant =
     option === undefined
       ? suggestionFor(tree, path, unknown ?? '', argv[argv.indexOf(unknown ?? '') + 1]).map(
@@ -120,6 +126,9 @@ function usageMistake(
       : nearest(option, flags).map((flag) => `--${flag}`);
   return invalid(first, { hint: meant.length === 0 ? help : `did you mean ${meant.join(' or ')}? ${help}` });
 }
+
+/** Joins a hint, which may be a question, and a reference to the help. */
+const joined = (hint: string, help: string): string => `${hint}${hint.endsWith('?') ? '' : ';'} ${help}`;
 
 class Building {
   readonly #streams: Streams;

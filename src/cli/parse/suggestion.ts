@@ -33,15 +33,23 @@ const ELSEWHERE: ReadonlyMap<string, readonly string[]> = new Map([
   ['operator rotate', ['rekey']],
   ['operator diagnose', ['doctor']],
   ['server', ['serve']],
-  ['audit', ['serve --audit-log FILE']],
   ['audit enable', ['serve --audit-log FILE']],
   ['generate', ['keygen']],
   ['generate-key', ['keygen']],
   ['updatekeys', ['slots add']],
-  ['passwd', ['slots add']],
+  ['passwd', ['passphrase change']],
+  ['change-passphrase', ['passphrase change']],
+  ['kv get', ['secrets get']],
+  ['kv put', ['secrets set']],
+  ['team status', ['team']],
+  ['transit list', ['transit keys list']],
+  ['undelete', ['transit keys soft-delete-restore']],
+  ['transit undelete', ['transit keys soft-delete-restore']],
+  ['transit keys undelete', ['transit keys soft-delete-restore']],
+  ['print', ['token lookup']],
+  ['path-help', ['help']],
   ['lease', ['token renew']],
   ['ping', ['health']],
-  ['secrets enable', ['mounts add']],
   ['secrets disable', ['mounts remove']],
   ['secrets move', ['mounts move']],
   ['secrets list', ['mounts list']],
@@ -54,14 +62,56 @@ const ELSEWHERE: ReadonlyMap<string, readonly string[]> = new Map([
  */
 const NOTHING_HERE: ReadonlySet<string> = new Set(['get', 'history', 'info', 'set', 'undo']);
 
+/** Commands of other programs by their path here, of which no command is the equivalent: what to do instead. */
+const INSTEAD: ReadonlyMap<string, string> = new Map([
+  [
+    'audit',
+    '"coffer serve --audit-log FILE" records every request; docs/serving.md has the lines that read such a file',
+  ],
+  ['secrets enable', 'a store has transit already; use "coffer mounts add PATH" for another mount'],
+  ['upgrade', '"coffer version" on a terminal says how to upgrade this copy'],
+  ['update', '"coffer version" on a terminal says how to upgrade this copy'],
+  ['self-update', '"coffer version" on a terminal says how to upgrade this copy'],
+  ['uninstall', 'delete the executable; docs/installing.md lists the files that remain, such as the store'],
+]);
+
+/** Returns what to do instead of a command that a group does not have. */
+export const insteadOfCommand = (path: readonly string[], word: string): string | undefined =>
+  INSTEAD.get([...path, word].join(' '));
+
 /** Options of other programs by the path of the command here: what to do instead. */
 const OPTIONS_ELSEWHERE: ReadonlyMap<string, string> = new Map([
   ['serve --dev', 'not needed: "coffer init" creates a store, "coffer serve" serves it'],
+  ['workspaces list --untagged', "use --without-tag '*'"],
+  ['workspaces list --no-tags', "use --without-tag '*'"],
 ]);
 
-/** Returns what to do instead of an option that the command does not have. */
-export const insteadOfOption = (path: readonly string[], flag: string): string | undefined =>
-  OPTIONS_ELSEWHERE.get([...path, `--${flag}`].join(' '));
+/** Options of other programs for any command: the option here. */
+const FLAGS_ELSEWHERE: Readonly<Record<string, string>> = {
+  c: 'copy',
+  clip: 'copy',
+  h: 'help',
+  v: 'version',
+};
+
+/** Value of `--output` that `-j` stands for in other programs. */
+const JSON_SHORT = 'j';
+
+/**
+ * Returns what to do instead of an option that the command does not have.
+ * @param flags flags that the command has
+ */
+export function insteadOfOption(
+  path: readonly string[],
+  flag: string,
+  flags: readonly string[],
+): string | undefined {
+  const instead = OPTIONS_ELSEWHERE.get([...path, `--${flag}`].join(' '));
+  if (instead !== undefined) return instead;
+  if (flag === JSON_SHORT && flags.includes('output')) return 'did you mean -o json?';
+  const own = Object.hasOwn(FLAGS_ELSEWHERE, flag) ? FLAGS_ELSEWHERE[flag] : undefined;
+  return own !== undefined && flags.includes(own) ? `did you mean --${own}?` : undefined;
+}
 
 /** Maximum number of suggestions that are helpful. */
 const MOST_PLACES = 3;

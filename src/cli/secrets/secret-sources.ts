@@ -65,7 +65,7 @@ export const unlockSources: readonly UnlockSource[] = [
   },
   {
     variable: 'COFFER_PASSPHRASE',
-    meaning: 'passphrase',
+    meaning: 'passphrase that unlocks the store',
     credentials: (passphrase, source) => [{ source, kind: 'passphrase', reveal: () => passphrase }],
     slot: (passphrase) => ({ kind: 'passphrase', passphrase }),
   },

@@ -3,6 +3,7 @@ import type { Location } from '../../store/backends/backend-kind.ts';
 import { openStore } from '../../store/open.ts';
 import type { SealedStore } from '../../store/sealed/sealed-store.ts';
 import type { Credential } from '../../store/slots/credential.ts';
+import { kindNames } from '../../store/slots/unlock.ts';
 import type { Environment } from '../given.ts';
 import { compareWithLastSeen } from '../last-seen.ts';
 import type { Session } from '../session.ts';
@@ -35,7 +36,7 @@ export async function unlockStore(
   };
   const credentials = credentialsFor(session, { onAsking: noteAsking, identity });
   const store = await openWith(session, credentials).catch(async (error: unknown) => {
-    throw session.prompts.available() ? error : await withAdvice(session, error);
+    throw namingVariable(session.prompts.available() ? error : await withAdvice(session, error));
   });
   if (asked) await afterAsking?.(store);
   return store;
@@ -68,6 +69,22 @@ async function withAdvice(session: Session, error: unknown): Promise<unknown> {
   const first = OF_KEYS.test(hint ?? '') ? ' --identity FILE' : '';
   const advice = isAskedFor || first !== '' ? `run "coffer unlock${first}" on a terminal, or ${list}` : list;
   return new CofferError(kind, message, { hint: hint === undefined ? advice : `${hint}: ${advice}`, cause });
+}
+
+/** Variables for the secrets that are never asked for, by their names in errors. */
+const VARIABLES: readonly (readonly [secret: string, setting: string])[] = [
+  [kindNames.raw, 'COFFER_MASTER_KEY_FILE=FILE'],
+  [kindNames['key-file'], 'COFFER_MASTER_KEY_FILE=FILE'],
+  [kindNames.command, 'COFFER_MASTER_KEY_COMMAND=COMMAND'],
+];
+
+/** Extends the error after a wrong secret by the variable of another one that unlocks the store. */
+function namingVariable(error: unknown): unknown {
+  if (!(error instanceof CofferError) || error.kind !== 'denied' || error.hint === undefined) return error;
+  const { kind, texts, hint, cause } = error;
+  const [, setting] = VARIABLES.find(([secret]) => hint.includes(secret)) ?? [];
+  if (setting === undefined) return error;
+  return new CofferError(kind, texts.message, { hint: `${hint}: set ${setting} and try again`, cause });
 }
 
 interface CredentialOptions {
@@ -174,13 +191,25 @@ function promptCredentials(
       texts.push(text);
     }
   };
-  const again = (): boolean => {
+  const again = (what: string) => (): boolean => {
     if (++wrong === ATTEMPTS) return false;
-    session.streams.err.write('Wrong passphrase or shares, try again.\n');
+    session.streams.err.write(`Wrong ${what}, try again.\n`);
     return true;
   };
   return [
-    { source: 'the passphrase', kind: 'passphrase', asks: true, reveal: passphrase, again },
-    { source: 'the recovery shares', kind: 'shares', asks: true, reveal: shares, again },
+    {
+      source: 'the passphrase',
+      kind: 'passphrase',
+      asks: true,
+      reveal: passphrase,
+      again: again('passphrase'),
+    },
+    {
+      source: 'the recovery shares',
+      kind: 'shares',
+      asks: true,
+      reveal: shares,
+      again: again('recovery shares'),
+    },
   ];
 }

@@ -3,6 +3,7 @@
 import type { TokenRole } from '../../access/token-roles.ts';
 import { notFound } from '../../ground/errors.ts';
 import { listAnswer, listCli } from '../auth/lists.ts';
+import { deletingNamed } from '../declaration/deleting.ts';
 import { lacking } from '../declaration/lacking.ts';
 import { operation } from '../declaration/operation.ts';
 import { duration, flag, integer, type Params, text, textMap, texts } from '../declaration/params.ts';
@@ -141,7 +142,11 @@ export const remove = operation({
   params: { name: roleName },
   cli: {
     confirm: async (values) => `Delete the token role ${String(values['name'])}?`,
-    done: (values) => `Deleted the token role ${String(values['name'])}.`,
+    ...deletingNamed({
+      find: ({ name }, runner) => runner.run('token roles read', { name }),
+      what: ({ name }) => `token role ${String(name)}`,
+      done: 'Deleted',
+    }),
   },
   async run({ core }, { name }) {
     await (await core.access()).roles.delete(name);

@@ -11,6 +11,7 @@ import {
 import { NEW_ROLE, removeRole, writeRole } from '../../access/methods/approle/roles.ts';
 import { type CofferError, invalid, notFound } from '../../ground/errors.ts';
 import { ownWords } from '../../ground/own-words.ts';
+import { deletingNamed } from '../declaration/deleting.ts';
 import { type MountCall, operation } from '../declaration/operation.ts';
 import { duration, flag, integer, text, texts, type ValuesOf } from '../declaration/params.ts';
 import { listAnswer, listCli, listParams, pageOf } from './lists.ts';
@@ -140,7 +141,11 @@ export const remove = operation({
   params: { role_name },
   cli: {
     confirm: async (values) => `Delete the role ${String(values['role_name'])} and its secret IDs?`,
-    done: (values) => `Deleted the role ${String(values['role_name'])}.`,
+    ...deletingNamed({
+      find: ({ role_name }, runner) => runner.run('auth approle read', { role_name }),
+      what: ({ role_name }) => `role ${String(role_name)}`,
+      done: 'Deleted',
+    }),
   },
   async run(call: MountCall, values) {
     await removeRole(await roomOf(call), values.role_name);

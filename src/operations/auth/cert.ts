@@ -23,6 +23,7 @@ import { refuseOnlineChecks, writeRole } from '../../access/methods/cert/roles.t
 import { printGoTime } from '../../ground/clock.ts';
 import { invalid, notFound } from '../../ground/errors.ts';
 import { ownWords } from '../../ground/own-words.ts';
+import { deletingNamed } from '../declaration/deleting.ts';
 import { lacking } from '../declaration/lacking.ts';
 import { type MountCall, operation } from '../declaration/operation.ts';
 import { duration, flag, integer, text, texts, type ValuesOf } from '../declaration/params.ts';
@@ -181,7 +182,11 @@ export const remove = operation({
   params: { name },
   cli: {
     confirm: async (values) => `Delete the role ${String(values['name'])}?`,
-    done: (values) => `Deleted the role ${String(values['name'])}.`,
+    ...deletingNamed({
+      find: ({ name }, runner) => runner.run('auth cert read', { name }),
+      what: ({ name }) => `role ${String(name)}`,
+      done: 'Deleted',
+    }),
   },
   async run(call: MountCall, values) {
     await rolesOf(await roomOf(call)).remove(values.name);

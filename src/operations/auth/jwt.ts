@@ -6,6 +6,7 @@ import { login as logIn } from '../../access/methods/jwt/login.ts';
 import { type JwtRoleChange, writeRole } from '../../access/methods/jwt/roles.ts';
 import { notFound } from '../../ground/errors.ts';
 import { ownWords } from '../../ground/own-words.ts';
+import { deletingNamed } from '../declaration/deleting.ts';
 import { type MountCall, type Outcome, operation } from '../declaration/operation.ts';
 import { text, type ValuesOf } from '../declaration/params.ts';
 import { configParams, roleParams, settingsParams } from './jwt-params.ts';
@@ -143,7 +144,11 @@ export const remove = operation({
   params: { name },
   cli: {
     confirm: async (values) => `Delete the role ${String(values['name'])}?`,
-    done: (values) => `Deleted the role ${String(values['name'])}.`,
+    ...deletingNamed({
+      find: ({ name }, runner) => runner.run('auth jwt read', { name }),
+      what: ({ name }) => `role ${String(name)}`,
+      done: 'Deleted',
+    }),
   },
   async run(call: MountCall, values) {
     await rolesOf(await roomOf(call)).remove(values.name);

@@ -3,6 +3,7 @@
 import { type NewPassword, Userpass } from '../../access/methods/userpass/userpass.ts';
 import { invalid, notFound } from '../../ground/errors.ts';
 import { ownWords } from '../../ground/own-words.ts';
+import { deletingNamed } from '../declaration/deleting.ts';
 import { type MountCall, operation } from '../declaration/operation.ts';
 import { text } from '../declaration/params.ts';
 import { listAnswer, listCli, listParams, pageOf } from './lists.ts';
@@ -105,7 +106,11 @@ export const remove = operation({
   params: { name },
   cli: {
     confirm: async (values) => `Delete the user ${String(values['name'])}?`,
-    done: (values) => `Deleted the user ${String(values['name'])}.`,
+    ...deletingNamed({
+      find: ({ name }, runner) => runner.run('auth userpass read', { name }),
+      what: ({ name }) => `user ${String(name)}`,
+      done: 'Deleted',
+    }),
   },
   async run(call: MountCall, values) {
     await (await usersOf(call)).remove(values.name);

@@ -6,6 +6,7 @@ import { trimSlashes } from '../../ground/trim.ts';
 import type { Mount } from '../../mounts/mount.ts';
 import { isLoginMount } from '../../mounts/mounts.ts';
 import { LOGIN_PREFIX } from '../../mounts/paths.ts';
+import { deletingNamed, requireListed } from '../declaration/deleting.ts';
 import { type Core, operation } from '../declaration/operation.ts';
 import { members, text, textMap } from '../declaration/params.ts';
 import { LOGIN_METHODS } from '../mount-types.ts';
@@ -132,10 +133,16 @@ export const disable = operation({
   capability: 'sudo',
   params: { path: methodPath },
   cli: {
-    foresee: async ({ path }) => refuseTokenMethod(fullPath(String(path)) === 'auth/token'),
     confirm: async (values) =>
       `Disable ${String(values['path'])}/, delete its data and revoke all its tokens?`,
-    done: (values) => `Disabled ${String(values['path'])}/.`,
+    ...deletingNamed({
+      async find({ path }, runner) {
+        refuseTokenMethod(fullPath(String(path)) === 'auth/token');
+        await requireListed(runner, 'auth list', 'login method', path);
+      },
+      what: ({ path }) => `login method ${trimSlashes(String(path))}/`,
+      done: 'Disabled',
+    }),
   },
   async run({ core }, { path }) {
     const mount = await find(core, path);

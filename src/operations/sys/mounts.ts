@@ -5,6 +5,7 @@ import type { Mount } from '../../mounts/mount.ts';
 import { isLoginMount } from '../../mounts/mounts.ts';
 import { LOGIN_PREFIX } from '../../mounts/paths.ts';
 import { DIALECTS, isDialect } from '../../transit/engine.ts';
+import { deletingNamed, requireListed } from '../declaration/deleting.ts';
 import { type Core, operation } from '../declaration/operation.ts';
 import { choice, members, text, textMap } from '../declaration/params.ts';
 import {
@@ -125,7 +126,11 @@ export const remove = operation({
   params: { path: mountPath },
   cli: {
     confirm: async (values) => `Remove mount ${String(values['path'])}/ and permanently delete all its keys?`,
-    done: (values) => `Removed mount ${String(values['path'])}/.`,
+    ...deletingNamed({
+      find: ({ path }, runner) => requireListed(runner, 'mounts list', 'mount', path),
+      what: ({ path }) => `mount ${trimSlashes(String(path))}/`,
+      done: 'Removed',
+    }),
   },
   async run({ core }, values) {
     const mount = await core.mounts.find(values.path);

@@ -1,5 +1,6 @@
 import { policyName, requireOwnPolicy } from '../../access/policies.ts';
 import { notFound } from '../../ground/errors.ts';
+import { deletingNamed } from '../declaration/deleting.ts';
 import { operation } from '../declaration/operation.ts';
 import { text } from '../declaration/params.ts';
 
@@ -61,9 +62,15 @@ export const remove = operation({
   capability: 'delete',
   params: { name: policyNameParam },
   cli: {
-    foresee: async ({ name }) => requireOwnPolicy(String(name)),
     confirm: async (values) => `Delete policy ${String(values['name'])}? Tokens lose the access it grants.`,
-    done: (values) => `Deleted policy ${String(values['name'])}.`,
+    ...deletingNamed({
+      async find({ name }, runner) {
+        requireOwnPolicy(String(name));
+        await runner.run('policy read', { name });
+      },
+      what: ({ name }) => `policy ${String(name)}`,
+      done: 'Deleted',
+    }),
   },
   async run({ core }, values) {
     await (await core.access()).policies.delete(values.name);

@@ -1,0 +1,57 @@
+import { asCofferError, notFound } from '../../ground/errors.ts';
+import { isObject } from '../../ground/objects.ts';
+import { trimSlashes } from '../../ground/trim.ts';
+import { type CliShape, type Runner, resultOf } from './operation.ts';
+
+/*
+ * Commands whose operation succeeds even if there is nothing to delete, as in Vault. Scripts may repeat them, but a
+ * user is not told that something was deleted that did not exist.
+ */
+
+type Values = Readonly<Record<string, unknown>>;
+
+interface Deleting {
+  /**
+   * Looks up the object.
+   * @throws `not-found` if it does not exist
+   */
+  find(values: Values, runner: Runner): Promise<unknown>;
+  /** Name of the object in messages, e.g. `policy clerk`. */
+  what(values: Values): string;
+  /** Past participle, e.g. `Deleted`. */
+  readonly done: string;
+}
+
+/** Returns the parts of a command that look for the object before it is deleted. */
+export const deletingNamed = ({
+  find,
+  what,
+  done,
+}: Deleting): Required<Pick<CliShape<unknown>, 'foresee' | 'unchanged' | 'done'>> => ({
+  foresee: find,
+  unchanged: (values, runner) =>
+    find(values, runner).then(
+      () => 0,
+      (error: unknown) => (asCofferError(error)?.kind === 'not-found' ? 1 : 0),
+    ),
+  done: (values, _data, _existing, missing) =>
+    missing === 1 ? `No ${what(values)}; nothing was deleted.` : `${done} ${what(values)}.`,
+});
+
+/**
+ * Requires that a list of mounts has one at a path.
+ * @param list operation whose result has the paths as members, with a slash at the end
+ * @param kind word for the mount in the message
+ * @throws `not-found`
+ */
+export async function requireListed(
+  runner: Runner,
+  list: string,
+  kind: string,
+  path: unknown,
+): Promise<void> {
+  const listed = resultOf(await runner.run(list, {}));
+  const wanted = trimSlashes(String(path));
+  if (isObject(listed) && Object.hasOwn(listed, `${wanted}/`)) return;
+  throw notFound(`no ${kind} "${wanted}"`, { field: 'path', hint: `run "coffer ${list}"` });
+}
