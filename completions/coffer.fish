@@ -3795,6 +3795,7 @@ complete -c coffer -n '__coffer_at '\''team list'\''' -l no-color -d 'Disable co
 complete -c coffer -n '__coffer_at '\''team list'\''' -l no-prompt -d 'Never prompt; fail if input is missing.'
 complete -c coffer -n '__coffer_at '\''team list'\''' -l yes -s y -d 'Skip confirmation prompts.'
 complete -c coffer -n '__coffer_at '\''team list'\''' -l help -s h -d 'Show help.'
+complete -c coffer -n '__coffer_at '\''team add'\'' 1' -F
 complete -c coffer -n '__coffer_at '\''team add'\''' -l admin -d 'Allow the member to change the team and its keys; needs an ssh-ed25519 key.'
 complete -c coffer -n '__coffer_at '\''team add'\''' -l new -d 'Create a key for the member and print its private key once.'
 complete -c coffer -n '__coffer_at '\''team add'\''' -l identity -r -F -d 'Your private key (age or SSH). Default: the usual places of ssh and age.'

@@ -368,3 +368,7 @@ export const printFact = (message: string, signature: string): string => `${mess
  * @throws NoFact for a malformed message
  */
 export const pathOf = (message: string): string => `${parseMessage(message).title}.${idOf(message)}`;
+
+/** Returns the IDs of the facts that a fact follows or needs: its author's card and root keys. */
+export const idsNeededBy = ({ after, by, root, version }: Fact): readonly string[] =>
+  [...after, by, root, version?.under].filter((id) => id !== undefined);

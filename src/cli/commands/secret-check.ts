@@ -15,6 +15,7 @@ import { Rulebook } from '../secret-files/rulebook.ts';
 import { parsedFile } from '../secret-files/secret-file.ts';
 import type { ReadFile } from '../secret-files/transform.ts';
 import type { Session } from '../session.ts';
+import { shellWord } from '../terminal/shell-word.ts';
 import { visible } from '../terminal/visible.ts';
 
 const STAGED = 'staged';
@@ -31,7 +32,8 @@ export const command: Command = {
   details:
     'Prints FILE:LINE:NAME for each plaintext value that should be encrypted, and exits with 1 if ' +
     'there is any. Does not check whether encrypted values can be decrypted, so neither a key nor a ' +
-    'store is needed.',
+    'store is needed. --staged also exits with 1 if staged files need files of .coffer that are not ' +
+    'staged.',
   examples: [
     ['coffer secrets check', 'Check in CI'],
     ['coffer secrets check --staged', 'Check in a pre-commit hook'],
@@ -46,11 +48,16 @@ export const command: Command = {
     const look = (file: ReadFile & { readonly rule: Rule | undefined }): void => {
       found.push(findingsIn(file));
     };
+    let isLacking = false;
     if (options.has(STAGED)) {
+      const read: ReadFile[] = [];
       await outcomes.each([...(await staged(session))], async ({ path, content, rule }) => {
         if (content instanceof CofferError) throw content;
-        look({ ...(await parsedFile(path, content, formatIn(options) ?? rule.format)), rule });
+        const file = await parsedFile(path, content, formatIn(options) ?? rule.format);
+        read.push(file);
+        look({ ...file, rule });
       });
+      isLacking = await reportLackingFacts(session, read);
     } else {
       const rulebook = new Rulebook(session);
       const files = new Files(session, options, rulebook);
@@ -59,7 +66,7 @@ export const command: Command = {
     }
     const findings = found.flat();
     await report(session, findings);
-    return findings.length > 0 ? FAILED : outcomes.exitCode;
+    return findings.length > 0 || isLacking ? FAILED : outcomes.exitCode;
   },
 };
 
@@ -150,3 +157,20 @@ async function report(session: Session, findings: readonly PlainValueFinding[]):
 }
 
 const LINES = { member: 'findings', as: 'lines' } as const;
+
+/**
+ * Reports staged files that need facts of a keyring which are not staged.
+ * @returns whether there are any
+ */
+async function reportLackingFacts(session: Session, files: readonly ReadFile[]): Promise<boolean> {
+  const { filesLackingFacts } = await import('../team/staged-facts.ts');
+  const lacking = filesLackingFacts(
+    workingTree('.', 'run it in the repository'),
+    files.map(({ path, file }) => ({ path, values: file.places.flatMap(({ sealed }) => sealed ?? []) })),
+  );
+  for (const { path, what, keyring, fact } of lacking)
+    session.fail(
+      `${path} needs ${what}, but ${keyring}/${fact} is not staged (run "git add ${shellWord(keyring)}")`,
+    );
+  return lacking.length > 0;
+}

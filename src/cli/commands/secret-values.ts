@@ -112,7 +112,7 @@ export const set: Command = {
     await replaceSecretFile(read, result === undefined ? file.text : textOf(result));
     session.remark(
       read.stats === undefined
-        ? `Made ${path} with ${name}.`
+        ? `Created ${path} with ${name}.`
         : before === undefined
           ? `Added ${name} to ${path}.`
           : `Set ${name} in ${path}.`,

@@ -1,6 +1,6 @@
 import { exists, invalid, notFound } from '../../ground/errors.ts';
 import { systemRandom } from '../../ground/random.ts';
-import type { CardFact, Fact } from '../../team/fact.ts';
+import { type CardFact, idsNeededBy } from '../../team/fact.ts';
 import { loadFacts, putFile } from '../../team/files.ts';
 import { keyNames, nameOf } from '../../team/judge/judge.ts';
 import { isKeyName, isName, spelled } from '../../team/names.ts';
@@ -12,6 +12,7 @@ import { DONE, FAILED } from '../exit-codes.ts';
 import { readFileWhole } from '../files/in-file.ts';
 import { inputText } from '../files/input.ts';
 import { printDocument } from '../files/output.ts';
+import { OR_FILE, textOrFile } from '../files/text-or-file.ts';
 import { type Given, textOption } from '../given.ts';
 import { switching, taking } from '../parse/everywhere.ts';
 import { otherKeyringsOf, rewrapRuled } from '../secret-files/ruled-files.ts';
@@ -44,9 +45,10 @@ export const add: Command = {
   arguments: [
     nameArgument,
     {
-      metavar: 'RECIPIENT',
-      help: 'Public key of the member: age1…, SSH public key, or @FILE.',
+      metavar: `RECIPIENT${OR_FILE}`,
+      help: 'Public key of the member (age1… or an SSH public key), or a file that contains it.',
       required: false,
+      offers: 'file',
     },
   ],
   options: [
@@ -59,7 +61,7 @@ export const add: Command = {
     'user can encrypt and decrypt; an admin can also change the team. With --new, for a CI pipeline ' +
     'or a paper backup, set COFFER_IDENTITY to the printed text to use the key.',
   examples: [
-    ['coffer team add bob "$(cat bob.pub)" --admin', 'Add a colleague as an admin'],
+    ['coffer team add bob bob.pub --admin', 'Add a colleague as an admin'],
     ['coffer team add ci --new', 'Add a pipeline; store the output as its secret COFFER_IDENTITY'],
   ],
   async run(session, { arguments: [name = '', given], options }) {
@@ -84,7 +86,11 @@ export const add: Command = {
       isChange: true,
       identity: identityIn(options),
     });
-    const isThere = keyring.state.cards.some(({ card }) => card.name === name);
+    const cards = keyring.state.cards.filter(({ card }) => card.name === name);
+    const isThere = cards.length > 0;
+    const role = isAdmin ? 'admin' : 'user';
+    if (cards.some(({ card }) => card.role === role && card.keys.includes(recipient)))
+      throw exists(`${name} already has this key`, { hint: 'run "coffer team" to list the members' });
     if (isThere && !session.settings.yes && !session.prompts.available()) {
       throw exists(`${name} is already a member`, {
         hint: 'use --yes to add a second card, then run "coffer team remove NAME --card ID" for the old one',
@@ -98,7 +104,6 @@ export const add: Command = {
     )
       return FAILED;
     const changes = await Changes.begin(session, keyring);
-    const role = isAdmin ? 'admin' : 'user';
     const fact = await grant(changes, {
       name,
       role,
@@ -115,6 +120,7 @@ export const add: Command = {
       await printDocument(session, { id: fact.id, name, role, trust: id });
       session.say(`Send ${name} this command, but not through the repository:  coffer team trust ${id}`);
     }
+    changes.sayToCommit();
     return DONE;
   },
 };
@@ -137,10 +143,15 @@ function sayUnknown(session: Session, changes: Changes): void {
  * Reads a public key.
  * @throws `invalid` if it is not a public key, or if there are several
  */
-function recipientFrom(text: string): string {
-  const all = text.startsWith('@')
-    ? inputText(readFileWhole(text.slice(1), 'RECIPIENT', 1 << 20), 'RECIPIENT')
-    : text;
+function recipientFrom(given: string): string {
+  const ofFile = (path: string): string => inputText(readFileWhole(path, 'RECIPIENT', 1 << 20), 'RECIPIENT');
+  const all = given.startsWith('@')
+    ? ofFile(given.slice(1))
+    : textOrFile(given, {
+        isText: (text) => /^(?:age1|ssh-)|\s/.test(text),
+        ofText: (text) => text,
+        ofFile,
+      });
   const lines = all
     .split(/\r?\n/)
     .map((line) =>
@@ -218,6 +229,7 @@ export const remove: Command = {
     session.say(
       `Add this line to the COFFER_IDENTITY of your pipelines: # at least: ${spelled(changes.newestId)}`,
     );
+    changes.sayToCommit(files.map(({ path }) => path));
     for (const folder of otherKeyringsOf(place, name))
       session.warn(
         `${name} is also a member of the keyring of ${folder}: cd ${folder} && coffer team remove ${name}`,
@@ -270,7 +282,7 @@ export const settle: Command = {
   examples: [['coffer team settle', 'Run after a merge']],
   async run(session, { options }) {
     const place = keyringHere(session);
-    bringBack(session, place);
+    const isRestored = bringBack(session, place);
     const keyring = await openKeyring(session, { place, isChange: true, identity: identityIn(options) });
     const changes = await Changes.begin(session, keyring);
     const before = changes.newestId;
@@ -278,9 +290,9 @@ export const settle: Command = {
     const files = await rewrapRuled(session, place, 'none');
     const changed = files.filter((file) => file.changed > 0).map(({ path }) => path);
     await printDocument(session, { id: changes.newestId, files: changed });
-    session.say(
-      changes.newestId === before && changed.length === 0 ? 'Nothing to do.' : 'Settled. Commit the changes.',
-    );
+    const isSettled = changes.newestId !== before || changed.length > 0;
+    session.say(isSettled ? 'Settled.' : 'Nothing to do.');
+    if (isSettled || isRestored) changes.sayToCommit(changed);
     return DONE;
   },
 };
@@ -288,24 +300,25 @@ export const settle: Command = {
 /**
  * Restores, from the commits of this clone, facts that other facts follow or that this machine has seen, if they are
  * missing or were altered.
+ * @returns whether there were any
  */
-function bringBack(session: Session, place: KeyringPlace): void {
+function bringBack(session: Session, place: KeyringPlace): boolean {
   const memory = new TeamMemory(session.environment);
   const store = memory.keyringAt(place.mark);
-  if (store === undefined) return;
+  if (store === undefined) return false;
   const verified = memory.verified(store);
   const check = signatureCheck(verified);
   const { facts } = loadFacts(place.directory);
   const present = [...facts.values()].filter((fact) => isSignedByAuthor(fact, facts, check));
   const ids = new Set(present.map(({ id }) => id));
   const missing = new Set<string>();
-  const wantBefore = (fact: Fact): void => {
-    for (const id of [...fact.after, fact.by, fact.root, fact.version?.under])
-      if (id !== undefined && !ids.has(id)) missing.add(id);
+  const want = (id: string): void => {
+    if (!ids.has(id)) missing.add(id);
   };
-  for (const fact of facts.values()) wantBefore(fact);
-  for (const id of memory.of(store).seen) if (!ids.has(id)) missing.add(id);
-  if (missing.size === 0) return;
+  for (const fact of facts.values()) idsNeededBy(fact).forEach(want);
+  memory.of(store).seen.forEach(want);
+  if (missing.size === 0) return false;
+  let isRestored = false;
   const elsewhere = new Map([...factsElsewhere(place, verified)].map((entry) => [entry[0].id, entry]));
   // Restored facts follow others, which may be missing as well.
   for (const id of missing) {
@@ -314,8 +327,10 @@ function bringBack(session: Session, place: KeyringPlace): void {
     if (facts.get(id)?.digest === fact.digest) continue;
     putFile(place.directory, fact.path, bytes);
     session.say(`Restored .coffer/${fact.path}.`);
-    wantBefore(fact);
+    isRestored = true;
+    idsNeededBy(fact).forEach(want);
   }
+  return isRestored;
 }
 
 const keyChange = async (session: Session, options: Given['options']): Promise<Changes> => {
@@ -331,6 +346,7 @@ async function madeVersion(session: Session, changes: Changes, key: string): Pro
   const number = version?.number ?? 0;
   await printDocument(session, { key, version: number });
   session.say(`${key} is at version ${number}.`);
+  changes.sayToCommit();
   sayOnlyWay(changes);
   return DONE;
 }

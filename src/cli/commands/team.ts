@@ -1,20 +1,22 @@
+import { relative } from 'node:path';
 import { notFound } from '../../ground/errors.ts';
 import { type Fact, takesOut } from '../../team/fact.ts';
 import { loadFacts } from '../../team/files.ts';
-import { bestVersion, givenTo, type Judgement, keyNames, nameOf } from '../../team/judge/judge.ts';
-import { short, unspelled } from '../../team/names.ts';
+import { bestVersion, givenTo, headsOf, type Judgement, keyNames, nameOf } from '../../team/judge/judge.ts';
+import { short, spelled, unspelled } from '../../team/names.ts';
 import type { ArgumentSpec, Command } from '../command.ts';
 import { DONE, FAILED } from '../exit-codes.ts';
 import { printResult } from '../files/output.ts';
 import type { Given } from '../given.ts';
 import { textOption } from '../given.ts';
 import { takingFile } from '../parse/everywhere.ts';
-import { sharedKeys } from '../secret-files/ruled-files.ts';
+import { type RuledFile, sharedKeys, valuesUnder } from '../secret-files/ruled-files.ts';
 import type { Session } from '../session.ts';
 import { openKeyring, requireId, type TeamKeyring } from '../team/keyring.ts';
 import { TeamMemory } from '../team/memory.ts';
 import { type KeyringPlace, keyringAbove } from '../team/place.ts';
-import { alterationsOf, witnessOf } from '../team/witness.ts';
+import { alterationsOf, untrackedFacts, witnessOf } from '../team/witness.ts';
+import { shellWord } from '../terminal/shell-word.ts';
 import { visible } from '../terminal/visible.ts';
 
 /* Commands that show a keyring. */
@@ -57,8 +59,12 @@ export const trust: Command = {
     const trusting = requireId(unspelled(text));
     const place = keyringHere(session);
     const { state } = await openKeyring(session, { place, trusting, identity: identityIn(options) });
-    const names = state.cards.map(({ card }) => (card.role === 'admin' ? `${card.name} (admin)` : card.name));
-    session.say(`Trusted on this machine. Members: ${names.join(', ')}.`);
+    const admins = new Set(
+      state.cards.filter(({ card }) => card.role === 'admin').map(({ card }) => card.name),
+    );
+    const names = [...new Set(state.cards.map(({ card }) => card.name))];
+    const listed = names.map((name) => (admins.has(name) ? `${name} (admin)` : name));
+    session.say(`Trusted on this machine. Members: ${listed.join(', ')}.`);
     return DONE;
   },
 };
@@ -88,7 +94,7 @@ export const list: Command = {
     }));
     await printResult(
       session,
-      { members: rows, keys },
+      { members: rows, keys, trust: headsOf(state)[0] ?? state.store },
       {
         table: () => ({
           head: ['Name', 'Role', 'Card', 'Key', 'Added by'],
@@ -125,6 +131,7 @@ function sayDue(session: Session, { state }: TeamKeyring): void {
     );
   const isDue = state.believed.length === 0 || keys.some((name) => bestVersion(state, name) === undefined);
   if (isDue) session.say('Work is left from a merge or a removal. An admin must run "coffer team settle".');
+  session.say(`ID for "coffer team trust": ${spelled(headsOf(state)[0] ?? state.store)}`);
 }
 
 export const log: Command = {
@@ -149,7 +156,7 @@ export const log: Command = {
       { facts: entries },
       {
         table: () => ({
-          head: ['Fact', 'When', 'Who', 'What'],
+          head: ['ID', 'When', 'Who', 'What'],
           rows: entries.map(({ id, at, by, what, counts }) => [
             short(id),
             { time: at },
@@ -165,15 +172,31 @@ export const log: Command = {
 
 function said(fact: Fact): string {
   const names = (references: Fact['without']): string => references.map(({ name }) => name).join(', ');
-  if (fact.kind === 'store') return `made the keyring, as ${fact.card?.name}`;
+  if (fact.kind === 'store') return `created the keyring, as ${fact.card?.name}`;
   if (fact.card !== undefined) return `added ${fact.card.name} (${fact.card.role})`;
   if (takesOut(fact)) return `removed ${names(fact.without)}`;
-  if (fact.kind === 'removal') return 'made a new root key for all';
-  if (fact.version !== undefined) return `made ${fact.version.key} v${fact.version.number}`;
+  if (fact.kind === 'removal') return 'created a new root key for all';
+  if (fact.version !== undefined) return `created ${fact.version.key} v${fact.version.number}`;
   return fact.kind === 'slot'
     ? `gave the keys to ${names(fact.for)}`
     : `said what a newer Coffer knows: ${fact.path}`;
 }
+
+const FOUND = { member: 'found', as: 'lines' } as const;
+
+/** Returns descriptions of values whose key exists in a version that the keyring does not have. */
+const valuesWithoutVersion = (state: Judgement, used: readonly RuledFile[]): readonly string[] =>
+  used.flatMap(({ path, values }) =>
+    values
+      .filter(({ key, version }) => {
+        const versions = state.versions.get(key);
+        return versions !== undefined && !versions.some(({ fact }) => fact.version.number === version);
+      })
+      .map(
+        ({ name, key, version }) =>
+          `${path}: ${name} needs ${key} v${version}, which this keyring does not have`,
+      ),
+  );
 
 export const check: Command = {
   arguments: [],
@@ -181,8 +204,10 @@ export const check: Command = {
   isVerdict: true,
   details:
     'Checks every file and signature, git settings that would change the files, root keys whose ' +
-    'creators could not open them, and the git history for facts that were removed or changed. ' +
-    'Exits with 1 if a problem is found. Also names keys that .coffer.yaml uses in several folders.',
+    'creators could not open them, and the git history for facts that were removed or changed. Also ' +
+    'finds files of the keyring that git does not track, and encrypted values whose key version the ' +
+    'keyring lacks. Exits with 1 if a problem is found. Names keys that .coffer.yaml uses in several ' +
+    'folders.',
   examples: [['coffer team check', 'Check before a release, or in CI']],
   async run(session, { options }) {
     const place = keyringHere(session);
@@ -199,18 +224,25 @@ export const check: Command = {
       ...blockers.map((text) => `.coffer/${text}`),
       ...alterationsOf(place),
       ...witness.losses.map(({ text }) => text),
+      ...untrackedFacts(place).map(
+        (path) =>
+          `.coffer/${path} is not in git (run "git add ${shellWord(relative('.', place.directory))}")`,
+      ),
     ];
     for (const { id, path, by } of state.believed) {
       if ((await roots.open(id)) === undefined || (await roots.isSighted(id))) continue;
       found.push(`.coffer/${path} was signed as ${nameOf(state, by)} without access to the keys`);
     }
     if (witness.isShallow) session.say('The git history is incomplete: removed facts cannot be detected.');
-    const shared = await sharedKeys(session, place);
-    await printResult(
-      session,
-      { facts: state.valid.size, found, shared_keys: shared },
-      { lines: () => found.map(visible) },
-    );
+    const used = await valuesUnder(session, place);
+    found.push(...valuesWithoutVersion(state, used));
+    const shared = sharedKeys(used);
+    if (found.length > 0 || session.settings.format !== undefined)
+      await printResult(
+        session,
+        { facts: state.valid.size, found, shared_keys: shared },
+        session.settings.format === 'json' ? {} : { lines: () => found.map(visible), result: FOUND },
+      );
     for (const { key, folders } of shared)
       session.say(
         `Key "${key}" is used in ${folders.join(', ')}: a value can be moved between their files under its name. Use a key for each environment.`,

@@ -1,5 +1,6 @@
 import { join, posix, relative } from 'node:path';
 import { asCofferError } from '../../ground/errors.ts';
+import { DEFAULT_MOUNT } from '../../mounts/paths.ts';
 import { KEYRING } from '../../team/directory.ts';
 import { filesBelow } from '../repository/git.ts';
 import type { Session } from '../session.ts';
@@ -63,21 +64,59 @@ interface SharedKey {
   readonly folders: readonly string[];
 }
 
-/**
- * Returns the keys of a keyring that rules use in several folders: a value can be moved from one of these files to
- * another under the same name, and is decrypted there.
- */
-export async function sharedKeys(session: Session, place: KeyringPlace): Promise<readonly SharedKey[]> {
+/** File that rules name and a keyring applies to. */
+export interface RuledFile {
+  /** Path, relative to the working directory. */
+  readonly path: string;
+  /** Folder, relative to that of the keyring. */
+  readonly folder: string;
+  /** Key that its rule names. */
+  readonly ruleKey: string;
+  /** Values encrypted with keys of the keyring; none if the file cannot be read. */
+  readonly values: readonly { readonly name: string; readonly key: string; readonly version: number }[];
+}
+
+/** Returns the files that rules name and this keyring applies to. */
+export async function valuesUnder(session: Session, place: KeyringPlace): Promise<readonly RuledFile[]> {
   const rulebook = new Rulebook(session);
-  const folders = new Map<string, Set<string>>();
+  const files = new Files(session, new Map(), rulebook);
+  const found: RuledFile[] = [];
   for (const name of filesBelow(place.folder)) {
     const path = relative('.', join(place.folder, name));
     const rule = name.split('/').includes(KEYRING) ? undefined : await rulebook.ruleFor(path);
     if (rule === undefined || (await teamKeysFor(session, path, rule.mount))?.place.mark !== place.mark)
       continue;
-    const own = folders.get(rule.key) ?? new Set();
-    folders.set(rule.key, own.add(posix.dirname(name)));
+    found.push({
+      path,
+      folder: posix.dirname(name),
+      ruleKey: rule.key,
+      values: await sealedValues(files, path),
+    });
   }
+  return found;
+}
+
+async function sealedValues(files: Files, path: string): Promise<RuledFile['values']> {
+  try {
+    const { file } = await files.open(path);
+    return file.places.flatMap(({ name, sealed }) =>
+      sealed?.mount === DEFAULT_MOUNT ? [{ name, key: sealed.key, version: sealed.version }] : [],
+    );
+  } catch (error) {
+    // "coffer secrets check" reports files that cannot be read.
+    if (asCofferError(error) === undefined) throw error;
+    return [];
+  }
+}
+
+/**
+ * Returns the keys that rules use in several folders: a value can be moved from one of these files to another under the
+ * same name, and is decrypted there.
+ */
+export function sharedKeys(files: readonly RuledFile[]): readonly SharedKey[] {
+  const folders = new Map<string, Set<string>>();
+  for (const { ruleKey, folder } of files)
+    folders.set(ruleKey, (folders.get(ruleKey) ?? new Set<string>()).add(folder));
   return [...folders]
     .filter(([, own]) => own.size > 1)
     .map(([key, own]) => ({ key, folders: [...own].sort() }));

@@ -1,4 +1,5 @@
 import { createPublicKey, type KeyObject } from 'node:crypto';
+import { relative } from 'node:path';
 import { systemClock } from '../../ground/clock.ts';
 import { type CofferError, conflict, denied } from '../../ground/errors.ts';
 import { systemRandom } from '../../ground/random.ts';
@@ -14,6 +15,7 @@ import { ed25519FromSeed } from '../../transit/key-types/pkcs8.ts';
 import type { PersonalKey } from '../secrets/identities.ts';
 import { pluginHost } from '../secrets/plugins.ts';
 import type { Session } from '../session.ts';
+import { shellWord } from '../terminal/shell-word.ts';
 import { requireAdmin, type TeamKeyring } from './keyring.ts';
 import { namesOut } from './oddities.ts';
 
@@ -142,6 +144,17 @@ export class Changes {
     }
     if (isCard(fact)) this.answerFor(fact);
     return fact;
+  }
+
+  /**
+   * Prints the git command that must follow, because `git commit -a` does not include new files.
+   * @param files changed files outside of the keyring, relative to the working directory
+   */
+  sayToCommit(files: readonly string[] = []): void {
+    const { place } = this.#keyring;
+    if (place.top === undefined) return;
+    const paths = [relative('.', place.directory), ...files];
+    this.session.say(`To commit it: git add ${paths.map(shellWord).join(' ')}`);
   }
 
   #tooMany(heads: readonly string[]): CofferError {

@@ -12,6 +12,7 @@ import { type Remembered, TeamMemory } from './memory.ts';
 import { ignoredFiles, namesOut, sayOddities, tell, warnOf } from './oddities.ts';
 import { type KeyringIdentities, keyringIdentities, ownCards, untold } from './own-keys.ts';
 import type { KeyringPlace } from './place.ts';
+import { removedHint } from './removed.ts';
 import { alterationsOf, witnessOf } from './witness.ts';
 
 /** Keyring as seen by this person on this machine. */
@@ -362,7 +363,7 @@ export function requireAdmin({ card, identities, state }: TeamKeyring): CardFact
       hint:
         identities.keys.length === 0
           ? 'set COFFER_IDENTITY_FILE to a private key'
-          : 'ask an admin to run "coffer team add NAME KEY"',
+          : (removedHint(state, identities.keys) ?? 'ask an admin to run "coffer team add NAME KEY"'),
     });
   }
   if (card.card.sign !== undefined) return card;

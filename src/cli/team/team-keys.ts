@@ -20,6 +20,7 @@ import type { FoundValue, OpenValue, ValueResult } from './found-values.ts';
 import { openKeyring, type TeamKeyring } from './keyring.ts';
 import { TeamMemory } from './memory.ts';
 import { type KeyringPlace, keyringAbove } from './place.ts';
+import { removedHint } from './removed.ts';
 import { KeptValueKeys, OpenedValueKeys, type ValueKeys } from './value-keys.ts';
 import { factsElsewhere } from './witness.ts';
 
@@ -108,8 +109,11 @@ export class TeamKeys {
       const [payload = ''] = await (await this.#keysOf(keyring)).seal(best, [
         { name: value.name, source: text },
       ]);
-      if (!version.isBelieved)
-        this.#session.say(`${value.where}: ${value.name} was accepted: change it at its source.`);
+      // A removal lists these values itself.
+      if (!version.isBelieved && adoption === 'ask')
+        this.#session.say(
+          `${value.where}: ${value.name} was encrypted again although a removed member may have written it: change it at its source.`,
+        );
       return sealed(best, payload);
     });
   }
@@ -175,7 +179,8 @@ export class TeamKeys {
       throw denied(`none of your keys opens version ${number} of key "${key}"`, {
         hint: isIn
           ? 'an admin must run "coffer team settle"'
-          : 'ask an admin to run "coffer team add NAME KEY" with your key',
+          : (removedHint(keyring.state, keyring.identities.keys) ??
+            'ask an admin to run "coffer team add NAME KEY" with your key'),
       });
     }
     throw inauthentic('cannot decrypt', {
@@ -266,7 +271,7 @@ function noKey(state: TeamKeyring['state'], key: string): CofferError {
 function noSuchVersion({ state }: TeamKeyring, key: string, number: number): CofferError {
   if (!keyNames(state).includes(key)) return noKey(state, key);
   return notFound(`the keyring of this repository has no version ${number} of key "${key}"`, {
-    hint: 'it belongs to an unmerged branch, another keyring, or a store',
+    hint: 'its commit may lack new files of .coffer: ask its author to run "git add .coffer" and commit; or it belongs to an unmerged branch, another keyring, or a store',
   });
 }
 

@@ -122,6 +122,19 @@ export function alterationsOf(place: KeyringPlace): readonly string[] {
 const FACT_PATH = /^(?:[a-z]+\/)?[A-Za-z0-9_+.-]+\.[0-9a-z]{32}$/;
 
 /**
+ * Returns the facts in the working tree that git does not track: neither `git commit -a` nor `git push` includes them.
+ * Facts that git ignores are among them.
+ * @returns paths below the directory of the keyring
+ */
+export function untrackedFacts(place: KeyringPlace): readonly string[] {
+  if (place.top === undefined) return [];
+  const prefix = `${pathIn(place)}/`;
+  return texts(git(place.top, ['ls-files', '-z', '--others', '--', pathIn(place)]))
+    .map((path) => path.slice(prefix.length))
+    .filter((path) => FACT_PATH.test(path));
+}
+
+/**
  * Returns the facts in any commit of the clone, with their bytes, at whatever path they are. Anyone who can push can also
  * push copies with other signatures, so only those that their authors signed are returned.
  * @param verified marks of facts that were verified before
