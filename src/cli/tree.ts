@@ -31,6 +31,7 @@ const GROUP_SUMMARIES: Readonly<Record<string, string>> = {
   team: 'Manage the keyring of a repository, without a server',
   'team key': 'Manage the keys of a keyring',
   store: 'Back up, restore and move the store',
+  audit: 'Read the audit log of a server',
 };
 
 /** Declares a command of a file that may have several. */
@@ -60,6 +61,7 @@ const secretValues = () => import('./commands/secret-values.ts');
 const secretCheck = () => import('./commands/secret-check.ts');
 const secretInject = () => import('./commands/secret-inject.ts');
 const login = () => import('./commands/login.ts');
+const audit = () => import('./commands/audit.ts');
 const serve = () => import('./commands/serve.ts');
 const server = () => import('./commands/server.ts');
 const serveWorker = () => import('./commands/serve-worker.ts');
@@ -197,6 +199,7 @@ const teamCommands: Readonly<Record<string, Node>> = {
 };
 
 const servingCommands: Readonly<Record<string, Node>> = {
+  audit: group('audit', { show: own('List the requests in an audit log', audit, 'show') }),
   serve: own('Serve the store over HTTP', serve, 'command'),
   kms: own('Run a Kubernetes KMS v2 plugin', kms, 'command'),
   seal: own('Seal a server', server, 'seal'),
@@ -230,7 +233,7 @@ const SECTIONS: readonly Section[] = [
     title: 'Servers and access',
     listed: ['serve', 'login', 'token', 'policy'],
     named: [
-      ...['logout', 'auth', 'mounts', 'health', 'seal', 'unseal', 'kms', 'unwrap'],
+      ...['logout', 'auth', 'mounts', 'audit', 'health', 'seal', 'unseal', 'kms', 'unwrap'],
       ...['read', 'write', 'list', 'delete'],
     ],
   },

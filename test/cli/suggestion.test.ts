@@ -74,9 +74,9 @@ describe('an unknown command', () => {
     ],
     ['team status', "unknown command 'status'", 'did you mean "coffer team"? see "coffer team --help"'],
     [
-      'audit show',
-      "unknown command 'audit'",
-      '"coffer serve --audit-log FILE" records every request; docs/serving.md has the lines that read such a file; see "coffer --help"',
+      'audit enable file',
+      "unknown command 'enable'",
+      'did you mean "coffer serve --audit-log FILE"? see "coffer audit --help"',
     ],
     [
       'upgrade',

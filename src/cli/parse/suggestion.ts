@@ -64,10 +64,6 @@ const NOTHING_HERE: ReadonlySet<string> = new Set(['get', 'history', 'info', 'se
 
 /** Commands of other programs by their path here, of which no command is the equivalent: what to do instead. */
 const INSTEAD: ReadonlyMap<string, string> = new Map([
-  [
-    'audit',
-    '"coffer serve --audit-log FILE" records every request; docs/serving.md has the lines that read such a file',
-  ],
   ['secrets enable', 'a store has transit already; use "coffer mounts add PATH" for another mount'],
   ['upgrade', '"coffer version" on a terminal says how to upgrade this copy'],
   ['update', '"coffer version" on a terminal says how to upgrade this copy'],

@@ -1,0 +1,278 @@
+import { open } from 'node:fs/promises';
+import { parseGoDuration } from '../../ground/durations.ts';
+import { invalid } from '../../ground/errors.ts';
+import { isObject, type JsonObject } from '../../ground/objects.ts';
+import { diskError } from '../../store/backends/files/disk-errors.ts';
+import type { Command } from '../command.ts';
+import { DONE } from '../exit-codes.ts';
+import { printResult } from '../files/output.ts';
+import { type Given, numberOption, textOption } from '../given.ts';
+import { switching, taking } from '../parse/everywhere.ts';
+import type { Session } from '../session.ts';
+
+/* Reads the audit log of a server: who did what, and when. Needs neither store nor server. */
+
+/** Request of an audit log, as far as it is shown. */
+interface AuditEntry {
+  /** RFC 3339, UTC. */
+  readonly time: string;
+  /** Display name of the token, e.g. `userpass-ada`; empty without a valid token. */
+  readonly who: string;
+  readonly accessor: string;
+  /** `read`, `create`, `update`, `delete` or `list`. */
+  readonly operation: string;
+  readonly path: string;
+  readonly remote_address: string;
+  /** Status of the response; 0 if none was recorded, because the server died or the record is still to come. */
+  readonly status: number;
+  /** Error text of the response; empty if it succeeded. */
+  readonly error: string;
+}
+
+const SINCE = 'since';
+const UNTIL = 'until';
+const USER = 'user';
+const PATH = 'path';
+const FAILED = 'failed';
+const LAST = 'last';
+const DEFAULT_LAST = 200;
+const FIRST_FAILURE = 400;
+const TIME_HINT = 'use a duration such as 2h or 7d, "today", "yesterday", or a time such as 2026-11-26T22:00';
+
+export const show: Command = {
+  arguments: [{ metavar: 'FILE', help: 'Audit log; - is standard input.', required: true, offers: 'file' }],
+  options: [
+    taking(SINCE, 'TIME', 'Only requests since then: 2h or 7d ago, today, yesterday, 2026-11-26T22:00.'),
+    taking(UNTIL, 'TIME', 'Only requests before then.'),
+    taking(USER, 'NAME', 'Only requests of this user, display name or accessor.'),
+    taking(PATH, 'PREFIX', 'Only requests whose path begins with PREFIX, e.g. transit/decrypt/.'),
+    switching(FAILED, 'Only requests that failed or were denied.'),
+    taking(LAST, 'N', 'Only the last N of these requests (0: all).', { fallback: String(DEFAULT_LAST) }),
+  ],
+  details:
+    'Reads a file that "coffer serve --audit-log FILE" wrote: one line per request, oldest first. Times are local, ' +
+    'with -o json in UTC. A request whose response is not recorded has no result: the server died, or is still at it.',
+  examples: [
+    ['coffer audit show audit.log --since yesterday', 'Show the requests since yesterday and their callers'],
+    ['coffer audit show audit.log --user ada --path transit/decrypt/', 'Show what ada decrypted'],
+    ['coffer audit show audit.log --failed --last 20', 'Show the last 20 refusals'],
+    ['zcat audit.log.2.gz | coffer audit show -', 'Read a rotated file'],
+  ],
+  async run(session, { arguments: [file = '-'], options }) {
+    const matches = filterOf(options, Date.now());
+    const last = numberOption(options, LAST, /^\d{1,9}$/, 'use an integer') ?? DEFAULT_LAST;
+    const entries = new Entries(matches, last === 0 ? Number.POSITIVE_INFINITY : last);
+    for await (const line of linesOf(chunksOf(session, file))) entries.add(line);
+    const shown = entries.finished();
+    if (entries.unreadable > 0)
+      session.warn(
+        `${entries.unreadable} ${entries.unreadable === 1 ? 'line is' : 'lines are'} not audit records`,
+      );
+    if (entries.leftOut > 0)
+      session.remark(`Earlier requests left out: ${entries.leftOut} (use --${LAST} 0 to show all).`);
+    await printResult(session, shown, {
+      table: () => ({
+        head: ['Time', 'User', 'Operation', 'Path', 'Result'],
+        rows: shown.map((entry) => [
+          localTime(entry.time),
+          entry.who === '' ? '-' : entry.who,
+          entry.operation,
+          entry.path,
+          resultText(entry),
+        ]),
+        whole: 3,
+      }),
+      lines: () =>
+        shown.map((entry) =>
+          [entry.time, entry.who || '-', entry.operation, inOneLine(entry.path), resultText(entry)].join(
+            '\t',
+          ),
+        ),
+      empty: { what: 'requests' },
+    });
+    return DONE;
+  },
+};
+
+/** Number of requests in memory before those that are not shown are dropped. */
+const TRIM_FROM = 10_000;
+
+/** Collects the requests that match, in the order of their records. */
+class Entries {
+  readonly #matches: (entry: AuditEntry) => boolean;
+  readonly #most: number;
+  /** Requests by their IDs; of one that modifies, the response replaces the record before it. */
+  readonly #entries = new Map<string, AuditEntry>();
+  #trimAt = TRIM_FROM;
+  unreadable = 0;
+  leftOut = 0;
+
+  constructor(matches: (entry: AuditEntry) => boolean, most: number) {
+    this.#matches = matches;
+    this.#most = most;
+  }
+
+  add(line: string): void {
+    const record = recordIn(line);
+    if (record === undefined) {
+      this.unreadable += 1;
+      return;
+    }
+    const { id, entry } = record;
+    if (this.#entries.size >= this.#trimAt) {
+      this.#trim();
+      this.#trimAt = Math.max(TRIM_FROM, 2 * this.#entries.size);
+    }
+    this.#entries.set(id, entry);
+  }
+
+  finished(): readonly AuditEntry[] {
+    this.#trim();
+    return [...this.#entries.values()];
+  }
+
+  /** Drops what does not match, and the oldest of the rest. */
+  #trim(): void {
+    const matching = [...this.#entries].filter(([, entry]) => this.#matches(entry));
+    const surplus = Math.max(0, matching.length - this.#most);
+    this.leftOut += surplus;
+    this.#entries.clear();
+    for (const [id, entry] of matching.slice(surplus)) this.#entries.set(id, entry);
+  }
+}
+
+/** Returns the request of a line; undefined if it is not an audit record. */
+function recordIn(line: string): { readonly id: string; readonly entry: AuditEntry } | undefined {
+  let record: unknown;
+  try {
+    record = JSON.parse(line);
+  } catch {
+    return undefined;
+  }
+  if (!isObject(record) || typeof record['time'] !== 'string' || !isObject(record['request']))
+    return undefined;
+  const { request } = record;
+  const auth = objectIn(record, 'auth');
+  const status = objectIn(record, 'response')['status'];
+  const entry: AuditEntry = {
+    time: record['time'],
+    who: textIn(auth, 'display_name'),
+    accessor: textIn(auth, 'accessor'),
+    operation: textIn(request as JsonObject, 'operation'),
+    path: textIn(request as JsonObject, 'path'),
+    remote_address: textIn(request as JsonObject, 'remote_address'),
+    status: typeof status === 'number' ? status : 0,
+    error: textIn(record, 'error'),
+  };
+  return { id: textIn(request as JsonObject, 'id'), entry };
+}
+
+const objectIn = (record: JsonObject, member: string): JsonObject => {
+  const value = record[member];
+  return isObject(value) ? value : {};
+};
+
+const textIn = (record: JsonObject, member: string): string => {
+  const value = record[member];
+  return typeof value === 'string' ? value : '';
+};
+
+function resultText({ status, error }: AuditEntry): string {
+  if (status === 0) return 'no response';
+  if (status < FIRST_FAILURE) return 'ok';
+  // Vault's texts have several lines, the first of which counts the errors.
+  const text = error.replace(/^1 error occurred:\s+\* /, '');
+  return text === '' ? `status ${status}` : inOneLine(text);
+}
+
+const inOneLine = (text: string): string => text.trim().replace(/\s+/g, ' ');
+
+/** Returns the filter that the options describe. */
+function filterOf(options: Given['options'], nowMs: number): (entry: AuditEntry) => boolean {
+  const since = timeOption(options, SINCE, nowMs) ?? Number.NEGATIVE_INFINITY;
+  const until = timeOption(options, UNTIL, nowMs) ?? Number.POSITIVE_INFINITY;
+  const who = textOption(options, USER);
+  const prefix = textOption(options, PATH) ?? '';
+  const onlyFailed = options.has(FAILED);
+  return (entry) => {
+    const ms = Date.parse(entry.time);
+    if (ms < since || ms >= until || !entry.path.startsWith(prefix)) return false;
+    if (onlyFailed && entry.status < FIRST_FAILURE) return false;
+    // The display name of a login begins with the name of its method.
+    return who === undefined || entry.who === who || entry.who.endsWith(`-${who}`) || entry.accessor === who;
+  };
+}
+
+/**
+ * Returns a point in time, in milliseconds since the Unix epoch.
+ * @throws `invalid` if it cannot be understood
+ */
+function timeOption(options: Given['options'], flag: string, nowMs: number): number | undefined {
+  const text = textOption(options, flag);
+  if (text === undefined) return undefined;
+  const midnight = new Date(nowMs);
+  midnight.setHours(0, 0, 0, 0);
+  if (text === 'today') return midnight.getTime();
+  if (text === 'yesterday') return midnight.setDate(midnight.getDate() - 1);
+  if (/^(?:\d+[a-z]+)+$/.test(text)) {
+    const seconds = parseGoDuration(text);
+    if (seconds > 0) return nowMs - seconds * 1000;
+  }
+  // A date alone would be midnight in UTC.
+  const ms = /^\d{4}-\d\d-\d\d/.test(text)
+    ? Date.parse(text.length === 10 ? `${text}T00:00` : text)
+    : Number.NaN;
+  if (Number.isNaN(ms)) throw invalid(`invalid time "${text}"`, { field: `--${flag}`, hint: TIME_HINT });
+  return ms;
+}
+
+/** Formats `2026-11-27 00:18:05`, local time. */
+function localTime(time: string): string {
+  const at = new Date(time);
+  if (Number.isNaN(at.getTime())) return time;
+  const two = (part: number): string => String(part).padStart(2, '0');
+  const date = [at.getFullYear(), two(at.getMonth() + 1), two(at.getDate())].join('-');
+  return `${date} ${[at.getHours(), at.getMinutes(), at.getSeconds()].map(two).join(':')}`;
+}
+
+const CHUNK_BYTES = 1 << 16;
+const NEWLINE = 0x0a;
+
+/** Reads a file, or standard input, piece by piece: an audit log may be larger than memory. */
+async function* chunksOf(session: Session, file: string): AsyncGenerator<Buffer> {
+  if (file === '-') {
+    for (;;) {
+      const chunk = Buffer.alloc(CHUNK_BYTES);
+      const length = await session.streams.in.read(chunk);
+      if (length === 0) return;
+      yield chunk.subarray(0, length);
+    }
+  }
+  try {
+    await using handle = await open(file);
+    for (;;) {
+      const { bytesRead, buffer } = await handle.read(Buffer.alloc(CHUNK_BYTES));
+      if (bytesRead === 0) return;
+      yield buffer.subarray(0, bytesRead);
+    }
+  } catch (error) {
+    throw diskError(error, 'read', file);
+  }
+}
+
+/** Yields the lines that are not empty. */
+async function* linesOf(chunks: AsyncIterable<Buffer>): AsyncGenerator<string> {
+  let started: Buffer[] = [];
+  for await (const chunk of chunks) {
+    let from = 0;
+    for (let end = chunk.indexOf(NEWLINE); end !== -1; end = chunk.indexOf(NEWLINE, from)) {
+      const line = Buffer.concat([...started, chunk.subarray(from, end)]).toString();
+      started = [];
+      from = end + 1;
+      if (line.trim() !== '') yield line;
+    }
+    if (from < chunk.length) started.push(chunk.subarray(from));
+  }
+  const line = Buffer.concat(started).toString();
+  if (line.trim() !== '') yield line;
+}

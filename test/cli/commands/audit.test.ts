@@ -1,0 +1,92 @@
+import { appendFileSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { beforeAll, describe, expect, it } from 'vitest';
+import { runCommandLine } from '../../../src/cli/command-line.ts';
+import {
+  cleanUpAfterAll,
+  issueToken,
+  send,
+  setPolicy,
+  startServer,
+  temporaryDirectory,
+} from '../../servers/serving.ts';
+import { streamsDouble } from '../streams.double.ts';
+
+let file: string;
+const cleaning = cleanUpAfterAll();
+
+beforeAll(async () => {
+  file = join(temporaryDirectory(cleaning), 'audit.log');
+  const { address, token, directory } = await startServer({ auditFile: file }, cleaning);
+  await setPolicy(directory, 'none', 'path "x" { capabilities = ["read"] }');
+  const poor = await issueToken(directory, { policies: ['none'], display_name: 'ada' });
+  await send(address, 'POST', '/v1/transit/keys/orders', { token });
+  await send(address, 'POST', '/v1/transit/encrypt/orders', { token, body: { plaintext: 'aGk=' } });
+  await send(address, 'POST', '/v1/transit/decrypt/orders', { token: poor, body: { ciphertext: 'x' } });
+});
+
+async function shown(line: string, input = '') {
+  const streams = streamsDouble({ input });
+  const exitCode = await runCommandLine(['audit', 'show', ...line.split(' ')], streams, {});
+  const rows = streams.written.out
+    .split('\n')
+    .filter((row) => row !== '')
+    .map((row) => row.split('\t'));
+  return { exitCode, rows, err: streams.written.err };
+}
+
+describe('coffer audit show', () => {
+  it('prints each request once, with its caller and result, although changes are recorded twice', async () => {
+    const { exitCode, rows } = await shown(file);
+    expect(exitCode).toBe(0);
+    expect(rows.map(([, ...rest]) => rest)).toEqual([
+      [expect.any(String), 'update', 'transit/keys/orders', 'ok'],
+      [expect.any(String), 'update', 'transit/encrypt/orders', 'ok'],
+      ['token-ada', 'update', 'transit/decrypt/orders', 'permission denied'],
+    ]);
+    expect(rows.every(([time = '']) => !Number.isNaN(Date.parse(time)))).toBe(true);
+  });
+
+  it.each([
+    ['--user ada', ['transit/decrypt/orders']],
+    ['--user token-ada', ['transit/decrypt/orders']],
+    ['--user eve', []],
+    ['--path transit/keys/', ['transit/keys/orders']],
+    ['--failed', ['transit/decrypt/orders']],
+    ['--since yesterday --last 1', ['transit/decrypt/orders']],
+    ['--since 1h --last 0', ['transit/keys/orders', 'transit/encrypt/orders', 'transit/decrypt/orders']],
+    ['--until yesterday', []],
+    ['--until 2026-01-01', []],
+  ])('shows only what was asked for: %s', async (options, paths) => {
+    expect((await shown(`${file} ${options}`)).rows.map((row) => row[3])).toEqual(paths);
+  });
+
+  it('reads standard input, marks a request without a response, and warns of lines that are no records', async () => {
+    const [first = ''] = readFileSync(file, 'utf8').split('\n');
+    const { rows, err } = await shown('-', `${first}\nnonsense\n{"half": `);
+    expect(rows.map((row) => row[4])).toEqual(['no response']);
+    expect(err).toContain('2 lines are not audit records');
+  });
+
+  it('lets nothing that a client sent reach the terminal as a control sequence', async () => {
+    const hostile = join(temporaryDirectory(), 'hostile.log');
+    const request = { id: '1', operation: 'read', path: 'transit/\u001b[2Jkeys', remote_address: '' };
+    writeFileSync(hostile, '');
+    appendFileSync(hostile, `${JSON.stringify({ time: '2026-01-01T00:00:00Z', auth: {}, request })}\n`);
+    const streams = streamsDouble({ terminals: ['out', 'err'], columns: 120 });
+    await runCommandLine(['audit', 'show', hostile, '--no-color'], streams, {});
+    expect(streams.written.out).not.toContain('\u001b[2J');
+    expect(streams.written.out).toContain('no response');
+  });
+
+  it('names a file that cannot be read, and a time that cannot be understood', async () => {
+    expect(await shown('/nowhere/audit.log')).toMatchObject({
+      exitCode: 1,
+      err: expect.stringContaining('cannot read /nowhere/audit.log: no such file or directory'),
+    });
+    expect(await shown(`${file} --since soon`)).toMatchObject({
+      exitCode: 2,
+      err: expect.stringContaining('--since: invalid time "soon" (use a duration'),
+    });
+  });
+});
