@@ -7,7 +7,7 @@ import { tmpdir } from 'node:os';
 import { delimiter, join } from 'node:path';
 import type { Row } from './measure.ts';
 
-const NAMES = ['bao', 'age', 'age-keygen', 'minisign', 'openssl', 'sops', 'ssh-keygen'] as const;
+const NAMES = ['bao', 'age', 'age-keygen', 'fnox', 'minisign', 'openssl', 'sops', 'ssh-keygen'] as const;
 export type PeerName = (typeof NAMES)[number];
 
 const built = join(

@@ -6,6 +6,7 @@ import type { Row } from './measure.ts';
 
 const suites: Readonly<Record<string, () => Promise<{ run(): Promise<readonly Row[]> }>>> = {
   start: () => import('./start.ts'),
+  keyring: () => import('./keyring.ts'),
   operations: () => import('./operations.ts'),
   tags: () => import('./tags.ts'),
   tagged: () => import('./tagged.ts'),

@@ -44,6 +44,8 @@ const GROUPS: readonly (readonly [part: string, sources: readonly string[]])[] =
     ],
   ],
   ['coffer-files.cjs', ['src/cli/commands/envelope.ts', 'src/cli/commands/verify.ts']],
+  // The keyring of a repository, for programs that are started with its values.
+  ['coffer-keyring.cjs', ['src/cli/team/team-keys.ts', 'src/cli/team/keeping.ts']],
   // Commands that users type to see and change what a store has.
   [
     'coffer-everyday.cjs',

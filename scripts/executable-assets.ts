@@ -5,6 +5,9 @@
 import { execFileSync } from 'node:child_process';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { printBech32 } from '../src/transit/key-types/age/bech32.ts';
+import { SECRET_BYTES } from '../src/transit/key-types/age/kem.ts';
+import { x25519Kem } from '../src/transit/key-types/age/x25519.ts';
 import { PARTS } from './bundle.ts';
 import { LICENSES } from './licenses.ts';
 import { wrapped } from './single-executable.ts';
@@ -15,7 +18,7 @@ export type Assets = Readonly<Record<string, string>>;
 /** Code cache of the most frequent commands, which the main script requires, even if it is empty. */
 const FIRST = 'coffer.cjs.cache';
 /** Parts that have a code cache of the same name. */
-const CACHED = ['everyday', 'files', 'help', 'more', 'yaml'].map((name) => `coffer-${name}.cjs`);
+const CACHED = ['everyday', 'files', 'help', 'keyring', 'more', 'yaml'].map((name) => `coffer-${name}.cjs`);
 /**
  * Code caches of the same part for other commands, which need much code that the frequent ones do not. The main script
  * knows which commands use which.
@@ -79,6 +82,12 @@ export function assetsWithCaches(root: string, directory: string, licenseOfNode:
   writeFileSync(file, 'password: hunter2\nlist: [one, "two"]\n');
   cache('coffer-yaml.cjs', [['secrets', 'encrypt', file, '--key', 'aead']]);
   const verify = verification(directory, coffer);
+  // Without what this machine then remembers of a keyring, which makes other commands look for one.
+  environment['XDG_STATE_HOME'] = join(directory, 'state');
+  environment['COFFER_IDENTITY_FILE'] = join(directory, 'identity');
+  cache('coffer-keyring.cjs', [valuesOfKeyring(directory, environment, coffer)]);
+  delete environment['XDG_STATE_HOME'];
+  delete environment['COFFER_IDENTITY_FILE'];
   cache('coffer.cjs', [verify], OF_VERIFY);
   cache('coffer-files.cjs', [verify]);
   const caches = [FIRST, ...CACHED.map((part) => `${part}.cache`), OF_VERIFY];
@@ -107,6 +116,23 @@ function verification(directory: string, coffer: (...words: readonly string[]) =
   coffer('--quiet', 'sign', file, '--key', 'signing');
   coffer('--quiet', 'transit', 'keys', 'public', 'signing', '--format', 'ssh', '--out', publicKey);
   return ['verify', file, '--public-key', publicKey];
+}
+
+/** Returns a command that starts a program with values of a keyring, which is made with a fixed identity. */
+function valuesOfKeyring(
+  directory: string,
+  environment: NodeJS.ProcessEnv,
+  coffer: (...words: readonly string[]) => string,
+): readonly string[] {
+  const [repository, identity] = [join(directory, 'repository'), join(directory, 'identity')];
+  const file = join(repository, 'app.env');
+  execFileSync('git', ['init', '-q', repository], { env: environment });
+  const secret = printBech32(x25519Kem.identityPrefix, Buffer.alloc(SECRET_BYTES, 7)).toUpperCase();
+  writeFileSync(identity, `${secret}\n`, { mode: 0o600 });
+  writeFileSync(file, 'PASSWORD=hunter2\nexport NAME="two words"\n');
+  coffer('--quiet', 'team', 'init', repository, '--name', 'packer', '--key', 'app');
+  coffer('--quiet', 'secrets', 'encrypt', file, '--key', 'app');
+  return ['exec', '--file', file, '--', 'true'];
 }
 
 /**

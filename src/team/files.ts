@@ -17,7 +17,7 @@ import { type Fact, MAX_FACT_BYTES, NoFact, parseFact, pathOf, printFact } from 
 /** Reads and writes the directory of a keyring: facts, each in a file that is written once and never changed. */
 
 /** Git attributes that keep facts unchanged, whatever the rest of the repository sets. */
-export const ATTRIBUTES = '* -text -ident !eol !filter !merge !working-tree-encoding\n';
+const ATTRIBUTES = '* -text -ident !eol !filter !merge !working-tree-encoding\n';
 const IGNORED = '*.new\n';
 const OWN_FILES: ReadonlyMap<string, string> = new Map([
   ['.gitattributes', ATTRIBUTES],
@@ -39,7 +39,7 @@ export interface Loaded {
 }
 
 /** File from another commit. */
-export type MoreFile = readonly [path: string, bytes: Buffer];
+type MoreFile = readonly [path: string, bytes: Buffer];
 
 /**
  * Reads all facts.

@@ -84,6 +84,7 @@ export class TeamKeys {
     which: CountedVersions = 'believed',
   ): Promise<readonly ValueResult<string>[]> {
     const keyring = await this.#keyring(which === 'of-all-commits' ? 'merge' : 'read');
+    await this.#prepare(keyring, values);
     const texts = await each(values, async (value) => {
       const { text, version } = await this.#open(keyring, value);
       if (!version.isBelieved && which === 'believed') throw notBelieved(keyring, version, value);
@@ -99,6 +100,7 @@ export class TeamKeys {
     adoption: Adoption = 'ask',
   ): Promise<readonly ValueResult<SealedValue>[]> {
     const keyring = await this.#keyring('change');
+    await this.#prepare(keyring, values);
     return each(values, async (value) => {
       const { text, version } = await this.#open(keyring, value);
       const best = requireBest(keyring, value.value.key);
@@ -157,11 +159,16 @@ export class TeamKeys {
     return loadFacts(this.place.directory, more);
   }
 
+  async #prepare(keyring: TeamKeyring, values: readonly FoundValue[]): Promise<void> {
+    if (values.length < 2) return;
+    const keys = await this.#keysOf(keyring);
+    const all = values.map((value) => ({ value, versions: versionsOf(keyring, value) }));
+    await keys.prepare?.(all.filter(({ versions }) => versions.length > 0));
+  }
+
   async #open(keyring: TeamKeyring, found: FoundValue): Promise<OpenedValue> {
     const { key, version: number } = found.value;
-    const versions = (keyring.state.versions.get(key) ?? []).filter(
-      ({ fact }) => fact.version.number === number,
-    );
+    const versions = versionsOf(keyring, found);
     if (versions.length === 0) throw noSuchVersion(keyring, key, number);
     const keys = await this.#keysOf(keyring);
     const { opened, isKnown } = await keys.open(versions, found);
@@ -221,6 +228,10 @@ export class TeamKeys {
     await offerKeeping(this.#session, keyring, (await this.#agent) !== undefined);
   }
 }
+
+/** Returns the versions of the number that a value names, in the order in which they are tried. */
+const versionsOf = ({ state }: TeamKeyring, { value }: FoundValue): readonly JudgedVersion[] =>
+  (state.versions.get(value.key) ?? []).filter(({ fact }) => fact.version.number === value.version);
 
 const sealed = ({ version }: VersionFact, payload: string): SealedValue => ({
   mount: DEFAULT_MOUNT,

@@ -2,6 +2,7 @@ import type { KeyringConnection } from '../../client/keyring-agent.ts';
 import { wipe } from '../../ground/bytes.ts';
 import { conflict } from '../../ground/errors.ts';
 import { systemRandom } from '../../ground/random.ts';
+import type { SentOpening, ValueToOpen } from '../../service/agent/keyring-calls.ts';
 import { openWithAny, sealValue } from '../../team/cipher.ts';
 import type { VersionFact } from '../../team/fact.ts';
 import type { JudgedVersion } from '../../team/judge/judge.ts';
@@ -16,8 +17,16 @@ interface OpenedBytes {
   readonly bytes: Buffer;
 }
 
+/** Value, with the versions that it is tried with. */
+interface ValueAndVersions {
+  readonly versions: readonly JudgedVersion[];
+  readonly value: FoundValue;
+}
+
 /** Uses the key material of versions, wherever the root keys are. */
 export interface ValueKeys {
+  /** Called with the values that will be opened, so that they may be opened together. */
+  prepare?(values: readonly ValueAndVersions[]): Promise<void>;
   /**
    * Decrypts a value with each of several versions.
    * @returns what was opened, and whether there was the material of any version
@@ -93,26 +102,34 @@ export class OpenedValueKeys implements ValueKeys {
 export class KeptValueKeys implements ValueKeys {
   readonly #agent: KeyringConnection;
   readonly #otherwise: ValueKeys;
+  /** Answers to values that were opened together. */
+  readonly #answers = new Map<FoundValue, SentOpening>();
 
   constructor(agent: KeyringConnection, otherwise: ValueKeys) {
     this.#agent = agent;
     this.#otherwise = otherwise;
   }
 
-  open: ValueKeys['open'] = async (versions, found) => {
-    const { known, opened } = await this.#agent.open({
-      versions: versions.map(({ fact }) => fact.version),
-      name: found.name,
-      payload: found.value.payload,
-    });
+  async prepare(values: readonly ValueAndVersions[]): Promise<void> {
+    const answers = await this.#agent.open(values.map(sent));
+    for (const [index, { value }] of values.entries()) {
+      const answer = answers[index];
+      if (answer !== undefined) this.#answers.set(value, answer);
+    }
+  }
+
+  open: ValueKeys['open'] = async (versions, value) => {
+    const [answer] = [
+      this.#answers.get(value) ?? (await this.#agent.open([sent({ versions, value })])),
+    ].flat();
     // A version that is not valid asks for nobody's key.
-    const isLacking = versions.some(({ isValid }, at) => isValid && !known.includes(at));
-    if (isLacking) return this.#otherwise.open(versions, found);
-    const results = opened.flatMap(({ at, bytes }) => {
+    const isLacking = versions.some(({ isValid }, at) => isValid && answer?.known.includes(at) !== true);
+    if (answer === undefined || isLacking) return this.#otherwise.open(versions, value);
+    const opened = answer.opened.flatMap(({ at, bytes }) => {
       const version = versions[at];
       return version === undefined ? [] : [{ version, bytes: Buffer.from(bytes, 'base64') }];
     });
-    return { opened: results, isKnown: known.length > 0 };
+    return { opened, isKnown: answer.known.length > 0 };
   };
 
   async seal(version: VersionFact, values: readonly OpenValue[]): Promise<readonly string[]> {
@@ -120,3 +137,9 @@ export class KeptValueKeys implements ValueKeys {
     return payloads ?? this.#otherwise.seal(version, values);
   }
 }
+
+const sent = ({ versions, value }: ValueAndVersions): ValueToOpen => ({
+  versions: versions.map(({ fact }) => fact.version),
+  name: value.name,
+  payload: value.value.payload,
+});

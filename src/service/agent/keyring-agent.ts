@@ -13,6 +13,8 @@ import { Watchdog } from './watchdog.ts';
 /** Maximum interval between checks of the clocks, in milliseconds: one of them stops while the machine sleeps. */
 const TICK_MS = 5000;
 const SECOND_MS = 1000;
+/** Maximum number of versions whose material is kept: more than commands use. */
+const MOST_MATERIALS = 1000;
 
 interface KeyringAgentOptions {
   readonly handed: HandedKeyring;
@@ -31,6 +33,8 @@ export class KeyringAgent implements KeyringCalls {
   readonly #locked = Promise.withResolvers<void>();
   readonly #lifetime: Lifetime;
   readonly #watchdog = new Watchdog();
+  /** Material of versions that were used. */
+  readonly #materials = new Map<string, Buffer>();
   #tick: NodeJS.Timeout | undefined;
   #uses = 0;
   #isOver = false;
@@ -47,8 +51,12 @@ export class KeyringAgent implements KeyringCalls {
     return this.#locked.promise;
   }
 
-  async open({ versions, name, payload }: ValueToOpen): Promise<SentOpening> {
+  async open(values: readonly ValueToOpen[]): Promise<readonly SentOpening[]> {
     this.#use();
+    return Promise.all(values.map((value) => this.#opened(value)));
+  }
+
+  async #opened({ versions, name, payload }: ValueToOpen): Promise<SentOpening> {
     const { known, opened } = await openWithAny(versions, async (version) => this.#materialOf(version), {
       name,
       payload,
@@ -89,6 +97,7 @@ export class KeyringAgent implements KeyringCalls {
     if (this.#isOver) return;
     this.#isOver = true;
     clearTimeout(this.#tick);
+    this.#forgetMaterials();
     wipe(...this.#handed.roots.values());
     // The keys were in memory until here, so keep the watchdog running until now.
     this.#watchdog.stop();
@@ -96,8 +105,21 @@ export class KeyringAgent implements KeyringCalls {
   }
 
   #materialOf(version: VersionOfKey): Buffer | undefined {
-    const root = this.#handed.roots.get(version.under);
-    return root && openMaterial(root, this.#handed.store, version);
+    const { key, number, type, under, material: sealedMaterial } = version;
+    const mark = [key, number, type, under, sealedMaterial].join(' ');
+    const known = this.#materials.get(mark);
+    const root = this.#handed.roots.get(under);
+    if (known !== undefined || root === undefined) return known;
+    const material = openMaterial(root, this.#handed.store, version);
+    if (material === undefined) return undefined;
+    if (this.#materials.size === MOST_MATERIALS) this.#forgetMaterials();
+    this.#materials.set(mark, material);
+    return material;
+  }
+
+  #forgetMaterials(): void {
+    wipe(...this.#materials.values());
+    this.#materials.clear();
   }
 
   #use(): void {

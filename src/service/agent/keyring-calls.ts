@@ -43,8 +43,8 @@ export interface ValuesToSeal {
  * as a change of the team, needs the person's own key again.
  */
 export interface KeyringCalls {
-  /** Decrypts a value. */
-  open(value: ValueToOpen): Promise<SentOpening>;
+  /** Decrypts values. */
+  open(values: readonly ValueToOpen[]): Promise<readonly SentOpening[]>;
   /** Encrypts values; null if it has no root key that may be used for this version. */
   seal(values: ValuesToSeal): Promise<readonly string[] | null>;
   /** IDs of the cards whose keys opened the keyring. */
