@@ -1,4 +1,4 @@
-import { mkdirSync, readFileSync, rmSync, truncateSync, writeFileSync } from 'node:fs';
+import { cpSync, mkdirSync, readFileSync, rmSync, truncateSync, writeFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { Forger } from './team-forging.ts';
 import { fact, git, idOf, type Person, pull, push, save, team } from './team-people.ts';
@@ -67,6 +67,47 @@ describe('somebody who may push and has no key', () => {
     );
     const meant = await alice.place.spawned.run('exec --yes -f app.env -- true');
     expect(meant.stderr).not.toContain('but .coffer.yaml says');
+  });
+});
+
+describe('somebody who may push, and moves what is signed or encrypted', () => {
+  it('has no copy of a keyring used nearer to files, and no value under another name, key or version', async () => {
+    const { people, alice } = await team();
+    await alice.place.ok('team key add -q mail');
+    push(alice);
+    const eve = people.person('eve');
+    cpSync(eve.place.file('.coffer'), eve.place.file('sub/.coffer'), { recursive: true });
+    const payload = read(eve).trim().split(':').at(-1);
+    const moved = ['OTHER=coffer:app:v1', 'MAIL=coffer:mail:v1', 'DB=coffer:app:v2', 'DB=coffer:APP:v1'];
+    for (const [at, start] of moved.entries())
+      writeFileSync(eve.place.file(`${at}.env`), `${start}:${payload}\n`);
+    push(eve);
+    pull(alice);
+    for (const [at, start] of moved.entries())
+      expect((await alice.place.run(['secrets', 'get', `${at}.env`, start.split('=')[0] ?? ''])).stdout).toBe(
+        '',
+      );
+    expect(await alice.place.refused(['secrets', 'set', 'sub/x.env', 'A', 'b'], 4)).toContain(
+      'this keyring is not trusted on this machine yet',
+    );
+  });
+
+  it('has no pipeline accept a state whose pinned fact was altered, or one before it is missing', async () => {
+    const { people, alice } = await team('bob');
+    const identity = await alice.place.ok('team add ci -q --new');
+    push(alice);
+    const runner = people.person('runner');
+    const job = runner.place.with({ COFFER_IDENTITY: identity });
+    const pinned = fact(runner, 'members/ci.');
+    const text = readFileSync(pinned, 'utf8');
+    const signature = /^signature .*$/m.exec(readFileSync(fact(runner, 'store.'), 'utf8'))?.[0] ?? '';
+    writeFileSync(pinned, text.replace(/^signature .*$/m, signature));
+    expect(await job.refused('secrets get -q app.env DB', 4)).toContain('is not signed by alice');
+    writeFileSync(pinned, text);
+    rmSync(fact(runner, 'members/bob.'));
+    expect(await job.refused('secrets get -q app.env DB', 4)).toContain('facts before it are missing');
+    git(runner, 'checkout -q -- .');
+    expect(await job.ok('secrets get -q app.env DB')).toBe('s3cret');
   });
 });
 

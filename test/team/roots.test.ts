@@ -1,7 +1,8 @@
-import { generateKeyPairSync } from 'node:crypto';
+import { createHash, generateKeyPairSync, sign } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
 import { systemRandom } from '../../src/ground/random.ts';
 import { sshBlob } from '../../src/signatures/ssh-key.ts';
+import { sshSignatureBytes, sshSignatureOf, sshSignedData } from '../../src/signatures/ssh-signature.ts';
 import { type Fact, parseFact, pathOf, printFact, printMessage } from '../../src/team/fact.ts';
 import { type Judgement, judge } from '../../src/team/judge/judge.ts';
 import { sshLineOf } from '../../src/team/recipients.ts';
@@ -160,6 +161,26 @@ describe('the root keys of a keyring', () => {
     expect(openMaterial(root, 'other', { ...head, material })).toBeUndefined();
   });
 
+  it('stand in facts that no signature of the same key for another namespace signs, such as one of git', async () => {
+    const { privateKey, publicKey } = generateKeyPairSync('ed25519');
+    const { first } = await keyring();
+    const hash = createHash('sha512').update(first.message).digest();
+    const signatureFor = (namespace: string): string =>
+      sshSignatureBytes(
+        sshSignatureOf(
+          publicKey,
+          namespace,
+          'sha512',
+          sign(null, sshSignedData(namespace, 'sha512', hash), privateKey),
+        ),
+      ).toString('base64');
+    const isSigned = (namespace: string): boolean =>
+      signatureCheck()({ ...first, signature: signatureFor(namespace) }, sshLineOf(publicKey));
+    expect(['coffer-team', 'git', 'file', 'coffer-team ', 'COFFER-TEAM'].filter(isSigned)).toEqual([
+      'coffer-team',
+    ]);
+  });
+
   it('stand in facts whose signatures have one way to be written, by one key', async () => {
     const { first, facts } = await keyring();
     const bytes = Buffer.from(first.signature, 'base64');
@@ -169,9 +190,9 @@ describe('the root keys of a keyring', () => {
       Buffer.concat([bytes.subarray(0, -1), Buffer.from([(bytes.at(-1) ?? 0) ^ 1])]).toString('base64'),
       bytes.toString('base64url'),
     ];
-    const sign = first.card?.sign ?? '';
-    expect(signatureCheck()(first, sign)).toBe(true);
-    for (const signature of others) expect(signatureCheck()({ ...first, signature }, sign)).toBe(false);
+    const line = first.card?.sign ?? '';
+    expect(signatureCheck()(first, line)).toBe(true);
+    for (const signature of others) expect(signatureCheck()({ ...first, signature }, line)).toBe(false);
     expect(facts.size).toBe(1);
   });
 });
