@@ -56,9 +56,9 @@ export class HeadersInTrail {
     const known = name.toLowerCase();
     if (!NAME.test(known)) throw invalid(ownWords('that is not the name of a header'), { field: 'header' });
     if (!hmac && SECRET.includes(known)) {
-      throw invalid(`${known} holds credentials, which are not recorded in clear`, {
+      throw invalid(`${known} contains credentials: it can only be recorded as a hash`, {
         field: 'hmac',
-        hint: 'set hmac to true',
+        hint: 'use hmac=true',
       });
     }
     await this.#store.transact(async (tx) => {

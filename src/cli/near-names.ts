@@ -37,13 +37,24 @@ export async function withNearName(
   const said = `${known.message} ${known.hint ?? ''}`;
   const words = typedWords(invocation).filter(({ word }) => mentions(said, word));
   for (const typed of words) {
-    const choices = nearest(typed.word, typed.spec.choices ?? []);
+    const choices = choicesNear(typed.word, typed.spec.choices ?? []);
     if (choices.length > 0) return hinted(known, typed, choices);
     if (session === undefined || runner === undefined) continue;
     const names = await nearNames(session, invocation, runner, typed).catch(() => []);
     if (names.length > 0) return hinted(known, typed, names);
   }
   return known;
+}
+
+/** Minimum length of a beginning that a value is recognized by. */
+const LEAST_BEGINNING = 4;
+
+/** Returns the values that are near to a word; if there are none, the only one that begins with it. */
+function choicesNear(word: string, choices: readonly string[]): readonly string[] {
+  const near = nearest(word, choices);
+  if (near.length > 0 || word.length < LEAST_BEGINNING || choices.includes(word)) return near;
+  const begun = choices.filter((choice) => choice.startsWith(word));
+  return begun.length === 1 ? begun : [];
 }
 
 /** Replaces the hint; names the word if the message itself does not, e.g. `key not found`. */
@@ -97,18 +108,23 @@ async function nearNames(
 
 /**
  * Returns the existing names of a kind that are near to one.
+ * @param value further argument, which is returned if it is an existing name: both may have been exchanged
  * @returns empty if nothing is near, or if the caller may not list them
  */
 export async function existingNear(
   session: Session,
   runner: Runner,
   { kind, name }: NewName,
+  value?: string,
 ): Promise<readonly string[]> {
   const facts = RESOURCE_KINDS[kind];
   const listing = listingRunner(session, runner);
   if (listing === undefined) return [];
   const list = new NameList(listing, await loadOperation(facts.list), { ...facts, mount: undefined });
-  return namesNear(name, list).catch(() => []);
+  // NAME and VALUE may have been exchanged.
+  const near = await namesNear(name, list).catch(() => []);
+  if (near.length > 0 || value === undefined || value === '') return near;
+  return (await list.namesNear(value).catch(() => [])).filter((existing) => existing === value);
 }
 
 async function namesNear(word: string, list: NameList): Promise<readonly string[]> {

@@ -339,7 +339,7 @@ class Execution {
     if (made.length === 0 || !streams.in.isTerminal || !prompts.available()) return true;
     const { existingNear } = await import('./near-names.ts');
     for (const wanted of made) {
-      const near = await existingNear(this.#session, runner, wanted);
+      const near = await existingNear(this.#session, runner, wanted, this.#value);
       const question = `Create ${wanted.kind} ${wanted.name}? It does not exist; ${meantText(near)}`;
       if (near.length > 0 && !(await this.#session.confirmed(async () => question))) return false;
     }

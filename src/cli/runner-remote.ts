@@ -151,7 +151,7 @@ function withoutToken(error: unknown): unknown {
   if (!(error instanceof CofferError) || error.kind !== 'denied') return error;
   const { kind, message } = error;
   return new CofferError(kind, message, {
-    hint: 'no token given: use "coffer login", COFFER_TOKEN or --token-file',
+    hint: 'no token given: use "coffer login", COFFER_TOKEN or --token-file; the owner of the store creates the first one with "coffer token create", without COFFER_ADDR',
     cause: error,
   });
 }

@@ -170,7 +170,7 @@ const DENIED_HINT = { hint: 'check that the token is valid and that its policies
 const HINTS: Readonly<Partial<Record<ErrorKind, { readonly hint: string }>>> = {
   denied: DENIED_HINT,
   'too-large': {
-    hint: 'raise --max-request-size on the server, or use "coffer transit envelope encrypt", which sends no data',
+    hint: 'raise --max-request-size on the server, or use "coffer transit envelope encrypt", which encrypts on this machine and requests only a data key',
   },
 };
 

@@ -139,7 +139,7 @@ export const catalogue = {
   token: {
     create: entry('Create a token', one(tokenCreate, 'create')),
     list: entry('List tokens', one(tokenLookup, 'list')),
-    lookup: entry('Show a token', one(tokenLookup, 'lookup')),
+    lookup: entry("Show a token's policies, owner and expiry", one(tokenLookup, 'lookup')),
     renew: entry('Renew a token', one(tokenRenew, 'renew')),
     revoke: entry('Revoke a token and its child tokens', one(tokenRevoke, 'revoke')),
     'create-by-role': entry('Create a token from a token role', one(tokenCreate, 'createByRole')),

@@ -29,6 +29,7 @@ export async function listening(server: Server, place: ListenPlace): Promise<voi
     const path = 'socket' in place ? place.socket : undefined;
     throw unavailable(placed`cannot listen on ${nameOf(place)}: ${whyNot(error, path)}`, {
       field: path === undefined ? 'listen' : 'socket',
+      hint: hintOf(error, place),
       cause: error,
     });
   }
@@ -49,6 +50,14 @@ function whyNot(error: unknown, path: string | undefined): string {
   return WHY[code ?? ''] ?? code ?? 'unknown reason';
 }
 
+/** Suggests the next port if one is in use. */
+function hintOf(error: unknown, place: ListenPlace): string | undefined {
+  const isUsed = (error as NodeJS.ErrnoException).code === 'EADDRINUSE';
+  if (!isUsed || !('host' in place) || place.port === MAX_PORT) return undefined;
+  return `stop it, or use another port: --listen ${place.host}:${place.port + 1}`;
+}
+
+const MAX_PORT = 65_535;
 const NO_DIRECTORY = 'no such directory';
 const TOO_LONG = 'the path is too long for a socket';
 const WHY: Readonly<Record<string, string>> = {

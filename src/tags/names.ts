@@ -82,8 +82,11 @@ export function projectName(text: string, field?: string): string {
 }
 
 /** Creates the error for a name in use, with the exact text of HashiCorp's service. */
-export const nameTaken = (kind: string, name: string, field?: string): CofferError =>
-  exists(ownWords('Name has already been taken'), { field, hint: `${kind} "${name}" already exists` });
+export const nameTaken = (kind: string, name: string, field?: string, advice?: string): CofferError =>
+  exists(ownWords('Name has already been taken'), {
+    field,
+    hint: `${kind} "${name}" already exists${advice === undefined ? '' : `: ${advice}`}`,
+  });
 
 function checkLength(name: string, field: string | undefined): void {
   if (name === '') throw refused(ownWords("Name can't be blank"), 'use a name', field);

@@ -191,7 +191,7 @@ export class TagPool {
         const takenBy = await edit.tags.keyOf(name);
         if (takenBy === tag.key) return printTag(organization, tag);
         const other = takenBy === undefined ? undefined : await edit.tags.get(takenBy);
-        if (other !== undefined && !merge) throw nameTaken('a tag', name, field);
+        if (other !== undefined && !merge) throw nameTaken('a tag', name, field, 'merge them with --merge');
         const renamed = other === undefined ? { ...tag, name } : await edit.mergeTag(tag, other);
         if (other === undefined) await edit.tags.replace(tag, renamed);
         await edit.save();

@@ -169,7 +169,34 @@ describe('a word too many', () => {
       "too many arguments for 'read'. Expected 1 argument but got 2: orders, invoices",
       'see "coffer transit keys read --help"',
     ],
+    [
+      'transit encrypt orders 42 43',
+      "too many arguments for 'encrypt'. Expected 2 arguments but got 3: orders, 42, 43",
+      'quote a value that has spaces; see "coffer transit encrypt --help"',
+    ],
   ])('brings up --in where a file can be read: %s', async (line, message, hint) => {
+    expect(await refusalOf(line)).toMatchObject({ kind: 'invalid', message, hint });
+  });
+});
+
+describe('a missing argument', () => {
+  it.each([
+    [
+      'transit keys rotate',
+      "missing required argument 'NAME'",
+      'usage: coffer transit keys rotate NAME..., e.g. "coffer transit keys rotate orders"; see "coffer transit keys rotate --help"',
+    ],
+    [
+      'transit keys read',
+      "missing required argument 'NAME'",
+      'usage: coffer transit keys read NAME, e.g. "coffer transit keys read orders"; see "coffer transit keys read --help"',
+    ],
+    [
+      'transit encrypt',
+      "missing required argument 'NAME'",
+      'usage: coffer transit encrypt NAME [VALUE], e.g. "coffer transit encrypt orders --in card.txt --out card.enc"; see "coffer transit encrypt --help"',
+    ],
+  ])('brings up how the command is used: %s', async (line, message, hint) => {
     expect(await refusalOf(line)).toMatchObject({ kind: 'invalid', message, hint });
   });
 });

@@ -79,9 +79,55 @@ describe('a name that does not exist', () => {
   });
 });
 
+describe('a command on tags', () => {
+  it('names all tags that do not exist, with the command that creates them', async () => {
+    expect(await here.refused('tags attach x1 env:prod x2 --workspace billing-prod', 3)).toBe(
+      'coffer: tags "x1", "x2" not found (create them first with "coffer tags create x1 x2 --org acme")',
+    );
+  });
+
+  it('says the same of a missing organization, wherever it is missing', async () => {
+    const nowhere = here.with({ COFFER_ORG: '' });
+    const said =
+      'coffer: missing required value --org (use --org NAME or set COFFER_ORG; "coffer orgs list" lists them, "coffer orgs create NAME" creates one)';
+    expect(await nowhere.refused('workspaces list', 2)).toBe(said);
+    expect(await nowhere.refused('tags prune --unused --yes', 2)).toBe(said);
+  });
+
+  it('names the workspaces that are missing in words that can be read', async () => {
+    expect(await here.refused('tags attach env:prod', 2)).toContain(
+      '--workspace (workspaces, by ID; the command line also accepts names; run "coffer workspaces list"',
+    );
+  });
+
+  it('says what a rename did, how tags are merged, and that merging is final', async () => {
+    for (const line of ['tags create old-name taken', 'tags attach old-name --workspace billing-prod'])
+      await here.ok(line);
+    expect(await here.refused('tags rename old-name taken', 6)).toContain(
+      'a tag "taken" already exists: merge them with --merge',
+    );
+    expect((await typed(here, 'tags rename old-name new-name')).stderr).toBe(
+      'Renamed old-name to new-name, on 1 workspace now.\n',
+    );
+    expect((await typed(here, 'tags rename new-name taken --merge')).stderr).toBe(
+      'Merged new-name into taken, on 1 workspace now. This cannot be undone.\n',
+    );
+  });
+});
+
+describe('a key and a value in the wrong order', () => {
+  it('bring up the key before one is created that has the value for a name', async () => {
+    const { asked, exitCode } = await typed(here, 'transit encrypt 4242 orders', [false]);
+    expect(asked).toEqual(['Create key 4242? It does not exist; did you mean "orders"?']);
+    expect(exitCode).toBe(1);
+    await here.refused('transit keys read 4242', 3);
+  });
+});
+
 describe('a value that an option does not know', () => {
   it.each([
     ['transit keys create k --type rsa4096', '--type: unknown key type rsa4096 (did you mean "rsa-4096"?)'],
+    ['transit keys create k --type ed2551', '--type: unknown key type ed2551 (did you mean "ed25519"?)'],
     ['transit hmac orders x --algorithm sha2256', '(did you mean "sha2-256"?)'],
     ['transit keys list -o jsn', '--output: invalid value "jsn" (did you mean "json"?)'],
     ['auth enable useprass', '(did you mean "userpass"?)'],

@@ -9,7 +9,7 @@ describe('who is denied by a server', () => {
     const { place, stop } = await server.start();
     try {
       expect(await place.with({ COFFER_TOKEN: undefined }).refused('transit keys list', 4)).toBe(
-        'coffer: permission denied (no token given: use "coffer login", COFFER_TOKEN or --token-file)',
+        'coffer: permission denied (no token given: use "coffer login", COFFER_TOKEN or --token-file; the owner of the store creates the first one with "coffer token create", without COFFER_ADDR)',
       );
       expect(await place.with({ COFFER_TOKEN: 'wrong' }).refused('transit keys list', 4)).toBe(
         'coffer: permission denied (check that the token is valid and that its policies grant "list" on transit/keys)',

@@ -91,5 +91,7 @@ async function lastingRunner(session: Session): Promise<Runner> {
 
 function required(value: string | undefined, flag: string): string {
   if (value !== undefined) return value;
-  throw invalid(`missing required option --${flag}`);
+  throw invalid(`missing required option --${flag}`, {
+    hint: 'e.g. "coffer kms --socket /run/coffer/kms.sock --key NAME"',
+  });
 }

@@ -1,4 +1,4 @@
-import { invalid } from '../../ground/errors.ts';
+import { asCofferError, type CofferError, invalid, notFound } from '../../ground/errors.ts';
 import type { Operation, Runner } from '../../operations/declaration/operation.ts';
 import { counted, type ResourceDocument, type TagResource } from '../../operations/tags/documents.ts';
 import { attach as attachOperation, detach as detachOperation } from '../../operations/tags/relationships.ts';
@@ -90,15 +90,24 @@ async function onNamed(session: Session, given: Given, bulk: Bulk): Promise<numb
   const workspaces = textsOption(given.options, WORKSPACE);
   const tags = [...new Set(given.arguments)];
   const calls: { readonly tag: string; readonly raw: RawValues; readonly unchanged: number }[] = [];
+  const missing: { readonly tag: string; readonly error: unknown }[] = [];
   for (const tag of tags) {
     const typed = { tag_id: tag, data: workspaces };
-    const raw = (await bulk.operation.cli?.resolve?.(typed, runner)) ?? typed;
+    const raw = await resolved(bulk, typed, runner).catch((error: unknown) => {
+      // Only a missing tag has such a hint; every one of them is named.
+      if (asCofferError(error)?.hint?.includes(CREATE) !== true) throw error;
+      missing.push({ tag, error });
+      return typed;
+    });
+    if (missing.length > 0) continue;
     const isShown = session.streams.err.isTerminal && !session.settings.quiet;
     const unchanged = isShown
       ? await bulk.operation.cli?.unchanged?.(raw, await withPermission(session, runner))
       : undefined;
     calls.push({ tag, raw, unchanged: unchanged ?? 0 });
   }
+  const [first, ...further] = missing;
+  if (first !== undefined) throw further.length === 0 ? first.error : tagsNotFound(session, missing);
   const pieces = calls.map(({ raw }) => ({ count: 1, run: () => runner.run(bulk.operation, raw) }));
   await carryOut(session, 'tags', pieces);
   if (session.settings.format !== undefined) {
@@ -107,6 +116,19 @@ async function onNamed(session: Session, given: Given, bulk: Bulk): Promise<numb
   const total = new Set(workspaces).size;
   for (const { tag, unchanged } of calls) session.remark(saidOf(bulk, tag, total, unchanged));
   return DONE;
+}
+
+const CREATE = 'coffer tags create';
+
+const resolved = async (bulk: Bulk, typed: RawValues, runner: Runner): Promise<RawValues> =>
+  (await bulk.operation.cli?.resolve?.(typed, runner)) ?? typed;
+
+/** Returns the error for several tags that do not exist. */
+function tagsNotFound(session: Session, missing: readonly { readonly tag: string }[]): CofferError {
+  const names = missing.map(({ tag }) => tag);
+  return notFound(`tags ${names.map((name) => `"${name}"`).join(', ')} not found`, {
+    hint: `create them first with "${CREATE} ${names.join(' ')} --org ${organizationOf(session)}"`,
+  });
 }
 
 /** Changes one key after the other, once all of them are known to exist. */

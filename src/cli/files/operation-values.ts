@@ -112,8 +112,17 @@ export function checkTyped(
   return values;
 }
 
+/** Returns the error for commands on tags and workspaces if no organization is named. */
+export const missingOrganization = (): CofferError =>
+  invalid('missing required value --org', {
+    hint: 'use --org NAME or set COFFER_ORG; "coffer orgs list" lists them, "coffer orgs create NAME" creates one',
+  });
+
 function missing(label: string, { help, cli }: Param<unknown>): CofferError {
-  const meaning = `${help.charAt(0).toLowerCase()}${help.slice(1).replace(/\.$/, '')}`;
+  if (cli.refersTo === 'organization' && label === '--org') return missingOrganization();
+  // A word in capitals, such as ID, keeps them.
+  const first = /^[A-Z]{2}/.test(help) ? help.charAt(0) : help.charAt(0).toLowerCase();
+  const meaning = `${first}${help.slice(1).replace(/\.$/, '')}`;
   const otherwise = cli.environment === undefined ? '' : `; or set ${cli.environment}`;
   const list = cli.refersTo === undefined ? undefined : RESOURCE_KINDS[cli.refersTo].list;
   const listed = list === undefined ? '' : `; run "coffer ${list}" to list them`;

@@ -100,8 +100,16 @@ function usageMistake(
   const help = `see "${['coffer', ...path, '--help'].join(' ')}"`;
   if (error.code === 'commander.excessArguments') {
     const takesFiles = command?.options.some(({ flag }) => flag === IN) === true;
-    return invalid(first.replace(/\.$/, ''), { hint: takesFiles ? `name a file with --in; ${help}` : help });
+    const takesValue = command?.arguments.some(({ metavar }) => metavar === 'VALUE') === true;
+    const advice = takesValue
+      ? 'quote a value that has spaces; '
+      : takesFiles
+        ? 'name a file with --in; '
+        : '';
+    return invalid(first.replace(/\.$/, ''), { hint: advice + help });
   }
+  if (error.code === 'commander.missingArgument' && command !== undefined)
+    return invalid(first, { hint: `usage: ${usageOf(path, command)}; ${help}` });
   const [, word] = /^unknown option '-([a-z][a-z-]+)(?:=.*)?'$/.exec(first) ?? [];
   if (command?.options.some(({ flag }) => flag === word) === true)
     return invalid(first, { hint: `did you mean --${word}? ${help}` });
@@ -125,6 +133,18 @@ function usageMistake(
         )
       : nearest(option, flags).map((flag) => `--${flag}`);
   return invalid(first, { hint: meant.length === 0 ? help : `did you mean ${meant.join(' or ')}? ${help}` });
+}
+
+/** Formats the words of a command and its arguments, with its first example: `coffer transit keys create NAME`. */
+function usageOf(path: readonly string[], command: CommandSpec): string {
+  const words = command.arguments.map(({ metavar, required, many }) => {
+    const name = many ? `${metavar}...` : metavar;
+    return required ? name : `[${name}]`;
+  });
+  const usage = ['coffer', ...path, ...words].join(' ');
+  const [example] =
+    command.examples.find(([line]) => line.startsWith(['coffer', ...path, ''].join(' '))) ?? [];
+  return example === undefined || example.includes('\n') ? usage : `${usage}, e.g. "${example}"`;
 }
 
 /** Joins a hint, which may be a question, and a reference to the help. */

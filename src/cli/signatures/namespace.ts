@@ -20,6 +20,6 @@ export function namespaceIn(options: Given['options']): string {
   if (namespace !== '') return namespace;
   throw invalid('the namespace must not be empty', {
     field: `--${NAMESPACE}`,
-    hint: `omit it to use "${DEFAULT_NAMESPACE}", or name what the signature is for`,
+    hint: `omit --${NAMESPACE} for "${DEFAULT_NAMESPACE}", or give the purpose of the signature, e.g. "git"`,
   });
 }

@@ -1,11 +1,11 @@
-import { asCofferError, invalid } from '../../ground/errors.ts';
+import { asCofferError } from '../../ground/errors.ts';
 import { isObject } from '../../ground/objects.ts';
 import type { Runner } from '../../operations/declaration/operation.ts';
 import type { GatheredList, ListDocument } from '../../operations/json-api/pages.ts';
 import type { ProjectResource, TagResource, WorkspaceResource } from '../../operations/tags/documents.ts';
 import type { KeyValues } from '../../tag-files/tag-file.ts';
 import { everyPage } from '../every-page.ts';
-import type { RawValues } from '../files/operation-values.ts';
+import { missingOrganization, type RawValues } from '../files/operation-values.ts';
 import type { Session } from '../session.ts';
 
 /**
@@ -15,10 +15,7 @@ import type { Session } from '../session.ts';
 export function organizationOf(session: Session): string {
   const { organization } = session.settings;
   if (organization !== undefined) return organization;
-  throw invalid('no organization given', {
-    field: '--org',
-    hint: 'use --org NAME or set COFFER_ORG',
-  });
+  throw missingOrganization();
 }
 
 /** Object that keys are bound to. */

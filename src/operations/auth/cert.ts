@@ -33,7 +33,7 @@ import { roleName } from './names.ts';
 import { givenSettings, olderTokenParams, tokenSettingsParams } from './token-settings.ts';
 
 const name = roleName('Name of the role, lower case.');
-const listName = roleName('Name of the CRL, lower case.');
+const listName = roleName('Name of the certificate revocation list (CRL), in lower case.');
 
 const roomOf = async ({ core, mount }: MountCall): Promise<CertPorts> => ({
   store: core.store,

@@ -150,7 +150,7 @@ function readConditions(query: readonly (readonly [string, unknown])[]): unknown
   for (const [name, value] of query) {
     const [, index, part] = CONDITION.exec(name) ?? [];
     if (index === undefined || part === undefined) {
-      throw invalid(`${name} is not known`, {
+      throw invalid(`unknown parameter "${name}"`, {
         field: name,
         hint: 'write filter[tagged][0][key] and filter[tagged][0][value]',
       });

@@ -55,7 +55,7 @@ export function identifiers(kind: IdentifiedKind, spec: DocumentSpec) {
 
 /** Workspaces to which a tag is added, or from which it is removed. */
 export const workspaceIdentifiers = identifiers('workspace', {
-  help: 'IDs of the workspaces; the command line also accepts names.',
+  help: 'Workspaces, by ID; the command line also accepts names.',
   cli: { flag: 'workspace', metavar: 'WS', refersTo: 'workspace' },
 });
 

@@ -25,7 +25,11 @@ export function readDocument(operation: DeclaredDocument, body: unknown): JsonOb
   const data = isObject(body) ? body['data'] : undefined;
   if (data === undefined || data === null) throw invalid(ownWords('data is missing'), { field: '/data' });
   if (whole !== undefined) return { [whole[0]]: linkageOf(whole[1], data, '/data') };
-  if (!isObject(data)) throw invalid(ownWords('must be a resource object'), { field: '/data' });
+  if (!isObject(data))
+    throw invalid(ownWords('must be a resource object'), {
+      field: '/data',
+      hint: `use an object such as {"type": "${operation.resource}", "attributes": {…}}`,
+    });
   if (data['type'] !== operation.resource) {
     throw invalid(`type must be "${operation.resource}"`, { field: '/data/type' });
   }

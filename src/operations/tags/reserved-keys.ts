@@ -155,7 +155,10 @@ export const update = documentOperation({
   resource: 'reserved-tag-keys',
   params: {
     ...whichKey,
-    key: attribute('key', { help: 'New key.', cli: { flag: 'key', metavar: 'KEY' } }),
+    key: attribute('key', {
+      help: 'New name of the reserved tag key.',
+      cli: { flag: 'key', metavar: 'KEY' },
+    }),
     'disable-overrides': disableOverrides,
   },
   cli: {

@@ -1,3 +1,4 @@
+import type { JsonObject } from '../../ground/objects.ts';
 import { foldCase } from '../../tags/names.ts';
 import { tagNotFound } from '../../tags/organization.ts';
 import { documentOperation, type Outcome, type Runner } from '../declaration/operation.ts';
@@ -149,6 +150,16 @@ export const show = documentOperation({
   },
 });
 
+/** Formats the message of a renamed or merged tag, on all workspaces that have it now. */
+function renamedText(values: JsonObject, tag: TagResource | undefined): string {
+  const name = tag?.attributes.name ?? String(values['name']);
+  const from = values['tag_name'] === undefined ? 'the tag' : String(values['tag_name']);
+  const on = tag === undefined ? '' : `, on ${counted(tag.attributes['instance-count'], 'workspace')} now`;
+  return values['merge'] === true
+    ? `Merged ${from} into ${name}${on}. This cannot be undone.`
+    : `Renamed ${from} to ${name}${on}.`;
+}
+
 /**
  * Renames a tag. Coffer's extension: clients of this API can only recreate tags.
  * @see docs/decisions/0196
@@ -175,6 +186,8 @@ export const rename = documentOperation({
     resolve: nameBesideId('tag'),
     table: ({ data }) => tagTable({ data: [data] }),
     lines: ({ data }) => tagLines({ data: [data] }),
+    done: (values, document) =>
+      renamedText(values, (document as ResourceDocument<TagResource> | undefined)?.data),
     examples: [
       ['coffer tags rename env:prd env:prod --org acme', 'Rename a tag on all workspaces'],
       ['coffer tags rename env:prd env:prod --merge --org acme', 'Merge into the existing tag env:prod'],

@@ -232,6 +232,7 @@ export const list = documentOperation({
     resolve: idsFor({ [PROJECT]: 'project' }),
     examples: [
       ['coffer workspaces list --org acme', 'List the first 20'],
+      ["coffer workspaces list --without-tag '*' --org acme", 'List workspaces without any tag'],
       [
         'coffer workspaces list --tag env:prod --without-tag team:core --all --org acme',
         'List workspaces by tag',

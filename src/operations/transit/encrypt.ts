@@ -68,7 +68,7 @@ export const declaration = transitOperation({
       },
     }),
     convergent_encryption: flag({
-      help: 'Make the key convergent if it is created.',
+      help: 'If the key is created, make it convergent: equal plaintexts give equal ciphertexts.',
       default: false,
     }),
     no_create: flag({ help: 'Fail if the key does not exist, instead of creating it.', default: false }),

@@ -68,7 +68,8 @@ export async function keyViews(data: KeyData, { wide }: TerminalContext): Promis
     ['Type', data.parameter_set ? `${data.type} (${data.parameter_set})` : data.type],
     ['Latest version', String(data.latest_version)],
     ['Used for', usesOf(data)],
-    ['Allowed', allowedOf(data)],
+    ['Allowed', allowedOf(data) || undefined],
+    ['Not allowed', allowedOf(data) === '' ? 'deletion, export' : undefined],
     ['Tags', data.tags?.join(' ')],
     ['Derived', data.derived ? derivedText(data) : undefined],
     ['Rotated', data.auto_rotate_period > 0 ? `every ${data.auto_rotate_period}s` : undefined],
@@ -94,7 +95,7 @@ const allowedOf = (data: KeyData): string =>
     [data.deletion_allowed, 'deletion'],
     [data.exportable, 'export'],
     [data.allow_plaintext_backup, 'plaintext backup'],
-  ]) || 'neither deletion nor export';
+  ]);
 
 const derivedText = (data: KeyData): string =>
   data.convergent_encryption ? 'a key for each context, convergent' : 'a key for each context';

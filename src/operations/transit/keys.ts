@@ -250,7 +250,11 @@ export const configure = transitOperation({
     asksFor: (values) => leavings(values) !== '' || values['auto_trim'] === true,
     foresee: foreseeKey,
     confirm: async (values) => questions(values).join(' '),
-    done: (values, data) => `Updated key ${values['name']} (${data?.type})${changesIn(values)}.`,
+    done(values, data) {
+      const changes = changesIn(values);
+      if (changes === '') return `No setting given. No changes made to key ${values['name']}.`;
+      return `Updated key ${values['name']} (${data?.type})${changes}.`;
+    },
     examples: [
       [
         'coffer transit keys config orders --min-decryption-version 2',
@@ -299,7 +303,9 @@ export const rotate = transitOperation({
     table: keyTable,
     done: (values, data) =>
       `Rotated key ${values['name']} (${data?.type}) to version ${data?.latest_version}.` +
-      (data?.supports_encryption ? ` Rewrap old values with "coffer transit rewrap ${values['name']}".` : ''),
+      (data?.supports_encryption
+        ? ` Rewrap old values with "coffer transit rewrap ${values['name']} CIPHERTEXT", those in files with "coffer secrets rewrap FILE".`
+        : ''),
     examples: [
       ['coffer transit keys rotate orders', 'Encrypt new values with a new version'],
       ['coffer transit keys rotate releases --force', 'Rotate a signing key'],

@@ -158,7 +158,7 @@ export async function importedMaterial(
   if (readPublicKey === undefined) {
     throw unsupported(ownWords('provided type does not support public_key import'), {
       field: 'public_key',
-      hint: 'use the wrapped key as ciphertext',
+      hint: 'give the wrapped private key in "ciphertext" instead of "public_key"',
     });
   }
   if (derived) {
