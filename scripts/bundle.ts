@@ -45,7 +45,12 @@ const GROUPS: readonly (readonly [part: string, sources: readonly string[]])[] =
   ],
   ['coffer-files.cjs', ['src/cli/commands/envelope.ts', 'src/cli/commands/verify.ts']],
   // The keyring of a repository, for programs that are started with its values.
-  ['coffer-keyring.cjs', ['src/cli/team/team-keys.ts', 'src/cli/team/keeping.ts']],
+  [
+    'coffer-keyring.cjs',
+    ['src/cli/secret-files/last-rules.ts', 'src/cli/team/keeping.ts', 'src/cli/team/team-keys.ts'],
+  ],
+  // Opens what is encrypted to an SSH key: the conversion of its public half.
+  ['coffer-ed25519.cjs', ['node_modules/@noble/curves/ed25519.js']],
   // Commands that users type to see and change what a store has.
   [
     'coffer-everyday.cjs',
