@@ -59,6 +59,7 @@ const paths = () => import('./commands/paths.ts');
 const secretFiles = () => import('./commands/secret-files.ts');
 const secretValues = () => import('./commands/secret-values.ts');
 const secretCheck = () => import('./commands/secret-check.ts');
+const secretList = () => import('./commands/secret-list.ts');
 const secretInject = () => import('./commands/secret-inject.ts');
 const login = () => import('./commands/login.ts');
 const audit = () => import('./commands/audit.ts');
@@ -166,6 +167,7 @@ const secretCommands: Readonly<Record<string, Node>> = {
     decrypt: own('Decrypt values in files', secretFiles, 'decrypt'),
     rewrap: own('Re-encrypt values with the latest key versions', secretFiles, 'rewrap'),
     edit: own('Edit a file with encrypted values in your editor', edit, 'command'),
+    list: own('List the values of a file', secretList, 'command'),
     get: own('Print a value', secretValues, 'get'),
     set: own('Set a value', secretValues, 'set'),
     unset: own('Remove a value from a file', secretValues, 'unset'),

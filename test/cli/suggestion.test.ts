@@ -160,9 +160,9 @@ describe('an unknown command', () => {
 describe('a word too many', () => {
   it.each([
     [
-      'transit envelope encrypt orders dump.sql',
-      "too many arguments for 'encrypt'. Expected 1 argument but got 2: orders, dump.sql",
-      'name a file with --in; see "coffer transit envelope encrypt --help"',
+      'transit envelope decrypt orders dump.sql',
+      "too many arguments for 'decrypt'. Expected 1 argument but got 2: orders, dump.sql",
+      'name a file with --in; see "coffer transit envelope decrypt --help"',
     ],
     [
       'transit keys read orders invoices',

@@ -135,8 +135,13 @@ describe('a new member', () => {
     push(alice);
     pull(erin);
     const { stderr } = await alice.place.run('team');
-    expect(stderr).toContain(`ID for "coffer team trust": ${added.trust}\n`);
+    expect(stderr).toContain(`To trust this keyring elsewhere: coffer team trust ${added.trust}\n`);
     const { stderr: told } = await erin.place.run(['team', 'trust', added.trust]);
     expect(told).toContain('Members: alice (admin), erin.');
+    // Her machine does not know whom alice adds later, and vouches for nobody it does not know.
+    await alice.place.ok(['team', 'add', '-q', 'frank', people.person('frank').key]);
+    push(alice);
+    pull(erin);
+    expect((await erin.place.run('team')).stderr).not.toContain('coffer team trust');
   });
 });

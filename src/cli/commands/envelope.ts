@@ -22,8 +22,10 @@ import {
   once,
   rangeOf,
   rangeOptions,
+  refuseFileAsKey,
   severalOptions,
   withFileAsInput,
+  withFilesAsInput,
 } from '../envelope/options.ts';
 import { transferAll } from '../envelope/transfer.ts';
 import { namedPairs } from '../files/operation-values.ts';
@@ -39,6 +41,7 @@ export const encrypt: Command = {
       required: false,
       offers: 'key',
     },
+    { metavar: 'FILE', help: 'Files to read, as with --in.', required: false, offers: 'file', many: true },
   ],
   options: [
     inOption,
@@ -59,7 +62,7 @@ export const encrypt: Command = {
     'one by one and get the extension ".coffer". With --recipient, files are written in the age ' +
     'format with the extension ".age"; recipients decrypt them with "age -d" or Coffer.',
   examples: [
-    ['coffer transit envelope encrypt orders --in dump.sql --out dump.sql.coffer', 'Encrypt a file'],
+    ['coffer transit envelope encrypt orders dump.sql --out dump.sql.coffer', 'Encrypt a file'],
     ['pg_dump shop | coffer transit envelope encrypt orders > shop.coffer', 'Encrypt a stream'],
     [
       'coffer transit envelope encrypt orders --in backups --out-dir sealed',
@@ -70,9 +73,11 @@ export const encrypt: Command = {
       'Encrypt for the recipients in team.txt and the key "inbox"',
     ],
   ],
-  async run(session, given) {
+  async run(session, typed) {
+    const given = withFilesAsInput(typed);
     const { options } = given;
     const name = namedKey(given);
+    if (name !== undefined) refuseFileAsKey(session, name, given);
     if (isForOthers(options, name) || name === undefined) return encryptForOthers(session, options);
     const metadata = namedPairs('--metadata', textsOption(options, 'metadata'));
     const jobs = await jobsOf(session, options, envelopeNames);

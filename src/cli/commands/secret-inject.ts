@@ -1,5 +1,5 @@
 import { dirname, isAbsolute, join, normalize, resolve } from 'node:path';
-import { invalid, notFound } from '../../ground/errors.ts';
+import { invalid } from '../../ground/errors.ts';
 import { lineAt, placeOf, type ScalarPlace, type SecretFile } from '../../secret-files/format.ts';
 import { formatOf, MAX_FILE_BYTES } from '../../secret-files/formats.ts';
 import { valuesIn } from '../../secret-files/value.ts';
@@ -14,6 +14,7 @@ import { IN, outOptions } from '../parse/operation-spec.ts';
 import { liesBelow, refuseWayOut, topOf } from '../repository/files-of-others.ts';
 import { Files, formatIn, formatOption, Outcomes, printExactly } from '../secret-files/files.ts';
 import { refuseReadable, requireRules } from '../secret-files/left-readable.ts';
+import { missingValue } from '../secret-files/missing-value.ts';
 import { Rulebook } from '../secret-files/rulebook.ts';
 import { parsedFile, textOf } from '../secret-files/secret-file.ts';
 import { openFiles, type ReadFile } from '../secret-files/transform.ts';
@@ -193,7 +194,7 @@ async function valuesOf(
     const place = read && placeOf(read.file, reference.name);
     if (place !== undefined) wanted.set(reference, place);
     else if (read !== undefined) {
-      outcomes.failed(notFound(`${reference.where}: ${reference.file} has no value ${reference.name}`));
+      outcomes.failed(missingValue(read, reference.name, reference.where));
     }
   }
   const places = new Set(wanted.values());

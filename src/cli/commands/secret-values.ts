@@ -1,5 +1,5 @@
 import { utf8 } from '../../ground/bytes.ts';
-import { asCofferError, type CofferError, notFound } from '../../ground/errors.ts';
+import { asCofferError, type CofferError, invalid } from '../../ground/errors.ts';
 import { pathOf, placeOf, type ScalarPlace, type ScalarType } from '../../secret-files/format.ts';
 import { isSecret } from '../../secret-files/rules.ts';
 import { changedAlone, spliced } from '../../secret-files/splice.ts';
@@ -25,6 +25,7 @@ import {
   type RuledFile,
 } from '../secret-files/files.ts';
 import { consentToLess, requireRules } from '../secret-files/left-readable.ts';
+import { missingValue } from '../secret-files/missing-value.ts';
 import { Rulebook } from '../secret-files/rulebook.ts';
 import { replaceSecretFile } from '../secret-files/secret-file.ts';
 import { openFiles, type ReadFile, sealFiles } from '../secret-files/transform.ts';
@@ -74,7 +75,8 @@ export const set: Command = {
   details:
     'Replaces an existing value and keeps its key, or adds a new value, creating parents and the ' +
     'file as needed. Command-line arguments are visible to other users in the process list: enter ' +
-    'secrets at the prompt or pipe them in. One trailing newline is ignored.',
+    'secrets at the prompt or pipe them in. One trailing newline is ignored. Empty standard input is ' +
+    'an error: for an empty value, pass "".',
   examples: [
     ['coffer secrets set .env API_TOKEN', 'Prompt for the value'],
     ['coffer secrets set prod.yaml tls.key --in tls.key', 'Read the value from a file'],
@@ -96,6 +98,8 @@ export const set: Command = {
     const before = placeOf(read.file, name);
     const isPlain = !isKeyNamed && before?.sealed === undefined && staysPlain(read, name);
     const key = isPlain ? undefined : files.keyFor(session, read, before?.sealed ?? keyOfOthers(read));
+    // A name that the format cannot have is refused before the user is asked for the value.
+    if (before === undefined) changed(read, { name, value: 'value', before, type: undefined });
     const value = await valueFor(session, given, name);
     const type = before?.sealed === undefined ? before?.type : await typeOf(session, read, before);
     const file = changed(read, { name, value, before, type });
@@ -146,14 +150,10 @@ export const unset: Command = {
  * Returns the place of a value.
  * @throws `not-found` if the file does not have it
  */
-function found({ path, file }: ReadFile, name: string): ScalarPlace {
-  const place = placeOf(file, name);
+function found(read: ReadFile, name: string): ScalarPlace {
+  const place = placeOf(read.file, name);
   if (place !== undefined) return place;
-  const below = file.places.filter((other) => other.name.startsWith(`${name}.`)).map((other) => other.name);
-  const [example] = below;
-  throw notFound(`${path} has no value ${name}`, {
-    hint: example === undefined ? undefined : `it has nested values, e.g. ${example}`,
-  });
+  throw missingValue(read, name);
 }
 
 /** Returns the place of one encrypted value in the decrypted file. */
@@ -234,7 +234,15 @@ async function valueFor(
   const opened = openInput(session, source);
   if (opened === undefined || Buffer.isBuffer(opened)) return inputText(opened ?? Buffer.alloc(0), VALUE);
   try {
-    return inputText(opened.input.readAll(MAX_INPUT_BYTES), VALUE);
+    const bytes = opened.input.readAll(MAX_INPUT_BYTES);
+    // Usually a command before the pipe failed.
+    if (bytes.length === 0 && file === undefined) {
+      throw invalid(`standard input is empty: no value for ${name}`, {
+        field: VALUE,
+        hint: 'pass "" as VALUE to set an empty value',
+      });
+    }
+    return inputText(bytes, VALUE);
   } finally {
     opened.close();
   }

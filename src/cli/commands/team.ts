@@ -94,7 +94,7 @@ export const list: Command = {
     }));
     await printResult(
       session,
-      { members: rows, keys, trust: headsOf(state)[0] ?? state.store },
+      { members: rows, keys, trust: idToTrust(keyring) ?? null },
       {
         table: () => ({
           head: ['Name', 'Role', 'Card', 'Key', 'Added by'],
@@ -119,7 +119,8 @@ const isWaiting = (state: Judgement, { id }: Fact): boolean =>
 
 const shortKey = (key: string): string => (key.length > 40 ? `${key.slice(0, 28)}…${key.slice(-8)}` : key);
 
-function sayDue(session: Session, { state }: TeamKeyring): void {
+function sayDue(session: Session, keyring: TeamKeyring): void {
+  const { state } = keyring;
   const keys = keyNames(state);
   session.say(
     `Keys: ${keys.map((name) => `${name} v${bestVersion(state, name)?.version.number ?? '?'}`).join(', ') || 'none'}.`,
@@ -131,7 +132,17 @@ function sayDue(session: Session, { state }: TeamKeyring): void {
     );
   const isDue = state.believed.length === 0 || keys.some((name) => bestVersion(state, name) === undefined);
   if (isDue) session.say('Work is left from a merge or a removal. An admin must run "coffer team settle".');
-  session.say(`ID for "coffer team trust": ${spelled(headsOf(state)[0] ?? state.store)}`);
+  const id = idToTrust(keyring);
+  if (id !== undefined) session.say(`To trust this keyring elsewhere: coffer team trust ${spelled(id)}`);
+}
+
+/**
+ * Returns the ID with which others can trust the keyring; undefined if it would also vouch for members whom this machine
+ * does not know.
+ */
+function idToTrust({ state, card: own, remembered }: TeamKeyring): string | undefined {
+  const isVouchedFor = state.cards.every(({ id }) => id === own?.id || remembered.cards.has(id));
+  return isVouchedFor ? (headsOf(state)[0] ?? state.store) : undefined;
 }
 
 export const log: Command = {

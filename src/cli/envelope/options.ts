@@ -4,10 +4,11 @@ import { invalid } from '../../ground/errors.ts';
 import { context } from '../../operations/transit/parameters.ts';
 import type { ByteRange } from '../../transit/envelope/decrypt.ts';
 import type { ArgumentSpec, OptionSpec } from '../command.ts';
-import { type Given, numberOption, textOption } from '../given.ts';
+import { type Given, numberOption, textOption, textsOption } from '../given.ts';
 import { taking } from '../parse/everywhere.ts';
 import { forceOption, IN, optionsOf } from '../parse/operation-spec.ts';
 import type { Session } from '../session.ts';
+import { shellWord } from '../terminal/shell-word.ts';
 
 /** Options that several envelope commands have. */
 
@@ -65,6 +66,27 @@ export function withFileAsInput(session: Session, given: Given): Given {
   const isMeant = name.includes('/') || ENCRYPTED.test(name) || session.streams.in.isTerminal;
   if (!isMeant || statSync(name, { throwIfNoEntry: false })?.isFile() !== true) return given;
   return { arguments: [], options: new Map([...given.options, [IN, [name]]]) };
+}
+
+/** Takes the files after the key as values of `--in`. */
+export function withFilesAsInput({ arguments: [name, ...files], options }: Given): Given {
+  if (name === undefined || files.length === 0)
+    return { arguments: name === undefined ? [] : [name], options };
+  const named = [...textsOption(options, IN), ...files];
+  return { arguments: [name], options: new Map([...options, [IN, named]]) };
+}
+
+/**
+ * Refuses the name of a file in the place of the key to encrypt with, if the command would wait for the terminal.
+ * @throws `invalid`
+ */
+export function refuseFileAsKey({ streams }: Session, name: string, { options }: Given): void {
+  if (options.has(IN) || !streams.in.isTerminal) return;
+  if (statSync(name, { throwIfNoEntry: false })?.isFile() !== true) return;
+  throw invalid(`no key given to encrypt ${name} with`, {
+    field: 'NAME',
+    hint: `run "coffer transit envelope encrypt KEY ${shellWord(name)}"; if ${name} is a key, use --in - for standard input`,
+  });
 }
 
 export const contextOptions: readonly OptionSpec[] = optionsOf('context', context);

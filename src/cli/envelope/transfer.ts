@@ -106,7 +106,7 @@ async function runJob(request: FileTransfer, job: FileJob, progress: TransferPro
   try {
     if (file === undefined) announceStandardInput(session);
     const input = file ?? session.streams.in;
-    const told = await writing(request, job, counts, (sink) =>
+    const told = await writing(request, job, { counts, progress }, (sink) =>
       request.transfer({
         source: sourceOf(input, job),
         file: file?.bytes === undefined ? undefined : { ...file, size: file.bytes },
@@ -146,7 +146,7 @@ function sourceOf(input: Input, { to }: FileJob): ByteSource {
 async function writing<T>(
   request: FileTransfer,
   { to }: FileJob,
-  counts: { written: number },
+  { counts, progress }: { readonly counts: { written: number }; readonly progress: TransferProgress },
   work: (sink: ByteSink) => Promise<T>,
 ): Promise<T> {
   const counted = (sink: ByteSink): ByteSink => ({
@@ -161,7 +161,7 @@ async function writing<T>(
       },
     },
   });
-  if (to === undefined) return work(counted(standardSink(request)));
+  if (to === undefined) return work(counted(standardSink(request, progress)));
   if (request.options.has(OUT_DIR)) makeHome(to.path);
   const out = openOutFile(to);
   try {
@@ -186,25 +186,39 @@ function makeHome(file: string): void {
   }
 }
 
-function standardSink({ session, options, mayBeText }: FileTransfer): ByteSink {
+function standardSink({ session, options, mayBeText }: FileTransfer, progress: TransferProgress): ByteSink {
   const { out } = session.streams;
   const asItIs = !out.isTerminal || session.settings.format === 'raw' || textOption(options, OUT) === '-';
-  if (asItIs) return { write: (bytes) => out.writeLater(bytes), file: out.file };
+  if (asItIs) {
+    return {
+      write(bytes) {
+        // A program that reads the data may write to the same terminal.
+        progress.end();
+        return out.writeLater(bytes);
+      },
+      file: out.file,
+    };
+  }
   if (!mayBeText) throw binaryRefused();
   return screen(out);
 }
 
-function report({ session, done }: FileTransfer, results: readonly JobResult[]): void {
+function report({ session, done, options }: FileTransfer, results: readonly JobResult[]): void {
   if (session.settings.format === 'json') {
     session.streams.out.write(jsonText({ files: results }, session.streams.out.isTerminal));
     return;
   }
   const isShown = results.some(({ out }) => out === '-') && session.streams.out.isTerminal;
   if (results.length === 0 || isShown) return;
-  const bytes = results.reduce((sum, result) => sum + result.bytes_read, 0);
+  // The size of the plaintext, which is always the smaller one.
+  const size = sizeText(
+    results.reduce((sum, { bytes_read, bytes_written }) => sum + Math.min(bytes_read, bytes_written), 0),
+  );
   const [only] = results;
-  const what = results.length === 1 && only !== undefined ? nameOf(only.in) : `${results.length} files`;
-  session.remark(`${done} ${what}, ${sizeText(bytes)}.`);
+  const isOne = results.length === 1 && only !== undefined;
+  const what = isOne ? nameOf(only.in) : `${results.length} files`;
+  const to = isOne ? only.out : (textOption(options, OUT_DIR) ?? '-');
+  session.remark(to === '-' ? `${done} ${what}, ${size}.` : `${done} ${what} to ${to} (${size}).`);
 }
 
 const nameOf = (path: string): string => (path === '-' ? 'standard input' : path);

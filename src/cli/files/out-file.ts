@@ -85,9 +85,8 @@ export async function mayReplace(
   if (first === undefined) return false;
   if (!session.prompts.available()) throw alreadyThere(first);
   const what = others.length === 0 ? first : `${first} and ${others.length} more`;
-  const isMeant = await session.confirmed(
-    async () => `Overwrite ${what}? Its current contents will be lost.`,
-  );
+  // The error says that nothing was done.
+  const isMeant = await session.prompts.confirm(`Overwrite ${what}? Its current contents will be lost.`);
   if (!isMeant) throw alreadyThere(first);
   return true;
 }

@@ -52,7 +52,6 @@ const ELSEWHERE: ReadonlyMap<string, readonly string[]> = new Map([
   ['ping', ['health']],
   ['secrets disable', ['mounts remove']],
   ['secrets move', ['mounts move']],
-  ['secrets list', ['mounts list']],
   ['workspaces tags', ['tags of']],
 ]);
 

@@ -3,6 +3,8 @@ import type { Session } from '../session.ts';
 
 const BAR_WIDTH = 24;
 const REDRAW_MS = 100;
+/** Size in bytes below which a transfer has no progress line: it would only flash up. */
+const LEAST_BYTES = 2 ** 20;
 const ERASE_LINE = '\r\x1b[K';
 
 /**
@@ -132,6 +134,7 @@ export class TransferProgress extends ProgressLine {
 
   add(bytes: number): void {
     this.#bytes += bytes;
+    if ((this.#totalBytes ?? this.#bytes) < LEAST_BYTES) return;
     this.draw(() => transferText(this.#bytes, this.#totalBytes, (elapsedMs() - this.#startedAt) / 1000));
   }
 }

@@ -1,0 +1,78 @@
+import { existsSync, readFileSync, writeFileSync } from 'node:fs';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { emptyPlace, MASTER_KEY, type Place, removePlace } from './harness.ts';
+import { canUseTerminals, onTerminal } from './terminal.ts';
+
+let here: Place;
+const write = (name: string, text: string): void => writeFileSync(here.file(name), text);
+
+beforeAll(async () => {
+  here = emptyPlace({ COFFER_MASTER_KEY: MASTER_KEY });
+  await here.ok('init -q');
+  await here.ok('transit keys create -q orders');
+  write('report.txt', 'in the black');
+  write('other.txt', 'in the red');
+});
+afterAll(() => removePlace(here));
+
+describe('files after the key to encrypt with', () => {
+  it('are read as those of --in are', async () => {
+    await here.ok('transit envelope encrypt orders report.txt --out one.coffer');
+    expect(await here.ok('transit envelope decrypt one.coffer')).toBe('in the black');
+    await here.ok('transit envelope encrypt orders report.txt other.txt --out-dir sealed');
+    expect(await here.ok('transit envelope decrypt --in sealed/other.txt.coffer')).toBe('in the red');
+    await here.ok('transit envelope encrypt orders other.txt --in report.txt --out-dir both');
+    expect(existsSync(here.file('both/report.txt.coffer'))).toBe(true);
+  });
+
+  it('are not what a name means that comes first, where data is piped in', async () => {
+    write('orders', 'a file named like the key');
+    const { stdout } = await here.shell(
+      'printf piped | coffer transit envelope encrypt orders | coffer transit envelope decrypt',
+    );
+    expect(stdout).toBe('piped');
+  });
+});
+
+describe.runIf(canUseTerminals)('on a terminal', () => {
+  it('the result of an encryption is named, with the size of the plaintext', () => {
+    const beside = onTerminal(here, 'coffer transit envelope encrypt orders report.txt');
+    expect(beside.text).toContain('Encrypted report.txt to report.txt.coffer (12 bytes).');
+    const named = onTerminal(here, 'coffer transit envelope decrypt report.txt.coffer --out again');
+    expect(named.text).toContain('Decrypted report.txt.coffer to again (12 bytes).');
+    const several = onTerminal(
+      here,
+      'coffer transit envelope encrypt orders report.txt other.txt --out-dir all',
+    );
+    expect(several.text).toContain('Encrypted 2 files to all (22 bytes).');
+  });
+
+  it('a file in the place of the key is refused with the command that encrypts it, and nothing is read', () => {
+    const { text, exitCode } = onTerminal(here, 'coffer transit envelope encrypt report.txt');
+    expect(exitCode).toBe(2);
+    expect(text.replace(/\s+/g, ' ')).toContain('run "coffer transit envelope encrypt KEY report.txt"');
+    expect(text).not.toContain('Reading from standard input');
+  });
+
+  it('a small file has no progress line, which could be left beside what a pipe shows', async () => {
+    await here.ok('transit envelope encrypt orders report.txt --out small.coffer --force');
+    const { screen, text } = onTerminal(here, 'coffer transit envelope decrypt small.coffer | cat');
+    expect(text).toContain('in the black');
+    expect(screen).not.toMatch(/left|KiB\/s/);
+  });
+
+  it('a no to overwriting is answered once', () => {
+    write('kept', 'precious');
+    const { text, exitCode } = onTerminal(
+      here,
+      'coffer transit envelope encrypt orders report.txt --out kept',
+      {
+        steps: [['Overwrite kept', 'n\r']],
+      },
+    );
+    expect(exitCode).toBe(6);
+    expect(text).toContain('kept already exists');
+    expect(text).not.toContain('No changes made');
+    expect(readFileSync(here.file('kept'), 'utf8')).toBe('precious');
+  });
+});
