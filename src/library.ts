@@ -8,7 +8,7 @@ import {
 } from './operations/catalogue.ts';
 import { openCore } from './operations/core.ts';
 import { type Operation, type Runner, resultOf } from './operations/declaration/operation.ts';
-import type { InputOf, Params, SuggestedWords } from './operations/declaration/params.ts';
+import { flagOf, type InputOf, type Params, type SuggestedWords } from './operations/declaration/params.ts';
 import { ownerRunner } from './operations/runner.ts';
 import { parseMasterKey } from './store/master-key.ts';
 import { openStore as openSealedStore } from './store/open.ts';
@@ -85,7 +85,7 @@ export interface OpenOptions {
 export async function openStore(options: OpenOptions): Promise<Coffer> {
   if (typeof options.location !== 'string') throw noLocation(options);
   const opening = openSealedStore({ location: options.location, credentials: credentialsOf(options) });
-  const store = await opening.catch(inOwnWords);
+  const store = await opening.catch((error: unknown) => inOwnWords(error));
   const runner = ownerRunner(openCore(store));
   return { ...(functionsOf(catalogue, runner) as Functions<Catalogue>), close: () => runner.close() };
 }
@@ -99,17 +99,79 @@ const OWN_WORDS: readonly (readonly [RegExp, string])[] = [
   [/^use --org NAME or set COFFER_ORG, or /, ''],
 ];
 
+/** Command in quotes, with the verb before it, and an option alone. */
+const COMMAND = /(\brun )?"coffer ([^"]+)"/g;
+const OPTION = /--([a-z][a-z-]*)(?: ([a-z\d][\w.-]*))?/g;
+const WORDS = /'[^']*'|\S+/g;
+
 /**
- * Rethrows an error with its hint in the words of a program, which has parameters and no options.
+ * Rethrows an error with its hint in the words of a program, which calls functions with parameters. Commands that are
+ * no function, such as `coffer doctor`, are left as they are: someone has to run them.
+ * @param params parameters of the function that was called
  * @throws the error
  */
-function inOwnWords(error: unknown): never {
+async function inOwnWords(error: unknown, params: Params = {}): Promise<never> {
   const known = asCofferError(error);
   if (known?.hint === undefined) throw error;
-  const hint = OWN_WORDS.reduce((text, [words, own]) => text.replace(words, own), known.hint);
+  const plain = OWN_WORDS.reduce((text, [words, own]) => text.replace(words, own), known.hint);
+  const calls = new Map<string, string | undefined>();
+  for (const [, , line = ''] of plain.matchAll(COMMAND)) calls.set(line, await callsFor(line));
+  const hint = plain
+    .replace(COMMAND, (whole, run: string | undefined, line: string) => {
+      const call = calls.get(line);
+      return call === undefined ? whole : `${run === undefined ? '' : 'call '}${call}`;
+    })
+    .replace(
+      OPTION,
+      (whole, flag: string, value: string | undefined) => settingOf(params, flag, value) ?? whole,
+    );
   if (hint === known.hint) throw error;
   const { kind, field, cause, isGone, texts } = known;
   throw new CofferError(kind, texts.message, { field, hint, cause, isGone: isGone || undefined });
+}
+
+/** Returns the function calls for the commands of a line; undefined if one of them is no function. */
+async function callsFor(line: string): Promise<string | undefined> {
+  const commands = line.split(' | coffer ');
+  const calls = await Promise.all(commands.map(callFor));
+  if (calls.some((call) => call === undefined)) return undefined;
+  // What a pipe passes on is not in the command.
+  return commands.length === 1 ? calls[0] : calls.map((call) => call?.replace(/\(.*/, '')).join(' and ');
+}
+
+/** Returns the function call for a command: `transit.keys.config({ name: 'orders', deletion_allowed: true })`. */
+async function callFor(command: string): Promise<string | undefined> {
+  const words = (command.match(WORDS) ?? []).map((word) => word.replace(/^'(.*)'$/, '$1'));
+  let node: CatalogueBranch | CatalogueEntry<Operation> = catalogue;
+  const path: string[] = [];
+  while (!isEntry(node)) {
+    const word: string = words.shift() ?? '';
+    const next: CatalogueBranch | CatalogueEntry<Operation> | undefined = node[word];
+    if (next === undefined) return undefined;
+    path.push(camel(word));
+    node = next;
+  }
+  const { params } = (await node.load()).declaration;
+  const positional = Object.keys(params).filter((name) => params[name]?.cli.positional);
+  const settings: string[] = [];
+  for (let word = words.shift(); word !== undefined; word = words.shift()) {
+    const value = word.startsWith('--') && !words[0]?.startsWith('--') ? words[0] : undefined;
+    const setting = word.startsWith('--')
+      ? settingOf(params, word.slice(2), value)
+      : `${positional.shift()}: '${word}'`;
+    if (word.startsWith('--') && setting?.endsWith(`'${value}'`)) words.shift();
+    if (setting !== undefined) settings.push(setting);
+  }
+  return `${path.join('.')}(${settings.length === 0 ? '' : `{ ${settings.join(', ')} }`})`;
+}
+
+/** Returns the parameter that an option stands for, with its value; undefined if there is none. */
+function settingOf(params: Params, flag: string, value?: string): string | undefined {
+  const [name, param] = Object.entries(params).find(([name, param]) => flagOf(name, param) === flag) ?? [];
+  if (name === undefined || param === undefined) return undefined;
+  const key = /^\w+$/.test(name) ? name : `'${name}'`;
+  if (param.schema.type === 'boolean') return `${key}: true`;
+  return value === undefined ? key : `${key}: '${value}'`;
 }
 
 const noLocation = (options: object): CofferError =>
@@ -149,6 +211,7 @@ function functionOf(entry: CatalogueEntry<Operation>, runner: Runner) {
     declaration ??= (await entry.load()).declaration;
     const { mount, ...raw } = input;
     const work = runner.run(declaration, raw, mount === undefined ? undefined : String(mount));
-    return resultOf(await work.catch(inOwnWords));
+    const { params } = declaration;
+    return resultOf(await work.catch((error: unknown) => inOwnWords(error, params)));
   };
 }

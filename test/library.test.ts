@@ -60,6 +60,26 @@ describe('the library', () => {
     });
   });
 
+  it('names its own functions in its hints', async () => {
+    await coffer.transit.keys.create({ name: 'hinted' });
+    const { keys } = coffer.transit;
+    const [one, two] = ['hinted', 'none'];
+    const hints = await Promise.all(
+      [
+        keys.delete({ name: one }),
+        keys.export({ key_type: 'encryption-key', name: one }),
+        keys.read({ name: two }),
+        coffer.mounts.read({ path: 'nothing' }),
+      ].map((work) => work.catch((error: unknown) => error instanceof CofferError && error.hint)),
+    );
+    expect(hints).toEqual([
+      "call transit.keys.config({ name: 'hinted', deletion_allowed: true }) first",
+      "call transit.keys.config({ name: 'hinted', exportable: true }) first; this cannot be undone",
+      'no key "none"; call transit.keys.list() to list the keys',
+      expect.stringContaining('mounts.list()'),
+    ]);
+  });
+
   it('prints of an error that nobody catches what helps, and no more', async () => {
     const error: unknown = await coffer.transit.keys
       .read({ name: 'none' })

@@ -8,7 +8,7 @@ import type { Store } from '../../store/store.ts';
 import type { Dialect } from '../../transit/engine.ts';
 import type { Command } from '../command.ts';
 import { DONE } from '../exit-codes.ts';
-import type { Given } from '../given.ts';
+import { type Given, textOption } from '../given.ts';
 import { dialectOf, dialectOption } from '../parse/dialect-option.ts';
 import { IF_MISSING, ifMissing } from '../parse/operation-spec.ts';
 import {
@@ -87,11 +87,14 @@ async function make(
 async function slotsOf(session: Session, options: Given['options']): Promise<readonly PlannedSlot[]> {
   const planned = await plannedSlots(session, options, true);
   if (planned.some(({ request }) => request.kind !== 'shares')) return planned;
+  // With shares, the label is theirs.
+  const label = planned.length === 0 ? textOption(options, 'label') : undefined;
+  const labelled = label === undefined ? {} : { label };
   const given = environmentSlot(session.environment);
-  if (given !== undefined) return [{ request: given }, ...planned];
+  if (given !== undefined) return [{ request: { ...given, ...labelled } }, ...planned];
   if (planned.length > 0 && !session.prompts.available()) return planned;
   const passphrase = await newPassphrase(session, true);
-  return [{ request: { kind: 'passphrase', passphrase } }, ...planned];
+  return [{ request: { kind: 'passphrase', passphrase, ...labelled } }, ...planned];
 }
 
 function saying(directory: string, { slots }: InitResult): string {

@@ -17,6 +17,7 @@ import type { OptionValue } from '../given.ts';
 import { EVERYWHERE_HEADING, helpPage, ONLY_NAMED } from '../terminal/help-page.ts';
 import type { Streams } from '../terminal/streams.ts';
 import { formats } from '../topics/formats.ts';
+import { wrapped } from '../wrap.ts';
 import { everywhereBeside, everywhereOptions, invocation } from './everywhere.ts';
 import { withNotes } from './notes.ts';
 import { IN } from './operation-spec.ts';
@@ -190,7 +191,7 @@ class Building {
       .helpOption('-h, --help', 'Show help.')
       .version(`coffer ${version}`, '-V, --version', 'Show the version.');
     this.#fillGroup(program, tree, []);
-    program.addHelpText('after', MORE);
+    program.addHelpText('after', () => moreText(this.#streams.out.columns));
     return program;
   }
 
@@ -301,6 +302,13 @@ function examplesText({ examples }: Pick<CommandSpec, 'examples'>): string {
   return `\nExamples:\n${lines.join('\n\n')}\n`;
 }
 
-const MORE = `
-More: coffer COMMAND --help, coffer help options, environment, exit-codes,
-  ${formats.map(({ name }) => name).join(', ')}`;
+/** Indent and maximum width of the last lines of the first page. */
+const MORE_INDENT = '  ';
+const MORE_COLUMNS = 78;
+
+const moreText = (columns: number): string => {
+  const width = Math.min(columns, MORE_COLUMNS) - MORE_INDENT.length;
+  return `\n${wrapped(MORE, width, 0).replaceAll('\n', `\n${MORE_INDENT}`)}`;
+};
+
+const MORE = `More: coffer COMMAND --help, coffer help options, environment, exit-codes, ${formats.map(({ name }) => name).join(', ')}`;

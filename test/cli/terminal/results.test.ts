@@ -311,3 +311,29 @@ describe('what a command that creates or changes something prints', () => {
     expect((await shown('transit keys delete json1 json2 --yes', 200)).exitCode).not.toBe(0);
   });
 });
+
+describe('the help of a narrow terminal', () => {
+  it.each([60, 80])('has no prose wider than %i columns', async (columns) => {
+    for (const line of ['--help', 'transit --help', 'transit keys --help', 'help options']) {
+      const { out } = await shown(line, columns);
+      const prose = out.split('\nExamples:')[0]?.split('\n') ?? [];
+      const end = out.split('\n').filter((text) => /^More:|-format\b/.test(text));
+      expect([...prose, ...end].filter((text) => text.length > columns && /\S +\S+ +\S/.test(text))).toEqual(
+        [],
+      );
+    }
+  });
+});
+
+describe('the label of a new store', () => {
+  it.each([
+    ['the slot for the secret in the environment', '', 'raw'],
+    ['the shares, if there are some', ' --shares 3 --threshold 2', 'shares'],
+  ])('is that of %s', async (_, options, kind) => {
+    const store = join(directory, `labelled-${kind}`);
+    expect((await shown(`init --store ${store} --label laptop${options}`)).exitCode).toBe(0);
+    const { out } = await shown(`slots list --store ${store} -o json`);
+    const slots = JSON.parse(out) as { kind: string; label?: string }[];
+    expect(slots.filter(({ label }) => label === 'laptop').map((slot) => slot.kind)).toEqual([kind]);
+  });
+});
