@@ -107,7 +107,7 @@ describe('the agent of a keyring', () => {
     await bobs.ok('lock');
   });
 
-  it('ends when its time is up, and with a signal', async () => {
+  it.runIf(isLong)('ends when its time is up, and with a signal', async () => {
     const { bob, bobs, openings } = await withAgent();
     const pids = (): readonly number[] =>
       agentsOf({ directory: join(bob.home, '..') } as Place).map(({ pid }) => pid);
@@ -133,16 +133,19 @@ describe('the agent of a keyring', () => {
     await vi.waitUntil(() => isGone(pid), WITHIN);
   });
 
-  it.runIf(canUseTerminals)('is offered once on a terminal, where a no holds for the session', async () => {
-    const { bobs, openings } = await withAgent();
-    const twice = 'coffer secrets get app.env DB && coffer secrets get app.env DB';
-    const no = onTerminal(bobs, twice, { steps: [['Keep the keyring unlocked', '\n']] });
-    expect([no.exitCode, openings()]).toEqual([0, 2]);
-    const session = bobs.with({ XDG_RUNTIME_DIR: join(bobs.directory, '..', '..', 'run', 'coffer') });
-    const yes = onTerminal(session, twice, {
-      steps: [['Keep the keyring unlocked until it has been idle for 15 minutes\\?', 'y\n']],
-    });
-    expect([yes.exitCode, openings()]).toEqual([0, 1]);
-    await session.ok('lock');
-  });
+  it.runIf(isLong && canUseTerminals)(
+    'is offered once on a terminal, where a no holds for the session',
+    async () => {
+      const { bobs, openings } = await withAgent();
+      const twice = 'coffer secrets get app.env DB && coffer secrets get app.env DB';
+      const no = onTerminal(bobs, twice, { steps: [['Keep the keyring unlocked', '\n']] });
+      expect([no.exitCode, openings()]).toEqual([0, 2]);
+      const session = bobs.with({ XDG_RUNTIME_DIR: join(bobs.directory, '..', '..', 'run', 'coffer') });
+      const yes = onTerminal(session, twice, {
+        steps: [['Keep the keyring unlocked until it has been idle for 15 minutes\\?', 'y\n']],
+      });
+      expect([yes.exitCode, openings()]).toEqual([0, 1]);
+      await session.ok('lock');
+    },
+  );
 });
