@@ -68,7 +68,7 @@ describe('the README', () => {
   it('shows commands that work when typed one after another in a fresh shell, and a program that runs', () => {
     const commands = testedBlocks(readme, 'sh');
     const programs = testedBlocks(readme, 'ts');
-    expect(commands).toHaveLength(5);
+    expect(commands).toHaveLength(4);
     expect(programs).toHaveLength(1);
     writeFileSync(join(directory, 'example.mjs'), programs.join('\n'));
     writeFileSync(join(directory, 'example.mts'), programs.join('\n'));

@@ -31,6 +31,7 @@ const SAMPLES: Readonly<Record<string, string>> = {
   'request.source': 'orders',
   'shellWord(path)': '.env',
   slotId: '3f9c52d07a1be846',
+  'spelled(state.store)': '22sx-08km-gprp-h0n6-x84k-5x7n-y91q-d3ec',
   typed: '.env',
   version: '2',
   "values['name']": 'orders',
