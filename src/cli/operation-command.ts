@@ -376,8 +376,9 @@ class Execution {
     for (const warning of outcome.warnings ?? []) this.#session.warn(warning);
   }
 
-  #sayDone({ data, existing }: Outcome<unknown>, values: RawValues): void {
-    const said = this.#operation.cli?.done?.(values, data, existing, this.#unchanged);
+  #sayDone(outcome: Outcome<unknown>, values: RawValues): void {
+    const { existing } = outcome;
+    const said = this.#operation.cli?.done?.(values, resultOf(outcome), existing, this.#unchanged);
     if (said === undefined) return;
     if (existing) this.#session.say(said);
     else this.#session.remark(said);

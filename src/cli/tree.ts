@@ -118,9 +118,10 @@ const storeCommands: Readonly<Record<string, Node>> = {
     add: own('Add a key slot', slots, 'add'),
     remove: own('Remove a key slot', slots, 'remove'),
   }),
-  passphrase: group('passphrase', {
-    change: own('Change the passphrase of the store', passphrase, 'change'),
-  }),
+  passphrase: {
+    ...group('passphrase', { change: own('Change the passphrase of the store', passphrase, 'change') }),
+    bare: 'change',
+  },
   rekey: own('Replace the root key and re-encrypt the store', slots, 'rekey'),
   doctor: own('Check the store for damage', store, 'doctor'),
   store: group('store', {

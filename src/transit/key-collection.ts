@@ -62,6 +62,6 @@ export function requireNotSoftDeleted(key: NamedKey): void {
   if (!key.document.softDeleted) return;
   throw conflict(ownWords('refusing to use soft-deleted key'), {
     field: 'name',
-    hint: 'restore the key first',
+    hint: 'restore it first with "coffer transit keys soft-delete-restore NAME"',
   });
 }

@@ -42,6 +42,15 @@ describe('the progress of a transfer', () => {
   });
 
   it.each([
+    [80, '[############------------]  50 %  1.0 GiB of 2.0 GiB  512.0 MiB/s  2 s left'],
+    [59, '[############------------]  50 %  512.0 MiB/s  2 s left'],
+    [45, '[############------------]  50 %  2 s left'],
+    [34, '[############------------]  50 %'],
+  ])('leaves out whole parts in %i columns, and cuts no number', (columns, text) => {
+    expect(transferText(GIBI, 2 * GIBI, 2, columns)).toBe(text);
+  });
+
+  it.each([
     [0, '0 bytes'],
     [1, '1 byte'],
     [1023, '1023 bytes'],

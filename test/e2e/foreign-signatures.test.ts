@@ -92,7 +92,7 @@ describe('what is signed', () => {
   });
 
   it('is never signed for no purpose at all, which ssh-keygen would not verify', async () => {
-    const refusal = /^coffer: --namespace: the namespace must not be empty \(omit it to use "file"/;
+    const refusal = /^coffer: --namespace: the namespace must not be empty \(omit --namespace for "file"/;
     expect(await here.refused(['sign', 'message', '--key', 'release', '--namespace', ''], 2)).toMatch(
       refusal,
     );

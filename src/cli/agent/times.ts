@@ -47,25 +47,6 @@ function msOf(given: Given['options'], flag: string): number | undefined {
   });
 }
 
-const UNITS = [
-  [DAY_S, 'day'],
-  [HOUR_S, 'hour'],
-  [MINUTE_S, 'minute'],
-  [1, 'second'],
-] as const;
-
-/** Formats a duration, e.g. `15 minutes`, `1 hour 30 minutes`. */
-export function durationText(ms: number): string {
-  let left = Math.round(ms / SECOND_MS);
-  const parts: string[] = [];
-  for (const [seconds, unit] of UNITS) {
-    const count = Math.floor(left / seconds);
-    left -= count * seconds;
-    if (count > 0) parts.push(`${count} ${unit}${count === 1 ? '' : 's'}`);
-  }
-  return parts.join(' ') || '0 seconds';
-}
-
 /**
  * Formats the time at which the agent locks at the latest, in local time: `17:30`, or with the date if it is another
  * day.

@@ -8,9 +8,10 @@ import type { SealedStore } from '../../store/sealed/sealed-store.ts';
 import { agentDirectory } from '../secrets/agent-directory.ts';
 import { givesSecret } from '../secrets/secret-variables.ts';
 import type { Session } from '../session.ts';
+import { durationText } from '../terminal/duration.ts';
 import { findAgent, requireDirectory } from './find.ts';
 import { startAgent } from './start.ts';
-import { DEFAULT_TIMES, durationText, untilText } from './times.ts';
+import { DEFAULT_TIMES, untilText } from './times.ts';
 
 /**
  * Number of attempts: between the search for an agent and the start of one, another command may start one, and one may

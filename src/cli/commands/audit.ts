@@ -9,6 +9,7 @@ import { printResult } from '../files/output.ts';
 import { type Given, numberOption, textOption } from '../given.ts';
 import { switching, taking } from '../parse/everywhere.ts';
 import type { Session } from '../session.ts';
+import { localTime } from '../terminal/age.ts';
 
 /* Reads the audit log of a server: who did what, and when. Needs neither store nor server. */
 
@@ -74,7 +75,7 @@ export const show: Command = {
       table: () => ({
         head: ['Time', 'User', 'Operation', 'Path', 'Result'],
         rows: shown.map((entry) => [
-          localTime(entry.time),
+          timeText(entry.time),
           entry.who === '' ? '-' : entry.who,
           entry.operation,
           entry.path,
@@ -226,13 +227,9 @@ function timeOption(options: Given['options'], flag: string, nowMs: number): num
   return ms;
 }
 
-/** Formats `2026-11-27 00:18:05`, local time. */
-function localTime(time: string): string {
+function timeText(time: string): string {
   const at = new Date(time);
-  if (Number.isNaN(at.getTime())) return time;
-  const two = (part: number): string => String(part).padStart(2, '0');
-  const date = [at.getFullYear(), two(at.getMonth() + 1), two(at.getDate())].join('-');
-  return `${date} ${[at.getHours(), at.getMinutes(), at.getSeconds()].map(two).join(':')}`;
+  return Number.isNaN(at.getTime()) ? time : localTime(at);
 }
 
 const CHUNK_BYTES = 1 << 16;

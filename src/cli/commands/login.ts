@@ -29,6 +29,7 @@ import {
   warnOfReaders,
 } from '../runner-remote.ts';
 import type { Session } from '../session.ts';
+import { localTime } from '../terminal/age.ts';
 
 const METHOD = 'method';
 const PATH = 'path';
@@ -290,7 +291,7 @@ async function show(session: Session, { told }: LoggedIn, options: Given['option
 }
 
 function tell(session: Session, address: string, { expiresMs, policies }: LoggedIn): void {
-  const until = expiresMs === undefined ? 'without expiry' : `until ${new Date(expiresMs).toISOString()}`;
+  const until = expiresMs === undefined ? 'without expiry' : `until ${localTime(new Date(expiresMs))}`;
   session.remark(`Logged in to ${address} ${until}. Policies: ${policies.join(', ') || 'none'}.`);
   for (const name of ['COFFER_TOKEN', 'VAULT_TOKEN']) {
     if (variable(session.environment, name) !== undefined) {

@@ -75,12 +75,17 @@ export const command: Command = {
     for (const address of serving.addresses) session.streams.out.write(`${address}\n`);
     if (serving.sealed)
       session.warn(`the server starts sealed${whySealed(session, given)}; run "coffer unseal"`);
+    else session.remark(greeting(serving.addresses[0] ?? ''));
     const manager = serviceManager(session.environment, (text) => session.warn(text));
     manager?.ready();
     await untilToldToStop(session, serving, () => manager?.stopping());
     return DONE;
   },
 };
+
+/** Says on a terminal what to do with the server now. */
+const greeting = (address: string): string =>
+  `Serving ${address}, until Ctrl-C. In another terminal: export COFFER_ADDR=${address} COFFER_TOKEN=$(coffer token create)`;
 
 const whySealed = ({ prompts, streams }: Session, given: Given['options']): string =>
   given.has(SEALED) || prompts.available() || !streams.err.isTerminal || !isInBackground()

@@ -1,4 +1,5 @@
 import { decodeBase64 } from '../../ground/base64.ts';
+import { printTime } from '../../ground/clock.ts';
 import { CofferError } from '../../ground/errors.ts';
 import type { CliShape } from '../../operations/declaration/operation.ts';
 import {
@@ -12,6 +13,7 @@ import type { ListDocument } from '../../operations/json-api/pages.ts';
 import type { Session } from '../session.ts';
 import type { OutputFormat } from '../settings.ts';
 import { ageText } from '../terminal/age.ts';
+import { durationText } from '../terminal/duration.ts';
 import { isRead } from '../terminal/streams.ts';
 import { isPlainText, visible, visibleLines } from '../terminal/visible.ts';
 import { withPermission } from '../with-permission.ts';
@@ -108,7 +110,7 @@ async function rendered(
             runner: await withPermission(session, await session.runner()),
             wide,
           })
-        : [shape.table?.(data) ?? plainTable(data, shape)];
+        : [shape.table?.(data) ?? plainTable(data, shape, terminal)];
     const texts = tables.map((table) => tableText(session, table, terminal, wide));
     return (await Promise.all(texts)).join('');
   }
@@ -131,7 +133,7 @@ export function resultBytes(data: unknown, { member, as }: NonNullable<OutputSha
 /** Returns the lines of a text result for `-o raw`. */
 export function rawLines(data: unknown, shape: OutputShape): readonly string[] {
   if (shape.lines !== undefined) return shape.lines(data);
-  if (shape.result === undefined) return plainRows((shape.table?.(data) ?? memberTable(data)).rows);
+  if (shape.result === undefined) return plainRows((shape.table?.(data) ?? memberTable(data, false)).rows);
   const value = memberOf(data, shape.result.member);
   if (shape.result.as !== 'lines') return [cellText(value)];
   return Array.isArray(value) ? value.map(String) : [];
@@ -164,21 +166,37 @@ const memberOf = (data: unknown, member: string): unknown =>
   typeof data === 'object' && data !== null ? (data as Readonly<Record<string, unknown>>)[member] : undefined;
 
 /** Returns a table; a list has one row per value, as without `-o`. */
-function plainTable(data: unknown, { result }: OutputShape): Table {
+/** @param isForPerson whether numbers that are times and durations are shown as such */
+function plainTable(data: unknown, { result }: OutputShape, isForPerson = false): Table {
   const values = result?.as === 'lines' ? memberOf(data, result.member) : undefined;
-  if (result === undefined || !Array.isArray(values)) return memberTable(data);
+  if (result === undefined || !Array.isArray(values)) return memberTable(data, isForPerson);
   return { head: [result.member], rows: values.map((value) => [String(value)]) };
 }
 
-const memberTable = (data: unknown): Table => ({
+const memberTable = (data: unknown, isForPerson: boolean): Table => ({
   head: ['Field', 'Value'],
   rows:
     typeof data === 'object' && data !== null
       ? Object.entries(data).flatMap(([name, value]) =>
-          value === undefined ? [] : [[name, timeCell(cellText(value))]],
+          value === undefined
+            ? []
+            : [[name, isForPerson ? personsCell(name, value) : timeCell(cellText(value))]],
         )
       : [[cellText(data)]],
 });
+
+/** Names of members that are Unix times, or durations, in seconds. */
+const UNIX_TIME = /(?:^|_)time(?:_utc)?$/;
+const SECONDS = /(?:^|_)(?:ttl|duration|period)$/;
+
+/** Formats a member for a person: a Unix time as a time, seconds with the larger unit beside them. */
+function personsCell(name: string, value: unknown): Cell {
+  if (typeof value !== 'number' || value < 1) return timeCell(cellText(value));
+  if (UNIX_TIME.test(name)) return { time: printTime(value * MS) };
+  return SECONDS.test(name) ? `${value} (${durationText(value * MS)})` : String(value);
+}
+
+const MS = 1000;
 
 const cellText = (value: unknown): string => {
   if (typeof value === 'string') return value;

@@ -41,7 +41,7 @@ export async function publicVersions(
   if (found.length > 0) return found.sort((one, other) => one.number - other.number);
   throw unsupported(`${name} has no public key`, {
     field: 'key',
-    hint: 'use a key of a type that signs or that others encrypt to, and that is not derived',
+    hint: 'use a key with a public key, such as one created with --type ed25519 for signing, that is not derived',
   });
 }
 

@@ -7,9 +7,10 @@ import type { AgentDirectory } from '../../service/agent/directory.ts';
 import type { HandedKeyring } from '../../service/agent/keyring-calls.ts';
 import { cardsFor } from '../../team/own-key.ts';
 import { KEYRING_AGENT_PROCESS } from '../agent/agent-process.ts';
-import { DEFAULT_TIMES, durationText, untilText } from '../agent/times.ts';
+import { DEFAULT_TIMES, untilText } from '../agent/times.ts';
 import { keyringAgentDirectories, keyringAgentDirectory } from '../secrets/agent-directory.ts';
 import type { Session } from '../session.ts';
+import { durationText } from '../terminal/duration.ts';
 import type { TeamKeyring } from './keyring.ts';
 
 /*

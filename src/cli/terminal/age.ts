@@ -30,3 +30,10 @@ export function ageText(time: string, nowMs: number): string {
   const text = `${count} ${name}${count === 1 ? '' : 's'}`;
   return ms > nowMs ? `in ${text}` : `${text} ago`;
 }
+
+/** Formats a time of the local time zone: `2026-11-27 08:18:06`. */
+export function localTime(at: Date): string {
+  const two = (part: number): string => String(part).padStart(2, '0');
+  const date = [at.getFullYear(), two(at.getMonth() + 1), two(at.getDate())].join('-');
+  return `${date} ${[at.getHours(), at.getMinutes(), at.getSeconds()].map(two).join(':')}`;
+}

@@ -33,14 +33,14 @@ class ProgressLine {
    * Draws the line.
    * @param text called only when it is time to redraw
    */
-  draw(text: () => string): void {
+  draw(text: (columns: number) => string): void {
     if (!this.#active) return;
     const now = elapsedMs();
     if (now - this.#drawnAt < REDRAW_MS) return;
     this.#drawnAt = now;
     this.#visible = true;
     const { err } = this.#session.streams;
-    err.write(`${ERASE_LINE}${text().slice(0, err.columns - 1)}`);
+    err.write(`${ERASE_LINE}${text(err.columns - 1).slice(0, err.columns - 1)}`);
   }
 
   end(): void {
@@ -135,19 +135,31 @@ export class TransferProgress extends ProgressLine {
   add(bytes: number): void {
     this.#bytes += bytes;
     if ((this.#totalBytes ?? this.#bytes) < LEAST_BYTES) return;
-    this.draw(() => transferText(this.#bytes, this.#totalBytes, (elapsedMs() - this.#startedAt) / 1000));
+    this.draw((columns) =>
+      transferText(this.#bytes, this.#totalBytes, (elapsedMs() - this.#startedAt) / 1000, columns),
+    );
   }
 }
 
-/** Formats `[######------] 50 %  1.0 GiB of 2.0 GiB  850 MiB/s  2 s left`. */
-export function transferText(bytes: number, totalBytes: number | undefined, seconds: number): string {
+/**
+ * Formats `[######------] 50 %  1.0 GiB of 2.0 GiB  850 MiB/s  2 s left`; without the sizes, and then without the rate,
+ * if that is wider than the terminal.
+ */
+export function transferText(
+  bytes: number,
+  totalBytes: number | undefined,
+  seconds: number,
+  columns = Number.POSITIVE_INFINITY,
+): string {
   const rate = bytes / Math.max(seconds, 0.001);
   const parts = [`${sizeText(rate)}/s`];
   if (totalBytes === undefined) return [sizeText(bytes), ...parts].join('  ');
   const left = rate > 0 ? durationText(Math.max(0, totalBytes - bytes) / rate) : undefined;
   if (left !== undefined) parts.push(`${left} left`);
   const fraction = totalBytes === 0 ? 1 : bytes / totalBytes;
-  return [bar(fraction), `${sizeText(bytes)} of ${sizeText(totalBytes)}`, ...parts].join('  ');
+  const sizes = `${sizeText(bytes)} of ${sizeText(totalBytes)}`;
+  const forms = [[sizes, ...parts], parts, parts.slice(1)].map((form) => [bar(fraction), ...form].join('  '));
+  return forms.find((form) => form.length <= columns) ?? bar(fraction);
 }
 
 const UNITS = ['bytes', 'KiB', 'MiB', 'GiB', 'TiB'];

@@ -126,6 +126,15 @@ const undoOf = ({ accessor }: TokenAuth): Undoing | undefined =>
         hint: revoking(accessor),
       };
 
+/** Formats the message about a new token; a root token is not only noticed by what it can do. */
+function createdText(auth: TokenAuth | undefined): string {
+  const policies = auth?.policies ?? [];
+  const isRoot = policies.includes('root');
+  const noun = `${policies.length === 1 ? 'policy' : 'policies'} ${policies.join(', ')}`;
+  const lifetime = auth?.lease_duration === 0 ? ' It does not expire.' : '';
+  return `Created a token with the ${noun}${isRoot ? ', which permits everything' : ''}.${lifetime}`;
+}
+
 export const create = operation({
   route: 'POST /auth/token/create',
   capability: 'update',
@@ -133,6 +142,7 @@ export const create = operation({
   cli: {
     result: { member: 'client_token', as: 'text' },
     undo: undoOf,
+    done: (_values, data) => createdText(data as TokenAuth | undefined),
     examples: [
       ['coffer token create', 'Create a root token: all permissions, never expires'],
       [
@@ -165,6 +175,7 @@ export const createByRole = operation({
   cli: {
     result: { member: 'client_token', as: 'text' },
     undo: undoOf,
+    done: (_values, data) => createdText(data as TokenAuth | undefined),
     examples: [['coffer token create-by-role release --ttl 5m', 'Create a token from the role "release"']],
   },
   run: (call, values) => issueToken(call, values, `auth/token/create/${values.role}`, values.role),

@@ -186,7 +186,7 @@ export const rename = documentOperation({
     resolve: nameBesideId('tag'),
     table: ({ data }) => tagTable({ data: [data] }),
     lines: ({ data }) => tagLines({ data: [data] }),
-    done: (values, document) =>
+    instead: (values, document) =>
       renamedText(values, (document as ResourceDocument<TagResource> | undefined)?.data),
     examples: [
       ['coffer tags rename env:prd env:prod --org acme', 'Rename a tag on all workspaces'],

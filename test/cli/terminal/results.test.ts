@@ -337,3 +337,30 @@ describe('the label of a new store', () => {
     expect(slots.filter(({ label }) => label === 'laptop').map((slot) => slot.kind)).toEqual([kind]);
   });
 });
+
+describe('a new token', () => {
+  it('is announced on a terminal with its policies, and a root token with what that means', async () => {
+    expect((await shown('token create', 200)).err).toBe(
+      'Created a token with the policy root, which permits everything. It does not expire.\n',
+    );
+    expect((await shown('token create --policy default --ttl 1h', 200)).err).toBe(
+      'Created a token with the policy default.\n',
+    );
+    expect((await shown('token create')).err).toBe('');
+  });
+
+  it('is shown on a terminal with times in place of seconds, and in a pipe with the seconds', async () => {
+    const token = (await shown('token create --policy default --ttl 2h')).out.trim();
+    const { out } = await shown(`token lookup ${token}`, 200);
+    expect(out).toMatch(/creation_time +│ just now/);
+    expect(out).toMatch(/creation_ttl +│ 7200 \(2 hours\)/);
+    expect((await shown(`token lookup ${token}`)).out).toMatch(/^creation_time\t\d{10}/m);
+    expect((await shown(`token lookup ${token} -o table`)).out).toMatch(/^creation_time +\d{10}$/m);
+  });
+});
+
+describe('the passphrase command', () => {
+  it('changes the passphrase without a further word, as its only command does', async () => {
+    expect((await shown('passphrase')).err).toContain('this store has no passphrase');
+  });
+});
