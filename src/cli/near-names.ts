@@ -29,11 +29,12 @@ interface TypedWord {
  * @returns the error itself if nothing is near
  */
 export async function withNearName(
-  known: CofferError,
+  error: CofferError,
   invocation: Invocation,
   session: Session | undefined,
   runner: Runner | undefined,
 ): Promise<CofferError> {
+  const known = namingMount(error);
   const said = `${known.message} ${known.hint ?? ''}`;
   const words = typedWords(invocation).filter(({ word }) => mentions(said, word));
   for (const typed of words) {
@@ -55,6 +56,14 @@ function choicesNear(word: string, choices: readonly string[]): readonly string[
   if (near.length > 0 || word.length < LEAST_BEGINNING || choices.includes(word)) return near;
   const begun = choices.filter((choice) => choice.startsWith(word));
   return begun.length === 1 ? begun : [];
+}
+
+/** Returns the error for a missing mount in the words of the command line; those of the API are Vault's. */
+function namingMount(error: CofferError): CofferError {
+  const { kind, field, message, hint } = error;
+  const [, mount] = /^no handler for route "(.+)"\. route entry not found\.$/.exec(message) ?? [];
+  if (mount === undefined || field !== 'mount') return error;
+  return new CofferError(kind, `no mount "${mount}"`, { hint, cause: error });
 }
 
 /** Replaces the hint; names the word if the message itself does not, e.g. `key not found`. */

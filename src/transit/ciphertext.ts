@@ -116,7 +116,7 @@ export function requireUsableVersion(version: number, key: NamedKeyDocument, nou
     throw refusal(
       noun,
       'ciphertext or signature version is disallowed by policy (too old)',
-      `min_decryption_version of this key is ${key.minDecryptionVersion}`,
+      `it is of version ${version}, min_decryption_version of this key is ${key.minDecryptionVersion}`,
     );
   }
 }

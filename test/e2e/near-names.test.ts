@@ -61,8 +61,11 @@ describe('a name that does not exist', () => {
   });
 
   it('brings up a mount and a login method', async () => {
-    expect(await here.refused('transit keys list --mount team/payments', 3)).toContain(
-      '(did you mean "teams/payments"?)',
+    expect(await here.refused('transit keys list --mount team/payments', 3)).toBe(
+      'coffer: no mount "team/payments" (did you mean "teams/payments"?)',
+    );
+    expect(await here.refused('transit keys list --mount nowhere', 3)).toBe(
+      'coffer: no mount "nowhere" (list the mounts with "coffer mounts list")',
     );
     expect(await here.refused('auth tune aprole', 2)).toContain('(did you mean "approle"?)');
   });
@@ -116,6 +119,12 @@ describe('a command on tags', () => {
 });
 
 describe('a key and a value in the wrong order', () => {
+  it('are told apart by a ciphertext', async () => {
+    expect(await here.refused('transit decrypt service:v1:AAAA', 2)).toContain(
+      'NAME: invalid value "service:v1:AAAA" (the name of the key comes before the value)',
+    );
+  });
+
   it('bring up the key before one is created that has the value for a name', async () => {
     const { asked, exitCode } = await typed(here, 'transit encrypt 4242 orders', [false]);
     expect(asked).toEqual(['Create key 4242? It does not exist; did you mean "orders"?']);

@@ -64,6 +64,9 @@ export const transitTool = <P extends Params, D>({
     },
   });
 
+/** Ciphertext or signature, which may have been exchanged with the name. */
+const VALUE_OF_KEY = /^[a-z]+:v\d+:/;
+
 /** Name of a named key: letters, digits, `_`; inside also `-` and `.`. */
 export function keyName<const S extends Spec<string>>(spec: S): Declared<string, S> {
   return declare<string, S>(spec, { type: 'string', pattern: KEY_NAME.source }, (value, field) => {
@@ -71,7 +74,9 @@ export function keyName<const S extends Spec<string>>(spec: S): Declared<string,
     if (!KEY_NAME.test(name)) {
       throw invalid(`key name ${JSON.stringify(name)} is not allowed`, {
         field,
-        hint: 'use letters, digits and "_", inside the name also "-" and "."',
+        hint: VALUE_OF_KEY.test(name)
+          ? 'the name of the key comes before the value'
+          : 'use letters, digits and "_", inside the name also "-" and "."',
       });
     }
     return name;
