@@ -128,6 +128,21 @@ describe('a new member', () => {
     expect((await alice.place.run('team add frank missing.pub')).stderr).toContain('not a public key');
   });
 
+  it('with two keys keeps the one that an ID does not name, and an ID must name one', async () => {
+    const { people, alice } = await team();
+    const ids: string[] = [];
+    for (const { key } of [people.person('erin'), people.person('other')]) {
+      const added = (await alice.place.json(['team', 'add', 'erin', key, '--yes'])) as { id: string };
+      ids.push(added.id);
+    }
+    // Dashes are left out, so that all IDs begin with this one.
+    expect(await alice.place.refused('team remove erin --yes --card=-', 2)).toContain(
+      'the IDs of 2 keys of erin begin with',
+    );
+    await alice.place.ok(['team', 'remove', '-q', 'erin', '--yes', '--card', ids[0] ?? '']);
+    expect(await names(alice)).toEqual(['alice', 'erin']);
+  });
+
   it('can be told the ID for "coffer team trust" again', async () => {
     const { people, alice } = await team();
     const erin = people.person('erin');

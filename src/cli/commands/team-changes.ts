@@ -135,7 +135,7 @@ function sayUnknown(session: Session, changes: Changes): void {
     .map((fact) => `${fact.card.name} (added by ${nameOf(changes.state, fact.by)})`);
   if (unknown.length > 0)
     session.warn(
-      `this ID also vouches for members whom this machine does not know: ${unknown.join(', ')}: send it only if they are right`,
+      `this ID also vouches for members that this machine does not know: ${unknown.join(', ')}: send it only if they are right`,
     );
 }
 
@@ -247,9 +247,9 @@ function cardsToRemove({ state }: TeamKeyring, name: string, card: string | unde
     (fact) => fact.card.name === name && (card === undefined || fact.id.startsWith(card)),
   );
   if (card !== undefined && all.length > 1)
-    throw invalid(`${name} has ${all.length} cards that begin with this ID`, {
+    throw invalid(`the IDs of ${all.length} keys of ${name} begin with ${card}`, {
       field: CARD,
-      hint: 'use more characters of the ID',
+      hint: 'use more characters of the ID, as "coffer team" lists it',
     });
   const isOut = state.removals.some(({ without }) =>
     without.some((out) => out.name === name && (card === undefined || out.id.startsWith(card))),

@@ -44,7 +44,7 @@ export const inBackground: Command = {
     try {
       const handed = keyringToldBy(streams.in.readAll(MOST_START_BYTES));
       const directory = keyringAgentDirectory(environment, handed.store);
-      if (directory === undefined) throw denied('there is no agent here');
+      if (directory === undefined) throw denied('cannot run an agent here');
       await runKeyringAgent(directory, handed, (agent) => {
         for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const)
           process.on(signal, () => void agent.lock());

@@ -65,7 +65,7 @@ export async function keepKeyring(session: Session, keyring: TeamKeyring, times:
   const { state, roots } = keyring;
   const directory = keyringAgentDirectory(session.environment, state.store);
   if (directory === undefined) {
-    throw unavailable('there is no agent here', {
+    throw unavailable('cannot run an agent here', {
       hint: 'set XDG_RUNTIME_DIR to a directory that only you can access',
     });
   }

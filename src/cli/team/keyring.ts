@@ -243,7 +243,11 @@ async function requireConsentToTakeBack(
       hint: 'use --yes to confirm',
     });
   }
-  if (!(await session.confirmed(async () => `This undoes what this machine knows: ${what}. Continue?`)))
+  if (
+    !(await session.confirmed(
+      async () => `Trust this ID? It takes back what this machine has seen: ${what}.`,
+    ))
+  )
     throw denied('not confirmed: nothing was changed');
 }
 
