@@ -5,7 +5,7 @@ import type { RawValues } from './files/operation-values.ts';
 import { type OutputShape, rawLines } from './files/output.ts';
 
 /** What a command does for each of several names. */
-export interface Steps {
+interface Steps {
   /** Whether users are asked before the operation runs, so that all names are resolved and asked about first. */
   readonly asks: boolean;
   /** Looks up what names stand for. */
