@@ -110,7 +110,7 @@ describe('an unknown command', () => {
     [
       'encrypt orders x',
       "unknown command 'encrypt'",
-      'did you mean "coffer transit encrypt" or "coffer secrets encrypt"? see "coffer --help"',
+      'did you mean "coffer transit encrypt" or "coffer secrets encrypt" or "coffer transit envelope encrypt"? see "coffer --help"',
     ],
     ['keys list', "unknown command 'keys'", 'did you mean "coffer transit keys"? see "coffer --help"'],
     [

@@ -108,6 +108,12 @@ export function insteadOfOption(
   return own !== undefined && flags.includes(own) ? `did you mean --${own}?` : undefined;
 }
 
+/** Commands of a longer path that are meant as often as those of the shortest: a file is encrypted by an envelope. */
+const ALSO_MEANT: ReadonlyMap<string, string> = new Map([
+  ['encrypt', 'transit envelope encrypt'],
+  ['decrypt', 'transit envelope decrypt'],
+]);
+
 /** Maximum number of suggestions that are helpful. */
 const MOST_PLACES = 3;
 
@@ -148,8 +154,11 @@ export function suggestionFor(
     ([top = '', ...below]) => path.length === 0 || below.length === 0 || top === path[0],
   );
   const depth = Math.min(...places.map(({ length }) => length));
-  const shortest = places.filter(({ length }) => length === depth);
-  return shortest.length > MOST_PLACES ? [] : shortest.map((place) => place.join(' '));
+  const shortest = places.filter(({ length }) => length === depth).map((place) => place.join(' '));
+  const also = path.length === 0 ? ALSO_MEANT.get(word) : undefined;
+  const meant =
+    also === undefined || !places.some((place) => place.join(' ') === also) ? shortest : [...shortest, also];
+  return meant.length > MOST_PLACES ? [] : meant;
 }
 
 /** Returns the words of the command in a suggestion, which may go on with options. */
