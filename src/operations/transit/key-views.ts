@@ -115,6 +115,7 @@ function versionTable(data: KeyData): Table {
     ];
   });
   const older = numbers.length - shown.length;
+  if (older === 0) rows.push(...retiredRow(data));
   const rest = older === 0 ? '' : `${older} older versions, and `;
   return {
     head: ['Version', 'Created', 'State'],
@@ -122,6 +123,15 @@ function versionTable(data: KeyData): Table {
     lesser: [1],
     summary: `${rest === '' ? 'All' : `${rest}all`} settings: coffer transit keys read ${name} -o wide`,
   };
+}
+
+/** Returns a row for the versions that the result leaves out, as Vault's does: they exist, but no longer decrypt. */
+function retiredRow({ keys = {}, ...data }: KeyData): readonly (readonly Cell[])[] {
+  const first = Math.max(1, data.min_available_version);
+  const last = data.min_decryption_version - 1;
+  if (last < first || Object.hasOwn(keys, String(last))) return [];
+  const versions = first === last ? String(first) : `${first}-${last}`;
+  return [[versions, '', 'retired (below min-decryption-version)']];
 }
 
 function stateOf(data: KeyData, version: number): string {

@@ -338,6 +338,22 @@ describe('the label of a new store', () => {
   });
 });
 
+describe('a version that no longer decrypts', () => {
+  it('is still listed on a terminal, as retired', async () => {
+    for (const line of [
+      'transit keys create aged',
+      'transit keys rotate aged',
+      'transit keys rotate aged',
+      'transit keys config aged --min-decryption-version 3',
+    ])
+      await shown(line);
+    const { out } = await shown('transit keys read aged', 120);
+    expect(out).toMatch(
+      /│ 3 +│ just now │ latest +│\n│ 1-2 +│ +│ retired \(below min-decryption-version\) │/,
+    );
+  });
+});
+
 describe('a new token', () => {
   it('is announced on a terminal with its policies, and a root token with what that means', async () => {
     expect((await shown('token create', 200)).err).toBe(
