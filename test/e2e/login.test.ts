@@ -240,7 +240,9 @@ describe.skipIf(!canUseTerminals)('coffer login on a terminal', () => {
       },
     );
     expect(exitCode).toBe(0);
-    expect(text).toMatch(/Logged in to http:\/\/\S+ until \S+\. Policies:\sapp, default\.\n.*service:v1:/s);
+    expect(text).toMatch(
+      /Logged in to http:\/\/\S+ until \d{4}-\d\d-\d\d\s[\d:]{8}\.\sPolicies:\sapp,\sdefault\.\n.*service:v1:/s,
+    );
     expect(text).not.toContain(PASSWORD);
   });
 
