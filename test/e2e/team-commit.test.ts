@@ -1,6 +1,8 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
+import { systemRandom } from '../../src/ground/random.ts';
+import { freshIdentity, recipientOfIdentity } from '../../src/transit/envelope/age/recipients.ts';
 import { factsOf, git, type Person, pull, push, team } from './team-people.ts';
 
 const only = ([person]: readonly Person[]): Person => {
@@ -126,6 +128,20 @@ describe('a new member', () => {
     // The same key in another role is another card.
     await alice.place.ok('team add -q erin erin.pub --admin --yes');
     expect((await alice.place.run('team add frank missing.pub')).stderr).toContain('not a public key');
+  });
+
+  it('is added with the key that is typed, even if a file is named like it, or with a file whose name has spaces', async () => {
+    const { people, alice } = await team();
+    const typed = recipientOfIdentity(freshIdentity(systemRandom));
+    writeFileSync(alice.place.file(typed), people.person('eve').key);
+    writeFileSync(alice.place.file('ssh-keys of ours'), people.person('erin').key);
+    await alice.place.ok(['team', 'add', '-q', 'dora', typed]);
+    await alice.place.ok(['team', 'add', '-q', 'erin', 'ssh-keys of ours']);
+    const { members } = (await alice.place.json('team list')) as {
+      members: { name: string; keys: string[] }[];
+    };
+    expect(members.find(({ name }) => name === 'dora')?.keys).toEqual([typed]);
+    expect(members.find(({ name }) => name === 'erin')?.keys[0]).toMatch(/^ssh-ed25519 /);
   });
 
   it('with two keys keeps the one that an ID does not name, and an ID must name one', async () => {

@@ -148,7 +148,7 @@ function recipientFrom(given: string): string {
   const all = given.startsWith('@')
     ? ofFile(given.slice(1))
     : textOrFile(given, {
-        isText: (text) => /^(?:age1|ssh-)|\s/.test(text),
+        isText: (text) => /^age1|^ssh-(?:ed25519|rsa)\s|\n/i.test(text),
         ofText: (text) => text,
         ofFile,
       });

@@ -44,6 +44,8 @@ const KEYS: Readonly<Record<string, string>> = {
 
 /** What is typed for each option and argument that takes a text or a file. */
 const MEANT: Readonly<Record<string, (text: string) => readonly string[]>> = {
+  // Run in test/e2e/team-commit.test.ts, since it needs a keyring.
+  'team add RECIPIENT': (text) => ['team', 'add', 'bob', text],
   'verify --public-key': (text) => ['verify', 'app', 'app.sig', '--public-key', text],
   'verify SIGNATURE': (text) => ['verify', 'app', text, '--public-key', 'owner.pem'],
 };
