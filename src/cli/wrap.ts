@@ -13,9 +13,9 @@ export const wrapped = (text: string, width: number, indent: number): string =>
 
 /**
  * Parts of a message that are not broken: words, and commands, which would be run too early if they were pasted in two
- * lines. A command is quoted, or is the rest of the message after a colon.
+ * lines. A command is quoted, or is the rest of the message after a colon, which then has no quotes and parentheses.
  */
-const PARTS = /\(?"coffer [^"]*"\S*|(?<=: )coffer \S[\s\S]*|\S+/g;
+const PARTS = /\(?"coffer [^"]*"\S*|(?<=: )coffer [^"()]*$|\S+/g;
 
 /** Wraps a message at its spaces, except those in commands. A part longer than a line gets a line of its own. */
 export const wrappedMessage = (text: string, width: number): string =>

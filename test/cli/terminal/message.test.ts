@@ -22,6 +22,11 @@ describe('a message', () => {
         'coffer: there is no key "order" (run "coffer transit keys list" to list the keys)',
       ),
     ).toBe('coffer: there is no key "order" (run\n"coffer transit keys list" to list the\nkeys)\n');
+    const usage =
+      'coffer: missing argument (usage: coffer store copy FROM TO, e.g. "coffer store copy ./a ./b")';
+    expect(messageLine(on(60), usage)).toBe(
+      'coffer: missing argument (usage: coffer store copy FROM TO,\ne.g. "coffer store copy ./a ./b")\n',
+    );
     expect(messageLine(on(40), 'No keys yet. Create one: coffer transit keys create NAME')).toBe(
       'No keys yet. Create one:\ncoffer transit keys create NAME\n',
     );
