@@ -2,7 +2,7 @@ import { asCofferError, type ErrorKind } from '../ground/errors.ts';
 import type { Runner } from '../operations/declaration/operation.ts';
 import type { Invocation } from './command.ts';
 import { DONE } from './exit-codes.ts';
-import type { Environment } from './given.ts';
+import { type Environment, variable } from './given.ts';
 import { parseQuickly } from './parse/fast-path.ts';
 import { openHere } from './runner-here.ts';
 import { Session } from './session.ts';
@@ -86,8 +86,21 @@ async function explained(
 
 /** Opens the local store, or connects to the server that the settings name. */
 export async function openRunner(session: Session): Promise<Runner> {
-  const { address } = session.settings;
-  if (address === undefined) return openHere(session);
+  const { settings, environment, streams } = session;
+  const { address } = settings;
+  if (address === undefined) {
+    const isSet = variable(environment, 'VAULT_ADDR') !== undefined;
+    if (
+      isSet &&
+      variable(environment, 'COFFER_STORE') === undefined &&
+      !session.isStoreGiven &&
+      streams.err.isTerminal
+    )
+      session.warn(
+        'VAULT_ADDR is set, but this uses the local store (for the server, use --address "$VAULT_ADDR")',
+      );
+    return openHere(session);
+  }
   const { openRemote } = await import('./runner-remote.ts');
   return openRemote(session, address);
 }

@@ -47,6 +47,11 @@ export class Session {
     return this.settings.colourAllowed && this.streams.out.isTerminal;
   }
 
+  /** Whether the store was named on the command line. */
+  get isStoreGiven(): boolean {
+    return this.#everywhere.has('store');
+  }
+
   /** Returns the options that another command needs to work in the same place, as given on the command line. */
   placeOptions(): readonly string[] {
     return PLACE_OPTIONS.flatMap((flag) => {
