@@ -85,7 +85,9 @@ describe('coffer kms', () => {
     const socket = place.file('kms.sock');
     expect(await owner.refused(`kms --socket ${socket} --key laptop`, 2)).toContain('does not encrypt');
     expect(await owner.refused(`kms --socket ${socket} --key nobody`, 3)).toContain('nobody');
-    expect(await owner.refused('kms --key cluster', 2)).toBe('coffer: missing required option --socket');
+    expect(await owner.refused('kms --key cluster', 2)).toBe(
+      'coffer: missing required option --socket (e.g. "coffer kms --socket /run/coffer/kms.sock --key NAME")',
+    );
     plugin = await start(owner, `kms --socket ${socket} --key cluster`);
     expect(plugin.address).toBe(`unix://${socket}`);
     expect(statSync(socket).mode & 0o777).toBe(0o600);
