@@ -1,13 +1,15 @@
+import type * as Crypto from 'node:crypto';
 import { createRequire, syncBuiltinESMExports } from 'node:module';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll } from 'vitest';
 import { isLong } from './long.ts';
 
 const require = createRequire(import.meta.url);
-const crypto = require('node:crypto') as { argon2: unknown };
-const { lighter } = require('./lighter-argon2.cjs') as { lighter<T>(argon2: T): T };
+type Stretching = Pick<typeof Crypto, 'argon2' | 'scrypt'>;
+const crypto = require('node:crypto') as Stretching;
+const { lighter } = require('./lighter-work.cjs') as { lighter(heavy: Stretching): Stretching };
 
-const PRELOAD = ['--require', fileURLToPath(new URL('lighter-argon2.preload.cjs', import.meta.url))];
+const PRELOAD = ['--require', fileURLToPath(new URL('lighter-work.preload.cjs', import.meta.url))];
 let isInEarnest = isLong;
 
 /**
@@ -20,11 +22,11 @@ export const lightWork = {
   /** Begins it in this process. @returns what ends it */
   here(): () => void {
     if (isInEarnest) return () => undefined;
-    const { argon2 } = crypto;
-    crypto.argon2 = lighter(argon2);
+    const { argon2, scrypt } = crypto;
+    Object.assign(crypto, lighter({ argon2, scrypt }));
     syncBuiltinESMExports();
     return () => {
-      crypto.argon2 = argon2;
+      Object.assign(crypto, { argon2, scrypt });
       syncBuiltinESMExports();
     };
   },
