@@ -24,12 +24,11 @@ export function pemBlocks(text: string): {
   let junkAfter = false;
   for (const line of text.split('\n').map((raw) => raw.trim())) {
     const label = BEGIN.exec(line)?.[1];
-    const bytes =
-      open !== undefined && line === `-----END ${open.label}-----` ? bytesOf(open.lines) : undefined;
-    if (bytes !== undefined && open !== undefined) {
-      blocks.push({ label: open.label, bytes });
+    if (open !== undefined && line === `-----END ${open.label}-----`) {
+      const bytes = bytesOf(open.lines);
+      if (bytes !== undefined) blocks.push({ label: open.label, bytes });
+      junkAfter = bytes === undefined;
       open = undefined;
-      junkAfter = false;
       continue;
     }
     junkAfter ||= line !== '';

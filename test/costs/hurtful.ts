@@ -55,6 +55,7 @@ const PIECES: readonly string[] = [
   ...[
     '-----BEGIN A-----\n',
     '-----END A-----\n',
+    '?\n-----END A-----\n',
     '-> X25519 a\n',
     '-> ssh-rsa\n',
     '--- ',
