@@ -6,6 +6,7 @@ import { Conversation } from '../../transit/envelope/age/conversation.ts';
 import {
   BROKEN_OFF,
   failed,
+  lies,
   type PluginHost,
   type PluginQuestions,
 } from '../../transit/envelope/age/plugin.ts';
@@ -54,9 +55,11 @@ export const pluginHost = (session: Session, silenceMs = SILENCE_MS): PluginHost
       connection.on('error', () => undefined);
       const questions = watch.paused(questionsOf(session, name));
       return await Promise.race([talk(new Conversation(connection), questions), trouble]);
-    } catch (error) {
+    } catch (caught) {
       child.kill();
       await endedOr(kill, ended);
+      // A plugin that ended may be noticed first by what is still written to it.
+      const error = isGone(caught) ? lies(name) : caught;
       const isSaid = said.trim() !== '' && asCofferError(error)?.message.endsWith(BROKEN_OFF) === true;
       throw isSaid ? failed(name, said.slice(0, STDERR_CHARACTERS)) : error;
     } finally {
@@ -67,6 +70,9 @@ export const pluginHost = (session: Session, silenceMs = SILENCE_MS): PluginHost
     }
   },
 });
+
+const isGone = (error: unknown): boolean =>
+  error instanceof Error && 'code' in error && (error.code === 'EPIPE' || error.code === 'ECONNRESET');
 
 /**
  * Waits until a plugin has ended and all that it printed was read: it may have to release its device. It is killed if

@@ -199,7 +199,8 @@ export const failed = (name: string, why: string): CofferError =>
 /** A plugin that ended early or sent something that the protocol does not have. */
 export const BROKEN_OFF = 'ended early or sent an invalid answer';
 
-const lies = (name: string): CofferError =>
+/** Returns the error for a plugin that ended early or broke the protocol. */
+export const lies = (name: string): CofferError =>
   unavailable(`age-plugin-${name} ${BROKEN_OFF}`, {
     hint: 'update the plugin, or try the same with age itself',
   });
