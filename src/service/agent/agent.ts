@@ -1,6 +1,5 @@
 import type { KeyObject } from 'node:crypto';
 import { wipe } from '../../ground/bytes.ts';
-import { printGoTime } from '../../ground/clock.ts';
 import {
   asCofferError,
   type CofferError,
@@ -32,8 +31,6 @@ import { Lifetime } from './lifetime.ts';
 import { agentProof, freshNonce, isProof, ownerProof } from './proof.ts';
 import { Watchdog } from './watchdog.ts';
 
-/** Maximum interval between checks of the clocks, in milliseconds: one of them stops while the machine sleeps. */
-const TICK_MS = 5000;
 /** Interval between checks of an unused store, in milliseconds. */
 const LOOK_EVERY_MS = 30_000;
 /**
@@ -197,11 +194,7 @@ export class Agent implements ServerState {
   }
 
   status(): AgentStatus {
-    const { idle, latest } = this.#lifetime.until;
-    const times =
-      this.#open === undefined
-        ? {}
-        : { idle_until: printGoTime(wholeSecond(idle)), until: printGoTime(wholeSecond(latest)) };
+    const times = this.#open === undefined ? {} : this.#lifetime.status;
     return { locked: this.#open === undefined, ...times, uses: this.#open?.uses ?? 0, pid: process.pid };
   }
 
@@ -320,8 +313,7 @@ export class Agent implements ServerState {
 
   #wait(): void {
     clearTimeout(this.#tick);
-    const ms = Math.min(TICK_MS, Math.max(this.#lifetime.leftMs, 1));
-    this.#tick = setTimeout(() => void this.#watch(), ms);
+    this.#tick = setTimeout(() => void this.#watch(), this.#lifetime.nextCheckMs);
   }
 
   async #watch(): Promise<void> {
@@ -356,6 +348,3 @@ export class Agent implements ServerState {
 }
 
 const storeIsLocked = (): CofferError => sealed('the store is locked', { hint: 'run "coffer unlock"' });
-
-const SECOND_MS = 1000;
-const wholeSecond = (ms: number): number => Math.floor(ms / SECOND_MS) * SECOND_MS;

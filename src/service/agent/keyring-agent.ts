@@ -1,5 +1,4 @@
 import { wipe } from '../../ground/bytes.ts';
-import { printGoTime } from '../../ground/clock.ts';
 import { sealed } from '../../ground/errors.ts';
 import { systemRandom } from '../../ground/random.ts';
 import { openWithAny, sealValue } from '../../team/cipher.ts';
@@ -10,9 +9,6 @@ import type { HandedKeyring, KeyringCalls, SentOpening, ValuesToSeal, ValueToOpe
 import { Lifetime } from './lifetime.ts';
 import { Watchdog } from './watchdog.ts';
 
-/** Maximum interval between checks of the clocks, in milliseconds: one of them stops while the machine sleeps. */
-const TICK_MS = 5000;
-const SECOND_MS = 1000;
 /** Maximum number of versions whose material is kept: more than commands use. */
 const MOST_MATERIALS = 1000;
 
@@ -82,15 +78,7 @@ export class KeyringAgent implements KeyringCalls {
   }
 
   async status(): Promise<AgentStatus> {
-    const { idle, latest } = this.#lifetime.until;
-    const timeOf = (ms: number): string => printGoTime(Math.floor(ms / SECOND_MS) * SECOND_MS);
-    return {
-      locked: this.#isOver,
-      idle_until: timeOf(idle),
-      until: timeOf(latest),
-      uses: this.#uses,
-      pid: process.pid,
-    };
+    return { locked: this.#isOver, ...this.#lifetime.status, uses: this.#uses, pid: process.pid };
   }
 
   async lock(): Promise<void> {
@@ -131,10 +119,9 @@ export class KeyringAgent implements KeyringCalls {
 
   #wait(): void {
     this.#watchdog.watch(this.#lifetime.ends, () => undefined);
-    const ms = Math.min(TICK_MS, Math.max(this.#lifetime.leftMs, 1));
     this.#tick = setTimeout(() => {
       if (this.#lifetime.leftMs <= 0 || !this.#isReachable()) void this.lock();
       else this.#wait();
-    }, ms);
+    }, this.#lifetime.nextCheckMs);
   }
 }

@@ -1,6 +1,10 @@
-import { elapsedMs } from '../../ground/clock.ts';
-import type { UnlockTimes } from './calls.ts';
+import { elapsedMs, printGoTime } from '../../ground/clock.ts';
+import type { AgentStatus, UnlockTimes } from './calls.ts';
 import type { Deadline, UnlockDeadlines } from './watchdog.ts';
+
+/** Maximum interval between checks of the clocks, in milliseconds: one of them stops while the machine sleeps. */
+const TICK_MS = 5000;
+const SECOND_MS = 1000;
 
 /** Clocks of a machine, in milliseconds: the wall clock, and the monotonic clock, which stops in suspend. */
 interface Clocks {
@@ -59,7 +63,20 @@ export class Lifetime {
     return { idle: Math.min(this.#idleEnd.wall, this.#end.wall), latest: this.#end.wall };
   }
 
+  /** As the status of an agent has them, in whole seconds. */
+  get status(): Pick<AgentStatus, 'idle_until' | 'until'> {
+    const { idle, latest } = this.until;
+    return { idle_until: printGoTime(wholeSecond(idle)), until: printGoTime(wholeSecond(latest)) };
+  }
+
+  /** Returns the milliseconds until the clocks are to be checked again. */
+  get nextCheckMs(): number {
+    return Math.min(TICK_MS, Math.max(this.leftMs, 1));
+  }
+
   #after(ms: number): Moment {
     return { wall: this.#clocks.wall() + ms, steady: this.#clocks.steady() + ms };
   }
 }
+
+const wholeSecond = (ms: number): number => Math.floor(ms / SECOND_MS) * SECOND_MS;
