@@ -179,6 +179,7 @@ describe('a plugin that does not keep to the protocol', () => {
     ['nothing', 'no matching key for this file'],
     ['dies', INVALID],
     ['dies in the middle', 'age-plugin-fake failed: no device'],
+    ['reads no more', 'age-plugin-fake failed: no device'],
     ['wrong index', INVALID],
     ['short file key', INVALID],
     ['two file keys', INVALID],

@@ -17,6 +17,7 @@ export type Manner =
   | 'nothing'
   | 'dies'
   | 'dies in the middle'
+  | 'reads no more'
   | 'hangs'
   | 'no stanza'
   | 'wrong index'
@@ -94,6 +95,12 @@ async function ask(words, body) {
   const key = told[0].args[0];
   if (manner === 'hangs') return setInterval(() => undefined, 1000);
   if (manner === 'dies in the middle') { process.stderr.write('no device'); say('msg'); process.exit(1); }
+  if (manner === 'reads no more') {
+    process.stderr.write('no device');
+    fs.closeSync(0);
+    say('msg');
+    return setInterval(() => undefined, 1000);
+  }
   if (manner === 'one long line') { process.stdout.write('-> ' + 'x'.repeat(1024 * 1024)); return; }
   if (manner === 'a mebibyte of stanzas') {
     for (let n = 0; n < 1024 * 16; n++) say('recipient-stanza 0 fake ' + 'y'.repeat(64), Buffer.alloc(16));

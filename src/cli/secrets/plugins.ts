@@ -5,8 +5,8 @@ import { asCofferError, unavailable } from '../../ground/errors.ts';
 import { Conversation } from '../../transit/envelope/age/conversation.ts';
 import {
   BROKEN_OFF,
+  brokenOff,
   failed,
-  lies,
   type PluginHost,
   type PluginQuestions,
 } from '../../transit/envelope/age/plugin.ts';
@@ -59,7 +59,7 @@ export const pluginHost = (session: Session, silenceMs = SILENCE_MS): PluginHost
       child.kill();
       await endedOr(kill, ended);
       // A plugin that ended may be noticed first by what is still written to it.
-      const error = isGone(caught) ? lies(name) : caught;
+      const error = isGone(caught) ? brokenOff(name) : caught;
       const isSaid = said.trim() !== '' && asCofferError(error)?.message.endsWith(BROKEN_OFF) === true;
       throw isSaid ? failed(name, said.slice(0, STDERR_CHARACTERS)) : error;
     } finally {

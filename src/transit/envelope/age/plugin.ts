@@ -97,12 +97,12 @@ export const pluginRecipient = (name: string, text: string, host: PluginHost): W
         }
         if (type !== 'recipient-stanza') return false;
         const [index, stanza, ...values] = args;
-        if (index !== '0' || stanza === undefined || stanzas.length === MAX_STANZAS) throw lies(name);
+        if (index !== '0' || stanza === undefined || stanzas.length === MAX_STANZAS) throw brokenOff(name);
         stanzas.push({ type: stanza, args: values, body });
         return true;
       });
       if (failure !== undefined) throw failure;
-      if (stanzas.length === 0) throw lies(name);
+      if (stanzas.length === 0) throw brokenOff(name);
       return { stanzas, group };
     });
   },
@@ -127,7 +127,7 @@ export const pluginIdentity = (name: string, text: string, host: PluginHost): Ag
       let fileKey: Buffer | undefined;
       const failure = await converse(name, conversation, questions, ({ type, args, body }) => {
         if (type !== 'file-key') return false;
-        if (args[0] !== '0' || body.length !== FILE_KEY_BYTES || fileKey !== undefined) throw lies(name);
+        if (args[0] !== '0' || body.length !== FILE_KEY_BYTES || fileKey !== undefined) throw brokenOff(name);
         fileKey = body;
         return true;
       });
@@ -152,7 +152,7 @@ async function converse(
   let failure: CofferError | undefined;
   for (let requests = 0; requests < MAX_REQUESTS; requests++) {
     const stanza = await conversation.next().catch((error: unknown) => {
-      throw asCofferError(error) === undefined ? error : lies(name);
+      throw asCofferError(error) === undefined ? error : brokenOff(name);
     });
     const { type, args, body } = stanza;
     if (type === 'done') return failure;
@@ -162,7 +162,7 @@ async function converse(
     } else if (take(stanza)) conversation.send('ok');
     else await answer(conversation, questions, { type, args, body });
   }
-  throw lies(name);
+  throw brokenOff(name);
 }
 
 async function answer(
@@ -200,7 +200,7 @@ export const failed = (name: string, why: string): CofferError =>
 export const BROKEN_OFF = 'ended early or sent an invalid answer';
 
 /** Returns the error for a plugin that ended early or broke the protocol. */
-export const lies = (name: string): CofferError =>
+export const brokenOff = (name: string): CofferError =>
   unavailable(`age-plugin-${name} ${BROKEN_OFF}`, {
     hint: 'update the plugin, or try the same with age itself',
   });
