@@ -10,6 +10,7 @@ import { type Given, numberOption, textOption } from '../given.ts';
 import { switching, taking } from '../parse/everywhere.ts';
 import type { Session } from '../session.ts';
 import { localTime } from '../terminal/age.ts';
+import { chunksOf, inputFrom } from '../terminal/streams.ts';
 
 /* Reads the audit log of a server: who did what, and when. Needs neither store nor server. */
 
@@ -63,11 +64,13 @@ export const show: Command = {
     const matches = filterOf(options, Date.now());
     const last = numberOption(options, LAST, /^\d{1,9}$/, 'use an integer') ?? DEFAULT_LAST;
     const entries = new Entries(matches, last === 0 ? Number.POSITIVE_INFINITY : last);
-    for await (const line of linesOf(chunksOf(session, file))) entries.add(line);
+    for await (const line of linesOf(bytesOf(session, file))) entries.add(line);
     const shown = entries.finished();
     if (entries.unreadable > 0)
       session.warn(
-        `${entries.unreadable} ${entries.unreadable === 1 ? 'line is' : 'lines are'} not audit records`,
+        entries.unreadable === 1
+          ? '1 line is not an audit record'
+          : `${entries.unreadable} lines are not audit records`,
       );
     if (entries.leftOut > 0)
       session.remark(`Earlier requests left out: ${entries.leftOut} (use --${LAST} 0 to show all).`);
@@ -113,8 +116,9 @@ class Entries {
     this.#most = most;
   }
 
-  add(line: string): void {
-    const record = recordIn(line);
+  /** @param line undefined for one that was too long to be read */
+  add(line: string | undefined): void {
+    const record = line === undefined ? undefined : recordIn(line);
     if (record === undefined) {
       this.unreadable += 1;
       return;
@@ -232,44 +236,52 @@ function timeText(time: string): string {
   return Number.isNaN(at.getTime()) ? time : localTime(at);
 }
 
-const CHUNK_BYTES = 1 << 16;
 const NEWLINE = 0x0a;
+/** Maximum length of a line: several times a record of the largest request. */
+const MOST_LINE_BYTES = 2 ** 28;
 
 /** Reads a file, or standard input, piece by piece: an audit log may be larger than memory. */
-async function* chunksOf(session: Session, file: string): AsyncGenerator<Buffer> {
-  if (file === '-') {
-    for (;;) {
-      const chunk = Buffer.alloc(CHUNK_BYTES);
-      const length = await session.streams.in.read(chunk);
-      if (length === 0) return;
-      yield chunk.subarray(0, length);
-    }
-  }
+async function* bytesOf(session: Session, file: string): AsyncGenerator<Buffer> {
+  if (file === '-') return yield* chunksOf(session.streams.in);
   try {
     await using handle = await open(file);
-    for (;;) {
-      const { bytesRead, buffer } = await handle.read(Buffer.alloc(CHUNK_BYTES));
-      if (bytesRead === 0) return;
-      yield buffer.subarray(0, bytesRead);
-    }
+    yield* chunksOf(inputFrom(handle.fd));
   } catch (error) {
     throw diskError(error, 'read', file);
   }
 }
 
-/** Yields the lines that are not empty. */
-async function* linesOf(chunks: AsyncIterable<Buffer>): AsyncGenerator<string> {
-  let started: Buffer[] = [];
+/** Yields the lines that are not empty; undefined for one that is too long for a record, which is not kept in memory. */
+async function* linesOf(chunks: AsyncIterable<Buffer>): AsyncGenerator<string | undefined> {
+  let line = new Line();
   for await (const chunk of chunks) {
     let from = 0;
     for (let end = chunk.indexOf(NEWLINE); end !== -1; end = chunk.indexOf(NEWLINE, from)) {
-      const line = Buffer.concat([...started, chunk.subarray(from, end)]).toString();
-      started = [];
+      line.add(chunk.subarray(from, end));
       from = end + 1;
-      if (line.trim() !== '') yield line;
+      const { text } = line;
+      if (text !== '') yield text;
+      line = new Line();
     }
-    if (from < chunk.length) started.push(chunk.subarray(from));
+    line.add(chunk.subarray(from));
   }
-  const line = Buffer.concat(started).toString();
-  if (line.trim() !== '') yield line;
+  const { text } = line;
+  if (text !== '') yield text;
+}
+
+/** Line that is read piece by piece. */
+class Line {
+  #pieces: Buffer[] = [];
+  #bytes = 0;
+
+  add(piece: Buffer): void {
+    this.#bytes += piece.length;
+    if (this.#bytes > MOST_LINE_BYTES) this.#pieces = [];
+    else if (piece.length > 0) this.#pieces.push(piece);
+  }
+
+  /** Without white space around it; undefined if it is too long. */
+  get text(): string | undefined {
+    return this.#bytes > MOST_LINE_BYTES ? undefined : Buffer.concat(this.#pieces).toString().trim();
+  }
 }

@@ -1,4 +1,4 @@
-import { appendFileSync, readFileSync, writeFileSync } from 'node:fs';
+import { appendFileSync, readFileSync, truncateSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { runCommandLine } from '../../../src/cli/command-line.ts';
@@ -77,6 +77,19 @@ describe('coffer audit show', () => {
     await runCommandLine(['audit', 'show', hostile, '--no-color'], streams, {});
     expect(streams.written.out).not.toContain('\u001b[2J');
     expect(streams.written.out).toContain('no response');
+  });
+
+  it('counts a line that is longer than any record as none, and goes on behind it', async () => {
+    const long = join(temporaryDirectory(), 'long.log');
+    writeFileSync(long, '');
+    truncateSync(long, 600 * 2 ** 20);
+    const request = { id: '1', operation: 'read', path: 'transit/keys/a', remote_address: '' };
+    appendFileSync(long, `\n${JSON.stringify({ time: '2026-01-01T00:00:00Z', auth: {}, request })}\n`);
+    expect(await shown(long)).toMatchObject({
+      exitCode: 0,
+      rows: [expect.arrayContaining(['transit/keys/a'])],
+      err: expect.stringContaining('1 line is not an audit record'),
+    });
   });
 
   it('names a file that cannot be read, and a time that cannot be understood', async () => {
