@@ -65,9 +65,11 @@ class Run {
     this.#target = target;
     this.#seed = seed;
     this.#stream = streamOf(target.name);
-    process.on('uncaughtException', (error) => this.#strays.push(error));
-    process.on('unhandledRejection', (error) => this.#strays.push(error));
+    process.on('uncaughtException', this.#noteStray);
+    process.on('unhandledRejection', this.#noteStray);
   }
+
+  readonly #noteStray = (error: unknown): void => void this.#strays.push(error);
 
   async newWorld(index: number): Promise<void> {
     await this.#close(index);
@@ -92,6 +94,8 @@ class Run {
   async end(index: number): Promise<void> {
     await this.#close(index);
     this.#world = undefined;
+    process.off('uncaughtException', this.#noteStray);
+    process.off('unhandledRejection', this.#noteStray);
   }
 
   async #close(index: number): Promise<void> {

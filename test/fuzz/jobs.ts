@@ -26,36 +26,50 @@ export interface Finished {
   readonly problems: readonly string[];
 }
 
-/** Runs the cases of a job. @param directory where it says how far it is. */
+/** Runs the cases of a job in a process of its own. @param directory where it says how far it is. */
 export async function runJob(job: Job, directory: string): Promise<Finished> {
-  const { target, seed, from, to } = job;
-  const markFile = join(directory, `${target}-${seed}`);
+  const [finished] = runJobs([job], directory);
+  if (finished === undefined) throw new Error('no job');
+  return await finished;
+}
+
+/** Runs jobs in one process, in their order. A job fails if the process has ended before its turn. */
+export function runJobs(jobs: readonly Job[], directory: string): readonly Promise<Finished>[] {
+  const markFile = join(
+    directory,
+    jobs
+      .map(({ target, seed }) => `${target}-${seed}`)
+      .join('+')
+      .slice(0, 100),
+  );
   const program = fileURLToPath(new URL('case-process.ts', import.meta.url));
-  const child = fork(program, [target, seed, from, to, markFile].map(String), {
+  const child = fork(program, [markFile, JSON.stringify(jobs)], {
     execArgv: [`--max-old-space-size=${MAX_OBJECT_MEBIBYTES}`, '--disable-warning=ExperimentalWarning'],
     serialization: 'advanced',
   });
-  let report: ProcessReport | undefined;
-  child.on('message', (message) => {
-    report = message as ProcessReport;
-  });
   const watch = watchFor(child, markFile);
-  const [code, signal] = await new Promise<[number | null, string | null]>((resolve) => {
-    child.once('exit', (...how) => resolve(how));
+  const finished = jobs.map(() => Promise.withResolvers<Finished>());
+  let reports = 0;
+  child.on('message', (message) => {
+    const report = message as ProcessReport;
+    const job = jobs[reports];
+    if (job !== undefined)
+      finished[reports]?.resolve({ job, report, problems: [...problemsOf(job, report)] });
+    reports++;
   });
-  const hung = watch.stop();
-  if (report === undefined) {
+  child.once('exit', (code, signal) => {
+    const hung = watch.stop();
     const reached = reachedIn(markFile);
     const how = hung ? `no case has ended for ${HANG_MS / 1000} s` : `the process ended (${signal ?? code})`;
-    const lost: ProcessReport = {
-      cases: Math.max(0, reached - from),
-      failures: [],
-      seconds: 0,
-      mebibytes: 0,
-    };
-    return { job, report: lost, problems: [problem(job, reached, how, 'repeat it to see it')] };
-  }
-  return { job, report, problems: [...problemsOf(job, report)] };
+    for (const [index, job] of jobs.entries()) {
+      if (index < reports) continue;
+      const at = index === reports ? reached : job.from;
+      const report = { cases: at - job.from, failures: [], seconds: 0, mebibytes: 0 };
+      const problems = [problem(job, at, how, 'repeat it to see it')];
+      finished[index]?.resolve({ job, report, problems });
+    }
+  });
+  return finished.map(({ promise }) => promise);
 }
 
 function* problemsOf(job: Job, { failures, mebibytes }: ProcessReport): Generator<string> {
