@@ -11,6 +11,7 @@ import { MemoryBackend } from '../../src/store/backends/memory.ts';
 import { openBackend } from '../../src/store/open.ts';
 import type { SealedStore } from '../../src/store/sealed/sealed-store.ts';
 import type { DocumentRef, Transaction, View } from '../../src/store/store.ts';
+import { isLong } from '../long.ts';
 import { type AroundCommit, withCommits } from './struck-backend.ts';
 import { KEY, rawCredential } from './temporary-store.ts';
 
@@ -159,6 +160,6 @@ it('what changes were told is what the store has, whatever else failed, and noth
         expect(seen).toEqual([...seen].sort((a, b) => a - b));
       },
     ),
-    { numRuns: 60 },
+    { numRuns: isLong ? 60 : 20 },
   );
 });

@@ -4,6 +4,7 @@ import { systemClock } from '../../src/ground/clock.ts';
 import { systemRandom } from '../../src/ground/random.ts';
 import type { Tag } from '../../src/tags/tag-pool.ts';
 import { Tags } from '../../src/tags/tags.ts';
+import { isLong } from '../long.ts';
 import { refused } from '../refusal.ts';
 import { FakeStore } from './fake-store.ts';
 
@@ -73,7 +74,7 @@ it('the pool of tags counts, lists and pages as a plain model does, after any op
       }
       expect((await tags.pool.list('other', { page: everything })).total).toBe(0);
     }),
-    { numRuns: 120 },
+    { numRuns: isLong ? 120 : 40 },
   );
 });
 

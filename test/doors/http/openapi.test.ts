@@ -5,6 +5,7 @@ import type { ApiDocument, ApiOperation } from '../../../src/doors/http/openapi.
 import { catalogue } from '../../../src/operations/catalogue.ts';
 import type { Schema } from '../../../src/operations/declaration/params.ts';
 import { loadRoutes, type ServedRoute } from '../../../src/operations/routes.ts';
+import { isLong } from '../../long.ts';
 import { cleanUpAfterAll, send, startServer, type TestServer } from '../../servers/serving.ts';
 
 interface Described {
@@ -187,7 +188,7 @@ describe('every described operation', () => {
             expect(Array.isArray(reply.json?.errors)).toBe(true);
           }
         }),
-        { numRuns: slow.test(operation.operationId) ? 4 : 12 },
+        { numRuns: slow.test(operation.operationId) ? 4 : isLong ? 12 : 6 },
       );
     }
     expect(server.log.filter((line) => line.includes('"level":"error"'))).toEqual([]);

@@ -6,6 +6,7 @@ import { systemRandom } from '../../../src/ground/random.ts';
 import { decryptEnvelope } from '../../../src/transit/envelope/decrypt.ts';
 import { encryptEnvelope } from '../../../src/transit/envelope/encrypt.ts';
 import type { ByteSink, ByteSource } from '../../../src/transit/envelope/ports.ts';
+import { isLong } from '../../long.ts';
 import { rejectionOf } from '../../reference/thrown.ts';
 import { attempt, Collected, encrypted, KEY, MemoryKeys, sourceOf } from './in-memory.ts';
 
@@ -63,7 +64,7 @@ describe('a stream', () => {
           expect(sink.bytes.equals(plaintext)).toBe(true);
         },
       ),
-      { numRuns: 50 },
+      { numRuns: isLong ? 50 : 20 },
     );
   });
 
