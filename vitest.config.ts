@@ -20,8 +20,8 @@ export default defineConfig({
     reporters: ['default', new Report(process.env)],
     testTimeout: 60_000,
     hookTimeout: 60_000,
-    // Two cores are what CI has. A fifth of the time tests wait, for processes, limits and databases: a third worker uses it.
-    maxWorkers: 3,
+    // Two cores are what CI has. A fifth of the time tests wait, for processes, limits and databases: more workers use it.
+    maxWorkers: 4,
     sequence: { sequencer: LongestFirst },
     projects: [
       {
