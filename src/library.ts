@@ -105,8 +105,8 @@ const OPTION = /--([a-z][a-z-]*)(?: ([a-z\d][\w.-]*))?/g;
 const WORDS = /'[^']*'|\S+/g;
 
 /**
- * Rethrows an error with its hint in the words of a program, which calls functions with parameters. Commands that are
- * no function, such as `coffer doctor`, are left as they are: someone has to run them.
+ * Rethrows an error with its hint in the words of a program, which calls functions with parameters. Commands without a
+ * function, such as `coffer doctor`, stay unchanged: a person has to run them.
  * @param params parameters of the function that was called
  * @throws the error
  */
@@ -130,12 +130,12 @@ async function inOwnWords(error: unknown, params: Params = {}): Promise<never> {
   throw new CofferError(kind, texts.message, { field, hint, cause, isGone: isGone || undefined });
 }
 
-/** Returns the function calls for the commands of a line; undefined if one of them is no function. */
+/** Returns the function calls for the commands of a line; undefined if one of them has no function. */
 async function callsFor(line: string): Promise<string | undefined> {
   const commands = line.split(' | coffer ');
   const calls = await Promise.all(commands.map(callFor));
   if (calls.some((call) => call === undefined)) return undefined;
-  // What a pipe passes on is not in the command.
+  // The arguments come through the pipe, so they are not in the command.
   return commands.length === 1 ? calls[0] : calls.map((call) => call?.replace(/\(.*/, '')).join(' and ');
 }
 

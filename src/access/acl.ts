@@ -174,7 +174,7 @@ const grants = ({ capabilities }: Permissions): boolean => isGrant(capabilities)
 
 const isGrant = (capabilities: Capabilities): boolean => capabilities !== 0 && (capabilities & DENY) === 0;
 
-/** Returns the capabilities that all of them grant; none if the list is empty. */
+/** Returns the capabilities that all rules grant; none if the list is empty. */
 const inAll = ([first, ...rest]: readonly Permissions[]): Capabilities =>
   rest.reduce((mask, { capabilities }) => mask & capabilities, first?.capabilities ?? 0);
 

@@ -151,11 +151,11 @@ export class Tokens {
   }
 
   /**
-   * Issues the token of somebody who logs in. It is judged at first beside all others: whoever is refused never holds the store,
-   * nor does who gets a batch token and uses nothing up.
+   * Issues the token of a login. The login is first decided outside the write lock: a refused one never takes it, nor
+   * does one that gets a batch token and uses nothing up.
+   * @param decide decides within the transaction that issues the token, so that single-use credentials are used once;
+   * it may be called more than once. It returns an error instead of throwing it if its changes must be kept.
    * @see docs/decisions/0188
-   * @param decide judges within the change that makes the token, so that what can be used once is used once; it may be asked
-   *   more than once. It returns an error, in place of throwing it, where what it wrote is to stay.
    */
   async login(decide: (tx: Transaction) => Promise<Login | CofferError>): Promise<IssuedToken> {
     const now = this.#clock.now();

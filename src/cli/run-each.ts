@@ -4,11 +4,11 @@ import { DONE, FAILED } from './exit-codes.ts';
 import type { RawValues } from './files/operation-values.ts';
 import { type OutputShape, rawLines } from './files/output.ts';
 
-/** What a command does for each of several names. */
+/** Steps that a command runs for each of several names. */
 interface Steps {
   /** Whether users are asked before the operation runs, so that all names are resolved and asked about first. */
   readonly asks: boolean;
-  /** Looks up what names stand for. */
+  /** Replaces names by the identifiers of the objects. */
   resolve(call: RawValues): Promise<RawValues>;
   isConfirmed(raw: RawValues): Promise<boolean>;
   /** Returns the objects that would be created implicitly; undefined if the user did not mean them. */
@@ -22,7 +22,8 @@ interface Steps {
 }
 
 /**
- * Runs an operation for several names in order, until it fails for one. What was done before is reported all the same.
+ * Runs an operation for several names in order, until it fails for one. The results of the names before that are still
+ * printed.
  * @throws the error of the name for which it failed
  */
 export async function runEach(calls: readonly RawValues[], steps: Steps): Promise<number> {

@@ -14,9 +14,9 @@ import { loadOperation } from '../operations/runner.ts';
 const DOCUMENT_PREFIX = 'api/v2/';
 
 /**
- * Returns a runner for questions that a command asks a server by itself, before or after what the user asked for. What
- * the token's policies do not allow is refused here: a request that is denied would be recorded in the server's audit
- * log, as if somebody had tried.
+ * Returns a runner for requests that a command sends to a server by itself, before or after what the user asked for.
+ * Requests that the token's policies do not allow are refused here: a denied request would be recorded in the server's
+ * audit log like an attempted attack.
  * @param mount default mount of the runner
  */
 export const askingPermission = (runner: Runner, mount: string): Runner => ({

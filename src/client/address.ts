@@ -17,7 +17,7 @@ export function parseAddress(text: string): ServerAddress {
   if (path !== undefined) return { kind: 'socket', path };
   const url = URL.canParse(text) ? new URL(text) : undefined;
   if (url !== undefined && (url.username !== '' || url.password !== '')) {
-    // What is said ends up in logs.
+    // Error messages end up in logs, so the address is not repeated in them.
     throw invalid('a server address must not contain a user name or password', {
       field: 'address',
       hint: 'use http://HOST:PORT or https://HOST:PORT, and a token',

@@ -8,7 +8,10 @@ import { readAnswer, readAnyAnswer } from './answer.ts';
 import { type Bearer, printPathRequest, printRequest } from './request.ts';
 import type { Transport } from './transport.ts';
 
-/** A server tells those whom it refuses nothing; but who has asked knows for what, and is told what a policy has to say. */
+/**
+ * Adds to a refusal the capability and the path that a policy must grant: the server does not tell them, but they
+ * follow from the request.
+ */
 function namingRight<T>(right: string, target: string, read: () => T): T {
   try {
     return read();
@@ -23,7 +26,10 @@ function namingRight<T>(right: string, target: string, read: () => T): T {
   }
 }
 
-/** What an operation that may create needs depends on what is there, which a refusal does not tell. */
+/**
+ * Capability that an operation needs. Which one an operation that may create needs depends on whether its target
+ * exists, which a refusal does not reveal.
+ */
 const rightOf = ({ capability, exists }: Pick<Operation, 'capability' | 'exists'>): string =>
   exists === undefined ? `"${capability}"` : `"${capability}" ("create" if it does not exist yet)`;
 

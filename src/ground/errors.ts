@@ -84,7 +84,7 @@ const insideName = (part: Place | Aside): string => ('inside' in part ? part.ins
 const isPlace = (part: MessagePart): part is Place => typeof part === 'object' && !('inside' in part);
 
 /**
- * What an error says beside its message. Members may be undefined, so that callers pass on what they have.
+ * Properties of an error in addition to its message. Members may be undefined, so that callers pass on what they have.
  * @see docs/decisions/0279
  */
 export interface ErrorDetails {
@@ -122,7 +122,7 @@ export class CofferError extends Error {
     this.hint = hint === undefined ? undefined : printText(hint);
     this.where = typeof message === 'string' ? undefined : message.find(isPlace);
     this.texts = hint === undefined ? { message } : { message, hint };
-    // Node prints the enumerable members of an error that nobody catches.
+    // Node prints the enumerable members of an uncaught error.
     const hidden = [
       'isGone',
       'where',

@@ -1,11 +1,14 @@
-/** An object as JSON has it, of whose members nothing is known yet. */
+/** JSON object whose members are not validated yet. */
 export type JsonObject = Readonly<Record<string, unknown>>;
 
 /** Whether a value is a JSON object: neither null nor an array. */
 export const isObject = (value: unknown): value is JsonObject =>
   typeof value === 'object' && value !== null && !Array.isArray(value);
 
-/** A value as JSON would bring it: its objects have no members that are undefined. What has none of these is not copied. */
+/**
+ * Returns a value without the undefined members of its objects, as JSON would transmit it. A value without such members
+ * is not copied.
+ */
 export function withoutUndefined<T>(value: T): T {
   if (Array.isArray(value)) {
     const items: readonly unknown[] = value.map(withoutUndefined);
@@ -21,7 +24,7 @@ export function withoutUndefined<T>(value: T): T {
   return isSame ? value : (Object.fromEntries(kept) as T);
 }
 
-/** Buffers, keys and the like are left as they are. */
+/** Other objects, such as buffers and keys, stay unchanged. */
 const isPlain = (value: unknown): value is object => {
   if (!isObject(value)) return false;
   const prototype: unknown = Object.getPrototypeOf(value);

@@ -52,16 +52,16 @@ interface SealedAgeKey {
 }
 
 /**
- * What of the stanzas may be for a key, as the store decrypts it; nothing where all are for other keys. Stanzas may be thousands,
- * and each costs a hash or two, so others have their turn after each version.
- * @throws `inauthentic` for a stanza that is not as it should be.
+ * Returns the stanzas that may be for a key, as ciphertexts that the store decrypts; empty if all are for other keys.
+ * There may be thousands of stanzas, and each costs a hash or two, so other requests get their turn after each version.
+ * @throws `inauthentic` for a malformed stanza
  */
 export async function sealedForKey(
   versions: readonly RecipientVersion[],
   stanzas: readonly Stanza[],
 ): Promise<readonly SealedAgeKey[]> {
   const found: SealedAgeKey[] = [];
-  // The latest first: most files are young.
+  // Latest version first: most files are recent.
   for (const { version, recipient } of [...versions].reverse()) {
     for (const { encapsulated, body } of sealedFor(parseRecipient(recipient), stanzas)) {
       const bytes = Buffer.concat([encapsulated, body]);

@@ -13,8 +13,8 @@ import {
 import { type Params, parseValues } from './declaration/params.ts';
 
 /**
- * Runs an operation: parses the values, then calls the handler. The outcome is as the handler made it, for frontends that
- * print it as JSON, which leaves undefined members out.
+ * Runs an operation: parses the values, then calls the handler. The outcome may have undefined members, for frontends
+ * that print it as JSON, which omits them.
  * @param raw wire name → JSON value, or text from a URL or a flag
  * @throws `invalid` naming the first parameter that is missing or of the wrong type; and errors of the operation
  */

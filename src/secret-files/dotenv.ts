@@ -151,7 +151,7 @@ function quotedEnd(text: string, start: number): number | undefined {
 
 function unquotedEnd(text: string, start: number): number {
   const [line = ''] = match(UNQUOTED, text, start) ?? [];
-  // Most lines have none, and every start checks each of them.
+  // Checked first, because most lines have no comment, and each is parsed at every start.
   const comment = line.includes('#') ? (COMMENT.exec(line)?.index ?? line.length) : line.length;
   return start + line.slice(0, comment).trimEnd().length;
 }

@@ -28,7 +28,7 @@ export function mayCoverVariable(pattern: readonly string[], variable: string): 
     if (joined !== '' && !joined.endsWith('**')) joined += '_';
     joined += part === '**' ? '**' : part.toUpperCase().replace(/[^A-Z0-9_*?]/g, '_');
   }
-  // What is below a match is covered anyway.
+  // A match covers everything below it anyway.
   joined = joined.replace(/_\*\*$/, '');
   if (joined === '') return false;
   const heads = rest.length === 0 ? ['', '*_'] : [''];

@@ -114,7 +114,7 @@ export function ruleFor(rules: readonly Rule[], path: string): Rule | undefined 
   return rules.find(({ files }) => files.some((pattern) => covers(pattern.split('/'), parts)));
 }
 
-/** Whether a value is to be encrypted. Empty values are not. */
+/** Whether the rules require a value to be encrypted. Empty values never are. */
 export function isSecret(
   place: Pick<ScalarPlace, 'path' | 'type' | 'text'>,
   rule: Pick<Rule, 'only' | 'except'> | undefined,
@@ -130,8 +130,8 @@ export function isSecret(
 }
 
 /**
- * Whether a readable value could be taken, as a variable of a program, for one that is to be encrypted: `db_password`
- * and `db.password` are both DB_PASSWORD. A name that the rule leaves readable by `except` is meant.
+ * Whether a program could take a readable value for one that must be encrypted: as variables, `db_password` and
+ * `db.password` are both DB_PASSWORD. A name that `except` leaves readable is not suspicious.
  */
 export function looksSecret(
   place: Pick<ScalarPlace, 'path' | 'type' | 'text'>,

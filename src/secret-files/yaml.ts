@@ -29,7 +29,7 @@ import { addedToYaml, removedFromYaml, type YamlDocument, yamlString } from './y
 
 /**
  * YAML 1.2 with its core schema. Anchors, tags, comments and layout are preserved: only the scalar's own range is
- * replaced, and nothing is printed anew. An alias has no value of its own, and an encrypted value has no alias.
+ * replaced, and nothing else is rewritten. An alias has no value of its own, and an encrypted value has no alias.
  * @see docs/decisions/0286
  */
 export const yaml: FileFormat = { name: 'yaml', parse, asOthersRead };

@@ -8,9 +8,12 @@ export interface DoorKind<S> {
    * @param settings plain JSON, because each process of a server opens it
    */
   open(service: Service, settings: S): Promise<OpenListener<S>>;
-  /** Does, in a process of its own, what a door has handed to `Service.lanes`. Never throws. Absent where it hands nothing over. */
+  /**
+   * Runs a job that a frontend passed to `Service.lanes`, in a separate process. Never throws. Absent for frontends
+   * without such jobs.
+   */
   work?(service: Service, job: Job): Promise<Job>;
-  /** The document that describes everything behind the door, for those who write programs. Absent where there is none. */
+  /** Returns the API description for programmers; absent without one. */
   describe?(): object;
 }
 

@@ -69,7 +69,7 @@ export class Rpc {
   readonly #gone: string;
   #closed = false;
 
-  /** @param gone what is said when the other side has ended. */
+  /** @param gone error message once the other process has exited */
   constructor(port: Port, handlers: Handlers, gone = 'a server process exited') {
     this.#gone = gone;
     this.#port = port;

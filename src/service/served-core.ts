@@ -80,7 +80,7 @@ export class ServedCore implements GuardedCore {
     return this.#present.asOf(revision);
   }
 
-  /** As `look`. */
+  /** Revision of a `look`. */
   async revision(): Promise<string> {
     return (await this.look()).revision;
   }

@@ -12,7 +12,7 @@ export type UnsealKey =
   | { readonly kind: 'raw' | 'key-file' | 'command' | 'passphrase'; readonly bytes: Uint8Array }
   | { readonly kind: 'shares'; readonly texts: readonly Uint8Array[] };
 
-/** The same as plain JSON, for another process. Bytes are in base64. */
+/** Unseal key as plain JSON, for another process. Bytes are in base64. */
 export type SentUnsealKey =
   | { readonly kind: 'raw' | 'key-file' | 'command' | 'passphrase'; readonly bytes: string }
   | { readonly kind: 'shares'; readonly texts: readonly string[] };

@@ -31,7 +31,7 @@ export const signerKey = (key: KeyObject): string => sshLine(key, '').trimEnd();
 
 /** Malformed line, which allows no signatures. */
 interface BrokenLine {
-  /** Absent if not even they can be parsed. */
+  /** Principals of the line; absent if not even they can be parsed. */
   readonly principals?: string;
   /** Reason, e.g. `line 3 has an unknown option`. */
   readonly why: string;

@@ -13,8 +13,9 @@ interface Write {
 }
 
 /**
- * Pending puts and deletions of one change on top of a view. A draft can be read, dropped, or added to another draft. Reads
- * and lists include the pending changes. A value is serialized when it is put, so later changes to it have no effect.
+ * Pending puts and deletions of one change on top of a view. A draft can be read, dropped, or added to another draft.
+ * Reads and lists include the pending changes. A value is serialized when it is put, so later changes to it have no
+ * effect.
  */
 export class DraftTransaction implements Transaction {
   readonly #view: View;
@@ -117,7 +118,10 @@ export class DraftTransaction implements Transaction {
   }
 }
 
-/** @throws `invalid` for names that could not be told apart, or that the store uses itself. */
+/**
+ * Checks the names of a document.
+ * @throws `invalid` for names that could not be told apart, or that the store uses itself
+ */
 export function checkedRef(ref: DocumentRef): DocumentRef {
   const { collection, id } = ref;
   if (collection === '' || id === '' || !collection.isWellFormed() || !id.isWellFormed()) {

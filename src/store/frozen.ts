@@ -1,4 +1,4 @@
-/** Parsed JSON that nobody can change, so that it may be handed to many. */
+/** Parses JSON to immutable objects, which many callers can share. */
 export function parseFrozen(json: string): unknown {
   return freeze(JSON.parse(json));
 }

@@ -8,14 +8,14 @@ import {
   type Text,
 } from '../ground/errors.ts';
 
-/** What to do about something that can be mended, or that somebody met in passing who does not know what it is. */
+/** Hint for damage that can be repaired, and for damage found by a command that does not know its extent. */
 export const REPAIR = 'run "coffer doctor --repair" to repair what can be repaired and list what is lost';
 
 /** Hint for a store, or a part of it that nothing else in the store can replace. */
 export const RESTORE =
   'restore a backup to a new location with "coffer store restore FILE --store DIRECTORY"';
 
-/** What to do about a document that is lost. */
+/** Hint for a lost document. */
 export const GIVE_UP_OR_RESTORE = `${RESTORE}, or drop what is lost with "coffer rekey --without-damaged"`;
 
 /** Hint for a slot file that is damaged or missing; only its secret could recreate it. */

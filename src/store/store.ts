@@ -63,13 +63,13 @@ export interface Store {
   read<T>(read: (view: View) => T | Promise<T>): Promise<T>;
 
   /**
-   * Runs `change` alone among all processes and commits what it put and deleted, all or nothing; the promise
-   * resolves once that is durable. When `change` throws, nothing is written.
-   * A transaction that puts and deletes nothing writes nothing.
+   * Runs `change` alone among all processes and commits its puts and deletions, all or nothing; the promise resolves
+   * once they are durable. If `change` throws, nothing is written. A transaction that puts and deletes nothing writes
+   * nothing.
    *
-   * Changes that wait at the same time are made one after the other and share a commit, so `change` may see what is not durable
-   * yet: whatever it comes to is told only when that is. It reads through its transaction alone, must not wait for what takes long
-   * (that is made before), nor for another change.
+   * Changes that wait at the same time run one after the other and share a commit, so `change` may see data that is not
+   * durable yet; its own result is returned only when that is. It must read through its transaction alone, do lengthy
+   * work beforehand, and never wait for another change.
    */
   transact<T>(change: (tx: Transaction) => T | Promise<T>, options?: TransactOptions): Promise<T>;
 

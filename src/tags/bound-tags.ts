@@ -143,8 +143,8 @@ class BoundTagsSearch {
 }
 
 /**
- * Counts the workspaces for which each tag of a project is effective: those in it that have no value of their own, or
- * may not have one.
+ * Counts, for each tag of a project, the workspaces that inherit it: all in the project except those with a value of
+ * their own for its key, which a reserved key may not have.
  */
 async function holding(
   page: readonly BoundBinding[],

@@ -27,12 +27,12 @@ import type { ExecutionMode, WorkspaceSettings } from './workspace-settings.ts';
 /** Minimum number of tags before keys of deleted tags are searched for. */
 const NOT_WORTH_CLEARING = 32;
 
-/** A change of more shares its commit with no other: nobody else is to wait for it. */
+/** Number of records above which a change gets a commit of its own, so that no other change waits for it. */
 const MANY = 16;
 
 export const isMany = (changed: readonly unknown[]): boolean => changed.length > MANY;
 
-/** What a new workspace is to be, all of it checked. */
+/** Checked content of a new workspace. */
 interface WorkspaceContent {
   readonly description: string | null;
   /** Key of an existing project; absent for the default one. */

@@ -59,7 +59,10 @@ export interface WorkspaceRecord extends TableRecord {
   readonly settings?: Partial<WorkspaceSettings> | undefined;
   /** Absent: that of the project. */
   readonly executionMode?: ExecutionMode | undefined;
-  /** Keys of the workspaces that may read its state. May contain keys of deleted ones, which are ignored, like in `tags`. */
+  /**
+   * Keys of the workspaces that may read its state. May contain keys of deleted ones, which are ignored, like in
+   * `tags`.
+   */
   readonly stateConsumers?: readonly string[] | undefined;
 }
 

@@ -18,15 +18,15 @@ import { Surroundings } from './surroundings.ts';
 import { DEFAULT_SETTINGS } from './workspace-settings.ts';
 import { printWorkspace, type Workspace } from './workspaces.ts';
 
-/** Each change of a workspace writes its record, and those of its neighbours, anew. */
+/** Maximum number per workspace: each change of the workspace rewrites its record, and those next to it. */
 const MOST_CONSUMERS = 1000;
 
-/** What a caller may see, by identifier or name; undefined: every workspace. */
+/** Whether the caller may see a workspace; undefined if it may see all. */
 type Sees = ((workspace: { readonly id: string; readonly name: string }) => boolean) | undefined;
 
 /**
- * Which workspaces may read the state of one, as with the service that clients know: kept and answered, since clients compare what they
- * wrote with what they read. There are no states here that anybody could read.
+ * Workspaces that may read the state of another one, as in Terraform Enterprise: stored and returned, because clients
+ * compare them with what they wrote. No state is stored here, so nothing else depends on them.
  */
 export class RemoteStateConsumers {
   readonly #ports: Ports;
@@ -36,8 +36,8 @@ export class RemoteStateConsumers {
   }
 
   /**
-   * One page: of a workspace whose state all may read (`global-remote-state`), every other one by name; else those that were named, in the
-   * order in which they were. What was deleted since is passed over.
+   * Returns one page. If all workspaces may read the state (`global-remote-state`), these are all others, by name;
+   * otherwise the consumers, in the order in which they were added. Deleted workspaces are omitted.
    * @throws `not-found`
    */
   list(reference: Reference, page: PageRequest, sees: Sees): Promise<Page<Workspace>> {
@@ -55,12 +55,18 @@ export class RemoteStateConsumers {
     });
   }
 
-  /** Those that are consumers already stay where they are. @throws `not-found`, `invalid` */
+  /**
+   * Adds consumers. Existing ones keep their position.
+   * @throws `not-found`, `invalid`
+   */
   add(reference: Reference, ids: readonly string[]): Promise<void> {
     return this.#change(reference, ids, (present, given) => [...present, ...given]);
   }
 
-  /** Those that are none are passed over. @throws `not-found`, `invalid` */
+  /**
+   * Removes consumers. Other workspaces are ignored.
+   * @throws `not-found`, `invalid`
+   */
   remove(reference: Reference, ids: readonly string[]): Promise<void> {
     return this.#change(reference, ids, (present, given) => {
       const removed = new Set(given);
@@ -68,7 +74,10 @@ export class RemoteStateConsumers {
     });
   }
 
-  /** These and no others. @throws `not-found`, `invalid` */
+  /**
+   * Replaces all consumers.
+   * @throws `not-found`, `invalid`
+   */
   replace(reference: Reference, ids: readonly string[]): Promise<void> {
     return this.#change(reference, ids, (_, given) => given);
   }

@@ -30,8 +30,8 @@ export class ArmorSealer {
 
   /**
    * Encrypts a secret: one age file for the recipients of each group, because groups cannot be mixed in one file.
-   * @throws `invalid`, `unsupported` for a key that cannot be encrypted to; `unavailable` for a plugin that is missing or
-   * fails
+   * @throws `invalid`, `unsupported` for a key that cannot be encrypted to; `unavailable` for a plugin that is missing
+   * or fails
    */
   async armorFor(keys: readonly string[], secret: Uint8Array): Promise<string> {
     const byGroup = new Map<RecipientGroup, AnyRecipient[]>([

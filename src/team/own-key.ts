@@ -3,11 +3,11 @@ import type { CardFact } from './fact.ts';
 
 /** Private key of the user that decrypts for a public key. */
 export interface OwnKey {
-  /** Public key in the form of cards; empty for a key of a plugin whose public key is not told beside it. */
+  /** Public key in the form of cards; empty for a key of a plugin whose public key is not in the identity file. */
   readonly recipient: string;
   /** Name of the plugin that has the key, which may ask for a touch or a PIN whenever it is used. */
   readonly plugin?: string;
-  /** May prompt for a passphrase, so it is called only when something is to be decrypted. */
+  /** Returns the identity. May prompt for a passphrase, so it is called only to decrypt. */
   identity(): Promise<AgeIdentity>;
 }
 
@@ -15,8 +15,8 @@ export interface OwnKey {
 const OF_ANY_PLUGIN = ['age1tag1', 'age1tagpq1'] as const;
 
 /**
- * Returns the cards that a key may be for: those that name it, or else, for one of a plugin, those that name a key of the
- * plugin. A plugin does not tell its public keys, and one key may be written in two ways.
+ * Returns the cards that a key may be for: those that name it or, if none does and it is a plugin's key, those that
+ * name a key of the same plugin. A plugin does not reveal its public keys, and one key can be written in two ways.
  * @see docs/decisions/0306
  */
 export function cardsFor({ recipient, plugin }: OwnKey, cards: readonly CardFact[]): readonly CardFact[] {

@@ -51,8 +51,8 @@ function sshKeyOf(text: string): SshKey | undefined {
 }
 
 /**
- * Whether a line is an Ed25519 key in its only encoding. A keyring of thousands of members is judged by each command, and
- * making a key of each would take a third of the time of parsing them.
+ * Whether a line is an Ed25519 key in its only encoding. Each command judges the whole keyring, which may have
+ * thousands of members; creating a key object of each would add a third to the time of parsing them.
  */
 function isEd25519(text: string): boolean {
   if (!text.startsWith(ED25519)) return false;
@@ -67,8 +67,8 @@ function isEd25519(text: string): boolean {
 }
 
 /**
- * Whether a line is a public key that files can be encrypted to, in its only encoding. That of a plugin is taken as it is:
- * only the plugin can tell more, and judging a keyring runs no program.
+ * Whether a line is a public key that files can be encrypted to, in its only encoding. A plugin's is not checked
+ * further: only the plugin could do that, and judging a keyring runs no program.
  */
 export function isRecipient(text: string): boolean {
   if (text.length > MAX_CHARACTERS) return false;

@@ -14,7 +14,10 @@ import { cardsFor, type OwnKey } from './own-key.ts';
 const SALT_BYTES = 32;
 const MATERIAL = 'coffer/team/1/material';
 const OLDER = 'coffer/team/1/older';
-/** Epochs without effect whose root keys are passed on, so that values of members who knew no better still open. */
+/**
+ * Maximum number of epochs without effect whose root keys are passed on, so that values that uninformed members
+ * encrypted under them still open.
+ */
 const MOST_VOID_EPOCHS = 256;
 
 /** Computes the check value of a root key, which identifies but does not reveal it. */
@@ -109,7 +112,10 @@ function openOlder(root: Uint8Array, store: string, text: string): ReadonlyMap<s
 /** Root keys that the user can open, with their own keys or with a later root key. */
 export class Roots {
   readonly #judgement: Judgement;
-  /** The user's keys, each with the IDs of the cards that it may be for. Keys of plugins are last, because they may ask. */
+  /**
+   * The user's keys, each with the IDs of the cards that it may be for. Keys of plugins are last, because those may
+   * prompt.
+   */
   readonly #own: readonly { readonly key: OwnKey; readonly cards: ReadonlySet<string> }[];
   /** Keys of plugins that have failed, with their errors. */
   readonly #failures = new Map<OwnKey, unknown>();
@@ -237,7 +243,7 @@ export class Roots {
       for (const { to, fact } of this.#grants.get(epoch) ?? []) {
         const mine = to.findIndex((id) => cards.has(id));
         if (mine < 0 || this.#failures.has(key)) continue;
-        // Who was removed must not be able to ask for touches.
+        // Removed members must not be able to request touches.
         if (key.plugin !== undefined && !this.#judgement.valid.has(fact.id)) continue;
         const root = await this.#opened(fact.armor, key, this.#placeOf(to, mine));
         if (root !== undefined && this.#take(epoch, root)) return root;

@@ -28,9 +28,11 @@ export interface NewKey {
 }
 
 /**
- * Creates a key. One that exists already is left as it is. Key material is made before the change of the store, which never waits for it.
- * @param asked `type` may be a name of the family's; `parameterSet` is what that may need, else empty.
- * @throws `invalid` or `unsupported` for settings that do not fit each other or the type.
+ * Creates a key. An existing one stays unchanged. Key material is generated before the change of the store, which never
+ * waits for it.
+ * @param asked `type` may be one of Vault's names; `parameterSet` is the parameter that some of these need, otherwise
+ * empty
+ * @throws `invalid` or `unsupported` for settings that do not fit each other or the type
  */
 export async function createKey(
   engine: Engine,

@@ -71,7 +71,7 @@ export class MessageCounts {
     else if (this.#many.size > 0) this.#many.delete(keyOf(engine, document.name));
   }
 
-  /** Returns a warning about the version that encrypted last, as far as known in this process. */
+  /** Returns a warning about the version that was last used to encrypt, as far as known in this process. */
   warning(engine: CountCollection, name: string): string | undefined {
     const many = this.#many.get(keyOf(engine, name));
     return many && warningOf(name, many.version, many.total);

@@ -9,7 +9,10 @@ import { decodeSignature } from './verification.ts';
 
 /** Public key that verifies signatures of a named key. */
 interface PublicVerifier {
-  /** Present: {@link verify} takes the hash of the input, made with what `node:crypto` calls so; else the input itself. */
+  /**
+   * Hash, by its name in `node:crypto`: {@link verify} then takes the hash of the input; absent if it takes the input
+   * itself.
+   */
   readonly hash?: string | undefined;
   /**
    * Verifies a signature.

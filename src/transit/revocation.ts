@@ -74,7 +74,10 @@ function changeVersion(
   });
 }
 
-/** @throws `invalid` if there is no such version; `conflict` for the latest one */
+/**
+ * Checks that a version is stored and not the latest.
+ * @throws `invalid` if there is no such version; `conflict` for the latest one
+ */
 export function requireOldVersion(
   { latestVersion, minAvailableVersion }: Pick<NamedKeyDocument, 'latestVersion' | 'minAvailableVersion'>,
   number: number,

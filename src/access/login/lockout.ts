@@ -86,8 +86,9 @@ export class Lockout {
   }
 
   /**
-   * Prepares a check of a name in a view that is opened after this call, and so includes everything written before.
-   * @returns function to call with that view, once it is known whether the name exists
+   * Prepares to check whether a name is locked. Uses the failures counted until this call, and a view opened after it,
+   * which therefore includes every lock written before.
+   * @returns function that checks it in that view, called once it is known whether the name exists
    */
   recall(mount: Mount, name: string): (view: View, isThere: boolean) => Promise<LockState> {
     if (locksNobody(mount)) return async () => 'open';

@@ -160,7 +160,7 @@ function whatIsWrong(certificate: Certificate, nowMs: number): string | undefine
     const side = nowMs < from ? `before ${printSecond(from)}` : `after ${printSecond(until)}`;
     return `certificate has expired or is not yet valid: current time ${printSecond(nowMs)} is ${side}`;
   }
-  // Refuse it whether it is critical or not: whoever restricted the authority relies on it.
+  // Refused whether critical or not: the issuer that restricted the authority relies on it.
   if (extensions.has(EXTENSION.nameConstraints)) return 'name constraints are not supported';
   for (const [type, { isCritical }] of extensions) {
     if (isCritical && !UNDERSTOOD.has(type)) return 'unhandled critical extension';

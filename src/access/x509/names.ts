@@ -32,7 +32,7 @@ export const organizationalUnitsOf = (name: readonly NameAttribute[]): readonly 
 /**
  * Returns the same text for names that are equal by RFC 5280, 7.1: case, white space and the string type are ignored.
  * Some different names get the same text, too, so a revocation list may apply to too many certificates, never to too
- * few. Who signed a certificate is decided by its signature, not by this text.
+ * few. The signer of a certificate is determined by its signature, not by this text.
  */
 export const canonicalName = (name: readonly NameAttribute[]): string =>
   JSON.stringify(name.map(({ type, value }) => [type, value.trim().replaceAll(/\s+/g, ' ').toLowerCase()]));

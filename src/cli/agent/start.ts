@@ -24,7 +24,7 @@ export type AgentSaid = { readonly listens: true } | { readonly taken: true } | 
 
 /**
  * Command that runs a program without core dumps, which would contain keys. If the limit cannot be set, the program
- * runs all the same.
+ * runs anyway.
  * @see docs/decisions/0282
  */
 const WITHOUT_CORE = ['/bin/sh', '-c', 'ulimit -c 0 2>/dev/null; exec "$@"', 'sh'] as const;

@@ -116,7 +116,10 @@ class Entries {
     this.#most = most;
   }
 
-  /** @param line undefined for one that was too long to be read */
+  /**
+   * Adds a line.
+   * @param line undefined for one that was too long to be read
+   */
   add(line: string | undefined): void {
     const record = line === undefined ? undefined : recordIn(line);
     if (record === undefined) {
@@ -136,7 +139,7 @@ class Entries {
     return [...this.#entries.values()];
   }
 
-  /** Drops what does not match, and the oldest of the rest. */
+  /** Drops entries that do not match, and the oldest of the rest. */
   #trim(): void {
     const matching = [...this.#entries].filter(([, entry]) => this.#matches(entry));
     const surplus = Math.max(0, matching.length - this.#most);
@@ -251,7 +254,9 @@ async function* bytesOf(session: Session, file: string): AsyncGenerator<Buffer> 
   }
 }
 
-/** Yields the lines that are not empty; undefined for one that is too long for a record, which is not kept in memory. */
+/**
+ * Yields the lines that are not empty; undefined for a line that is too long for a record, which is not kept in memory.
+ */
 async function* linesOf(chunks: AsyncIterable<Buffer>): AsyncGenerator<string | undefined> {
   let line = new Line();
   for await (const chunk of chunks) {

@@ -351,7 +351,7 @@ export const logout: Command = {
 /** Batch tokens of Coffer and of Vault. */
 const BATCH_TOKEN = /^(?:hv)?b\./;
 
-/** Reads the stored token. One that cannot be read cannot be revoked, but is removed all the same. */
+/** Reads the stored token. One that cannot be read cannot be revoked, but is still removed. */
 function readable(file: TokenFile): KeptToken | undefined {
   try {
     return file.read();
@@ -361,7 +361,7 @@ function readable(file: TokenFile): KeptToken | undefined {
   }
 }
 
-/** Revokes the token. One that has already expired is no error. */
+/** Revokes the token. It is not an error if it has already expired. */
 async function revoke(runner: Runner): Promise<void> {
   try {
     await runner.at({ method: 'POST', path: 'auth/token/revoke-self', parameters: {} });

@@ -94,7 +94,7 @@ async function onNamed(session: Session, given: Given, bulk: Bulk): Promise<numb
   for (const tag of tags) {
     const typed = { tag_id: tag, data: workspaces };
     const raw = await resolved(bulk, typed, runner).catch((error: unknown) => {
-      // Only a missing tag has such a hint; every one of them is named.
+      // Only the error for a missing tag has such a hint; all missing tags are named in one error.
       if (asCofferError(error)?.hint?.includes(CREATE) !== true) throw error;
       missing.push({ tag, error });
       return typed;

@@ -126,8 +126,8 @@ export const add: Command = {
 };
 
 /**
- * Warns of members that this machine does not know: with the ID, the new member's machine takes them for known, and gives
- * them keys unasked.
+ * Warns of members that this machine does not know: a new member whose machine gets the ID trusts them, and gives them
+ * keys without a question.
  */
 function sayUnknown(session: Session, changes: Changes): void {
   const unknown = changes.state.cards
@@ -200,7 +200,7 @@ export const remove: Command = {
       identity: identityIn(options),
     });
     const cards = cardsToRemove(keyring, name, textOption(options, CARD)?.replaceAll('-', ''));
-    // What will be refused is refused before anybody is asked.
+    // Changes that will be refused are refused before the user is asked.
     requireAdmin(keyring);
     requireStayingAdmin(keyring, cards);
     session.requireConsent();

@@ -137,8 +137,8 @@ function sayDue(session: Session, keyring: TeamKeyring): void {
 }
 
 /**
- * Returns the ID with which others can trust the keyring; undefined if it would also vouch for members whom this machine
- * does not know.
+ * Returns the ID with which others can trust the keyring; undefined if it would also vouch for members that this
+ * machine does not know.
  */
 function idToTrust({ state, card: own, remembered }: TeamKeyring): string | undefined {
   const isVouchedFor = state.cards.every(({ id }) => id === own?.id || remembered.cards.has(id));

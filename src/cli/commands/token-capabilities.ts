@@ -9,7 +9,7 @@ import { outOptions } from '../parse/operation-spec.ts';
 
 const ACCESSOR = 'accessor';
 
-/** What a token may do on paths, like `vault token capabilities`. */
+/** Command that lists the capabilities of a token on paths, like `vault token capabilities`. */
 export const command: Command = {
   arguments: [
     {

@@ -69,7 +69,7 @@ async function isUnlocked(session: Session): Promise<boolean> {
 
 /**
  * Whether the agent lost access to the store: its slot was removed, or the store was rekeyed. A health request, which
- * is no use, makes it notice that and end.
+ * does not count as a use, makes the agent notice that and exit.
  */
 async function hasLostItsStore(session: Session, connection: AgentConnection): Promise<boolean> {
   try {

@@ -192,7 +192,7 @@ function standardSink({ session, options, mayBeText }: FileTransfer, progress: T
   if (asItIs) {
     return {
       write(bytes) {
-        // A program that reads the data may write to the same terminal.
+        // The progress line ends here, because the program that reads the data may write to the same terminal.
         progress.end();
         return out.writeLater(bytes);
       },

@@ -110,7 +110,7 @@ const alreadyThere = (path: string): CofferError =>
 
 /**
  * Opens a file for writing. A device or a named pipe is written to directly.
- * @throws `invalid` if the path cannot be right; `exists` if a file exists that may not be replaced; `unavailable` if
+ * @throws `invalid` if no file can have this path; `exists` if a file exists that may not be replaced; `unavailable` if
  * the disk fails
  */
 export function openOutFile(place: OutPlace): OutFile {

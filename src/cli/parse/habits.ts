@@ -90,7 +90,7 @@ class Walk {
 
   /**
    * Takes options and their values, up to the next word.
-   * @param forF flag that `-f` means, where it is no short option
+   * @param forF flag that `-f` means where the command has no short option `-f`
    */
   options(specs: readonly OptionSpec[], forF: string | undefined): void {
     for (let text = this.word(); text !== undefined && looksLikeOption(text); text = this.word()) {

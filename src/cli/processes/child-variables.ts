@@ -77,7 +77,7 @@ const isSet = (environment: Environment, name: string): boolean =>
 
 /**
  * Returns the variables of a file. In a `.env` file these are its names; in YAML and JSON the keys and indexes, joined
- * by underscores, in upper case: `db.password` becomes DB_PASSWORD. A null is no variable.
+ * by underscores, in upper case: `db.password` becomes DB_PASSWORD. A null does not become a variable.
  */
 function variablesOf({ path, file }: ReadFile): ReadonlyMap<string, ScalarPlace> {
   const found = new Map<string, ScalarPlace>();

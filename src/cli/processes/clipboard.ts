@@ -104,7 +104,7 @@ function secondsOf(environment: Environment): number {
   throw invalid(`invalid value "${text}"`, { field: SECONDS, hint: `use seconds from 1 to ${MAX_SECONDS}` });
 }
 
-/** What the process in the background is told through its standard input. */
+/** Message to the process in the background, sent through its standard input. */
 interface Clearing extends Pick<Clipboard, 'copy' | 'paste'> {
   readonly seconds: number;
   /** Random key and HMAC-SHA-256 of the value, base64. */

@@ -11,9 +11,9 @@ interface SignalHost {
 }
 
 /**
- * Runs work that removes what it has written when it fails. Once it has begun to write, Ctrl-C and similar signals abort
- * it, and the process ends by the signal when everything is cleaned up; before, and at a second signal, it ends at once.
- * Work that is already complete stays so.
+ * Runs work that removes its unfinished files when it fails. Once it has begun to write, Ctrl-C and similar signals
+ * abort it, and the process ends by the signal after the cleanup; before that, and at a second signal, it ends at once.
+ * Completed work is not undone.
  * @param work fails soon after it was aborted
  */
 export async function interruptible<T>(

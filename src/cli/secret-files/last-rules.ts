@@ -33,9 +33,9 @@ export interface RuledPath {
 }
 
 /**
- * Asks once about rules that may encrypt less than those that this machine used last, tells of other keys, and remembers
- * the present ones. On first use, and in a pipeline, which remembers nothing, any rules are taken.
- * @throws `conflict` if the user cannot be asked and `--yes` is not given, or says no
+ * Asks once about rules that may encrypt less than those that this machine used last, reports keys that changed, and
+ * remembers the present rules. On first use, and in a pipeline, which remembers nothing, any rules are accepted.
+ * @throws `conflict` if the user refuses, or cannot be asked and `--yes` is not given
  * @see docs/decisions/0313
  */
 export async function requireLastRules(session: Session, rulebook: Rulebook, read: RuledPath): Promise<void> {

@@ -12,7 +12,7 @@ import { lastChangeIn, type Rulebook } from './rulebook.ts';
 import type { ReadFile } from './transform.ts';
 
 /*
- * Everybody who can push can change the rules of a repository. These two checks make sure that such a change does not
+ * Anyone who can push can change the rules of a repository. These two checks make sure that such a change does not
  * silently leave values unencrypted for the user who encrypts or uses them.
  */
 
@@ -23,7 +23,7 @@ const MOST_NAMES = 10;
 interface EncryptionPlan {
   readonly path: string;
   readonly file: Pick<SecretFile, 'places'>;
-  /** Key to encrypt with; undefined if no value is to be encrypted. */
+  /** Key to encrypt with; undefined if no value needs encryption. */
   readonly key: KeyReference | undefined;
   /** Values to encrypt. */
   readonly places: readonly ScalarPlace[];

@@ -47,8 +47,8 @@ export class Rulebook {
   }
 
   /**
-   * Returns the rules file that applies to a directory, without parsing it: the parser of YAML takes longer to load than
-   * many a command takes.
+   * Returns the rules file that applies to a directory, without parsing it: loading the YAML parser takes longer than
+   * many a command.
    */
   sourceOf(directory: string): RulesSource | undefined {
     if (this.#sources.has(directory)) return this.#sources.get(directory);

@@ -11,8 +11,8 @@ const FILE_MODE = 0o600;
 const NAME_CHARACTERS = 32;
 
 /**
- * Slots of kind `recipient` that this user has made or opened on this machine, for each location of a store. Anyone
- * can make a store that opens with somebody's public key, so a store that opens with a private key may be one that an
+ * Slots of kind `recipient` that this user has made or opened on this machine, for each location of a store. Anyone can
+ * make a store that opens with another user's public key, so a store that opens with a private key may be one that an
  * attacker put in place of the user's own. The secret of a slot is random and known only to those who can open it, so
  * remembering a keyed hash of it tells the two apart.
  * @see docs/decisions/0284

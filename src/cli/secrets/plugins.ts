@@ -15,9 +15,9 @@ import type { Session } from '../session.ts';
 import { answerByProgram, askpassOf, askpassVariables, confirmByProgram } from './askpass.ts';
 import { FAMILY_TOKEN, withoutOwnSecrets } from './secret-variables.ts';
 
-/** Time in which a plugin must say something, in milliseconds: enough to find a device and to touch it. */
+/** Maximum silence of a plugin, in milliseconds: enough to find a device and to touch it. */
 const SILENCE_MS = 120_000;
-/** Time that a plugin has to end by itself, in milliseconds, before it is killed. */
+/** Time in which a plugin may exit by itself, in milliseconds, before it is killed. */
 const ENDING_MS = 1000;
 const STDERR_CHARACTERS = 500;
 
@@ -46,7 +46,7 @@ export const pluginHost = (session: Session, silenceMs = SILENCE_MS): PluginHost
     });
     child.stdout.on('data', watch.heard);
     child.once('error', (error) => reject(unavailable(`cannot run ${program}`, { cause: error })));
-    // A plugin that has ended does not read any more; what it said, or that it ended, is told by the conversation.
+    // Writing fails once the plugin has exited; the conversation reports that, and its messages until then.
     child.stdin.on('error', () => undefined);
     const { promise: ended, resolve: end } = Promise.withResolvers<void>();
     child.once('close', () => end()).once('error', () => end());
@@ -58,7 +58,7 @@ export const pluginHost = (session: Session, silenceMs = SILENCE_MS): PluginHost
     } catch (caught) {
       child.kill();
       await endedOr(kill, ended);
-      // A plugin that ended may be noticed first by what is still written to it.
+      // The exit of a plugin may be noticed first by a failed write to it.
       const error = isGone(caught) ? brokenOff(name) : caught;
       const isSaid = said.trim() !== '' && asCofferError(error)?.message.endsWith(BROKEN_OFF) === true;
       throw isSaid ? failed(name, said.slice(0, STDERR_CHARACTERS)) : error;
@@ -75,8 +75,8 @@ const isGone = (error: unknown): boolean =>
   error instanceof Error && 'code' in error && (error.code === 'EPIPE' || error.code === 'ECONNRESET');
 
 /**
- * Waits until a plugin has ended and all that it printed was read: it may have to release its device. It is killed if
- * that takes too long.
+ * Waits until a plugin has exited and its output was read: it may have to release its device. It is killed if that
+ * takes too long.
  */
 async function endedOr(kill: () => void, ended: Promise<void>): Promise<void> {
   const { promise: late, resolve } = Promise.withResolvers<void>();
@@ -88,7 +88,7 @@ async function endedOr(kill: () => void, ended: Promise<void>): Promise<void> {
   clearTimeout(timer);
 }
 
-/** Calls `late` if nothing is heard for a time in which nobody is being asked. */
+/** Calls `late` if the plugin sends nothing for this time; prompting the user does not count. */
 function silenceWatch(milliseconds: number, late: () => void) {
   let timer: NodeJS.Timeout | undefined;
   const heard = (): void => {

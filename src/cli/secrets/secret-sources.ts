@@ -107,7 +107,7 @@ export function environmentSlot(environment: Environment): SlotRequest | undefin
 export const readKeyFile = (path: string, label: string): Buffer =>
   readFileWhole(path, label, MAX_SECRET_BYTES, refuseExposed);
 
-/** Parses a file as a master key; undefined if it is none. The content is overwritten. */
+/** Parses a file as a master key; undefined if it is not one. The content is overwritten. */
 function masterKeyIn(content: Buffer): Buffer | undefined {
   const key = tryParseMasterKey(content);
   wipe(content);

@@ -19,7 +19,7 @@ import { fileRecipients, type NamedRecipient, textRecipient } from './recipients
 /**
  * Creates the secret of a slot for each recipient, and remembers that the slots are the user's.
  * @param word `age1…`, an SSH public key, or `@FILE` with one per line
- * @throws `invalid`, `unsupported` for what is none of these
+ * @throws `invalid` or `unsupported` for anything else
  */
 export async function wrapSecrets(session: Session, word: string): Promise<readonly WrappedSecret[]> {
   const known = await KnownSlots.of(session.environment, session.settings.storeLocation);
@@ -59,8 +59,8 @@ const inside = () =>
   });
 
 /**
- * Decrypts one of several secrets with the user's private keys. Public keys are compared first, so a passphrase is asked
- * for only if its key is needed. Keys at the usual places are used only for slots that are known on this machine.
+ * Decrypts one of several secrets with the user's private keys. Public keys are compared first, so a passphrase is
+ * asked for only if its key is needed. Keys at the usual places are used only for slots that are known on this machine.
  * @returns undefined if no key at the usual places is for any of them; `none` if none of the keys that were named is
  * @throws `denied` if a named key opens a slot that is not known, where others are; errors of keys that were named, and
  * of any if the user cannot be asked

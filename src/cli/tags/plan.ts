@@ -37,7 +37,7 @@ export interface PlannedBinding {
   readonly name: string;
   readonly key: string;
   readonly value: string;
-  /** Absent for a key that does not exist yet. */
+  /** Present value; absent for a key that does not exist yet. */
   readonly before?: string | undefined;
 }
 

@@ -99,7 +99,7 @@ async function sure(
       }
       changes.answerFor(card);
     }
-    // Only now, because it may run a plugin: nobody's whom this person does not vouch for.
+    // Only after the user vouched for the card, because this may run a plugin that the card names.
     const hindrance = await changes.sealer.whyNot(keys);
     if (hindrance === undefined) found.push(card);
     else {
@@ -120,7 +120,7 @@ function doubtOf(changes: Changes, card: CardFact): string | undefined {
 }
 
 async function asked({ session }: Changes, { card }: CardFact, why: string): Promise<boolean> {
-  // A yes to something else is none to this.
+  // `--yes` confirms the command, not that a card is trusted.
   if (!session.prompts.available() || session.settings.yes) return false;
   return session.prompts.confirm(
     `${card.name} (${card.keys.join(', ').slice(0, 80)}) ${why}. Give ${card.name} the keys?`,

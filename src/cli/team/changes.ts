@@ -56,7 +56,7 @@ export class Changes {
   readonly #facts: Map<string, Fact>;
   readonly #seen: string[];
   readonly #trusted: Set<string>;
-  /** Cards that are not given keys by this command, so that nobody is asked about them twice. */
+  /** Cards that this command does not give keys to, so that the user is not asked about them twice. */
   readonly declined = new Set<string>();
   #state: Judgement;
   #roots: Roots;
@@ -174,8 +174,8 @@ export class Changes {
   }
 
   /**
-   * Returns the IDs of the key versions that were trusted before the latest removal of a member: values under others may
-   * be of members who were removed earlier.
+   * Returns the IDs of the key versions that were trusted before the latest removal of a member: values under others
+   * may be of members who were removed earlier.
    */
   trustedBeforeRemovalOf(name: string): ReadonlySet<string> {
     const { removals, good } = this.#state;

@@ -29,7 +29,7 @@ export interface JudgedFacts {
   readonly state: Judgement;
 }
 
-/** What identifies the content of a directory. */
+/** Stamp that identifies the content of a directory. */
 interface Stamp {
   readonly text: string;
   /** Whether the last change is long enough ago that another one would change the stamp. */

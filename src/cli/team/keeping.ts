@@ -32,7 +32,7 @@ async function connectTo(directory: AgentDirectory): Promise<KeyringConnection |
 }
 
 /**
- * Connects to the agent of a keyring. It is used only by someone with a key of a card that it was opened with, and never
+ * Connects to the agent of a keyring. It is used only by a user with a key of a card that it was opened with, and never
  * by a pipeline.
  */
 export async function findKeyringAgent(
@@ -89,7 +89,7 @@ export async function keepKeyring(session: Session, keyring: TeamKeyring, times:
   }
 }
 
-/** Returns what an agent is told beside the root keys. Nothing is opened that would need another touch. */
+/** Returns the data that an agent gets in addition to the root keys. Opens nothing that would need another touch. */
 async function openedOf({ state, roots, identities }: TeamKeyring) {
   const own = new Set(identities.keys.flatMap((key) => cardsFor(key, state.cards)).map(({ id }) => id));
   const usable: string[] = [];
@@ -128,9 +128,9 @@ export function keyringToldBy(bytes: Buffer): HandedKeyring {
 }
 
 /**
- * Asks someone whose key has just asked for a passphrase or a touch whether to keep the keyring unlocked. A no applies to
+ * Asks a user whose key has just required a passphrase or a touch whether to keep the keyring unlocked. A no applies to
  * the whole session.
- * @param isKept whether an agent ran already, which lacked the root key that was needed
+ * @param isKept whether an agent was already running, without the root key that was needed
  */
 export async function offerKeeping(session: Session, keyring: TeamKeyring, isKept: boolean): Promise<void> {
   const directory = keyringAgentDirectory(session.environment, keyring.state.store);

@@ -30,7 +30,7 @@ interface KeyringOpening {
   readonly removing?: string;
   /** Facts from other sources than the working tree. */
   readonly loaded?: Loaded | undefined;
-  /** Whether every file is to be read again, even if a judgement of them is kept. */
+  /** Whether to read every file again, even if a judgment of them is cached. */
   readonly isChecked?: boolean;
   /** File of `--identity`. */
   readonly identity?: string | undefined;
@@ -47,11 +47,11 @@ export interface TeamKeyring {
   readonly identities: KeyringIdentities;
   /** Cards of this person, first those that can sign. */
   readonly ownCards: readonly CardFact[];
-  /** The first of them. */
+  /** First of the user's own cards. */
   readonly card: CardFact | undefined;
 }
 
-/** Root keys by keyring that a command has opened, so that nobody is asked twice where it opens a keyring again. */
+/** Root keys that a command has opened, by keyring, so that the user is not asked twice if it opens a keyring again. */
 const openedBy = new WeakMap<Session, Map<string, Map<string, Buffer>>>();
 
 function openedRoots(session: Session, store: string): Map<string, Buffer> {
@@ -122,7 +122,7 @@ export async function openKeyring(session: Session, opening: KeyringOpening): Pr
   if (known !== store) memory.setKeyringAt(place.mark, store);
   if (opening.isQuiet !== true) sayOddities(session, state);
   refuseDoubts(session, state, { opening, loaded, remembered });
-  // The facts of all commits are no working tree: a branch that nobody merged teaches nothing.
+  // Facts loaded from all commits are not the working tree: nothing is learned from a branch that was never merged.
   if (opening.loaded === undefined)
     remembered = learn(session, state, { memory, remembered, isSilent: isFirst || opening.isQuiet === true });
   // A kept judgement was made of verified facts only.
@@ -151,7 +151,7 @@ interface KeptForOpening {
   readonly stamp?: ReturnType<typeof stampOf>;
 }
 
-/** Returns the kept judgement for reading. Changes, and what confirms or checks a keyring, are judged from the files. */
+/** Returns the cached judgment for reading. Commands that change, confirm or check a keyring judge its files again. */
 function keptFor(
   { place, isChange, isChecked, trusting, loaded }: KeyringOpening,
   memory: TeamMemory,

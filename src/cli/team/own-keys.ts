@@ -11,7 +11,10 @@ export interface KeyringIdentities extends Identities {
   wasAsked(): boolean;
 }
 
-/** Private keys that a command has found, by the file of `--identity`: nobody is asked twice for a passphrase. */
+/**
+ * Private keys that a command has found, by the file of `--identity`, so that the user is not asked twice for a
+ * passphrase.
+ */
 const foundBy = new WeakMap<Session, Map<string | undefined, Promise<KeyringIdentities>>>();
 
 /**
@@ -41,7 +44,7 @@ async function find(session: Session, path: string | undefined): Promise<Keyring
   const noted = keys.map((key) => ({
     ...key,
     identity() {
-      // A touch is seen by nobody but the plugin.
+      // Only the plugin knows whether it asked for a touch.
       asked ||= key.plugin !== undefined;
       return key.identity();
     },

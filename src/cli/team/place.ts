@@ -12,7 +12,9 @@ export interface KeyringPlace {
   readonly folder: string;
   /** Top of the git working tree; undefined without one. */
   readonly top: string | undefined;
-  /** Identifier for this machine's memory of it: the repository, independent of the checkout, and the folder in it. */
+  /**
+   * Name under which this machine remembers the keyring: the repository, whatever its checkout, and the folder in it.
+   */
   readonly mark: string;
 }
 

@@ -15,7 +15,7 @@ import { untrackedFacts } from './witness.ts';
 interface LackingFile {
   /** Path of the file, from the top of the working tree. */
   readonly path: string;
-  /** What it needs the fact for. */
+  /** Purpose of the fact, for error messages. */
   readonly what: string;
   /** Directory of the keyring, from the top of the working tree. */
   readonly keyring: string;

@@ -43,7 +43,7 @@ export interface ValueKeys {
   seal(version: VersionFact, values: readonly OpenValue[]): Promise<readonly string[]>;
 }
 
-/** Uses the root keys that this command opens with the person's own keys. */
+/** Opens values with the root keys of a keyring, which this command opens with the user's own private keys. */
 export class OpenedValueKeys implements ValueKeys {
   readonly #keyring: TeamKeyring;
   readonly #materials = new Map<string, Buffer>();
@@ -122,7 +122,7 @@ export class KeptValueKeys implements ValueKeys {
     const [answer] = [
       this.#answers.get(value) ?? (await this.#agent.open([sent({ versions, value })])),
     ].flat();
-    // A version that is not valid asks for nobody's key.
+    // The user's keys are not needed for a version that is not valid.
     const isLacking = versions.some(({ isValid }, at) => isValid && answer?.known.includes(at) !== true);
     if (answer === undefined || isLacking) return this.#otherwise.open(versions, value);
     const opened = answer.opened.flatMap(({ at, bytes }) => {

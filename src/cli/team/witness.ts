@@ -135,8 +135,8 @@ export function untrackedFacts(place: KeyringPlace): readonly string[] {
 }
 
 /**
- * Returns the facts in any commit of the clone, with their bytes, at whatever path they are. Anyone who can push can also
- * push copies with other signatures, so only those that their authors signed are returned.
+ * Returns the facts in any commit of the clone, with their bytes, whatever their path. Anyone who can push can also
+ * push copies with other signatures, so only facts that their authors signed are returned.
  * @param verified marks of facts that were verified before
  */
 export function factsElsewhere(

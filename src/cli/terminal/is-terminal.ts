@@ -1,6 +1,6 @@
 import { fstatSync, statSync } from 'node:fs';
 
-/** Where output is sent that nobody wants, on all systems but Windows. */
+/** Device for discarded output, on all systems but Windows. */
 const NULL_DEVICE = '/dev/null';
 
 /**

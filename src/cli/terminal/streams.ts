@@ -133,8 +133,7 @@ export const tooLarge = (maxBytes: number): CofferError =>
   });
 
 /**
- * Returns the stream for messages. If nobody reads them any more, the work continues, and the exit code tells the
- * result.
+ * Returns the stream for messages. If its reader has closed it, the work continues, and the exit code tells the result.
  */
 function messagesTo(descriptor: number): Output {
   const output = outputTo(descriptor);

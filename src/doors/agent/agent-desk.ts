@@ -18,7 +18,7 @@ interface DeskOpening {
   readonly identity: TokenIdentity;
 }
 
-/** The store as a program finds it that comes through the door. */
+/** Store at the time of a request, with the offers of the protocol. */
 interface Visit extends DeskOpening {
   readonly served: ServedCore;
   readonly look: StoreLook;
@@ -42,8 +42,9 @@ export function agentDesk(
   let visit: Visit | undefined;
 
   /**
-   * A request looks up what is offered and uses a key of it at once: one look at the store does for both. It is forgotten
-   * before anything new can come in, so what is done after something that takes time rests on a new look.
+   * Looks at the store for a request. A request looks up the offers and uses an offered key at once, so both share one
+   * look. It is forgotten before any new request can arrive, so whatever follows an operation that takes time has a new
+   * look.
    * @see docs/decisions/0267
    */
   const enter = async (): Promise<Visit> => {

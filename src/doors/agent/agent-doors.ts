@@ -169,7 +169,9 @@ const isRequest = (value: unknown): value is SentRequest =>
   isObject(value['headers']) &&
   (value['body'] === undefined || typeof value['body'] === 'string');
 
-/** Maximum number of calls of one connection in progress. A single read may bring hundreds, each with a large response. */
+/**
+ * Maximum number of calls of one connection in progress. A single read may bring hundreds, each with a large response.
+ */
 const MOST_CALLS = 16;
 
 /**

@@ -4,17 +4,17 @@ import { VaultEndpoints } from '../../operations/pipeline/endpoints.ts';
 import type { ServedRoute } from '../../operations/routes.ts';
 import { loadOperation } from '../../operations/runner.ts';
 
-/** An operation with all that has to be worked out of its declaration to ask for it. */
+/** Operation with everything that a request for it derives from its declaration. */
 export interface DoorOperation {
   readonly operation: Operation;
   readonly routes: readonly ServedRoute[];
-  /** The paths of these routes, and no others. */
+  /** Endpoints of these routes only. */
   readonly endpoints: VaultEndpoints;
-  /** It uses a key: whoever only looks does not keep the store open. */
+  /** Whether it uses a key. Reading does not count as a use, and does not keep the store open. */
   readonly isUse: boolean;
 }
 
-/** The operations that a door has asked for, by their words in the catalogue; each is looked up once. */
+/** Operations that a protocol has requested, by their words in the catalogue; each is looked up once. */
 export class DoorOperations {
   readonly #known = new Map<string, DoorOperation>();
 

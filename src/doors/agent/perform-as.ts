@@ -19,7 +19,7 @@ interface WantedOperation {
   readonly mount: string;
 }
 
-/** A caller whom a door knows, as of a look at the store. */
+/** Caller that the protocol identifies by itself, and the look at the store that its request is answered from. */
 interface KnownIdentity {
   readonly identity: TokenIdentity;
   readonly look: StoreLook;
@@ -58,7 +58,7 @@ function askedOf({ identity, look }: KnownIdentity, { found, raw, mount }: Wante
   };
 }
 
-/** Returns the first route whose parameters are all given; an endpoint of one without them is not found. */
+/** Returns the first route whose parameters are all given. An endpoint without one of them would not be found. */
 function routeFor({ routes }: DoorOperation, raw: WantedOperation['raw']): ServedRoute {
   const [only, ...others] = routes;
   if (only !== undefined && others.length === 0) return only;
@@ -69,7 +69,7 @@ function routeFor({ routes }: DoorOperation, raw: WantedOperation['raw']): Serve
   return fitting;
 }
 
-/** What no part of the path has taken up. */
+/** Returns the parameters that are not part of the path. */
 function besidePath({ match }: Endpoint, raw: WantedOperation['raw']): WantedOperation['raw'] {
   if (typeof match === 'string') return raw;
   const sent: Record<string, unknown> = {};

@@ -20,7 +20,7 @@ export class PeerCertificates {
   readonly #bySocket = new WeakMap<Socket, readonly string[]>();
   readonly #intermediates = new Map<string, readonly string[]>();
 
-  /** Called after a handshake. */
+  /** Remembers the certificates of a client. Called after each handshake. */
   met(socket: TLSSocket): void {
     const leaf = socket.getPeerX509Certificate();
     if (leaf === undefined) return;

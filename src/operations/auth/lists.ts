@@ -19,7 +19,7 @@ export const pageOf = ({ after, limit }: ValuesOf<typeof listParams>): ListOptio
 
 /**
  * Prints names, one per line.
- * @param what plural of what is listed
+ * @param what plural of the listed objects
  * @param create command that creates one
  */
 export const listCli = (what: string, create: string) =>

@@ -293,7 +293,7 @@ export interface BatchShape {
   bare?(item: JsonObject): JsonObject;
 }
 
-/** What `forTerminal` may use. */
+/** Context that `forTerminal` may use. */
 export interface TerminalContext {
   readonly runner: Runner;
   /** Whether everything was requested, with `-o wide`. */

@@ -44,9 +44,9 @@ export interface CliParam {
   /** Earlier names of the flag, which keep working. */
   readonly formerFlags?: readonly string[];
   /**
-   * Positional argument, in the order of declaration, instead of a flag. `variadic` takes all that follow. So does
-   * `each`: the operation runs once for each of them. If it answers with a resource, its table, lines and `instead` get a
-   * list where `data` is one resource.
+   * Positional argument, in the order of declaration, instead of a flag. `variadic` takes all remaining ones. So does
+   * `each`: the operation runs once for each of them. If it answers with a resource, its table, lines and `instead` get
+   * a list where `data` is one resource.
    */
   readonly positional?: boolean | 'variadic' | 'each';
   /** Placeholder for the value in help, e.g. `NAME`; default: the flag in capitals. */

@@ -52,13 +52,13 @@ export const optionalOrganizationName = text({
 
 const inWords = (kind: IdentifiedKind): string => (kind === 'reserved-key' ? 'reserved tag key' : kind);
 
-/** What a parameter is that takes the identifier of something or, on the command line, its name. */
+/** Declares a parameter that takes an identifier or, on the command line, a name. */
 export const identifierOf = (kind: IdentifiedKind) => ({
   help: `ID of the ${inWords(kind)}; the command line also accepts its name.`,
   cli: { positional: true, metavar: RESOURCE_KINDS[kind].identifier.metavar, refersTo: kind },
 });
 
-/** The same, several on the command line. */
+/** Declares the same parameter for commands that take several. */
 export const eachIdentifierOf = (kind: IdentifiedKind) => {
   const { help, cli } = identifierOf(kind);
   return { help, cli: { ...cli, positional: 'each' } } as const;
@@ -89,7 +89,7 @@ export const pageParams = {
   }),
 };
 
-/** The same for a list that is complete if neither is given. */
+/** Page parameters of a list that is complete if neither is given. */
 export const optionalPageParams = {
   'page[number]': withoutDefault(pageParams['page[number]']),
   'page[size]': withoutDefault(pageParams['page[size]']),

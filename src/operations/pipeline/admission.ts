@@ -64,7 +64,10 @@ export async function withinLimits<A>(
   return told(answer);
 }
 
-/** Records what was refused before anybody looked who asks. @returns what is answered when that fails. */
+/**
+ * Records a request that was refused before authentication.
+ * @returns the answer to send instead if that fails
+ */
 async function record<A>(
   { guarded, asked, door }: PipelineRequest<A>,
   refused: Result<A>,
@@ -78,7 +81,10 @@ async function record<A>(
   }
 }
 
-/** The path as it was sent, and as policies know it: what an identifier leads to counts for its organization, too. */
+/**
+ * Returns the path as it was sent, and as policies name it: a path with an identifier counts for its organization as
+ * well.
+ */
 async function pathsOf({ core }: GuardedCore, endpoint: Endpoint): Promise<readonly string[]> {
   const { paths } = await endpoint.policyPaths(core);
   return [...new Set([endpoint.path, ...paths.map((path) => endpoint.policyPrefix + path)])];

@@ -32,7 +32,7 @@ export interface GuardedCore {
 export interface AskedRequest {
   /** `request_id` of the response and the audit records. */
   readonly id: string;
-  /** What it names. */
+  /** Operation and paths that the request names. */
   readonly endpoint: Endpoint;
   readonly token: string | undefined;
   /** Present if the frontend admits only the owner, who needs no token. */
@@ -52,8 +52,8 @@ export interface AskedRequest {
   /** Scheme, host and port for links. */
   readonly baseUrl?: string;
   /**
-   * Reads and parses what was sent beside the path. Asked for once, after the path was allowed.
-   * @throws `malformed` for what can't be read; whatever else `Door.failed` understands.
+   * Reads and parses the parameters sent in addition to the path. Called once, after the path was allowed.
+   * @throws `malformed` if they cannot be parsed; other errors that `AnswerPrinter.failed` can format
    */
   parameters(operation: Operation): Promise<SentParameters>;
 }

@@ -6,15 +6,15 @@ import { spellingsOf } from './spellings.ts';
 export interface PolicyPaths {
   /** Policies must allow all of them. */
   readonly paths: readonly string[];
-  /** What the path names is in no place that policies know: denied, after they were asked all the same. */
+  /** Whether the path leads to no organization: denied, but only after the policies were checked as for any other. */
   readonly leadNowhere?: boolean;
 }
 
 /**
- * What policies are asked about on `/api/v2`: the path with its escapes undone, in each of its spellings. Where an
- * identifier stands alone, the path below its organization (`organizations/acme/tags/tag-…/relationships/workspaces`),
- * so that one rule covers all that an organization has. Nothing is looked up that depends on whether the identified thing exists, so that neither
- * the answer nor its time tells.
+ * Returns the paths that policies are checked for on `/api/v2`: the decoded path, in each of its spellings. For an
+ * identifier alone it is the path below its organization (`organizations/acme/tags/tag-…/relationships/workspaces`), so
+ * that one rule covers everything in an organization. No lookup depends on whether the identified object exists, so
+ * neither the answer nor its time reveals that.
  * @see docs/decisions/0066
  */
 export async function policyPathsOf(core: Core, path: string, match: Match): Promise<PolicyPaths> {
@@ -23,7 +23,7 @@ export async function policyPathsOf(core: Core, path: string, match: Match): Pro
   if (identifier === undefined) return { paths: spellingsOf(path, match) };
   const tags = await core.tags();
   const organization = await tags.organizationOf(identifier);
-  // Both spellings of that path are the same to policies.
+  // Policies know both spellings of this path by the second one.
   const asked = path.replace(/^reserved-tags\//, 'reserved-tag-keys/');
   return { paths: [`organizations/${organization ?? ''}/${asked}`], leadNowhere: organization === undefined };
 }

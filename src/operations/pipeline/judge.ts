@@ -7,10 +7,10 @@ import { type Caller, NOBODY, type Operation, owner } from '../declaration/opera
 import { CAPABILITY_OF, type Method } from '../declaration/route.ts';
 import type { AskedRequest, GuardedCore } from './asked-request.ts';
 
-/** Decides what may be done with one request. */
+/** Decides whether the caller may make a request. */
 export interface Judge {
   readonly caller: Caller;
-  /** As far as the paths tell: what is sent beside them may be refused yet. */
+  /** Whether the paths are allowed; parameters sent in addition to them may still be denied. */
   allowsPaths(paths: readonly string[]): boolean;
   allows(paths: readonly string[], operation: Operation, capability: Capability, sent: JsonObject): boolean;
 }
@@ -29,7 +29,10 @@ export function judgeOf(asked: AskedRequest, identity: TokenIdentity | undefined
   return isOpen ? anybody(asked) : undefined;
 }
 
-/** Whether a token is good there and its policies may allow a request, as far as its path tells; it is not used up by this. */
+/**
+ * Returns the identity of a token if it is valid for the client's address and its policies may allow the request,
+ * judging by the path alone; undefined otherwise. Does not count as a use of the token.
+ */
 export async function isWelcome(
   guarded: GuardedCore,
   asked: AskedRequest,
@@ -42,7 +45,7 @@ export async function isWelcome(
   return isAllowedThere && !leadNowhere ? identity : undefined;
 }
 
-/** For operations that need no token: a login is open to everybody, and recorded all the same. */
+/** Judge of operations that need no token, such as a login: allows every caller. */
 const anybody = ({ token }: AskedRequest): Judge => ({
   caller: token === undefined ? NOBODY : { ...NOBODY, token },
   allowsPaths: () => true,
@@ -52,7 +55,7 @@ const anybody = ({ token }: AskedRequest): Judge => ({
 /** Judge of the owner, who can open the store. */
 const OWNER: Judge = { caller: owner, allowsPaths: () => true, allows: () => true };
 
-/** The policies of a token. */
+/** Judge by the policies of a token. */
 class PolicyJudge implements Judge {
   readonly caller: Caller;
   readonly #asked: AskedRequest;
@@ -104,7 +107,7 @@ class PolicyJudge implements Judge {
   }
 }
 
-/** `sudo` is asked for beside the capability that the method has anyway. */
+/** Returns the capability that an operation requires; `sudo` is required in addition to that of the method. */
 export const capabilityOf = (operation: Operation, method: Method): Capability =>
   operation.capability === 'sudo' ? CAPABILITY_OF[method] : operation.capability;
 
@@ -116,9 +119,9 @@ const isAllowed = (
   operation.anyToken === true || (may(capability) && (operation.capability !== 'sudo' || may('sudo')));
 
 /**
- * What an operation will understand parameters as, because policies deny values however they are spelled.
- * What it will refuse is left out.
- * @param parameters as they were sent; what a path or a default adds is not theirs.
+ * Returns the parameters as the operation will parse them, because policies deny values in all their spellings. Invalid
+ * ones are omitted.
+ * @param parameters parameters as they were sent, without those from the path and without defaults
  */
 function meaningOf({ params }: Operation, parameters: RequestParameters): RequestParameters {
   const meant: Record<string, unknown> = {};

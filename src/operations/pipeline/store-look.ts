@@ -1,9 +1,9 @@
 import type { Mount } from '../../mounts/mount.ts';
 import { MAX_MOUNT_PATH_LENGTH } from '../../mounts/paths.ts';
 
-/** What a look at a store has found: what requests that came in before it are answered from. */
+/** Result of a look at a store. Requests that arrived before the look are answered from it. */
 export class StoreLook {
-  /** The store's, as `Store.revision` has it. */
+  /** Revision of the store, as returned by `Store.revision`. */
   readonly revision: string;
   readonly #mounts: ReadonlyMap<string, Mount>;
 
@@ -12,7 +12,7 @@ export class StoreLook {
     this.#mounts = new Map(mounts.map((mount) => [mount.path, mount]));
   }
 
-  /** The mount that a path of `/v1` lies under. Mounts never lie in one another, so there is at most one. */
+  /** Finds the mount that contains a path of `/v1`. Mounts are never nested, so there is at most one. */
   mountOf(path: string): Mount | undefined {
     for (let end = mountEnd(path, 0); end !== -1; end = mountEnd(path, end + 1)) {
       const mount = this.#mounts.get(path.slice(0, end));
@@ -21,15 +21,15 @@ export class StoreLook {
     return undefined;
   }
 
-  /** The same mounts, for requests that are answered from another revision. */
+  /** Returns the same mounts for requests that are answered from another revision. */
   asOf(revision: string): StoreLook {
     return revision === this.revision ? this : new StoreLook(revision, [...this.#mounts.values()]);
   }
 }
 
 /**
- * The next slash at which a mount might end, or -1. Not every slash: a stranger's path may have thousands, and each costs
- * a look.
+ * Returns the position of the next slash at which a mount path may end; -1 if there is none. Slashes beyond the longest
+ * mount path are skipped: an unauthenticated client's path may have thousands, and each costs a lookup.
  */
 export function mountEnd(path: string, from: number): number {
   const slash = path.indexOf('/', from);

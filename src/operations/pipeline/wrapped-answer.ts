@@ -34,7 +34,10 @@ export async function keepWrapped<A>(
   );
 }
 
-/** The accessor of the token or secret ID in an answer; empty where there is none. Data of the caller's own tell of none. */
+/**
+ * Returns the accessor of the token or secret ID in an answer; empty if there is none. Members of free-form data are
+ * not accessors.
+ */
 function heldAccessor({ freeForm }: Operation, { auth, data }: Outcome<unknown>): string {
   const secretId =
     !freeForm && isObject(data) && 'secret_id' in data ? data['secret_id_accessor'] : undefined;

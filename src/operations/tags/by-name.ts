@@ -58,7 +58,9 @@ export const idsFor =
     return resolved;
   };
 
-/** Handles tags given by identifier or name, if the name of one has the form of an identifier. */
+/**
+ * Resolves tags given by identifier or name: a word in the form of an identifier that no tag has is taken as a name.
+ */
 export const namesAmong =
   (param: string): Resolve =>
   async (raw, runner) => {

@@ -7,7 +7,10 @@ import { pageParams, workspaceId } from '../json-api/params.ts';
 import { pageDocument, workspaceResource } from './documents.ts';
 import { mayListWorkspaces, mayReadWorkspace } from './sights.ts';
 
-/** Which workspaces may read the state of one: clients set it and compare it; nothing here acts on it. */
+/**
+ * Workspaces that may read the state of another one: stored and returned for clients that compare it; nothing here acts
+ * on it.
+ */
 
 const pathOf = (id: string): string =>
   `workspaces/${encodeURIComponent(id)}/relationships/remote-state-consumers`;
@@ -31,7 +34,10 @@ export const list = documentOperation({
   },
 });
 
-/** @param help of the list of workspaces. */
+/**
+ * Declares a change of the consumers.
+ * @param help help of the list of workspaces
+ */
 const change = (method: 'POST' | 'PATCH' | 'DELETE', help: string, act: 'add' | 'replace' | 'remove') =>
   documentOperation({
     route: `${method} ${PATH}`,

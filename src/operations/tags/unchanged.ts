@@ -5,7 +5,7 @@ import type { Runner } from '../declaration/operation.ts';
 import { MOST_LINKED } from '../json-api/linkage.ts';
 import { counted, type ResourceDocument, type TagResource, type WorkspaceResource } from './documents.ts';
 
-/* What of a change of tags was so before, so that the message says what changed. */
+/* Parts of a change of tags that were already so before, so that the message says what changed. */
 
 /** Returns how many of the workspaces have a tag, or do not have it. Those that cannot be read do not count. */
 export const workspacesAlready =
@@ -59,7 +59,7 @@ export interface ChangeWords {
   changed(count: number): string;
   /** Text if none of them changed. */
   unchanged(count: number): string;
-  /** Singular of what they are: `workspace`. */
+  /** Singular of the objects: `workspace`. */
   readonly noun: string;
 }
 

@@ -4,26 +4,41 @@ import { requireOldVersion } from '../../transit/revocation.ts';
 import { requireTrimmable } from '../../transit/trim.ts';
 import { type Runner, resultOf } from '../declaration/operation.ts';
 
-/* What the commands of keys that ask for confirmation will be refused for, known before they ask. @see docs/decisions/0269 */
+/*
+ * Refusals of key commands that ask for confirmation, found before they ask.
+ * @see docs/decisions/0269
+ */
 
-/** @throws `not-found` */
+/**
+ * Checks that a key exists.
+ * @throws `not-found`
+ */
 export async function foreseeKey({ name }: JsonObject, runner: Runner): Promise<JsonObject> {
   const key = resultOf(await runner.run('transit keys read', { name }));
   return isObject(key) ? key : {};
 }
 
-/** @throws `not-found`; `conflict` unless the key may be deleted */
+/**
+ * Checks that a key may be deleted.
+ * @throws `not-found`; `conflict` if it may not
+ */
 export async function foreseeDeletion(values: JsonObject, runner: Runner): Promise<void> {
   const key = await foreseeKey(values, runner);
   if (key['deletion_allowed'] === false) throw deletionNotAllowed(String(values['name']));
 }
 
-/** @throws as `trimKey` */
+/**
+ * Checks that a key may be trimmed.
+ * @throws as `trimKey`
+ */
 export async function foreseeTrim(values: JsonObject, runner: Runner): Promise<void> {
   requireTrimmable(limitsOf(await foreseeKey(values, runner)), Number(values['min_available_version']));
 }
 
-/** @throws as `destroyVersion`, except for a version that is not stored */
+/**
+ * Checks that a version may be destroyed.
+ * @throws as `destroyVersion`, except for a version that is not stored
+ */
 export async function foreseeDestruction(values: JsonObject, runner: Runner): Promise<void> {
   requireOldVersion(limitsOf(await foreseeKey(values, runner)), Number(values['version']));
 }

@@ -88,7 +88,7 @@ function typeData(asking: CallerDialect, key: NamedKey) {
   };
 }
 
-/** What only derived keys have. */
+/** Members that only derived keys have. */
 interface DerivationData {
   readonly kdf?: string;
   readonly kdf_mode?: string | undefined;

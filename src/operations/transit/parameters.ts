@@ -83,7 +83,7 @@ export function keyName<const S extends Spec<string>>(spec: S): Declared<string,
   });
 }
 
-/** For Vault's type names that stand for several types. */
+/** Parameter set, for Vault's type names that stand for several types. */
 export const parameterSet = text({
   help: 'Parameter set for type names of Vault: 44, 65 or 87 for ml-dsa; a key type of Coffer for slh-dsa.',
   default: '',
@@ -97,7 +97,7 @@ export const existingKey = keyName({
   cli: { positional: true, refersTo: 'key' },
 });
 
-/** The same, several on the command line. */
+/** Key names, for commands that take several. */
 export const eachKey = keyName({
   help: 'Name of the key.',
   required: true,
@@ -164,8 +164,8 @@ export const hashAlgorithm = text({
 });
 
 /**
- * Older name of `hash_algorithm`. OpenBao only reads the newer name in a body; it is not sent in the path, because a
- * policy for `sign/NAME` would not match.
+ * Older name of `hash_algorithm`. It is sent as `hash_algorithm` in the body: OpenBao does not read the older name
+ * there, and with the name of the hash in the path a policy for `sign/NAME` would not match.
  */
 const oldHashAlgorithm = {
   ...text({

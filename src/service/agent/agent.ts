@@ -208,7 +208,7 @@ export class Agent implements ServerState {
     return isUse === undefined ? work() : this.busyWith(isUse, work);
   }
 
-  /** The second half of `with`, for callers that have looked: the time without use does not end meanwhile. */
+  /** Second half of `with`, for callers that have looked: the idle timer does not expire while `work` runs. */
   async busyWith<T>(isUse: (done: T) => boolean, work: () => Promise<T>): Promise<T> {
     this.#busy += 1;
     try {
@@ -221,10 +221,10 @@ export class Agent implements ServerState {
   }
 
   /**
-   * The store as of now, once it is certain that it may still be open. All requests of one turn of the event loop share a look, as
-   * in a server.
+   * Returns the open store and a look at it, after checking that it may still be open. All requests of one turn of the
+   * event loop share a look, as in a server.
+   * @throws `sealed` if it is locked; `unavailable`
    * @see docs/decisions/0267
-   * @throws `sealed` when it is locked, `unavailable`.
    */
   async look(): Promise<{ readonly served: ServedCore; readonly look: StoreLook }> {
     const { served } = this.service;
@@ -233,15 +233,18 @@ export class Agent implements ServerState {
     try {
       look = await served.look();
     } finally {
-      // In any case: a store that can't be read may have been rekeyed.
+      // Even if the look failed: a store that cannot be read may have been rekeyed.
       await this.#lookTogether();
     }
     if (this.service.served === served) return { served, look };
-    // Meanwhile it was locked, or unlocked anew.
+    // It was locked, or unlocked again, in the meantime.
     return this.look();
   }
 
-  /** Requests that have waited for one look at the store go on one after the other, before anything new can come in. */
+  /**
+   * Checks once for all requests that waited for the same look at the store: they continue one after the other, before
+   * any new request can arrive.
+   */
   #lookTogether(): Promise<void> {
     if (this.#looking === undefined) {
       this.#looking = this.#look();

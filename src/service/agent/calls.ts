@@ -42,7 +42,7 @@ export interface AgentUnlocking extends UnlockTimes {
   readonly handed: HandedOver;
 }
 
-/** The same as JSON, for the socket. */
+/** The unlocking as JSON, for the socket. */
 interface SentUnlocking extends UnlockTimes {
   readonly handed: Omit<HandedOver, 'rootKey'> & {
     /** In base64. */

@@ -26,7 +26,7 @@ export interface ValueToOpen {
   readonly payload: string;
 }
 
-/** What opened a value: the index of the version, and the text in base64. */
+/** Opened value: the index of the version, and the text in base64. */
 export interface SentOpening {
   /** Indices of the versions whose root keys it has. */
   readonly known: readonly number[];
@@ -39,8 +39,8 @@ export interface ValuesToSeal {
 }
 
 /**
- * Calls that the agent of a keyring accepts. It uses root keys and never gives them away, so whatever needs them, such
- * as a change of the team, needs the person's own key again.
+ * Calls that the agent of a keyring accepts. It uses root keys and never returns them, so whatever needs them, such as
+ * a change of the team, needs the user's own key again.
  */
 export interface KeyringCalls {
   /** Decrypts values. */

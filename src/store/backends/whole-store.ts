@@ -82,7 +82,7 @@ export async function besideOrBetween<T>(
   }
 }
 
-/** Returns a readable state, regardless of writers. */
+/** Returns the current state and a view of it that can be read even while a writer applies a commit. */
 export async function steady(backend: Backend): Promise<FollowedState> {
   const state = await backend.state();
   return state.settled || backend.follow === undefined ? { state, view: backend } : backend.follow();

@@ -52,7 +52,7 @@ export class Witness {
     return this.#seen;
   }
 
-  /** Continues from what another process, or this one before, has seen. */
+  /** Continues from the state last seen by another process, or by this one before. */
   expect(seen: Sighting): void {
     this.#seen = seen;
   }

@@ -271,7 +271,7 @@ export class IndexChanges implements IndexWriter {
     this.#below = below;
   }
 
-  /** What is to be written; undefined is to be deleted. */
+  /** Returns the blobs to write; undefined deletes one. */
   get saved(): Iterable<readonly [BlobIdentity, object | undefined]> {
     return this.#saved.values();
   }

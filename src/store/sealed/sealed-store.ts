@@ -131,7 +131,7 @@ export class SealedStore implements Store {
   }
 
   /**
-   * Continues from what another process, or this one before, has seen.
+   * Continues from the state last seen by another process, or by this one before.
    * @throws WentBack if the store is older
    */
   async expect(seen: Sighting): Promise<void> {
@@ -140,8 +140,8 @@ export class SealedStore implements Store {
   }
 
   /**
-   * Accepts the current state, whatever was seen of another one: the revision continues above all seen ones, and
-   * processes that refuse this state accept it then.
+   * Accepts the current state, even if a newer one was seen: the revision continues above all seen ones, and processes
+   * that refuse this state accept it then.
    * @param above at least as high as any seen revision, as far as known
    * @see docs/decisions/0110
    */
@@ -194,7 +194,10 @@ export class SealedStore implements Store {
     return followed.settled ? printVersion(followed) : `${printVersion(followed)}-${++this.#vagueLooks}`;
   }
 
-  /** What `revision` has seen, as long as nothing new can have come in since; undefined later, and for a state that is on the move. */
+  /**
+   * State that `revision` saw last, as long as no new request can have arrived since; undefined later, and for a state
+   * that may be one of two versions.
+   */
   get seenJustNow(): StoreState | undefined {
     return this.#seen;
   }

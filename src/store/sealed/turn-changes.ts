@@ -29,8 +29,8 @@ interface SealedChanges {
 }
 
 /**
- * Puts and deletions of one turn on top of the version that it started from, including the indexes. Serves as the view of
- * the turn's next change.
+ * Puts and deletions of one turn on top of the version that it started from, including the indexes. Serves as the view
+ * of the turn's next change.
  */
 export class TurnChanges implements View {
   readonly #reader: BlobReader;
@@ -115,8 +115,8 @@ export class TurnChanges implements View {
 }
 
 /**
- * Freezes an index blob that was created here, so that readers can share it without parsing. Its lists hold texts or flat
- * entries.
+ * Freezes an index blob that was created here, so that readers can share it without parsing. Its lists hold texts or
+ * flat entries.
  */
 function frozenIndex(value: object | undefined): object | undefined {
   if (value === undefined) return undefined;

@@ -15,21 +15,25 @@ const MOST_SHARED_CHARACTERS = 1024 * 1024;
 
 type ChangeFunction<T> = (tx: Transaction) => T | Promise<T>;
 
-/** A write session of the backend, for one turn. */
+/** Write session of the backend for one turn. */
 export interface TurnSession {
   /** Starts from the store as it is now, including what this session has committed. */
   begin(): Promise<TurnChanges>;
-  /** @param isLast nothing more comes in this session. */
+  /**
+   * Commits.
+   * @param isLast whether this is the last commit of the session
+   */
   commit(changes: TurnChanges, isLast: boolean): Promise<void>;
 }
 
-/** Runs `work` in a write session; fails without running it when no session is available. */
+/** Runs `work` in a write session; fails without running it if no session is available. */
 type Exclusive = (work: (session: TurnSession) => Promise<void>) => Promise<void>;
 
 /**
- * Runs the changes of a process in turns. A turn runs the waiting changes one after the other and commits them once, because a commit
- * costs about the same for many changes as for one. Each change sees those before it; one that fails leaves nothing behind and does not
- * affect the others. A caller who comes alone waits for nobody; a caller who waits, waits for the commit under way and their own.
+ * Runs the changes of a process in turns. A turn runs the waiting changes one after the other and commits them once,
+ * because a commit costs about the same for many changes as for one. Each change sees those before it; one that fails
+ * leaves nothing behind and does not affect the others. A change that comes alone waits for no other; one that waits,
+ * waits for the commit in progress and its own.
  * @see docs/decisions/0304
  */
 export class Turns {
@@ -41,7 +45,7 @@ export class Turns {
     this.#exclusive = exclusive;
   }
 
-  /** As `Store.transact`. */
+  /** Runs a change, like `Store.transact`. */
   transact<T>(change: ChangeFunction<T>, { alone = false }: TransactOptions = {}): Promise<T> {
     if (runningIn.getStore()?.of === this) {
       return Promise.reject(
@@ -74,21 +78,22 @@ export class Turns {
       await this.#exclusive((session) => turn.run(session));
       turn.settle();
     } catch (error) {
-      // No write session was available in time: whoever waits by now would otherwise wait for up to twice that time.
+      // No write session was available in time; changes that arrived meanwhile would otherwise wait for up to twice
+      // that time.
       if (!turn.hasBegun) for (const one of this.#waiting.splice(0)) one.reject(error);
       else turn.fail(error);
     }
   }
 }
 
-/** The changes that run in one turn. */
+/** Changes that run in one turn. */
 class Turn {
   readonly #waiting: Waiting[];
   readonly #taken: Waiting[] = [];
-  /** How many of the first ones are durable already. */
+  /** Number of changes, from the first, that are already durable. */
   #durable = 0;
 
-  /** @param waiting all waiting changes; the turn removes those that it runs. */
+  /** @param waiting all waiting changes; the turn removes those that it runs */
   constructor(waiting: Waiting[]) {
     this.#waiting = waiting;
   }
@@ -98,7 +103,7 @@ class Turn {
   }
 
   async run(session: TurnSession): Promise<void> {
-    // A change never runs twice: it may have effects of its own.
+    // A change never runs twice, because it may have side effects.
     if (this.hasBegun) throw new Error('a turn was begun twice');
     let changes = await session.begin();
     const start = elapsedMs();
@@ -119,7 +124,9 @@ class Turn {
     await session.commit(changes, true);
   }
 
-  /** The next change to run; undefined when the turn is full. Changes that arrive while others run are included. */
+  /**
+   * Returns the next change to run; undefined if the turn is full. Changes that arrive while others run are included.
+   */
   #next(draftedMs: number): Waiting | undefined {
     const [next] = this.#waiting;
     const [first] = this.#taken;
@@ -138,7 +145,7 @@ class Turn {
     for (const one of this.#taken) one.settle();
   }
 
-  /** Called when what was not yet durable failed, or its outcome is unknown. */
+  /** Called if the commit of the changes that are not yet durable failed, or its outcome is unknown. */
   fail(error: unknown): void {
     for (const [index, one] of this.#taken.entries()) {
       if (index < this.#durable) one.settle();
@@ -147,14 +154,14 @@ class Turn {
   }
 }
 
-/** What a change came to. */
+/** Outcome of a change. */
 type Outcome =
-  /** It threw. `isOwn`: it saw nothing of other changes, so the error holds whatever happens to them. */
+  /** It threw. `isOwn`: it did not see other changes, so the error is final whatever happens to them. */
   | { readonly kind: 'refused'; readonly error: unknown; readonly isOwn: boolean }
   | { readonly kind: 'unchanged'; readonly result: unknown }
   | { readonly kind: 'changed'; readonly result: unknown };
 
-/** A waiting change, and the promise of its caller. */
+/** Waiting change, and the promise of its caller. */
 class Waiting {
   readonly isAlone: boolean;
   readonly reject: (error: unknown) => void;
@@ -177,7 +184,10 @@ class Waiting {
     this.reject = reject;
   }
 
-  /** Runs the change on top of those before it. @returns undefined when it put and deleted nothing. */
+  /**
+   * Runs the change on top of those before it.
+   * @returns undefined if it put and deleted nothing
+   */
   async draft(before: TurnChanges): Promise<DraftTransaction | undefined> {
     const draft = new DraftTransaction(before);
     const running: Running = { of: this.#of };
@@ -194,7 +204,7 @@ class Waiting {
     }
   }
 
-  /** Adds what the change put and deleted to the turn. */
+  /** Adds the puts and deletions of the change to the turn. */
   async take(draft: DraftTransaction, changes: TurnChanges): Promise<void> {
     if (this.#outcome.kind !== 'unchanged') return;
     try {
@@ -214,7 +224,10 @@ class Waiting {
     else this.#resolve(this.#outcome.result);
   }
 
-  /** @param error why the commit failed. */
+  /**
+   * Rejects the change.
+   * @param error cause of the failed commit
+   */
   fail(error: unknown): void {
     const outcome = this.#outcome;
     if (outcome.kind === 'changed') this.reject(error);
@@ -223,8 +236,8 @@ class Waiting {
 }
 
 /**
- * The error for a caller whose change put nothing, but may have seen what others were about to change: to try again is right, whatever
- * happened to the others.
+ * Returns the error for a change that put nothing, but may have seen uncommitted changes of others: retrying is right,
+ * whatever happened to those.
  */
 function withoutChange(error: unknown): unknown {
   const known = asCofferError(error);
@@ -234,9 +247,12 @@ function withoutChange(error: unknown): unknown {
 }
 
 interface Running {
-  /** Undefined once the change has ended, even if it left something running. */
+  /** Turns of the store; undefined once the change has ended, even if it left something running. */
   of: Turns | undefined;
 }
 
-/** The change that the present code runs in. A change that waited for another of the same store would wait for ever, and block all others. */
+/**
+ * Change that the current code runs in. A change that waited for another of the same store would wait forever, and
+ * block all others.
+ */
 const runningIn = new AsyncLocalStorage<Running>();

@@ -88,7 +88,10 @@ function endOfString(text: string, start: number): number {
 const tooLarge = (what: string): CofferError =>
   new CofferError('too-large', `JSON is refused: ${what}`, { field: 'backup' });
 
-/** What can be written: members in the order given, without those that are undefined; a Map where names look like numbers, which objects would sort. */
+/**
+ * Serializable value: members in the order given, without undefined ones; a Map if names look like numbers, which
+ * objects would sort.
+ */
 export type GoWritable =
   | null
   | boolean

@@ -9,7 +9,10 @@ import { versionOf, withVersion } from '../rotation.ts';
 import { type Incoming, importedMaterial } from './import-key.ts';
 
 interface NewVersionImport extends Incoming {
-  /** The public-only version whose private key this is; absent to add a version, or to complete the latest if it fits. */
+  /**
+   * Public-only version that the private key belongs to; absent to add a version, or to complete the latest one if the
+   * key fits.
+   */
   readonly version?: number | undefined;
 }
 

@@ -58,7 +58,10 @@ const signingOn = ({ coordinateBytes, hash }: EcdsaCurve): Signing<KeyPair> => (
   },
 });
 
-/** @throws `invalid` in the words of peers. */
+/**
+ * Checks the curve of a key.
+ * @throws `invalid` with Vault's message
+ */
 export function requireCurve(key: KeyObject, curve: EcdsaCurve): void {
   requireKeyKind(key, 'ec', 'ecdsa');
   const given = key.asymmetricKeyDetails?.namedCurve ?? 'unknown';

@@ -26,7 +26,10 @@ export function recipientKey(recipient: string): KeyObject {
   });
 }
 
-/** A point as a JSON Web Key (RFC 7518, 6.2.1). @param point uncompressed. */
+/**
+ * Formats a point as a JSON Web Key (RFC 7518, 6.2.1).
+ * @param point uncompressed
+ */
 export const p256Jwk = (point: Buffer) => ({
   kty: 'EC',
   crv: P256.jwkName,

@@ -31,8 +31,9 @@ import { p256Jwk } from './recipient-key.ts';
 import { encodeAndWipe } from './secret-key.ts';
 
 /**
- * Key types that are recipients of the age format: everybody encrypts to the public half, `age1…`, with or without Coffer.
- * Both halves are stored as the bytes that age writes in Bech32; where it has no text for the private one, as its scalar or seed.
+ * Key types that are recipients of the age format: anyone can encrypt to the public half, `age1…`, with or without
+ * Coffer. Both halves are stored as the bytes that age encodes in Bech32; the private half as its scalar or seed if age
+ * has no text form for it.
  * @see docs/decisions/0296
  */
 
@@ -55,17 +56,28 @@ class RecipientKey {
   }
 }
 
-/** How private keys of one type travel between servers, and how they are printed. */
+/** Forms of the private keys of one type: in transfers between servers, and printed. */
 interface SecretForm {
-  /** @throws `invalid` for what is no private key of the type. */
+  /**
+   * Parses a private key.
+   * @throws `invalid` if it is not a private key of the type
+   */
   read(bytes: Uint8Array): MaybePromise<Buffer>;
-  /** @param secret overwritten where it is not the result. */
+  /**
+   * Encodes a private key.
+   * @param secret overwritten, unless it is the result
+   */
   write(secret: Buffer): Buffer;
-  /** @param secret overwritten. @throws `invalid` for a format that the type does not have; `raw` is never asked for. */
+  /**
+   * Prints a private key.
+   * @param secret overwritten
+   * @param format never `raw`
+   * @throws `invalid` for a format that the type does not have
+   */
   print(secret: Buffer, format: ExportFormat): string;
 }
 
-/** A fresh private key of a kind. */
+/** Generates a private key. */
 function freshSecret({ isSecret }: AgeKem, random: Random): Buffer {
   for (;;) {
     const bytes = random.bytes(SECRET_BYTES);
@@ -117,7 +129,10 @@ const encryption = (kem: AgeKem): PublicKeyEncryption<RecipientKey> => ({
   },
 });
 
-/** @throws `invalid` for bytes that nobody can encrypt to, or that everybody could open. */
+/**
+ * Checks a public key.
+ * @throws `invalid` if it is not one, or everyone could open what is encrypted to it
+ */
 function requireUsable(kem: AgeKem, publicKey: Uint8Array): void {
   kem.seal(publicKey, Buffer.alloc(0));
 }
@@ -201,7 +216,7 @@ function requireAge(format: ExportFormat): void {
   });
 }
 
-/** An `AGE-SECRET-KEY-…`. */
+/** Prints a private key as `AGE-SECRET-KEY-…`. */
 const asAgeWritesIt =
   ({ identityPrefix }: WrittenKem): SecretForm['print'] =>
   (secret, format) => {
@@ -215,7 +230,7 @@ const X25519 = 'x25519';
 const MLKEM768_X25519 = 'mlkem768-x25519';
 const MLKEM768_P256 = 'mlkem768-p256';
 
-/** PKCS#8 (RFC 8410), which all asymmetric keys that have this form use. */
+/** Private keys as PKCS#8 (RFC 8410), like those of all asymmetric types that have this form. */
 const x25519InPkcs8: SecretForm = {
   read(bytes) {
     const key = privateKeyFromPkcs8(bytes);
@@ -230,7 +245,9 @@ const x25519InPkcs8: SecretForm = {
   print: asAgeWritesIt(x25519Kem),
 };
 
-/** PKCS#8 (RFC 5915), which it is printed in as well: age has no text for private keys whose place is a device. */
+/**
+ * Private keys as PKCS#8 (RFC 5915), also when printed: age has no text form for private keys that belong in a device.
+ */
 const scalarInPkcs8: SecretForm = {
   async read(bytes) {
     const key = privateKeyFromPkcs8(bytes);
@@ -245,7 +262,10 @@ const scalarInPkcs8: SecretForm = {
   },
 };
 
-/** @param scalar overwritten. */
+/**
+ * Creates a private key on P-256.
+ * @param scalar overwritten
+ */
 function p256PrivateKey(scalar: Buffer): KeyObject {
   const d = scalar.toString('base64url');
   const point = pointOf(scalar);
@@ -253,7 +273,7 @@ function p256PrivateKey(scalar: Buffer): KeyObject {
   return createPrivateKey({ key: { ...p256Jwk(point), d }, format: 'jwk' });
 }
 
-/** The plain seed. */
+/** Private keys as the plain seed. */
 const seed = (name: string, print: SecretForm['print']): SecretForm => ({
   read(bytes) {
     if (bytes.length === SECRET_BYTES) return Buffer.from(bytes);

@@ -80,7 +80,7 @@ export async function refreshLists(
         const now = await tx.get<KeptList>(listRef(room.mount, name));
         // The list may have been removed or replaced in the meantime.
         if (now?.source?.url !== source.url) return;
-        // A list is signed, but anybody can keep one of last month, and hand that out in place of today's.
+        // A valid signature does not prove that a list is current: an attacker could replay last month's.
         if (list.sinceMs < (now.sinceMs ?? 0)) throw unparsed('it is older than the stored one');
         tx.put(listRef(room.mount, name), kept(list, source.url));
       });

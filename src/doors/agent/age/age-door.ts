@@ -22,8 +22,8 @@ const POST_QUANTUM = 'postquantum';
 /**
  * Serves the plugin protocol of age. The program that age starts (`age-plugin-coffer`) connects here, sends the name of
  * the state machine as its first line, and then copies bytes between age and this connection. A recipient is the public
- * key of a named key; an identity names the key. Stanzas have age's own formats, so files can be written and opened with
- * and without the plugin.
+ * key of a named key; an identity names the key. Stanzas have age's own formats, so files can be written and opened
+ * with and without the plugin.
  */
 export const openAgeDoor: OpenDoor = (desk) => (connection) => {
   connection.on('error', () => undefined);

@@ -121,8 +121,8 @@ export class OfferedKeys {
   }
 
   /**
-   * Whether the key version still exists. For elliptic curve keys this replaces verifying the new signature, which takes
-   * ten times as long, because OpenSSL cannot verify a signature over a digest.
+   * Whether the key version still exists. For elliptic curve keys this replaces verifying the new signature, which
+   * takes ten times as long, because OpenSSL cannot verify a signature over a digest.
    */
   async #isStill(key: OfferedKeyVersion): Promise<boolean> {
     const revision = await this.#desk.revision?.();

@@ -92,8 +92,8 @@ export class SignOperation {
   readonly #gathered: GatheredData;
 
   /**
-   * Adds a part.
-   * @throws `Refused`
+   * Starts the operation.
+   * @throws `Refused` if the key or the mechanism does not allow it
    */
   constructor(object: TokenObject, mechanism: Mechanism) {
     this.#version = requireKey(object, true);
@@ -137,8 +137,8 @@ export class VerifyOperation {
   readonly #gathered: GatheredData;
 
   /**
-   * Adds a part.
-   * @throws `Refused`
+   * Starts the operation.
+   * @throws `Refused` if the key or the mechanism does not allow it
    */
   constructor(object: TokenObject, mechanism: Mechanism) {
     this.#version = requireKey(object, false);
@@ -171,8 +171,8 @@ export class Encrypting {
   readonly #version: OfferedKeyVersion;
 
   /**
-   * Adds a part.
-   * @throws `Refused`
+   * Starts the operation.
+   * @throws `Refused` if the key or the mechanism does not allow it
    */
   constructor(object: TokenObject, mechanism: Mechanism) {
     this.#version = requireKey(object, false);
@@ -195,8 +195,8 @@ export class Decrypting {
   #kept: { readonly ciphertext: Buffer; readonly plaintext: Buffer } | undefined;
 
   /**
-   * Adds a part.
-   * @throws `Refused`
+   * Starts the operation.
+   * @throws `Refused` if the key or the mechanism does not allow it
    */
   constructor(object: TokenObject, mechanism: Mechanism) {
     this.#version = requireKey(object, true);

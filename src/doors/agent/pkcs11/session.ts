@@ -54,7 +54,7 @@ export class Pkcs11Session {
   #last: Promise<unknown> = Promise.resolve();
   #found: readonly number[] | undefined;
 
-  /** @param gone aborted when its program is gone */
+  /** @param gone aborted when the client has disconnected */
   constructor(token: Pkcs11Token, flags: number, gone: AbortSignal) {
     this.#token = token;
     this.#gone = gone;

@@ -118,7 +118,7 @@ class SshDoor {
     };
     const made = signatureIn(await this.#desk.run('transit sign', raw, offer.mount));
     const signature = wireSignatureOf(key, made, hash);
-    // A key of the same name may have come in its place, and nobody is given what does not hold.
+    // The key may have been replaced by another one of the same name; its signature would not verify.
     if (!verifyWireSignature(key, signature, data))
       throw unavailable('the returned signature does not match the key');
     return printWireSignature(signature);

@@ -17,9 +17,15 @@ const SQLITE_NOTADB = 26;
 const PAUSE_SHARE = 1 / 8;
 const FIRST_PAUSE_MS = 2;
 const LONGEST_PAUSE_MS = 50;
-/** The file's time is set this often while the lock is taken again and again, in milliseconds: the message says seconds. */
+/**
+ * Interval at which the file's time is set while the lock is taken again and again, in milliseconds; the message of a
+ * waiting process has whole seconds.
+ */
 const NOTED_EVERY_MS = 1000;
-/** The file is kept open this long after the last hold, in milliseconds: a store at rest must not keep its disk mounted. */
+/**
+ * Time for which the file stays open after the last hold, in milliseconds. An idle store must not keep its disk
+ * mounted.
+ */
 const REST_MS = 200;
 
 /**
@@ -29,8 +35,9 @@ const REST_MS = 200;
  * Nothing is written: the file stays empty, and no other file is created. Its modification time tells since when the
  * lock is held. Never open the file by other means than this class.
  *
- * The connection stays open between holds, as opening one costs several times what the lock does. A file that took the place of
- * the one that it has open is noticed, and opened instead. It is closed after a moment without holds.
+ * The connection stays open between holds, because opening one costs several times as much as locking. If another file
+ * has replaced the open one, that is noticed, and the new one is opened. The connection is closed after a moment
+ * without holds.
  * @see docs/decisions/0006
  */
 export class FileLock {
@@ -49,7 +56,7 @@ export class FileLock {
     this.#waitMs = waitMs;
   }
 
-  /** As `hold`, for one time: nothing stays open afterwards. */
+  /** Like `hold`, but leaves nothing open afterwards. */
   static async holdOnce<T>(path: string, waitMs: number, work: () => Promise<T>): Promise<T> {
     const lock = new FileLock(path, waitMs);
     try {
@@ -97,7 +104,10 @@ export class FileLock {
     }
   }
 
-  /** Runs `work` while holding the lock if that is possible at once. @returns undefined if somebody else holds it. */
+  /**
+   * Runs `work` while holding the lock if that is possible at once.
+   * @returns undefined if another holder has it
+   */
   async tryHold<T>(work: () => Promise<T>): Promise<{ readonly value: T } | undefined> {
     if (this.#queue !== undefined) return undefined;
     const { promise: done, resolve: finish } = Promise.withResolvers<void>();
@@ -117,7 +127,9 @@ export class FileLock {
     }
   }
 
-  /** Closes the connection, once nobody in this process holds the lock or waits for it; the next hold opens another one. */
+  /**
+   * Closes the connection, once this process neither holds the lock nor waits for it; the next hold opens another one.
+   */
   close(): void {
     if (this.#queue === undefined) this.#disconnect();
     else void this.#queue.then(() => this.close());
@@ -200,15 +212,15 @@ export class FileLock {
       return true;
     } catch (error) {
       if (resultCode(error) === SQLITE_BUSY) return false;
-      // Whatever is wrong with the file, the next attempt opens it anew.
+      // Whatever is wrong with the file, the next attempt opens it again.
       this.#disconnect();
       throw this.#explain(error);
     }
   }
 
   /**
-   * Records since when the lock is held, for processes that wait in vain: only the file's modification time is set. Holds within
-   * one second count as one.
+   * Records the time since which the lock is held, for processes that wait in vain: only the file's modification time
+   * is set. Holds within one second count as one.
    */
   #noteHolder(): void {
     const nowMs = Date.now();

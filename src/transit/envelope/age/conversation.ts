@@ -102,7 +102,7 @@ export class Conversation {
     this.#connection.read(0);
     await turn();
     const { destroyed, readableEnded } = this.#connection;
-    // What is found is answered to, so who has ended and has said nothing more does not wait for it.
+    // Messages that were found get an answer, so a plugin that has exited without another message is not waited for.
     if (destroyed || (readableEnded && this.#held.length === 0)) throw invalid('unexpected end of input');
   }
 

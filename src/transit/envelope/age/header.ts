@@ -24,7 +24,10 @@ export interface AgeHeader {
 
 export const FILE_KEY_BYTES = 16;
 const VERSION_LINE = 'age-encryption.org/v1';
-/** The format has no limit, but each stanza is tried with each version of each key. More people than that can share a key. */
+/**
+ * Maximum number of recipients. The format has none, but each stanza is tried with each version of each key. More
+ * people than this can share a key.
+ */
 const MAX_RECIPIENTS = 1000;
 const MAX_HEADER_BYTES = 2 * 2 ** 20;
 const COLUMNS = 64;

@@ -20,18 +20,18 @@ const MAX_TEXT_CHARACTERS = 500;
 /** Label of recipients that resist quantum computers; only those with the same labels may share a file. */
 const POST_QUANTUM = 'postquantum';
 
-/** What a plugin asks of the user. Its texts may contain anything. */
+/** Prompts of a plugin for the user. Its texts may contain anything. */
 export interface PluginQuestions {
   message(text: string): void;
   /**
    * Asks for one of two answers.
    * @param no undefined if there is only one
-   * @returns undefined if nobody can be asked
+   * @returns undefined if the user cannot be asked
    */
   confirm(text: string, yes: string, no: string | undefined): Promise<boolean | undefined>;
   /**
    * Asks for a text, such as a PIN.
-   * @returns undefined if nobody can be asked
+   * @returns undefined if the user cannot be asked
    */
   ask(text: string): Promise<string | undefined>;
 }

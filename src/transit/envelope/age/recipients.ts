@@ -23,7 +23,7 @@ export interface Recipient {
   wrap(fileKey: Uint8Array): MaybePromise<Stanza>;
 }
 
-/** Recipient of a program, which may wrap a file key several times, and says its group only then. */
+/** Recipient of a plugin, which may wrap a file key several times, and reveals its group only then. */
 export interface WrappingProgram {
   readonly group?: undefined;
   /** @throws `unavailable` if the program is missing or fails */
@@ -153,8 +153,8 @@ export function ageIdentity(text: string): AgeIdentity {
 }
 
 /**
- * What those stanzas hold that may be for a public key: of a kind without tags, all.
- * @throws `inauthentic` for one of its kind that is not as it should be.
+ * Returns the contents of the stanzas that may be for a public key: if its kind has no tags, all of that kind.
+ * @throws `inauthentic` for a malformed one of its kind
  */
 export const sealedFor = (
   { kem, bytes }: ReturnType<typeof parseRecipient>,

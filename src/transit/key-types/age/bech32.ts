@@ -8,7 +8,7 @@ import { invalid } from '../../../ground/errors.ts';
 const ALPHABET = 'qpzry9x8gf2tvdw0s3jn54khce6mua7l';
 const CHECKSUM_CHARACTERS = 6;
 const GENERATOR = [0x3b6a57b2, 0x26508e6d, 0x1ea119fa, 0x3d4233dd, 0x2a1462b3];
-/** What each value of the five highest bits of a checksum adds to it. */
+/** Constants that the five highest bits of a checksum add to it, by their value. */
 const MIXED = Array.from({ length: 32 }, (_, top) =>
   GENERATOR.reduce((sum, generator, bit) => ((top >>> bit) & 1 ? sum ^ generator : sum), 0),
 );

@@ -2,15 +2,15 @@ import { createCipheriv, createDecipheriv, createHmac } from 'node:crypto';
 import { TAG_BYTES } from '../node-aead.ts';
 
 /**
- * A way of wrapping a short secret for the holder of a private key, as the age format has it (C2SP, age.md). Each gives a
- * stanza with the encapsulated key as its last argument, and a body that is the secret and a tag.
+ * Key encapsulation that wraps a short secret for the holder of a private key, as in the age format (C2SP, age.md). Its
+ * stanzas have the encapsulated key as last argument, and the secret and a tag as body.
  */
 export interface AgeKem {
   /** Stanza type. */
   readonly stanza: string;
   /** Prefix of recipients, before the last `1`. */
   readonly recipientPrefix: string;
-  /** What identities begin with, in small letters; absent where age has no text for private keys. */
+  /** Prefix of identities, in lower case; absent if age has no text form for private keys. */
   readonly identityPrefix?: string;
   readonly isPostQuantum: boolean;
   /** Length of a public key, in bytes. */
@@ -18,15 +18,18 @@ export interface AgeKem {
   /** Length of the encapsulated key, a stanza's last argument. */
   readonly encapsulatedBytes: number;
   /**
-   * Present: whether bytes of the right length are a public key in its only encoding, and not one that yields the same
-   * shared secret for everyone. Cheap: whether a point is on its curve is found by `seal`.
+   * Present if bytes of the right length may not be a valid public key: checks that they are, in its only encoding, and
+   * do not yield the same shared secret for everyone. Cheap: whether a point is on its curve is found by `seal`.
    */
   isSound?(publicKey: Uint8Array): boolean;
-  /** Present: not all of 32 bytes are a private key. */
+  /** Present if not every 32 bytes are a valid private key. */
   isSecret?(bytes: Uint8Array): boolean;
-  /** @param secret 32 bytes, a private key. */
+  /**
+   * Derives the public key.
+   * @param secret private key, 32 bytes
+   */
   publicOf(secret: Uint8Array): Buffer;
-  /** Present: stanzas begin with this tag of 4 bytes, by which whoever knows the public key finds those that are for it. */
+  /** Present if stanzas begin with a tag of 4 bytes, by which anyone who knows the public key finds those for it. */
   tag?(publicKey: Uint8Array, encapsulated: Uint8Array): Buffer;
   /**
    * Wraps a secret.
@@ -41,7 +44,7 @@ export interface AgeKem {
   open(secret: Uint8Array, publicKey: Uint8Array, sealed: SealedSecret): Buffer | undefined;
 }
 
-/** One whose private keys age has a text for. */
+/** Key encapsulation whose private keys have a text form in age. */
 export type WrittenKem = AgeKem & { readonly identityPrefix: string };
 
 export interface SealedSecret {

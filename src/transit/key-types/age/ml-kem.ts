@@ -11,7 +11,7 @@ export const ML_KEM_PUBLIC_BYTES = 1184;
 export const ML_KEM_CIPHERTEXT_BYTES = 1088;
 export const ML_KEM_SEED_BYTES = 64;
 
-/** The private key of a seed, which is overwritten. */
+/** Derives the private key from a seed, which is overwritten. */
 export function mlKemOf(seed: Buffer): KeyObject {
   const key = rawKeys.createPrivateKey({ key: seed, format: 'raw-seed', asymmetricKeyType: ML_KEM });
   wipe(seed);

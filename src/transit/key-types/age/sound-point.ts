@@ -49,8 +49,8 @@ const POINT_BYTES = 65;
 const UNCOMPRESSED = 4;
 
 /**
- * Whether the bytes encode a P-256 public key in the only way, compressed or not (SEC 1, 2.3.3). Whether the point is on
- * the curve is found when it is used; the curve has no points of low order.
+ * Whether the bytes encode a P-256 public key in the only way, compressed or not (SEC 1, 2.3.3). Whether the point is
+ * on the curve is found when it is used; the curve has no points of low order.
  */
 export function isSoundP256(bytes: Uint8Array): boolean {
   const isCompressed = bytes.length === COMPRESSED_BYTES && (bytes[0] === 2 || bytes[0] === 3);

@@ -25,8 +25,9 @@ import {
 import { isSoundP256 } from './sound-point.ts';
 
 /**
- * Recipients on P-256, alone or with ML-KEM-768 (C2SP age.md, "tag"). Their stanzas have a short tag first, by which whoever holds
- * the private key finds those that are its own: a device, for which they were made, is asked about no others.
+ * Recipients on P-256, alone or with ML-KEM-768 (C2SP age.md, "tag"). Their stanzas begin with a short tag, by which
+ * the holder of the private key finds those of its own: a hardware device, for which they were made, is asked about no
+ * others.
  */
 
 /** KEM IDs (RFC 9180, 7.1, and draft-ietf-hpke-pq). */
@@ -34,7 +35,7 @@ const DHKEM_P256 = 0x0010;
 const MLKEM768_P256 = 0x0050;
 const HYBRID_LABEL = 'MLKEM768-P256';
 const SCALAR_BYTES = 32;
-/** So many scalars are made of a seed; the first that is one counts. */
+/** Number of candidates derived from a seed; the first valid scalar is used. */
 const SCALARS = 4;
 const NONE = Buffer.alloc(0);
 
@@ -52,7 +53,10 @@ const noPointSent = () =>
     hint: 'get a fresh copy of the file',
   });
 
-/** DHKEM(P-256, HKDF-SHA256) of RFC 9180, 4.1, after the agreement. @param secret overwritten. */
+/**
+ * Derives the shared secret of DHKEM(P-256, HKDF-SHA256) (RFC 9180, 4.1) from the agreed one.
+ * @param secret overwritten
+ */
 function dhKemSecret(secret: Buffer, share: Uint8Array, point: Uint8Array): Buffer {
   const pseudorandom = dhKem.extract(NONE, 'eae_prk', secret);
   wipe(secret);
@@ -61,7 +65,10 @@ function dhKemSecret(secret: Buffer, share: Uint8Array, point: Uint8Array): Buff
   return shared;
 }
 
-/** What DHKEM(P-256, HKDF-SHA256) decapsulates. @throws `inauthentic` for what is no point of the curve. */
+/**
+ * Decapsulates with DHKEM(P-256, HKDF-SHA256).
+ * @throws `inauthentic` if the share is not a point on the curve
+ */
 export function decapsulatedP256(scalar: Uint8Array, share: Uint8Array): Buffer {
   const common = agreedWith(scalar, share);
   if (common === undefined) throw noPointSent();
@@ -73,7 +80,7 @@ const CLASSICAL_INFO = `age-encryption.org/${CLASSICAL}`;
 const HYBRID = 'mlkem768p256tag';
 const HYBRID_INFO = `age-encryption.org/${HYBRID}`;
 
-/** The stanza `p256tag`. Private keys are scalars. */
+/** Stanza `p256tag`. Private keys are scalars. */
 export const p256Kem: AgeKem = {
   stanza: CLASSICAL,
   recipientPrefix: 'age1tag',
@@ -105,7 +112,10 @@ interface Halves {
   readonly scalar: Buffer;
 }
 
-/** Both halves of a seed (draft-ietf-hpke-pq, 4): ML-KEM's own seed, then numbers until one is a scalar. */
+/**
+ * Derives both halves of a private key from its seed (draft-ietf-hpke-pq, 4): the seed of ML-KEM, then numbers until
+ * one is a valid scalar.
+ */
 function halvesOf(seed: Uint8Array): Halves {
   const outputLength = ML_KEM_SEED_BYTES + SCALARS * SCALAR_BYTES;
   const bytes = createHash('shake256', { outputLength }).update(seed).digest();
@@ -119,12 +129,15 @@ function halvesOf(seed: Uint8Array): Halves {
   return { mlKem, scalar };
 }
 
-/** Each number is none with a chance of less than 2^-32. */
+/** Each candidate fails with a probability of less than 2^-32. */
 const noScalar = (): never => {
   throw new RangeError('no scalar came of the seed');
 };
 
-/** The secret of both halves. @param quantum and secret are overwritten. */
+/**
+ * Combines the secrets of both halves.
+ * @param quantum secret of ML-KEM; overwritten, as is `secret`
+ */
 function combined(quantum: Buffer, secret: Buffer, share: Uint8Array, point: Uint8Array): Buffer {
   const hash = createHash('sha3-256').update(quantum).update(secret).update(share).update(point);
   const shared = hash.update(HYBRID_LABEL).digest();
@@ -132,7 +145,10 @@ function combined(quantum: Buffer, secret: Buffer, share: Uint8Array, point: Uin
   return shared;
 }
 
-/** What MLKEM768-P256 (draft-ietf-hpke-pq) decapsulates. @throws `inauthentic` for what has no point of the curve at its end. */
+/**
+ * Decapsulates with MLKEM768-P256 (draft-ietf-hpke-pq).
+ * @throws `inauthentic` if its last part is not a point on the curve
+ */
 export function decapsulatedHybrid(seed: Uint8Array, sent: Uint8Array): Buffer {
   const halves = halvesOf(seed);
   const share = sent.subarray(ML_KEM_CIPHERTEXT_BYTES);
@@ -143,7 +159,7 @@ export function decapsulatedHybrid(seed: Uint8Array, sent: Uint8Array): Buffer {
   return combined(Buffer.from(quantum), common.secret, share, common.point);
 }
 
-/** The stanza `mlkem768p256tag`. Private keys are seeds, and the tag is of the point alone. */
+/** Stanza `mlkem768p256tag`. Private keys are seeds, and the tag depends on the point alone. */
 export const mlKemP256Kem: AgeKem = {
   stanza: HYBRID,
   recipientPrefix: 'age1tagpq',
