@@ -6,7 +6,7 @@ export type ParameterValues = ReadonlyMap<string, readonly RuleValue[]>;
 
 /** Rule about the body (or query) of a request. */
 export interface ParameterRule {
-  /** Empty: every parameter is allowed. */
+  /** Allowed parameters and values; empty if every parameter is allowed. */
   readonly allowed: ParameterValues;
   readonly denied: ParameterValues;
   readonly required: readonly string[];

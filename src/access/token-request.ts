@@ -8,7 +8,7 @@ import { policiesUnder, saysPolicies, type TokenRole } from './token-roles.ts';
 
 /** Request for a new token. Times in seconds, 0 for "not given". */
 export interface TokenRequest {
-  /** Empty: those of the creator. */
+  /** Policies; empty for those of the creator. */
   readonly policies: readonly string[];
   readonly noDefaultPolicy: boolean;
   readonly ttl: number;
@@ -25,7 +25,7 @@ export interface TokenRequest {
   readonly id: string;
   /** API path of the request. */
   readonly path: string;
-  /** Absent if left to the role. */
+  /** Kind of the token; absent if left to the role. */
   readonly kind?: TokenKind | undefined;
   /** Name of a token role to create it with. */
   readonly role?: string | undefined;

@@ -6,7 +6,7 @@ import { keyedHash } from './access-keys.ts';
 
 /** Token as stored, under its accessor. The text of the token is not part of it. */
 export interface Token {
-  /** Absent for a service token. A batch token is not stored. */
+  /** Kind of the token; absent for a service token. A batch token is not stored. */
   readonly kind?: 'batch';
   readonly displayName: string;
   /** Lower case, sorted; `root` stands alone. */

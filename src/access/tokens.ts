@@ -62,7 +62,7 @@ const KEPT_TOKENS = 10_000;
 
 /** Issuer of a token. */
 interface Issuer {
-  /** Absent for the owner, empty for a batch token. */
+  /** Accessor; absent for the owner, empty for a batch token. */
   readonly accessor?: string | undefined;
   /** Whether it has `sudo` on the request's path. */
   readonly sudo: boolean;

@@ -57,7 +57,7 @@ export class Wrapping {
     this.#store = store;
     this.#clock = clock;
     this.#random = random;
-    // Each is read once, and may be large.
+    // Only one response is cached, because each is read once and may be large.
     store.limitCache(WRAPPED_ANSWERS, 1);
   }
 

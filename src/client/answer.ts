@@ -90,7 +90,9 @@ const strange = ({ status }: WireAnswer): CofferError =>
 const isBatch = ({ data, errors }: JsonObject): boolean =>
   errors === undefined && isObject(data) && Array.isArray(data['batch_results']);
 
-/** Whether it is an empty list: Vault responds with 404 and without a text; for a missing mount there is a text. */
+/**
+ * Whether a response is an empty list: Vault responds with 404 and without a text; for a missing mount there is a text.
+ */
 const isListOfNothing = (operation: Operation, { status }: WireAnswer, members: JsonObject): boolean =>
   routesOf(operation).some(({ method }) => method === 'LIST') && isNothing(status, members);
 

@@ -32,7 +32,7 @@ export async function connectToKeyringAgent(path: string): Promise<KeyringConnec
     cards: () => within(calls.cards()),
     status: () => within(calls.status()),
     async lock() {
-      // It may exit before its answer has arrived.
+      // The agent may exit before its answer has arrived.
       calls.lock().catch(() => undefined);
       await within(closed.promise);
     },

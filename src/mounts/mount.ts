@@ -4,7 +4,7 @@
 export interface Mount {
   /** Name of its `MountType`. */
   readonly type: string;
-  /** Without slashes at the ends, e.g. `transit`, `teams/payments` or `auth/approle`. */
+  /** Path without slashes at the ends, e.g. `transit`, `teams/payments` or `auth/approle`. */
   readonly path: string;
   readonly description: string;
   /** Stable accessor in Vault's form, `transit_1a2b3c4d`. */
@@ -61,7 +61,7 @@ export type MountOptions = Readonly<Record<string, string>>;
 /** Settings of a mount that can be changed. */
 export interface MountSettings {
   readonly description?: string | undefined;
-  /** Empty text removes an option. */
+  /** Options to change; an empty text removes one. */
   readonly options?: MountOptions | undefined;
   /** Replaced as a whole. */
   readonly config?: MountConfig | undefined;

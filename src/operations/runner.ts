@@ -34,7 +34,7 @@ export const run = async <P extends Params, D>(
 export interface RunnerOptions {
   /** Default transit mount, without slashes at the ends; default `transit`. */
   readonly mount?: string | undefined;
-  /** For operations whose path has no organization. */
+  /** Organization for operations whose path has none. */
   readonly organization?: string | undefined;
 }
 

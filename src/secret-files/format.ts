@@ -28,7 +28,7 @@ export interface ScalarPlace {
   /** Meaning: the characters of a string, the source of any other type. */
   readonly text: string;
   readonly type: ScalarType;
-  /** Undefined for a value that is not encrypted. */
+  /** Parsed encrypted value; undefined for a value that is not encrypted. */
   readonly sealed: SealedValue | undefined;
   /**
    * Position that gives it a second name for some readers. In YAML: the first alias of the value, or of a node that

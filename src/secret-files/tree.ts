@@ -18,7 +18,7 @@ export interface TreeEntry {
   readonly key: string;
   readonly start: number;
   readonly end: number;
-  /** Undefined for a node without a value of its own, such as an alias. */
+  /** Value; undefined for a node without one of its own, such as an alias. */
   readonly value: TreeBranch | ScalarPlace | undefined;
 }
 

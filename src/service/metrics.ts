@@ -17,9 +17,9 @@ interface Durations {
 
 /** Plain data, to be sent between processes. */
 export interface Snapshot {
-  /** By `api method status`. */
+  /** Number of requests, by `api method status`. */
   readonly requests: Readonly<Record<string, number>>;
-  /** By `api`. */
+  /** Durations of requests, by `api`. */
   readonly durations: Readonly<Record<string, Durations>>;
   readonly inFlight: number;
   readonly defects: number;

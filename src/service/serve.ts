@@ -95,7 +95,7 @@ async function runWorkers<S>(
   store: SealedStore | undefined,
   keys: readonly UnsealKey[],
 ): Promise<Running<S>> {
-  // It was opened to check the keys; each worker opens it on its own.
+  // The store was opened only to check the keys; each worker opens it on its own.
   store?.close();
   if (store !== undefined) control.unsealedWith(keys);
   const { WorkerPool } = await import('./worker-pool.ts');

@@ -112,7 +112,7 @@ export class Service implements Member {
     return new Service(options, auditFile === undefined ? undefined : await AuditLog.open(auditFile));
   }
 
-  /** Undefined while the store is sealed. */
+  /** Core of the open store; undefined while the store is sealed. */
   get served(): ServedCore | undefined {
     return this.#served;
   }

@@ -47,7 +47,9 @@ export async function makeWay(path: string): Promise<void> {
   unlinkSync(path);
 }
 
-/** Undefined if nothing exists there; if the path itself is invalid, listening reports it. */
+/**
+ * Returns the status of a path; undefined if nothing exists there. If the path itself is invalid, listening reports it.
+ */
 function statusOf(path: string): Stats | undefined {
   try {
     return lstatSync(path);

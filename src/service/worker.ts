@@ -18,7 +18,7 @@ import { credentialsOf, forget, parseKeys, type SentUnsealKey } from './unseal-k
 export interface WorkerStart<S> {
   readonly settings: ServiceSettings;
   readonly door: S;
-  /** Absent while the server is sealed. */
+  /** Unseal keys; absent while the server is sealed. */
   readonly keys?: readonly SentUnsealKey[] | undefined;
   /** Last-seen state of the store, from earlier processes. */
   readonly seen?: Sighting | undefined;

@@ -6,7 +6,7 @@ import type { DocumentRef, ListOptions, Transaction, View } from './store.ts';
 /** Pending put or deletion of one document. */
 interface Write {
   readonly ref: DocumentRef;
-  /** Undefined deletes. */
+  /** Content; undefined deletes the document. */
   readonly json: string | undefined;
   /** Result of `get`, parsed at the first call. */
   value?: unknown;

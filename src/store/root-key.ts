@@ -47,7 +47,7 @@ export class RootKey {
   readonly #naming: KeyObject;
   readonly #random: Random;
   readonly #derived = new Map<string, KeyObject>();
-  /** By `identityKey`. */
+  /** Names of blobs by `identityKey`. */
   readonly #names = new Map<string, BlobRef>();
 
   /** @param bytes 32 bytes, which the caller wipes */

@@ -9,7 +9,7 @@ export type KeyValues = ReadonlyMap<string, string>;
 /** Tags of one workspace. */
 export interface Carried {
   readonly tags: readonly string[];
-  /** Undefined if the file does not define them. */
+  /** Key-value tags; undefined if the file does not define them. */
   readonly bindings?: KeyValues | undefined;
   /** Name of its project; undefined if the file does not define it. */
   readonly project?: string | undefined;
@@ -19,7 +19,7 @@ export interface Carried {
 export interface TagFile {
   /** Tags of the pool, whether a workspace has them or not. */
   readonly tags: readonly string[];
-  /** By unique name, in the order of the file. */
+  /** Workspaces by unique name, in the order of the file. */
   readonly workspaces: ReadonlyMap<string, Carried>;
   /** Bindings of projects, which their workspaces inherit. */
   readonly projects?: ReadonlyMap<string, KeyValues> | undefined;

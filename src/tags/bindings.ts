@@ -19,7 +19,7 @@ const RESERVED_PREFIX = /^hcp?:/;
 
 export interface Binding {
   readonly key: string;
-  /** Empty for a key without a value. */
+  /** Value; empty for a key without one. */
   readonly value: string;
   /** In milliseconds since the Unix epoch. */
   readonly createdAt: number;

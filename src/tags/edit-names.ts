@@ -27,7 +27,7 @@ interface OpenLeaf {
   readonly id: string;
   from: string;
   count: number;
-  /** Undefined until the names are needed. */
+  /** Names in the leaf; undefined until they are needed. */
   content: Map<string, string> | undefined;
   size: number;
   changed: boolean;

@@ -29,7 +29,7 @@ export interface Organization {
   readonly home: string;
   /** In milliseconds since the Unix epoch. */
   readonly createdAt: number;
-  /** Absent: the default. */
+  /** Execution mode; absent for the default. */
   readonly executionMode?: ExecutionMode | undefined;
   /** Settings that differ from the default. */
   readonly settings?: Partial<OrganizationSettings> | undefined;
@@ -57,7 +57,7 @@ export interface WorkspaceRecord extends TableRecord {
   readonly bindings?: readonly Binding[] | undefined;
   /** Settings that differ from the default. */
   readonly settings?: Partial<WorkspaceSettings> | undefined;
-  /** Absent: that of the project. */
+  /** Execution mode; absent for that of the project. */
   readonly executionMode?: ExecutionMode | undefined;
   /**
    * Keys of the workspaces that may read its state. May contain keys of deleted ones, which are ignored, like in
@@ -73,7 +73,7 @@ export interface ProjectRecord extends TableRecord {
   readonly workspaces: number;
   readonly bindings?: readonly Binding[] | undefined;
   readonly autoDestroyActivityDuration?: string | null | undefined;
-  /** Absent: that of the organization. */
+  /** Execution mode; absent for that of the organization. */
   readonly executionMode?: ExecutionMode | undefined;
 }
 

@@ -362,6 +362,6 @@ const printProject = (organization: Organization, project: ProjectRecord, worksp
   bindings: bindingsOf(project),
   autoDestroyActivityDuration: project.autoDestroyActivityDuration ?? null,
   executionMode: project.executionMode ?? organization.executionMode ?? DEFAULT_EXECUTION_MODE,
-  /** Whether the mode is its own, not inherited. */
+  /** Whether the project has an execution mode of its own, which is not inherited from the organization. */
   hasExecutionMode: project.executionMode !== undefined,
 });

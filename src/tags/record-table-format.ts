@@ -38,7 +38,7 @@ export interface LeafEntry {
 
 /** Names and their keys, both in the order of names: a key's offset is twelve times its name's position. */
 export interface TableLeaf {
-  /** Each name is followed by a newline. */
+  /** Names, each followed by a newline. */
   readonly names: string;
   readonly keys: string;
 }

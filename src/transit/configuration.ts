@@ -16,7 +16,7 @@ export interface KeyConfiguration {
   /** Only true has an effect: the permission cannot be revoked. */
   readonly exportable?: boolean | undefined;
   readonly allowPlaintextBackup?: boolean | undefined;
-  /** At least one hour, in seconds; 0 disables rotation. */
+  /** Rotation period in seconds, at least one hour; 0 disables rotation. */
   readonly autoRotatePeriodSeconds?: number | undefined;
   /** Number of latest versions that stay usable; 0 for all. */
   readonly keepVersions?: number | undefined;

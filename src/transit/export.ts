@@ -13,7 +13,7 @@ export interface ExportRequest {
   readonly kind: string;
   /** A number, `v` and a number, `latest`, or empty for all usable versions. */
   readonly version: string;
-  /** Empty, `raw`, `der` or `pem`. */
+  /** Format: empty, `raw`, `der` or `pem`. */
   readonly format: string;
 }
 

@@ -52,7 +52,7 @@ export interface NamedKeyDocument {
   readonly allowPlaintextBackup: boolean;
   readonly deletionAllowed: boolean;
   readonly softDeleted: boolean;
-  /** At least 1. */
+  /** Oldest version that may be used, at least 1. */
   readonly minDecryptionVersion: number;
   /** 0: no separate limit. */
   readonly minEncryptionVersion: number;

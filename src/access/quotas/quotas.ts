@@ -30,7 +30,7 @@ interface LimitedRequest {
 /** Result of the rate limits for a request. */
 export interface Admission {
   readonly config: QuotaConfig;
-  /** Absent if no limit applies so far. */
+  /** State of the limit; absent if none applies so far. */
   readonly rated?: Rated;
   /** Present for a login at a mount with limits by role: called once the role is known, with undefined for none. */
   byRole?(role: string | undefined): Rated | undefined;

@@ -56,7 +56,7 @@ export const hashOf = (algorithm: DerValue): string | null | undefined =>
 interface SignedBytes {
   readonly bytes: Buffer;
   readonly signature: Buffer;
-  /** As returned by `hashOf`. */
+  /** Hash, as returned by `hashOf`. */
   readonly hash: string | null | undefined;
 }
 

@@ -35,7 +35,7 @@ export interface Certificate extends AlternativeNames {
   readonly subject: string;
   readonly commonName: string;
   readonly organizationalUnits: readonly string[];
-  /** By object identifier. */
+  /** Extensions by object identifier. */
   readonly extensions: ReadonlyMap<string, Extension>;
   /** Whether the certificate may sign other certificates (basicConstraints CA). */
   readonly isAuthority: boolean;
@@ -45,7 +45,7 @@ export interface Certificate extends AlternativeNames {
   readonly purposes?: readonly string[] | undefined;
   /** Whether its signature algorithm is secure. */
   readonly isSoundlySigned: boolean;
-  /** Hexadecimal with colons; empty if there is none. */
+  /** Subject key identifier, hexadecimal with colons; empty if there is none. */
   readonly subjectKeyId: string;
   readonly authorityKeyId: string;
 }

@@ -6,7 +6,7 @@ export interface CommandPlace {
   /** Words after `coffer`, separated by spaces; empty for the root. */
   readonly path: string;
   readonly summary: string;
-  /** Undefined for a group. */
+  /** Command; undefined for a group. */
   readonly command?: CommandSpec;
   readonly children: readonly { readonly word: string; readonly summary: string }[];
   readonly arguments: readonly ArgumentSpec[];

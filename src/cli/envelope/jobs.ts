@@ -29,7 +29,7 @@ export interface InputFile {
 export interface FileJob {
   /** Undefined for standard input. */
   readonly from: string | undefined;
-  /** Undefined for standard output. */
+  /** Output file; undefined for standard output. */
   readonly to: OutPlace | undefined;
 }
 

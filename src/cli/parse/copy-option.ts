@@ -15,7 +15,7 @@ export const copyOption: OptionSpec = {
   excludes: ['out', 'output'],
 };
 
-/** The same for commands that process many items. */
+/** Declares the option for commands that process many items. */
 export const copyOptionBeside = (flag: string): OptionSpec => ({
   ...copyOption,
   excludes: [...(copyOption.excludes ?? []), flag],

@@ -61,9 +61,10 @@ const inside = () =>
 /**
  * Decrypts one of several secrets with the user's private keys. Public keys are compared first, so a passphrase is
  * asked for only if its key is needed. Keys at the usual places are used only for slots that are known on this machine.
- * @returns undefined if no key at the usual places is for any of them; `none` if none of the keys that were named is
- * @throws `denied` if a named key opens a slot that is not known, where others are; errors of keys that were named, and
- * of any if the user cannot be asked
+ * @returns undefined if keys were looked for at the usual places and none is for these slots; `none` if keys were named
+ * and none is for them
+ * @throws `denied` if a named key opens only a slot that this machine does not know, although others are known; errors
+ * of named keys, and of any key if the user cannot be asked
  */
 export async function unwrapSecret(
   session: Session,

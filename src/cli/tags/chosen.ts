@@ -22,7 +22,7 @@ const choosing = (flag: string, metavar: string, help: string, isTag = true): Op
   offers: isTag ? 'tag' : 'workspace',
 });
 
-/** For those who say which tags must all be there in the words of `--any-tag`. */
+/** Declares `--all-tags`, the counterpart of `--any-tag`, as an alias of a flag. */
 export const sameAs = (flag: string): OptionSpec => choosing(ALL_TAGS, 'TAG', `Alias of --${flag}.`);
 
 export const whereOptions: readonly OptionSpec[] = [

@@ -54,7 +54,7 @@ function openFilesLimit(): number {
  */
 export class ConnectionPlaces {
   readonly #places: Places;
-  /** By source; the most recently used is last. */
+  /** Held connections by source; the most recently used is last. */
   readonly #held = new Map<string, Set<Held>>();
   readonly #byEnds = new Map<string, Held>();
   /** Caches the lookup of a connection across its requests. */

@@ -8,7 +8,7 @@ export interface Exchange {
   readonly target: string;
   readonly headers: IncomingHttpHeaders;
   readonly body: RequestBody;
-  /** Empty on a Unix socket. */
+  /** Address of the client; empty on a Unix socket. */
   readonly remoteAddress: string;
   /** Client certificates of the TLS handshake, as in `Call`; never from a header. Absent if there were none. */
   readonly clientCertificates?: readonly string[] | undefined;
@@ -38,10 +38,10 @@ export interface RequestBody {
 /** HTTP response. */
 export interface Answer {
   readonly status: number;
-  /** Undefined omits `Content-Type`. */
+  /** Media type; undefined omits `Content-Type`. */
   readonly contentType?: string;
   readonly headers?: Readonly<Record<string, string>>;
-  /** Absent for an empty body; a large one may consist of pieces. */
+  /** Body; absent for an empty one. A large one may consist of pieces. */
   readonly body?: string | readonly Buffer[];
 }
 

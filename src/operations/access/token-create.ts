@@ -100,7 +100,7 @@ async function issueToken(
     },
   );
   return {
-    // As of its creation: clients compare the time with what they requested.
+    // Shown as of its creation, because clients compare the time with what they requested.
     auth: tokenAuth(issued, issued.text),
     warnings: issued.warnings.length === 0 ? undefined : issued.warnings,
   };

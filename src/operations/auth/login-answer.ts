@@ -4,7 +4,7 @@ import { type TokenAuth, tokenAuth } from './token-answers.ts';
 
 /** Formats the response of every login. */
 export const loginAnswer = (issued: IssuedToken): Outcome<TokenAuth> => ({
-  // As of its creation: clients compare the time with that of the role.
+  // Shown as of its creation, because clients compare the time with that of the role.
   auth: tokenAuth(issued, issued.text),
   warnings: issued.warnings.length === 0 ? undefined : issued.warnings,
 });

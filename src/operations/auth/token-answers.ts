@@ -54,7 +54,7 @@ export type TokenAuth = ReturnType<typeof tokenAuth>;
  */
 export function tokenAuth({ accessor, token }: TokenRecord, id: string, nowMs?: number) {
   return {
-    /** Empty if the token was named by its accessor. */
+    /** The token itself; empty if the request named its accessor. */
     client_token: id,
     accessor,
     policies: token.policies,

@@ -8,7 +8,7 @@ export interface KindFacts {
   readonly search?: string;
   /** Example name, the same in all examples. */
   readonly example: string;
-  /** For kinds with identifiers in the JSON:API. */
+  /** Identifier, for kinds that have one in the JSON:API. */
   readonly identifier?: {
     readonly prefix: IdentifierKind;
     /** `type` of its resources. */

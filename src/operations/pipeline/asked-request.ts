@@ -43,7 +43,7 @@ export interface AskedRequest {
   readonly dialect?: Dialect;
   /** Requested time to live of the wrapped response, in seconds; absent for an unwrapped one. */
   readonly wrapTtl?: number | undefined;
-  /** Empty on a Unix socket. */
+  /** Address of the client; empty on a Unix socket. */
   readonly remoteAddress: string;
   /** Request headers by lower-case name, only for the audit log. */
   readonly headers?: SentHeaders;

@@ -6,7 +6,7 @@ export const configureKeyDefaults = transitOperation({
   route: 'POST config/keys',
   capability: 'update',
   params: {
-    // Absent means false, as in Vault; a command without it only reads.
+    // Parameter whose absence means false, as in Vault; a command without it only reads.
     disable_upsert: flag({
       help: 'Fail to encrypt with a missing key, instead of creating it.',
       default: false,

@@ -128,7 +128,7 @@ const mayEverRead = (caller: Caller, mount: string, key: string): boolean =>
   [
     `decrypt/${key}`,
     `export/encryption-key/${key}`,
-    // For RSA it is the same key.
+    // For RSA, this is the encryption key as well.
     `export/signing-key/${key}`,
     `backup/${key}`,
     'byok-export',

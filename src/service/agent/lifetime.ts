@@ -58,12 +58,12 @@ export class Lifetime {
     return { latest: deadline(this.#end), idle: deadline(this.#idleEnd), idleMs: this.#idleMs };
   }
 
-  /** In milliseconds since the epoch. */
+  /** Times of both timeouts, in milliseconds since the epoch. */
   get until(): { readonly idle: number; readonly latest: number } {
     return { idle: Math.min(this.#idleEnd.wall, this.#end.wall), latest: this.#end.wall };
   }
 
-  /** As the status of an agent has them, in whole seconds. */
+  /** Timeouts as shown in the status of an agent: RFC 3339, whole seconds. */
   get status(): Pick<AgentStatus, 'idle_until' | 'until'> {
     const { idle, latest } = this.until;
     return { idle_until: printGoTime(wholeSecond(idle)), until: printGoTime(wholeSecond(latest)) };

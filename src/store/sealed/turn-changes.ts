@@ -131,7 +131,7 @@ function frozenIndex(value: object | undefined): object | undefined {
 /** Changed blob, sealed and plain. */
 interface SealedBlob {
   readonly identity: BlobIdentity;
-  /** Undefined if it was deleted. */
+  /** Written blob; undefined if it was deleted. */
   readonly blob: Blob | undefined;
   /** Plaintext; undefined if the cache does not keep it. */
   readonly json: string | undefined;

@@ -77,7 +77,7 @@ export interface OwnMembers {
 
 export interface BackupDocument {
   readonly policy: BackupPolicy;
-  /** Absent if it would be empty, so that the backup looks like one of Vault or OpenBao. */
+  /** Coffer's own members; absent if there are none, so that the backup looks like one of Vault or OpenBao. */
   readonly own?: OwnMembers | undefined;
   /** Every available version, preceded by an empty entry for version 0; absent if no archive was written. */
   readonly archivedKeys?: readonly BackupEntry[] | undefined;

@@ -130,7 +130,7 @@ export interface SignatureOptions {
   readonly hash: DigestHashName | 'none';
   /** Whether the input is already the digest. */
   readonly prehashed: boolean;
-  /** As given by the caller; empty for the type's default. Each type refuses unknown ones. */
+  /** Algorithm as given by the caller; empty for the type's default. Each type refuses unknown ones. */
   readonly signatureAlgorithm: string;
   readonly marshaling: Marshaling;
   readonly saltLength: SaltLength;

@@ -29,7 +29,7 @@ interface AppRoleCredentials {
 interface RoleAndSecret {
   readonly name: string;
   readonly role: AppRole;
-  /** Absent if the role does not require a secret ID. */
+  /** Secret ID; absent if the role does not require one. */
   readonly secret?: { readonly id: string; readonly document: SecretId };
 }
 

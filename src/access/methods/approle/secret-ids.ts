@@ -24,7 +24,7 @@ import { SECRETS } from './mount-type.ts';
 
 /** Settings of a new secret ID; the role's apply if absent. */
 interface SecretRequest {
-  /** Of the caller's choice; absent for a random one. */
+  /** Secret ID chosen by the caller; absent for a random one. */
   readonly secretId?: string | undefined;
   readonly meta: Readonly<Record<string, string>>;
   readonly cidrs: readonly string[];

@@ -27,7 +27,7 @@ export interface JwtConfig {
   readonly default_role: string;
   /** Names that the certificate of the key set's server may have instead of the host name. */
   readonly override_allowed_server_names: readonly string[];
-  /** For browser logins, which are not supported: stored for compatibility. */
+  /** Setting of browser logins, which are not supported: stored for compatibility. */
   readonly namespace_in_state: boolean;
   readonly oidc_client_id: string;
   readonly oidc_response_mode: string;
@@ -52,7 +52,7 @@ export interface JwtSettings {
   readonly not_before_leeway: number;
   readonly clock_skew_leeway: number;
   readonly token_policies_template_claims: boolean;
-  /** For browser logins: stored and returned. */
+  /** Setting of browser logins: stored and returned. */
   readonly allowed_redirect_uris: readonly string[] | null;
   readonly callback_mode: string;
   readonly max_age: number;
@@ -73,7 +73,7 @@ export interface FetchedKeys {
   readonly source: string;
   /** Key set (RFC 7517) as JSON; empty if it was not fetched yet. */
   readonly keys: string;
-  /** In milliseconds since the epoch. */
+  /** Time of the last fetch, in milliseconds since the epoch. */
   readonly fetchedMs: number;
 }
 

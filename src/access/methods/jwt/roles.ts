@@ -9,9 +9,9 @@ import { KUBERNETES } from './mount-type.ts';
 
 /** Change of a role. */
 export interface JwtRoleChange {
-  /** Absent members stay unchanged, except the three below. */
+  /** Settings to change. Absent members stay unchanged, except the three below. */
   readonly settings: Partial<Omit<JwtSettings, 'role_type' | 'bound_claims_type' | 'callback_mode'>>;
-  /** As sent: every write sets them, or resets them to their defaults. */
+  /** Members as sent: every write sets them, or resets them to their defaults. */
   readonly roleType: string;
   readonly boundClaimsType: string;
   readonly callbackMode: string | undefined;

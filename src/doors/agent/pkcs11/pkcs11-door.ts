@@ -49,7 +49,7 @@ class Pkcs11Connection {
   readonly #program: Program;
   readonly #connection: Duplex;
   readonly #frames = new FrameReader();
-  /** Undefined until the client has sent its version. */
+  /** Layout of mechanisms; undefined until the client has sent its version. */
   #layout: MechanismLayout | undefined;
   #waiting = 0;
   /** Resolved when there may be capacity for another call. */

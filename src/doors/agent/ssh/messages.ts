@@ -38,7 +38,7 @@ export type AgentRequest =
       /** Public key in SSH's encoding. */
       readonly blob: Buffer;
       readonly data: Buffer;
-      /** Undefined for a signature with SHA-1, the original RSA signature algorithm. */
+      /** Hash of an RSA signature; undefined for SHA-1, that of the original RSA signature algorithm. */
       readonly rsaHash: RsaHash | undefined;
     }
   | { readonly kind: 'lock' | 'unlock'; readonly passphrase: Buffer }

@@ -87,7 +87,7 @@ export class VaultApi {
   /** Returns the weight of a request; operations on the server itself are never large, and run in the server. */
   #weightOf({ body }: Exchange, { method, path, isForHelp }: VaultRequest): PendingRequest['weight'] {
     if (isSystemPath(path) || isForHelp) return 'light';
-    // Without looking up the mounts, which would require reading the store.
+    // The mounts are not looked up, which would require reading the store.
     for (let end = mountEnd(path, 0); end !== -1; end = mountEnd(path, end + 1)) {
       if (typeof this.#unfolding.match(method, path.slice(end + 1)) === 'object') return 'unfolds';
     }

@@ -22,7 +22,7 @@ const SSL_MODES: readonly SslMode[] = ['disable', 'prefer', 'require', 'verify-c
 
 /** Location of a store in PostgreSQL, and how to connect to it. */
 export interface PostgresAddress {
-  /** At least one; those of a cluster are tried in this order. */
+  /** Hosts, at least one; those of a cluster are tried in this order. */
   readonly hosts: readonly [Host, ...Host[]];
   readonly user: string | undefined;
   /** Password, if the location contains one, which is meant for local tests: see `passfile` and `passwordfile`. */

@@ -70,7 +70,7 @@ export type AttributeValue = boolean | number | Buffer | readonly number[] | rea
 
 export interface ObjectAttribute {
   readonly type: number;
-  /** Undefined if it does not exist, or is not revealed. */
+  /** Value of the attribute; undefined if it does not exist, or is not revealed. */
   readonly value: AttributeValue | undefined;
 }
 

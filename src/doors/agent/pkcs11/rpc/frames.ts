@@ -9,7 +9,7 @@ import { ByteQueue } from '../../../../ground/byte-queue.ts';
 export interface Frame {
   /** Returned with the response; several calls may be in progress. */
   readonly code: number;
-  /** Undefined if it was too large to be buffered. */
+  /** Content; undefined if it was too large to be buffered. */
   readonly body: Buffer | undefined;
 }
 
