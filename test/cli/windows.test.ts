@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, describe, expect, it } from 'vitest';
 import { editorOf, launchOf } from '../../src/cli/editing/editor.ts';
-import { findProgram } from '../../src/cli/processes/program.ts';
+import { findProgram } from '../../src/cli/files/program.ts';
 import { stateDirectory } from '../../src/cli/state-directory.ts';
 
 const base = mkdtempSync(join(tmpdir(), 'coffer-windows-'));

@@ -5,7 +5,7 @@ import { withoutLast } from '../../ground/trim.ts';
 import { RULES_NAME, type Rule } from '../../secret-files/rules.ts';
 import type { Command } from '../command.ts';
 import { DONE } from '../exit-codes.ts';
-import { findProgram } from '../processes/program.ts';
+import { findProgram } from '../files/program.ts';
 import { liesBelow } from '../repository/files-of-others.ts';
 import { filesBelow, git, workingTree } from '../repository/git.ts';
 import { Rulebook } from '../secret-files/rulebook.ts';

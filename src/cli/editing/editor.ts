@@ -1,9 +1,9 @@
 import { realpathSync } from 'node:fs';
 import { basename } from 'node:path';
 import { invalid } from '../../ground/errors.ts';
+import { findProgram } from '../files/program.ts';
 import { type Environment, variable } from '../given.ts';
 import { type Ended, type Launch, runChild } from '../processes/launch.ts';
-import { findProgram } from '../processes/program.ts';
 import { withoutOwnSecrets } from '../secrets/secret-variables.ts';
 
 const SHELL = '/bin/sh';

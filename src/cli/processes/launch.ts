@@ -2,7 +2,7 @@ import type { ChildProcess } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { constants } from 'node:os';
 import { unavailable } from '../../ground/errors.ts';
-import { startsSurely } from './program.ts';
+import { startsSurely } from '../files/program.ts';
 
 /** Program that was found, and its arguments. */
 export interface Launch {

@@ -1,5 +1,3 @@
-import { accessSync, constants, statSync } from 'node:fs';
-import { delimiter, isAbsolute, join } from 'node:path';
 import { Duplex } from 'node:stream';
 import { asCofferError, unavailable } from '../../ground/errors.ts';
 import { Conversation } from '../../transit/envelope/age/conversation.ts';
@@ -10,7 +8,8 @@ import {
   type PluginHost,
   type PluginQuestions,
 } from '../../transit/envelope/age/plugin.ts';
-import { type Environment, variable } from '../given.ts';
+import { findInstalled } from '../files/program.ts';
+import type { Environment } from '../given.ts';
 import type { Session } from '../session.ts';
 import { answerByProgram, askpassOf, askpassVariables, confirmByProgram } from './askpass.ts';
 import { FAMILY_TOKEN, withoutOwnSecrets } from './secret-variables.ts';
@@ -116,26 +115,16 @@ function silenceWatch(milliseconds: number, late: () => void) {
 }
 
 /**
- * Finds a plugin. Only absolute directories of the PATH count, so that nothing in the working directory is run.
+ * Finds a plugin.
  * @throws `unavailable`
  */
 function programOf(name: string, environment: Environment): string {
   const file = `age-plugin-${name}${process.platform === 'win32' ? '.exe' : ''}`;
-  const directories = (variable(environment, 'PATH') ?? '').split(delimiter).filter(isAbsolute);
-  const found = directories.map((directory) => join(directory, file)).find(isProgram);
+  const found = findInstalled(file, environment);
   if (found !== undefined) return found;
   throw unavailable(`${file} is not installed`, {
     hint: 'install this plugin of age in a directory of your PATH',
   });
-}
-
-function isProgram(path: string): boolean {
-  try {
-    accessSync(path, constants.X_OK);
-    return statSync(path).isFile();
-  } catch {
-    return false;
-  }
 }
 
 const silent = (name: string, milliseconds: number) =>

@@ -1,6 +1,6 @@
 import { accessSync, closeSync, constants, openSync, readSync, statSync } from 'node:fs';
-import { join } from 'node:path';
-import type { Environment } from '../given.ts';
+import { delimiter, isAbsolute, join } from 'node:path';
+import { type Environment, variable } from '../given.ts';
 
 /** Search path without a PATH variable, as in execvp. */
 const DEFAULT_PATH = '/bin:/usr/bin';
@@ -23,7 +23,22 @@ export function findProgram(
 ): ProgramSearch {
   const candidates =
     platform === 'win32' ? candidatesOnWindows(name, environment) : candidatesFor(name, environment);
-  if (candidates === undefined) return judged(name);
+  return candidates === undefined ? judged(name) : firstProgram(candidates);
+}
+
+/**
+ * Finds a program that is installed: only absolute directories of PATH count, so that nothing in the working directory
+ * is run.
+ * @param name file name, on Windows with its extension
+ */
+export function findInstalled(name: string, environment: Environment): string | undefined {
+  const directories = (variable(environment, 'PATH') ?? '').split(delimiter).filter(isAbsolute);
+  const found = firstProgram(directories.map((directory) => join(directory, name)));
+  return found.kind === 'program' ? found.path : undefined;
+}
+
+/** Returns the first of these paths that is a program. */
+function firstProgram(candidates: readonly string[]): ProgramSearch {
   let refused: ProgramSearch | undefined;
   for (const candidate of candidates) {
     const found = judged(candidate);
@@ -72,8 +87,13 @@ function judged(path: string): ProgramSearch {
   }
 }
 
-const isDirectory = (path: string): boolean =>
-  statSync(path, { throwIfNoEntry: false })?.isDirectory() === true;
+function isDirectory(path: string): boolean {
+  try {
+    return statSync(path).isDirectory();
+  } catch {
+    return false;
+  }
+}
 
 /**
  * Number of bytes that identify a program: the headers of an ELF file that name its loader, or the first line of a
