@@ -1,7 +1,8 @@
+import { invalid } from '../../ground/errors.ts';
 import type { TagResource } from '../../operations/tags/documents.ts';
 import type { KeyValues, TagFile } from '../../tag-files/tag-file.ts';
 import { plainName, tagName } from '../../tags/names.ts';
-import { type Owned, ownedBy } from './owned.ts';
+import { anyOf } from '../../tags/wildcard.ts';
 import type { KeyHolder, Whole } from './surroundings.ts';
 
 /**
@@ -193,4 +194,32 @@ export function planSummary(plan: TagPlan, words: readonly [string, string, stri
     (sign) => planLines(plan).filter((line) => line.startsWith(sign)).length,
   );
   return `${counts.map((count, at) => `${count} ${words[at]}`).join(', ')}.`;
+}
+
+/** Tags and keys that a file manages. */
+interface Owned {
+  has(name: string): boolean;
+  /**
+   * Checks a name.
+   * @throws `invalid` if the file does not manage it
+   */
+  check(name: string): void;
+}
+
+/**
+ * Returns the managed tags.
+ * @param patterns patterns; all tags if empty
+ */
+function ownedBy(patterns: readonly string[]): Owned {
+  const has = patterns.length === 0 ? () => true : anyOf(patterns);
+  return {
+    has,
+    check(name) {
+      if (has(name)) return;
+      throw invalid(`"${name}" is not owned by this file`, {
+        field: name,
+        hint: 'remove it, or add a pattern for it',
+      });
+    },
+  };
 }
