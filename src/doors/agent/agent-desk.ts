@@ -1,14 +1,17 @@
 import type { TokenIdentity } from '../../access/access.ts';
-import { doorIdentity } from '../../access/door-identity.ts';
+import { Acl } from '../../access/acl.ts';
+import { bitOf } from '../../access/capability.ts';
 import type { Offer } from '../../access/doors.ts';
+import type { PathRule } from '../../access/path-rule.ts';
+import { printPath, routesOf } from '../../operations/declaration/route.ts';
 import type { StoreLook } from '../../operations/pipeline/store-look.ts';
+import { loadOperation } from '../../operations/runner.ts';
 import type { Agent } from '../../service/agent/agent.ts';
 import type { ServedCore } from '../../service/served-core.ts';
 import type { AgentDoorKind } from './agent-door.ts';
 import { consentBy } from './consent.ts';
 import type { Ask, Desk } from './desk.ts';
 import { DoorOperations } from './door-operations.ts';
-import { rulesOf } from './offered-rules.ts';
 import { performAs } from './perform-as.ts';
 import type { UnlockQuestion } from './unlock-question.ts';
 
@@ -78,4 +81,38 @@ export function agentDesk(
     revision: async () => (await enter()).look.revision,
     defect: (error) => void agent.service.failed(error),
   };
+}
+
+/** Converts offers to policy rules: the paths of the operations that the uses require, only for these keys. */
+async function rulesOf(kind: AgentDoorKind, offers: readonly Offer[]): Promise<readonly PathRule[]> {
+  const rules = await Promise.all(offers.map((offer) => rulesOfOne(kind, offer)));
+  return rules.flat();
+}
+
+async function rulesOfOne({ uses, needs }: AgentDoorKind, offer: Offer): Promise<readonly PathRule[]> {
+  const words = new Set([
+    ...needs,
+    ...offer.uses.flatMap((use) => (Object.hasOwn(uses, use) ? (uses[use]?.operations ?? []) : [])),
+  ]);
+  const operations = await Promise.all([...words].map(loadOperation));
+  return operations.flatMap((operation) =>
+    routesOf(operation).map((route) => {
+      const path = printPath(route, (param) => (param === 'name' ? offer.key : undefined));
+      return {
+        pattern: `${offer.mount}/${path}`,
+        permissions: { capabilities: bitOf(operation.capability) },
+      };
+    }),
+  );
+}
+
+/**
+ * Creates the identity of programs that use an agent protocol: a token without a secret, whose policy is the protocol's
+ * offers.
+ * @param rules offers in the form of policy rules
+ */
+function doorIdentity(door: string, rules: readonly PathRule[]): TokenIdentity {
+  const name = `door/${door}`;
+  // Names of policies and accessors of tokens contain no slash, so this name is unique.
+  return { accessor: name, displayName: name, policies: [name], acl: new Acl(rules) };
 }

@@ -1,5 +1,4 @@
-import type { AgentDoorKind } from '../agent-door.ts';
-import { sealingRefusal } from '../sealing-keys.ts';
+import { type AgentDoorKind, sealingRefusal } from '../agent-door.ts';
 
 /**
  * Kubernetes KMS plugin, version 2. It is not one of the user agent's protocols: `coffer kms` serves it for one key,

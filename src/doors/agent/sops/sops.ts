@@ -1,5 +1,4 @@
-import type { AgentDoorKind } from '../agent-door.ts';
-import { sealingRefusal } from '../sealing-keys.ts';
+import { type AgentDoorKind, sealingRefusal } from '../agent-door.ts';
 
 /** Key service of sops: encrypts and decrypts the data keys of files. */
 export const sops: AgentDoorKind = {
