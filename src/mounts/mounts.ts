@@ -3,9 +3,8 @@
 import { createHash } from 'node:crypto';
 import { type CofferError, exists, invalid, notFound, unsupported } from '../ground/errors.ts';
 import { ownWords } from '../ground/own-words.ts';
-import type { Random } from '../ground/random.ts';
+import { type Random, uuidFrom } from '../ground/random.ts';
 import { trimSlashes } from '../ground/trim.ts';
-import { uuidFrom } from '../ground/uuid.ts';
 import type { Store, Transaction, View } from '../store/store.ts';
 import type { Mount, MountOptions, MountSettings, MountTraits } from './mount.ts';
 import { checkedPath, DEFAULT_MOUNT, LOGIN_PREFIX, overlaps } from './paths.ts';

@@ -1,6 +1,6 @@
 import { type CofferError, conflict, notFound } from '../ground/errors.ts';
 import { ownWords } from '../ground/own-words.ts';
-import type { DocumentRef, View } from '../store/store.ts';
+import type { DocumentRef, Transaction, View } from '../store/store.ts';
 import type { Engine } from './engine.ts';
 import type { NamedKeyDocument } from './key-document.ts';
 import { NamedKey } from './named-key.ts';
@@ -63,5 +63,25 @@ export function requireNotSoftDeleted(key: NamedKey): void {
   throw conflict(ownWords('refusing to use soft-deleted key'), {
     field: 'name',
     hint: 'restore it first with "coffer transit keys soft-delete-restore NAME"',
+  });
+}
+
+/**
+ * Changes data that another module stores about a key, in one transaction with the key's reference to it.
+ * @param change receives the current reference, and returns the new one
+ * @throws `not-found`, and as `change`; then nothing is changed
+ */
+export function changeKnown(
+  engine: Engine,
+  name: string,
+  change: (tx: Transaction, knownAs: string | undefined) => Promise<string | undefined>,
+): Promise<void> {
+  return engine.store.transact(async (tx) => {
+    const key = await keyIn(tx, engine, name);
+    if (key === undefined) throw noSuchKey(name, 'key not found');
+    const { knownAs, ...document } = key.document;
+    const after = await change(tx, knownAs);
+    if (after === knownAs) return;
+    tx.put(keyRef(engine, name), after === undefined ? document : { ...document, knownAs: after });
   });
 }

@@ -19,7 +19,7 @@ import { duration, integer, text, texts, type ValuesOf } from '../declaration/pa
 import { parsePairs } from '../declaration/weak-values.ts';
 import { role_name, roomOf } from './approle-roles.ts';
 import { listAnswer, listCli, listParams, pageOf } from './lists.ts';
-import { loginAnswer } from './login-answer.ts';
+import { loginAnswer } from './token-answers.ts';
 
 const secretParams = {
   role_name,

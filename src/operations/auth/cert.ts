@@ -28,8 +28,8 @@ import { lacking } from '../declaration/lacking.ts';
 import { type MountCall, operation } from '../declaration/operation.ts';
 import { duration, flag, integer, text, texts, type ValuesOf } from '../declaration/params.ts';
 import { listAnswer, listCli, listParams, pageOf } from './lists.ts';
-import { loginAnswer } from './login-answer.ts';
 import { roleName } from './names.ts';
+import { loginAnswer } from './token-answers.ts';
 import { givenSettings, olderTokenParams, tokenSettingsParams } from './token-settings.ts';
 
 const name = roleName('Name of the role, lower case.');

@@ -11,8 +11,8 @@ import { type MountCall, type Outcome, operation } from '../declaration/operatio
 import { text, type ValuesOf } from '../declaration/params.ts';
 import { configParams, roleParams, settingsParams } from './jwt-params.ts';
 import { listAnswer, listCli, listParams, pageOf } from './lists.ts';
-import { loginAnswer } from './login-answer.ts';
 import { roleName } from './names.ts';
+import { loginAnswer } from './token-answers.ts';
 import { givenSettings } from './token-settings.ts';
 
 const name = roleName('Name of the role, lower case.');

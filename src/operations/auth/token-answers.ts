@@ -1,5 +1,7 @@
 import { issuedMs, type TokenRecord } from '../../access/token.ts';
+import type { IssuedToken } from '../../access/tokens.ts';
 import { boundedSeconds, printGoTime } from '../../ground/clock.ts';
+import type { Outcome } from '../declaration/operation.ts';
 
 export type TokenDetails = ReturnType<typeof tokenDetails>;
 
@@ -73,3 +75,10 @@ export function tokenAuth({ accessor, token }: TokenRecord, id: string, nowMs?: 
     num_uses: token.usesLeft ?? 0,
   } as const;
 }
+
+/** Formats the response of every login. */
+export const loginAnswer = (issued: IssuedToken): Outcome<TokenAuth> => ({
+  // Shown as of its creation, because clients compare the time with that of the role.
+  auth: tokenAuth(issued, issued.text),
+  warnings: issued.warnings.length === 0 ? undefined : issued.warnings,
+});

@@ -7,8 +7,8 @@ import { deletingNamed } from '../declaration/deleting.ts';
 import { type MountCall, operation } from '../declaration/operation.ts';
 import { text } from '../declaration/params.ts';
 import { listAnswer, listCli, listParams, pageOf } from './lists.ts';
-import { loginAnswer } from './login-answer.ts';
 import { roleName } from './names.ts';
+import { loginAnswer } from './token-answers.ts';
 import { givenSettings, olderTokenParams, tokenSettingsParams } from './token-settings.ts';
 
 const name = roleName('Name of the user, lower case.');

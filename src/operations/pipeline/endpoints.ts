@@ -2,8 +2,7 @@ import type { Mount } from '../../mounts/mount.ts';
 import type { Core, Operation } from '../declaration/operation.ts';
 import { type Method, printPath } from '../declaration/route.ts';
 import { type Match, mountedRoutes, RouteTable, routesUnder, type ServedRoute } from '../routes.ts';
-import { type PolicyPaths, policyPathsOf } from './document-paths.ts';
-import { spellingsOf } from './spellings.ts';
+import { type PolicyPaths, policyPathsOf, spellingsOf } from './policy-paths.ts';
 import type { StoreLook } from './store-look.ts';
 
 /**

@@ -6,10 +6,10 @@ import { asksAgain, type Call, type Operation, STORE_SECRET } from '../declarati
 import { type Params, type Parsed, parseValues } from '../declaration/params.ts';
 import { type AdmittedRequest, withinLimits } from './admission.ts';
 import type { AnswerPrinter, AskedRequest, GuardedCore, Result, SentParameters } from './asked-request.ts';
-import type { PolicyPaths } from './document-paths.ts';
 import { capabilityOf, type Judge, judgeOf } from './judge.ts';
 import { countLogin } from './login-limits.ts';
 import { orMalformed } from './malformed.ts';
+import type { PolicyPaths } from './policy-paths.ts';
 import { afterChange, Trail } from './trail.ts';
 import { keepWrapped } from './wrapped-answer.ts';
 

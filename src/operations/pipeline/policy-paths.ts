@@ -1,7 +1,8 @@
+import type { Mount } from '../../mounts/mount.ts';
 import type { Core } from '../declaration/operation.ts';
 import { IDENTIFIER_PARAMS } from '../declaration/resource-kinds.ts';
+import { printPath } from '../declaration/route.ts';
 import type { Match } from '../routes.ts';
-import { spellingsOf } from './spellings.ts';
 
 export interface PolicyPaths {
   /** Policies must allow all of them. */
@@ -26,4 +27,22 @@ export async function policyPathsOf(core: Core, path: string, match: Match): Pro
   // Policies know both spellings of this path by the second one.
   const asked = path.replace(/^reserved-tags\//, 'reserved-tag-keys/');
   return { paths: [`organizations/${organization ?? ''}/${asked}`], leadNowhere: organization === undefined };
+}
+
+/**
+ * Returns the path as sent and, if a name in it has another spelling (policies have lower-case names), the normalized
+ * path. Otherwise a deny rule for one spelling could be circumvented with another.
+ * @see docs/decisions/0096
+ */
+export function spellingsOf(path: string, match: Match, mount?: Mount): readonly string[] {
+  if (typeof match === 'string') return [path];
+  const { served, captures } = match;
+  const { params } = served.operation;
+  if (!Object.keys(captures).some((name) => params[name]?.understoodAs !== undefined)) return [path];
+  const understood = (name: string): string | undefined => {
+    const given = captures[name];
+    return given === undefined ? undefined : (params[name]?.understoodAs?.(given) ?? given);
+  };
+  const meant = printPath(served.route, understood, (segment) => segment);
+  return [path, mount === undefined ? meant : `${mount.path}/${meant}`];
 }
