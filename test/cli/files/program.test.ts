@@ -19,15 +19,15 @@ beforeAll(() => {
 });
 
 describe.each([
-  ['the search for any program', (name: string) => findProgram(name, { PATH })],
+  ['any program', (name: string) => findProgram(name, { PATH })],
   [
-    'the search for an installed program',
+    'an installed program',
     (name: string) => {
       const path = findInstalled(name, { PATH });
       return path === undefined ? { kind: 'not-found' } : { kind: 'program', path };
     },
   ],
-])('%s', (_, find) => {
+])('the search for %s', (_, find) => {
   it.each(['tool', 'folder'])(
     'goes on where %s cannot be one, be it a link to itself or a directory',
     (name) => {
