@@ -76,7 +76,7 @@ export class Lexer {
     if (IDENTIFIER_START.test(char)) return { kind: 'identifier', value: this.#take(IDENTIFIER_PART), at };
     if (char === '-' || (char >= '0' && char <= '9'))
       return { kind: 'number', value: this.#readNumber(at), at };
-    if (char === '<') throw syntaxError(at, 'here-documents are not read; use a quoted text');
+    if (char === '<') throw syntaxError(at, 'here-documents are not supported; use a quoted string');
     throw syntaxError(at, `unexpected character ${JSON.stringify(char)}`);
   }
 
@@ -135,7 +135,7 @@ export class Lexer {
         this.#index += 1;
         return value;
       }
-      if (char !== '\\') throw syntaxError(at, 'text not terminated on its line');
+      if (char !== '\\') throw syntaxError(at, 'string not closed on its line');
       value += this.#readEscape();
     }
   }
@@ -156,7 +156,7 @@ export class Lexer {
       !HEX.test(hex) ||
       Number.parseInt(hex, 16) > MAX_CODE_POINT
     ) {
-      throw syntaxError(at, 'unknown escape in a quoted text');
+      throw syntaxError(at, 'unknown escape in a string');
     }
     this.#index += 2 + digits;
     return digits === 4

@@ -150,7 +150,7 @@ class HclParser {
       this.#advance();
       return { kind: 'scalar', value: word === 'null' ? null : word === 'true' };
     }
-    throw this.#unexpected('a quoted text, a number, true, false, "[" or "{"');
+    throw this.#unexpected('a quoted string, a number, true, false, "[" or "{"');
   }
 
   #jsonObject(): Body {
@@ -181,7 +181,7 @@ class HclParser {
 }
 
 function printToken(token: HclToken): string {
-  if (token.kind === 'end') return 'the end of the text';
+  if (token.kind === 'end') return 'the end of the policy';
   return JSON.stringify(shown(String(token.value)));
 }
 

@@ -37,12 +37,14 @@ export function parsePolicy(text: string): Policy {
  */
 function labelledBodies(entry: HclEntry): [path: string, body: Body][] {
   const label = entry.keys[1];
-  if (entry.keys.length > 2) throw syntaxError(entry.at, 'a path has one label');
+  if (entry.keys.length > 2)
+    throw syntaxError(entry.at, 'expected one pattern after path, e.g. path "transit/keys/*"');
   if (label !== undefined) return bodiesOf(entry.value, entry.at).map((body) => [label, body]);
   return bodiesOf(entry.value, entry.at)
     .flatMap((body) => body.entries)
     .flatMap((inner) => {
-      if (inner.keys.length !== 1) throw syntaxError(inner.at, 'a path has one label');
+      if (inner.keys.length !== 1)
+        throw syntaxError(inner.at, 'expected one pattern after path, e.g. path "transit/keys/*"');
       return bodiesOf(inner.value, inner.at).map((body): [string, Body] => [inner.keys[0] ?? '', body]);
     });
 }
@@ -59,9 +61,7 @@ function addRule(label: string, body: Body, rules: PathRule[], warnings: string[
     throw policyMistake(`path "${pattern}": invalid use of wildcards ('+*' is forbidden)`);
   const permissions = permissionsOf(label, membersOf(label, body));
   if (label.includes('{{')) {
-    warnings.push(
-      `path "${label}" has a template, and tokens here have no entity to fill it in: it matches nothing`,
-    );
+    warnings.push(`path "${label}" has a template, which is not supported, so it matches nothing`);
     return;
   }
   rules.push({ pattern, permissions });
@@ -164,7 +164,7 @@ function textList(path: string, entry: HclEntry | undefined): readonly string[] 
   const items = entry.value.kind === 'list' ? entry.value.items : [entry.value];
   return items.map((item) => {
     const value = scalarOf(item);
-    if (typeof value !== 'string') throw mustBe(path, entry, 'a list of quoted texts');
+    if (typeof value !== 'string') throw mustBe(path, entry, 'a list of quoted strings');
     return value;
   });
 }
@@ -175,7 +175,7 @@ function parameterValues(path: string, entry: HclEntry | undefined): ParameterVa
   for (const inner of bodiesOf(entry.value, entry.at).flatMap((body) => body.entries)) {
     const name = (inner.keys[0] ?? '').toLowerCase();
     if (inner.keys.length !== 1 || inner.value.kind !== 'list')
-      throw mustBe(path, entry, 'lists of values by name');
+      throw mustBe(path, entry, 'parameter names with lists of values');
     if (values.has(name))
       throw policyMistake(`path "${path}": parameter "${name}" is given twice in ${entry.keys[0]}`);
     values.set(
@@ -189,7 +189,7 @@ function parameterValues(path: string, entry: HclEntry | undefined): ParameterVa
 function ruleValue(path: string, entry: HclEntry, value: HclValue): RuleValue {
   if (value.kind === 'scalar') return value.value;
   if (value.kind === 'list') return value.items.map((item) => ruleValue(path, entry, item));
-  throw mustBe(path, entry, 'lists of texts, numbers, truth values or lists');
+  throw mustBe(path, entry, 'lists of strings, numbers, booleans or lists');
 }
 
 function wrappingBounds(path: string, members: RuleMembers): WrappingBounds | undefined {

@@ -276,7 +276,7 @@ class Execution {
         throw failedAfter(
           'the operation succeeded',
           why,
-          'do not do it again for its answer: ask with a command that only reads',
+          'do not repeat it: use a command that only reads to see the result',
         );
     }
     const unread = 'standard output was closed before the result was written';

@@ -22,9 +22,9 @@ export async function openInAgent(
     return opened;
   };
   const again = async (): Promise<Runner> => {
-    session.remark('This issues something that outlives the agent, so the secret is required again.');
+    session.remark('The result stays valid after a lock, so the secret is required again.');
     return outside().catch((error: unknown) => {
-      throw saying("this issues something that outlives the agent: the store's secret is required", error);
+      throw saying("the result stays valid after a lock, so the store's secret is required", error);
     });
   };
   const orHere = async <T>(work: (runner: Runner) => Promise<T>): Promise<T> => {

@@ -173,7 +173,7 @@ const secretCommands: Readonly<Record<string, Node>> = {
     set: own('Set a value', secretValues, 'set'),
     unset: own('Remove a value from a file', secretValues, 'unset'),
     check: own('Find plaintext values that should be encrypted', secretCheck, 'command'),
-    inject: own('Fill encrypted values into a template', secretInject, 'command'),
+    inject: own('Fill a template with decrypted values', secretInject, 'command'),
     'git-setup': own('Set up git to diff, merge and check encrypted values', gitSetup, 'command'),
     'git-textconv': { ...own('Show a file in a diff', gitTextconv, 'command'), hidden: true },
     'git-merge': { ...own('Merge a file', gitMerge, 'command'), hidden: true },

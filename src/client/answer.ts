@@ -159,7 +159,7 @@ function dataError(status: number, { errors, coffer }: JsonObject): CofferError 
   const detailed = detailedError(coffer);
   if (detailed !== undefined) return detailed;
   const texts = Array.isArray(errors) ? errors.map((text) => unwrapped(String(text))) : [];
-  const message = texts.length === 0 ? `the server answered with status ${status}` : texts.join('; ');
+  const message = texts.length === 0 ? `the server responded with status ${status}` : texts.join('; ');
   if (status === 503 && texts.includes('Vault is sealed')) return sealedServer();
   const kind =
     KINDS_OF_TEXTS.find(([known]) => known.test(message))?.[1] ?? DATA_KINDS[status] ?? 'unavailable';
@@ -187,7 +187,7 @@ function documentError(status: number, { errors }: JsonObject): CofferError {
   const detailed = detailedError(first?.['meta']);
   if (detailed !== undefined) return detailed;
   const kind = DOCUMENT_KINDS[status] ?? 'unavailable';
-  const text = first?.['detail'] ?? first?.['title'] ?? `the server answered with status ${status}`;
+  const text = first?.['detail'] ?? first?.['title'] ?? `the server responded with status ${status}`;
   if (status === 401) return new CofferError(kind, 'the token is missing or not valid', DENIED_HINT);
   if (status === 503 && text === 'The store is sealed.') return sealedServer();
   const hint = status === 404 ? { hint: 'it does not exist, or the token is not allowed to see it' } : {};

@@ -181,7 +181,7 @@ export class HttpTransport implements Transport {
     const aboutCertificate = REASONS[code] === NOT_TRUSTED ? ADD_AUTHORITY : CERTIFICATE_HINTS[code];
     if (aboutCertificate !== undefined) return aboutCertificate;
     return !(this.#agent instanceof SecureAgent) && MIXED_UP.has(code)
-      ? 'should TLS be spoken there, the address begins with https://'
+      ? 'if the server uses TLS, use an address that begins with https://'
       : 'check that "coffer serve" is running and that COFFER_ADDR or --address is correct';
   }
 }
@@ -237,6 +237,8 @@ const REASONS: Readonly<Record<string, string>> = {
 function reasonOf(error: unknown): string {
   const { code, message, statusCode } = error as NodeJS.ErrnoException & { readonly statusCode?: number };
   if (code === 'ERR_PROXY_TUNNEL')
-    return statusCode === undefined ? 'the proxy cut the connection' : `the proxy answers ${statusCode}`;
+    return statusCode === undefined
+      ? 'the proxy cut the connection'
+      : `the proxy responded with status ${statusCode}`;
   return REASONS[code ?? ''] ?? code ?? message;
 }

@@ -235,7 +235,8 @@ export class Mounts {
         const mount = mounts.find((candidate) => candidate.path === wanted);
         if (mount === undefined || mount.type === TOKEN) return undefined;
         const type = this.#types.find(({ name }) => name === mount.type);
-        if (type === undefined) throw unsupported(`mounts of type ${mount.type} are not known here`);
+        if (type === undefined)
+          throw unsupported(`this version does not support mounts of type ${mount.type}`);
         await write(
           tx,
           mount.type,

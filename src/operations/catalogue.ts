@@ -190,7 +190,7 @@ export const catalogue = {
     untag: entry('Remove tags from a workspace', one(relationships, 'untag')),
     bindings: entry('List the KEY=VALUE tags set on a workspace', one(bindings, 'ofWorkspace')),
     effective: entry(
-      'List the effective KEY=VALUE tags of a workspace',
+      "List a workspace's KEY=VALUE tags, with inherited ones",
       one(bindings, 'effectiveOfWorkspace'),
     ),
     bind: entry('Set KEY=VALUE tags on a workspace', one(bindings, 'bindWorkspace')),
@@ -214,7 +214,10 @@ export const catalogue = {
     update: entry('Rename or describe a project', one(projects, 'update')),
     move: entry('Move workspaces to a project', one(projects, 'move')),
     bindings: entry('List the KEY=VALUE tags of a project', one(bindings, 'ofProject')),
-    effective: served('List the effective KEY=VALUE tags of a project', one(bindings, 'effectiveOfProject')),
+    effective: served(
+      "List a project's KEY=VALUE tags, with inherited ones",
+      one(bindings, 'effectiveOfProject'),
+    ),
     bind: entry('Set KEY=VALUE tags on a project', one(bindings, 'bindProject')),
     rebind: entry('Replace all KEY=VALUE tags of a project', one(bindings, 'rebindProject')),
     unbind: entry('Remove KEY=VALUE tags from a project', one(bindings, 'unbindProject')),

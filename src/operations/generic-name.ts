@@ -1,5 +1,5 @@
 import { invalid } from '../ground/errors.ts';
-import { declare, type Spec } from './declaration/params.ts';
+import { type CliParam, declare, type Spec } from './declaration/params.ts';
 import { parseText } from './declaration/weak-values.ts';
 
 /** Vault's syntax of a generic name. */
@@ -7,16 +7,16 @@ const GENERIC_NAME = /^\w(?:[\w.-]*\w)?$/;
 
 /**
  * Declares a name in the path.
- * @param metavar placeholder on the command line
+ * @param cli its appearance on the command line
  * @param understood normalizes the name
  */
 export const genericName = (
   help: string,
-  metavar: string,
+  cli: Pick<CliParam, 'metavar' | 'example' | 'refersTo'>,
   understood: (name: string) => string = (name) => name,
 ) =>
   declare<string, Spec<string> & { readonly required: true }>(
-    { help, required: true, cli: { positional: true, metavar } },
+    { help, required: true, cli: { positional: true, ...cli } },
     { type: 'string', pattern: GENERIC_NAME.source },
     (value, field) => {
       const name = parseText(value, field);

@@ -112,7 +112,7 @@ const noAssignment = (text: string, at: number, file: string): CofferError =>
     text,
     offset: at,
     message: 'this is neither NAME=value nor a comment',
-    hint: 'is the file a .env? Or is a quote missing?',
+    hint: 'check that this is a .env file and that no quote is missing',
   });
 
 function placeAt(text: string, start: number, name: string): ScalarPlace {

@@ -115,20 +115,20 @@ export const otherNameRefused = (
     ? refusedAt(file, {
         text,
         offset: otherNameAt,
-        message: `some parsers continue the value that begins here over ${name}, which is encrypted or is to be encrypted`,
+        message: `for some parsers, the value that begins here includes ${name}, which must be separate to be encrypted`,
         hint: 'close its quote on the same line, without a backslash before it or at the end of a line, and remove spaces after a last "="',
       })
     : text[otherNameAt] === '*'
       ? refusedAt(file, {
           text,
           offset: otherNameAt,
-          message: `an alias of ${name} stands here, and an encrypted value has one name`,
-          hint: 'write a value of its own in place of the alias',
+          message: `this is an alias of ${name}, but an encrypted value can have only one name`,
+          hint: 'replace the alias with a separate value',
         })
       : refusedAt(file, {
           text,
           offset: otherNameAt,
-          message: `a tag has some readers call ${name} otherwise, which is encrypted or is to be`,
+          message: `because of a tag, some parsers read ${name} under another name, but an encrypted value can have only one name`,
           hint: 'remove the tag',
         });
 
@@ -159,6 +159,6 @@ export function refuseConflicts(text: string, file: string): void {
       text,
       offset: found.index,
       message: 'unresolved merge conflict',
-      hint: 'solve it first',
+      hint: 'resolve it first',
     });
 }

@@ -21,7 +21,7 @@ export function lossesBetween(before: readonly Rule[], now: readonly Rule[]): re
     const at = now.findIndex((other, place) => place >= next && hasFilesOf(other, rule, isLast));
     const found = now[at];
     if (found === undefined) {
-      losses.push(`the rule for ${shown} is gone, or has other files`);
+      losses.push(`the rule for ${shown} was removed, or applies to other files`);
       continue;
     }
     for (const other of now.slice(next, at))
@@ -71,6 +71,6 @@ function lossesIn(before: Rule, now: Rule): readonly string[] {
     losses.push(`only ${now.only.join(', ')} must be encrypted`);
   else if (now.only.length > 0 && dropped.length > 0) losses.push(`${dropped.join(', ')} may be readable`);
   // In another format, the same file may have other values, or values of other names.
-  if (before.format !== now.format) losses.push('the format is another one');
+  if (before.format !== now.format) losses.push('the format was changed');
   return losses;
 }

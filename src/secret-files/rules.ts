@@ -48,7 +48,7 @@ export function rulesIn(document: SecretFile, file: string): readonly Rule[] {
       throw refused(
         place,
         `unknown setting ${place.name}`,
-        'rules: is a list of rules, each with files: and key:',
+        'rules: must be a list of rules, each with files: and key:',
       );
     }
     const members = byRule.get(index);
@@ -71,7 +71,11 @@ function ruleOf(
     const [, , member = ''] = place.path;
     const isInList = place.path.length === 4;
     if (!TEXTS.has(member) && !LISTS.has(member)) {
-      throw refused(place, `unknown setting ${place.name}`, `a rule has ${[...LISTS, ...TEXTS].join(', ')}`);
+      throw refused(
+        place,
+        `unknown setting ${place.name}`,
+        `a rule can have ${[...LISTS, ...TEXTS].join(', ')}`,
+      );
     }
     if (
       place.path.length > 4 ||
@@ -81,15 +85,17 @@ function ruleOf(
     )
       throw refused(
         place,
-        `${place.name} has to be ${LISTS.has(member) ? 'a text or a list of texts' : 'a text'}`,
+        `${place.name} must be ${LISTS.has(member) ? 'a string or a list of strings' : 'a string'}`,
       );
   }
   const [key] = textsOf('key');
   const [mount] = textsOf('mount');
   const [format] = textsOf('format');
   const files = textsOf('files');
-  if (key === undefined) throw refused(first, 'this rule has no key:', 'name the key that encrypts');
-  if (files.length === 0) throw refused(first, 'this rule has no files:', 'missing files:');
+  if (key === undefined)
+    throw refused(first, 'this rule has no key:', 'add key: with the name of the key to encrypt with');
+  if (files.length === 0)
+    throw refused(first, 'this rule has no files:', 'add files: with the files that it applies to');
   if (mount !== undefined && !isMountPath(mount))
     throw refused(placesOf('mount')[0], `invalid mount ${JSON.stringify(mount)}`);
   if (format !== undefined && !isFormat(format)) {

@@ -130,9 +130,9 @@ function refuseOtherLineEnds(text: string, places: readonly ScalarPlace[], file:
 
 /** Errors for which the package quotes the file, which may contain a secret. */
 const UNQUOTED: Readonly<Record<string, string>> = {
-  BAD_DQ_ESCAPE: 'an escape that it does not know',
-  BAD_DIRECTIVE: 'a directive that it does not know',
-  TAG_RESOLVE_FAILED: 'a tag that it does not know',
+  BAD_DQ_ESCAPE: 'unknown escape',
+  BAD_DIRECTIVE: 'unknown directive',
+  TAG_RESOLVE_FAILED: 'unknown tag',
 };
 
 /**

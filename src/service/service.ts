@@ -268,7 +268,7 @@ export class Service implements Member {
       if (core !== undefined) await this.#keepUpLogins(core);
       await this.#served?.access.tokens.sweep(SWEPT_BY_THE_WAY);
     } catch (error) {
-      this.#options.log.defect('clearing away expired tokens failed', error);
+      this.#options.log.defect('cannot delete expired tokens', error);
     }
   }
 
@@ -290,7 +290,7 @@ export class Service implements Member {
     try {
       for (const { path } of await core.mounts.list('transit')) await this.#rotateDueKeysOf(core, path);
     } catch (error) {
-      this.#options.log.defect('looking for keys that are due failed', error);
+      this.#options.log.defect('cannot find the keys that are due for rotation', error);
     }
   }
 
@@ -300,7 +300,7 @@ export class Service implements Member {
       const rotated = await rotateDueKeys(await core.engine(mount));
       if (rotated.length > 0) log.info('keys rotated', { mount, count: rotated.length });
     } catch (error) {
-      log.defect('rotating keys that are due failed', error);
+      log.defect('cannot rotate the keys that are due', error);
     }
   }
 }

@@ -68,15 +68,15 @@ const SUPPORTED = /^(ssh-ed25519|ssh-rsa|ecdsa-sha2-nistp\d+)[ \t]/;
 
 function parseLine(line: string): AllowedSigner | BrokenLine | undefined {
   const [, start = '', quoted = '', behind = ''] = WORD.exec(line) ?? [];
-  if (behind.startsWith('"')) return { why: 'has a quote that does not end' };
+  if (behind.startsWith('"')) return { why: 'has a quote that is not closed' };
   const principals = start + quoted;
   const broken = (why: string): BrokenLine => ({ principals, why });
   if (behind === '') return broken('has no key');
   const end = KEY.test(behind) ? 0 : endOfOptions(behind);
-  const options = end === undefined ? 'has a quote that does not end' : parseOptions(behind.slice(0, end));
+  const options = end === undefined ? 'has a quote that is not closed' : parseOptions(behind.slice(0, end));
   if (typeof options === 'string') return broken(options);
   const rest = behind.slice(end).replace(/^[ \t]+/, '');
-  if (!KEY.test(rest)) return broken('has no key where one should be');
+  if (!KEY.test(rest)) return broken('has no key after its options');
   if (options.isAuthority || !SUPPORTED.test(rest)) return undefined;
   const [name, blob = ''] = rest.split(/[ \t]+/, 2);
   return { principals, key: `${name} ${blob}`, ...options.limits };

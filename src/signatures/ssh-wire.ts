@@ -33,7 +33,7 @@ export class SshReader extends ByteReader {
 
   /** @param what name of the data in messages: `this signature` */
   constructor(bytes: Buffer, what: string) {
-    super(bytes, () => invalid(`${what} is cut short`));
+    super(bytes, () => invalid(`${what} is truncated`));
     this.#what = what;
   }
 
@@ -60,7 +60,7 @@ export class SshReader extends ByteReader {
    * @throws `invalid` if there is more
    */
   end(): void {
-    if (!this.isAtEnd) throw this.#broken('has more than belongs to it');
+    if (!this.isAtEnd) throw this.#broken('has unexpected data at the end');
   }
 
   #broken(why: string) {

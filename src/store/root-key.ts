@@ -104,14 +104,14 @@ export class RootKey {
    * @throws `corrupt` naming the place
    */
   open(ref: BlobRef, bytes: Uint8Array, place: Place): OpenedBlob {
-    if (bytes.length < HEAD_BYTES + TAG_BYTES) throw damaged(place, 'it is cut short');
+    if (bytes.length < HEAD_BYTES + TAG_BYTES) throw damaged(place, 'it is truncated');
     if (bytes[0] !== SEALED_FORMAT) throw damaged(place, 'its format is unknown');
     const plaintext = openOnce(this.#context(ref, bytes.subarray(1, HEAD_BYTES)), bytes.subarray(HEAD_BYTES));
     if (plaintext === undefined) throw damaged(place, 'its content belongs under another name');
     const [space, collection, id, json] = splitLengthPrefixed(plaintext);
     wipe(plaintext);
     if (!isSpace(space) || collection === undefined || id === undefined || json === undefined) {
-      throw damaged(place, 'it has no identity');
+      throw damaged(place, 'it has no ID');
     }
     return { identity: { space, collection, id }, json };
   }

@@ -67,7 +67,7 @@ function textsAt(value: unknown, file: string, place: string): readonly string[]
 
 function textAt(value: unknown, file: string, place: string): string {
   if (typeof value === 'string') return value;
-  throw refusedAt(file, place, 'this is not a text');
+  throw refusedAt(file, place, 'this is not a string');
 }
 
 function refuseStrangers(members: JsonObject, known: readonly string[], file: string, place: string): void {

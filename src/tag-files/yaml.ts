@@ -44,7 +44,7 @@ function plain(node: ParsedNode | null, file: string, place: string): unknown {
   const members: Record<string, unknown> = Object.create(null);
   for (const { key, value } of node.items) {
     const name = isScalar(key) ? textOf(key) : undefined;
-    if (typeof name !== 'string') throw refusedAt(file, place, 'a name must be a text');
+    if (typeof name !== 'string') throw refusedAt(file, place, 'a name must be a string');
     if (name in members) throw refusedAt(file, place, `duplicate entry "${name}"`);
     members[name] = plain(value as ParsedNode | null, file, place === '' ? name : `${place}.${name}`);
   }

@@ -123,14 +123,15 @@ export class EditNames {
 
   #leafOf(name: string): OpenLeaf {
     const leaf = this.#leaves[leafOf(this.#leaves, name)];
-    if (leaf === undefined) throw corrupt(`${this.#shape.collection} has no leaves`);
+    if (leaf === undefined) throw corrupt(`the index of ${this.#shape.collection} is empty`);
     return leaf;
   }
 
   async #open(leaf: OpenLeaf): Promise<Map<string, string>> {
     if (leaf.content !== undefined) return leaf.content;
     const stored = await this.#tx.get<TableLeaf>(leafRef(this.#shape, leaf.id));
-    if (stored === undefined) throw corrupt(`leaf ${leaf.id} of ${this.#shape.collection} is missing`);
+    if (stored === undefined)
+      throw corrupt(`part ${leaf.id} of the index of ${this.#shape.collection} is missing`);
     leaf.content = new Map(namesOf(stored).map((name, place) => [name, keyAt(stored, place)]));
     leaf.size = stored.names.length + stored.keys.length;
     return leaf.content;

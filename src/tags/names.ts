@@ -26,7 +26,7 @@ export function tagName(text: string, field?: string): string {
   if (!TAG_LETTERS.test(name)) {
     throw refused(
       ownWords('Tags must only contain letters, numbers, colons, hyphens or underscores'),
-      `${JSON.stringify(text)} has other characters; capitals are lowered`,
+      `${JSON.stringify(text)} has other characters; letters are converted to lower case`,
       field,
     );
   }
@@ -76,7 +76,7 @@ export function projectName(text: string, field?: string): string {
     ownWords(
       'Name may only contain letters, numbers, spaces, hyphens and underscores, and no space at either end',
     ),
-    `${JSON.stringify(text)} has something else`,
+    `${JSON.stringify(text)} has another character, or a space at an end`,
     field,
   );
 }

@@ -166,7 +166,7 @@ export class Projects {
       const { organization, project } = await find(tx, reference);
       if (project.key === defaultProjectKey(organization)) {
         throw conflict(ownWords('The default project cannot be deleted'), {
-          hint: 'it has the workspaces that are in no other one',
+          hint: 'it holds the workspaces that are in no other project',
         });
       }
       const edit = await OrganizationEdit.open(tx, organization, this.#ports);

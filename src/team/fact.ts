@@ -148,7 +148,7 @@ export function parseFact(bytes: Buffer, path: string, isAnywhere = false): Fact
   const place = { id, message, signature, digest, path: own };
   const fact: Fact = { ...said, ...place, ...(said.kind === 'store' && ownOf(place.id)) };
   const isRight = said.title === undefined ? own.endsWith(`.${fact.id}`) : own === `${said.title}.${fact.id}`;
-  if (!isRight) refuse(`belongs at ${said.title ?? '…'}.${fact.id}`);
+  if (!isRight) refuse(`has the wrong name, it must be ${said.title ?? '…'}.${fact.id}`);
   return fact;
 }
 
@@ -168,7 +168,7 @@ function parseMessage(message: string): Said {
   const begin = message.indexOf('\n-----BEGIN ');
   const [head, armor] = begin < 0 ? [message, ''] : [message.slice(0, begin + 1), message.slice(begin + 1)];
   const [first = '', ...lines] = head.slice(0, -1).split('\n');
-  const word = FIRST.exec(first)?.[1] ?? refuse('is not a fact');
+  const word = FIRST.exec(first)?.[1] ?? refuse('is not a file of a keyring');
   const kind = KINDS.find((known) => known === word);
   const fields = new Map<string, string[]>();
   for (const line of lines) {
@@ -183,7 +183,7 @@ function parseMessage(message: string): Said {
       ...commonOf(fields),
       ...NOTHING,
       kind: 'newer',
-      newer: `of a kind (${word}) that is not known here`,
+      newer: `of an unknown kind (${word})`,
       title: undefined,
     };
   }
@@ -223,7 +223,7 @@ function refuseFields(kind: FactKind, fields: ReadonlyMap<string, readonly strin
     if (count > 1 && (times === 'one' || times === 'may')) refuse(`has a duplicate ${name}`);
   }
   const unknown = [...fields.keys()].find((name) => !Object.hasOwn(FIELDS[kind], name));
-  return unknown === undefined ? undefined : `with a field (${unknown}) that is not known here`;
+  return unknown === undefined ? undefined : `with an unknown field (${unknown})`;
 }
 
 type FactFields = ReadonlyMap<string, readonly string[]>;

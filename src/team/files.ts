@@ -83,7 +83,8 @@ export function loadFacts(directory: string, more: readonly MoreFile[] = []): Lo
         strangers.set(path, 'is not a file');
       if (!entry.isFile() || entry.name.endsWith(UNFINISHED)) continue;
       if (isOwnFile(directory, path)) continue;
-      if (entry.name === '.gitattributes') blockers.push(`${path} may have git alter facts`);
+      if (entry.name === '.gitattributes')
+        blockers.push(`${path} may let git alter the files of the keyring`);
       read(path);
     }
   };

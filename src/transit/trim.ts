@@ -46,7 +46,7 @@ export function requireTrimmable(key: VersionLimits, oldest: number): void {
   if (oldest < minAvailableVersion) {
     throw refusal(
       ownWords('minimum available version cannot be decremented'),
-      `versions below ${minAvailableVersion} are gone already`,
+      `versions below ${minAvailableVersion} were already deleted`,
     );
   }
   if (minEncryptionVersion === 0) {

@@ -99,8 +99,8 @@ describe('a policy with a mistake is refused', () => {
       'path "a" { capabilities = ["read"]\n capabilities = ["deny"] }',
       'path "a": "capabilities" is given twice, again on line 2',
     ],
-    ['path "a" { capabilities = [1] }', 'path "a": capabilities on line 1 must be a list of quoted texts'],
-    ['path "a" { capabilities = { } }', 'path "a": capabilities on line 1 must be a list of quoted texts'],
+    ['path "a" { capabilities = [1] }', 'path "a": capabilities on line 1 must be a list of quoted strings'],
+    ['path "a" { capabilities = { } }', 'path "a": capabilities on line 1 must be a list of quoted strings'],
     [
       'path "a" { min_wrapping_ttl = "soon" }',
       'path "a": min_wrapping_ttl on line 1 must be a duration such as 90 or "90s"',
@@ -111,34 +111,34 @@ describe('a policy with a mistake is refused', () => {
     ],
     [
       'path "a" { allowed_parameters = { x = "1" } }',
-      'path "a": allowed_parameters on line 1 must be lists of values by name',
+      'path "a": allowed_parameters on line 1 must be parameter names with lists of values',
     ],
     [
       'path "a" { allowed_parameters = { x = ["1"], X = [] } }',
       'path "a": parameter "x" is given twice in allowed_parameters',
     ],
     ['path "a" = { }', 'line 1, column 10: expected "{", found "="'],
-    ['path "a" "b" { }', 'line 1, column 1: a path has one label'],
+    ['path "a" "b" { }', 'line 1, column 1: expected one pattern after path, e.g. path "transit/keys/*"'],
     ['path = "a"', 'line 1, column 1: expected a block'],
-    ['path "a" {', 'line 1, column 11: expected "}", found the end of the text'],
+    ['path "a" {', 'line 1, column 11: expected "}", found the end of the policy'],
     [
       'path "a" { capabilities ["read"] }',
       'line 1, column 25: expected "=" or "{" after capabilities, found "["',
     ],
     [
       'path "a" { capabilities = read }',
-      'line 1, column 27: expected a quoted text, a number, true, false, "[" or "{", found "read"',
+      'line 1, column 27: expected a quoted string, a number, true, false, "[" or "{", found "read"',
     ],
     ['path "a" { capabilities = ["read" "list"] }', 'line 1, column 35: expected "]", found "list"'],
-    ['path "a\n" { }', 'line 1, column 6: text not terminated on its line'],
-    ['\n\n  path "a', 'line 3, column 8: text not terminated on its line'],
-    ['path "\\q" { }', 'line 1, column 7: unknown escape in a quoted text'],
-    ['path "\\u12" { }', 'line 1, column 7: unknown escape in a quoted text'],
-    ['path "\\UFFFFFFFF" { }', 'line 1, column 7: unknown escape in a quoted text'],
+    ['path "a\n" { }', 'line 1, column 6: string not closed on its line'],
+    ['\n\n  path "a', 'line 3, column 8: string not closed on its line'],
+    ['path "\\q" { }', 'line 1, column 7: unknown escape in a string'],
+    ['path "\\u12" { }', 'line 1, column 7: unknown escape in a string'],
+    ['path "\\UFFFFFFFF" { }', 'line 1, column 7: unknown escape in a string'],
     ['/* never ends', 'line 1, column 1: comment not terminated'],
     [
       'path "a" { comment = <<EOT\nx\nEOT\n}',
-      'line 1, column 22: here-documents are not read; use a quoted text',
+      'line 1, column 22: here-documents are not supported; use a quoted string',
     ],
     ['path "a" { comment = 08 }', 'line 1, column 22: "08" is not a number'],
     ['path @ { }', 'line 1, column 6: unexpected character "@"'],
@@ -171,7 +171,7 @@ describe('a policy that is right may come with a warning', () => {
     const { rules, warnings } = parsePolicy('path "a/{{identity.entity.id}}" { capabilities = ["read"] }');
     expect(rules).toEqual([]);
     expect(warnings).toEqual([
-      'path "a/{{identity.entity.id}}" has a template, and tokens here have no entity to fill it in: it matches nothing',
+      'path "a/{{identity.entity.id}}" has a template, which is not supported, so it matches nothing',
     ]);
   });
 });

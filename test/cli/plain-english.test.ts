@@ -18,20 +18,20 @@ type Shown = readonly [place: string, text: string];
 
 /** Words that make a text a riddle, or that have a plainer form. */
 const RIDDLES =
-  /\b(?:who|whom|whoever|nobody|somebody|everybody)\b|\b(?:is|are) (?:no|none)\b(?! longer)|\bcan't\b|\bcan not\b/i;
+  /\b(?:who|whom|whoever|nobody|somebody|everybody)\b|\b(?:is|are) (?:no|none)\b(?! longer)|\bcan't\b|\bcan not\b|\bcut short\b|\b(?:is|are|has|have) to be\b|\bknown here\b|\bthe answer (?:has|is|about)\b/i;
 
 /** Texts of Vault, OpenBao and Terraform Enterprise, which their clients compare. */
 const OF_OTHERS = new Set([
   'ocsp_max_retries can not be a negative number',
   "Key can't be blank",
   "Name can't be blank",
-  ': there is no Ed25519ph here',
 ]);
 
 const summaries: Shown[] = [];
 const helps: Shown[] = [];
 const details: Shown[] = [];
 const comments: Shown[] = [];
+const examples: Shown[] = [];
 
 async function collectCommands(node: TreeNode, path: readonly string[]): Promise<void> {
   const place = path.join(' ');
@@ -43,7 +43,10 @@ async function collectCommands(node: TreeNode, path: readonly string[]): Promise
   const command = await node.load();
   for (const spec of command.options) helps.push([`${place} --${spec.flag}`, withNotes(spec.help, spec)]);
   for (const spec of command.arguments) helps.push([`${place} ${spec.metavar}`, withNotes(spec.help, spec)]);
-  for (const [, comment] of command.examples) comments.push([place, comment]);
+  for (const [line, comment] of command.examples) {
+    comments.push([place, comment]);
+    examples.push([place, line]);
+  }
   if (command.details !== undefined) details.push([place, command.details]);
 }
 
@@ -100,6 +103,16 @@ describe('the text of an option, an argument or a parameter', () => {
     expect(withNotes('Text.', { choices: ['', 'hidden'] })).toBe('Text. One of: hidden.');
   });
 
+  it('is never the opposite of a negation', () => {
+    const ofNegative =
+      /^The opposite of --(?:no|disable|skip|without)-|^The opposite of --\S+-(?:no|disable)-/;
+    expect(wrong(helps, (text) => ofNegative.test(text))).toEqual([]);
+  });
+
+  it('does not tell the command line and the API apart', () => {
+    expect(wrong(helps, (text) => /\bcommand line (?:also )?(?:accepts|takes)\b/.test(text))).toEqual([]);
+  });
+
   it('is no question and does not begin with "Whether" on the command line', () => {
     const ofCommands = helps.filter(([place]) => / (?:--|[A-Z])/.test(place));
     expect(wrong(ofCommands, (text) => /^Whether\b|\?/.test(text))).toEqual([]);
@@ -110,6 +123,12 @@ describe('the comment of an example', () => {
   it('begins with a capital and has no full stop', () => {
     const begins = /^(?:[A-Z]|(?:bash|zsh|fish|minisign): )/;
     expect(wrong(comments, (text) => !begins.test(text) || /[.]$/.test(text))).toEqual([]);
+  });
+});
+
+describe('an example', () => {
+  it('has values, not placeholders', () => {
+    expect(wrong(examples, (line) => / (?:NAME|VALUE|ACCESSOR|ID|FILE|PATH)(?: |$)/.test(line))).toEqual([]);
   });
 });
 

@@ -206,7 +206,7 @@ describe('a client of something else', () => {
   });
 
   it.each([
-    ['HTTP/1.1 407 Proxy Authentication Required\r\n\r\n', 'the proxy answers 407'],
+    ['HTTP/1.1 407 Proxy Authentication Required\r\n\r\n', 'the proxy responded with status 407'],
     ['', 'the proxy cut the connection'],
   ])('is told when a proxy on the way answers %j', async (answer, reason) => {
     const proxy = createConnectionServer((socket) => socket.once('data', () => socket.end(answer)));

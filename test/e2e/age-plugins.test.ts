@@ -134,7 +134,7 @@ async function outcome(
   }
 }
 
-const INVALID = 'age-plugin-fake ended early or sent an invalid answer';
+const INVALID = 'age-plugin-fake exited early or sent an invalid response';
 
 describe('what a plugin asks', () => {
   it('is asked on the terminal, by name, and answered', async () => {
@@ -207,7 +207,7 @@ describe('a plugin that does not keep to the protocol', () => {
 
   it('is ended when it says nothing', async () => {
     expect((await outcome('hangs', { silenceMs: 300 })).result).toBe(
-      'age-plugin-fake did not answer within 1 s and was ended',
+      'age-plugin-fake did not respond within 1s and was killed',
     );
   });
 

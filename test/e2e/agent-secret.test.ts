@@ -117,7 +117,7 @@ const DEPENDS: Readonly<
   },
 };
 
-const WORDS = /issues something that outlives the agent/;
+const WORDS = /result stays valid after a lock/;
 const LOGIN_METHODS = ['approle', 'cert', 'jwt', 'userpass'];
 
 let place: Place;

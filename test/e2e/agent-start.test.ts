@@ -92,7 +92,7 @@ describe.runIf(canUseTerminals)('on a terminal', () => {
       steps: [['Passphrase', `${PASSPHRASE}\n`]],
     });
     expect(exitCode).toBe(0);
-    expect(text).toContain('This issues something that outlives the agent, so the secret is required again.');
+    expect(text).toContain('The result stays valid after a lock, so the secret is required again.');
     expect(text).not.toContain('Keep the store unlocked');
   });
 

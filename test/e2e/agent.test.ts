@@ -172,9 +172,7 @@ describe('what outlives an agent', () => {
   ])('takes the secret again: %s', async (line) => {
     await owner.ok('transit keys create app --exportable --allow-plaintext-backup');
     await owner.ok('unlock');
-    expect(await place.refused(line, LOCKED)).toMatch(
-      /issues something that outlives the agent.*help environment/,
-    );
+    expect(await place.refused(line, LOCKED)).toMatch(/result stays valid after a lock.*help environment/);
     await owner.ok(line);
   });
 

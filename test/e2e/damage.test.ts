@@ -49,7 +49,9 @@ describe('coffer doctor --repair', () => {
     const { exitCode, stderr } = await here.run('doctor --repair');
     expect({ exitCode, stderr }).toMatchObject({
       exitCode: 0,
-      stderr: expect.stringContaining(`Repaired: ${here.file('store/state')} has the file again`),
+      stderr: expect.stringContaining(
+        `Repaired: ${here.file('store/state')} was given its missing state file again`,
+      ),
     });
     expect(await keys()).toEqual(['one', 'three', 'two']);
     await here.ok('transit keys create four');

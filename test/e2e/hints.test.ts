@@ -368,7 +368,7 @@ const databaseHints = [
 /** Followed in test/service/rollback.test.ts and test/store/repair.test.ts. */
 const acceptanceHints = [
   '\'restore the newer state, run "coffer store accept" to accept this one, or restart the processes that use it\'',
-  '\'has the file again that names the present state; servers that were running go on after "coffer store accept", or a restart\'',
+  '\'was given its missing state file again; servers that are running continue after "coffer store accept" or a restart\'',
 ];
 
 it('every hint of the store that names a command is followed by a test', () => {

@@ -99,7 +99,7 @@ describe('a command on tags', () => {
 
   it('names the workspaces that are missing in words that can be read', async () => {
     expect(await here.refused('tags attach env:prod', 2)).toContain(
-      '--workspace (workspaces, by ID; the command line also accepts names; run "coffer workspaces list"',
+      '--workspace (workspaces, by name or ID; run "coffer workspaces list"',
     );
   });
 

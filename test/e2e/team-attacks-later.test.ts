@@ -105,7 +105,7 @@ describe('somebody who may push, and moves what is signed or encrypted', () => {
     expect(await job.refused('secrets get -q app.env DB', 4)).toContain('is not signed by alice');
     writeFileSync(pinned, text);
     rmSync(fact(runner, 'members/bob.'));
-    expect(await job.refused('secrets get -q app.env DB', 4)).toContain('facts before it are missing');
+    expect(await job.refused('secrets get -q app.env DB', 4)).toContain('changes before it are missing');
     git(runner, 'checkout -q -- .');
     expect(await job.ok('secrets get -q app.env DB')).toBe('s3cret');
   });

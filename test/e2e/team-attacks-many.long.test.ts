@@ -28,7 +28,7 @@ it('an admin keeps nobody from removing them by more facts at once than one can 
   const version = forger.message('version', forger.version('k', 1, await forger.root('members/bob.')));
   putMany(alice, bob, 10_500, (index) => version.replace(/^key k$/m, `key k${index}`));
   const full = await alice.place.refused(['team', 'key', 'add', 'mail'], 1);
-  expect(full).toContain('facts that no other follows, most of them by bob');
+  expect(full).toContain('concurrent changes, most of them by bob');
   await alice.place.ok('team remove -q bob --yes');
   expect(await membersOf(alice)).toEqual(['alice']);
   await alice.place.ok('team key add -q mail');

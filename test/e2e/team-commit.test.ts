@@ -58,7 +58,7 @@ describe('a change of a keyring', () => {
     // The version alone would leave out the removal that it follows.
     git(alice, 'add .coffer/keys');
     expect(git(alice, ['commit', '-q', '-am', 'bob left']).stderr).toMatch(
-      /needs an earlier fact, but \.coffer\/removals\/bob\.\w{32} is not staged/,
+      /needs an earlier change, but \.coffer\/removals\/bob\.\w{32} is not staged/,
     );
     git(alice, 'add .coffer');
     expect(git(alice, ['commit', '-q', '-am', 'bob left'])).toMatchObject({ exitCode: 0 });

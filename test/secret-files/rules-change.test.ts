@@ -63,8 +63,8 @@ describe('a change of rules', () => {
     expect(losses({ ...env, except: ['DB'] }, yaml)).toEqual(['in *.env, DB may be readable']);
     expect(losses({ ...env, only: ['DB'] }, yaml)).toEqual(['in *.env, only DB must be encrypted']);
     expect(losses(env, { ...yaml, only: ['a'] })).toEqual(['in *.yaml, b may be readable']);
-    expect(losses(env, { ...yaml, format: 'json' })).toEqual(['in *.yaml, the format is another one']);
-    expect(losses(env)).toEqual(['the rule for *.yaml is gone, or has other files']);
+    expect(losses(env, { ...yaml, format: 'json' })).toEqual(['in *.yaml, the format was changed']);
+    expect(losses(env)).toEqual(['the rule for *.yaml was removed, or applies to other files']);
     expect(losses(rule('x', { except: ['a'] }), env, yaml)).toEqual([
       'a rule for x comes before that for *.env',
     ]);

@@ -73,8 +73,8 @@ describe('the rules for encryption', () => {
     ['rules:\n  - key: a\n', '.coffer.yaml:2: this rule has no files:'],
     ['rules:\n  - files: a\n    key: k\n    onyl: x\n', '.coffer.yaml:4: unknown setting rules.0.onyl'],
     ['rule:\n  - files: a\n', '.coffer.yaml:2: unknown setting rule.0.files'],
-    ['rules:\n  - files: a\n    key: [k]\n', '.coffer.yaml:3: rules.0.key.0 has to be a text'],
-    ['rules:\n  - files: {a: b}\n    key:\n', '.coffer.yaml:3: rules.0.key has to be a text'],
+    ['rules:\n  - files: a\n    key: [k]\n', '.coffer.yaml:3: rules.0.key.0 must be a string'],
+    ['rules:\n  - files: {a: b}\n    key:\n', '.coffer.yaml:3: rules.0.key must be a string'],
     ['rules:\n  - files: a\n    key: k\n    mount: sys\n', '.coffer.yaml:4: invalid mount "sys"'],
     ['rules:\n  - files: a\n    key: k\n    format: toml\n', '.coffer.yaml:4: unknown format "toml"'],
   ])('are refused in case %#, naming line and member', (broken, message) => {

@@ -67,7 +67,7 @@ describe('an alias of an encrypted value', () => {
   it.each(SECOND_NAMES)('is refused with its line: %j', (text, line) => {
     expect(refusal(() => yaml.parse(text, 'f.yaml'))).toMatchObject({
       kind: 'invalid',
-      message: expect.stringMatching(new RegExp(`^f\\.yaml:${line}: an alias of `)) as string,
+      message: expect.stringMatching(new RegExp(`^f\\.yaml:${line}: this is an alias of `)) as string,
     });
   });
 

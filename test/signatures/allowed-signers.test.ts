@@ -71,7 +71,7 @@ describe('allowed signers', () => {
     expect(broken.map(({ why }) => why)).toEqual([
       'line 1 has an unknown option',
       'line 2 has an unknown option',
-      'line 3 has a quote that does not end',
+      'line 3 has a quote that is not closed',
       'line 4 has the invalid time "soon"',
     ]);
     expect(brokenFor(broken, 'b').map(({ why }) => why.slice(0, 6))).toEqual(['line 2', 'line 3']);

@@ -163,16 +163,16 @@ describe('YAML and JSON', () => {
     ['yaml', 'tag: [a]', 'tags.yaml: unknown field "tag"; use one of tags, workspaces, projects, owns'],
     ['yaml', 'workspaces: [a]', 'tags.yaml: workspaces: this is not an object'],
     ['yaml', 'workspaces:\n  a: b', 'tags.yaml: workspaces.a: this is neither a list of tags nor an object'],
-    ['yaml', 'workspaces:\n  a: [[b]]', 'tags.yaml: workspaces.a[0]: this is not a text'],
+    ['yaml', 'workspaces:\n  a: [[b]]', 'tags.yaml: workspaces.a[0]: this is not a string'],
     [
       'yaml',
       'workspaces:\n  a: {tag: b}',
       'tags.yaml: workspaces.a: unknown field "tag"; use one of tags, bindings, project',
     ],
-    ['yaml', 'projects:\n  P: {k: [v]}', 'tags.yaml: projects.P.k: this is not a text'],
+    ['yaml', 'projects:\n  P: {k: [v]}', 'tags.yaml: projects.P.k: this is not a string'],
     ['yaml', 'workspaces:\n  a: [b]\n  a: [c]', 'tags.yaml: workspaces: duplicate entry "a"'],
     ['yaml', 'tags: &t [a]\nowns: *t', 'tags.yaml: owns: YAML aliases are not supported here'],
-    ['json', '{"workspaces":{"a":[1]}}', 'tags.json: workspaces.a[0]: this is not a text'],
+    ['json', '{"workspaces":{"a":[1]}}', 'tags.json: workspaces.a[0]: this is not a string'],
     ['json', '[]', 'tags.json: this is not an object with "tags" and "workspaces"'],
   ])('as %s, %j is refused where it is wrong', async (format, text, message) => {
     await expect(read(format, text)).rejects.toMatchObject({ kind: 'invalid', message });

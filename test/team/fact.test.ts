@@ -46,8 +46,10 @@ describe('a fact', () => {
   });
 
   it('is none elsewhere than at its own place', () => {
-    expect(refused(bob.message, `members/zoe.${bob.id}`)).toContain('belongs at members/bob.');
-    expect(refused(bob.message, bob.path.toUpperCase())).toContain('belongs at');
+    expect(refused(bob.message, `members/zoe.${bob.id}`)).toContain(
+      'has the wrong name, it must be members/bob.',
+    );
+    expect(refused(bob.message, bob.path.toUpperCase())).toContain('has the wrong name');
   });
 
   it.each([
@@ -80,7 +82,7 @@ describe('a fact', () => {
       'has ids that are not in order',
     ],
     ['a line that is no field', bob.message.replace('role admin', 'role'), 'has an invalid line'],
-    ['another version of the format', bob.message.replace('team 1', 'team 2'), 'is not a fact'],
+    ['another version of the format', bob.message.replace('team 1', 'team 2'), 'is not a file of a keyring'],
   ])('is none with %s', (_, message, why) => {
     expect(refused(message)).toContain(why);
   });

@@ -42,12 +42,12 @@ export async function fetchOutside(
   sent.once('error', reject);
   sent.once('upgrade', (_answer, socket) => {
     socket.destroy();
-    reject(new Error('the answer is for another protocol'));
+    reject(new Error('the server switched to another protocol'));
   });
   sent.once('response', (answer) => {
     answer.once('error', reject);
     if (answer.statusCode !== 200) {
-      sent.destroy(new Error(`the answer has the status ${answer.statusCode}`));
+      sent.destroy(new Error(`the server responded with status ${answer.statusCode}`));
       return;
     }
     const chunks: Buffer[] = [];
@@ -55,7 +55,7 @@ export async function fetchOutside(
     answer.on('data', (chunk: Buffer) => {
       bytes += chunk.length;
       // The end may have arrived in the same packet, so closing the connection (below) is not enough.
-      if (bytes > mostBytes) reject(new Error(`the answer is longer than ${mostBytes} bytes`));
+      if (bytes > mostBytes) reject(new Error(`the response is longer than ${mostBytes} bytes`));
       else chunks.push(chunk);
     });
     answer.once('end', () => resolve(Buffer.concat(chunks)));
@@ -70,7 +70,7 @@ export async function fetchOutside(
 }
 
 const notAsked = (): Error =>
-  new Error('addresses of the link, and those of services for the machine itself, are not asked');
+  new Error('link-local addresses and those of cloud metadata services are not allowed');
 
 /**
  * Link-local addresses (RFC 3927, RFC 4291), also behind a translator (RFC 6052), and other addresses of such cloud

@@ -124,7 +124,7 @@ const promptsOver = (conversation: Conversation): Prompts => ({
     throw new CofferError('sealed', 'the store is locked', { hint: 'run "coffer unlock"' });
   },
   async newSecret() {
-    throw invalid('age cannot create a store');
+    throw invalid('a plugin of age cannot prompt for a new passphrase');
   },
   async confirm(question) {
     const yes = withoutLast(Buffer.from('yes').toString('base64'), '=');

@@ -53,7 +53,7 @@ export const show: Command = {
   ],
   details:
     'Reads a file that "coffer serve --audit-log FILE" wrote: one line per request, oldest first. Times are local, ' +
-    'with -o json in UTC. A request whose response is not recorded has no result: the server died, or is still at it.',
+    'with -o json in UTC. A request whose response is not recorded has no result: the server exited, or is still processing it.',
   examples: [
     ['coffer audit show audit.log --since yesterday', 'Show the requests since yesterday and their callers'],
     ['coffer audit show audit.log --user ada --path transit/decrypt/', 'Show what ada decrypted'],

@@ -18,7 +18,7 @@ const MOST_KEYS = 100;
 /** Command that git runs to show a file in a diff. */
 export const command: Command = {
   arguments: [{ metavar: 'FILE', help: 'File to show.', required: true, offers: 'file' }],
-  options: [taking('format', 'FORMAT', 'File format, if it cannot be told from the name.')],
+  options: [taking('format', 'FORMAT', 'File format, if the file name does not show it.')],
   examples: [],
   /** Prints nothing else, asks nothing and never fails: a failure would make git abort the whole diff. */
   async run(asked, { arguments: [path = ''], options }) {

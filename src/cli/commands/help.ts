@@ -54,7 +54,7 @@ const VARIABLES: readonly (readonly [name: string, meaning: string])[] = [
   ['COFFER_ID_TOKEN', 'ID token of a CI job, for "coffer login jwt"'],
   [
     'COFFER_IDENTITY',
-    'private key (age or SSH) for slots made with --recipient and for keyrings of repositories',
+    'private key (age or SSH) for slots created with --recipient and for keyrings of repositories',
   ],
   ['COFFER_IDENTITY_FILE', 'file with such keys'],
   ['COFFER_STATE', '"none": remember nothing about keyrings on this machine'],

@@ -32,7 +32,7 @@ export const command: Command = {
   details:
     'Prints FILE:LINE:NAME for each plaintext value that should be encrypted, and exits with 1 if ' +
     'there is any. Does not check whether encrypted values can be decrypted, so neither a key nor a ' +
-    'store is needed. --staged also exits with 1 if staged files need files of .coffer that are not ' +
+    'store is needed. --staged also exits with 1 if staged files need files in .coffer that are not ' +
     'staged.',
   examples: [
     ['coffer secrets check', 'Check in CI'],

@@ -41,7 +41,8 @@ export const doctor: Command = {
   details:
     'Read-only without --repair. Lists each damaged file with the problem and what to do about it, ' +
     'and exits with 1 if there is any. With --repair, only damage that could not be repaired ' +
-    'counts. Never prompts. Lost documents are listed; they cannot be recovered.',
+    'counts. Never prompts. Missing documents (such as keys and tokens) are listed; they cannot be ' +
+    'recovered.',
   examples: [
     ['coffer doctor', 'Check the store'],
     [
@@ -97,7 +98,8 @@ async function printExamination(
   if (mended?.length === 0) session.say('Nothing to repair.');
   if (findings.length === 0) session.say(`${checkedText}: no problems found.`);
   else session.fail(`${checkedText}: ${findings.length} damaged or misplaced`);
-  if (!unlocked) session.warn('the store could not be unlocked, so documents were not checked');
+  if (!unlocked)
+    session.warn('the store could not be unlocked, so only its files were checked, not their contents');
 }
 
 const findingTable = (findings: readonly Finding[]) => ({

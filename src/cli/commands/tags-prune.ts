@@ -32,9 +32,9 @@ export const command: Command = {
     switching(DRY_RUN, 'Only print the tags that would be deleted.'),
   ],
   details:
-    'Unused tags are determined before the confirmation prompt and checked again before deletion, so a tag that was added to a workspace in between is kept. Tags of keys are never unused.',
+    'Unused tags are determined before the confirmation prompt and checked again before deletion, so a tag that was added to a workspace in between is kept. A tag that only keys have counts as used.',
   examples: [
-    ['coffer tags prune --unused --dry-run --org acme', 'Delete unused tags'],
+    ['coffer tags prune --unused --dry-run --org acme', 'Print the unused tags, without deleting them'],
     [
       "coffer tags prune --unused --matching 'tmp:*' --yes --org acme",
       'Delete without confirmation, in a script',

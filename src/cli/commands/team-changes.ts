@@ -57,9 +57,9 @@ export const add: Command = {
     identityOption,
   ],
   details:
-    'Adds a member. The member can decrypt everything that was ever encrypted in the repository. A ' +
-    'user can encrypt and decrypt; an admin can also change the team. With --new, for a CI pipeline ' +
-    'or a paper backup, set COFFER_IDENTITY to the printed text to use the key.',
+    'The member can decrypt everything that was ever encrypted in the repository. By default the member ' +
+    'is a user and can encrypt and decrypt; an admin can also change the team. --new is for a CI ' +
+    'pipeline or a paper backup: set COFFER_IDENTITY to the printed text to use the key.',
   examples: [
     ['coffer team add bob bob.pub --admin', 'Add a colleague as an admin'],
     ['coffer team add ci --new', 'Add a pipeline; store the output as its secret COFFER_IDENTITY'],
@@ -185,8 +185,8 @@ export const remove: Command = {
   details:
     'The removed member cannot decrypt anything encrypted from then on: the keyring gets a new root ' +
     'key and a new version of every key, and the files matched by .coffer.yaml are re-encrypted. ' +
-    'The member may have kept a copy of every earlier value: the values to change at their source ' +
-    'are listed. If the command is interrupted, run it again to continue.',
+    'The member may have kept a copy of every earlier value: the command lists the values to change ' +
+    'at their source, e.g. in the database. If the command is interrupted, run it again to continue.',
   examples: [
     ['coffer team remove bob', 'Remove a member'],
     ['coffer team remove bob --card 22sx08km', 'Remove one key of a member, but not the member'],
@@ -272,13 +272,13 @@ const AGAIN = 'again';
 export const settle: Command = {
   arguments: [],
   options: [
-    taking(AGAIN, 'NAME', 'Pass the keys to this member again, if they cannot be opened.'),
+    taking(AGAIN, 'NAME', 'Encrypt the keys for this member again, if the member cannot open them.'),
     identityOption,
   ],
   details:
-    'Finishes a merge or an interrupted removal: restores deleted files of the keyring that this clone ' +
-    'still has, gives keys to members that wait for them, and creates new keys in place of those that ' +
-    'a removed member had. Running it again changes nothing more.',
+    'Restores deleted files of the keyring from the git history of this clone, gives keys to members ' +
+    'that wait for them, and replaces the keys that a removed member had. Running it again changes ' +
+    'nothing more.',
   examples: [['coffer team settle', 'Run after a merge']],
   async run(session, { options }) {
     const place = keyringHere(session);
@@ -354,7 +354,7 @@ async function madeVersion(session: Session, changes: Changes, key: string): Pro
 export const addKey: Command = {
   arguments: [keyArgument],
   options: [identityOption],
-  details: 'Adds a key for some of the files, named by rules in .coffer.yaml. All members can use it.',
+  details: 'All members can use the key. Name it in a rule of .coffer.yaml to encrypt files with it.',
   examples: [['coffer team key add mail', 'Add a key']],
   async run(session, { arguments: [key = ''], options }) {
     if (!isKeyName(key)) throw invalid(`invalid key name ${JSON.stringify(key)}`, { field: 'KEY' });

@@ -24,7 +24,8 @@ import { visible } from '../terminal/visible.ts';
 const IDENTITY = 'identity';
 export const identityOption = takingFile(
   IDENTITY,
-  'Your private key (age or SSH). Default: the usual places of ssh and age.',
+  'Your private key (age or SSH). Default: $COFFER_IDENTITY or $COFFER_IDENTITY_FILE, else ~/.ssh/id_ed25519, ' +
+    '~/.ssh/id_rsa, ~/.config/coffer/identity and ~/.config/sops/age/keys.txt.',
 );
 export const identityIn = (options: Given['options']): string | undefined => textOption(options, IDENTITY);
 
@@ -51,9 +52,9 @@ export const trust: Command = {
   arguments: [idArgument],
   options: [identityOption],
   details:
-    'Records on this machine that the keyring of the repository is genuine: it contains the fact ' +
-    'with this ID and all earlier ones. "coffer team add" prints such an ID. If admins removed each ' +
-    'other, the ID of one of the removals decides which one holds.',
+    'Records on this machine that the keyring of the repository is genuine: it contains the change ' +
+    'with this ID and all earlier ones. "coffer team add" prints the ID of its change. If two admins ' +
+    'removed each other, the ID of one of the removals decides which of the two stays.',
   examples: [['coffer team trust 22sx-08km-gprp-h0n6-x84k-5x7n-y91q-d3ec', 'Run once in each clone']],
   async run(session, { arguments: [text = ''], options }) {
     const trusting = requireId(unspelled(text));
@@ -148,7 +149,8 @@ function idToTrust({ state, card: own, remembered }: TeamKeyring): string | unde
 export const log: Command = {
   arguments: [],
   options: [identityOption],
-  details: 'Lists each fact after those that it follows. Times are as claimed by the authors.',
+  details:
+    'Lists the signed changes to the keyring, oldest first. The times are those that their authors claim.',
   examples: [['coffer team log', 'Show the history']],
   async run(session, { options }) {
     const { state } = await openKeyring(session, {
@@ -190,7 +192,7 @@ function said(fact: Fact): string {
   if (fact.version !== undefined) return `created ${fact.version.key} v${fact.version.number}`;
   return fact.kind === 'slot'
     ? `gave the keys to ${names(fact.for)}`
-    : `said what a newer Coffer knows: ${fact.path}`;
+    : `made a change that only a newer Coffer can read: ${fact.path}`;
 }
 
 const FOUND = { member: 'found', as: 'lines' } as const;
@@ -214,11 +216,11 @@ export const check: Command = {
   options: [identityOption],
   isVerdict: true,
   details:
-    'Checks every file and signature, git settings that would change the files, root keys whose ' +
-    'creators could not open them, and the git history for facts that were removed or changed. Also ' +
-    'finds files of the keyring that git does not track, and encrypted values whose key version the ' +
-    'keyring lacks. Exits with 1 if a problem is found. Names keys that .coffer.yaml uses in several ' +
-    'folders.',
+    'Checks every file and signature of the keyring, the git settings that could alter its files, and ' +
+    'the git history for files of it that were removed or changed. Also reports files of the keyring ' +
+    'that git does not track, root keys whose creators could not open them, and encrypted values ' +
+    'whose key version is missing. Exits with 1 if a problem is found. Keys that .coffer.yaml uses in ' +
+    'several folders are listed, but are not a problem.',
   examples: [['coffer team check', 'Check before a release, or in CI']],
   async run(session, { options }) {
     const place = keyringHere(session);
@@ -244,7 +246,8 @@ export const check: Command = {
       if ((await roots.open(id)) === undefined || (await roots.isSighted(id))) continue;
       found.push(`.coffer/${path} was signed as ${nameOf(state, by)} without access to the keys`);
     }
-    if (witness.isShallow) session.say('The git history is incomplete: removed facts cannot be detected.');
+    if (witness.isShallow)
+      session.say('The git history is incomplete, so changes that were removed from it cannot be detected.');
     const used = await valuesUnder(session, place);
     found.push(...valuesWithoutVersion(state, used));
     const shared = sharedKeys(used);
@@ -259,7 +262,9 @@ export const check: Command = {
         `Key "${key}" is used in ${folders.join(', ')}: a value can be moved between their files under its name. Use a key for each environment.`,
       );
     session.say(
-      found.length === 0 ? `${state.valid.size} facts: no problems found.` : `Problems: ${found.length}.`,
+      found.length === 0
+        ? `Checked ${state.valid.size} signed changes: no problems found.`
+        : `Problems: ${found.length}.`,
     );
     return found.length === 0 ? DONE : FAILED;
   },

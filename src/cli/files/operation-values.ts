@@ -5,7 +5,13 @@ import type { Operation } from '../../operations/declaration/operation.ts';
 import type { Param } from '../../operations/declaration/params.ts';
 import { RESOURCE_KINDS } from '../../operations/declaration/resource-kinds.ts';
 import { type Given, type OptionValue, variable } from '../given.ts';
-import { type FlagMeaning, type OperationSpec, TWIN_SUFFIX, takesMany } from '../parse/operation-spec.ts';
+import {
+  type FlagMeaning,
+  helpOf,
+  type OperationSpec,
+  TWIN_SUFFIX,
+  takesMany,
+} from '../parse/operation-spec.ts';
 import type { Session } from '../session.ts';
 import { readFileWhole } from './in-file.ts';
 import { inputText, MAX_INPUT_BYTES } from './input.ts';
@@ -118,7 +124,9 @@ export const missingOrganization = (): CofferError =>
     hint: 'use --org NAME or set COFFER_ORG; "coffer orgs list" lists them, "coffer orgs create NAME" creates one',
   });
 
-function missing(label: string, { help, cli }: Param<unknown>): CofferError {
+function missing(label: string, param: Param<unknown>): CofferError {
+  const { cli } = param;
+  const help = helpOf(param);
   if (cli.refersTo === 'organization' && label === '--org') return missingOrganization();
   // A word in capitals, such as ID, keeps them.
   const first = /^[A-Z]{2}/.test(help) ? help.charAt(0) : help.charAt(0).toLowerCase();

@@ -7,7 +7,7 @@ export const dialectOption: OptionSpec = {
   flag: 'dialect',
   takes: 'value',
   metavar: 'D',
-  help: 'Ciphertext prefix for all callers; "vault" also lets every key type rotate.',
+  help: 'Prefix of ciphertexts and signatures, for all callers; with "vault", signing keys rotate without --force.',
   choices: DIALECTS,
 };
 

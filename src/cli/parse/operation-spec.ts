@@ -45,7 +45,7 @@ export const IF_MISSING = 'if-missing';
 export const outOption: OptionSpec = takingFile(OUT, 'Write the result to FILE (mode 0600), atomically.');
 
 /** @see docs/decisions/0155 */
-export const forceOption = switching(FORCE, 'Overwrite an existing file.');
+export const forceOption = switching(FORCE, 'Let --out overwrite an existing file.');
 
 /** Options of every command whose result can be written to a file. */
 export const outOptions = [outOption, forceOption] as const;
@@ -135,6 +135,9 @@ function metavarOf(name: string, param: Param<unknown>): string {
   return flagOf(name, param).replace(/^.*-/, '').toUpperCase();
 }
 
+/** Returns the description of a parameter on the command line. */
+export const helpOf = ({ help, cli }: Param<unknown>): string => cli.help ?? help;
+
 const choicesOf = (param: Param<unknown>): Pick<OptionSpec, 'choices'> => {
   const choices = param.schema.enum ?? param.cli.suggest?.();
   return choices === undefined ? {} : { choices };
@@ -150,7 +153,7 @@ export const takesMany = ({ cli }: Param<unknown>): boolean =>
 function argumentOf(name: string, param: Param<unknown>, required: boolean): ArgumentSpec {
   return {
     metavar: metavarOf(name, param),
-    help: param.help,
+    help: helpOf(param),
     required,
     many: takesMany(param) ? true : undefined,
     ...choicesOf(param),
@@ -161,7 +164,7 @@ function argumentOf(name: string, param: Param<unknown>, required: boolean): Arg
 function inputArgument(params: Params, shape: CommandShape): readonly ArgumentSpec[] {
   if (shape.input === undefined) return [];
   const param = params[shape.input.param];
-  const meaning = shape.input.help ?? param?.help;
+  const meaning = shape.input.help ?? (param && helpOf(param));
   const source =
     shape.input.optional || shape.input.onRequest
       ? '"-" reads standard input.'
@@ -207,7 +210,7 @@ export function optionsOf(name: string, param: Param<unknown>): readonly OptionS
     flag,
     takes: several ? 'values' : 'value',
     metavar: isPairs(param) ? 'NAME=VALUE' : metavar,
-    help: param.help,
+    help: helpOf(param),
     ...fallbackOf(param),
     former: param.cli.formerFlags,
     excludes: param.cli.excludes,
@@ -220,10 +223,12 @@ export function optionsOf(name: string, param: Param<unknown>): readonly OptionS
 }
 
 function flagOptions(flag: string, param: Param<unknown>): readonly OptionSpec[] {
-  const option: OptionSpec = { flag, takes: 'nothing', help: param.help };
-  if (!param.cli.negatable) return [option];
+  const option: OptionSpec = { flag, takes: 'nothing', help: helpOf(param) };
+  const { negatable } = param.cli;
+  if (!negatable) return [option];
   const no = `no-${flag}`;
-  return [{ ...option, excludes: [no] }, switching(no, `The opposite of --${flag}.`)];
+  const opposite = typeof negatable === 'string' ? negatable : `The opposite of --${flag}.`;
+  return [{ ...option, excludes: [no] }, switching(no, opposite)];
 }
 
 function fallbackOf(param: Param<unknown>): Pick<OptionSpec, 'fallback'> {
@@ -272,7 +277,8 @@ export function plainExamples(
 ): CommandSpec['examples'] {
   const words = ['coffer', ...path];
   for (const param of Object.values(operation.params)) {
-    const needed = param.presence === 'required' || param.cli.refersTo !== undefined;
+    const { refersTo, example } = param.cli;
+    const needed = param.presence === 'required' || refersTo !== undefined || example !== undefined;
     if (param.cli.positional && needed) words.push(exampleOf(param.cli));
   }
   const { input } = operation.cli ?? {};
@@ -288,5 +294,5 @@ export function plainExamples(
     : [[line, summary]];
 }
 
-const exampleOf = ({ refersTo, metavar }: CliParam): string =>
-  refersTo === undefined ? (metavar ?? 'NAME') : RESOURCE_KINDS[refersTo].example;
+const exampleOf = ({ example, refersTo, metavar }: CliParam): string =>
+  example ?? (refersTo === undefined ? (metavar ?? 'NAME') : RESOURCE_KINDS[refersTo].example);

@@ -92,7 +92,7 @@ const START_FAILURES: Readonly<Record<string, string>> = {
   ENOEXEC: 'not an executable for this machine',
   EACCES: 'permission denied',
   // On Windows, Node starts no batch files, since they cannot be quoted safely.
-  EINVAL: 'it is a batch file, which has to be started by "cmd /c"',
+  EINVAL: 'it is a batch file: run it with "cmd /c"',
 };
 
 /** Exit status of a child. */

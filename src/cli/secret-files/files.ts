@@ -37,7 +37,7 @@ export const keyOption: OptionSpec = taking(KEY, 'NAME', 'Key to encrypt with.',
 export const formatOption: OptionSpec = taking(
   FORMAT,
   'FORMAT',
-  'File format, if it cannot be told from the name.',
+  'File format, if the file name does not show it.',
   {
     fallback: 'from .coffer.yaml, else from the file name',
     choices: FORMAT_NAMES,

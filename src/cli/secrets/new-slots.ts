@@ -20,7 +20,7 @@ export const slotOptions: readonly OptionSpec[] = [
   takingFile('key-file', 'Unlock with the contents of FILE, at least 32 bytes.'),
   switching('raw', 'Unlock with a new master key, printed once and never stored.'),
   taking('command', 'COMMAND', 'Unlock with the output of COMMAND, e.g. a password manager.'),
-  taking('shares', 'N', 'Unlock with recovery shares: N are printed once, never stored.'),
+  taking('shares', 'N', 'Unlock with N recovery shares, printed once and never stored.'),
   taking('threshold', 'T', 'Number of shares needed to unlock.'),
   {
     flag: 'recipient',

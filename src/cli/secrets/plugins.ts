@@ -128,7 +128,7 @@ function programOf(name: string, environment: Environment): string {
 }
 
 const silent = (name: string, milliseconds: number) =>
-  unavailable(`age-plugin-${name} did not answer within ${Math.ceil(milliseconds / 1000)} s and was ended`, {
+  unavailable(`age-plugin-${name} did not respond within ${Math.ceil(milliseconds / 1000)}s and was killed`, {
     hint: 'check the device or service that the plugin uses, and try again',
   });
 

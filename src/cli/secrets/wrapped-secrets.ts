@@ -108,7 +108,7 @@ export async function unwrapSecret(
 
 const strange = () =>
   denied('this store may have been replaced: its key slot for you is not one that this machine knows', {
-    hint: 'anyone can make a store that opens with your public key; if the slot is meant, run "coffer unlock --identity FILE" once',
+    hint: 'anyone can create a store that opens with your public key; if you added the slot, run "coffer unlock --identity FILE" once',
   });
 
 interface WrappedFile {

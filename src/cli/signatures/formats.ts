@@ -53,7 +53,7 @@ function requireFit(holds: () => boolean): void {
   } catch (error) {
     if (asCofferError(error) === undefined) throw error;
   }
-  if (!isFit) throw unavailable('the signature in the answer is not one of the key');
+  if (!isFit) throw unavailable('the returned signature does not match the key');
 }
 
 const ssh: SignatureFormat = {

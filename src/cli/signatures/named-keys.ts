@@ -121,9 +121,9 @@ export async function signerOf(
         ? /^[^:]+:v(\d+):([\w+/-]+={0,2})$/.exec(String(answer['signature']))
         : null;
       const [, by, text] = signature ?? [];
-      if (text === undefined) throw unavailable('the answer has no signature in it');
+      if (text === undefined) throw unavailable('unexpected response: no signature');
       if (Number(by) !== version.number)
-        throw unavailable(`version ${by} has signed, and not version ${version.number}`);
+        throw unavailable(`version ${by} signed instead of version ${version.number}`);
       return Buffer.from(text, 'base64');
     },
     requirePermission: () => requireUpdate(runner, `${mount ?? DEFAULT_MOUNT}/sign/${name}`),

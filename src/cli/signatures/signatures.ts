@@ -117,9 +117,9 @@ function unexpected(
   wanted: VerifiedFormat | undefined,
 ): string | undefined {
   if (wanted !== undefined)
-    return wanted === format ? undefined : `it is of the format ${format}, and not ${wanted}`;
+    return wanted === format ? undefined : `it has the format ${format}, not ${wanted}`;
   if (trust.judge !== undefined && format !== 'ssh')
-    return `it is of the format ${format}, and allowed signers sign with ssh`;
+    return `it has the format ${format}, but an allowed_signers file only verifies ssh signatures`;
   const form = trust.keys().find((key) => key.form === 'ssh' || key.form === 'minisign')?.form;
   if (format !== 'transit' || form === undefined) return undefined;
   return `it has the format transit, but the key has the format ${form}: use --format transit`;

@@ -24,7 +24,7 @@ export async function carryOut(
   session: Session,
   noun: string,
   pieces: readonly CountedCall[],
-  hint = 'the same command does the rest',
+  hint = 'run the same command again to do the rest',
 ): Promise<void> {
   const total = pieces.reduce((sum, { count }) => sum + count, 0);
   const progress = new ProgressBar(session, { bytes: undefined, noun, besideOutput: false });

@@ -87,8 +87,8 @@ export class Changes {
       const signer = await signerOfCard(card, keyring.identities.keys);
       if (signer !== undefined) return new Changes(session, keyring, card, signer);
     }
-    throw denied(`the key that signs for ${first.card.name} is not here`, {
-      hint: 'it is the one that the card names with "sign"',
+    throw denied(`the key that signs for ${first.card.name} is not available`, {
+      hint: 'set COFFER_IDENTITY_FILE to the private key that was used to become an admin',
     });
   }
 
@@ -161,7 +161,7 @@ export class Changes {
     const names = heads.map((id) => nameOf(this.#state, this.#state.good.get(id)?.by ?? ''));
     const most = [...Map.groupBy(names, String)].sort(([, a], [, b]) => b.length - a.length);
     const name = most[0]?.[0] ?? '';
-    return conflict(`the keyring has ${heads.length} facts that no other follows, most of them by ${name}`, {
+    return conflict(`the keyring has ${heads.length} concurrent changes, most of them by ${name}`, {
       hint: `run "coffer team remove ${name}", or revert the commit that added them`,
     });
   }

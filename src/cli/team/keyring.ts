@@ -216,14 +216,16 @@ async function storeOf(
 function requirePast(state: Judgement, pin: string): ReadonlySet<string> {
   const fact = state.facts.get(pin);
   if (!state.good.has(pin)) {
-    throw denied(`${short(pin)}… is not valid: ${state.refused.get(fact?.path ?? '') ?? 'it is not here'}`);
+    throw denied(
+      `${short(pin)}… is not valid: ${state.refused.get(fact?.path ?? '') ?? 'it is not in this clone'}`,
+    );
   }
   const past = pastOf(state.good, pin);
   const isWhole = [pin, ...past].every((id) =>
     state.good.get(id)?.after.every((before) => state.good.has(before)),
   );
   if (isWhole) return past;
-  throw denied(`${short(pin)}… exists, but facts before it are missing`, {
+  throw denied(`${short(pin)}… exists, but changes before it are missing`, {
     hint: 'run "git fetch", then retry',
   });
 }
@@ -257,7 +259,8 @@ async function requireConsentToTakeBack(
 function refuseOlder(session: Session, place: KeyringPlace, isFirst: boolean): void {
   const { isShallow, losses } = witnessOf(place);
   for (const { text } of losses) session.warn(text);
-  if (isShallow) session.say('The git history is incomplete: removed facts cannot be detected.');
+  if (isShallow)
+    session.say('The git history is incomplete, so changes that were removed from it cannot be detected.');
   const removals = losses.filter(({ path }) => path.startsWith('removals/'));
   if (!isFirst || removals.length === 0 || session.settings.yes) return;
   throw denied(`this may be a state from before a removal: ${removals.map(({ text }) => text).join('; ')}`, {

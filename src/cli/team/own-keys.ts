@@ -69,7 +69,7 @@ const isTold = (key: PersonalKey | undefined, found: readonly CardFact[]): boole
  * @throws `denied`
  */
 export function untold({ plugin, where }: PersonalKey): never {
-  throw denied(`the public key of the identity of age-plugin-${plugin} is not told in ${where}`, {
-    hint: 'put the line "# public key: age1…" before the identity, as the plugin printed it',
+  throw denied(`${where} does not contain the public key of its age-plugin-${plugin} identity`, {
+    hint: 'add the line "# public key: age1…" above the identity, as the plugin printed it',
   });
 }

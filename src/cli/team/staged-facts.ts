@@ -81,7 +81,7 @@ function needsOfValues(values: readonly SealedValue[], untracked: readonly strin
 const needsOfFact = (ids: readonly string[], untracked: readonly string[]): readonly Need[] =>
   untracked
     .filter((fact) => ids.includes(fact.slice(-32)))
-    .map((fact) => ({ what: 'an earlier fact', fact }));
+    .map((fact) => ({ what: 'an earlier change', fact }));
 
 /** Returns the IDs that a fact refers to; none if the file is not a fact, which other checks report. */
 function referencesIn(bytes: Buffer, path: string): readonly string[] {

@@ -174,7 +174,7 @@ export class TeamKeys {
     const { opened, isKnown } = await keys.open(versions, found);
     const [only, other] = opened;
     if (other !== undefined)
-      throw inauthentic(`two versions ${number} of ${key} decrypt this to different texts: it was forged`);
+      throw inauthentic(`two versions ${number} of ${key} decrypt this to different values: it was forged`);
     if (only !== undefined) {
       if (!isUtf8(only.bytes)) throw unsupported('the encrypted value is not text');
       const text = only.bytes.toString();

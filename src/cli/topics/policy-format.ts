@@ -34,11 +34,11 @@ export const policyFormat: Topic = {
           terms: [
             [
               'allowed_parameters, denied_parameters, required_parameters',
-              'Allowed, denied and required request parameters.',
+              'Request parameters that are allowed, denied and required.',
             ],
             [
               'min_wrapping_ttl, max_wrapping_ttl',
-              'Limits for the wrapping TTL; the response must be wrapped.',
+              'Shortest and longest TTL that a response can be wrapped for. With either, requests that do not ask for a wrapped response are denied.',
             ],
           ],
         },

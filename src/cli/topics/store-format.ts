@@ -22,7 +22,7 @@ export const storeFormat: Topic = {
             ],
             [
               'generation-g/slots/',
-              'One file for each key slot: passphrase, key file, raw key, command, shares.',
+              'One file for each key slot: passphrase, key file, master key, command, recovery shares or recipient.',
             ],
             [
               'generation-g/documents/',

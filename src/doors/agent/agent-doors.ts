@@ -158,7 +158,7 @@ const callsOf = (
     agent.unlockWith({ handed: { ...handed, rootKey: decodeBase64(rootKey) }, ...times }),
   prove: (nonce) => agent.prove(nonce),
   extend: (times) => agent.extend(times),
-  lock: () => agent.lock('it was told to'),
+  lock: () => agent.lock('a client requested it'),
   status: async () => agent.status(),
 });
 

@@ -57,7 +57,7 @@ export function remoteDesk(
 
 /** Writes errors to a log. */
 export const loggedBy = (log: Log): Pick<RemoteDeskOptions, 'defect' | 'refused'> => ({
-  defect: (error) => log.defect('a door failed', error),
+  defect: (error) => log.defect('internal error', error),
   refused: ({ message, hint }, what) => log.warn('refused', { what, reason: message, hint }),
 });
 

@@ -39,11 +39,14 @@ const settings = {
     cli: { metavar: 'D' },
   }),
   token_bound_cidrs: texts({
-    help: 'Addresses or CIDR blocks its tokens can be used from.',
+    help: 'Addresses or CIDR blocks that its tokens can be used from.',
     cli: { metavar: 'CIDR' },
   }),
-  token_no_default_policy: flag({ help: 'Do not attach the "default" policy.', cli: { negatable: true } }),
-  token_num_uses: integer({ help: 'Number of requests each token can make (0: unlimited).' }),
+  token_no_default_policy: flag({
+    help: 'Do not attach the "default" policy to its tokens.',
+    cli: { negatable: 'Attach the "default" policy to its tokens again.' },
+  }),
+  token_num_uses: integer({ help: 'Number of requests that each token can make (0: unlimited).' }),
   token_type: text({
     help: 'Type of its tokens: service, batch, default-service or default-batch.',
   }),

@@ -25,7 +25,7 @@ export const roomOf = async ({ core, mount }: MountCall): Promise<AppRolePorts> 
   mount: await core.mounts.get(mount, 'approle'),
 });
 
-export const role_name = roleName('Name of the role, lower case.');
+export const role_name = roleName('role', 'deploy');
 
 const roleParams = {
   role_id: text({ help: 'Role ID that programs log in with. Default: random.' }),

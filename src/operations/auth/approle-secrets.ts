@@ -24,23 +24,26 @@ import { loginAnswer } from './token-answers.ts';
 const secretParams = {
   role_name,
   metadata: text({
-    help: 'Metadata for tokens issued with it: a JSON object, or a=b,c=d.',
+    help: 'Metadata of the tokens that logins with it get: a JSON object, or a=b,c=d.',
     cli: { metavar: 'A=B' },
   }),
-  cidr_list: texts({ help: "CIDR blocks logins with it are accepted from; a subset of the role's." }),
+  cidr_list: texts({ help: "CIDR blocks that logins with it are accepted from; a subset of the role's." }),
   token_bound_cidrs: texts({
-    help: "CIDR blocks its tokens can be used from; a subset of the role's.",
+    help: "CIDR blocks that its tokens can be used from; a subset of the role's.",
     cli: { metavar: 'CIDR' },
   }),
-  num_uses: integer({ help: 'Number of logins. Default: as set on the role.' }),
-  ttl: duration({ help: 'Lifetime. Default: as set on the role.', cli: { metavar: 'D' } }),
+  num_uses: integer({ help: 'Number of logins that it is valid for. Default: as set on the role.' }),
+  ttl: duration({ help: 'Lifetime of the secret ID. Default: as set on the role.', cli: { metavar: 'D' } }),
 } as const;
+
+/** Accessor in examples. */
+const ACCESSOR = '84896a0c-1347-aa90-a4f6-aca8b7558780';
 
 const secret_id = text({ help: 'Secret ID.', default: '' });
 const secret_id_accessor = text({
   help: 'Accessor of the secret ID.',
   default: '',
-  cli: { positional: true, metavar: 'ACCESSOR' },
+  cli: { positional: true, metavar: 'ACCESSOR', example: ACCESSOR },
 });
 
 async function make(call: MountCall, values: ValuesOf<typeof secretParams>, own?: string) {
@@ -116,6 +119,10 @@ export const createCustom = operation({
   cli: {
     input: { param: 'secret_id', as: 'text', secret: 'Secret ID' },
     result: { member: 'secret_id_accessor', as: 'text' },
+    examples: [
+      ['coffer auth approle custom-secret-id deploy', 'Prompt for the secret ID, and print its accessor'],
+      ['coffer auth approle custom-secret-id deploy --in secret-id', 'Read it from a file'],
+    ],
   },
   async run(call: MountCall, { secret_id: own, ...values }) {
     if (own === '') throw invalid(ownWords('missing secret_id'), { field: 'secret_id' });

@@ -32,8 +32,8 @@ import { roleName } from './names.ts';
 import { loginAnswer } from './token-answers.ts';
 import { givenSettings, olderTokenParams, tokenSettingsParams } from './token-settings.ts';
 
-const name = roleName('Name of the role, lower case.');
-const listName = roleName('Name of the certificate revocation list (CRL), in lower case.');
+const name = roleName('role', 'web');
+const listName = roleName('certificate revocation list (CRL)', 'ca');
 
 const roomOf = async ({ core, mount }: MountCall): Promise<CertPorts> => ({
   store: core.store,

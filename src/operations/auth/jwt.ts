@@ -15,7 +15,7 @@ import { roleName } from './names.ts';
 import { loginAnswer } from './token-answers.ts';
 import { givenSettings } from './token-settings.ts';
 
-const name = roleName('Name of the role, lower case.');
+const name = roleName('role', 'release');
 
 const roomOf = async ({ core, mount }: MountCall): Promise<JwtPorts> => ({
   store: core.store,

@@ -19,8 +19,8 @@ export const tokenSettingsParams = {
     cli: { metavar: 'P', refersTo: 'policy' },
   }),
   token_no_default_policy: flag({
-    help: 'Do not attach the "default" policy.',
-    cli: { negatable: true },
+    help: 'Do not attach the "default" policy to issued tokens.',
+    cli: { negatable: 'Attach the "default" policy to issued tokens again.' },
   }),
   token_ttl: duration({
     help: 'TTL of issued tokens (0: default of the mount).',
@@ -31,14 +31,14 @@ export const tokenSettingsParams = {
     cli: { metavar: 'D' },
   }),
   token_explicit_max_ttl: duration({
-    help: 'Hard limit on the lifetime of a token, fixed when it is issued.',
+    help: 'Hard limit on the lifetime of issued tokens, renewals included.',
     cli: { metavar: 'D' },
   }),
   token_period: duration({
-    help: 'Make it a periodic token: each renewal resets its TTL to this, without limit.',
+    help: 'Issue periodic tokens: each renewal resets the TTL to this, without limit.',
     cli: { metavar: 'D' },
   }),
-  token_num_uses: integer({ help: 'Number of requests it can make (0: unlimited).' }),
+  token_num_uses: integer({ help: 'Number of requests that each issued token can make (0: unlimited).' }),
   token_bound_cidrs: texts({
     help: 'Addresses or CIDR blocks that issued tokens can be used from.',
     cli: { metavar: 'CIDR' },

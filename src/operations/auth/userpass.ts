@@ -11,7 +11,7 @@ import { roleName } from './names.ts';
 import { loginAnswer } from './token-answers.ts';
 import { givenSettings, olderTokenParams, tokenSettingsParams } from './token-settings.ts';
 
-const name = roleName('Name of the user, lower case.');
+const name = roleName('user', 'ada');
 
 const passwordParams = {
   password: text({ help: 'Password.' }),

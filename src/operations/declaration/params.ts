@@ -51,12 +51,19 @@ export interface CliParam {
   readonly positional?: boolean | 'variadic' | 'each';
   /** Placeholder for the value in help, e.g. `NAME`; default: the flag in capitals. */
   readonly metavar?: string;
+  /** Description on the command line, if it accepts something else than the API, such as a name for an ID. */
+  readonly help?: string;
+  /** Value in generated examples; default: that of the kind of resource, or the placeholder. */
+  readonly example?: string;
   /** Base64 parameter: adds a flag `--<flag>-text` that takes plain text. */
   readonly textTwin?: boolean;
   /** Whether `@FILE` reads the value from a file. */
   readonly orFile?: boolean;
-  /** Boolean: adds a flag `--no-<flag>`. */
-  readonly negatable?: boolean;
+  /**
+   * Boolean: adds a flag `--no-<flag>`. A text describes that flag, for which the opposite of the description would be a
+   * double negation.
+   */
+  readonly negatable?: boolean | string;
   /** Flags that cannot be combined with this one; the API may define a precedence instead. */
   readonly excludes?: readonly string[];
   /** Whether it is not available on the command line. */
@@ -213,7 +220,7 @@ export function checkCount(items: readonly unknown[], most: number, field: strin
   if (items.length <= most) return;
   throw invalid(`${field} must have at most ${most} items, not ${items.length}`, {
     field,
-    hint: 'do it in several calls',
+    hint: 'send several requests',
   });
 }
 

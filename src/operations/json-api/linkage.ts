@@ -55,8 +55,8 @@ export function identifiers(kind: IdentifiedKind, spec: DocumentSpec) {
 
 /** Workspaces to which a tag is added, or from which it is removed. */
 export const workspaceIdentifiers = identifiers('workspace', {
-  help: 'Workspaces, by ID; the command line also accepts names.',
-  cli: { flag: 'workspace', metavar: 'WS', refersTo: 'workspace' },
+  help: 'IDs of the workspaces.',
+  cli: { flag: 'workspace', metavar: 'WS', refersTo: 'workspace', help: 'Workspaces, by name or ID.' },
 });
 
 /** `data` of a relationship document whose tags are given by identifier or name. */

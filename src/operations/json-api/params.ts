@@ -54,8 +54,13 @@ const inWords = (kind: IdentifiedKind): string => (kind === 'reserved-key' ? 're
 
 /** Declares a parameter that takes an identifier or, on the command line, a name. */
 export const identifierOf = (kind: IdentifiedKind) => ({
-  help: `ID of the ${inWords(kind)}; the command line also accepts its name.`,
-  cli: { positional: true, metavar: RESOURCE_KINDS[kind].identifier.metavar, refersTo: kind },
+  help: `ID of the ${inWords(kind)}.`,
+  cli: {
+    positional: true,
+    metavar: RESOURCE_KINDS[kind].identifier.metavar,
+    refersTo: kind,
+    help: `Name or ID of the ${inWords(kind)}.`,
+  },
 });
 
 /** Declares the same parameter for commands that take several. */

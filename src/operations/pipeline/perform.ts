@@ -141,7 +141,7 @@ function refuseUnfit({ byOwner, wrapTtl }: AskedRequest, operation: Operation, r
 }
 
 const secretNeeded = (): CofferError =>
-  denied(ownWords("this issues something that outlives the agent, so the store's secret is required again"), {
+  denied(ownWords("the result stays valid after a lock, so the store's secret is required again"), {
     field: STORE_SECRET,
     hint: 'run it on a terminal, or see "coffer help environment"',
   });

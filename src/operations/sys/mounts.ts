@@ -88,7 +88,7 @@ export const add = operation({
       cli: { hidden: true },
     }),
     dialect: choice(DIALECTS, {
-      help: 'Ciphertext prefix; "vault" also lets every key type rotate.',
+      help: 'Prefix of ciphertexts and signatures; with "vault", signing keys rotate without --force.',
       cli: { metavar: 'D' },
     }),
     description: text({ help: 'Description.', default: '' }),

@@ -32,7 +32,9 @@ async function sealStatusOf(core: Core): Promise<SealStatus> {
  */
 export function serverOf(core: Core): ServerState {
   if (core.server === undefined) {
-    throw unsupported(ownWords('only supported by a server'), { hint: 'run it against "coffer serve"' });
+    throw unsupported(ownWords('only supported by a server'), {
+      hint: 'use --address or COFFER_ADDR to name a server',
+    });
   }
   return core.server;
 }

@@ -163,12 +163,7 @@ export const update = documentOperation({
   cli: {
     table: ({ data }) => organizationTable({ data: [data] }),
     lines: ({ data }) => organizationLines({ data: [data] }),
-    examples: [
-      [
-        'coffer orgs update acme --email ops@example.com',
-        'Rename an organization; workspaces and tags are kept',
-      ],
-    ],
+    examples: [['coffer orgs update acme --email ops@example.com', 'Set the contact address']],
   },
   async run(call, { organization_name, name, email, ...values }) {
     const { organizations } = await call.core.tags();

@@ -99,7 +99,7 @@ const contentParams = {
   'setting-overwrites': settingOverwrites('default-execution-mode'),
   'default-agent-pool-id': unkeptAttribute('default-agent-pool-id', NO_AGENTS),
   'tag-bindings': bindingsRelationship({
-    help: 'Set exactly these KEY=VALUE tags; its workspaces inherit them.',
+    help: 'KEY=VALUE tags of the project, replacing all others; its workspaces inherit them.',
     cli: { flag: 'bind', metavar: 'KEY=VALUE' },
   }),
 };

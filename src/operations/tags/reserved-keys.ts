@@ -81,7 +81,7 @@ function keyMeant(values: ValuesOf<typeof whichKey>): Reference {
 
 const disableOverrides = booleanAttribute('disable-overrides', {
   help: 'Prevent workspaces from overriding the value set by their project.',
-  cli: { negatable: true },
+  cli: { negatable: 'Allow workspaces to override the value set by their project.' },
 });
 
 export const create = documentOperation({

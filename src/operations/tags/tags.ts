@@ -213,8 +213,8 @@ export const remove = documentOperation({
   params: {
     organization_name: organizationName,
     data: identifiers('tag', {
-      help: 'IDs of the tags; the command line also accepts names.',
-      cli: { positional: 'variadic', metavar: 'TAG', refersTo: 'tag' },
+      help: 'IDs of the tags.',
+      cli: { positional: 'variadic', metavar: 'TAG', refersTo: 'tag', help: 'Tags, by name or ID.' },
     }),
     [UNUSED_ONLY]: flag({
       help: 'Delete only unused tags and return them.',

@@ -112,7 +112,7 @@ export const addVersion = transitOperation({
     name: existingKey,
     ...incomingKey,
     version: integer({
-      help: 'Add the private key to public-key-only version N, instead of adding a version.',
+      help: 'Add the private key to version N, which has only a public key, instead of adding a version.',
       cli: { metavar: 'N' },
     }),
   },
@@ -179,7 +179,7 @@ function identityBytes(given: string): Buffer {
   }
   throw invalid(ownWords('not an importable age identity'), {
     field: 'ciphertext',
-    hint: 'use one AGE-SECRET-KEY-…, and its type',
+    hint: 'use a single line AGE-SECRET-KEY-…, and the key type that it is for (x25519, mlkem768-x25519, …)',
   });
 }
 
@@ -207,6 +207,6 @@ async function wrappingKeyOf(runner: Runner): Promise<string> {
   const { data } = await runner.run('transit wrapping-key', {});
   const publicKey = isObject(data) ? data['public_key'] : undefined;
   if (typeof publicKey !== 'string')
-    throw new CofferError('unavailable', ownWords('the answer has no wrapping key in it'));
+    throw new CofferError('unavailable', ownWords('unexpected response: no wrapping key'));
   return publicKey;
 }

@@ -50,7 +50,7 @@ export const create = transitOperation({
       cli: { metavar: 'DURATION' },
     }),
     key_size: integer({
-      help: 'Key length in bytes, for types with variable length (hmac).',
+      help: 'Key length in bytes, 32 to 512; only for keys of type hmac, which require it (0: none).',
       default: 0,
       cli: { metavar: 'BYTES' },
     }),

@@ -10,7 +10,7 @@ export const configureKeyDefaults = transitOperation({
     disable_upsert: flag({
       help: 'Fail to encrypt with a missing key, instead of creating it.',
       default: false,
-      cli: { negatable: true },
+      cli: { negatable: 'Create a missing key when encrypting with it.' },
     }),
   },
   cli: {
@@ -42,7 +42,7 @@ export const configureCache = transitOperation({
   withoutSecret: true,
   params: {
     size: integer({
-      help: 'Maximum number of cached keys, at least 10 (0: no limit). Applies after a reload.',
+      help: 'Maximum number of cached keys, at least 10 (0: no limit). Takes effect when the server restarts or reloads its plugins.',
       default: 0,
       cli: { metavar: 'N' },
     }),

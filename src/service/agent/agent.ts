@@ -326,7 +326,7 @@ export class Agent implements ServerState {
     // A clock that was set back must not delay the next check.
     const sinceMs = Math.abs(Date.now() - lookedAt);
     if (sinceMs > LOOK_EVERY_MS) await this.#look();
-    else if (this.#lifetime.leftMs <= 0) await this.lock('its time was up');
+    else if (this.#lifetime.leftMs <= 0) await this.lock('its time limit was reached');
     if (this.#isOver) return;
     this.#wait();
     this.#guard();
@@ -334,7 +334,7 @@ export class Agent implements ServerState {
 
   /** Checks the store and the timeouts, and locks if necessary. */
   async #look(): Promise<void> {
-    if (this.#lifetime.leftMs <= 0) await this.lock('its time was up');
+    if (this.#lifetime.leftMs <= 0) await this.lock('its time limit was reached');
     const open = this.#open;
     if (open === undefined) return;
     try {
@@ -344,8 +344,8 @@ export class Agent implements ServerState {
     } catch (error) {
       // The disk or database does not respond at the moment: the next use of the store reports it.
       if (asCofferError(error)?.kind === 'unavailable') return;
-      this.#options.log.defect('looking at the store failed', error);
-      await this.lock('the store could not be looked at');
+      this.#options.log.defect('cannot check the store', error);
+      await this.lock('the store could not be checked');
     }
   }
 }

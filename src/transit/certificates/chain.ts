@@ -75,11 +75,11 @@ function withChain(
   if (certified === undefined || certified.asymmetricKeyType !== own.asymmetricKeyType) {
     throw refusal(
       `could not validate key match between leaf certificate key and key entry in transit: provided leaf certificate public key algorithm '${certifiedAlgorithm(certified)}' does not match the transit key type '${key.type.name}'`,
-      'the first certificate is for a key of another kind',
+      'the first certificate is for a key of another type',
     );
   }
   if (!certified.equals(own)) {
-    throw refusal(OTHER_KEY, `the first certificate is for another key than version ${version.number}`);
+    throw refusal(OTHER_KEY, `the first certificate is not for the key of version ${version.number}`);
   }
   const certificateChain = chain.map(({ raw }) => encodeBase64(raw));
   const { document } = key;

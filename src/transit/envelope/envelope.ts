@@ -91,4 +91,4 @@ export function requireName({ sealed }: EnvelopeHeader, name: string | undefined
 }
 
 const interruptedRewrap = (): CofferError =>
-  damaged('its header was changed, or rewriting it was cut short', 'rewrap it to repair the header');
+  damaged('its header was changed, or a rewrap was interrupted', 'rewrap it to repair the header');

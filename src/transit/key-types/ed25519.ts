@@ -83,7 +83,7 @@ const signing: Signing<KeyPair> = {
 };
 
 const refusePrehashed = (options: SignatureOptions): void =>
-  refuseDigest(options, 'ed25519', ': there is no Ed25519ph here');
+  refuseDigest(options, 'ed25519', ': Ed25519ph is not supported');
 
 const derivation: Derivation<KeyPair> = {
   kdfs: [KDF_HKDF],

@@ -26,7 +26,7 @@ describe('an address that a caller named', () => {
 
   it('is not asked when it is of the link, however it is written', async () => {
     for (const host of ['169.254.169.254', '0xa9fea9fe', '[fe80::1]', '[::ffff:a9fe:a9fe]']) {
-      await expect(fetchOutside(new URL(`http://${host}/`), bounds), host).rejects.toThrow('are not asked');
+      await expect(fetchOutside(new URL(`http://${host}/`), bounds), host).rejects.toThrow('are not allowed');
     }
   });
 
@@ -34,7 +34,7 @@ describe('an address that a caller named', () => {
     const found = (host: string) =>
       new Promise((resolve) => lookupOutside(host, { all: true }, (error, to) => resolve(error ?? to)));
     expect(await found('169.254.169.254')).toEqual(
-      expect.objectContaining({ message: expect.stringContaining('are not asked') }),
+      expect.objectContaining({ message: expect.stringContaining('are not allowed') }),
     );
     expect(await found('127.0.0.1')).toEqual([{ address: '127.0.0.1', family: 4 }]);
   });
@@ -48,9 +48,9 @@ describe('an address that a caller named', () => {
     const url = new URL(`http://localhost:${(server.address() as AddressInfo).port}/`);
     expect(String(await fetchOutside(url, bounds))).toBe('x'.repeat(100));
     answer = { ...answer, body: 'x'.repeat(101) };
-    await expect(fetchOutside(url, bounds)).rejects.toThrow('the answer is longer than 100 bytes');
+    await expect(fetchOutside(url, bounds)).rejects.toThrow('the response is longer than 100 bytes');
     answer = { status: 302, body: '', location: String(url) };
-    await expect(fetchOutside(url, bounds)).rejects.toThrow('the answer has the status 302');
+    await expect(fetchOutside(url, bounds)).rejects.toThrow('the server responded with status 302');
     server.close();
   });
 });

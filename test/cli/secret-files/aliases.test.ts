@@ -27,10 +27,10 @@ describe('a value with an alias', () => {
       'edit f.yaml',
     ];
     for (const line of lines) {
-      expect(await here.refused(line, 2)).toContain('f.yaml:2: an alias of db_password stands here');
+      expect(await here.refused(line, 2)).toContain('f.yaml:2: this is an alias of db_password');
     }
     here.write('tpl', '{{ coffer:f.yaml#db_password }}');
-    expect(await here.refused('secrets inject --in tpl', 2)).toContain('an alias of db_password');
+    expect(await here.refused('secrets inject --in tpl', 2)).toContain('this is an alias of db_password');
     expect(here.read('f.yaml')).toBe(before);
   });
 
@@ -41,11 +41,13 @@ describe('a value with an alias', () => {
     const { exitCode, err } = await here.run('secrets encrypt --key app f.yaml g.yaml');
     expect({ exitCode, err }).toMatchObject({
       exitCode: 2,
-      err: expect.stringContaining('f.yaml:3: an alias of a stands here') as string,
+      err: expect.stringContaining('f.yaml:3: this is an alias of a,') as string,
     });
     expect(here.read('f.yaml')).toBe('a: &p x\nb: y\nc: *p\n');
     expect(here.read('g.yaml')).toMatch(/^a: coffer:app:/);
-    expect(await here.refused('secrets set f.yaml a z --key app', 2)).toContain('f.yaml:3: an alias of a');
+    expect(await here.refused('secrets set f.yaml a z --key app', 2)).toContain(
+      'f.yaml:3: this is an alias of a,',
+    );
     await here.ok('secrets set f.yaml b z --key app');
     expect(here.read('f.yaml')).toMatch(/^a: &p x\nb: coffer:app:v1:\S+\nc: \*p\n$/);
   });

@@ -77,7 +77,7 @@ describe('a rewrap', () => {
       );
       expect((await attempt(keys, file.bytes)).error).toMatchObject({
         kind: 'inauthentic',
-        message: 'the envelope is damaged: its header was changed, or rewriting it was cut short',
+        message: 'the envelope is damaged: its header was changed, or a rewrap was interrupted',
         hint: 'rewrap it to repair the header',
       });
       await rewrapEnvelope({ keys, file });

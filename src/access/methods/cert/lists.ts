@@ -50,7 +50,7 @@ export async function keepList(room: CertPorts, name: string, text: string): Pro
   const list = parsing(() => parseRevocationList(text));
   await changeBelow(room, (tx) => tx.put(listRef(room.mount, name), kept(list)));
   const why = whyPartial(list);
-  return why === undefined ? [] : [`the list does not name all that may be revoked: ${why}`];
+  return why === undefined ? [] : [`the CRL may not list all revoked certificates: ${why}`];
 }
 
 /**
@@ -103,13 +103,12 @@ async function fetched({ store, mount }: CertPorts, url: string): Promise<Revoca
   const list = await fetchList(url, MOST_LIST_BYTES, revocationListIn);
   const why = whyPartial(list, url);
   // It would replace everything that was revoked before.
-  if (why !== undefined)
-    throw unparsed(why, 'use the URL of a CRL for all certificates, or for this very partition');
+  if (why !== undefined) throw unparsed(why, 'use the URL of a CRL that covers all certificates of its CA');
   const authorities = (await store.read((view) => authoritiesIn(view, mount))).filter(
     ({ subject }) => subject === list.issuer,
   );
   if (authorities.some((authority) => list.isSignedBy(authority))) return list;
-  if (authorities.length > 0) throw unparsed('its signature is not that of its authority');
+  if (authorities.length > 0) throw unparsed('it was not signed by its CA');
   if (url.startsWith('https:')) return list;
   throw unparsed(
     'no role trusts the CA that signed it, so it cannot be verified',
@@ -126,12 +125,12 @@ async function fetched({ store, mount }: CertPorts, url: string): Promise<Revoca
 function whyPartial({ isDelta, scope, notUnderstood }: RevocationList, url?: string): string | undefined {
   if (isDelta) return 'delta CRLs are not supported';
   if (notUnderstood.length > 0) {
-    return `it has a critical extension that is not understood here, ${notUnderstood.join(', ')}`;
+    return `it has an unsupported critical extension, ${notUnderstood.join(', ')}`;
   }
   if (scope === undefined) return undefined;
   const isOfAddress =
     url !== undefined && scope.addresses.some((address) => placeOf(address) === placeOf(url));
-  return isOfAddress && !scope.isUnusual ? undefined : 'it is about some certificates of its authority only';
+  return isOfAddress && !scope.isUnusual ? undefined : 'it covers only some certificates of its CA';
 }
 
 /** Normalizes a URL; `http` and `https` are the same location. */

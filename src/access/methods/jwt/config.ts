@@ -123,7 +123,7 @@ function checked(config: JwtConfig, extras: ConfigExtras): KeySource | undefined
   if (unknown !== undefined) {
     throw invalid(`invalid jwt_supported_algs: unsupported signing algorithm ${JSON.stringify(unknown)}`, {
       field: 'jwt_supported_algs',
-      hint: 'use some of RS256, ES256, PS256, their longer ones, and EdDSA',
+      hint: 'use one or more of RS256, RS384, RS512, ES256, ES384, ES512, PS256, PS384, PS512 and EdDSA',
     });
   }
   if (!['', 'query', 'form_post'].includes(mode)) {

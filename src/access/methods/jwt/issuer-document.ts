@@ -28,7 +28,7 @@ export function isTrustworthy(address: string): boolean {
  * @throws an `Error` with a short reason
  */
 export async function fetchDocument(address: string, trust: IssuerTrust): Promise<string> {
-  if (!isTrustworthy(address)) throw new Error('it is fetched over TLS only, but on this machine');
+  if (!isTrustworthy(address)) throw new Error('the URL must begin with https://, except on this machine');
   const bytes = await fetchOutside(new URL(address), {
     withinMs: WITHIN_MS,
     mostBytes: MOST_BYTES,
@@ -48,6 +48,6 @@ function trusting({ ca, serverNames }: IssuerTrust) {
         : (_host: string, certificate: PeerCertificate) =>
             serverNames.some((name) => checkServerIdentity(name, certificate) === undefined)
               ? undefined
-              : new Error('its certificate has none of the names that are allowed'),
+              : new Error('its certificate has none of the allowed server names'),
   };
 }

@@ -41,7 +41,7 @@ export class IssuerKeys {
   #seen: FetchedKeys | undefined;
   #fetching: Promise<void> | undefined;
   #askedMs: number | undefined;
-  #failure = 'not asked yet';
+  #failure = 'not fetched yet';
 
   constructor(room: JwtPorts, source: KeySource) {
     this.#room = room;

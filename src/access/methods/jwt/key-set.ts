@@ -39,11 +39,12 @@ export async function fetchKeySet(source: KeySource): Promise<string> {
 async function discovered(issuer: string, trust: IssuerTrust): Promise<string> {
   const text = await fetchDocument(`${issuer.replace(/\/$/, '')}/.well-known/openid-configuration`, trust);
   const document = parsed(text, 'the discovery document');
-  if (document['issuer'] !== issuer) throw new Error('the discovery document is of another issuer');
+  if (document['issuer'] !== issuer) throw new Error('the discovery document names another issuer');
   const { jwks_uri: url } = document;
-  if (typeof url !== 'string') throw new Error('the discovery document names no key set');
+  if (typeof url !== 'string') throw new Error('the discovery document has no jwks_uri');
   // Otherwise the author of that document could make this server contact its own machine's services.
-  if (isOverTls(issuer) && !isOverTls(url)) throw new Error('the discovery document leads away from TLS');
+  if (isOverTls(issuer) && !isOverTls(url))
+    throw new Error('the jwks_uri in the discovery document does not begin with https://');
   return url;
 }
 

@@ -25,7 +25,7 @@ export type ProtobufFields = ReadonlyMap<number, Buffer>;
  */
 export function parseFields(message: Buffer): ProtobufFields {
   const extents = new Map<number, Extent>();
-  const reader = new ByteReader(message, () => invalid('this message is cut short'));
+  const reader = new ByteReader(message, () => invalid('this message is truncated'));
   const varint = (): number => {
     let value = 0;
     let scale = 1;
@@ -36,7 +36,7 @@ export function parseFields(message: Buffer): ProtobufFields {
       if (byte < 0x80) return value;
       scale *= 0x80;
     }
-    throw invalid('a number of this message has no end');
+    throw invalid('a number of this message is not terminated');
   };
   const pass = (length: number): Extent => {
     reader.skip(length);
@@ -84,7 +84,7 @@ export function textIn(fields: ProtobufFields, number: number): string {
   const bytes = bytesIn(fields, number);
   const text = bytes.toString('utf8');
   if (Buffer.from(text).equals(bytes)) return text;
-  throw invalid('a text of this message is not UTF-8');
+  throw invalid('a string of this message is not UTF-8');
 }
 
 /** Encodes a field with bytes or text; omits an empty one, which is equivalent. */

@@ -35,7 +35,7 @@ import { DECIDED, unsettled } from './state-directory.ts';
  * accept it.
  */
 const STATE_IS_BACK =
-  'has the file again that names the present state; servers that were running go on after "coffer store accept", or a restart';
+  'was given its missing state file again; servers that are running continue after "coffer store accept" or a restart';
 
 /** Flaw and its repair, if there is one. */
 interface MendableFlaw extends Flaw {

@@ -89,7 +89,9 @@ export class PostgresBackend implements Backend {
       const [row] = rows;
       if (row?.ready === true) return row.header;
       const hint =
-        row === undefined ? 'run "coffer init" to create one' : 'a copy to it was cut short: run it again';
+        row === undefined
+          ? 'run "coffer init" to create one'
+          : 'a copy to it was interrupted: run the copy again';
       throw noStore(this.place, hint);
     });
   }

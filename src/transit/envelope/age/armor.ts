@@ -86,7 +86,7 @@ async function requireBlank(text: Lookahead): Promise<void> {
   if (rest.length === MAX_BLANK_BYTES || rest.toString('latin1').trim() !== '') throw broken();
 }
 
-const broken = () => damaged('its text is cut short, or not armored as age does it');
+const broken = () => damaged('its ASCII armor is truncated or malformed');
 
 /** Encodes bytes as armored text. `end` must be called after the last of them. */
 export function armored(sink: ByteSink): ByteSink & { end(): Promise<void> } {

@@ -45,7 +45,7 @@ export async function readAgeHeader(source: Lookahead): Promise<AgeHeader> {
     const line = await source.line(left);
     if (line === undefined) {
       const isCut = (await source.peek(left + 1)).length <= left;
-      throw damaged(isCut ? 'it ends within its header' : 'its header is longer than any that is read');
+      throw damaged(isCut ? 'it ends within its header' : 'its header is too long');
     }
     bytes += line.length + 1;
     lines.push(line);
@@ -57,7 +57,7 @@ export async function readAgeHeader(source: Lookahead): Promise<AgeHeader> {
   for (;;) {
     const line = await next();
     if (line.startsWith('---')) {
-      if (stanzas.length === 0) throw damaged('its header is for no recipient');
+      if (stanzas.length === 0) throw damaged('its header has no recipients');
       const mac = /^--- (.+)$/.exec(line)?.[1];
       const covered = Buffer.from(`${lines.slice(0, -1).join('\n')}\n---`, 'latin1');
       return { stanzas, covered, mac: mac === undefined ? noMac() : unpadded(mac, MAC_BYTES) };

@@ -197,7 +197,7 @@ export const failed = (name: string, why: string): CofferError =>
   });
 
 /** A plugin that ended early or sent something that the protocol does not have. */
-export const BROKEN_OFF = 'ended early or sent an invalid answer';
+export const BROKEN_OFF = 'exited early or sent an invalid response';
 
 /** Returns the error for a plugin that ended early or broke the protocol. */
 export const brokenOff = (name: string): CofferError =>

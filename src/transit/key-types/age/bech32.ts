@@ -72,21 +72,21 @@ export function printBech32(prefix: string, bytes: Uint8Array): string {
 export function parseBech32(text: string): { readonly prefix: string; readonly bytes: Buffer } {
   const small = text.toLowerCase();
   if (text !== small && text !== text.toUpperCase()) {
-    throw mistyped('capitals and small letters are mixed in it');
+    throw mistyped('it mixes upper-case and lower-case letters');
   }
   const end = small.lastIndexOf('1');
   if (text.length > MAX_CHARACTERS || end < 1 || small.length - end - 1 < CHECKSUM_CHARACTERS) {
-    throw mistyped('it is truncated, or something else');
+    throw mistyped('it is truncated, or not an age key');
   }
   const prefix = small.slice(0, end);
   const values: number[] = [];
   for (let at = end + 1; at < small.length; at++) values.push(VALUES[small.charCodeAt(at)] ?? -1);
   if (!/^[\x21-\x7e]+$/.test(prefix) || values.includes(-1)) {
-    throw mistyped('it has a character that no key has');
+    throw mistyped('it has an invalid character');
   }
-  if (polymod([...expanded(prefix), ...values]) !== 1) throw mistyped('its checksum does not fit');
+  if (polymod([...expanded(prefix), ...values]) !== 1) throw mistyped('its checksum is wrong');
   const bytes = regrouped(values.slice(0, -CHECKSUM_CHARACTERS), 5, 8, false);
-  if (bytes === undefined) throw mistyped('its end does not fit');
+  if (bytes === undefined) throw mistyped('its padding is wrong');
   return { prefix, bytes: Buffer.from(bytes) };
 }
 

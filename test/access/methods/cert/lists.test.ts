@@ -83,6 +83,6 @@ it('a part of the lists of an authority is followed where it says that it lies, 
   await followList(room, 'part', addressOf('/list'));
   expect(await keepList(room, 'whole', made.revocationList(ca, [revoked]))).toEqual([]);
   expect(await keepList(room, 'part', served)).toEqual([
-    'the list does not name all that may be revoked: it is about some certificates of its authority only',
+    'the CRL may not list all revoked certificates: it covers only some certificates of its CA',
   ]);
 });

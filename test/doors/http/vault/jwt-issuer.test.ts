@@ -80,7 +80,7 @@ describe('keys of an issuer', () => {
 
   const DISCOVERY = 'error checking oidc discovery URL';
   const KEYS = 'error checking jwks URL';
-  const LONG = 'the answer is longer than 1048576 bytes';
+  const LONG = 'the response is longer than 1048576 bytes';
 
   it.each<[string, 'discovery' | 'keys', Behaviour]>([
     ['hangs', 'keys', 'hangs'],
@@ -103,7 +103,7 @@ describe('keys of an issuer', () => {
     ['answers 10 GiB', 'keys', { endless: 'fast' }, LONG],
     ['answers 10 GiB at discovery', 'discovery', { endless: 'fast' }, LONG],
     ['hangs up', 'keys', 'hangs up', 'socket hang up'],
-    ['has an error', 'keys', { status: 500, body: '{"keys":[]}' }, 'the answer has the status 500'],
+    ['has an error', 'keys', { status: 500, body: '{"keys":[]}' }, 'the server responded with status 500'],
     ['answers no JSON', 'keys', { status: 200, body: '<html>' }, 'the key set is not a JSON object'],
     ['answers no key set', 'keys', { status: 200, body: '{"keys":{}}' }, 'not a key set'],
     ['answers an empty key set', 'keys', { status: 200, body: '{"keys":[]}' }, 'the key set is empty'],
@@ -117,9 +117,14 @@ describe('keys of an issuer', () => {
       'names no key set',
       'discovery',
       { status: 200, body: '{}' },
-      'the discovery document is of another issuer',
+      'the discovery document names another issuer',
     ],
-    ['goes elsewhere', 'discovery', { redirect: 'https://127.0.0.1:1/' }, 'the answer has the status 302'],
+    [
+      'goes elsewhere',
+      'discovery',
+      { redirect: 'https://127.0.0.1:1/' },
+      'the server responded with status 302',
+    ],
   ];
   it.each(misbehaving)('are not taken from an issuer that %s', async (name, where, behaviour, reason) => {
     await issuer.behave({ [where]: behaviour });
@@ -224,13 +229,16 @@ describe('an issuer', () => {
   it('that was not there yet is asked at the first login', async () => {
     await issuer.behave({ keys: { status: 503, body: '' } });
     const { status, warnings } = await mounted('late', { ...byKeySet(), skip_jwks_validation: true });
-    expect([status, warnings]).toEqual([200, ['error checking jwks URL: the answer has the status 503']]);
+    expect([status, warnings]).toEqual([
+      200,
+      ['error checking jwks URL: the server responded with status 503'],
+    ]);
     await issuer.behave({ keys: 'ordinary' });
     expect((await login('late', await issuer.token(githubClaims))).status).toBe(200);
   });
 
   it('is written anew while it is down with the keys that it gave before, and with none of another one', async () => {
-    const failed = 'error checking jwks URL: the answer has the status 503';
+    const failed = 'error checking jwks URL: the server responded with status 503';
     const anew = (config: object) =>
       world.root('POST', 'auth/kept/config', { ...config, skip_jwks_validation: true });
     expect((await mounted('kept', byKeySet())).status).toBe(204);
@@ -259,7 +267,9 @@ describe('an issuer', () => {
     ]);
     const shown = (await world.root('GET', 'auth/absent/config')).json;
     expect(shown.data.status).toBe('invalid');
-    expect(shown.warnings).toEqual(['failed to construct JWK validator: the answer has the status 503']);
+    expect(shown.warnings).toEqual([
+      'failed to construct JWK validator: the server responded with status 503',
+    ]);
   });
 });
 
