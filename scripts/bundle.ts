@@ -26,6 +26,7 @@ const GROUPS: readonly (readonly [part: string, sources: readonly string[]])[] =
       'src/cli/commands/exec.ts',
       'src/cli/commands/git-textconv.ts',
       'src/cli/processes/launch.ts',
+      'src/cli/team/agent-reading.ts',
       'src/cli/terminal/streams.ts',
       'src/cli/runner-agent.ts',
       'src/cli/runner-local.ts',

@@ -4,7 +4,7 @@
  *
  * Usage: node scripts/code-cache.ts DIRECTORY PART CACHE COMMANDS. DIRECTORY contains the parts of the bundle, wrapped
  * for `Script`; PART is the part whose cache is written next to it, as CACHE; COMMANDS is a JSON array of argument
- * lists.
+ * lists, each of which may begin with variables, as NAME=VALUE.
  * @see docs/decisions/0070
  */
 import { readFileSync, writeFileSync } from 'node:fs';
@@ -18,6 +18,9 @@ interface Exports {
   readonly main?: Main;
 }
 type Wrapped = (require: (name: string) => unknown, module: { exports: Exports }) => void;
+
+/** Variable before a command. */
+const VARIABLE = /^([A-Z][A-Z_]*)=(.*)$/s;
 
 // The code discarded by garbage collections, and the progress of the compiler thread, differ in each run.
 const flags = ['flush-bytecode', 'sparkplug'];
@@ -52,8 +55,15 @@ await exited;
 process.exitCode = 0;
 if (main === undefined) throw new Error('the bundle exports no main');
 
-for (const argv of JSON.parse(commands) as string[][]) {
+for (const words of JSON.parse(commands) as string[][]) {
+  const argv = words.filter((word) => !VARIABLE.test(word));
+  const variables = words.flatMap((word) => {
+    const [, name, value] = VARIABLE.exec(word) ?? [];
+    return name === undefined ? [] : [[name, value] as const];
+  });
+  Object.assign(process.env, Object.fromEntries(variables));
   const exitCode = await main(argv);
+  for (const [name] of variables) delete process.env[name];
   if (exitCode !== 0) throw new Error(`coffer ${argv.join(' ')}: exit code ${exitCode}`);
 }
 const script = scripts.get(part);

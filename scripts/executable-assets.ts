@@ -26,6 +26,9 @@ const CACHED = ['everyday', 'files', 'help', 'keyring', 'more', 'yaml'].map((nam
 const OF_VERIFY = 'coffer.cjs.verify.cache';
 const OF_SECRETS = 'coffer.cjs.secrets.cache';
 
+/** Repository with a keyring. */
+const REPOSITORY = 'repository';
+
 /** Fixed seed; with others, V8 would lay out the same tables differently in each run. */
 const SAME_EVERY_TIME = '--random-seed=1';
 
@@ -83,11 +86,14 @@ export function assetsWithCaches(root: string, directory: string, licenseOfNode:
   cache('coffer-yaml.cjs', [['secrets', 'encrypt', file, '--key', 'aead']]);
   const verify = verification(directory, coffer);
   // Without what this machine then remembers of a keyring, which makes other commands look for one.
-  environment['XDG_STATE_HOME'] = join(directory, 'state');
-  environment['COFFER_IDENTITY_FILE'] = join(directory, 'identity');
-  cache('coffer-keyring.cjs', [valuesOfKeyring(directory, environment, coffer)]);
-  delete environment['XDG_STATE_HOME'];
-  delete environment['COFFER_IDENTITY_FILE'];
+  const ofKeyring = {
+    XDG_STATE_HOME: join(directory, 'state'),
+    COFFER_IDENTITY_FILE: join(directory, 'identity'),
+  };
+  Object.assign(environment, ofKeyring);
+  const values = valuesOfKeyring(directory, environment, coffer);
+  cache('coffer-keyring.cjs', [values]);
+  for (const name of Object.keys(ofKeyring)) delete environment[name];
   cache('coffer.cjs', [verify], OF_VERIFY);
   cache('coffer-files.cjs', [verify]);
   const caches = [FIRST, ...CACHED.map((part) => `${part}.cache`), OF_VERIFY];
@@ -100,8 +106,14 @@ export function assetsWithCaches(root: string, directory: string, licenseOfNode:
   coffer('--quiet', 'secrets', 'encrypt', variables, '--key', 'aead');
   coffer('--quiet', 'unlock');
   delete environment['COFFER_MASTER_KEY'];
+  execFileSync(process.execPath, [join(root, 'bin/coffer'), '--quiet', 'team', 'unlock'], {
+    cwd: join(directory, REPOSITORY),
+    env: { ...environment, ...ofKeyring },
+    stdio: ['ignore', 'ignore', 'inherit'],
+  });
+  const settings = Object.entries(ofKeyring).map(([name, value]) => `${name}=${value}`);
   try {
-    cache('coffer.cjs', commandsOfSecrets(variables), OF_SECRETS);
+    cache('coffer.cjs', [...commandsOfSecrets(variables), [...settings, ...values]], OF_SECRETS);
   } finally {
     coffer('--quiet', 'lock');
   }
@@ -124,12 +136,13 @@ function valuesOfKeyring(
   environment: NodeJS.ProcessEnv,
   coffer: (...words: readonly string[]) => string,
 ): readonly string[] {
-  const [repository, identity] = [join(directory, 'repository'), join(directory, 'identity')];
+  const [repository, identity] = [join(directory, REPOSITORY), join(directory, 'identity')];
   const file = join(repository, 'app.env');
   execFileSync('git', ['init', '-q', repository], { env: environment });
   const secret = printBech32(x25519Kem.identityPrefix, Buffer.alloc(SECRET_BYTES, 7)).toUpperCase();
   writeFileSync(identity, `${secret}\n`, { mode: 0o600 });
   writeFileSync(file, 'PASSWORD=hunter2\nexport NAME="two words"\n');
+  writeFileSync(join(repository, '.coffer.yaml'), 'rules: [{ files: "*.env", key: app }]\n');
   coffer('--quiet', 'team', 'init', repository, '--name', 'packer', '--key', 'app');
   coffer('--quiet', 'secrets', 'encrypt', file, '--key', 'app');
   return ['exec', '--file', file, '--', 'true'];

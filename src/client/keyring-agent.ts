@@ -28,6 +28,8 @@ export async function connectToKeyringAgent(path: string): Promise<KeyringConnec
   const within = <T>(answer: Promise<T>): Promise<T> => inTime(AT_ONCE_MS, answer, close);
   return {
     open: (value) => within(calls.open(value)),
+    read: (reading) => within(calls.read(reading)),
+    areLastRules: (rules) => within(calls.areLastRules(rules)),
     seal: (values) => within(calls.seal(values)),
     cards: () => within(calls.cards()),
     status: () => within(calls.status()),

@@ -10,7 +10,7 @@ import { isLong } from '../long.ts';
 import { FAKE_IDENTITY, FAKE_RECIPIENT, makeFakePlugin } from '../plugins/fake-plugin.ts';
 import { agentsOf, isGone, kill, WITHIN } from './agent-target.ts';
 import type { Place } from './harness.ts';
-import { People, pull, push } from './team-people.ts';
+import { fact, People, pull, push } from './team-people.ts';
 import { canUseTerminals, onTerminal } from './terminal.ts';
 
 /** Bob, who has no store, is in with a key of a plugin, and may have an agent. */
@@ -105,6 +105,53 @@ describe('the agent of a keyring', () => {
     expect(await value(bobs)).toBe('s3cret');
     expect(openings()).toBe(1);
     await bobs.ok('lock');
+  });
+
+  it('has commands that read name what they name without it, whatever changed since it was started', async () => {
+    const { alice, bob, at, bobs } = await withAgent();
+    const file = join(bob.home, 'identity');
+    writeFileSync(file, `${FAKE_IDENTITY}\n`, { mode: 0o600 });
+    const reading = bobs.with({ COFFER_IDENTITY: undefined, COFFER_IDENTITY_FILE: file });
+    const exec = async (): Promise<string> => {
+      const { exitCode, stdout, stderr } = await reading.spawned.run('exec -f app.env -- printenv DB');
+      return `${exitCode} ${stdout}${stderr}`;
+    };
+    const shared = (): void => {
+      push(alice);
+      pull(bob);
+    };
+    await at.ok(['team', 'add', '-q', 'erin', recipientOfIdentity(freshIdentity(systemRandom))]);
+    shared();
+    await reading.ok('team unlock -q');
+    expect(await exec()).toBe('0 s3cret\n');
+    // Rules that encrypt less.
+    const rules = readFileSync(alice.place.file('.coffer.yaml'), 'utf8');
+    writeFileSync(alice.place.file('.coffer.yaml'), `${rules}    except: DB\n`);
+    shared();
+    expect(await exec()).toMatch(/^1 coffer: .coffer.yaml may encrypt less/);
+    writeFileSync(alice.place.file('.coffer.yaml'), rules);
+    shared();
+    expect(await exec()).toBe('0 s3cret\n');
+    // A card that nobody has signed.
+    const card = readFileSync(fact(bob, 'members/erin.'), 'utf8');
+    writeFileSync(fact(bob, 'members/erin.'), card.replace(/(signature .{80})./, '$1_'));
+    expect(await exec()).toMatch(/^0 s3cret\n.*members\/erin.*ignored/);
+    writeFileSync(fact(bob, 'members/erin.'), card);
+    // A value of somebody who left, moved to where new ones are.
+    const older = readFileSync(alice.place.file('app.env'));
+    await at.ok('team remove -q erin --yes');
+    writeFileSync(alice.place.file('app.env'), older);
+    shared();
+    expect(await exec()).toMatch(/^4 .*removed members \(erin\) had/s);
+    expect(await exec()).toMatch(/^4 .*removed members \(erin\) had/s);
+    await at.ok(['secrets', 'set', '-q', 'app.env', 'DB', 'newer']);
+    shared();
+    expect(await exec()).toContain('newer');
+    // His own removal.
+    await at.ok('team remove -q bob --yes');
+    shared();
+    expect(await exec()).toMatch(/^4 .*none of your keys/s);
+    await reading.ok('lock');
   });
 
   it.runIf(isLong)('ends when its time is up, and with a signal', async () => {

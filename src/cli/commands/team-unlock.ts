@@ -5,6 +5,7 @@ import { timeOptions, timesOf } from '../agent/times.ts';
 import type { Command } from '../command.ts';
 import { DONE } from '../exit-codes.ts';
 import { keyringAgentDirectory } from '../secrets/agent-directory.ts';
+import { AgentJudge } from '../team/agent-judge.ts';
 import { keepKeyring, keyringToldBy } from '../team/keeping.ts';
 import { openKeyring } from '../team/keyring.ts';
 import { identityIn, identityOption, keyringHere } from './team.ts';
@@ -45,7 +46,7 @@ export const inBackground: Command = {
       const handed = keyringToldBy(streams.in.readAll(MOST_START_BYTES));
       const directory = keyringAgentDirectory(environment, handed.store);
       if (directory === undefined) throw denied('cannot run an agent here');
-      await runKeyringAgent(directory, handed, (agent) => {
+      await runKeyringAgent(directory, { handed, judge: new AgentJudge(handed) }, (agent) => {
         for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const)
           process.on(signal, () => void agent.lock());
         say({ listens: true });

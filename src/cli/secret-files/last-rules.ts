@@ -45,7 +45,7 @@ export async function requireLastRules(session: Session, rulebook: Rulebook, rea
   const directory = dirname(resolve(read.path));
   const now = rulebook.sourceOf(directory);
   const last = lastRulesOf(memory, directory);
-  if (now !== undefined && last?.directory === now.directory && last.bytes.equals(now.bytes)) return;
+  if (isSame(last, now)) return;
   if (last !== undefined) {
     const rules = (await rulebook.rulesOf(directory))?.rules;
     const change = lastChangeIn(now?.directory ?? last.directory);
@@ -62,6 +62,15 @@ export async function requireLastRules(session: Session, rulebook: Rulebook, rea
   }
   if (now !== undefined) memory.setRulesAt(markOf(now.directory), now.bytes);
 }
+
+const isSame = (last: LastRules | undefined, now: LastRules | undefined): boolean =>
+  last === undefined || now === undefined
+    ? last === now
+    : last.directory === now.directory && last.bytes.equals(now.bytes);
+
+/** Whether rules are those that were used last for files of a directory. */
+export const areLastRules = (memory: TeamMemory, directory: string, now: LastRules | undefined): boolean =>
+  isSame(lastRulesOf(memory, directory), now);
 
 const markOf = (directory: string): string => placeIn(directory).mark;
 

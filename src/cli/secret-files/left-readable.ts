@@ -77,6 +77,9 @@ function lessIn(
  */
 export async function requireRules(session: Session, rulebook: Rulebook, read: RuledPath): Promise<void> {
   if (!(await hasKeyring(session, read.path))) return;
+  const rules = rulebook.sourceOf(dirname(resolve(read.path)));
+  const { agentKnowsRules } = await import('../team/agent-reading.ts');
+  if (await agentKnowsRules(session, read.path, rules)) return;
   const { requireLastRules } = await import('./last-rules.ts');
   await requireLastRules(session, rulebook, read);
 }

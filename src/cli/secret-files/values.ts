@@ -9,7 +9,7 @@ import type { KeyReference } from '../../transit/envelope/ports.ts';
 import { inBoundedCalls, MOST_ITEMS, MOST_SIZE, warnOnce } from '../files/bounded-calls.ts';
 import type { Session } from '../session.ts';
 import type { FoundValue, OpenValue, ValueResult } from '../team/found-values.ts';
-import { teamKeysFor } from '../team/nearest.ts';
+import { mayBeOfKeyring, teamKeysFor } from '../team/nearest.ts';
 import type { Adoption, CountedVersions, TeamKeys } from '../team/team-keys.ts';
 
 /** Maximum number of failed values whose cause is examined. */
@@ -88,6 +88,8 @@ export async function openValues(
   values: readonly FoundValue[],
   which?: CountedVersions,
 ): Promise<readonly ValueResult<string>[]> {
+  const read = await readByAgent(session, values, which);
+  if (read !== undefined) return read;
   return withTheirKeys(
     session,
     values,
@@ -97,6 +99,18 @@ export async function openValues(
       return explained(session, some, results);
     },
   );
+}
+
+/** Decrypts values by the agent of a keyring. The code for it is loaded only if the values may be those of a keyring. */
+async function readByAgent(
+  session: Session,
+  values: readonly FoundValue[],
+  which: CountedVersions = 'believed',
+): Promise<readonly string[] | undefined> {
+  const [first] = values;
+  if (first === undefined || which !== 'believed' || !mayBeOfKeyring(session, first.path)) return undefined;
+  const { openedByAgent } = await import('../team/agent-reading.ts');
+  return openedByAgent(session, values);
 }
 
 /**

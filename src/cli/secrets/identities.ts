@@ -1,6 +1,5 @@
 import { createPublicKey, type KeyObject } from 'node:crypto';
 import { existsSync, readFileSync } from 'node:fs';
-import { isAbsolute, join } from 'node:path';
 import { asCofferError, invalid } from '../../ground/errors.ts';
 import { sshBlob } from '../../signatures/ssh-key.ts';
 import { unspelled } from '../../team/names.ts';
@@ -10,8 +9,8 @@ import { pluginIdentity, pluginOfIdentity } from '../../transit/envelope/age/plu
 import { ageIdentity, isOwnRecipient, recipientOfIdentity } from '../../transit/envelope/age/recipients.ts';
 import { sshIdentity } from '../../transit/envelope/age/ssh.ts';
 import { inputText } from '../files/input.ts';
-import { type Environment, variable } from '../given.ts';
 import type { Session } from '../session.ts';
+import { usualPlaces } from './identity-places.ts';
 import type { NamedIdentities } from './named-identities.ts';
 import { pluginHost } from './plugins.ts';
 import { readKeyFile } from './secret-sources.ts';
@@ -74,24 +73,6 @@ function atLeastIn(text: string): string | undefined {
   throw invalid('the line "# at least:" of this identity has no ID', {
     hint: 'copy the complete identity again',
   });
-}
-
-function usualPlaces(environment: Environment): readonly string[] {
-  const home = variable(environment, 'HOME') ?? variable(environment, 'USERPROFILE');
-  const below = (name: string, ...otherwise: readonly string[]): string | undefined => {
-    const base = variable(environment, name);
-    if (base !== undefined && isAbsolute(base)) return base;
-    return home === undefined ? undefined : join(home, ...otherwise);
-  };
-  const config = below('XDG_CONFIG_HOME', '.config');
-  const sops = variable(environment, 'SOPS_AGE_KEY_FILE');
-  return [
-    config && join(config, 'coffer', 'identity'),
-    home && join(home, '.ssh', 'id_ed25519'),
-    home && join(home, '.ssh', 'id_rsa'),
-    sops,
-    config && join(config, 'sops', 'age', 'keys.txt'),
-  ].flatMap((path) => (path === undefined || path === '' ? [] : [path]));
 }
 
 /**

@@ -11,6 +11,7 @@ import { DEFAULT_TIMES, untilText } from '../agent/times.ts';
 import { keyringAgentDirectories, keyringAgentDirectory } from '../secrets/agent-directory.ts';
 import type { Session } from '../session.ts';
 import { durationText } from '../terminal/duration.ts';
+import { agentFailure } from './agent-reading.ts';
 import type { TeamKeyring } from './keyring.ts';
 
 /*
@@ -42,6 +43,8 @@ export async function findKeyringAgent(
 ): Promise<KeyringConnection | undefined> {
   if (identities.atLeast !== undefined) return undefined;
   try {
+    const failure = agentFailure(session, state.store);
+    if (failure !== undefined) throw failure;
     const connection = await connectTo(directory);
     if (connection === undefined) return undefined;
     const opened = new Set(await connection.cards());
@@ -95,7 +98,7 @@ async function openedOf({ state, roots, identities }: TeamKeyring) {
   const usable: string[] = [];
   for (const { id } of state.believed)
     if ((await roots.open(id)) !== undefined && (await roots.isSighted(id))) usable.push(id);
-  return { store: state.store, cards: [...own], usable };
+  return { store: state.store, cards: [...own], usable, identities: identities.stamp ?? null };
 }
 
 /**

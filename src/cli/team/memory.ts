@@ -5,7 +5,8 @@ import { move } from '../../ground/directories.ts';
 import { asCofferError } from '../../ground/errors.ts';
 import { ID } from '../../team/names.ts';
 import type { Environment } from '../given.ts';
-import { makeOwnDirectory, stateDirectory } from '../state-directory.ts';
+import { makeOwnDirectory } from '../state-directory.ts';
+import { memoryDirectory } from './memory-directory.ts';
 
 /*
  * State of keyrings on this machine, in the user's state directory and never in a repository: the keyring of each
@@ -37,10 +38,10 @@ export class TeamMemory {
   /**
    * Creates the memory.
    * @param environment environment variables, which may name the state directory; COFFER_STATE=none stores nothing
+   * @param directory its directory, if another process tells it
    */
-  constructor(environment: Environment) {
-    const base = environment['COFFER_STATE'] === 'none' ? undefined : stateDirectory(environment);
-    this.#directory = base === undefined ? undefined : join(base, 'team');
+  constructor(environment: Environment, directory = memoryDirectory(environment)) {
+    this.#directory = directory;
   }
 
   get isKept(): boolean {

@@ -46,6 +46,10 @@ function mayHaveKeyring(session: Session, directory: string): boolean {
   return isBelowKeyring(directory);
 }
 
+/** Whether the values of a file may belong to a keyring; false is certain. */
+export const mayBeOfKeyring = (session: Session, path: string | undefined): boolean =>
+  mayHaveKeyring(session, path === undefined ? process.cwd() : dirname(resolve(path)));
+
 /** Whether the values of a file belong to a keyring, or did: an attacker who can push can remove it. */
 export async function hasKeyring(session: Session, path: string): Promise<boolean> {
   const directory = dirname(resolve(path));

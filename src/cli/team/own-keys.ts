@@ -2,6 +2,7 @@ import { denied } from '../../ground/errors.ts';
 import type { CardFact } from '../../team/fact.ts';
 import { cardsFor } from '../../team/own-key.ts';
 import { findIdentities, type Identities, type PersonalKey } from '../secrets/identities.ts';
+import { identityStamp } from '../secrets/identity-places.ts';
 import { namedIdentities } from '../secrets/named-identities.ts';
 import type { Session } from '../session.ts';
 
@@ -9,6 +10,8 @@ import type { Session } from '../session.ts';
 export interface KeyringIdentities extends Identities {
   /** Whether the person was asked for something by now: a passphrase, or whatever a plugin may ask for. */
   wasAsked(): boolean;
+  /** State of the files that they were found in; undefined for those of a pipeline, or without files. */
+  readonly stamp: string | undefined;
 }
 
 /**
@@ -40,6 +43,8 @@ async function find(session: Session, path: string | undefined): Promise<Keyring
       return prompts.secret(question);
     },
   });
+  // Taken before the files are read: a change meanwhile makes it another one.
+  const stamp = identityStamp(session.environment, path);
   const { keys, atLeast } = await findIdentities(noting, namedIdentities(session.environment, path));
   const noted = keys.map((key) => ({
     ...key,
@@ -49,7 +54,7 @@ async function find(session: Session, path: string | undefined): Promise<Keyring
       return key.identity();
     },
   }));
-  return { keys: noted, atLeast, wasAsked: () => asked };
+  return { keys: noted, atLeast, wasAsked: () => asked, stamp: atLeast === undefined ? stamp : undefined };
 }
 
 /** Returns the cards of this person, first those that can sign; none if they cannot be told. */

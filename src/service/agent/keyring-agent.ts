@@ -1,3 +1,4 @@
+import { isUtf8 } from 'node:buffer';
 import { wipe } from '../../ground/bytes.ts';
 import { sealed } from '../../ground/errors.ts';
 import { systemRandom } from '../../ground/random.ts';
@@ -5,7 +6,18 @@ import { openWithAny, sealValue } from '../../team/cipher.ts';
 import type { VersionOfKey } from '../../team/fact.ts';
 import { openMaterial } from '../../team/roots.ts';
 import type { AgentStatus } from './calls.ts';
-import type { HandedKeyring, KeyringCalls, SentOpening, ValuesToSeal, ValueToOpen } from './keyring-calls.ts';
+import type {
+  HandedKeyring,
+  JudgedForAgent,
+  KeyringCalls,
+  KeyringJudge,
+  KeyringReading,
+  RulesInUse,
+  SentOpening,
+  ValuesToSeal,
+  ValueToOpen,
+  ValueToRead,
+} from './keyring-calls.ts';
 import { Lifetime } from './lifetime.ts';
 import { Watchdog } from './watchdog.ts';
 
@@ -14,6 +26,7 @@ const MOST_MATERIALS = 1000;
 
 interface KeyringAgentOptions {
   readonly handed: HandedKeyring;
+  readonly judge: KeyringJudge;
   /** Whether its socket still exists. */
   readonly isReachable: () => boolean;
 }
@@ -25,6 +38,7 @@ interface KeyringAgentOptions {
  */
 export class KeyringAgent implements KeyringCalls {
   readonly #handed: HandedKeyring;
+  readonly #judge: KeyringJudge;
   readonly #isReachable: () => boolean;
   readonly #locked = Promise.withResolvers<void>();
   readonly #lifetime: Lifetime;
@@ -35,8 +49,9 @@ export class KeyringAgent implements KeyringCalls {
   #uses = 0;
   #isOver = false;
 
-  constructor({ handed, isReachable }: KeyringAgentOptions) {
+  constructor({ handed, judge, isReachable }: KeyringAgentOptions) {
     this.#handed = handed;
+    this.#judge = judge;
     this.#isReachable = isReachable;
     this.#lifetime = new Lifetime(handed);
     this.#wait();
@@ -64,6 +79,38 @@ export class KeyringAgent implements KeyringCalls {
         bytes: bytes.toString('base64'),
       })),
     };
+  }
+
+  async read(reading: KeyringReading): Promise<readonly string[] | null> {
+    this.#use();
+    const versionsFor = this.#judge.versionsFor(reading);
+    if (versionsFor === undefined) return null;
+    const texts: string[] = [];
+    for (const value of reading.values) {
+      const text = await this.#read(versionsFor(value.key, value.version), value);
+      if (text === undefined) return null;
+      texts.push(text);
+    }
+    return texts;
+  }
+
+  /** Decrypts a value; undefined unless exactly one version opens it, and only members have that one. */
+  async #read(versions: readonly JudgedForAgent[], value: ValueToRead): Promise<string | undefined> {
+    const { known, opened } = await openWithAny(
+      versions,
+      async ({ version }) => this.#materialOf(version),
+      value,
+    );
+    const [only, ...others] = opened;
+    const isLacking = versions.some(({ isValid }, at) => isValid && !known.includes(at));
+    const isPlain = only?.version.isBelieved === true && others.length === 0 && !isLacking;
+    const text = isPlain && isUtf8(only.bytes) ? only.bytes.toString() : undefined;
+    wipe(...opened.map(({ bytes }) => bytes));
+    return text;
+  }
+
+  async areLastRules(rules: RulesInUse): Promise<boolean> {
+    return !this.#isOver && this.#judge.areLastRules(rules);
   }
 
   async seal({ version, values }: ValuesToSeal): Promise<readonly string[] | null> {

@@ -17,6 +17,64 @@ export interface HandedKeyring extends UnlockTimes {
   readonly roots: ReadonlyMap<string, Buffer>;
   /** Epochs with which values may be encrypted. */
   readonly usable: readonly string[];
+  /** State of the files in which the keys were found; null if it cannot be told whether they are still the same. */
+  readonly identities: string | null;
+}
+
+/** What a command is run with, which decides whether an agent may judge for it. */
+export interface Asking {
+  /** Version of Coffer. */
+  readonly version: string;
+  /** State of the files with the user's keys. */
+  readonly identities: string;
+  /** Directory of this machine's memory of keyrings, and which one it is there. */
+  readonly memory: { readonly path: string; readonly file: string };
+}
+
+/** Values of files in one directory, with the keyring as the command sees it. */
+export interface KeyringReading extends Asking {
+  /** Absolute path of the directory of the files. */
+  readonly directory: string;
+  /** Nearest keyring above it, and its listing. */
+  readonly keyring: { readonly path: string; readonly listing: string };
+  readonly values: readonly ValueToRead[];
+}
+
+/** Value to decrypt, as it stands in a file. */
+export interface ValueToRead {
+  readonly key: string;
+  readonly version: number;
+  readonly name: string;
+  readonly payload: string;
+}
+
+/** Rules that are about to be used for files of a directory. */
+export interface RulesInUse extends Asking {
+  /** Absolute path of the directory of the files. */
+  readonly directory: string;
+  /** Directory that has the rules, and their text in base64; null if there are none. */
+  readonly rules: { readonly directory: string; readonly bytes: string } | null;
+}
+
+/** Version of a key, with what was judged about it. */
+export interface JudgedForAgent {
+  readonly version: VersionOfKey;
+  readonly isValid: boolean;
+  readonly isBelieved: boolean;
+}
+
+/** Judges for commands of this user, as they would themselves. */
+export interface KeyringJudge {
+  /**
+   * Judges the keyring in its present state.
+   * @returns the versions of a key by name and number; undefined if the command has to judge by itself: because it sees
+   * other files, or because there is something to tell its user
+   */
+  versionsFor(
+    reading: KeyringReading,
+  ): ((key: string, number: number) => readonly JudgedForAgent[]) | undefined;
+  /** Whether rules are those that were used last. */
+  areLastRules(rules: RulesInUse): boolean;
 }
 
 /** Value to decrypt with any of several versions of its key. */
@@ -45,6 +103,13 @@ export interface ValuesToSeal {
 export interface KeyringCalls {
   /** Decrypts values. */
   open(values: readonly ValueToOpen[]): Promise<readonly SentOpening[]>;
+  /**
+   * Judges the keyring and decrypts values with versions that only members have.
+   * @returns texts; null if the command has to do it by itself
+   */
+  read(reading: KeyringReading): Promise<readonly string[] | null>;
+  /** Whether rules are those that were used last, so that there is nothing to ask. Does not count as a use. */
+  areLastRules(rules: RulesInUse): Promise<boolean>;
   /** Encrypts values; null if it has no root key that may be used for this version. */
   seal(values: ValuesToSeal): Promise<readonly string[] | null>;
   /** IDs of the cards whose keys opened the keyring. */
@@ -57,6 +122,8 @@ export interface KeyringCalls {
 
 export const KEYRING_CALLS: CallNames<KeyringCalls> = {
   open: true,
+  read: true,
+  areLastRules: true,
   seal: true,
   cards: true,
   lock: true,

@@ -8,12 +8,18 @@ import { makeWay } from '../socket-file.ts';
 import { portOver } from './calls.ts';
 import type { AgentDirectory } from './directory.ts';
 import { KeyringAgent } from './keyring-agent.ts';
-import { type HandedKeyring, KEYRING_CALLS, type KeyringCalls } from './keyring-calls.ts';
+import { type HandedKeyring, KEYRING_CALLS, type KeyringCalls, type KeyringJudge } from './keyring-calls.ts';
 
 /** An agent that was just told to exit still holds the lock for a moment; in milliseconds. */
 const LOCK_WAIT_MS = 5000;
 /** Maximum number of connections, more than one user's programs have. */
 const MOST_CONNECTIONS = 512;
+
+/** Keyring that an agent keeps open, and what judges it for commands. */
+interface KeptKeyring {
+  readonly handed: HandedKeyring;
+  readonly judge: KeyringJudge;
+}
 
 /**
  * Runs the agent of a keyring until it has locked.
@@ -23,7 +29,7 @@ const MOST_CONNECTIONS = 512;
  */
 export async function runKeyringAgent(
   directory: AgentDirectory,
-  handed: HandedKeyring,
+  kept: KeptKeyring,
   ready: (agent: KeyringAgent) => void,
 ): Promise<void> {
   directory.make();
@@ -31,7 +37,7 @@ export async function runKeyringAgent(
   try {
     await FileLock.holdOnce(directory.lock, LOCK_WAIT_MS, async () => {
       isMine = true;
-      await serve(directory, handed, ready);
+      await serve(directory, kept, ready);
     });
   } catch (error) {
     if (isMine || asCofferError(error)?.kind !== 'unavailable') throw error;
@@ -41,7 +47,7 @@ export async function runKeyringAgent(
 
 async function serve(
   { socket: path }: AgentDirectory,
-  handed: HandedKeyring,
+  { handed, judge }: KeptKeyring,
   ready: (agent: KeyringAgent) => void,
 ): Promise<void> {
   await makeWay(path);
@@ -49,6 +55,7 @@ async function serve(
   const inodeNow = (): number | undefined => lstatSync(path, { throwIfNoEntry: false })?.ino;
   const agent = new KeyringAgent({
     handed,
+    judge,
     isReachable: () => inode === undefined || inodeNow() === inode,
   });
   const server = createServer((socket) => {

@@ -1,0 +1,60 @@
+import { type Stats, statSync } from 'node:fs';
+import { isAbsolute, join, resolve } from 'node:path';
+import { type Environment, variable } from '../given.ts';
+import { namedIdentities } from './named-identities.ts';
+
+/** Files in which a person's private keys are looked for. */
+
+/**
+ * Returns the places of private keys of someone who names none: Coffer's own directory, and those of ssh and sops.
+ * @throws `invalid` if a variable is not UTF-8
+ */
+export function usualPlaces(environment: Environment): readonly string[] {
+  const home = variable(environment, 'HOME') ?? variable(environment, 'USERPROFILE');
+  const below = (name: string, ...otherwise: readonly string[]): string | undefined => {
+    const base = variable(environment, name);
+    if (base !== undefined && isAbsolute(base)) return base;
+    return home === undefined ? undefined : join(home, ...otherwise);
+  };
+  const config = below('XDG_CONFIG_HOME', '.config');
+  const sops = variable(environment, 'SOPS_AGE_KEY_FILE');
+  return [
+    config && join(config, 'coffer', 'identity'),
+    home && join(home, '.ssh', 'id_ed25519'),
+    home && join(home, '.ssh', 'id_rsa'),
+    sops,
+    config && join(config, 'sops', 'age', 'keys.txt'),
+  ].flatMap((path) => (path === undefined || path === '' ? [] : [path]));
+}
+
+/**
+ * Returns what tells whether the files with a person's keys are the same as before, without reading them. Who can change
+ * them unnoticed is that person.
+ * @param path file of `--identity`
+ * @returns undefined if the keys are in the environment or come through a pipe
+ */
+export function identityStamp(environment: Environment, path?: string): string | undefined {
+  const named = namedIdentities(environment, path);
+  if (named.text !== undefined) return undefined;
+  const files =
+    named.path === undefined
+      ? usualPlaces(environment).flatMap((place) => [place, `${place}.pub`])
+      : [named.path];
+  const lines: string[] = [];
+  for (const file of files) {
+    const found = statOf(file);
+    if (found?.isFile() === false) return undefined;
+    const { dev, ino, size, ctimeMs } = found ?? { dev: 0, ino: 0, size: 0, ctimeMs: 0 };
+    lines.push(`${resolve(file)}\0${dev} ${ino} ${size} ${ctimeMs}`);
+  }
+  return lines.join('\n');
+}
+
+function statOf(file: string): Stats | undefined {
+  try {
+    return statSync(file, { throwIfNoEntry: false });
+  } catch {
+    // In a directory that this user cannot enter.
+    return undefined;
+  }
+}

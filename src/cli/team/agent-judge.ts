@@ -1,0 +1,112 @@
+import { asCofferError } from '../../ground/errors.ts';
+import { version } from '../../ground/version.ts';
+import type {
+  Asking,
+  HandedKeyring,
+  JudgedForAgent,
+  KeyringJudge,
+  KeyringReading,
+  RulesInUse,
+} from '../../service/agent/keyring-calls.ts';
+import { takesOut } from '../../team/fact.ts';
+import { loadFacts } from '../../team/files.ts';
+import { type Judgement, judge } from '../../team/judge/judge.ts';
+import { listingOf } from '../../team/listing.ts';
+import { signatureCheck } from '../../team/signing.ts';
+import { areLastRules } from '../secret-files/last-rules.ts';
+import { isSettled } from './judged-cache.ts';
+import { TeamMemory } from './memory.ts';
+import { fileOf } from './memory-directory.ts';
+import { type KeyringPlace, keyringAbove } from './place.ts';
+
+/** State that was judged: what it was judged from, and the result. */
+interface JudgedState {
+  readonly from: string;
+  readonly state: Judgement;
+}
+
+/**
+ * Judges a keyring in its agent, for commands that read values. It reads the files, this machine's memory and the place
+ * of the keyring anew for each of them, and answers only if the command sees the same ones and would have nothing to
+ * tell its user: whatever is unusual, the command judges by itself.
+ * @see docs/decisions/0315
+ */
+export class AgentJudge implements KeyringJudge {
+  readonly #handed: Pick<HandedKeyring, 'store' | 'cards' | 'identities'>;
+  /** Last judgement by directory of a keyring: clones are few. */
+  readonly #judged = new Map<string, JudgedState>();
+
+  constructor(handed: Pick<HandedKeyring, 'store' | 'cards' | 'identities'>) {
+    this.#handed = handed;
+  }
+
+  versionsFor(
+    reading: KeyringReading,
+  ): ((key: string, number: number) => readonly JudgedForAgent[]) | undefined {
+    if (!this.#isKnown(reading)) return undefined;
+    const { store, cards } = this.#handed;
+    const memory = memoryOf(reading);
+    const place = keyringAbove(reading.directory, (mark) => memory.keyringAt(mark) !== undefined);
+    if (place?.directory !== reading.keyring.path || memory.keyringAt(place.mark) !== store) return undefined;
+    const { seen } = memory.of(store);
+    const state = this.#stateOf(place, reading.keyring.listing, { memory, seen });
+    if (state === undefined || !isPlain(state, seen)) return undefined;
+    if (!state.cards.some(({ id }) => cards.includes(id))) return undefined;
+    return (key, number) =>
+      (state.versions.get(key) ?? [])
+        .filter(({ fact }) => fact.version.number === number)
+        .map(({ fact, isValid, isBelieved }) => ({ version: fact.version, isValid, isBelieved }));
+  }
+
+  areLastRules(asked: RulesInUse): boolean {
+    const { directory, rules } = asked;
+    if (!this.#isKnown(asked)) return false;
+    const now = rules === null ? undefined : { ...rules, bytes: Buffer.from(rules.bytes, 'base64') };
+    return areLastRules(memoryOf(asked), directory, now);
+  }
+
+  /** Whether a command has the same code, keys and memory as this agent. */
+  #isKnown({ version: theirs, identities, memory: { path, file } }: Asking): boolean {
+    return theirs === version && identities === this.#handed.identities && file === fileOf(path);
+  }
+
+  /** Judges the files of a keyring; undefined if they are not those that the command sees. */
+  #stateOf(
+    { directory }: KeyringPlace,
+    listed: string,
+    { memory, seen }: { readonly memory: TeamMemory; readonly seen: readonly string[] },
+  ): Judgement | undefined {
+    const listing = listingOf(directory);
+    if (listing?.text !== listed) return undefined;
+    const from = `${seen.join(' ')}\n${listing.text}`;
+    const known = this.#judged.get(directory);
+    if (known?.from === from) return known.state;
+    const { store } = this.#handed;
+    const facts = factsIn(directory);
+    // A file that was changed while all were read would be judged as one that nobody has listed.
+    if (facts?.get(store)?.kind !== 'store' || listingOf(directory)?.text !== listed) return undefined;
+    const state = judge(facts, store, signatureCheck(memory.verified(store)), seen);
+    if (isSettled(listing)) this.#judged.set(directory, { from, state });
+    else this.#judged.delete(directory);
+    return state;
+  }
+}
+
+const memoryOf = ({ memory }: Asking): TeamMemory => new TeamMemory({}, memory.path);
+
+function factsIn(directory: string): ReturnType<typeof loadFacts>['facts'] | undefined {
+  try {
+    return loadFacts(directory).facts;
+  } catch (error) {
+    if (asCofferError(error) === undefined) throw error;
+    return undefined;
+  }
+}
+
+/** Whether a command that reads has nothing to say about a state, to refuse in it, or to learn from it. */
+const isPlain = (
+  { refused, undone, caught, quarrels, holes, unseen, line, valid }: Judgement,
+  seen: readonly string[],
+): boolean =>
+  refused.size + undone.length + caught.length + quarrels.length + holes.length + unseen.length === 0 &&
+  !line.some((fact) => takesOut(fact) && valid.has(fact.id) && !seen.includes(fact.id));

@@ -1,0 +1,25 @@
+import { statSync } from 'node:fs';
+import { join } from 'node:path';
+import type { Environment } from '../given.ts';
+import { stateDirectory } from '../state-directory.ts';
+
+/**
+ * Returns the directory of this machine's memory of keyrings; undefined if nothing is stored. Apart from the memory, for
+ * commands that ask an agent which reads it.
+ */
+export function memoryDirectory(environment: Environment): string | undefined {
+  const base = environment['COFFER_STATE'] === 'none' ? undefined : stateDirectory(environment);
+  return base === undefined ? undefined : join(base, 'team');
+}
+
+/**
+ * Returns which file a path leads to here: the same path may be another directory in a container.
+ */
+export function fileOf(path: string): string | undefined {
+  try {
+    const { dev, ino } = statSync(path);
+    return `${dev} ${ino}`;
+  } catch {
+    return undefined;
+  }
+}
