@@ -18,5 +18,9 @@ while IFS= read -r name; do
   options+=(--only "$name")
 done <<<"$names"
 
+# Only the command itself has the key of a keyring: what it starts finds neither variable.
+[ -z "$INPUT_IDENTITY" ] || export COFFER_IDENTITY=$INPUT_IDENTITY
+unset INPUT_IDENTITY
+
 # What a step before has left in a variable must not pass for the value of the file.
 coffer --quiet exec --overwrite --mask github "${options[@]}" -- bash "$here/hand-over.sh"

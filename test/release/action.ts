@@ -211,6 +211,27 @@ export const checks: Checks = {
     }
     ok(!log.includes('not-for-this-job'));
   },
+  'the action opens values of a keyring with the identity of the pipeline, which later steps and the log do not get':
+    async (bench) => {
+      const { use, written } = await job(bench);
+      const coffer = join(root, 'bin/coffer');
+      const repository = join(bench.directory, 'repository');
+      const home = join(bench.directory, 'alice');
+      mkdirSync(join(home, '.ssh'), { recursive: true });
+      await bench.run('git', ['init', '-q', repository]);
+      await bench.run('ssh-keygen', ['-q', '-t', 'ed25519', '-N', '', '-f', join(home, '.ssh/id_ed25519')]);
+      const alice = { HOME: home, USER: 'alice' };
+      const typed = (line: string): Promise<string> =>
+        bench.run('sh', ['-ec', `cd ${repository} && ${line.replaceAll('coffer', coffer)}`], alice);
+      await typed('coffer team init -q && printf "PASSWORD=correct-horse\\n" > app.env');
+      await typed('coffer secrets encrypt -q app.env --key app');
+      const identity = await typed('coffer team add -q ci --new');
+      const file = join(repository, 'app.env');
+      const log = await use({ identity, files: file, variables: 'PASSWORD' });
+      deepEqual(written('GITHUB_ENV'), { PASSWORD: 'correct-horse' });
+      equal(log, '::add-mask::correct-horse\n');
+      await rejects(use({ files: file, variables: 'PASSWORD' }), /not trusted on this machine/);
+    },
   'the action says that a role wants an address': async (bench) => {
     const { use } = await job(bench);
     await rejects(use({ role: 'release' }), /::error::There is a "role", and no "address"/);
