@@ -1,7 +1,12 @@
 import { createPublicKey, type KeyObject } from 'node:crypto';
-import { asCofferError } from '../ground/errors.ts';
+import { asCofferError, unsupported } from '../ground/errors.ts';
 import { keyOfSshBlob, sshBlob } from '../signatures/ssh-key.ts';
-import { type PluginHost, pluginOfRecipient, pluginRecipient } from '../transit/envelope/age/plugin.ts';
+import {
+  type PluginHost,
+  pluginOfRecipient,
+  pluginRecipient,
+  STORE_PLUGIN,
+} from '../transit/envelope/age/plugin.ts';
 import {
   type AnyRecipient,
   ageRecipient,
@@ -106,6 +111,14 @@ export function recipientOf(text: string, host: PluginHost): AnyRecipient {
   const ssh = sshKeyOf(text);
   if (ssh !== undefined) return sshRecipient(ssh.key, ssh.blob);
   const plugin = isOwnRecipient(text) ? undefined : pluginOfRecipient(text);
+  if (plugin === STORE_PLUGIN) {
+    throw unsupported(
+      'age1coffer1… names a key of whichever store encrypts: another member would use their own',
+      {
+        hint: 'use the public key: coffer transit keys public KEY --format age',
+      },
+    );
+  }
   return plugin === undefined ? ageRecipient(text) : pluginRecipient(plugin, text, host);
 }
 

@@ -1,8 +1,9 @@
-import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { systemRandom } from '../../src/ground/random.ts';
 import { freshIdentity, recipientOfIdentity } from '../../src/transit/envelope/age/recipients.ts';
+import { builtCommand } from '../built.ts';
 import { isLong } from '../long.ts';
 import {
   FAKE_IDENTITY,
@@ -12,7 +13,7 @@ import {
   OTHER_FAKE_RECIPIENT,
 } from '../plugins/fake-plugin.ts';
 import { HYBRID_TAG_RECIPIENT, makeTagPlugin, TAG_IDENTITY, TAG_RECIPIENT } from '../plugins/tag-plugin.ts';
-import { emptyPlace, type Place, removePlace } from './harness.ts';
+import { emptyPlace, MASTER_KEY, type Place, removePlace } from './harness.ts';
 import { fact, People, type Person, pull, push, team } from './team-people.ts';
 
 /** Somebody with a directory of plugins, whose use is logged. */
@@ -182,6 +183,47 @@ describe('a key of an age plugin in a keyring', () => {
     const { stderr } = await at.run('team remove bob --yes');
     expect(stderr).toContain('mallory was added by carol');
     expect(existsSync(join(alice.home, 'log'))).toBe(false);
+  });
+});
+
+describe('a key of a store in a keyring', () => {
+  it('is there by its public key only, and is opened by the plugin through the agent of the store', async () => {
+    const { bob, at, letIn, share } = await founded();
+    const [bin, run, file] = ['bin', 'run', 'identity'].map((name) => join(bob.home, name)) as [
+      string,
+      string,
+      string,
+    ];
+    mkdirSync(bin);
+    mkdirSync(run, { mode: 0o700 });
+    symlinkSync(builtCommand(), join(bin, 'age-plugin-coffer'));
+    const bobs = bob.place.with({
+      PATH: [bin, process.env['PATH']].join(':'),
+      XDG_RUNTIME_DIR: run,
+      COFFER_STORE: join(bob.home, 'store'),
+      COFFER_IDENTITY_FILE: file,
+    });
+    const owner = bobs.with({ COFFER_MASTER_KEY: MASTER_KEY, COFFER_IDENTITY_FILE: undefined });
+    await owner.ok('init -q');
+    await owner.ok('transit keys create -q inbox --type x25519');
+    await owner.ok('unlock -q');
+    const offered = (await owner.json('agent offer inbox --age')) as {
+      readonly identity: string;
+      readonly recipient: string;
+    };
+    expect(await at.refused(['team', 'add', 'bob', offered.recipient], 2)).toContain(
+      'coffer transit keys public KEY --format age',
+    );
+    const recipient = (await owner.ok('transit keys public inbox --format age')).trim();
+    writeFileSync(file, `# public key: ${recipient}\n${offered.identity}\n`, { mode: 0o600 });
+    const trust = await letIn('bob', recipient);
+    share();
+    await bobs.ok(['team', 'trust', '-q', trust]);
+    expect(await value(bobs)).toBe('s3cret');
+    writeFileSync(file, `# public key: ${offered.recipient}\n${offered.identity}\n`);
+    expect((await bobs.run('team init folder')).stderr).toContain('names a key of whichever store encrypts');
+    expect(existsSync(bobs.file('folder/.coffer'))).toBe(false);
+    await owner.ok('lock');
   });
 });
 

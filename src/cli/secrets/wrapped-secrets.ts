@@ -6,6 +6,7 @@ import { MASTER_KEY_BYTES } from '../../store/master-key.ts';
 import type { WrappedSecret } from '../../store/slots/slot-kind.ts';
 import type { Stanza } from '../../transit/envelope/age/header.ts';
 import { decryptBytes, encryptBytes, stanzasOf } from '../../transit/envelope/age/in-memory.ts';
+import { STORE_PLUGIN } from '../../transit/envelope/age/plugin.ts';
 import type { AgeIdentity } from '../../transit/envelope/age/recipients.ts';
 import { isForSshKey } from '../../transit/envelope/age/ssh.ts';
 import type { Session } from '../session.ts';
@@ -48,7 +49,6 @@ function recipientsIn(session: Session, word: string): readonly NamedRecipient[]
   });
 }
 
-const OWN_PLUGIN_NAME = 'coffer';
 /** Our own plugin has to open a store itself, which may be this one. */
 const OWN_PLUGIN = /^(?:age1coffer1|age-plugin-coffer$)/;
 
@@ -83,7 +83,7 @@ export async function unwrapSecret(
     return false;
   };
   let failure: unknown;
-  const usable = keys.filter(({ plugin }) => plugin !== OWN_PLUGIN_NAME);
+  const usable = keys.filter(({ plugin }) => plugin !== STORE_PLUGIN);
   // A plugin may need a touch or a PIN, so everything else is tried before.
   for (const key of usable.toSorted(
     (a, b) => Number(a.plugin !== undefined) - Number(b.plugin !== undefined),

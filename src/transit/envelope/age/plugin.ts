@@ -9,6 +9,8 @@ import type { AgeIdentity, RecipientGroup, WrappingProgram } from './recipients.
  * file keys, such as for keys in hardware.
  */
 
+/** Name of our own plugin, whose keys are in a store: its recipients have their names, and no public keys. */
+export const STORE_PLUGIN = 'coffer';
 const PLUGIN_NAME = /^[a-z0-9+._-]+$/;
 const RECIPIENT_PREFIX = 'age1';
 const IDENTITY_PREFIX = 'age-plugin-';
