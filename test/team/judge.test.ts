@@ -190,7 +190,7 @@ describe('judging the facts of a keyring', () => {
 
   it('comes to what a second judge comes to, whatever the history, the order of the files and the list of what was seen', () => {
     const chance = seeded();
-    for (let round = 0; round < rounds(3000); round++) {
+    for (let round = 0; round < rounds(10_000); round++) {
       const world = randomWorld(chance);
       const facts = new Map(shuffled(chance, [...world.facts]));
       const removals = [...facts.values()].filter(({ without }) => without.length > 0);

@@ -1,0 +1,91 @@
+import { expect, it } from 'vitest';
+import { type Fact, takesOut } from '../../src/team/fact.ts';
+import { givenTo, type Judgement, judge, pastOf } from '../../src/team/judge/judge.ts';
+import { isLong } from '../long.ts';
+import { judgeAgain } from './second-judge.ts';
+import { World } from './world.ts';
+
+/** How many acts follow each other: 18 and a merge are possible at each step. */
+const DEPTH = isLong ? 4 : 2;
+/** Of the deepest states of the long proof, the second judge looks at one in so many. */
+const LOOKED_AT_AGAIN = isLong ? 20 : 1;
+
+/** What each of two branches has. */
+type Branches = readonly [ReadonlySet<Fact>, ReadonlySet<Fact>];
+
+const headsOf = (branch: ReadonlySet<Fact>): readonly Fact[] => {
+  const followed = new Set([...branch].flatMap(({ after }) => after));
+  return [...branch].filter(({ id }) => !followed.has(id));
+};
+const judged = (world: World, seen: readonly string[] = []): Judgement =>
+  judge(world.facts, world.first.id, () => true, seen);
+const ids = (facts: Iterable<{ readonly id: string }>): readonly string[] =>
+  [...facts].map(({ id }) => id).sort();
+
+/** Removals that somebody has seen who trusts a fact, the earlier ones first. */
+const seenBy = (state: Judgement, pin: Fact): readonly string[] => {
+  const past = pastOf(state.good, pin.id);
+  return ids(state.line.filter((fact) => takesOut(fact) && (fact === pin || past.has(fact.id))));
+};
+
+it('all that three admins may do on two branches leaves somebody who leads on, and no root key that who left was given', () => {
+  const world = new World();
+  const people = [world.first, world.member(world.first, 'bob'), world.member(world.first, 'carol')];
+  let count = 0;
+
+  const check = (): void => {
+    const state = judged(world);
+    for (const { id } of state.believed)
+      expect([...givenTo(state, id)].filter((card) => state.gone.has(card))).toEqual([]);
+    const isEnd = (found: Judgement): boolean => found.quarrels.length === 0 && found.cards.length > 0;
+    // Who was asked in person trusts one of the removals that quarrel.
+    const ways = state.quarrels.map((fact) => judged(world, seenBy(state, fact)));
+    expect(isEnd(state) || ways.some(isEnd)).toBe(true);
+    if (count++ % LOOKED_AT_AGAIN > 0) return;
+    const { good, valid, gone, quarrels, believed } = judgeAgain(world.facts, world.first.id, []);
+    expect({
+      good: ids(state.good.values()),
+      valid: ids(state.valid.values()),
+      gone: [...state.gone].sort(),
+      quarrels: ids(state.quarrels),
+      believed: ids(state.believed),
+    }).toEqual({ good, valid, gone, quarrels, believed });
+  };
+
+  const go = (branches: Branches, depth: number): void => {
+    check();
+    if (depth === 0) return;
+    for (const [at, branch] of branches.entries()) {
+      const others = branches[1 - at] ?? new Set();
+      const after = headsOf(branch);
+      const with_ = (fact: Fact): Branches => {
+        const grown = new Set([...branch, fact]);
+        return at === 0 ? [grown, others] : [others, grown];
+      };
+      const acts = people.flatMap((by) => [
+        () => world.version(by, 1, { after }),
+        ...people
+          .filter((out) => out !== by)
+          .map(
+            (out) => () =>
+              world.remove(
+                by,
+                [out],
+                people.filter((one) => one !== out),
+                { after },
+              ),
+          ),
+      ]);
+      for (const act of acts) {
+        const fact = act();
+        go(with_(fact), depth - 1);
+        world.facts.delete(fact.id);
+      }
+    }
+    const merged = new Set([...branches[0], ...branches[1]]);
+    if (merged.size > branches[0].size || merged.size > branches[1].size) go([merged, merged], depth - 1);
+  };
+  const start = new Set(world.facts.values());
+  go([start, start], DEPTH);
+  expect(count).toBeGreaterThan(300);
+});
