@@ -106,6 +106,7 @@ export function signerOf(text: string): KeyObject {
  * Returns the recipient of a valid line.
  * @param host runs the plugin of a line that is one's
  * @throws `invalid`, `unsupported` if it is not one
+ * @see docs/decisions/0316
  */
 export function recipientOf(text: string, host: PluginHost): AnyRecipient {
   const ssh = sshKeyOf(text);

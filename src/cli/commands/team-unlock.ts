@@ -4,6 +4,7 @@ import type { AgentSaid } from '../agent/start.ts';
 import { timeOptions, timesOf } from '../agent/times.ts';
 import type { Command } from '../command.ts';
 import { DONE } from '../exit-codes.ts';
+import { areLastRules } from '../secret-files/last-rules.ts';
 import { keyringAgentDirectory } from '../secrets/agent-directory.ts';
 import { AgentJudge } from '../team/agent-judge.ts';
 import { keepKeyring, keyringToldBy } from '../team/keeping.ts';
@@ -46,7 +47,7 @@ export const inBackground: Command = {
       const handed = keyringToldBy(streams.in.readAll(MOST_START_BYTES));
       const directory = keyringAgentDirectory(environment, handed.store);
       if (directory === undefined) throw denied('cannot run an agent here');
-      await runKeyringAgent(directory, { handed, judge: new AgentJudge(handed) }, (agent) => {
+      await runKeyringAgent(directory, { handed, judge: new AgentJudge(handed, areLastRules) }, (agent) => {
         for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const)
           process.on(signal, () => void agent.lock());
         say({ listens: true });

@@ -13,11 +13,16 @@ import { loadFacts } from '../../team/files.ts';
 import { type Judgement, judge } from '../../team/judge/judge.ts';
 import { listingOf } from '../../team/listing.ts';
 import { signatureCheck } from '../../team/signing.ts';
-import { areLastRules } from '../secret-files/last-rules.ts';
 import { isSettled } from './judged-cache.ts';
 import { TeamMemory } from './memory.ts';
 import { fileOf } from './memory-directory.ts';
 import { type KeyringPlace, keyringAbove } from './place.ts';
+
+type CompareRules = (
+  memory: TeamMemory,
+  directory: string,
+  now: { readonly directory: string; readonly bytes: Buffer } | undefined,
+) => boolean;
 
 /** State that was judged: what it was judged from, and the result. */
 interface JudgedState {
@@ -33,11 +38,17 @@ interface JudgedState {
  */
 export class AgentJudge implements KeyringJudge {
   readonly #handed: Pick<HandedKeyring, 'store' | 'cards' | 'identities'>;
+  readonly #areLastRules: CompareRules;
   /** Last judgement by directory of a keyring: clones are few. */
   readonly #judged = new Map<string, JudgedState>();
 
-  constructor(handed: Pick<HandedKeyring, 'store' | 'cards' | 'identities'>) {
+  /**
+   * Prepares to judge.
+   * @param areLastRules compares rules with those that a memory has as used last for files of a directory
+   */
+  constructor(handed: Pick<HandedKeyring, 'store' | 'cards' | 'identities'>, areLastRules: CompareRules) {
     this.#handed = handed;
+    this.#areLastRules = areLastRules;
   }
 
   versionsFor(
@@ -62,7 +73,7 @@ export class AgentJudge implements KeyringJudge {
     const { directory, rules } = asked;
     if (!this.#isKnown(asked)) return false;
     const now = rules === null ? undefined : { ...rules, bytes: Buffer.from(rules.bytes, 'base64') };
-    return areLastRules(memoryOf(asked), directory, now);
+    return this.#areLastRules(memoryOf(asked), directory, now);
   }
 
   /** Whether a command has the same code, keys and memory as this agent. */

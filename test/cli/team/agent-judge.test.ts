@@ -1,5 +1,6 @@
 import { cpSync, readFileSync, rmSync, utimesSync, writeFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
+import { areLastRules } from '../../../src/cli/secret-files/last-rules.ts';
 import { identityStamp } from '../../../src/cli/secrets/identity-places.ts';
 import { AgentJudge } from '../../../src/cli/team/agent-judge.ts';
 import { TeamMemory } from '../../../src/cli/team/memory.ts';
@@ -16,7 +17,7 @@ async function judged(...others: readonly string[]) {
   const environment = alice.place.environment();
   const identities = identityStamp(environment) ?? '';
   const store = idOf(fact(alice, 'store.'));
-  const judge = new AgentJudge({ store, cards: [store], identities });
+  const judge = new AgentJudge({ store, cards: [store], identities }, areLastRules);
   const path = memoryDirectory(environment) ?? '';
   const asking = { version, identities, memory: { path, file: fileOf(path) ?? '' } };
   const keyring = alice.place.file('.coffer');
