@@ -68,7 +68,7 @@ export class Acl {
     wrapTtl = 0,
   ): boolean {
     if (this.isRoot) return true;
-    const given = withoutFirst(path, '/');
+    const given = path.startsWith('/') ? withoutFirst(path, '/') : path;
     const allowing = (found: Permissions | undefined): boolean =>
       found !== undefined &&
       (found.wrapping === undefined || isWithin(found.wrapping, wrapTtl)) &&
@@ -109,6 +109,8 @@ export class Acl {
   }
 
   #find(path: string): Permissions | undefined {
+    const known = this.#remembered.get(path);
+    if (known !== undefined) return known;
     return remember(this.#remembered, path, () => this.#exact.get(path) ?? this.#firstWildcard(path));
   }
 

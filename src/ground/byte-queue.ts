@@ -29,6 +29,9 @@ export class ByteQueue {
 
   /** Returns the next bytes without removing them; undefined if there are fewer. */
   peek(count: number): Buffer | undefined {
+    if (this.#length < count) return undefined;
+    const [first = NOTHING] = this.#pieces;
+    if (first.length >= count) return first.subarray(0, count);
     const bytes = this.take(count);
     if (bytes === undefined || count === 0) return bytes;
     this.#pieces.unshift(bytes);
@@ -38,6 +41,11 @@ export class ByteQueue {
 
   /** Removes and returns the next bytes; undefined if there are fewer, and nothing is removed then. */
   take(count: number): Buffer | undefined {
+    if (this.#length < count) return undefined;
+    if (this.#pieces[0]?.length === count) {
+      this.#length -= count;
+      return this.#pieces.shift();
+    }
     const pieces = this.takePieces(count);
     return pieces?.length === 1 ? pieces[0] : pieces && Buffer.concat(pieces);
   }

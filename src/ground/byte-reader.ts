@@ -28,7 +28,8 @@ export class ByteReader {
   /** Returns a view, not a copy. */
   bytes(length: number): Buffer {
     const from = this.#at;
-    this.skip(length);
+    if (length > this.#bytes.length - from) throw this.#cutShort();
+    this.#at += length;
     return this.#bytes.subarray(from, this.#at);
   }
 
@@ -41,7 +42,8 @@ export class ByteReader {
   /** Reads a big-endian number. */
   uint32(): number {
     const from = this.#at;
-    this.skip(4);
+    if (this.#bytes.length - from < 4) throw this.#cutShort();
+    this.#at += 4;
     return this.#bytes.readUInt32BE(from);
   }
 }

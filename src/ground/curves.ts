@@ -58,8 +58,10 @@ export const CURVES: readonly Curve[] = [
 ];
 
 /** Returns the curve of a key; undefined for keys of other types and on unknown curves. */
-export const curveOf = ({ asymmetricKeyDetails }: KeyObject): Curve | undefined =>
-  CURVES.find(({ opensslName }) => opensslName === asymmetricKeyDetails?.namedCurve);
+export const curveOf = ({ asymmetricKeyType, asymmetricKeyDetails }: KeyObject): Curve | undefined =>
+  asymmetricKeyType === 'ec'
+    ? CURVES.find(({ opensslName }) => opensslName === asymmetricKeyDetails?.namedCurve)
+    : undefined;
 
 /**
  * Algorithms of JSON Web Signatures by the curve's name in JSON Web Keys (RFC 7518, RFC 8037, RFC 8812): each curve has

@@ -74,23 +74,20 @@ const ON_CURVES: ReadonlyMap<Curve | undefined, SshKind> = new Map(
 
 const KINDS: readonly SshKind[] = [EDWARDS, RSA, ...ON_CURVES.values()];
 
-/** Key types by Node's names. */
-const BY_NODE_TYPE: Readonly<Record<string, (key: KeyObject) => SshKind | undefined>> = {
-  ed25519: () => EDWARDS,
-  rsa: () => RSA,
-  ec: (key) => ON_CURVES.get(curveOf(key)),
-};
+/** Key types by Node's names, except those on curves. */
+const BY_NODE_TYPE: Readonly<Record<string, SshKind>> = { ed25519: EDWARDS, rsa: RSA };
 
 /** Whether it is an Ed25519 key, the only type of minisign. */
 export const isEdwardsKey = (key: KeyObject): boolean =>
-  BY_NODE_TYPE[key.asymmetricKeyType ?? '']?.(key) === EDWARDS;
+  key.asymmetricKeyType !== undefined && BY_NODE_TYPE[key.asymmetricKeyType] === EDWARDS;
 
 /**
  * Returns the key type.
  * @throws `unsupported` if SSH does not support it
  */
 function kindOf(key: KeyObject): SshKind {
-  const kind = BY_NODE_TYPE[key.asymmetricKeyType ?? '']?.(key);
+  const type = key.asymmetricKeyType ?? '';
+  const kind = type === 'ec' ? ON_CURVES.get(curveOf(key)) : BY_NODE_TYPE[type];
   if (kind !== undefined) return kind;
   throw unsupported('SSH does not support keys of this type', { hint: 'use an ed25519, ECDSA or RSA key' });
 }

@@ -1,18 +1,24 @@
 import { ByteReader } from '../ground/byte-reader.ts';
-import { utf8 } from '../ground/bytes.ts';
 import { invalid } from '../ground/errors.ts';
 
 /* SSH data types (RFC 4251, section 5): 32-bit numbers, strings with a length prefix, and integers of any size. */
 
+const LENGTH_BYTES = 4;
+
 export function uint32(value: number): Buffer {
-  const bytes = Buffer.alloc(4);
+  const bytes = Buffer.alloc(LENGTH_BYTES);
   bytes.writeUInt32BE(value);
   return bytes;
 }
 
 export function string(value: string | Uint8Array): Buffer {
-  const bytes = typeof value === 'string' ? utf8(value) : value;
-  return Buffer.concat([uint32(bytes.length), bytes]);
+  const isText = typeof value === 'string';
+  const length = isText ? Buffer.byteLength(value) : value.length;
+  const bytes = Buffer.alloc(LENGTH_BYTES + length);
+  bytes.writeUInt32BE(length);
+  if (isText) bytes.write(value, LENGTH_BYTES);
+  else bytes.set(value, LENGTH_BYTES);
+  return bytes;
 }
 
 /**

@@ -90,7 +90,12 @@ export async function lockedBecause(
   { slotId, generation }: Pick<HandedOver, 'slotId' | 'generation'>,
 ): Promise<string | undefined> {
   const { backend, id } = store;
-  if ((await storeIdIn(backend)) !== id) return 'the store no longer exists';
+  try {
+    if (storeIdIn(backend, await backend.header()) !== id) return GONE;
+  } catch (error) {
+    if (asCofferError(error)?.kind !== 'not-found') throw error;
+    return GONE;
+  }
   const state = store.seenJustNow ?? (await backend.state());
   if (state.generation !== generation) return 'the store was rekeyed';
   return (await backend.has(generation, slotRef(slotId)))
@@ -98,20 +103,16 @@ export async function lockedBecause(
     : 'the slot that unlocked it was removed';
 }
 
+const GONE = 'the store no longer exists';
+
 /** Headers as they were parsed last, since an agent compares the header before each use and it never changes. */
 const parsedHeaders = new WeakMap<Backend, { readonly bytes: Buffer; readonly id: string }>();
 
-/** Returns the store ID of the header; undefined if the store does not exist any more. */
-async function storeIdIn(backend: Backend): Promise<string | undefined> {
-  try {
-    const bytes = await backend.header();
-    const known = parsedHeaders.get(backend);
-    if (known?.bytes.equals(bytes)) return known.id;
-    const { id } = parseHeader(bytes, backend.headerPlace);
-    parsedHeaders.set(backend, { bytes: Buffer.from(bytes), id });
-    return id;
-  } catch (error) {
-    if (asCofferError(error)?.kind !== 'not-found') throw error;
-    return undefined;
-  }
+/** Returns the store ID of a header. */
+function storeIdIn(backend: Backend, bytes: Uint8Array): string {
+  const known = parsedHeaders.get(backend);
+  if (known?.bytes.equals(bytes)) return known.id;
+  const { id } = parseHeader(bytes, backend.headerPlace);
+  parsedHeaders.set(backend, { bytes: Buffer.from(bytes), id });
+  return id;
 }

@@ -15,16 +15,16 @@ import { DoorOperations } from './door-operations.ts';
 import { performAs } from './perform-as.ts';
 import type { UnlockQuestion } from './unlock-question.ts';
 
-/** Offers of one protocol, and the identity of its clients. */
+/** Offers of the protocol and the identity of its clients, as of a look at the store. */
 interface DeskOpening {
+  readonly look: StoreLook;
   readonly offers: readonly Offer[];
   readonly identity: TokenIdentity;
 }
 
-/** Store at the time of a request, with the offers of the protocol. */
+/** Store at the time of a request. */
 interface Visit extends DeskOpening {
   readonly served: ServedCore;
-  readonly look: StoreLook;
 }
 
 const wasUsed = (): boolean => true;
@@ -40,8 +40,10 @@ export function agentDesk(
   ask: Ask | undefined,
   question: UnlockQuestion | undefined,
 ): Desk {
+  const { service } = agent;
   const operations = new DoorOperations();
-  const openings = new WeakMap<readonly Offer[], DeskOpening>();
+  /** Last opening. If a later look is the same object, the store has not changed since. */
+  let last: DeskOpening | undefined;
   let visit: Visit | undefined;
 
   /**
@@ -51,35 +53,40 @@ export function agentDesk(
    * @see docs/decisions/0267
    */
   const enter = async (): Promise<Visit> => {
-    if (visit !== undefined && visit.served === agent.service.served) return visit;
-    const found = await agent.look();
-    const offers = await found.served.access.doors.offers(kind.name);
-    visit = { ...found, ...(openings.get(offers) ?? (await openingOf(offers))) };
+    const { served, look } = await agent.look();
+    const opening = last?.look === look ? last : await openingAt(served, look);
+    last = opening;
+    visit = { ...opening, served };
     process.nextTick(() => {
       visit = undefined;
     });
     return visit;
   };
-  const openingOf = async (offers: readonly Offer[]): Promise<DeskOpening> => {
-    const opening = { offers, identity: doorIdentity(kind.name, await rulesOf(kind, offers)) };
-    openings.set(offers, opening);
-    return opening;
+  const openingAt = async (served: ServedCore, look: StoreLook): Promise<DeskOpening> => {
+    const offers = await served.access.doors.offers(kind.name);
+    const identity =
+      offers === last?.offers ? last.identity : doorIdentity(kind.name, await rulesOf(kind, offers));
+    return { look, offers, identity };
   };
+  /** What this turn of the event loop has found already, or a new look. */
+  const here = (): Visit | Promise<Visit> =>
+    visit !== undefined && visit.served === service.served ? visit : enter();
   return {
     async offers(how) {
       if (how !== 'quietly' && agent.isWaiting) await question?.put(kind.name);
-      return (await enter()).offers;
+      return (await here()).offers;
     },
     async run(words, raw, mount) {
       if (agent.isWaiting) await question?.put(kind.name);
       const found = operations.known(words) ?? (await operations.load(words));
-      const { served, look, identity } = await enter();
-      const work = () => performAs(served, { identity, look }, { found, raw, mount }, agent.service.failed);
+      const known = here();
+      const { served, look, identity } = known instanceof Promise ? await known : known;
+      const work = () => performAs(served, { identity, look }, { found, raw, mount }, service.failed);
       return found.isUse ? agent.busyWith(wasUsed, work) : work();
     },
     consent: consentBy(kind, ask),
-    revision: async () => (await enter()).look.revision,
-    defect: (error) => void agent.service.failed(error),
+    revision: async () => (await here()).look.revision,
+    defect: (error) => void service.failed(error),
   };
 }
 

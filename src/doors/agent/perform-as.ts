@@ -6,7 +6,6 @@ import type { AnswerPrinter, AskedRequest, Result } from '../../operations/pipel
 import type { Endpoint } from '../../operations/pipeline/endpoints.ts';
 import { perform } from '../../operations/pipeline/perform.ts';
 import type { StoreLook } from '../../operations/pipeline/store-look.ts';
-import type { ServedRoute } from '../../operations/routes.ts';
 import type { NoteFailure } from '../../service/outside-view.ts';
 import type { ServedCore } from '../../service/served-core.ts';
 import { dataStatus } from '../http/status-codes.ts';
@@ -46,7 +45,7 @@ export async function performAs(
 }
 
 function askedOf({ identity, look }: KnownIdentity, { found, raw, mount }: WantedOperation): AskedRequest {
-  const endpoint = found.endpoints.of(look, routeFor(found, raw), mount, raw);
+  const endpoint = found.endpoints.at(look, mount, raw);
   const sent = besidePath(endpoint, raw);
   return {
     id: randomUUID(),
@@ -56,17 +55,6 @@ function askedOf({ identity, look }: KnownIdentity, { found, raw, mount }: Wante
     remoteAddress: '',
     parameters: async () => ({ sent, recorded: sent }),
   };
-}
-
-/** Returns the first route whose parameters are all given. An endpoint without one of them would not be found. */
-function routeFor({ routes }: DoorOperation, raw: WantedOperation['raw']): ServedRoute {
-  const [only, ...others] = routes;
-  if (only !== undefined && others.length === 0) return only;
-  const fitting = routes.find(({ route }) =>
-    route.parts.every((part) => 'text' in part || part.optional || raw[part.param] !== undefined),
-  );
-  if (fitting === undefined) throw new Error('a parameter of the path is missing');
-  return fitting;
 }
 
 /** Returns the parameters that are not part of the path. */

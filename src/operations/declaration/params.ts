@@ -398,18 +398,15 @@ export function parseValues<P extends Params>(params: P, raw: Readonly<Record<st
   for (const name in params) {
     const param = params[name];
     if (param === undefined) continue;
-    if (isGiven(param, raw, name)) values[name] = param.parse(raw[name], name);
+    const value = Object.hasOwn(raw, name) ? raw[name] : undefined;
+    const isAbsent = value === undefined || (value === null && param.nullIsAbsent === true);
+    if (!isAbsent) values[name] = param.parse(value, name);
     else if (param.presence === 'default') values[name] = param.defaultValue;
     else if (param.presence === 'required') {
       throw invalid(ownWords(`missing ${name}`), { field: name, hint: param.help });
     }
   }
   return { values: values as ValuesOf<P>, unrecognized: unrecognizedIn(params, raw) };
-}
-
-function isGiven(param: Param<unknown>, raw: Readonly<Record<string, unknown>>, name: string): boolean {
-  if (!Object.hasOwn(raw, name) || raw[name] === undefined) return false;
-  return raw[name] !== null || param.nullIsAbsent !== true;
 }
 
 const NONE: readonly string[] = [];

@@ -162,7 +162,11 @@ function vaultEndpoint(
   { revision }: StoreLook,
   { method, path, match, isOpenPath, mount }: VaultTarget,
 ): Endpoint {
-  const policyPaths = (): PolicyPaths => ({ paths: spellingsOf(path, match, mount) });
+  let paths: PolicyPaths | undefined;
+  const policyPaths = (): PolicyPaths => {
+    paths ??= { paths: spellingsOf(path, match, mount) };
+    return paths;
+  };
   return new Endpoint({ revision, method, path, match, mount, isOpenPath, policyPrefix: '', policyPaths });
 }
 

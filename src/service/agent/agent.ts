@@ -55,6 +55,12 @@ interface AgentOptions {
   readonly isReachable: () => boolean;
 }
 
+/** Open store of an agent, and a look at it. */
+interface AgentLook {
+  readonly served: ServedCore;
+  readonly look: StoreLook;
+}
+
 /** Open store. */
 interface Open {
   readonly store: SealedStore;
@@ -226,8 +232,9 @@ export class Agent implements ServerState {
    * @throws `sealed` if it is locked; `unavailable`
    * @see docs/decisions/0267
    */
-  async look(): Promise<{ readonly served: ServedCore; readonly look: StoreLook }> {
-    const { served } = this.service;
+  async look(): Promise<AgentLook> {
+    const { service } = this;
+    const { served } = service;
     if (served === undefined || this.#isOver) throw storeIsLocked();
     let look: StoreLook;
     try {
@@ -236,7 +243,7 @@ export class Agent implements ServerState {
       // Even if the look failed: a store that cannot be read may have been rekeyed.
       await this.#lookTogether();
     }
-    if (this.service.served === served) return { served, look };
+    if (service.served === served) return { served, look };
     // It was locked, or unlocked again, in the meantime.
     return this.look();
   }

@@ -51,7 +51,7 @@ async function versionsOf(desk: Desk, offer: Offer, keys: PublicKeys): Promise<r
     .sort(([one], [other]) => other - one)
     .flatMap(([number, version]) => {
       const key = isObject(version) ? keys.read(version['public_key']) : undefined;
-      const blob = blobOf(key);
+      const blob = key && blobOf(key);
       if (key === undefined || blob === undefined) return [];
       const comment = number === latest ? keyNameOf(offer) : `${keyNameOf(offer)}@v${number}`;
       return [{ offer, version: number, key, blob, comment }];
@@ -68,11 +68,17 @@ const KEY_ERRORS: ReadonlySet<string> = new Set([
   'conflict',
 ]);
 
-/** Encodes a key; undefined if SSH does not support its type. */
-function blobOf(key: KeyObject | undefined): Buffer | undefined {
+/** Encoded keys, undefined if SSH does not support their type. Clients list the same keys again and again. */
+const blobs = new WeakMap<KeyObject, Buffer | undefined>();
+
+function blobOf(key: KeyObject): Buffer | undefined {
+  if (blobs.has(key)) return blobs.get(key);
+  let blob: Buffer | undefined;
   try {
-    return key && sshBlob(key);
+    blob = sshBlob(key);
   } catch {
-    return undefined;
+    // SSH does not support keys of this type.
   }
+  blobs.set(key, blob);
+  return blob;
 }
