@@ -1,8 +1,8 @@
 import { CofferError, invalid } from '../ground/errors.ts';
+import type { MaybePromise } from '../ground/maybe-promise.ts';
 import { ownWords } from '../ground/own-words.ts';
 import { Pace } from '../ground/pace.ts';
 import type { Engine } from './engine.ts';
-import type { MaybePromise } from './key-types/key-type.ts';
 
 /** Result of one item, or the reason why it failed. */
 export type ItemResult<T> = { readonly value: T } | { readonly error: CofferError };

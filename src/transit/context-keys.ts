@@ -2,17 +2,12 @@ import { createSecretKey, type KeyObject } from 'node:crypto';
 import { decodeBase64 } from '../ground/base64.ts';
 import { wipe } from '../ground/bytes.ts';
 import { type CofferError, corrupt, invalid } from '../ground/errors.ts';
+import type { MaybePromise } from '../ground/maybe-promise.ts';
 import { ownWords } from '../ground/own-words.ts';
 import { convergentVersionOf, NONCE_KEY_BYTES } from './convergent.ts';
 import { counterMode, hkdfExpand, hkdfExtract } from './derivation.ts';
 import type { NamedKeyDocument, VersionDocument } from './key-document.ts';
-import {
-  type AeadCipher,
-  type Derivation,
-  KDF_COUNTER,
-  type KeyType,
-  type MaybePromise,
-} from './key-types/key-type.ts';
+import { type AeadCipher, type Derivation, KDF_COUNTER, type KeyType } from './key-types/key-type.ts';
 
 /** Key material and the cipher created from it, which is cached for further messages. */
 export class OpenMaterial {

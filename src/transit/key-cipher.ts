@@ -1,5 +1,6 @@
 import { decodeBase64, encodeBase64 } from '../ground/base64.ts';
 import { type CofferError, inauthentic, invalid, unsupported } from '../ground/errors.ts';
+import type { MaybePromise } from '../ground/maybe-promise.ts';
 import { ownWords } from '../ground/own-words.ts';
 import {
   CIPHERTEXT,
@@ -15,7 +16,7 @@ import { CALLER_NONCE_BYTES, type ConvergentVersion, convergentVersionOf, nonceO
 import type { Engine } from './engine.ts';
 import { hashNamed, hashNames } from './hashing.ts';
 import { requireNotSoftDeleted } from './key-collection.ts';
-import type { Aead, AeadCipher, MaybePromise } from './key-types/key-type.ts';
+import type { Aead, AeadCipher } from './key-types/key-type.ts';
 import type { DigestHashName } from './key-types/prehash/digest-hash.ts';
 import type { KeyVersion, NamedKey } from './named-key.ts';
 import { requireVersion, versionToWriteWith } from './version-choice.ts';

@@ -1,5 +1,6 @@
 import { wipe } from '../ground/bytes.ts';
 import { denied } from '../ground/errors.ts';
+import type { MaybePromise } from '../ground/maybe-promise.ts';
 import { ownWords } from '../ground/own-words.ts';
 import { eachItem, type ItemResult, requireItems, requireUniformContext } from './batch.ts';
 import { decodeContext } from './context-keys.ts';
@@ -8,7 +9,6 @@ import { type DecryptItem, decryptRequest } from './decrypt.ts';
 import type { Engine } from './engine.ts';
 import { type Encrypted, KeyCipher, oaepHashOf, requirePaddingScheme } from './key-cipher.ts';
 import { requireKey } from './key-collection.ts';
-import type { MaybePromise } from './key-types/key-type.ts';
 import type { NamedKey } from './named-key.ts';
 import { rotatedWhenDue } from './rotation.ts';
 import { LATEST, versionToWriteWith } from './version-choice.ts';

@@ -1,4 +1,5 @@
 import type { IncomingHttpHeaders } from 'node:http';
+import type { MaybePromise } from '../../ground/maybe-promise.ts';
 
 /** HTTP request, independent of transport and HTTP version. */
 export interface Exchange {
@@ -29,10 +30,11 @@ export interface RequestBody {
   /** Whether its declared length exceeds `limit` bytes. */
   exceeds(limit: number): boolean;
   /**
-   * Reads all of it; undefined if there is none. A second call returns the same.
-   * @throws `too-large` if it exceeds `limit` bytes or the listener's limit; `invalid` if it is incomplete
+   * Reads all of it; undefined if there is none. A second call returns the same. No promise if all of it has arrived,
+   * so that what the request has seen of the store is still known to be current afterwards.
+   * Rejects with `too-large` if it exceeds `limit` bytes or the listener's limit; with `invalid` if it is incomplete
    */
-  read(limit?: number): Promise<Buffer | undefined>;
+  read(limit?: number): MaybePromise<Buffer | undefined>;
 }
 
 /** HTTP response. */

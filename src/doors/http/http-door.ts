@@ -109,7 +109,7 @@ async function answerBeside(service: Service, exchange: Exchange, pending: Pendi
   try {
     place = lanes.enter(idOf(caller), body.mostBytes);
     onGone?.(() => place?.leave());
-    const bytes = await body.read().catch(() => undefined);
+    const bytes = await Promise.resolve(body.read()).catch(() => undefined);
     const isWorthIt = pending.weight === 'unfolds' || (bytes?.length ?? 0) >= LARGE_BODY_BYTES;
     if (!isWorthIt) return await pending.answer();
     return answerFrom(await place.work({ head, body: bytes === undefined ? [] : [bytes] }));

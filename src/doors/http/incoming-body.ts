@@ -1,5 +1,6 @@
 import type { IncomingMessage } from 'node:http';
 import { CofferError, invalid } from '../../ground/errors.ts';
+import type { MaybePromise } from '../../ground/maybe-promise.ts';
 import { ownWords } from '../../ground/own-words.ts';
 import type { RequestBody } from './exchange.ts';
 
@@ -17,7 +18,7 @@ export class IncomingBody implements RequestBody {
   readonly #invite: () => void;
   /** `Content-Length`; undefined if it is chunked. */
   readonly #length: number | undefined;
-  #reading: Promise<Buffer | undefined> | undefined;
+  #reading: MaybePromise<Buffer | undefined>;
 
   /**
    * @param maxBytes limit of the listener
@@ -51,15 +52,26 @@ export class IncomingBody implements RequestBody {
     return (this.#length ?? 0) > limit;
   }
 
-  read(limit = this.#maxBytes): Promise<Buffer | undefined> {
-    if (this.#length === 0) return NO_BODY;
-    this.#reading ??= this.#collect(Math.min(limit, this.#maxBytes));
+  read(limit = this.#maxBytes): MaybePromise<Buffer | undefined> {
+    if (this.#length === 0) return undefined;
+    this.#reading ??= this.#readOnce(Math.min(limit, this.#maxBytes));
     return this.#reading;
   }
 
-  #collect(limit: number): Promise<Buffer | undefined> {
+  #readOnce(limit: number): MaybePromise<Buffer | undefined> {
     if (this.exceeds(limit)) return Promise.reject(tooLarge());
     this.#invite();
+    return this.#arrived() ?? this.#collect(limit);
+  }
+
+  /** Takes a small body that has arrived as a whole, mostly with the head, without waiting for events of the stream. */
+  #arrived(): Buffer | undefined {
+    const request = this.#request;
+    if (this.isLarge || !request.complete || request.readableLength !== this.#length) return undefined;
+    return (request.read() as Buffer | null) ?? undefined;
+  }
+
+  #collect(limit: number): Promise<Buffer | undefined> {
     const request = this.#request;
     request.socket.resume();
     const { promise, resolve, reject } = Promise.withResolvers<Buffer | undefined>();
@@ -84,8 +96,6 @@ export class IncomingBody implements RequestBody {
     return promise;
   }
 }
-
-const NO_BODY = Promise.resolve(undefined);
 
 const tooLarge = (): CofferError => new CofferError('too-large', ownWords('http: request body too large'));
 

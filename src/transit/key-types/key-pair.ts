@@ -10,12 +10,12 @@ import {
 import { encodeBase64 } from '../../ground/base64.ts';
 import { wipe } from '../../ground/bytes.ts';
 import { asCofferError, type CofferError, invalid, unsupported } from '../../ground/errors.ts';
+import type { MaybePromise } from '../../ground/maybe-promise.ts';
 import { ownWords } from '../../ground/own-words.ts';
 import type {
   Certification,
   ExportFormat,
   Importing,
-  MaybePromise,
   SignatureOptions,
   StoredMaterial,
 } from './key-type.ts';

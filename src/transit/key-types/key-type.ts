@@ -1,12 +1,8 @@
 import type { KeyObject } from 'node:crypto';
+import type { MaybePromise } from '../../ground/maybe-promise.ts';
 import type { Random } from '../../ground/random.ts';
 import type { DigestHashName } from './prehash/digest-hash.ts';
 import type { SaltLength } from './prehash/rsa-digest.ts';
-
-/**
- * Value that is returned synchronously if possible: an extra turn of the event loop costs more than a small encryption.
- */
-export type MaybePromise<T> = T | Promise<T>;
 
 /** Key of one version as stored; base64. */
 export interface StoredMaterial {

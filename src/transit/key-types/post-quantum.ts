@@ -1,6 +1,7 @@
 import { createPublicKey, type KeyObject, sign as nodeSign, verify as nodeVerify } from 'node:crypto';
 import { encodeBase64 } from '../../ground/base64.ts';
 import { type CofferError, corrupt } from '../../ground/errors.ts';
+import type { MaybePromise } from '../../ground/maybe-promise.ts';
 import { answered } from '../../ground/pause.ts';
 import {
   importingPairs,
@@ -24,7 +25,6 @@ import type {
   FamilyName,
   Importing,
   KeyType,
-  MaybePromise,
   PublicKey,
   SignatureOptions,
   Signing,

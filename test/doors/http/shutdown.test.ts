@@ -12,7 +12,7 @@ async function listening(answering: () => Promise<void> = async () => undefined)
     maxRequestBytes: 1000,
     answer: async ({ body }) => {
       await answering();
-      await body.read().catch(() => undefined);
+      await Promise.resolve(body.read()).catch(() => undefined);
       return { status: 200, contentType: 'text/plain', body: 'done' };
     },
   });

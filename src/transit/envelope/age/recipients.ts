@@ -1,12 +1,12 @@
 import { wipe } from '../../../ground/bytes.ts';
 import { invalid } from '../../../ground/errors.ts';
+import type { MaybePromise } from '../../../ground/maybe-promise.ts';
 import type { Random } from '../../../ground/random.ts';
 import { parseBech32, printBech32 } from '../../key-types/age/bech32.ts';
 import { type AgeKem, SECRET_BYTES, type SealedSecret, STANZA_TAG_BYTES } from '../../key-types/age/kem.ts';
 import { mlKemP256Kem, p256Kem } from '../../key-types/age/tagged.ts';
 import { xWingKem } from '../../key-types/age/x-wing.ts';
 import { x25519Kem } from '../../key-types/age/x25519.ts';
-import type { MaybePromise } from '../../key-types/key-type.ts';
 import { TAG_BYTES } from '../chunk-cipher.ts';
 import { damaged } from '../refusals.ts';
 import { FILE_KEY_BYTES, printUnpadded, type Stanza, unpadded } from './header.ts';
