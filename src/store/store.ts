@@ -63,6 +63,13 @@ export interface Store {
   read<T>(read: (view: View) => T | Promise<T>): Promise<T>;
 
   /**
+   * Returns a document without a promise if the cache knows that it is current; undefined if only `read` can tell, and
+   * for one that does not exist. Servers need the same few documents for each request, and the promises of `read` take
+   * as long as a small encryption.
+   */
+  known?<T>(ref: DocumentRef): T | undefined;
+
+  /**
    * Runs `change` alone among all processes and commits its puts and deletions, all or nothing; the promise resolves
    * once they are durable. If `change` throws, nothing is written. A transaction that puts and deletes nothing writes
    * nothing.

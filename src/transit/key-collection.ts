@@ -1,4 +1,5 @@
 import { type CofferError, conflict, notFound } from '../ground/errors.ts';
+import type { MaybePromise } from '../ground/maybe-promise.ts';
 import { ownWords } from '../ground/own-words.ts';
 import type { DocumentRef, Transaction, View } from '../store/store.ts';
 import type { Engine } from './engine.ts';
@@ -13,8 +14,13 @@ export async function keyIn(view: View, engine: Engine, name: string): Promise<N
   return document === undefined ? undefined : NamedKey.open(document);
 }
 
-export const findKey = (engine: Engine, name: string): Promise<NamedKey | undefined> =>
-  engine.store.read((view) => keyIn(view, engine, name));
+/** Finds a key, without a promise if its document is known. */
+export function findKey(engine: Engine, name: string): MaybePromise<NamedKey | undefined> {
+  const known = engine.store.known?.<NamedKeyDocument>(keyRef(engine, name));
+  return known === undefined
+    ? engine.store.read((view) => keyIn(view, engine, name))
+    : NamedKey.open(known);
+}
 
 /**
  * Finds a key.

@@ -98,6 +98,12 @@ export class BlobReader implements IndexReader {
     return blob.value;
   }
 
+  /** Returns the content of a blob that is cached as of this version; undefined if it is not, or does not exist. */
+  known(identity: BlobIdentity): unknown {
+    const { cache, version } = this.#scope;
+    return cache.isAt(version) ? cache.current(identity)?.value : undefined;
+  }
+
   async #loadUnconfirmed(identity: BlobIdentity): Promise<unknown> {
     const key = identityKey(identity);
     const known = this.#unconfirmed.get(key)?.blob;

@@ -6,10 +6,10 @@ import { besideOrBetween, steady } from '../backends/whole-store.ts';
 import { type Sighting, WentBack } from '../backends/witness.ts';
 import { DraftTransaction } from '../draft.ts';
 import type { Keyring } from '../slots/keyring.ts';
-import type { Store, Transaction, TransactOptions, View } from '../store.ts';
+import type { DocumentRef, Store, Transaction, TransactOptions, View } from '../store.ts';
 import { BlobReader, type ReaderScope } from './blob-reader.ts';
 import { DocumentCache } from './document-cache.ts';
-import { DocumentView } from './documents.ts';
+import { DocumentView, identityOf } from './documents.ts';
 import { TurnChanges } from './turn-changes.ts';
 import { type TurnSession, Turns } from './turns.ts';
 
@@ -57,9 +57,14 @@ export class SealedStore implements Store {
     this.#cache.limit(collection, documents);
   }
 
+  known<T>(ref: DocumentRef): T | undefined {
+    const reader = this.#knownNow?.reader;
+    return reader?.isSpotless ? (reader.known(identityOf(ref)) as T | undefined) : undefined;
+  }
+
   async read<T>(read: (view: View) => T | Promise<T>): Promise<T> {
-    const known = this.#known;
-    if (known !== undefined && known.state === this.#seen && !this.#closed) {
+    const known = this.#knownNow;
+    if (known !== undefined) {
       let outcome: () => T;
       try {
         const result = await read(known.view);
@@ -216,6 +221,12 @@ export class SealedStore implements Store {
    */
   refuseClosed(): void {
     if (this.#closed) throw sealed('the store is sealed', { hint: 'it was closed; unlock it again' });
+  }
+
+  /** The view of what is known, if nothing can have changed since the last look. */
+  get #knownNow() {
+    const known = this.#known;
+    return known?.state === this.#seen && !this.#closed ? known : undefined;
   }
 
   /**
