@@ -1,5 +1,6 @@
 import type { Access } from '../access/access.ts';
 import type { AuditedRequest, AuditedResponse, AuditRecorder } from '../access/audit-record.ts';
+import type { MaybePromise } from '../ground/maybe-promise.ts';
 import type { Mount } from '../mounts/mount.ts';
 import type { Core } from '../operations/declaration/operation.ts';
 import type { GuardedCore } from '../operations/pipeline/asked-request.ts';
@@ -16,7 +17,7 @@ export class ServedCore implements GuardedCore {
   readonly core: Core;
   readonly access: Access;
   /** Engines by mount path, for each dialect of callers; as of the revision. */
-  readonly #engines: Map<string, Promise<Engine>>[] = [];
+  readonly #engines: Map<string, MaybePromise<Engine>>[] = [];
   readonly #recorder: AuditRecorder | undefined;
   readonly #auditLog: AuditAppender | undefined;
   readonly loginFailed: () => void;
@@ -101,14 +102,21 @@ export class ServedCore implements GuardedCore {
 
   /** Caches the engine of a mount while the store does not change; every request has read the revision. */
   #engineIn(core: Core, dialect: Dialect): Core['engine'] {
-    const engines = new Map<string, Promise<Engine>>();
+    const engines = new Map<string, MaybePromise<Engine>>();
     this.#engines.push(engines);
     return (mount) => {
-      let engine = engines.get(mount);
-      if (engine === undefined) {
-        engine = core.speaking(dialect).engine(mount);
-        engines.set(mount, engine);
-        engine.catch(() => engines.delete(mount));
+      const known = engines.get(mount);
+      if (known !== undefined) return known;
+      const engine = core.speaking(dialect).engine(mount);
+      engines.set(mount, engine);
+      if (engine instanceof Promise) {
+        engine.then(
+          (opened) => {
+            // Unless the store has changed meanwhile.
+            if (engines.get(mount) === engine) engines.set(mount, opened);
+          },
+          () => engines.delete(mount),
+        );
       }
       return engine;
     };

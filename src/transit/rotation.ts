@@ -1,5 +1,6 @@
 import { printGoTime } from '../ground/clock.ts';
 import { CofferError, unsupported } from '../ground/errors.ts';
+import type { MaybePromise } from '../ground/maybe-promise.ts';
 import type { Transaction } from '../store/store.ts';
 import { convergentVersionToRecord } from './convergent.ts';
 import type { Engine } from './engine.ts';
@@ -58,7 +59,7 @@ export function rotateKey(engine: Engine, name: string, force: boolean): Promise
  * once add only one version.
  * @see docs/decisions/0014
  */
-export async function rotatedWhenDue(engine: Engine, key: NamedKey): Promise<NamedKey> {
+export function rotatedWhenDue(engine: Engine, key: NamedKey): MaybePromise<NamedKey> {
   if (!isDue(engine, key)) return key;
   return addVersion(engine, key.document.name, (current) => isDue(engine, current));
 }

@@ -6,6 +6,7 @@ import type { Capability } from '../../access/capability.ts';
 import type { WrapInfo } from '../../access/wrapping.ts';
 import type { Clock } from '../../ground/clock.ts';
 import { asCofferError } from '../../ground/errors.ts';
+import type { MaybePromise } from '../../ground/maybe-promise.ts';
 import type { Random } from '../../ground/random.ts';
 import type { Mounts } from '../../mounts/mounts.ts';
 import type { Store } from '../../store/store.ts';
@@ -25,10 +26,10 @@ export interface Core {
   readonly random: Random;
   readonly mounts: Mounts;
   /**
-   * Opens the transit engine of one mount.
-   * @throws `not-found` if nothing is mounted there
+   * Opens the transit engine of one mount; without a promise if it is open already.
+   * Rejects with `not-found` if nothing is mounted there
    */
-  engine(mount: string): Promise<Engine>;
+  engine(mount: string): MaybePromise<Engine>;
   /** Returns the core for callers of that dialect, on mounts that set none. */
   speaking(caller: Dialect): Core;
   tags(): Promise<Tags>;
@@ -401,7 +402,7 @@ export interface Declaration<P extends Params, D, Mount, C = CallTo<Mount>> {
   /**
    * Whether the target exists, for operations that may create it. If it does not, the required capability is `create`.
    */
-  exists?(call: C, values: ValuesOf<P>): Promise<boolean>;
+  exists?(call: C, values: ValuesOf<P>): MaybePromise<boolean>;
   /** Returns the name of a login's role, for rate limits. */
   roleOf?(call: C, values: ValuesOf<P>): Promise<string | undefined> | string | undefined;
   /** Present if it requires no token (health, seal status, ping, logins). */

@@ -1,5 +1,6 @@
 import type { Capability } from '../../access/capability.ts';
 import { asCofferError, type CofferError, denied, invalid } from '../../ground/errors.ts';
+import { type MaybePromise, withValue } from '../../ground/maybe-promise.ts';
 import type { JsonObject } from '../../ground/objects.ts';
 import { ownWords } from '../../ground/own-words.ts';
 import { asksAgain, type Call, type Operation, STORE_SECRET } from '../declaration/operation.ts';
@@ -106,7 +107,8 @@ async function carryOut<A>(request: JudgedRequest<A>): Promise<Result<A>> {
   refuseUnfit(asked, operation, raw);
   const call = callOf(request, operation, sent);
   const needsValues = operation.exists !== undefined || request.roleLimit !== undefined;
-  const early = needsValues ? await lookAhead(request, operation, call, raw) : NOTHING_KNOWN;
+  const ahead = needsValues ? lookAhead(request, operation, call, raw) : NOTHING_KNOWN;
+  const early = ahead instanceof Promise ? await ahead : ahead;
   if (early.tooOften !== undefined) return early.tooOften;
   const capability = early.capability ?? capabilityOf(operation, endpoint.method);
   if (!judge.allows(paths, operation, capability, sent)) return door.denied();
@@ -178,14 +180,28 @@ const NOTHING_KNOWN: LookAhead<never> = {};
  * Looks ahead: limits for a role require its name, and whether `create` or `update` is required depends on whether the
  * target exists.
  */
-async function lookAhead<A>(
+function lookAhead<A>(
   { roleLimit }: JudgedRequest<A>,
   operation: Operation,
   call: Call,
   raw: JsonObject,
-): Promise<LookAhead<A>> {
+): MaybePromise<LookAhead<A>> {
   const parsed = parseValues(operation.params, raw);
-  const tooOften = roleLimit?.(await operation.roleOf?.(call, parsed.values));
-  if (tooOften !== undefined || operation.exists === undefined) return { tooOften, parsed };
-  return { capability: (await operation.exists(call, parsed.values)) ? 'update' : 'create', parsed };
+  if (roleLimit === undefined) return lookForTarget(operation, call, parsed);
+  return withValue(operation.roleOf?.(call, parsed.values), (role) => {
+    const tooOften = roleLimit(role);
+    return tooOften === undefined ? lookForTarget(operation, call, parsed) : { tooOften, parsed };
+  });
+}
+
+function lookForTarget(
+  operation: Operation,
+  call: Call,
+  parsed: Parsed<Params>,
+): MaybePromise<LookAhead<never>> {
+  if (operation.exists === undefined) return { parsed };
+  return withValue(operation.exists(call, parsed.values), (isThere) => ({
+    capability: isThere ? 'update' : 'create',
+    parsed,
+  }));
 }

@@ -1,3 +1,4 @@
+import { withValue } from '../../ground/maybe-promise.ts';
 import { onlyValue } from '../../transit/batch.ts';
 import { encrypt } from '../../transit/encrypt.ts';
 import type { Engine } from '../../transit/engine.ts';
@@ -87,9 +88,7 @@ export const declaration = transitOperation({
       ['coffer transit encrypt orders --batch items.ndjson', 'Encrypt many values from JSON Lines'],
     ],
   },
-  async exists({ engine }, values) {
-    return (await findKey(engine, values.name)) !== undefined;
-  },
+  exists: ({ engine }, values) => withValue(findKey(engine, values.name), (key) => key !== undefined),
   async run(
     { engine, caller, mount },
     values,

@@ -1,6 +1,7 @@
 /** Declares the operations below a transit mount, and their common parameters. */
 
 import { invalid } from '../../ground/errors.ts';
+import { type MaybePromise, withValue } from '../../ground/maybe-promise.ts';
 import type { Engine } from '../../transit/engine.ts';
 import { DEFAULT_HASH, hashNames } from '../../transit/hashing.ts';
 import { KEY_NAME } from '../../transit/key-document.ts';
@@ -30,10 +31,8 @@ interface TransitCall extends MountCall {
   readonly engine: Engine;
 }
 
-const withEngine = async (call: MountCall): Promise<TransitCall> => ({
-  ...call,
-  engine: await call.core.engine(call.mount),
-});
+const withEngine = (call: MountCall): MaybePromise<TransitCall> =>
+  withValue(call.core.engine(call.mount), (engine) => ({ ...call, engine }));
 
 /** Declares an operation of transit mounts. It fails below a mount that does not exist. */
 export const transitOperation = <P extends Params, D>({
@@ -44,10 +43,13 @@ export const transitOperation = <P extends Params, D>({
   const ran: Declaration<P, D, 'transit', MountCall> = {
     ...declaration,
     mount: 'transit',
-    run: async (call, values) => run(await withEngine(call), values),
+    run: (call, values) => withValue(withEngine(call), (ready) => run(ready, values)),
   };
   if (exists === undefined) return operation(ran);
-  return operation({ ...ran, exists: async (call, values) => exists(await withEngine(call), values) });
+  return operation({
+    ...ran,
+    exists: (call, values) => withValue(withEngine(call), (ready) => exists(ready, values)),
+  });
 };
 
 /** Declares an operation that does not depend on the mount: it is also available below `sys/tools`. */
