@@ -3,6 +3,7 @@
 import { hash } from 'node:crypto';
 import type { Clock } from '../ground/clock.ts';
 import { asCofferError } from '../ground/errors.ts';
+import { type MaybePromise, withValue } from '../ground/maybe-promise.ts';
 import type { Random } from '../ground/random.ts';
 import type { Store, View } from '../store/store.ts';
 import { ensureAccessKeys } from './access-keys.ts';
@@ -78,7 +79,7 @@ export class Access {
   }
 
   /**
-   * Authenticates a token. Undefined if the token is unknown, revoked, expired or used up: the caller must not learn
+   * Authenticates a token, without a promise if it is known. Undefined if the token is unknown, revoked, expired or used up: the caller must not learn
    * which. A token with a limited number of uses loses one, durably; a wrapping token is revoked, whatever it is used
    * for.
    *
@@ -88,10 +89,13 @@ export class Access {
    * @param seen the store's revision, if the caller has read it after the request arrived
    * @param address client address; without it, a token that is bound to addresses is invalid
    */
-  async authenticate(token: string, seen?: string, address?: string): Promise<TokenIdentity | undefined> {
+  authenticate(token: string, seen?: string, address?: string): MaybePromise<TokenIdentity | undefined> {
     if (!couldBeToken(token)) return undefined;
+    return withValue(seen ?? this.#store.revision(), (revision) => this.#at(revision, token, address));
+  }
+
+  #at(revision: string, token: string, address: string | undefined): MaybePromise<TokenIdentity | undefined> {
     const name = nameOf(token);
-    const revision = seen ?? (await this.#store.revision());
     if (revision !== this.#knownRevision) {
       this.#known.clear();
       this.#knownRevision = revision;

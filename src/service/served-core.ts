@@ -126,8 +126,7 @@ export class ServedCore implements GuardedCore {
     if (this.#recorder !== undefined) await this.#auditLog?.append(this.#recorder.request(request));
   }
 
-  async recordResponse(request: AuditedRequest, response: AuditedResponse): Promise<void> {
-    if (this.#recorder !== undefined)
-      await this.#auditLog?.append(this.#recorder.response(request, response));
+  recordResponse(request: AuditedRequest, response: AuditedResponse): Promise<void> | undefined {
+    return this.#recorder && this.#auditLog?.append(this.#recorder.response(request, response));
   }
 }

@@ -56,7 +56,12 @@ export class Quotas {
     this.#store = store;
   }
 
-  /** Counts a request; undefined if there are no limits at all, which costs a single comparison. */
+  /** Whether there are certainly no limits at this revision of the store, so that no request need be counted. */
+  areNoneAt(revision: string): boolean {
+    return revision === this.#revision && this.#table === undefined;
+  }
+
+  /** Counts a request; undefined if there are no limits at all. */
   async admit(request: LimitedRequest): Promise<Admission | undefined> {
     if (request.revision !== this.#revision) await this.#moveTo(request.revision);
     const table = this.#table;

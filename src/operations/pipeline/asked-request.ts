@@ -2,6 +2,7 @@ import type { Access, TokenIdentity } from '../../access/access.ts';
 import type { AuditedRequest, AuditedResponse } from '../../access/audit-record.ts';
 import type { SentHeaders } from '../../access/audited-headers.ts';
 import type { WrapInfo } from '../../access/wrapping.ts';
+import type { MaybePromise } from '../../ground/maybe-promise.ts';
 import type { JsonObject } from '../../ground/objects.ts';
 import type { Dialect } from '../../transit/engine.ts';
 import type { Core, Operation, Outcome } from '../declaration/operation.ts';
@@ -20,10 +21,10 @@ export interface GuardedCore {
    */
   recordRequest(request: AuditedRequest): Promise<void>;
   /**
-   * Writes the audit record of a response before it is sent.
+   * Writes the audit record of a response before it is sent; undefined if there is no audit log.
    * @throws `unavailable` if it cannot be written; the response must then not be sent
    */
-  recordResponse(request: AuditedRequest, response: AuditedResponse): Promise<void>;
+  recordResponse(request: AuditedRequest, response: AuditedResponse): Promise<void> | undefined;
   /** Called when a login failed because of the client, for metrics. */
   loginFailed(): void;
 }
@@ -35,8 +36,8 @@ export interface AskedRequest {
   /** Operation and paths that the request names. */
   readonly endpoint: Endpoint;
   readonly token: string | undefined;
-  /** Present if the frontend admits only the owner, who needs no token. */
-  readonly byOwner?: true;
+  /** Whether the frontend admits only the owner, who needs no token. */
+  readonly byOwner?: boolean | undefined;
   /** Identity established by the frontend itself. Policies and auditing apply as for a token. */
   readonly identity?: TokenIdentity;
   /** Dialect of the caller; absent for a frontend with only one. */
@@ -55,7 +56,7 @@ export interface AskedRequest {
    * Reads and parses the parameters sent in addition to the path. Called once, after the path was allowed.
    * @throws `malformed` if they cannot be parsed; other errors that `AnswerPrinter.failed` can format
    */
-  parameters(operation: Operation): Promise<SentParameters>;
+  parameters(operation: Operation): MaybePromise<SentParameters>;
 }
 
 export interface SentParameters {

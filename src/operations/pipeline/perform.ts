@@ -23,7 +23,8 @@ import { keepWrapped } from './wrapped-answer.ts';
  */
 export function perform<A>(guarded: GuardedCore, asked: AskedRequest, door: AnswerPrinter<A>): Promise<A> {
   const request = { guarded, asked, door };
-  return asked.byOwner ? answerTo(request) : withinLimits(request, answerTo);
+  const isUnlimited = asked.byOwner || guarded.access.quotas.areNoneAt(asked.endpoint.revision);
+  return isUnlimited ? answerTo(request) : withinLimits(request, answerTo);
 }
 
 async function answerTo<A>(request: AdmittedRequest<A>): Promise<A> {
@@ -33,7 +34,8 @@ async function answerTo<A>(request: AdmittedRequest<A>): Promise<A> {
   let { identity } = asked;
   try {
     if (token !== undefined && !asked.byOwner && !operation?.unauthenticated) {
-      identity = await guarded.access.authenticate(token, revision, asked.remoteAddress);
+      const found = guarded.access.authenticate(token, revision, asked.remoteAddress);
+      identity = found instanceof Promise ? await found : found;
     }
     const awaited = Trail.awaited(guarded, asked);
     if (awaited !== undefined) await awaited;
@@ -58,7 +60,8 @@ async function answerTo<A>(request: AdmittedRequest<A>): Promise<A> {
     result = door.failed(error, operation);
   }
   try {
-    await trail.respond(result);
+    const recording = trail.respond(result);
+    if (recording !== undefined) await recording;
   } catch (error) {
     return door.unrecorded(whyUnrecorded(error, failure, trail.isChange));
   } finally {
@@ -97,7 +100,8 @@ async function carryOut<A>(request: JudgedRequest<A>): Promise<Result<A>> {
   const { operation } = match.served;
   let parameters: SentParameters;
   try {
-    parameters = await asked.parameters(operation);
+    const read = asked.parameters(operation);
+    parameters = read instanceof Promise ? await read : read;
   } catch (error) {
     throw orMalformed(error);
   }

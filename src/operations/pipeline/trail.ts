@@ -80,7 +80,7 @@ export class Trail {
   }
 
   /** Records the response before it is sent: one that cannot be recorded is not sent. */
-  respond({ status, data, error, wrapInfo }: Result<unknown>): Promise<void> {
+  respond({ status, data, error, wrapInfo }: Result<unknown>): Promise<void> | undefined {
     return this.#guarded.recordResponse(this.#request, {
       status,
       data: isObject(data) ? data : undefined,

@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import type { TokenIdentity } from '../../../access/access.ts';
+import { withValue } from '../../../ground/maybe-promise.ts';
 import { ownWords } from '../../../ground/own-words.ts';
 import type { Mount } from '../../../mounts/mount.ts';
 import { isSystemPath, LOGIN_PREFIX } from '../../../mounts/paths.ts';
@@ -9,7 +10,7 @@ import type { AnswerPrinter, AskedRequest, Result } from '../../../operations/pi
 import { type Endpoint, VaultEndpoints } from '../../../operations/pipeline/endpoints.ts';
 import { isWelcome } from '../../../operations/pipeline/judge.ts';
 import { perform } from '../../../operations/pipeline/perform.ts';
-import { mountEnd } from '../../../operations/pipeline/store-look.ts';
+import { mountEnd, type StoreLook } from '../../../operations/pipeline/store-look.ts';
 import { type Match, RouteTable, type ServedRoute } from '../../../operations/routes.ts';
 import { runToPrint } from '../../../operations/runner.ts';
 import type { NoteFailure } from '../../../service/outside-view.ts';
@@ -95,30 +96,28 @@ export class VaultApi {
   }
 
   async #answer(exchange: Exchange, request: VaultRequest): Promise<Answer> {
-    try {
-      return await this.#route(exchange, request);
-    } catch (error) {
-      return this.#failure(exchange, request.method, error).answer;
-    }
-  }
-
-  async #route(exchange: Exchange, request: VaultRequest): Promise<Answer> {
     const { method, path } = request;
-    const own = request.isForHelp ? 'unsupported-path' : this.#endpoints.ofServer(method, path);
-    const served = this.#options.served();
-    if (typeof own === 'object' && isProbe(own)) {
-      return this.#answerAnybody(exchange, request, own, served?.core);
+    try {
+      const own = request.isForHelp ? 'unsupported-path' : this.#endpoints.ofServer(method, path);
+      const served = this.#options.served();
+      if (typeof own === 'object' && isProbe(own)) {
+        return await this.#answerAnybody(exchange, request, own, served?.core);
+      }
+      if (own === 'unsupported-operation' && this.#endpoints.isOpen(path))
+        return UNSUPPORTED_OPERATION.answer;
+      if (isSystemPath(path) && exchange.body.exceeds(MAX_SYSTEM_BODY_BYTES)) return TOO_LARGE;
+      if (served === undefined) return SEALED;
+      const asked = this.#ask(exchange, request, await served.look());
+      return await perform(served, asked, this.#door(exchange, asked));
+    } catch (error) {
+      return this.#failure(exchange, method, error).answer;
     }
-    if (own === 'unsupported-operation' && this.#endpoints.isOpen(path)) return UNSUPPORTED_OPERATION.answer;
-    if (isSystemPath(path) && exchange.body.exceeds(MAX_SYSTEM_BODY_BYTES)) return TOO_LARGE;
-    if (served === undefined) return SEALED;
-    const asked = await this.#ask(exchange, request, served);
-    return perform(served, asked, this.#door(exchange, asked));
   }
 
   async #caller(exchange: Exchange, request: VaultRequest): Promise<TokenIdentity | undefined> {
     const served = this.#options.served();
-    return served === undefined ? undefined : isWelcome(served, await this.#ask(exchange, request, served));
+    if (served === undefined) return undefined;
+    return isWelcome(served, this.#ask(exchange, request, await served.look()));
   }
 
   /** Answers health checks: no token, no audit record. */
@@ -141,9 +140,8 @@ export class VaultApi {
     return printOutcome(labels, operation, await runToPrint(call, operation, raw), []);
   }
 
-  async #ask(exchange: Exchange, request: VaultRequest, served: ServedCore): Promise<AskedRequest> {
+  #ask(exchange: Exchange, request: VaultRequest, look: StoreLook): AskedRequest {
     const { method, path, wrapTtl } = request;
-    const look = await served.look();
     const endpoint = request.isForHelp
       ? this.#endpoints.helpAt(look, path, this.#help)
       : this.#endpoints.at(look, method, path);
@@ -155,20 +153,21 @@ export class VaultApi {
     return {
       id: randomUUID(),
       endpoint,
-      ...(this.#options.byOwner ? { token: undefined, byOwner: true } : { token: tokenOf(exchange) }),
+      token: this.#options.byOwner ? undefined : tokenOf(exchange),
+      byOwner: this.#options.byOwner,
       dialect: dialectOf(exchange),
       wrapTtl,
       remoteAddress: exchange.remoteAddress,
       headers: exchange.headers,
       clientCertificates: exchange.clientCertificates,
-      async parameters(operation) {
-        const body = method === 'POST' ? await exchange.body.read(limit) : undefined;
-        const mostUnknown = endpoint.mount === undefined ? 0 : MOST_WARNED;
-        const sent = isOpen(endpoint)
-          ? readKnown(operation, request, exchange, { body, mostUnknown })
-          : readParameters(request, exchange, body);
-        return { sent, recorded: sent };
-      },
+      parameters: (operation) =>
+        withValue(method === 'POST' ? exchange.body.read(limit) : undefined, (body) => {
+          const mostUnknown = endpoint.mount === undefined ? 0 : MOST_WARNED;
+          const sent = isOpen(endpoint)
+            ? readKnown(operation, request, exchange, { body, mostUnknown })
+            : readParameters(request, exchange, body);
+          return { sent, recorded: sent };
+        }),
     };
   }
 
