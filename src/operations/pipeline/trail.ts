@@ -15,7 +15,8 @@ export const afterChange = (error: unknown): unknown =>
 export class Trail {
   readonly #guarded: GuardedCore;
   readonly #shownOfAnswers: readonly string[] | undefined;
-  #request: AuditedRequest;
+  /** Completed step by step: copying it at each step would cost as much as one of its hashes. */
+  readonly #request: { -readonly [K in keyof AuditedRequest]: AuditedRequest[K] };
   /** Whether a modifying operation was allowed to run. */
   isChange = false;
 
@@ -51,17 +52,14 @@ export class Trail {
   }
 
   sent({ params }: Operation, parameters: JsonObject): void {
-    this.#request = {
-      ...this.#request,
-      parameters,
-      isPlain: (name, value) => isPlain(params, name, value),
-      isKnown: (name) => Object.hasOwn(params, name),
-    };
+    this.#request.parameters = parameters;
+    this.#request.isPlain = (name, value) => isPlain(params, name, value);
+    this.#request.isKnown = (name) => Object.hasOwn(params, name);
   }
 
   /** Writes the record before a modifying operation; returns undefined for any other, which has none. */
   request(operation: Operation, capability: Capability): Promise<void> | undefined {
-    this.#request = { ...this.#request, operation: capability };
+    this.#request.operation = capability;
     return changes(operation, capability) ? this.#recordChange() : undefined;
   }
 
