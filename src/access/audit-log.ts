@@ -10,6 +10,8 @@ import { diskReason } from '../store/backends/files/disk-errors.ts';
 interface AuditLogOptions {
   /** When a record counts as written: once the operating system has it (the default), or once it is on disk. */
   readonly durability?: 'system' | 'disk';
+  /** Called when records could not be written, with their number. */
+  readonly unwritten?: (records: number) => void;
   /** Monotonic clock, in milliseconds; replaced in tests. */
   readonly elapsedMs?: () => number;
 }
@@ -36,6 +38,7 @@ const GROWING_MS = 20;
 export class AuditLog {
   readonly #path: string;
   readonly #isDurable: boolean;
+  readonly #unwritten: AuditLogOptions['unwritten'];
   readonly #elapsedMs: () => number;
   #file: FileHandle;
   #identity: Stats;
@@ -50,6 +53,7 @@ export class AuditLog {
   private constructor(path: string, options: AuditLogOptions, opened: OpenedLog) {
     this.#path = path;
     this.#isDurable = options.durability === 'disk';
+    this.#unwritten = options.unwritten;
     this.#elapsedMs = options.elapsedMs ?? elapsedMs;
     this.#checkedAt = this.#elapsedMs();
     this.#file = opened.file;
@@ -70,7 +74,10 @@ export class AuditLog {
    * @throws `unavailable`: the request must fail then
    */
   append(line: string): Promise<void> {
-    if (this.#closed) return Promise.reject(cannotWrite(new Error('it is closed')));
+    if (this.#closed) {
+      this.#unwritten?.(1);
+      return Promise.reject(cannotWrite(new Error('it is closed')));
+    }
     this.#next ??= { lines: [], written: Promise.withResolvers<void>() };
     this.#next.lines.push(line);
     this.#writer ??= this.#write();
@@ -98,6 +105,7 @@ export class AuditLog {
         await this.#append(batch.lines);
         batch.written.resolve();
       } catch (error) {
+        this.#unwritten?.(batch.lines.length);
         batch.written.reject(cannotWrite(error));
       }
     }

@@ -77,8 +77,8 @@ export class Metrics {
     this.#defects += 1;
   }
 
-  unrecorded(): void {
-    this.#unrecorded += 1;
+  unrecorded(records: number): void {
+    this.#unrecorded += records;
   }
 
   loginFailure(): void {

@@ -58,7 +58,7 @@ const COUNTS_WITHIN_MS = 1000;
 
 /** Store as a process: opened and closed while its protocols stay open, with its audit log and maintenance. */
 export class Service implements Member {
-  readonly metrics = new Metrics();
+  readonly metrics: Metrics;
   /** Core for the few operations that are available while the store is sealed. */
   readonly sealedCore: Core;
   readonly #options: ServiceOptions;
@@ -94,8 +94,9 @@ export class Service implements Member {
     return outsideView(known, located(settings.location).text);
   };
 
-  private constructor(options: ServiceOptions, auditLog: AuditLog | undefined) {
+  private constructor(options: ServiceOptions, metrics: Metrics, auditLog: AuditLog | undefined) {
     this.#options = options;
+    this.metrics = metrics;
     this.#auditLog = auditLog;
     this.#seenBefore = options.seen;
     this.sealedCore = this.#core(sealedStore);
@@ -109,7 +110,10 @@ export class Service implements Member {
    */
   static async create(options: ServiceOptions): Promise<Service> {
     const { auditFile } = options.settings;
-    return new Service(options, auditFile === undefined ? undefined : await AuditLog.open(auditFile));
+    const metrics = new Metrics();
+    const unwritten = (records: number): void => metrics.unrecorded(records);
+    const auditLog = auditFile === undefined ? undefined : await AuditLog.open(auditFile, { unwritten });
+    return new Service(options, metrics, auditLog);
   }
 
   /** Core of the open store; undefined while the store is sealed. */
@@ -211,13 +215,7 @@ export class Service implements Member {
     for (const mount of await core.mounts.list('transit')) {
       await applyCacheSize(await core.engine(mount.path));
     }
-    const log = this.#auditLog;
-    const append = (line: string): Promise<void> | undefined =>
-      log?.append(line).catch((error: unknown) => {
-        this.metrics.unrecorded();
-        throw error;
-      });
-    return ServedCore.over(core, log && { append }, () => this.metrics.loginFailure());
+    return ServedCore.over(core, this.#auditLog, () => this.metrics.loginFailure());
   }
 
   #core(store: Store): Core {
