@@ -94,6 +94,10 @@ export class AuditRecorder {
    */
   readonly #told = new WeakMap<object, { readonly by: AuditedRequest; readonly json: string }>();
 
+  /** Time of the last record, and its text: a busy server writes dozens within a millisecond. */
+  #timeMs = Number.NaN;
+  #timeText = '';
+
   constructor(key: KeyObject, clock: Clock) {
     this.#key = key;
     this.#clock = clock;
@@ -127,8 +131,16 @@ export class AuditRecorder {
   }
 
   #line(type: string, request: AuditedRequest, rest: string): string {
-    const time = new Date(this.#clock.now()).toISOString();
-    return `{"time":"${time}","type":"${type}","auth":${this.#authJson(request)},"request":${this.#requestJson(request)}${rest}}`;
+    return `{"time":"${this.#time()}","type":"${type}","auth":${this.#authJson(request)},"request":${this.#requestJson(request)}${rest}}`;
+  }
+
+  #time(): string {
+    const now = this.#clock.now();
+    if (now !== this.#timeMs) {
+      this.#timeMs = now;
+      this.#timeText = new Date(now).toISOString();
+    }
+    return this.#timeText;
   }
 
   #authJson({ token, identity }: AuditedRequest): string {

@@ -23,7 +23,7 @@ export async function eachItem<I extends BatchItem, T>(
   work: (item: I, index: number) => MaybePromise<T>,
 ): Promise<ItemResult<T>[]> {
   const results: ItemResult<T>[] = [];
-  const pace = new Pace();
+  const pace = items.length > 1 ? new Pace() : undefined;
   for (let index = 0; index < items.length; index++) {
     const item = items[index];
     if (item === undefined) continue;
@@ -37,7 +37,7 @@ export async function eachItem<I extends BatchItem, T>(
       if (!(error instanceof CofferError) || error.where !== undefined) throw error;
       results.push({ error });
     }
-    if (pace.isDue()) await pace.pause();
+    if (pace?.isDue()) await pace.pause();
   }
   return results;
 }

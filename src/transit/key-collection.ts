@@ -17,9 +17,7 @@ export async function keyIn(view: View, engine: Engine, name: string): Promise<N
 /** Finds a key, without a promise if its document is known. */
 export function findKey(engine: Engine, name: string): MaybePromise<NamedKey | undefined> {
   const known = engine.store.known?.<NamedKeyDocument>(keyRef(engine, name));
-  return known === undefined
-    ? engine.store.read((view) => keyIn(view, engine, name))
-    : NamedKey.open(known);
+  return known === undefined ? engine.store.read((view) => keyIn(view, engine, name)) : NamedKey.open(known);
 }
 
 /**

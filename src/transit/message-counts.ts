@@ -73,7 +73,7 @@ export class MessageCounts {
 
   /** Returns a warning about the version that was last used to encrypt, as far as known in this process. */
   warning(engine: CountCollection, name: string): string | undefined {
-    const many = this.#many.get(keyOf(engine, name));
+    const many = this.#many.size === 0 ? undefined : this.#many.get(keyOf(engine, name));
     return many && warningOf(name, many.version, many.total);
   }
 

@@ -204,8 +204,11 @@ function lookForTarget(
   parsed: Parsed<Params>,
 ): MaybePromise<LookAhead<never>> {
   if (operation.exists === undefined) return { parsed };
-  return withValue(operation.exists(call, parsed.values), (isThere) => ({
-    capability: isThere ? 'update' : 'create',
-    parsed,
-  }));
+  return withValue(
+    operation.exists(call, parsed.values),
+    (isThere): LookAhead<never> => ({
+      capability: isThere ? 'update' : 'create',
+      parsed,
+    }),
+  );
 }

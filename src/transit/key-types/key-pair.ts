@@ -12,13 +12,7 @@ import { wipe } from '../../ground/bytes.ts';
 import { asCofferError, type CofferError, invalid, unsupported } from '../../ground/errors.ts';
 import type { MaybePromise } from '../../ground/maybe-promise.ts';
 import { ownWords } from '../../ground/own-words.ts';
-import type {
-  Certification,
-  ExportFormat,
-  Importing,
-  SignatureOptions,
-  StoredMaterial,
-} from './key-type.ts';
+import type { Certification, ExportFormat, Importing, SignatureOptions, StoredMaterial } from './key-type.ts';
 import { privateKeyFromPkcs8 } from './pkcs8.ts';
 
 /** Material of every asymmetric type. Each half is parsed on first use: signing never needs the public one. */

@@ -44,6 +44,7 @@ describe('a request whose body has come with its head', () => {
   it('is answered by decrypt and rewrap after one look at the store', async () => {
     const { json } = await post('encrypt/cipher', { plaintext: base64('x') });
     const { ciphertext } = json.data;
-    for (const path of ['decrypt/cipher', 'rewrap/cipher']) expect(await looksOf(path, { ciphertext })).toBe(1);
+    for (const path of ['decrypt/cipher', 'rewrap/cipher'])
+      expect(await looksOf(path, { ciphertext })).toBe(1);
   });
 });
