@@ -1,16 +1,15 @@
-import { open } from 'node:fs/promises';
 import { parseGoDuration } from '../../ground/durations.ts';
 import { invalid } from '../../ground/errors.ts';
 import { isObject, type JsonObject } from '../../ground/objects.ts';
-import { diskError } from '../../store/backends/files/disk-errors.ts';
 import type { Command } from '../command.ts';
 import { DONE } from '../exit-codes.ts';
+import { openInFile } from '../files/in-file.ts';
 import { printResult } from '../files/output.ts';
 import { type Given, numberOption, textOption } from '../given.ts';
 import { switching, taking } from '../parse/everywhere.ts';
 import type { Session } from '../session.ts';
 import { localTime } from '../terminal/age.ts';
-import { chunksOf, inputFrom } from '../terminal/streams.ts';
+import { chunksOf } from '../terminal/streams.ts';
 
 /* Reads the audit log of a server: who did what, and when. Needs neither store nor server. */
 
@@ -246,11 +245,11 @@ const MOST_LINE_BYTES = 2 ** 28;
 /** Reads a file, or standard input, piece by piece: an audit log may be larger than memory. */
 async function* bytesOf(session: Session, file: string): AsyncGenerator<Buffer> {
   if (file === '-') return yield* chunksOf(session.streams.in);
+  const input = openInFile(file, 'FILE');
   try {
-    await using handle = await open(file);
-    yield* chunksOf(inputFrom(handle.fd));
-  } catch (error) {
-    throw diskError(error, 'read', file);
+    yield* chunksOf(input);
+  } finally {
+    input.close();
   }
 }
 

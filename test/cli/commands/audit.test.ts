@@ -1,5 +1,5 @@
 import { appendFileSync, readFileSync, truncateSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { runCommandLine } from '../../../src/cli/command-line.ts';
 import {
@@ -94,8 +94,12 @@ describe('coffer audit show', () => {
 
   it('names a file that cannot be read, and a time that cannot be understood', async () => {
     expect(await shown('/nowhere/audit.log')).toMatchObject({
-      exitCode: 1,
-      err: expect.stringContaining('cannot read /nowhere/audit.log: no such file or directory'),
+      exitCode: 2,
+      err: 'coffer: FILE: cannot read /nowhere/audit.log: no such file\n',
+    });
+    expect(await shown(dirname(file))).toMatchObject({
+      exitCode: 2,
+      err: expect.stringContaining(': is a directory'),
     });
     expect(await shown(`${file} --since soon`)).toMatchObject({
       exitCode: 2,
