@@ -89,16 +89,9 @@ export async function openRunner(session: Session): Promise<Runner> {
   const { settings, environment, streams } = session;
   const { address } = settings;
   if (address === undefined) {
-    const isSet = variable(environment, 'VAULT_ADDR') !== undefined;
-    if (
-      isSet &&
-      variable(environment, 'COFFER_STORE') === undefined &&
-      !session.isStoreGiven &&
-      streams.err.isTerminal
-    )
-      session.warn(
-        'VAULT_ADDR is set, but this uses the local store (for the server, use --address "$VAULT_ADDR")',
-      );
+    const other = variable(environment, 'VAULT_ADDR') ?? variable(environment, 'BAO_ADDR');
+    if (other !== undefined && streams.err.isTerminal)
+      (await import('./other-server.ts')).warnOfOtherServer(session);
     return openHere(session);
   }
   const { openRemote } = await import('./runner-remote.ts');

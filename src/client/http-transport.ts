@@ -182,7 +182,7 @@ export class HttpTransport implements Transport {
     if (aboutCertificate !== undefined) return aboutCertificate;
     return !(this.#agent instanceof SecureAgent) && MIXED_UP.has(code)
       ? 'if the server uses TLS, use an address that begins with https://'
-      : 'check that "coffer serve" is running and that COFFER_ADDR or --address is correct';
+      : 'check that "coffer serve" is running and that the address is correct (--address, COFFER_ADDR, VAULT_ADDR)';
   }
 }
 

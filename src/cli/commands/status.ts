@@ -1,5 +1,5 @@
 import type { AgentConnection } from '../../client/agent.ts';
-import { asCofferError } from '../../ground/errors.ts';
+import { asCofferError, type CofferError } from '../../ground/errors.ts';
 import { trimSlashes } from '../../ground/trim.ts';
 import type { Runner } from '../../operations/declaration/operation.ts';
 import { type Table, timeCell } from '../../operations/declaration/table.ts';
@@ -10,8 +10,10 @@ import { agentInPlaceOfSecret } from '../agent/find.ts';
 import type { Command } from '../command.ts';
 import { DONE } from '../exit-codes.ts';
 import { printResult } from '../files/output.ts';
+import { warnOfOtherServer } from '../other-server.ts';
 import { openUnlocked } from '../runner-local.ts';
 import { environmentCredentials } from '../secrets/secret-sources.ts';
+import { givesSecret } from '../secrets/secret-variables.ts';
 import type { Session } from '../session.ts';
 
 export const command: Command = {
@@ -42,6 +44,7 @@ async function serverStatus(session: Session): Promise<object> {
 type LocalStatus = Awaited<ReturnType<typeof localStatus>>;
 
 async function localStatus(session: Session) {
+  warnOfOtherServer(session);
   const status = await storeStatus(session.settings.storeLocation);
   const connection = await agentInPlaceOfSecret(session);
   const agent = await connection?.status();
@@ -76,15 +79,23 @@ async function countsIfUnlocked(session: Session, agent: AgentConnection | undef
       agent?.runner(session.settings) ??
       (await openUnlocked(session, environmentCredentials(session.environment)));
   } catch (error) {
-    const kind = asCofferError(error)?.kind;
-    if (kind === 'sealed' || kind === 'denied') return undefined;
-    throw error;
+    const known = asCofferError(error);
+    if (known?.kind !== 'sealed' && known?.kind !== 'denied') throw error;
+    if (givesSecret(session.environment)) await warnOfUseless(session, known);
+    return undefined;
   }
   try {
     return await countsOf(runner);
   } finally {
     runner.close();
   }
+}
+
+/** Says why the secret of the environment does not unlock the store, which is shown as locked. */
+async function warnOfUseless(session: Session, error: CofferError): Promise<void> {
+  const { advised } = await import('../secrets/unlock-advice.ts');
+  const { message, hint } = asCofferError(await advised(session, error)) ?? error;
+  session.warn(hint === undefined ? message : `${message} (${hint})`);
 }
 
 /** Returns the counts, which require an unlocked store. */

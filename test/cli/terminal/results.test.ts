@@ -380,21 +380,3 @@ describe('the passphrase command', () => {
     expect((await shown('passphrase')).err).toContain('this store has no passphrase');
   });
 });
-
-describe('VAULT_ADDR beside a local store', () => {
-  it('is warned of on a terminal, unless the store is named', async () => {
-    const { COFFER_STORE: _, ...unnamed } = environment();
-    const run = async (line: string, onTerminal: boolean): Promise<string> => {
-      const streams = streamsDouble(onTerminal ? { terminals: ['out', 'err'], columns: 200 } : {});
-      const home = { ...unnamed, XDG_DATA_HOME: directory, VAULT_ADDR: 'http://127.0.0.1:8200' };
-      await runCommandLine(line.split(' '), streams, home);
-      return streams.written.err;
-    };
-    await run(`init --store ${join(directory, 'coffer')}`, false);
-    expect(await run('transit keys list', true)).toContain(', use --address "$VAULT_ADDR")');
-    expect(await run('transit keys list', false)).toBe('');
-    expect(await run(`transit keys list --store ${join(directory, 'coffer')}`, true)).not.toContain(
-      'VAULT_ADDR',
-    );
-  });
-});

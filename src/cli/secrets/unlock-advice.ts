@@ -1,0 +1,97 @@
+import { connectToAgent } from '../../client/agent.ts';
+import { CofferError } from '../../ground/errors.ts';
+import { kindNames } from '../../store/slots/unlock.ts';
+import type { Session } from '../session.ts';
+import { agentDirectory } from './agent-directory.ts';
+import { environmentCredentials } from './secret-sources.ts';
+
+/* Extends the errors about a store that stays locked by what the user can type next. */
+
+/** Slot kinds whose secret a user remembers or has on paper. */
+const OF_PEOPLE = /passphrase|shares/;
+/** Slot kinds whose key is used only after the user has named it once. */
+const OF_KEYS = /identity/;
+
+/** Variables for the secrets that are never asked for, by their names in errors. */
+const VARIABLES: readonly (readonly [secret: string, setting: string])[] = [
+  [kindNames.raw, 'COFFER_MASTER_KEY_FILE=FILE'],
+  [kindNames['key-file'], 'COFFER_MASTER_KEY_FILE=FILE'],
+  [kindNames.command, 'COFFER_MASTER_KEY_COMMAND=COMMAND'],
+];
+
+/**
+ * Extends an error of unlocking.
+ * @returns the error itself if there is nothing to add
+ */
+export async function advised(session: Session, error: unknown): Promise<unknown> {
+  if (!(error instanceof CofferError)) return error;
+  if (error.kind === 'denied') return afterWrongSecret(session, error);
+  if (error.kind !== 'sealed') return error;
+  return withHint(error, hintOfUseless(session, sealedHint(session, error.hint)));
+}
+
+/** Describes how to use the agent or a variable: on a terminal the secret is asked for, if it is one to remember. */
+function sealedHint(session: Session, hint: string | undefined): string | undefined {
+  if (session.prompts.available()) return hint === undefined ? hint : withVariable(hint);
+  const list = 'see "coffer help environment"';
+  const isAskedFor = OF_PEOPLE.test(hint ?? '') && agentDirectory(session) !== undefined;
+  const first = OF_KEYS.test(hint ?? '') ? ' --identity FILE' : '';
+  const advice = isAskedFor || first !== '' ? `run "coffer unlock${first}" on a terminal, or ${list}` : list;
+  return hint === undefined ? advice : `${hint}: ${advice}`;
+}
+
+/** Names the variables whose secret is of no use, since the store has no slot of that kind. */
+function hintOfUseless({ environment }: Session, hint: string | undefined): string | undefined {
+  const sources = new Set(environmentCredentials(environment).map(({ source }) => source));
+  if (sources.size === 0) return hint;
+  const useless = `${[...sources].join(' and ')} ${sources.size === 1 ? 'does' : 'do'} not unlock it`;
+  return hint === undefined ? useless : `${useless}; ${hint}`;
+}
+
+/**
+ * Extends the error after a wrong secret: by the variable of another one that unlocks the store, or by what is left if
+ * the passphrase was forgotten.
+ */
+export async function afterWrongSecret(session: Session, error: CofferError): Promise<CofferError> {
+  const { hint, message } = error;
+  if (hint === undefined) return error;
+  const isPassphrase = /passphrase/i.test(message);
+  const withSetting = withVariable(hint);
+  if (withSetting !== hint) {
+    const renewal = isPassphrase
+      ? '; if the passphrase is forgotten, then run "coffer slots add --passphrase"'
+      : '';
+    return withHint(error, withSetting + renewal);
+  }
+  if (!isPassphrase || !hint.includes(LOST)) return error;
+  const rescue = (await isOpenInAgent(session))
+    ? 'nothing else unlocks it, but the agent has it open: before it locks, run "coffer secrets decrypt FILE" for what you need'
+    : `${hint}; see docs/unlocking.md`;
+  return withHint(error, rescue);
+}
+
+/** Part of the hint for a store that nothing else unlocks. */
+const LOST = 'its data is lost';
+
+function withVariable(hint: string): string {
+  const [, setting] = VARIABLES.find(([secret]) => hint.includes(secret)) ?? [];
+  return setting === undefined ? hint : `${hint}: set ${setting} and try again`;
+}
+
+const withHint = ({ kind, texts, cause }: CofferError, hint: string | undefined): CofferError =>
+  new CofferError(kind, texts.message, { hint, cause });
+
+/** Whether an agent has the store unlocked, although a command needs its secret again. */
+async function isOpenInAgent(session: Session): Promise<boolean> {
+  const directory = agentDirectory(session);
+  if (!directory?.isInUse) return false;
+  try {
+    directory.verify();
+    const connection = await connectToAgent(directory.socket);
+    if (connection === undefined) return false;
+    const { locked } = await connection.status().finally(() => connection.close());
+    return !locked;
+  } catch {
+    return false;
+  }
+}
