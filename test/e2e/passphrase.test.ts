@@ -94,6 +94,67 @@ describe('coffer passphrase change', () => {
     );
   });
 
+  it('says on status why the store stays locked, if the environment has a secret', async () => {
+    await withPassphrase('kept', 'one').ok('init --passphrase');
+    const wrong = await withPassphrase('kept', 'two').run('status');
+    expect(wrong).toMatchObject({ exitCode: 0, stdout: expect.stringContaining('locked') });
+    expect(wrong.stderr).toBe(
+      'coffer: warning: the store cannot be unlocked with COFFER_PASSPHRASE (nothing else unlocks it: without the right secret, its data is lost; see docs/unlocking.md)\n',
+    );
+    const bareStatus = bare.with({ COFFER_STORE: bare.file('kept') });
+    expect((await bareStatus.run('status')).stderr).toBe('');
+    expect((await withPassphrase('kept', 'one').run('status')).stderr).toBe('');
+  });
+
+  it('says of a passphrase for a store that has none that it is of no use', async () => {
+    await bare.with({ COFFER_STORE: bare.file('key-only'), COFFER_MASTER_KEY: MASTER_KEY }).ok('init');
+    expect(await withPassphrase('key-only', 'one').refused('transit keys list', 4)).toBe(
+      'coffer: the store is sealed (COFFER_PASSPHRASE does not unlock it; it can be unlocked with a master key: see "coffer help environment")',
+    );
+  });
+
+  it('tells a user who has forgotten the passphrase how to set another one with a second secret', async () => {
+    const place = withPassphrase('second', 'one');
+    await place.ok('init');
+    await place.ok('slots add --raw');
+    expect(await withPassphrase('second', 'two').refused('transit keys list', 4)).toContain(
+      'it can be unlocked with a master key: set COFFER_MASTER_KEY_FILE=FILE and try again; if the passphrase is forgotten, then run "coffer slots add --passphrase"',
+    );
+  });
+
+  const WEAK =
+    'This passphrase is weak: it is a common password. Anyone with a copy of the store could guess it. Use it anyway?';
+  const STRONG = 'sheriff ethics unlock success inch';
+
+  /** Runs a command as if typed at a terminal, in this process. */
+  async function typed(place: Place, line: string, answers: readonly (string | boolean)[]) {
+    const streams = streamsDouble({ terminals: ['in', 'out', 'err'] });
+    const prompts = promptsDouble(answers);
+    const exitCode = await runCommandLine(line.split(' '), streams, place.environment(), prompts);
+    return { exitCode, asked: prompts.asked, stderr: streams.written.err };
+  }
+
+  it('asks before a weak passphrase is used that was typed, and after a no for another one', async () => {
+    const place = bare.with({ COFFER_STORE: bare.file('weak'), COFFER_PASSPHRASE: undefined });
+    const made = await typed(place, 'init', ['hunter2', false, 'hunter2', true]);
+    expect(made).toMatchObject({ exitCode: 0, asked: ['New passphrase', WEAK, 'New passphrase', WEAK] });
+    expect(made.stderr).not.toContain('warning');
+    const added = await typed(place, 'slots add --passphrase', ['hunter2', 'hunter2', false, STRONG]);
+    expect(added).toMatchObject({
+      exitCode: 0,
+      asked: ['Passphrase', 'New passphrase', WEAK, 'New passphrase'],
+    });
+    const changed = await typed(place, 'passphrase change', ['hunter2', STRONG.repeat(2)]);
+    expect(changed).toMatchObject({ exitCode: 0, asked: ['Current passphrase', 'New passphrase'] });
+  });
+
+  it('only warns of a weak passphrase with --yes', async () => {
+    const place = bare.with({ COFFER_STORE: bare.file('hurried'), COFFER_PASSPHRASE: undefined });
+    const made = await typed(place, 'init --yes', ['hunter2']);
+    expect(made).toMatchObject({ exitCode: 0, asked: ['New passphrase'] });
+    expect(made.stderr).toContain('weak passphrase: it is a common password');
+  });
+
   describe.skipIf(!canUseTerminals)('on a terminal', () => {
     it('asks for the old passphrase and twice for the new one, and no longer for the old one', async () => {
       const place = bare.with({ COFFER_STORE: bare.file('asked') });
@@ -103,6 +164,7 @@ describe('coffer passphrase change', () => {
           ['Current passphrase', 'old one\r'],
           ['New passphrase', 'correct horse\r'],
           ['Once more', 'correct horse\r'],
+          ['passphrase is weak', 'y\r'],
         ],
       });
       expect([exitCode, text.includes('horse')]).toEqual([0, false]);
@@ -111,6 +173,23 @@ describe('coffer passphrase change', () => {
         steps: [['Passphrase', 'old one\r'], ['again[^$]*Passphrase', 'correct horse\r'], NO_AGENT],
       });
       expect(used.exitCode).toBe(0);
+    });
+
+    it('does not call the data lost after three wrong passphrases, while an agent has the store open', async () => {
+      await withPassphrase('open', 'secret').ok('init');
+      const place = bare.with({ COFFER_STORE: bare.file('open') });
+      const { text } = onTerminal(place, 'coffer unlock && coffer slots list; coffer lock', {
+        steps: [
+          ['Passphrase', 'secret\r'],
+          ['always needs its secret[^$]*Passphrase', 'one\r'],
+          ['try again[^$]*Passphrase', 'two\r'],
+          ['try again[^$]*Passphrase', 'three\r'],
+        ],
+      });
+      expect(unwrapped(text)).toContain(
+        '(nothing else unlocks it, but the agent has it open: before it locks, run "coffer secrets decrypt FILE" for what you need)',
+      );
+      expect(text).not.toContain('is lost');
     });
 
     it('says why it asks although the store is unlocked, as commands for slots do', async () => {
@@ -127,6 +206,7 @@ describe('coffer passphrase change', () => {
             ['Current passphrase', 'secret\r'],
             ['New passphrase', 'other\r'],
             ['Once more', 'other\r'],
+            ['passphrase is weak', 'y\r'],
           ],
         },
       );

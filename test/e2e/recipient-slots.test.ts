@@ -356,7 +356,7 @@ describe('an SSH key with a passphrase', () => {
       agent,
       'coffer unlock --identity .ssh/work && coffer transit keys list; coffer lock',
       {
-        steps: [['Passphrase of [^ ]*work', 'open sesame\r']],
+        steps: [['Passphrase for [^ ]*work', 'open sesame\r']],
       },
     );
     expect(text).toContain('Unlocked until idle');

@@ -24,6 +24,7 @@ describe.skipIf(!canUseTerminals)('on a terminal', () => {
         steps: [
           ['New passphrase', 'correct horse\r'],
           ['Once more', 'correct horse\r'],
+          ['passphrase is weak', 'y\r'],
         ],
       });
       expect(made.exitCode).toBe(0);
@@ -45,6 +46,7 @@ describe.skipIf(!canUseTerminals)('on a terminal', () => {
           ['Once more', 'two\r'],
           ['do not match[^$]*New passphrase', 'three\r'],
           ['Once more', 'three\r'],
+          ['passphrase is weak', 'y\r'],
         ],
       });
       expect(made.exitCode).toBe(0);
@@ -122,7 +124,7 @@ describe.skipIf(!canUseTerminals)('on a terminal', () => {
         expect(exitCode).toBe(4);
         expect(runs()).toBe('once\n');
         expect(unwrapped(text).trimEnd().split('\n').at(-1)).toBe(
-          'coffer: the store cannot be unlocked with COFFER_MASTER_KEY_COMMAND or the passphrase (nothing else unlocks it: without the right secret, its data is lost)',
+          'coffer: the store cannot be unlocked with COFFER_MASTER_KEY_COMMAND or the passphrase (nothing else unlocks it: without the right secret, its data is lost; see docs/unlocking.md)',
         );
       });
 

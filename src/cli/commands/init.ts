@@ -17,7 +17,7 @@ import {
   type PlannedSlot,
   plannedSlots,
   slotOptions,
-  warnOfWeakPassphrases,
+  warnIfWeak,
 } from '../secrets/new-slots.ts';
 import { environmentSlot, unlockSources } from '../secrets/secret-sources.ts';
 import type { Session } from '../session.ts';
@@ -63,7 +63,6 @@ async function make(
   dialect: Dialect | undefined,
 ): Promise<number> {
   const planned = await slotsOf(session, options);
-  await warnOfWeakPassphrases(session, planned);
   const directory = await printLocation(location);
   let id = '';
   const news = newsOfSlots(session, planned, (slots) => ({ id, directory, slots }));
@@ -91,7 +90,10 @@ async function slotsOf(session: Session, options: Given['options']): Promise<rea
   const label = planned.length === 0 ? textOption(options, 'label') : undefined;
   const labelled = label === undefined ? {} : { label };
   const given = environmentSlot(session.environment);
-  if (given !== undefined) return [{ request: { ...given, ...labelled } }, ...planned];
+  if (given !== undefined) {
+    if (given.kind === 'passphrase') await warnIfWeak(session, given.passphrase);
+    return [{ request: { ...given, ...labelled } }, ...planned];
+  }
   if (planned.length > 0 && !session.prompts.available()) return planned;
   const passphrase = await newPassphrase(session, true);
   return [{ request: { kind: 'passphrase', passphrase, ...labelled } }, ...planned];

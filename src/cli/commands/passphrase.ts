@@ -8,7 +8,7 @@ import { DONE } from '../exit-codes.ts';
 import { printDocument } from '../files/output.ts';
 import { textOption } from '../given.ts';
 import { takingFile } from '../parse/everywhere.ts';
-import { newPassphrase, warnOfWeakPassphrases } from '../secrets/new-slots.ts';
+import { newPassphrase } from '../secrets/new-slots.ts';
 import { unlockWithPassphrase } from '../secrets/unlock.ts';
 
 const FILE = 'passphrase-file';
@@ -47,7 +47,6 @@ export const change: Command = {
       }
       const passphrase = await newPassphrase(session, false, textOption(options, FILE));
       const request = { kind: 'passphrase', passphrase } as const;
-      await warnOfWeakPassphrases(session, [{ request }]);
       const created = await replaceSlot(store, slotId, request);
       await printDocument(session, created);
       session.say('Changed the passphrase.');

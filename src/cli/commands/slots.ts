@@ -9,13 +9,7 @@ import { sayWhyAsked } from '../agent/why-asked.ts';
 import type { Command } from '../command.ts';
 import { DONE, FAILED } from '../exit-codes.ts';
 import { printDocument, printResult } from '../files/output.ts';
-import {
-  newsOfSlots,
-  type PlannedSlot,
-  plannedSlots,
-  slotOptions,
-  warnOfWeakPassphrases,
-} from '../secrets/new-slots.ts';
+import { newsOfSlots, type PlannedSlot, plannedSlots, slotOptions } from '../secrets/new-slots.ts';
 import { unlockStore } from '../secrets/unlock.ts';
 import type { Session } from '../session.ts';
 import { watched } from '../terminal/progress.ts';
@@ -89,7 +83,6 @@ export const add: Command = {
     const known = isAsked ? undefined : requireOne(await plannedSlots(session, options, false));
     return onStore(session, async (store) => {
       const planned = known ?? requireOne(await plannedSlots(session, options, false));
-      await warnOfWeakPassphrases(session, [planned]);
       const news = newsOfSlots(session, [planned], ([only]) => only);
       const slot = await addSlot(store, planned.request, { tell: (created) => news.tell([created]) });
       await news.done([slot], `Added slot ${slot.id} (${slot.kind}).`);

@@ -11,6 +11,7 @@ import { type AgeIdentity, ageIdentity } from '../../transit/envelope/age/recipi
 import { sshIdentity } from '../../transit/envelope/age/ssh.ts';
 import { inputText } from '../files/input.ts';
 import { type Given, textOption, textsOption } from '../given.ts';
+import { IN } from '../parse/operation-spec.ts';
 import { pluginHost } from '../secrets/plugins.ts';
 import { passphraseIn, readKeyFile } from '../secrets/secret-sources.ts';
 import { sshPrivateKeyIn } from '../secrets/ssh-private-keys.ts';
@@ -42,7 +43,7 @@ function oncePassphrase(session: Session, options: Given['options']): () => Prom
   const ask = async (): Promise<string | Uint8Array> => {
     const file = textOption(options, PASSPHRASE_FILE);
     if (file !== undefined) return passphraseIn(file, `--${PASSPHRASE_FILE}`);
-    if (session.prompts.available()) return session.prompts.secret('Passphrase of the file');
+    if (session.prompts.available()) return session.prompts.secret(`Passphrase for ${namedInput(options)}`);
     throw new CofferError('sealed', 'the file is encrypted with a passphrase: cannot prompt for it', {
       hint: `use --${PASSPHRASE_FILE}`,
     });
@@ -51,6 +52,13 @@ function oncePassphrase(session: Session, options: Given['options']): () => Prom
     asked ??= ask();
     return asked;
   };
+}
+
+/** Names the input in a prompt; several files are tried with the same passphrase. */
+function namedInput(options: Given['options']): string {
+  const [only = '-', ...others] = textsOption(options, IN);
+  if (others.length > 0) return 'the files';
+  return only === '-' ? 'standard input' : only;
 }
 
 /**

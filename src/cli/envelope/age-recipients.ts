@@ -54,7 +54,7 @@ async function newFilePassphrase(session: Session, options: Given['options']): P
   const file = textOption(options, PASSPHRASE_FILE);
   if (file !== undefined) return passphraseIn(file, `--${PASSPHRASE_FILE}`);
   if (session.prompts.available()) {
-    return session.prompts.newSecret('Passphrase of the file', async () =>
+    return session.prompts.newSecret('Passphrase for the encrypted file', async () =>
       (await import('../secrets/passphrases.ts')).freshPassphrase(systemRandom),
     );
   }

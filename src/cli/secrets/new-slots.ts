@@ -74,19 +74,30 @@ export async function plannedSlots(
   return slots;
 }
 
-/** Warns about each weak new passphrase, with the reason. */
-export async function warnOfWeakPassphrases(
-  session: Session,
-  planned: readonly PlannedSlot[],
-): Promise<void> {
-  for (const { request } of planned) {
-    if (request.kind !== 'passphrase') continue;
-    const { weaknessOf } = await import('./passphrases.ts');
-    const weakness = weaknessOf(Buffer.from(request.passphrase).toString());
-    if (weakness === undefined) continue;
-    session.warn(
-      `weak passphrase: ${weakness}; anyone with a copy of the store could guess it (use several random words)`,
-    );
+/** Warns if a new passphrase that was not typed at a prompt is weak, with the reason. */
+export async function warnIfWeak(session: Session, passphrase: string | Uint8Array): Promise<void> {
+  const { weaknessOf } = await import('./passphrases.ts');
+  const weakness = weaknessOf(Buffer.from(passphrase).toString());
+  if (weakness === undefined) return;
+  session.warn(
+    `weak passphrase: ${weakness}; anyone with a copy of the store could guess it (use several random words)`,
+  );
+}
+
+/** Asks for a new passphrase until it is not weak, or the user wants to use it all the same. */
+async function typedPassphrase(session: Session): Promise<string> {
+  const { freshPassphrase, weaknessOf } = await import('./passphrases.ts');
+  const { prompts, settings } = session;
+  for (;;) {
+    const passphrase = await prompts.newSecret('New passphrase', async () => freshPassphrase(systemRandom));
+    const weakness = weaknessOf(passphrase);
+    if (weakness === undefined) return passphrase;
+    if (settings.yes) {
+      await warnIfWeak(session, passphrase);
+      return passphrase;
+    }
+    const question = `This passphrase is weak: ${weakness}. Anyone with a copy of the store could guess it. Use it anyway?`;
+    if (await prompts.confirm(question)) return passphrase;
   }
 }
 
@@ -96,7 +107,7 @@ function freshRawSlot(labelled: { readonly label?: string }): PlannedSlot {
 }
 
 /**
- * Returns a passphrase for a new slot.
+ * Returns a passphrase for a new slot. About a weak one, a user who types it is asked; any other is warned about.
  * @throws `sealed` if none is given and the user cannot be asked
  */
 export async function newPassphrase(
@@ -104,16 +115,16 @@ export async function newPassphrase(
   inNewStore: boolean,
   file?: string,
 ): Promise<string | Uint8Array> {
-  if (file !== undefined) return passphraseIn(file, '--passphrase-file');
   const given =
-    variable(session.environment, 'COFFER_NEW_PASSPHRASE') ??
-    (inNewStore ? variable(session.environment, 'COFFER_PASSPHRASE') : undefined);
-  if (given !== undefined) return given;
-  if (session.prompts.available()) {
-    return session.prompts.newSecret('New passphrase', async () =>
-      (await import('./passphrases.ts')).freshPassphrase(systemRandom),
-    );
+    file === undefined
+      ? (variable(session.environment, 'COFFER_NEW_PASSPHRASE') ??
+        (inNewStore ? variable(session.environment, 'COFFER_PASSPHRASE') : undefined))
+      : passphraseIn(file, '--passphrase-file');
+  if (given !== undefined) {
+    await warnIfWeak(session, given);
+    return given;
   }
+  if (session.prompts.available()) return typedPassphrase(session);
   throw inNewStore
     ? sealed('no secret given to unlock the new store: cannot prompt for a passphrase', {
         hint: 'set COFFER_MASTER_KEY (see "coffer keygen") or COFFER_PASSPHRASE, or use --key-file',

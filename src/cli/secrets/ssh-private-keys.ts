@@ -26,7 +26,7 @@ async function pemKey(session: Session, path: string, pem: string): Promise<KeyO
       field: '--identity',
     });
   }
-  const passphrase = isEncrypted ? await session.prompts.secret(`Passphrase of ${path}`) : undefined;
+  const passphrase = isEncrypted ? await session.prompts.secret(`Passphrase for ${path}`) : undefined;
   try {
     return createPrivateKey({ key: pem, passphrase });
   } catch {

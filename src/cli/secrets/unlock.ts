@@ -1,9 +1,8 @@
-import { CofferError } from '../../ground/errors.ts';
+import { asCofferError } from '../../ground/errors.ts';
 import type { Location } from '../../store/backends/backend-kind.ts';
 import { openStore } from '../../store/open.ts';
 import type { SealedStore } from '../../store/sealed/sealed-store.ts';
 import type { Credential } from '../../store/slots/credential.ts';
-import { kindNames } from '../../store/slots/unlock.ts';
 import type { Environment } from '../given.ts';
 import { compareWithLastSeen } from '../last-seen.ts';
 import type { Session } from '../session.ts';
@@ -36,7 +35,9 @@ export async function unlockStore(
   };
   const credentials = credentialsFor(session, { onAsking: noteAsking, identity });
   const store = await openWith(session, credentials).catch(async (error: unknown) => {
-    throw namingVariable(session.prompts.available() ? error : await withAdvice(session, error));
+    const kind = asCofferError(error)?.kind;
+    if (kind !== 'denied' && kind !== 'sealed') throw error;
+    throw await (await import('./unlock-advice.ts')).advised(session, error);
   });
   if (asked) await afterAsking?.(store);
   return store;
@@ -52,39 +53,6 @@ export async function openWith(session: Session, credentials: readonly Credentia
     store.close();
     throw error;
   }
-}
-
-/** Slot kinds whose secret a user remembers or has on paper. */
-const OF_PEOPLE = /passphrase|shares/;
-/** Slot kinds whose key is used only after the user has named it once. */
-const OF_KEYS = /identity/;
-
-/** Extends the error if the user cannot be asked: it describes how to use the agent or a variable. */
-async function withAdvice(session: Session, error: unknown): Promise<unknown> {
-  if (!(error instanceof CofferError) || error.kind !== 'sealed') return error;
-  const { kind, message, hint, cause } = error;
-  const list = 'see "coffer help environment"';
-  const { agentDirectory } = await import('./agent-directory.ts');
-  const isAskedFor = OF_PEOPLE.test(hint ?? '') && agentDirectory(session) !== undefined;
-  const first = OF_KEYS.test(hint ?? '') ? ' --identity FILE' : '';
-  const advice = isAskedFor || first !== '' ? `run "coffer unlock${first}" on a terminal, or ${list}` : list;
-  return new CofferError(kind, message, { hint: hint === undefined ? advice : `${hint}: ${advice}`, cause });
-}
-
-/** Variables for the secrets that are never asked for, by their names in errors. */
-const VARIABLES: readonly (readonly [secret: string, setting: string])[] = [
-  [kindNames.raw, 'COFFER_MASTER_KEY_FILE=FILE'],
-  [kindNames['key-file'], 'COFFER_MASTER_KEY_FILE=FILE'],
-  [kindNames.command, 'COFFER_MASTER_KEY_COMMAND=COMMAND'],
-];
-
-/** Extends the error after a wrong secret by the variable of another one that unlocks the store. */
-function namingVariable(error: unknown): unknown {
-  if (!(error instanceof CofferError) || error.kind !== 'denied' || error.hint === undefined) return error;
-  const { kind, texts, hint, cause } = error;
-  const [, setting] = VARIABLES.find(([secret]) => hint.includes(secret)) ?? [];
-  if (setting === undefined) return error;
-  return new CofferError(kind, texts.message, { hint: `${hint}: set ${setting} and try again`, cause });
 }
 
 interface CredentialOptions {
@@ -148,7 +116,11 @@ export const unlockWithPassphrase = (session: Session, question: string): Promis
   openWith(
     session,
     credentialsFor(session, { question }).filter(({ kind }) => kind === 'passphrase'),
-  );
+  ).catch(async (error: unknown) => {
+    const known = asCofferError(error);
+    if (known?.kind !== 'denied') throw error;
+    throw await (await import('./unlock-advice.ts')).afterWrongSecret(session, known);
+  });
 
 /** Returns the credentials for completion: without commands, which may prompt, and without prompts. */
 export const silentCredentials = (environment: Environment): readonly Credential[] =>
