@@ -135,10 +135,11 @@ class Execution {
     const runner = await this.#session.runner();
     const { jointDocument, listShape, results, runEach } = await import('./run-each.ts');
     const valuesOf = (raw: RawValues) => parseValues(params, raw).values;
-    return runEach(calls, {
+    return runEach(calls, param, {
       asks,
       resolve: async (call) => (await cli.resolve?.(call, runner)) ?? call,
-      isConfirmed: (raw) => this.#isConfirmed(valuesOf(raw), runner),
+      foresee: (raw) => this.#foresee(valuesOf(raw), runner),
+      isConfirmed: (raw) => this.#isConfirmed(valuesOf(raw), runner, true),
       meant: async (raw) => {
         const made = await this.#madeByTheWay(valuesOf(raw), runner);
         return (await this.#isMeant(made, runner)) ? made : undefined;
@@ -314,19 +315,18 @@ class Execution {
   }
 
   /** Asks the user, if necessary, after checking what would be refused anyway. */
-  async #isConfirmed(values: RawValues, runner: Runner): Promise<boolean> {
+  async #isConfirmed(values: RawValues, runner: Runner, isForeseen = this.#session.settings.yes) {
     const question = this.#question(values);
     if (question === undefined) return true;
-    if (!this.#session.settings.yes) await this.#foresee(values, runner);
+    if (!isForeseen) await this.#foresee(values, runner);
     return this.#session.confirmed(() => question(values, runner));
   }
 
   /** Fails for what will be refused anyway, as far as that can be found out. */
   async #foresee(values: RawValues, runner: Runner): Promise<void> {
-    const { foresee } = this.#operation.cli ?? {};
-    if (foresee === undefined) return;
+    const { cli } = this.#operation;
     try {
-      await foresee(values, await withPermission(this.#session, runner, this.#mount));
+      await cli?.foresee?.(values, await withPermission(this.#session, runner, this.#mount));
     } catch (error) {
       const kind = asCofferError(error)?.kind;
       if (kind !== 'denied' && kind !== 'unavailable' && kind !== 'sealed') throw error;

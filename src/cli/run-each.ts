@@ -1,3 +1,4 @@
+import { asCofferError, CofferError, placed } from '../ground/errors.ts';
 import { type NewName, type Outcome, resultOf } from '../operations/declaration/operation.ts';
 import type { Table } from '../operations/declaration/table.ts';
 import { DONE, FAILED } from './exit-codes.ts';
@@ -10,6 +11,8 @@ interface Steps {
   readonly asks: boolean;
   /** Replaces names by the identifiers of the objects. */
   resolve(call: RawValues): Promise<RawValues>;
+  /** Fails for what the operation will be refused for, as far as that can be found out. */
+  foresee(raw: RawValues): Promise<void>;
   isConfirmed(raw: RawValues): Promise<boolean>;
   /** Returns the objects that would be created implicitly; undefined if the user did not mean them. */
   meant(raw: RawValues): Promise<readonly NewName[] | undefined>;
@@ -22,17 +25,17 @@ interface Steps {
 }
 
 /**
- * Runs an operation for several names in order, until it fails for one. The results of the names before that are still
- * printed.
- * @throws the error of the name for which it failed
+ * Runs an operation for several names in order, until it fails for one. One that asks users begins only if all of the
+ * names can be expected to succeed. The results of the names before a failure are still printed.
+ * @param param parameter that has the name
+ * @throws the error of the name for which it failed, which says for which names it was done
  */
-export async function runEach(calls: readonly RawValues[], steps: Steps): Promise<number> {
+export async function runEach(calls: readonly RawValues[], param: string, steps: Steps): Promise<number> {
   const resolved: RawValues[] = [];
-  for (const call of steps.asks ? calls : []) {
-    const raw = await steps.resolve(call);
-    if (!(await steps.isConfirmed(raw))) return FAILED;
-    resolved.push(raw);
-  }
+  for (const call of steps.asks ? calls : []) resolved.push(await steps.resolve(call));
+  for (const raw of resolved) await steps.foresee(raw);
+  for (const raw of resolved) if (!(await steps.isConfirmed(raw))) return FAILED;
+  const done: string[] = [];
   const outcomes: Outcome<unknown>[] = [];
   const implicit: NewName[] = [];
   let isRefused = false;
@@ -50,13 +53,27 @@ export async function runEach(calls: readonly RawValues[], steps: Steps): Promis
       if (outcome === undefined) continue;
       steps.report(outcome, raw);
       outcomes.push(outcome);
+      done.push(String(call[param]));
     }
   } catch (error) {
     failure = error;
   }
   if (outcomes.length > 0) await steps.print(outcomes, implicit);
-  if (failure !== undefined) throw failure;
+  if (failure !== undefined) throw afterSome(failure, done);
   return isRefused ? FAILED : DONE;
+}
+
+/** Adds the names for which the operation was done to the error. */
+function afterSome(error: unknown, done: readonly string[]): unknown {
+  const known = asCofferError(error);
+  if (known === undefined || done.length === 0) return error;
+  const { kind, texts, field, isGone } = known;
+  return new CofferError(kind, placed`${texts.message}; already done: ${done.join(', ')}`, {
+    field,
+    hint: texts.hint,
+    cause: error,
+    isGone: isGone ? true : undefined,
+  });
 }
 
 /** Returns one document with the resources of all outcomes. */

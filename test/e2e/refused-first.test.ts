@@ -89,6 +89,48 @@ describe('deleting what does not exist', () => {
   });
 });
 
+describe('several names to delete', () => {
+  const POLICY = 'path "x" { capabilities = ["read"] }';
+
+  it.each([
+    ['policy', 'policy write NAME -', 'policy delete', 'policy list', 'no policy named: nowhere'],
+    ['user', 'auth userpass write NAME -', 'auth userpass delete', 'auth userpass list', 'no user nowhere'],
+    [
+      'role',
+      'auth approle write NAME --path machines',
+      'auth approle delete --path machines',
+      'auth approle list --path machines',
+      'no role nowhere',
+    ],
+    ['role', 'token roles write NAME', 'token roles delete', 'token roles list', 'no token role "nowhere"'],
+  ])(
+    'are deleted in one command, a %s each, but none if one does not exist: %s',
+    async (_, write, remove, list, missing) => {
+      for (const name of ['one', 'two', 'three'])
+        await here.ok(write.replace('NAME', name), { input: POLICY });
+      const names = async () =>
+        (await here.ok(list)).split('\n').filter((name) => /^(?:one|two|three)$/.test(name));
+      expect(await here.refused(`${remove} one nowhere two --yes`, 3)).toContain(missing);
+      expect(await names()).toHaveLength(3);
+      const streams = streamsDouble({ terminals: ['in', 'out', 'err'] });
+      const prompts = promptsDouble([true, false]);
+      const words = `${remove} one two`.split(' ');
+      expect(await runCommandLine(words, streams, here.environment(), prompts)).toBe(1);
+      expect(prompts.asked).toHaveLength(2);
+      expect(await names()).toHaveLength(3);
+      expect(await here.ok(`${remove} one two --yes`)).toBe('');
+      expect(await names()).toEqual(['three']);
+    },
+  );
+
+  it('that fail in the middle name those that were done', async () => {
+    await here.ok('transit keys create first-one');
+    expect(await here.refused('transit keys rotate first-one nowhere', 3)).toContain(
+      'key not found; already done: first-one (no key "nowhere"',
+    );
+  });
+});
+
 describe('a next step that is named', () => {
   const commandIn = (text: string): string => /"coffer ([^"]+)"/.exec(text)?.[1] ?? '';
 

@@ -3,7 +3,7 @@
 import type { TokenRole } from '../../access/token-roles.ts';
 import { notFound } from '../../ground/errors.ts';
 import { listAnswer, listCli } from '../auth/lists.ts';
-import { deletingNamed } from '../declaration/deleting.ts';
+import { deletingNamed, eachNamed } from '../declaration/deleting.ts';
 import { lacking } from '../declaration/lacking.ts';
 import { operation } from '../declaration/operation.ts';
 import { duration, flag, integer, type Params, text, textMap, texts } from '../declaration/params.ts';
@@ -142,7 +142,7 @@ export const write = operation({
 export const remove = operation({
   route: 'DELETE /auth/token/roles/:name',
   capability: 'delete',
-  params: { name: roleName },
+  params: { name: eachNamed(roleName) },
   cli: {
     confirm: async (values) => `Delete the token role ${String(values['name'])}?`,
     ...deletingNamed({

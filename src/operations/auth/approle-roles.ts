@@ -11,7 +11,7 @@ import {
 import { NEW_ROLE, removeRole, writeRole } from '../../access/methods/approle/roles.ts';
 import { type CofferError, invalid, notFound } from '../../ground/errors.ts';
 import { ownWords } from '../../ground/own-words.ts';
-import { deletingNamed } from '../declaration/deleting.ts';
+import { deletingNamed, eachNamed } from '../declaration/deleting.ts';
 import { type MountCall, operation } from '../declaration/operation.ts';
 import { duration, flag, integer, text, texts, type ValuesOf } from '../declaration/params.ts';
 import { listAnswer, listCli, listParams, pageOf } from './lists.ts';
@@ -138,7 +138,7 @@ export const remove = operation({
   mount: 'approle',
   route: 'DELETE role/:role_name',
   capability: 'delete',
-  params: { role_name },
+  params: { role_name: eachNamed(role_name) },
   cli: {
     confirm: async (values) => `Delete the role ${String(values['role_name'])} and its secret IDs?`,
     ...deletingNamed({

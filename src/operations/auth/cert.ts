@@ -23,7 +23,7 @@ import { refuseOnlineChecks, writeRole } from '../../access/methods/cert/roles.t
 import { printGoTime } from '../../ground/clock.ts';
 import { invalid, notFound } from '../../ground/errors.ts';
 import { ownWords } from '../../ground/own-words.ts';
-import { deletingNamed } from '../declaration/deleting.ts';
+import { deletingNamed, eachNamed } from '../declaration/deleting.ts';
 import { lacking } from '../declaration/lacking.ts';
 import { type MountCall, operation } from '../declaration/operation.ts';
 import { duration, flag, integer, text, texts, type ValuesOf } from '../declaration/params.ts';
@@ -179,7 +179,7 @@ export const remove = operation({
   mount: 'cert',
   route: 'DELETE certs/:name',
   capability: 'delete',
-  params: { name },
+  params: { name: eachNamed(name) },
   cli: {
     confirm: async (values) => `Delete the role ${String(values['name'])}?`,
     ...deletingNamed({

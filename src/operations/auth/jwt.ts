@@ -6,7 +6,7 @@ import { login as logIn } from '../../access/methods/jwt/login.ts';
 import { type JwtRoleChange, writeRole } from '../../access/methods/jwt/roles.ts';
 import { notFound } from '../../ground/errors.ts';
 import { ownWords } from '../../ground/own-words.ts';
-import { deletingNamed } from '../declaration/deleting.ts';
+import { deletingNamed, eachNamed } from '../declaration/deleting.ts';
 import { type MountCall, type Outcome, operation } from '../declaration/operation.ts';
 import { text, type ValuesOf } from '../declaration/params.ts';
 import { configParams, roleParams, settingsParams } from './jwt-params.ts';
@@ -141,7 +141,7 @@ export const remove = operation({
   mount: 'jwt',
   route: 'DELETE role/:name',
   capability: 'delete',
-  params: { name },
+  params: { name: eachNamed(name) },
   cli: {
     confirm: async (values) => `Delete the role ${String(values['name'])}?`,
     ...deletingNamed({

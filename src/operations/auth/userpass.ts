@@ -3,7 +3,7 @@
 import { type NewPassword, Userpass } from '../../access/methods/userpass/userpass.ts';
 import { invalid, notFound } from '../../ground/errors.ts';
 import { ownWords } from '../../ground/own-words.ts';
-import { deletingNamed } from '../declaration/deleting.ts';
+import { deletingNamed, eachNamed } from '../declaration/deleting.ts';
 import { type MountCall, operation } from '../declaration/operation.ts';
 import { text } from '../declaration/params.ts';
 import { listAnswer, listCli, listParams, pageOf } from './lists.ts';
@@ -103,7 +103,7 @@ export const remove = operation({
   mount: 'userpass',
   route: 'DELETE users/:name',
   capability: 'delete',
-  params: { name },
+  params: { name: eachNamed(name) },
   cli: {
     confirm: async (values) => `Delete the user ${String(values['name'])}?`,
     ...deletingNamed({

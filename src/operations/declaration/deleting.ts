@@ -2,6 +2,7 @@ import { asCofferError, notFound } from '../../ground/errors.ts';
 import { isObject } from '../../ground/objects.ts';
 import { trimSlashes } from '../../ground/trim.ts';
 import { type CliShape, type Runner, resultOf } from './operation.ts';
+import type { CliParam } from './params.ts';
 
 /*
  * Commands whose operation succeeds even if there is nothing to delete, as in Vault. Scripts may repeat them, but a
@@ -36,6 +37,12 @@ export const deletingNamed = ({
     ),
   done: (values, _data, _existing, missing) =>
     missing === 1 ? `No ${what(values)}; nothing was deleted.` : `${done} ${what(values)}.`,
+});
+
+/** Returns a name as the command that deletes takes it: one or several. */
+export const eachNamed = <P extends { readonly cli: CliParam }>(param: P): P => ({
+  ...param,
+  cli: { ...param.cli, positional: 'each' },
 });
 
 /**

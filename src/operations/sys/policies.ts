@@ -1,6 +1,6 @@
 import { policyName, requireOwnPolicy } from '../../access/policies.ts';
 import { notFound } from '../../ground/errors.ts';
-import { deletingNamed } from '../declaration/deleting.ts';
+import { deletingNamed, eachNamed } from '../declaration/deleting.ts';
 import { operation } from '../declaration/operation.ts';
 import { text } from '../declaration/params.ts';
 
@@ -60,9 +60,10 @@ export const write = operation({
 export const remove = operation({
   route: ['DELETE /sys/policies/acl/:name', 'DELETE /sys/policy/:name'],
   capability: 'delete',
-  params: { name: policyNameParam },
+  params: { name: eachNamed(policyNameParam) },
   cli: {
     confirm: async (values) => `Delete policy ${String(values['name'])}? Tokens lose the access it grants.`,
+    examples: [['coffer policy delete clerk cashier', 'Delete two policies']],
     ...deletingNamed({
       async find({ name }, runner) {
         requireOwnPolicy(String(name));
