@@ -25,7 +25,7 @@ export async function runCommandLine(
   let invocation: Invocation | undefined;
   try {
     refuseReplacedBytes(argv);
-    invocation = await parse(argv, streams);
+    invocation = await parse(argv, streams, environment);
     if (invocation === undefined) return DONE;
     return await runInvocation(invocation, streams, environment, prompts);
   } catch (error) {
@@ -57,13 +57,20 @@ async function runInvocation(
  * Parses the arguments.
  * @returns undefined if there is nothing to run, because help was printed
  */
-async function parse(argv: readonly string[], streams: Streams): Promise<Invocation | undefined> {
+async function parse(
+  argv: readonly string[],
+  streams: Streams,
+  environment: Environment,
+): Promise<Invocation | undefined> {
   const quick = await parseQuickly(argv, commandTree);
   if (quick !== undefined) return quick;
   const { inOwnSpelling } = await import('./parse/habits.ts');
   const spelled = await inOwnSpelling(argv, commandTree);
-  const { parseWithCommander } = await import('./parse/program.ts');
-  const outcome = await parseWithCommander(spelled, commandTree, streams);
+  const { MissingArgument, parseWithCommander } = await import('./parse/program.ts');
+  const outcome = await parseWithCommander(spelled, commandTree, streams).catch(async (error: unknown) => {
+    if (!(error instanceof MissingArgument) || !streams.err.isTerminal) throw error;
+    throw await (await import('./candidates.ts')).withCandidates(error, streams, environment);
+  });
   if (outcome.kind === 'run') return outcome.invocation;
   streams.out.write(outcome.text);
   return undefined;

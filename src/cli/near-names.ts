@@ -1,18 +1,13 @@
 import { CofferError } from '../ground/errors.ts';
 import { meantText, nearest } from '../ground/nearness.ts';
-import { isObject } from '../ground/objects.ts';
 import { trimSlashes } from '../ground/trim.ts';
-import type { NewName, Operation, Runner } from '../operations/declaration/operation.ts';
-import { type KindFacts, kindNamed, RESOURCE_KINDS } from '../operations/declaration/resource-kinds.ts';
-import { loadOperation } from '../operations/runner.ts';
+import type { NewName, Runner } from '../operations/declaration/operation.ts';
+import { RESOURCE_KINDS } from '../operations/declaration/resource-kinds.ts';
 import type { ArgumentSpec, Invocation, OptionSpec } from './command.ts';
-import { rawLines } from './files/output.ts';
 import { type OptionValue, textsOption } from './given.ts';
+import { listedFor, listedKind, listingRunner, NameList } from './listed-names.ts';
 import { everywhereOptions } from './parse/everywhere.ts';
-import { methodOf, mountOfMethod } from './parse/operation-spec.ts';
-import { askingPermission } from './server-permission.ts';
 import type { Session } from './session.ts';
-import { visible } from './terminal/visible.ts';
 
 /** Word of the command line, with the argument or option that it was given for. */
 interface TypedWord {
@@ -106,13 +101,9 @@ async function nearNames(
   runner: Runner,
   { word, spec }: TypedWord,
 ): Promise<readonly string[]> {
-  const facts = spec.offers === undefined ? siblingList(invocation, spec) : kindNamed(spec.offers);
-  if (facts === undefined) return [];
-  const operation = await loadOperation(facts.list);
-  const method = methodOf(facts.list.split(' '), operation);
-  const mount = method === undefined ? undefined : mountOfMethod(method, invocation.given.options);
-  const listing = listingRunner(session, runner);
-  return listing === undefined ? [] : namesNear(word, new NameList(listing, operation, { ...facts, mount }));
+  const kind = await listedFor(invocation, spec);
+  const listing = kind === undefined ? undefined : await listingRunner(session, runner);
+  return kind === undefined || listing === undefined ? [] : namesNear(word, new NameList(listing, kind));
 }
 
 /**
@@ -126,92 +117,16 @@ export async function existingNear(
   { kind, name }: NewName,
   value?: string,
 ): Promise<readonly string[]> {
-  const facts = RESOURCE_KINDS[kind];
-  const listing = listingRunner(session, runner);
+  const listing = await listingRunner(session, runner);
   if (listing === undefined) return [];
-  const list = new NameList(listing, await loadOperation(facts.list), { ...facts, mount: undefined });
+  const list = new NameList(listing, await listedKind(RESOURCE_KINDS[kind]));
   // NAME and VALUE may have been exchanged.
   const near = await namesNear(name, list).catch(() => []);
   if (near.length > 0 || value === undefined || value === '') return near;
-  return (await list.namesNear(value).catch(() => [])).filter((existing) => existing === value);
+  return (await list.near(value).catch(() => [])).filter((existing) => existing === value);
 }
 
 async function namesNear(word: string, list: NameList): Promise<readonly string[]> {
   const trimmed = trimSlashes(word);
-  return nearest(trimmed, await list.namesNear(trimmed));
-}
-
-/** Returns the runner that lists names; undefined for scripts with a server, whose requests are not multiplied. */
-function listingRunner(session: Session, runner: Runner): Runner | undefined {
-  const { address, mount } = session.settings;
-  if (address === undefined) return runner;
-  return session.streams.err.isTerminal ? askingPermission(runner, mount) : undefined;
-}
-
-/** Lists what a command of the same group lists, for kinds of names that parameters do not refer to, such as roles. */
-const siblingList = ({ path, command }: Invocation, spec: TypedWord['spec']): KindFacts | undefined =>
-  spec === command.arguments[0] && path.length > 2
-    ? { list: [...path.slice(0, -1), 'list'].join(' '), example: '' }
-    : undefined;
-
-/** Number of entries on a page; the API allows no more. */
-const PAGE_SIZE = 100;
-
-/** Number of parts of a word; with two slips in it, one of them is intact. */
-const PARTS = 3;
-
-interface ListFacts extends Pick<KindFacts, 'search'> {
-  /** Mount whose names are listed; default: that of the runner. */
-  readonly mount: string | undefined;
-}
-
-/** Names that an operation lists. */
-class NameList {
-  readonly #runner: Runner;
-  readonly #operation: Operation;
-  readonly #facts: ListFacts;
-  readonly #raw: Readonly<Record<string, unknown>>;
-
-  constructor(runner: Runner, operation: Operation, facts: ListFacts) {
-    this.#runner = runner;
-    this.#operation = operation;
-    this.#facts = facts;
-    const organization = Object.entries(operation.params).find(([, { cli }]) => cli.flag === 'org');
-    this.#raw = organization === undefined ? {} : { [organization[0]]: runner.organization };
-  }
-
-  /** Lists the names; of a long list only those that share a part with the word. */
-  async namesNear(word: string): Promise<readonly string[]> {
-    const { search } = this.#facts;
-    const { names, total } = await this.#page({});
-    if (total <= PAGE_SIZE || search === undefined) return names;
-    const found = await Promise.all(partsOf(word).map((part) => this.#page({ [search]: part })));
-    return [...new Set([...names, ...found.flatMap((page) => page.names)])];
-  }
-
-  async #page(
-    query: Readonly<Record<string, unknown>>,
-  ): Promise<{ names: readonly string[]; total: number }> {
-    const { cli = {} } = this.#operation;
-    const size = cli.paged ? { 'page[size]': PAGE_SIZE } : {};
-    const raw = { ...this.#raw, ...size, ...query };
-    const { data } = await this.#runner.run(this.#operation, raw, this.#facts.mount);
-    // Other users chose the names, and control characters could change the terminal.
-    const names = rawLines(data, cli).filter((name) => visible(name) === name);
-    return { names: names.map(trimSlashes), total: totalIn(data) };
-  }
-}
-
-function partsOf(word: string): readonly string[] {
-  const length = Math.ceil(word.length / PARTS);
-  return Array.from({ length: PARTS }, (_, index) => word.slice(index * length, (index + 1) * length)).filter(
-    (part) => part !== '',
-  );
-}
-
-/** Returns the number of all entries of a paged list; 0 for any other. */
-function totalIn(data: unknown): number {
-  const meta = isObject(data) ? data['meta'] : undefined;
-  const pagination = isObject(meta) ? meta['pagination'] : undefined;
-  return isObject(pagination) ? Number(pagination['total-count'] ?? 0) : 0;
+  return nearest(trimmed, await list.near(trimmed));
 }

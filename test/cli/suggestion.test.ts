@@ -83,6 +83,11 @@ describe('an unknown command', () => {
       "unknown command 'upgrade'",
       '"coffer version" on a terminal says how to upgrade this copy; see "coffer --help"',
     ],
+    ...['update', 'self-update'].map((word): [string, string, string] => [
+      word,
+      `unknown command '${word}'`,
+      '"coffer version" on a terminal says how to upgrade this copy; see "coffer --help"',
+    ]),
     [
       'uninstall',
       "unknown command 'uninstall'",

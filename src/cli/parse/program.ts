@@ -1,9 +1,10 @@
 import { Argument, CommanderError, Option, Command as Program } from 'commander';
-import { invalid } from '../../ground/errors.ts';
+import { CofferError, invalid } from '../../ground/errors.ts';
 import { nearest } from '../../ground/nearness.ts';
 import { version } from '../../ground/version.ts';
 import {
   type ArgumentSpec,
+  type Command,
   type CommandLeaf,
   type CommandSpec,
   type Group,
@@ -56,6 +57,25 @@ export async function parseWithCommander(
   return { kind: 'run', invocation: building.result };
 }
 
+/** Command line that lacks an argument, as far as it was typed. */
+interface Unfinished {
+  readonly path: readonly string[];
+  readonly command: Command;
+  readonly words: readonly string[];
+  readonly around: Parameters<typeof invocation>[3];
+}
+
+/** Error about a missing argument. */
+export class MissingArgument extends CofferError {
+  readonly unfinished: Unfinished;
+
+  constructor(message: string, hint: string, unfinished: Unfinished) {
+    super('invalid', message, { hint });
+    this.unfinished = unfinished;
+    Object.defineProperty(this, 'unfinished', { enumerable: false });
+  }
+}
+
 /** Minimum column width of wrapped descriptions in help; narrower ones are hard to read. */
 const MIN_HELP_COLUMN = 15;
 
@@ -94,7 +114,7 @@ function helpBelow(
 /** Converts an error of commander, whose message is `error: …`. */
 function usageMistake(
   error: CommanderError,
-  { path, command }: Building,
+  { path, command, unfinished }: Building,
   { argv, tree }: { readonly argv: readonly string[]; readonly tree: Group },
 ): Error {
   const first = error.message.replace(/^error: /, '');
@@ -109,8 +129,8 @@ function usageMistake(
         : '';
     return invalid(first.replace(/\.$/, ''), { hint: advice + help });
   }
-  if (error.code === 'commander.missingArgument' && command !== undefined)
-    return invalid(first, { hint: `usage: ${usageOf(path, command)}; ${help}` });
+  if (error.code === 'commander.missingArgument' && unfinished !== undefined)
+    return new MissingArgument(first, `usage: ${usageOf(path, unfinished.command)}; ${help}`, unfinished);
   const [, word] = /^unknown option '-([a-z][a-z-]+)(?:=.*)?'$/.exec(first) ?? [];
   if (command?.options.some(({ flag }) => flag === word) === true)
     return invalid(first, { hint: `did you mean --${word}? ${help}` });
@@ -159,13 +179,21 @@ class Building {
   /** Words recognised so far. */
   path: readonly string[] = [];
   /** Command that they name. */
-  command: CommandSpec | undefined;
+  command: Command | undefined;
+  #leaf: Program | undefined;
   /** Options after the command. */
   readonly options = new Map<string, OptionValue>();
   result: Invocation | undefined;
 
   constructor(streams: Streams) {
     this.#streams = streams;
+  }
+
+  /** What was typed of a command; undefined if no command was named. */
+  get unfinished(): Unfinished | undefined {
+    const { path, command } = this;
+    if (command === undefined || this.#leaf === undefined) return undefined;
+    return { path, command, words: this.#leaf.args, around: { before: this.#before, after: this.options } };
   }
 
   root(tree: Group): Program {
@@ -223,6 +251,7 @@ class Building {
   async #fillLeaf(program: Program, leaf: CommandLeaf, path: readonly string[]): Promise<void> {
     const command = await leaf.load();
     this.command = command;
+    this.#leaf = program;
     const after = this.options;
     if (command.details !== undefined) program.description(`${leaf.summary}.\n\n${command.details}`);
     if (command.passesOn) program.passThroughOptions();

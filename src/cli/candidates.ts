@@ -1,0 +1,108 @@
+import { CofferError } from '../ground/errors.ts';
+import type { Runner } from '../operations/declaration/operation.ts';
+import type { ArgumentSpec, Invocation } from './command.ts';
+import type { Environment, OptionValue } from './given.ts';
+import { type ListedKind, listedFor, listingRunner, NameList, openWithoutAsking } from './listed-names.ts';
+import { invocation } from './parse/everywhere.ts';
+import type { MissingArgument } from './parse/program.ts';
+import { environmentCredentials } from './secrets/secret-sources.ts';
+import { Session } from './session.ts';
+import { terminalPrompts } from './terminal/prompt.ts';
+import type { Streams } from './terminal/streams.ts';
+
+/* Names that a missing argument could be, for a user at a terminal. @see docs/decisions/0274 */
+
+/** Maximum number of names, and of characters that they have together. */
+const MOST_NAMES = 6;
+const MOST_CHARACTERS = 60;
+
+/** Verbs of commands whose name is a new one. */
+const OF_NEW: ReadonlySet<string> = new Set(['add', 'create', 'enable', 'import']);
+
+/** Plurals of what the lists have that are never empty, and so have no message for that. */
+const NEVER_EMPTY: Readonly<Record<string, string>> = {
+  login: 'login methods',
+  mount: 'mounts',
+  policy: 'policies',
+};
+
+/** Time that a server has to answer, in milliseconds: the mistake is reported without names then. */
+const ANSWER_WITHIN_MS = 1500;
+
+/**
+ * Adds the names that a missing argument could be to the error, if they can be read without asking for anything: from
+ * an agent, with a master key, or from a server that the token may list them on.
+ * @returns the error itself if there are none
+ */
+export async function withCandidates(
+  error: MissingArgument,
+  streams: Streams,
+  environment: Environment,
+): Promise<CofferError> {
+  const names = await candidatesFor(error, streams, environment).catch(() => undefined);
+  if (names === undefined) return error;
+  return new CofferError('invalid', error.message, { hint: `${names}; ${error.hint}` });
+}
+
+async function candidatesFor(
+  { unfinished: { path, command, words, around } }: MissingArgument,
+  streams: Streams,
+  environment: Environment,
+): Promise<string | undefined> {
+  if (OF_NEW.has(path.at(-1) ?? '')) return undefined;
+  const typed = invocation(path, command, words, around);
+  const missing = command.arguments.find(({ required }, at) => required && words[at] === undefined);
+  const kind = missing === undefined ? undefined : await listedFor(typed, missing);
+  if (kind === undefined) return undefined;
+  const session = silentSession(typed, streams, environment);
+  try {
+    return await inTime(session, namesText(session, kind, missing?.offers));
+  } finally {
+    await session.close();
+  }
+}
+
+/** Returns a session that neither asks nor prints anything, and runs no command for the secret. */
+function silentSession({ everywhere }: Invocation, streams: Streams, environment: Environment): Session {
+  const quiet = new Map<string, OptionValue>([...everywhere, ['quiet', true], ['no-prompt', true]]);
+  const silent = { ...environment, COFFER_MASTER_KEY_COMMAND: undefined };
+  return new Session(streams, silent, quiet, terminalPrompts(streams), openAtHand);
+}
+
+/** Opens the store if that takes no time: stretching a passphrase takes most of a second. */
+const openAtHand = (session: Session): Promise<Runner> =>
+  openWithoutAsking(
+    session,
+    environmentCredentials(session.environment).filter(({ kind }) => kind === 'raw' || kind === 'key-file'),
+  );
+
+async function namesText(
+  session: Session,
+  kind: ListedKind,
+  offers: ArgumentSpec['offers'],
+): Promise<string | undefined> {
+  const listing = await listingRunner(session, await session.runner());
+  if (listing === undefined) return undefined;
+  const { names, total } = await new NameList(listing, kind).first();
+  let characters = 0;
+  const shown = names.slice(0, MOST_NAMES).filter((name) => {
+    characters += name.length;
+    return characters <= MOST_CHARACTERS;
+  });
+  if (shown.length === 0) return undefined;
+  const rest = total > shown.length ? ` and ${total - shown.length} more` : '';
+  const what = kind.operation.cli?.empty?.what ?? NEVER_EMPTY[offers ?? ''] ?? 'existing';
+  return `${what}: ${shown.join(', ')}${rest}`;
+}
+
+/** Waits for a server only so long; a local store answers by itself. */
+async function inTime<T>({ settings }: Session, answer: Promise<T>): Promise<T | undefined> {
+  if (settings.address === undefined) return answer;
+  const { promise, resolve } = Promise.withResolvers<undefined>();
+  const timer = setTimeout(() => resolve(undefined), ANSWER_WITHIN_MS);
+  try {
+    return await Promise.race([answer, promise]);
+  } finally {
+    clearTimeout(timer);
+  }
+}

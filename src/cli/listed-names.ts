@@ -1,0 +1,157 @@
+import { isObject } from '../ground/objects.ts';
+import { trimSlashes } from '../ground/trim.ts';
+import type { Operation, Runner } from '../operations/declaration/operation.ts';
+import { type KindFacts, kindNamed } from '../operations/declaration/resource-kinds.ts';
+import { loadOperation } from '../operations/runner.ts';
+import type { Credential } from '../store/slots/credential.ts';
+import { agentInPlaceOfSecret } from './agent/find.ts';
+import type { ArgumentSpec, Invocation, OptionSpec } from './command.ts';
+import { rawLines } from './files/output.ts';
+import { methodOf, mountOfMethod } from './parse/operation-spec.ts';
+import { openUnlocked } from './runner-local.ts';
+import type { Session } from './session.ts';
+import { visible } from './terminal/visible.ts';
+import { withPermission } from './with-permission.ts';
+
+/*
+ * Names that exist, for completions and suggestions: listed by the operation that lists them, as the same caller, so
+ * that nothing is shown that the caller could not list.
+ */
+
+/**
+ * Opens the store or connects to the server of a session without ever asking the user.
+ * @param credentials secrets to try if no agent has the store open
+ */
+export async function openWithoutAsking(
+  session: Session,
+  credentials: readonly Credential[],
+): Promise<Runner> {
+  const { address } = session.settings;
+  if (address === undefined) {
+    const agent = await agentInPlaceOfSecret(session);
+    return agent?.runner(session.settings) ?? openUnlocked(session, credentials);
+  }
+  const { openRemote } = await import('./runner-remote.ts');
+  return openRemote(session, address);
+}
+
+/**
+ * Returns the runner that lists names which nobody asked for; undefined for scripts with a server, whose requests are
+ * not multiplied.
+ */
+export async function listingRunner(session: Session, runner: Runner): Promise<Runner | undefined> {
+  const { settings, streams } = session;
+  if (settings.address !== undefined && !streams.err.isTerminal) return undefined;
+  return withPermission(session, runner);
+}
+
+/** Operation that lists names, and how. */
+export interface ListedKind {
+  readonly operation: Operation;
+  /** Parameter that filters the list. */
+  readonly search: string | undefined;
+  /** Mount whose names are listed; default: that of the runner. */
+  readonly mount?: string | undefined;
+}
+
+/** Returns the list of a kind of names. */
+export async function listedKind({ list, search }: KindFacts): Promise<ListedKind> {
+  return { operation: await loadOperation(list), search };
+}
+
+/**
+ * Returns the list that the value of an argument or an option is in.
+ * @returns undefined if it is no name of something that exists
+ */
+export async function listedFor(
+  invocation: Invocation,
+  spec: ArgumentSpec | OptionSpec,
+): Promise<ListedKind | undefined> {
+  const facts = spec.offers === undefined ? siblingList(invocation, spec) : kindNamed(spec.offers);
+  if (facts === undefined) return undefined;
+  const kind = await listedKind(facts);
+  const method = methodOf(facts.list.split(' '), kind.operation);
+  return method === undefined ? kind : { ...kind, mount: mountOfMethod(method, invocation.given.options) };
+}
+
+/** Lists what a command of the same group lists, for kinds of names that parameters do not refer to, such as roles. */
+const siblingList = (
+  { path, command }: Invocation,
+  spec: ArgumentSpec | OptionSpec,
+): KindFacts | undefined =>
+  spec === command.arguments[0] && path.length > 2
+    ? { list: [...path.slice(0, -1), 'list'].join(' '), example: '' }
+    : undefined;
+
+/** Number of entries on a page; the API allows no more. */
+const PAGE_SIZE = 100;
+
+/** Number of parts of a word; with two slips in it, one of them is intact. */
+const PARTS = 3;
+
+/** First names of a list, and how many it has. */
+interface FirstNames {
+  readonly names: readonly string[];
+  readonly total: number;
+}
+
+/** Names that an operation lists. */
+export class NameList {
+  readonly #runner: Runner;
+  readonly #kind: ListedKind;
+  readonly #raw: Readonly<Record<string, unknown>>;
+
+  constructor(runner: Runner, kind: ListedKind) {
+    this.#runner = runner;
+    this.#kind = kind;
+    const organization = Object.entries(kind.operation.params).find(([, { cli }]) => cli.flag === 'org');
+    this.#raw = organization === undefined ? {} : { [organization[0]]: runner.organization };
+  }
+
+  /** Lists the first page. */
+  async first(): Promise<FirstNames> {
+    const { names, total } = await this.#page({});
+    return { names: names.map(trimSlashes), total: Math.max(total, names.length) };
+  }
+
+  /** Lists the names for a completion: of a long list only those that contain what was typed. */
+  async containing(typed: string): Promise<readonly string[]> {
+    const { search } = this.#kind;
+    const query = search === undefined || typed === '' ? {} : { [search]: typed };
+    return (await this.#page(query)).names;
+  }
+
+  /** Lists the names; of a long list only those that share a part with the word. */
+  async near(word: string): Promise<readonly string[]> {
+    const { search } = this.#kind;
+    const { names, total } = await this.first();
+    if (total <= PAGE_SIZE || search === undefined) return names;
+    const found = await Promise.all(partsOf(word).map((part) => this.#page({ [search]: part })));
+    return [...new Set([...names, ...found.flatMap((page) => page.names.map(trimSlashes))])];
+  }
+
+  async #page(query: Readonly<Record<string, unknown>>): Promise<FirstNames> {
+    const { operation, mount } = this.#kind;
+    const { cli = {} } = operation;
+    const size = cli.paged ? { 'page[size]': PAGE_SIZE } : {};
+    const raw = { ...this.#raw, ...size, ...query };
+    const { data } = await this.#runner.run(operation, raw, mount);
+    // Other users chose the names, and control characters could change the terminal.
+    const names = rawLines(data, cli).filter((name) => visible(name) === name);
+    return { names, total: totalIn(data) };
+  }
+}
+
+function partsOf(word: string): readonly string[] {
+  const length = Math.ceil(word.length / PARTS);
+  return Array.from({ length: PARTS }, (_, index) => word.slice(index * length, (index + 1) * length)).filter(
+    (part) => part !== '',
+  );
+}
+
+/** Returns the number of all entries of a paged list; 0 for any other. */
+function totalIn(data: unknown): number {
+  const meta = isObject(data) ? data['meta'] : undefined;
+  const pagination = isObject(meta) ? meta['pagination'] : undefined;
+  return isObject(pagination) ? Number(pagination['total-count'] ?? 0) : 0;
+}
