@@ -1,5 +1,7 @@
-/** Capability that a request requires. `sudo` is required in addition to another one, on privileged paths. */
-export type Capability = 'create' | 'read' | 'update' | 'delete' | 'list' | 'sudo';
+/** Capabilities that requests require. `sudo` is required in addition to another one, on privileged paths. */
+export const CAPABILITIES = ['create', 'read', 'update', 'delete', 'list', 'sudo'] as const;
+
+export type Capability = (typeof CAPABILITIES)[number];
 
 /**
  * Set of capabilities as a bit mask: policies are merged and tested on every request. `patch` and `scan` are accepted

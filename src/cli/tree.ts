@@ -79,9 +79,11 @@ const tagsBulk = () => import('./commands/tags-bulk.ts');
 const tagsDelete = () => import('./commands/tags-delete.ts');
 const tagsFile = () => import('./commands/tags-file.ts');
 const tagsOf = () => import('./commands/tags-of.ts');
+const tagsRename = () => import('./commands/tags-rename.ts');
 const tagsPrune = () => import('./commands/tags-prune.ts');
 const workspacesList = () => import('./commands/workspaces-list.ts');
 const workspacesTag = () => import('./commands/workspaces-tag.ts');
+const policyWho = () => import('./commands/policy-who.ts');
 const tokenCapabilities = () => import('./commands/token-capabilities.ts');
 const tagsShow = () => import('./commands/tags-show.ts');
 const kms = () => import('./commands/kms.ts');
@@ -272,13 +274,14 @@ function group(path: string, children: Group['children']): Group {
 
 /** Adds the commands without an operation to the groups of the catalogue. */
 function withOwnParts(children: Group['children']): Group['children'] {
-  return within(withTokenParts(withWorkspaceParts(withTransitParts(children))), 'tags', (tags) => ({
+  return within(withAccessParts(withWorkspaceParts(withTransitParts(children))), 'tags', (tags) => ({
     ...tags,
     show: own('Show a tag and where it is used', tagsShow, 'command'),
     attach: own('Add a tag to workspaces or keys', tagsBulk, 'attach'),
     detach: own('Remove a tag from workspaces or keys', tagsBulk, 'detach'),
     of: own('List the tags of a workspace or key', tagsOf, 'command'),
     delete: own('Delete tags and remove them from all workspaces and keys', tagsDelete, 'command'),
+    rename: own('Rename a tag, or merge it into another', tagsRename, 'command'),
     prune: own('Delete unused tags', tagsPrune, 'command'),
     export: own('Export all tags and workspaces to a file', tagsFile, 'exportTags'),
     import: own('Add the tags, workspaces and projects listed in a file', tagsFile, 'importTags'),
@@ -286,10 +289,14 @@ function withOwnParts(children: Group['children']): Group['children'] {
   }));
 }
 
-function withTokenParts(children: Group['children']): Group['children'] {
-  return within(children, 'token', (token) => ({
+function withAccessParts(children: Group['children']): Group['children'] {
+  const withToken = within(children, 'token', (token) => ({
     ...token,
     capabilities: own('Show what a token may do on a path', tokenCapabilities, 'command'),
+  }));
+  return within(withToken, 'policy', (policy) => ({
+    ...policy,
+    who: own('Show which logins and tokens may do something', policyWho, 'command'),
   }));
 }
 

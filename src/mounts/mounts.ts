@@ -18,6 +18,8 @@ export interface MountType {
   readonly isLogin?: true;
   /** Collections with a mount's data, as names for `collectionOf`; they are deleted with the mount. */
   readonly collections: readonly string[];
+  /** The one of them that has the roles or users of a login method, by name. */
+  readonly roles?: string;
   /** Type whose operations its mounts have, if not its own. */
   readonly operationsOf?: string;
 }

@@ -70,6 +70,7 @@ const auditedHeaders = () => import('./sys/audited-headers.ts');
 const jwks = () => import('./transit/jwks.ts');
 const cors = () => import('./sys/cors.ts');
 const capabilities = () => import('./sys/capabilities.ts');
+const capabilityHolders = () => import('./sys/capability-holders.ts');
 const doors = () => import('./sys/doors.ts');
 const leases = () => import('./sys/leases.ts');
 const quotas = () => import('./sys/quotas.ts');
@@ -375,6 +376,10 @@ export const catalogue = {
     'capabilities-accessor': served(
       'List the capabilities of a token by its accessor',
       one(capabilities, 'ofAccessor'),
+    ),
+    'capabilities-holders': served(
+      'List policies, logins and tokens with a capability',
+      one(capabilityHolders, 'list'),
     ),
     'capabilities-self': served('List the capabilities of the current token', one(capabilities, 'ofSelf')),
     cors: served('Show the CORS settings', one(cors, 'read')),

@@ -1,4 +1,4 @@
-import { readFileSync } from 'node:fs';
+import { existsSync, readFileSync } from 'node:fs';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { runCommandLine } from '../../src/cli/command-line.ts';
 import { promptsDouble, streamsDouble } from '../cli/streams.double.ts';
@@ -82,6 +82,56 @@ describe('a name that does not exist', () => {
   });
 });
 
+describe('a missing name', () => {
+  const NAME = "coffer: missing required argument 'NAME' (";
+  const oneLine = (text: string): string => text.replaceAll('\n', ' ');
+  const plain = () => here.with({ NO_COLOR: '1' });
+
+  it.each([
+    ['transit keys read', `${NAME}keys: orders; usage: coffer transit keys read NAME`],
+    ['transit encrypt', `${NAME}keys: orders; usage:`],
+    ['policy read', `${NAME}policies: default, root; usage:`],
+    ['token roles delete', '(token roles: release; usage:'],
+    ['auth approle read', '(roles: deploy; usage:'],
+    ['orgs show', '(organizations: acme; usage:'],
+    ['workspaces tag', '(workspaces: billing-prod; usage:'],
+    ['mounts remove', '(mounts: teams/payments, transit; usage:'],
+    ['auth disable', '(login methods: approle, token; usage:'],
+  ])('is answered with those that there are, to a person: %s', async (line, said) => {
+    const { exitCode, stderr } = await typed(plain(), line);
+    expect(exitCode).toBe(2);
+    expect(oneLine(stderr)).toContain(said);
+    expect(await here.refused(line, 2)).toContain('(usage:');
+  });
+
+  it('is answered with the first names of a long list, and how many more there are', async () => {
+    const { stderr } = await typed(plain(), 'tags delete');
+    expect(oneLine(stderr)).toMatch(/\(tags: aa-0, aa-1, \S+, \S+, \S+, \S+ and 11\d more; usage:/);
+  });
+
+  it.each([
+    ['a new name', 'transit keys create', {}],
+    ['a new mount', 'mounts add', {}],
+    ['a locked store', 'transit keys read', { COFFER_MASTER_KEY: undefined }],
+    ['a passphrase', 'transit keys read', { COFFER_MASTER_KEY: undefined, COFFER_PASSPHRASE: 'any' }],
+    [
+      'a command for the secret',
+      'transit keys read',
+      { COFFER_MASTER_KEY: undefined, COFFER_MASTER_KEY_COMMAND: 'touch was-run' },
+    ],
+    ['no store', 'transit keys read', { COFFER_STORE: '/nowhere' }],
+    ['no organization', 'tags delete', { COFFER_ORG: undefined }],
+  ])(
+    'is answered with the usage alone, if the names would be of no use or cost something: %s',
+    async (_, line, environment) => {
+      const { exitCode, stderr, asked } = await typed(plain().with(environment), line);
+      expect([exitCode, asked]).toEqual([2, []]);
+      expect(oneLine(stderr)).toMatch(/^coffer: missing required argument '\w+' \(usage:/);
+      expect(existsSync(bare.file('was-run'))).toBe(false);
+    },
+  );
+});
+
 describe('a command on tags', () => {
   it('names all tags that do not exist, with the command that creates them', async () => {
     expect(await here.refused('tags attach x1 env:prod x2 --workspace billing-prod', 3)).toBe(
@@ -112,9 +162,34 @@ describe('a command on tags', () => {
     expect((await typed(here, 'tags rename old-name new-name')).stderr).toBe(
       'Renamed old-name to new-name, on 1 workspace now.\n',
     );
-    expect((await typed(here, 'tags rename new-name taken --merge')).stderr).toBe(
-      'Merged new-name into taken, on 1 workspace now. This cannot be undone.\n',
-    );
+    const merging = 'tags rename new-name taken --merge';
+    const question =
+      'Merge new-name into taken? 1 workspace with new-name gets taken, and new-name is deleted. This cannot be undone.';
+    expect(await typed(here, merging, [false])).toEqual({
+      exitCode: 1,
+      stderr: 'No changes made.\n',
+      asked: [question],
+    });
+    expect(await typed(here, merging, [true])).toEqual({
+      exitCode: 0,
+      stderr: 'Merged new-name into taken, on 1 workspace now. This cannot be undone.\n',
+      asked: [question],
+    });
+  });
+
+  it('asks nothing before a merge in scripts and with --yes, nor where nothing is merged', async () => {
+    await here.ok('tags create one-more other-more');
+    expect(await here.run('tags rename one-more other-more --merge')).toMatchObject({ exitCode: 0 });
+    await here.ok('tags create one-more');
+    expect((await typed(here, 'tags rename one-more other-more --merge --yes')).asked).toEqual([]);
+    expect(await typed(here, 'tags rename other-more fresh-more --merge')).toMatchObject({
+      exitCode: 0,
+      asked: [],
+    });
+    expect(await typed(here, 'tags rename gone-more fresh-more --merge')).toMatchObject({
+      exitCode: 3,
+      asked: [],
+    });
   });
 });
 
@@ -198,6 +273,20 @@ describe('a mistyped name on a server', () => {
   it('brings up the one that was meant, to a person with a token that may list', async () => {
     expect((await typed(owner, 'transit keys read ordesr')).stderr).toContain('did you mean "orders"?');
     expect(await owner.refused('transit keys read ordesr', 3)).not.toContain('did you mean');
+  });
+
+  it('is answered if it is missing with the names that the token may list, and otherwise with none', async () => {
+    expect((await typed(owner, 'transit keys read')).stderr).toContain('(keys: ');
+    const place = await tokenWith('path "transit/keys/ordesr" { capabilities = ["read"] }');
+    const before = trail().length;
+    expect((await typed(place, 'transit keys read')).stderr).toContain("argument 'NAME' (usage:");
+    expect(
+      trail()
+        .slice(before)
+        .filter(({ error }) => error),
+    ).toEqual([]);
+    const gone = owner.with({ COFFER_ADDR: 'http://127.0.0.1:1' });
+    expect((await typed(gone, 'transit keys read')).stderr).toContain("argument 'NAME' (usage:");
   });
 
   it('brings up nothing that the token may not list, and leaves no denied list in the audit log', async () => {

@@ -132,7 +132,8 @@ export async function renewalTerms(
 
 const batchTerms = { kind: 'batch', renewable: false, explicitMaxTtl: 0, period: 0 } as const;
 
-const policiesOf = (settings: TokenSettings): readonly string[] =>
+/** Returns the policies of the tokens of a role or user, normalized; templates in them are not resolved. */
+export const policiesOf = (settings: TokenSettings): readonly string[] =>
   normalize([...settings.token_policies, ...(settings.token_no_default_policy ? [] : [DEFAULT])]);
 
 /** Returns the lifetime settings, in seconds. */

@@ -11,4 +11,5 @@ export const approleMounts: MountType = {
   name: 'approle',
   isLogin: true,
   collections: [ROLES, ROLE_IDS, SECRETS, ACCESSORS],
+  roles: ROLES,
 };

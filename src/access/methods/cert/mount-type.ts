@@ -6,4 +6,9 @@ export const LISTS = 'crls';
 export const SETTINGS = 'config';
 
 /** Separate module, because every command loads the mount types. */
-export const certMounts: MountType = { name: 'cert', isLogin: true, collections: [ROLES, LISTS, SETTINGS] };
+export const certMounts: MountType = {
+  name: 'cert',
+  isLogin: true,
+  collections: [ROLES, LISTS, SETTINGS],
+  roles: ROLES,
+};

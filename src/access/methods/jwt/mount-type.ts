@@ -15,7 +15,7 @@ const collections = [ROLES, CONFIG, FETCHED];
  * @see docs/decisions/0179
  */
 export const jwtMounts: readonly MountType[] = [
-  { name: JWT, isLogin: true, collections },
-  { name: 'oidc', isLogin: true, collections, operationsOf: JWT },
-  { name: KUBERNETES, isLogin: true, collections, operationsOf: JWT },
+  { name: JWT, isLogin: true, collections, roles: ROLES },
+  { name: 'oidc', isLogin: true, collections, roles: ROLES, operationsOf: JWT },
+  { name: KUBERNETES, isLogin: true, collections, roles: ROLES, operationsOf: JWT },
 ];

@@ -1,0 +1,184 @@
+import { CAPABILITIES } from '../../access/capability.ts';
+import { invalid } from '../../ground/errors.ts';
+import { meantText, nearest } from '../../ground/nearness.ts';
+import { type CatalogueBranch, catalogue, isEntry } from '../../operations/catalogue.ts';
+import type { Operation } from '../../operations/declaration/operation.ts';
+import { CAPABILITY_OF, printPath, type Route, routesOf } from '../../operations/declaration/route.ts';
+import { type Table, timeCell } from '../../operations/declaration/table.ts';
+import type { Command } from '../command.ts';
+import { DONE } from '../exit-codes.ts';
+import { outPlaceOf } from '../files/out-file.ts';
+import { printResult } from '../files/output.ts';
+import { type Given, textOption } from '../given.ts';
+import { taking } from '../parse/everywhere.ts';
+import { outOptions } from '../parse/operation-spec.ts';
+import type { Session } from '../session.ts';
+
+/* Answers "who may decrypt with the key orders?". @see docs/decisions/0293 */
+
+const KEY = 'key';
+const OPERATION = 'operation';
+const OPERATION_HINT =
+  'use the words of a command below "coffer transit", such as decrypt or "keys delete", or a capability and a path';
+
+/** What is asked about, in the terms of policies. */
+interface Asked {
+  readonly capability: string;
+  readonly path: string;
+}
+
+export const command: Command = {
+  arguments: [
+    {
+      metavar: 'CAPABILITY',
+      help: 'Capability to look for.',
+      required: false,
+      choices: CAPABILITIES,
+    },
+    { metavar: 'PATH', help: 'Policy path, e.g. transit/decrypt/orders.', required: false },
+  ],
+  options: [
+    {
+      ...taking(KEY, 'NAME', 'Look for an operation on this key, instead of a capability on a path.'),
+      offers: 'key',
+    },
+    taking(OPERATION, 'OPERATION', 'Operation on the key: decrypt, sign, "keys delete".'),
+    ...outOptions,
+  ],
+  details:
+    'Lists the policies that grant the capability, the roles and users of login methods and the token roles whose ' +
+    'tokens have it, and the tokens that have it now, each with the policies that grant it. Limits on parameters are ' +
+    'not considered. Batch tokens are not stored, and therefore not listed. The secret of the store permits ' +
+    'everything. On a server, this needs the capabilities update and sudo on sys/capabilities-holders.',
+  examples: [
+    ['coffer policy who update transit/decrypt/orders', 'List all that may decrypt with the key orders'],
+    ['coffer policy who --key orders --operation decrypt', 'The same, in the words of commands'],
+    ['coffer policy who --key orders --operation "keys delete" -o json', 'Print JSON'],
+  ],
+  async run(session, given) {
+    const asked = await askedBy(session, given);
+    const file = await outPlaceOf(session, given.options);
+    const runner = await session.runner();
+    const { data } = await runner.run('sys capabilities-holders', { ...asked });
+    const table = (): Table => tableOf(data as Holders);
+    await printResult(session, data, { table }, { file, keepBase64: true });
+    return DONE;
+  },
+};
+
+/** @throws `invalid` unless either a capability and a path or a key and an operation are given */
+async function askedBy({ settings }: Session, { arguments: words, options }: Given): Promise<Asked> {
+  const [capability, path] = words;
+  const key = textOption(options, KEY);
+  const operation = textOption(options, OPERATION);
+  if (key === undefined && operation === undefined && capability !== undefined && path !== undefined) {
+    if (CAPABILITIES.some((known) => known === capability)) return { capability, path };
+    throw invalid(`unknown capability "${capability}"`, {
+      field: 'CAPABILITY',
+      hint: `use one of ${CAPABILITIES.join(', ')}`,
+    });
+  }
+  if (key === undefined || operation === undefined || capability !== undefined) {
+    throw invalid('give either CAPABILITY and PATH, or --key and --operation', {
+      hint: 'e.g. --key orders --operation decrypt',
+    });
+  }
+  return onKey(await operationNamed(operation), { name: key, mount: settings.mount, operation });
+}
+
+/**
+ * Finds an operation below `transit`.
+ * @throws `invalid` if there is none
+ */
+async function operationNamed(name: string): Promise<Operation> {
+  const entries = new Map(entriesBelow(catalogue.transit, []));
+  const found = entries.get(name);
+  if (found !== undefined) return (await found.load()).declaration;
+  const near = nearest(name, [...entries.keys()]);
+  throw invalid(`unknown operation "${name}"`, {
+    field: `--${OPERATION}`,
+    hint: near.length > 0 ? meantText(near) : OPERATION_HINT,
+  });
+}
+
+const entriesBelow = (
+  branch: CatalogueBranch,
+  path: readonly string[],
+): readonly (readonly [name: string, entry: Extract<CatalogueBranch[string], { load: unknown }>])[] =>
+  Object.entries(branch).flatMap(([word, node]) =>
+    isEntry(node) ? [[[...path, word].join(' '), node] as const] : entriesBelow(node, [...path, word]),
+  );
+
+interface KeyOperation {
+  readonly name: string;
+  readonly mount: string;
+  readonly operation: string;
+}
+
+/**
+ * Returns what policies are asked about when an operation is run with a key.
+ * @throws `invalid` if that depends on more than the key
+ */
+function onKey(declaration: Operation, { name, mount, operation }: KeyOperation): Asked {
+  const [param] = Object.entries(declaration.params).find(([, { cli }]) => cli.refersTo === 'key') ?? [];
+  const route = routesOf(declaration).find(
+    (candidate) => candidate.mount !== undefined && needs(candidate).join() === param,
+  );
+  if (route === undefined) {
+    throw invalid(`the path of "${operation}" does not depend on the key alone`, {
+      field: `--${OPERATION}`,
+      hint: 'use a capability and a path',
+    });
+  }
+  const below = printPath(
+    route,
+    (part) => (part === param ? name : undefined),
+    (segment) => segment,
+  );
+  return { capability: CAPABILITY_OF[route.method], path: `${mount}/${below}` };
+}
+
+/** Returns the parameters without which a route has no path. */
+const needs = ({ parts }: Route): readonly string[] =>
+  parts.flatMap((part) => ('param' in part && !part.optional ? [part.param] : []));
+
+/** Result of the operation. */
+interface Holders {
+  readonly policies: readonly string[];
+  readonly logins: readonly {
+    readonly mount: string;
+    readonly name: string;
+    readonly policies: readonly string[];
+  }[];
+  readonly token_roles: readonly { readonly name: string; readonly policies: readonly string[] }[];
+  readonly tokens: readonly {
+    readonly accessor: string;
+    readonly display_name: string;
+    readonly policies: readonly string[];
+    readonly expire_time: string | null;
+  }[];
+}
+
+const tableOf = ({ policies, logins, token_roles: roles, tokens }: Holders): Table => ({
+  head: ['Kind', 'Name', 'Policies', 'Display name', 'Expires'],
+  rows: [
+    ...policies.map((name) => ['policy', name, '', '', '']),
+    ...logins.map(({ mount, name, policies: through }) => [
+      'login',
+      mount + name,
+      through.join(', '),
+      '',
+      '',
+    ]),
+    ...roles.map(({ name, policies: through }) => ['token role', name, through.join(', '), '', '']),
+    ...tokens.map((token) => [
+      'token',
+      token.accessor,
+      token.policies.join(', '),
+      token.display_name,
+      token.expire_time === null ? 'never' : timeCell(token.expire_time),
+    ]),
+  ],
+  whole: 1,
+  lesser: [4, 3],
+});
