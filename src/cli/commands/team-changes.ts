@@ -113,7 +113,7 @@ export const add: Command = {
     const id = spelled(changes.newestId);
     sayUnknown(session, changes);
     session.say(
-      `${name} can decrypt all secrets of this repository, past ones included${isAdmin ? ' and change the team' : ''}.`,
+      `${name} can decrypt all secrets of this repository, past ones included${isAdmin ? ', and change the team' : ''}.`,
     );
     if (fresh !== undefined) session.streams.out.write(`# at least: ${id}\n${fresh}\n`);
     else {
