@@ -200,7 +200,7 @@ describe('policies', () => {
     [
       'a',
       'path',
-      'failed to parse policy: line 1, column 5: expected "=" or "{" after path, found the end of the text',
+      'failed to parse policy: line 1, column 5: expected "=" or "{" after path, found the end of the policy',
     ],
     ['', READ_A, 'policy name "" is not allowed'],
     ['a,b', READ_A, 'policy name "a,b" is not allowed'],

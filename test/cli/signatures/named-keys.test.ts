@@ -36,15 +36,15 @@ describe('a server that answers nonsense', () => {
   it.each([
     ['a number', 'no signature', () => 7],
     ['half a signature', 'no signature', () => 'vault:v1'],
-    ['the signature of a later version', 'version 2 has signed', (input: string) => signed(input, 2)],
+    ['the signature of a later version', 'version 2 signed instead', (input: string) => signed(input, 2)],
     [
       'the signature of another key',
-      'not one of the key',
+      'does not match the key',
       (input: string) => signed(input, 1, generateKeyPairSync('ed25519').privateKey),
     ],
     [
       'the signature of something else',
-      'not one of the key',
+      'does not match the key',
       (input: string) => signed(Buffer.from(`${input}AAAA`).toString('base64')),
     ],
   ])('with %s leads to no signature file', async (_, why, signature) => {
