@@ -531,7 +531,7 @@ complete -c coffer -n '__coffer_at '\''transit'\''' -l yes -s y -d 'Skip confirm
 complete -c coffer -n '__coffer_at '\''transit'\''' -l help -s h -d 'Show help.'
 complete -c coffer -n '__coffer_at '\''transit keys'\'' 0' -a 'create' -d 'Create a named key'
 complete -c coffer -n '__coffer_at '\''transit keys'\'' 0' -a 'read' -d 'Show a key with its versions and public keys'
-complete -c coffer -n '__coffer_at '\''transit keys'\'' 0' -a 'jwks' -d 'Print the public keys of a signing key as a JWKS'
+complete -c coffer -n '__coffer_at '\''transit keys'\'' 0' -a 'jwks' -d 'Print the public keys of a key as a JSON Web Key Set (JWKS)'
 complete -c coffer -n '__coffer_at '\''transit keys'\'' 0' -a 'list' -d 'List the keys in the mount'
 complete -c coffer -n '__coffer_at '\''transit keys'\'' 0' -a 'config' -d 'Update the settings of a key'
 complete -c coffer -n '__coffer_at '\''transit keys'\'' 0' -a 'rotate' -d 'Rotate a key: add a version and make it the latest'

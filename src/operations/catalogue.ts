@@ -87,7 +87,7 @@ export const catalogue = {
     keys: {
       create: entry('Create a named key', one(keys, 'create')),
       read: entry('Show a key with its versions and public keys', one(keys, 'read')),
-      jwks: entry('Print the public keys of a signing key as a JWKS', one(jwks, 'jwks')),
+      jwks: entry('Print the public keys of a key as a JSON Web Key Set (JWKS)', one(jwks, 'jwks')),
       list: entry('List the keys in the mount', one(keys, 'list')),
       config: entry('Update the settings of a key', one(keys, 'configure')),
       rotate: entry('Rotate a key: add a version and make it the latest', one(keys, 'rotate')),

@@ -5,8 +5,10 @@ import {
   notFound,
   type Place,
   placed,
+  sealed,
   type Text,
 } from '../ground/errors.ts';
+import { ownWords } from '../ground/own-words.ts';
 
 /** Hint for damage that can be repaired, and for damage found by a command that does not know its extent. */
 export const REPAIR = 'run "coffer doctor --repair" to repair what can be repaired and list what is lost';
@@ -29,6 +31,10 @@ export const LIST_LOST =
 /** Creates the error for a missing part of a store. */
 export const missing = (place: Place, hint?: Text): CofferError =>
   corrupt(placed`${place} is missing`, { hint });
+
+/** Creates the error for a store that nothing unlocks now; a server whose store is locked is called sealed. */
+export const lockedStore = (options: { readonly hint?: string } = {}): CofferError =>
+  sealed(ownWords('the store is locked'), options);
 
 /** Creates the error for a store that already exists where one is to be created. */
 export const storeThere = (place: Place): CofferError =>

@@ -49,7 +49,7 @@ describe.skipIf(missing !== undefined)(
         expect(readFileSync(`/proc/${pid}/cmdline`, 'latin1')).not.toContain('postgres');
       }
       await fromElsewhere(owner).ok('rekey');
-      expect(await place.refused('transit keys list', LOCKED)).toContain('the store is sealed');
+      expect(await place.refused('transit keys list', LOCKED)).toContain('the store is locked');
       await vi.waitUntil(() => isGone(pid), WITHIN);
     });
 

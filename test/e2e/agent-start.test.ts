@@ -144,7 +144,7 @@ describe('an agent in the foreground', () => {
     const { api, pid, locked } = await statusOf(place);
     expect(locked).toBe(true);
     expect((await over(api, 'POST', '/v1/transit/encrypt/app', { plaintext: '' })).status).toBe(503);
-    expect(await place.refused('transit keys list', LOCKED)).toContain('the store is sealed');
+    expect(await place.refused('transit keys list', LOCKED)).toContain('the store is locked');
     const trail = place.file('audit.log');
     const already = 'the agent of this store is already running; its audit log cannot be changed';
     expect(await place.with(KEY).refused(`unlock --audit-log ${trail}`, 1)).toContain(already);

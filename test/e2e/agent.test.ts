@@ -41,7 +41,7 @@ freshStores((bare, known) => {
 
 describe('a store that was unlocked', () => {
   it('is used by later commands with no variable set, until it is locked', async () => {
-    expect(await place.refused('transit encrypt app hello', LOCKED)).toContain('the store is sealed');
+    expect(await place.refused('transit encrypt app hello', LOCKED)).toContain('the store is locked');
     expect((await owner.run('unlock')).stderr).toMatch(
       /^Unlocked until idle for 15 minutes, at most until .*\d\d:\d\d\. Run "coffer lock" to lock it\.\n$/,
     );
@@ -57,7 +57,7 @@ describe('a store that was unlocked', () => {
     await place.ok('lock');
     await vi.waitUntil(() => isGone(pid), WITHIN);
     expect([existsSync(socket), existsSync(api)]).toEqual([false, false]);
-    expect(await place.refused('transit keys list', LOCKED)).toContain('the store is sealed');
+    expect(await place.refused('transit keys list', LOCKED)).toContain('the store is locked');
     expect(await place.run('lock')).toMatchObject({ exitCode: 0 });
   });
 
@@ -95,7 +95,7 @@ describe('a store that was unlocked', () => {
     const first = await statusOf(place);
     expect((await place.run('unlock')).stderr).toContain('Already unlocked');
     expect((await statusOf(place)).until).toBe(first.until);
-    expect(await place.refused('unlock --for 9h', LOCKED)).toContain('sealed');
+    expect(await place.refused('unlock --for 9h', LOCKED)).toContain('locked');
     await owner.ok('unlock --for 9h');
     const renewed = await statusOf(place);
     expect(renewed.pid).toBe(first.pid);
@@ -178,7 +178,7 @@ describe('what outlives an agent', () => {
 
   it.each(['slots list', 'rekey', 'store backup saved'])('never goes through an agent: %s', async (line) => {
     await owner.ok('unlock');
-    expect(await place.refused(line, LOCKED)).toContain('the store is sealed');
+    expect(await place.refused(line, LOCKED)).toContain('the store is locked');
   });
 
   it('does not count what anybody may have', async () => {
@@ -193,7 +193,7 @@ describe('an agent ends', () => {
     await owner.ok('unlock --idle 1s');
     const { pid } = await statusOf(place);
     await vi.waitUntil(() => isGone(pid), WITHIN);
-    expect(await place.refused('transit keys list', LOCKED)).toContain('the store is sealed');
+    expect(await place.refused('transit keys list', LOCKED)).toContain('the store is locked');
   });
 
   it('when its whole time is up, however much it is used', async () => {
@@ -216,7 +216,7 @@ describe('an agent ends', () => {
     expect(await place.ok('transit keys list')).toBe('app');
     const { pid } = await statusOf(place);
     await owner.ok(`slots remove ${id} --yes`);
-    expect(await place.refused('transit keys list', LOCKED)).toContain('the store is sealed');
+    expect(await place.refused('transit keys list', LOCKED)).toContain('the store is locked');
     expect(await isLocked(place)).toBe(true);
     return vi.waitUntil(() => isGone(pid), WITHIN);
   });
@@ -235,7 +235,7 @@ describe('an agent ends', () => {
     await owner.ok('unlock');
     const { pid } = await statusOf(place);
     await fromElsewhere(owner).ok('rekey');
-    expect(await place.refused('transit keys list', LOCKED)).toContain('the store is sealed');
+    expect(await place.refused('transit keys list', LOCKED)).toContain('the store is locked');
     return vi.waitUntil(() => isGone(pid), WITHIN);
   });
 
@@ -261,7 +261,7 @@ describe('an agent ends', () => {
     const { pid } = await statusOf(place);
     renameSync(place.file('store'), place.file('moved'));
     await owner.ok('init');
-    expect(await place.refused('transit keys list', LOCKED)).toContain('the store is sealed');
+    expect(await place.refused('transit keys list', LOCKED)).toContain('the store is locked');
     return vi.waitUntil(() => isGone(pid), WITHIN);
   });
 
@@ -299,7 +299,7 @@ describe('an agent ends', () => {
     expect(locked.stderr).toContain(`the agent (process ${pid}) did not respond and was killed`);
     await vi.waitUntil(() => isGone(pid), WITHIN);
     expect([existsSync(socket), existsSync(api)]).toEqual([false, false]);
-    expect(await place.refused('transit keys list', LOCKED)).toContain('the store is sealed');
+    expect(await place.refused('transit keys list', LOCKED)).toContain('the store is locked');
   });
 
   it('by SIGKILL, and the next command works and clears up', async () => {
@@ -309,7 +309,7 @@ describe('an agent ends', () => {
     kill(pid, 'SIGKILL');
     await vi.waitUntil(() => isGone(pid), WITHIN);
     expect(existsSync(socket)).toBe(true);
-    expect(await place.refused('transit keys list', LOCKED)).toContain('the store is sealed');
+    expect(await place.refused('transit keys list', LOCKED)).toContain('the store is locked');
     await owner.ok('unlock');
     expect(await statusOf(place)).toMatchObject({ locked: false });
     expect(readdirSync(dirname(socket)).sort()).toEqual(files);

@@ -205,7 +205,7 @@ describe('keys at their usual places', () => {
     const elsewhere = copyOf(place);
     cpSync(place.file('.ssh'), elsewhere.file('.ssh'), { recursive: true });
     const refusal = await elsewhere.refused('transit keys list', 4);
-    expect(refusal).toContain('the store is sealed');
+    expect(refusal).toContain('the store is locked');
     expect(refusal).toContain('coffer unlock --identity FILE');
     expect(
       await kindsOf(elsewhere.with({ COFFER_IDENTITY_FILE: elsewhere.file('.ssh/id_ed25519') })),

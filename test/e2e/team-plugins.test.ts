@@ -82,7 +82,7 @@ describe('a key of an age plugin in a keyring', () => {
     const alice = people.person('alice');
     const at = withPlugins(alice, { COFFER_IDENTITY: FAKE_IDENTITY });
     expect(await at.refused('team init', 4)).toContain(
-      'put the line "# public key: age1…" before the identity',
+      'add the line "# public key: age1…" above the identity',
     );
     const told = at.with({ COFFER_IDENTITY: `#    Recipient: ${FAKE_RECIPIENT}\n${FAKE_IDENTITY}` });
     await told.ok('team init -q');

@@ -295,7 +295,7 @@ describe.each(places)('a sealed store in $name', ({ make }) => {
   it('is sealed once it is closed', async () => {
     await put(store, at('one'), {});
     store.close();
-    const refusal = { kind: 'sealed', message: 'the store is sealed' };
+    const refusal = { kind: 'sealed', message: 'the store is locked' };
     await expect(get(store, at('one'))).rejects.toMatchObject(refusal);
     await expect(put(store, at('one'), {})).rejects.toMatchObject(refusal);
     await expect(store.revision()).rejects.toMatchObject(refusal);

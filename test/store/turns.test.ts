@@ -288,7 +288,7 @@ describe('changes that come together', () => {
 
   it('are refused by a store that is closed', async () => {
     store.close();
-    await expect(Promise.all([add('a'), add('b')])).rejects.toThrow('the store is sealed');
+    await expect(Promise.all([add('a'), add('b')])).rejects.toThrow('the store is locked');
   });
 
   it('are refused by a store that is closed while they wait', async () => {
@@ -298,6 +298,6 @@ describe('changes that come together', () => {
     const second = add('b');
     store.close();
     held.release();
-    expect(await outcomesOf([first, second])).toEqual([0, 'sealed: the store is sealed']);
+    expect(await outcomesOf([first, second])).toEqual([0, 'sealed: the store is locked']);
   });
 });

@@ -7,8 +7,9 @@ import { age } from '../../doors/agent/age/age.ts';
 import { MACHINES, runMachine } from '../../doors/agent/age/age-door.ts';
 import type { Desk } from '../../doors/agent/desk.ts';
 import { remoteDesk } from '../../doors/agent/remote-desk.ts';
-import { CofferError, invalid } from '../../ground/errors.ts';
+import { invalid } from '../../ground/errors.ts';
 import { withoutLast } from '../../ground/trim.ts';
+import { lockedStore } from '../../store/refusals.ts';
 import { Conversation } from '../../transit/envelope/age/conversation.ts';
 import { askerOf } from '../agent/ask.ts';
 import { findAgent, requireDirectory } from '../agent/find.ts';
@@ -121,7 +122,7 @@ const promptsOver = (conversation: Conversation): Prompts => ({
   async secret(question) {
     const { type, body } = await conversation.say('request-secret', [], `Coffer: ${question}`);
     if (type === 'ok') return body.toString('utf8');
-    throw new CofferError('sealed', 'the store is locked', { hint: 'run "coffer unlock"' });
+    throw lockedStore({ hint: 'run "coffer unlock"' });
   },
   async newSecret() {
     throw invalid('a plugin of age cannot prompt for a new passphrase');

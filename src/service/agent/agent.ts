@@ -1,17 +1,11 @@
 import type { KeyObject } from 'node:crypto';
 import { wipe } from '../../ground/bytes.ts';
-import {
-  asCofferError,
-  type CofferError,
-  denied,
-  invalid,
-  sealed,
-  unsupported,
-} from '../../ground/errors.ts';
+import { asCofferError, type CofferError, denied, invalid, unsupported } from '../../ground/errors.ts';
 import type { SealStatus, ServerState } from '../../operations/declaration/operation.ts';
 import type { StoreLook } from '../../operations/pipeline/store-look.ts';
 import type { Location } from '../../store/backends/backend-kind.ts';
 import { type HandedOver, lockedBecause, sharedKey, takeOver } from '../../store/handed-over.ts';
+import { lockedStore } from '../../store/refusals.ts';
 import type { SealedStore } from '../../store/sealed/sealed-store.ts';
 import { sealStatusOf } from '../control.ts';
 import { boundHeap } from '../heap-limits.ts';
@@ -357,4 +351,4 @@ export class Agent implements ServerState {
   }
 }
 
-const storeIsLocked = (): CofferError => sealed('the store is locked', { hint: 'run "coffer unlock"' });
+const storeIsLocked = (): CofferError => lockedStore({ hint: 'run "coffer unlock"' });

@@ -1,10 +1,11 @@
 /** Sealed store: documents, their index and their cache, over blobs that are unreadable without a key. */
-import { sealed } from '../../ground/errors.ts';
+
 import { pause } from '../../ground/pause.ts';
 import type { Backend, StoreState, Version, WriteSession } from '../backends/backend.ts';
 import { besideOrBetween, steady } from '../backends/whole-store.ts';
 import { type Sighting, WentBack } from '../backends/witness.ts';
 import { DraftTransaction } from '../draft.ts';
+import { lockedStore } from '../refusals.ts';
 import type { Keyring } from '../slots/keyring.ts';
 import type { DocumentRef, Store, Transaction, TransactOptions, View } from '../store.ts';
 import { BlobReader, type ReaderScope } from './blob-reader.ts';
@@ -220,7 +221,7 @@ export class SealedStore implements Store {
    * @throws `sealed`
    */
   refuseClosed(): void {
-    if (this.#closed) throw sealed('the store is sealed', { hint: 'it was closed; unlock it again' });
+    if (this.#closed) throw lockedStore({ hint: 'it was closed; unlock it again' });
   }
 
   /** The view of what is known, if nothing can have changed since the last look. */

@@ -1,6 +1,7 @@
 import { wipe } from '../../ground/bytes.ts';
-import { corrupt, type Place, placed, sealed } from '../../ground/errors.ts';
+import { corrupt, type Place, placed } from '../../ground/errors.ts';
 import type { Backend } from '../backends/backend.ts';
+import { lockedStore } from '../refusals.ts';
 import { RootKey } from '../root-key.ts';
 import { parseSlot, type Slot, slotRef } from './slot-file.ts';
 import { type SlotKeys, unwrapRootKey } from './slot-keys.ts';
@@ -47,7 +48,7 @@ export class Keyring {
     if (this.#keys === undefined && this.#root?.generation === generation) return this.#root;
     const bytes = await backend.read(generation, slotRef(this.slotId));
     if (bytes === undefined || this.#keys === undefined) {
-      throw sealed('the store is sealed', {
+      throw lockedStore({
         hint: 'the slot that unlocked it was removed; unlock it with another',
       });
     }
@@ -70,7 +71,7 @@ export class Keyring {
    * @throws `sealed` if the store was locked
    */
   listedSlot({ id, kind, created, shares, publicKey }: Slot): ListedSlot {
-    if (this.#keys === undefined) throw sealed('the store is sealed');
+    if (this.#keys === undefined) throw lockedStore();
     const { pairingKey } = this.#keys;
     return {
       id,

@@ -1,8 +1,8 @@
 import { wipe } from '../../ground/bytes.ts';
-import { asCofferError, type CofferError, corrupt, denied, placed, sealed } from '../../ground/errors.ts';
+import { asCofferError, type CofferError, corrupt, denied, placed } from '../../ground/errors.ts';
 import type { Backend, FollowedState } from '../backends/backend.ts';
 import { steady } from '../backends/whole-store.ts';
-import { RESTORE } from '../refusals.ts';
+import { lockedStore, RESTORE } from '../refusals.ts';
 import type { Credential } from './credential.ts';
 import { accepts, keyEncryptionSecret, type SlotSecret, workForSlots, workOf } from './key-encryption.ts';
 import { Keyring, unwrapRoot } from './keyring.ts';
@@ -274,7 +274,7 @@ function refusal(
     );
   }
   const ways = usable.length === 0 ? {} : { hint: `it can be unlocked with ${kindsOf(usable)}` };
-  if (sources.length === 0) return sealed('the store is sealed', ways);
+  if (sources.length === 0) return lockedStore(ways);
   const refused = `the store cannot be unlocked with ${[...new Set(sources)].join(' or ')}`;
   if (leftOut === 0) {
     // Of many private keys only some are tried.

@@ -147,7 +147,7 @@ describe('unlocking', () => {
 
   it('never asks for a passphrase when no slot takes one', async () => {
     const { open } = await storeWith(raw());
-    await expect(open(neverAsked)).rejects.toMatchObject({ kind: 'sealed', message: 'the store is sealed' });
+    await expect(open(neverAsked)).rejects.toMatchObject({ kind: 'sealed', message: 'the store is locked' });
   });
 
   it('goes on to the next credential when one does not fit', async () => {
@@ -174,7 +174,7 @@ describe('unlocking', () => {
     for (const credentials of [[], [passphrase(undefined)], [passphrase('')]]) {
       await expect(open(...credentials)).rejects.toMatchObject({
         kind: 'sealed',
-        message: 'the store is sealed',
+        message: 'the store is locked',
         hint: expect.stringMatching(
           /^it can be unlocked with (a master key or a passphrase|a passphrase or a master key)$/,
         ),
