@@ -2,7 +2,7 @@ import { CofferError } from '../ground/errors.ts';
 import { meantText, nearest } from '../ground/nearness.ts';
 import { trimSlashes } from '../ground/trim.ts';
 import type { NewName, Runner } from '../operations/declaration/operation.ts';
-import { RESOURCE_KINDS } from '../operations/declaration/resource-kinds.ts';
+import { kindNamed, RESOURCE_KINDS } from '../operations/declaration/resource-kinds.ts';
 import type { ArgumentSpec, Invocation, OptionSpec } from './command.ts';
 import { type OptionValue, textsOption } from './given.ts';
 import { listedFor, listedKind, listingRunner, NameList } from './listed-names.ts';
@@ -39,7 +39,22 @@ export async function withNearName(
     const names = await nearNames(session, invocation, runner, typed).catch(() => []);
     if (names.length > 0) return hinted(known, typed, names);
   }
-  return known;
+  return withList(known, words);
+}
+
+/** Adds the command that lists the names of a kind, if one does not exist and nothing else says what to do. */
+function withList(known: CofferError, words: readonly TypedWord[]): CofferError {
+  const { kind, field, texts, hint, isGone } = known;
+  const offers = words.find(({ spec }) => spec.offers !== undefined)?.spec.offers;
+  const facts = offers === undefined ? undefined : kindNamed(offers);
+  if (kind !== 'not-found' || hint !== undefined || facts === undefined) return known;
+  const { list } = facts;
+  return new CofferError(kind, texts.message, {
+    field,
+    hint: `run "coffer ${list}" to list them`,
+    cause: known,
+    isGone: isGone ? true : undefined,
+  });
 }
 
 /** Minimum length of a beginning that a value is recognized by. */
@@ -103,8 +118,22 @@ async function nearNames(
 ): Promise<readonly string[]> {
   const kind = await listedFor(invocation, spec);
   const listing = kind === undefined ? undefined : await listingRunner(session, runner);
-  return kind === undefined || listing === undefined ? [] : namesNear(word, new NameList(listing, kind));
+  if (kind === undefined || listing === undefined) return [];
+  const list = new NameList(listing, kind);
+  const near = await namesNear(word, list);
+  const others = invocation.given.arguments.filter((other) => other !== word && other !== '');
+  const [value] = others;
+  if (near.length > 0 || value === undefined || others.length > 1 || !isFirst(invocation, spec)) return near;
+  return exchanged(value, list);
 }
+
+/** Whether an argument is the first one of a command that takes one value after it. */
+const isFirst = ({ command: { arguments: specs } }: Invocation, spec: TypedWord['spec']): boolean =>
+  spec === specs[0] && specs.length === 2 && specs[1]?.offers !== spec.offers;
+
+/** Returns a value that is an existing name, as if NAME and VALUE had been exchanged; otherwise none. */
+const exchanged = async (value: string, list: NameList): Promise<readonly string[]> =>
+  (await list.near(value)).filter((existing) => existing === value);
 
 /**
  * Returns the existing names of a kind that are near to one.
@@ -120,10 +149,10 @@ export async function existingNear(
   const listing = await listingRunner(session, runner);
   if (listing === undefined) return [];
   const list = new NameList(listing, await listedKind(RESOURCE_KINDS[kind]));
-  // NAME and VALUE may have been exchanged.
   const near = await namesNear(name, list).catch(() => []);
-  if (near.length > 0 || value === undefined || value === '') return near;
-  return (await list.near(value).catch(() => [])).filter((existing) => existing === value);
+  return near.length > 0 || value === undefined || value === ''
+    ? near
+    : exchanged(value, list).catch(() => []);
 }
 
 async function namesNear(word: string, list: NameList): Promise<readonly string[]> {

@@ -97,8 +97,14 @@ export function warnOfReaders(session: Session, address: string): void {
 /** Returns the CA certificates (PEM) that the environment adds to those of the platform. */
 export function authoritiesOf(environment: Environment): string | undefined {
   const named = firstSet(environment, ['COFFER_CACERT', 'VAULT_CACERT']);
-  return named === undefined ? undefined : publicText(named);
+  if (named === undefined) return undefined;
+  const text = publicText(named);
+  if (CERTIFICATE.test(text)) return text;
+  throw invalid(`no certificate in ${named.value}`, { field: named.name, hint: 'use a PEM file' });
 }
+
+/** First line of a certificate in PEM, in all forms that OpenSSL reads. */
+const CERTIFICATE = /-----BEGIN (?:X509 |TRUSTED )?CERTIFICATE-----/;
 
 /**
  * Returns the client certificate of the environment.

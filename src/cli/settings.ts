@@ -4,6 +4,7 @@ import { invalid } from '../ground/errors.ts';
 import { trimSlashes } from '../ground/trim.ts';
 import { DEFAULT_MOUNT } from '../mounts/paths.ts';
 import { locationFrom } from '../store/backends/registry.ts';
+import { homeHint } from './files/home-hint.ts';
 import { type Environment, type OptionValue, textOption, variable } from './given.ts';
 import { refuseKeyringPlace } from './team/not-a-store.ts';
 
@@ -24,17 +25,16 @@ export type Settings = ReturnType<typeof resolveSettings>;
 export function resolveSettings(everywhere: ReadonlyMap<string, OptionValue>, environment: Environment) {
   const fromEnvironment = (name: string): string | undefined => variable(environment, name);
   const store = textOption(everywhere, 'store');
-  refuseKeyringPlace(store ?? fromEnvironment('COFFER_STORE'));
+  const named = store ?? fromEnvironment('COFFER_STORE');
+  refuseUnmeantPlace(named);
+  refuseKeyringPlace(named);
   // A store on the command line takes precedence over a server in the environment.
   const address =
     textOption(everywhere, 'address') ??
     (store === undefined ? (fromEnvironment('COFFER_ADDR') ?? familyAddress(environment)) : undefined);
   const mount = textOption(everywhere, 'mount') ?? fromEnvironment('COFFER_MOUNT');
   return {
-    storeLocation: locationFrom(
-      store ?? fromEnvironment('COFFER_STORE') ?? defaultDirectory(environment),
-      fromEnvironment,
-    ),
+    storeLocation: locationFrom(named ?? defaultDirectory(environment), fromEnvironment),
     /** Address of the server; undefined for the local store. */
     address,
     token: tokenSource(everywhere, environment),
@@ -56,6 +56,20 @@ export function resolveSettings(everywhere: ReadonlyMap<string, OptionValue>, en
     yes: everywhere.has('yes'),
     mayAsk: !everywhere.has('no-prompt') && fromEnvironment('COFFER_NO_PROMPT') === undefined,
   } as const;
+}
+
+/**
+ * Refuses a location that a shell was to fill in: an unset variable, or a `~` in quotes or after `=`, which would
+ * become a directory of that name.
+ * @param field option or argument that names it
+ * @throws `invalid`
+ */
+export function refuseUnmeantPlace(location: string | undefined, field = 'store'): void {
+  if (location === '') {
+    throw invalid('the location of the store is empty', { field, hint: 'check the variable in it' });
+  }
+  const hint = location === undefined ? undefined : homeHint(location);
+  if (hint !== undefined) throw invalid(`cannot use ${location} as a store`, { field, hint });
 }
 
 /** Whether the environment allows colour on a terminal. */

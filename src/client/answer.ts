@@ -168,7 +168,9 @@ function dataError(status: number, { errors, coffer }: JsonObject): CofferError 
     : new CofferError(kind, message, HINTS[kind] ?? {});
 }
 
-const DENIED_HINT = { hint: 'check that the token is valid and that its policies allow this' } as const;
+export const DENIED_HINT = {
+  hint: 'check that the token is valid and that its policies allow this',
+} as const;
 const HINTS: Readonly<Partial<Record<ErrorKind, { readonly hint: string }>>> = {
   denied: DENIED_HINT,
   'too-large': {

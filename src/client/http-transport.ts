@@ -180,8 +180,9 @@ export class HttpTransport implements Transport {
     const code = (cause as NodeJS.ErrnoException | undefined)?.code ?? '';
     const aboutCertificate = REASONS[code] === NOT_TRUSTED ? ADD_AUTHORITY : CERTIFICATE_HINTS[code];
     if (aboutCertificate !== undefined) return aboutCertificate;
+    if (code === 'EPROTO') return `use ${this.#address.replace(/^https:/, 'http:')}`;
     return !(this.#agent instanceof SecureAgent) && MIXED_UP.has(code)
-      ? 'if the server uses TLS, use an address that begins with https://'
+      ? `if the server uses TLS, use ${this.#address.replace(/^http:/, 'https:')}`
       : 'check that "coffer serve" is running and that the address is correct (--address, COFFER_ADDR, VAULT_ADDR)';
   }
 }
@@ -214,23 +215,30 @@ const ADD_AUTHORITY = 'set COFFER_CACERT to a file with the certificate of its a
 
 /** Hints for certificates that are refused though their authority is trusted. */
 const CERTIFICATE_HINTS: Readonly<Record<string, string>> = {
-  CERT_HAS_EXPIRED: 'renew the certificate of the server',
+  CERT_HAS_EXPIRED: 'renew the certificate of the server, or correct the clock of this machine',
+  CERT_NOT_YET_VALID: 'correct the clock of this machine, or of the one that created the certificate',
   ERR_TLS_CERT_ALTNAME_INVALID: 'use a host name of the certificate in COFFER_ADDR or --address',
 };
 
 const REASONS: Readonly<Record<string, string>> = {
   ECONNREFUSED: 'connection refused',
   ECONNRESET: 'the connection was cut',
-  EPROTO: 'the server does not use TLS; use http://',
+  EPROTO: 'the server does not use TLS',
   HPE_INVALID_CONSTANT: 'the server does not speak HTTP',
+  EAI_AGAIN: 'the host name cannot be resolved at present',
+  EHOSTUNREACH: 'host not reachable',
+  ENETUNREACH: 'network not reachable',
   ENOTFOUND: 'host not found',
   ENOENT: 'socket not found',
   EACCES: 'permission denied',
   ETIMEDOUT: 'timed out',
   DEPTH_ZERO_SELF_SIGNED_CERT: NOT_TRUSTED,
   SELF_SIGNED_CERT_IN_CHAIN: NOT_TRUSTED,
+  UNABLE_TO_GET_ISSUER_CERT: NOT_TRUSTED,
+  UNABLE_TO_GET_ISSUER_CERT_LOCALLY: NOT_TRUSTED,
   UNABLE_TO_VERIFY_LEAF_SIGNATURE: NOT_TRUSTED,
   CERT_HAS_EXPIRED: 'its certificate has expired',
+  CERT_NOT_YET_VALID: 'its certificate is not valid yet',
   ERR_TLS_CERT_ALTNAME_INVALID: 'its certificate is for another host',
 };
 

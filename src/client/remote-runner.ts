@@ -4,7 +4,7 @@ import type { Operation, Runner } from '../operations/declaration/operation.ts';
 import { parseValues } from '../operations/declaration/params.ts';
 import { CAPABILITY_OF } from '../operations/declaration/route.ts';
 import { loadOperation, type RunnerOptions } from '../operations/runner.ts';
-import { readAnswer, readAnyAnswer } from './answer.ts';
+import { DENIED_HINT, readAnswer, readAnyAnswer } from './answer.ts';
 import { type Bearer, printPathRequest, printRequest } from './request.ts';
 import type { Transport } from './transport.ts';
 
@@ -16,7 +16,11 @@ function namingRight<T>(right: string, target: string, read: () => T): T {
   try {
     return read();
   } catch (error) {
-    const isPlain = error instanceof CofferError && error.kind === 'denied' && error.message === REFUSED;
+    const isPlain =
+      error instanceof CofferError &&
+      error.kind === 'denied' &&
+      error.message === REFUSED &&
+      (error.hint === undefined || error.hint === DENIED_HINT.hint);
     if (!isPlain || !target.startsWith(DATA_API)) throw error;
     const path = decodeURIComponent(target.slice(DATA_API.length).split('?', 1)[0] ?? '');
     throw new CofferError(error.kind, error.message, {

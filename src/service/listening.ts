@@ -50,14 +50,19 @@ function whyNot(error: unknown, path: string | undefined): string {
   return WHY[code ?? ''] ?? code ?? 'unknown reason';
 }
 
-/** Suggests the next port if one is in use. */
+/** Suggests another port if one is in use or may not be used. */
 function hintOf(error: unknown, place: ListenPlace): string | undefined {
-  const isUsed = (error as NodeJS.ErrnoException).code === 'EADDRINUSE';
-  if (!isUsed || !('host' in place) || place.port === MAX_PORT) return undefined;
+  if (!('host' in place)) return undefined;
+  const { code } = error as NodeJS.ErrnoException;
+  if (code === 'EACCES' && place.port < UNPRIVILEGED_PORT)
+    return `ports below ${UNPRIVILEGED_PORT} need root; use another port: --listen ${place.host}:8200`;
+  if (code !== 'EADDRINUSE' || place.port === MAX_PORT) return undefined;
   return `stop it, or use another port: --listen ${place.host}:${place.port + 1}`;
 }
 
 const MAX_PORT = 65_535;
+/** First port that every user may listen on, unless the system is configured otherwise. */
+const UNPRIVILEGED_PORT = 1024;
 const NO_DIRECTORY = 'no such directory';
 const TOO_LONG = 'the path is too long for a socket';
 const WHY: Readonly<Record<string, string>> = {

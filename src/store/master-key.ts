@@ -23,6 +23,9 @@ const PADDING = 0x3d;
 /** ASCII white space, and the no-break space of Latin-1. */
 const SPACES: readonly number[] = [0x09, 0x0a, 0x0b, 0x0c, 0x0d, 0x20, 0xa0];
 
+/** Text in quotes, as files of variables have them that no shell reads. */
+const QUOTED = /^\s*(["']).*\1\s*$/s;
+
 /** Generates a 256-bit master key as base64 text, for `COFFER_MASTER_KEY` or a key file. */
 export function generateMasterKey(random: Random = systemRandom): string {
   const key = random.bytes(MASTER_KEY_BYTES);
@@ -41,7 +44,9 @@ export function parseMasterKey(text: string, source = 'the master key'): Buffer 
   const key = tryParseMasterKey(text);
   if (key !== undefined) return key;
   throw invalid(`${source} must be 32 bytes in base64 or hex`, {
-    hint: 'an existing store needs its own key; for a new store, create one with "coffer keygen"',
+    hint: QUOTED.test(text)
+      ? 'remove the quotes around it'
+      : 'an existing store needs its own key; for a new store, create one with "coffer keygen"',
   });
 }
 

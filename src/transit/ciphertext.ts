@@ -129,9 +129,15 @@ export function decodePayload(payload: string, noun: Noun, message: string): Buf
   try {
     return decodeBase64(payload);
   } catch {
-    throw refusal(noun, message, 'expected base64 after the version; it may be truncated');
+    throw refusal(
+      noun,
+      message,
+      /[ \t]/.test(payload) ? SPACED : 'expected base64 after the version; it may be truncated',
+    );
   }
 }
+
+const SPACED = 'remove the spaces in it; line breaks may stay';
 
 const refusal = ({ field }: Noun, message: string, hint: string): CofferError =>
   invalid(message, { field, hint });

@@ -165,9 +165,26 @@ async function opened(
 ): Promise<ScalarPlace> {
   const [result] = await openFiles(session, [read], (candidate) => candidate === place, which);
   if (result === undefined) throw new RangeError('unexpected response: no result');
-  if ('errors' in result) throw result.errors[0];
+  if ('errors' in result) throw await amongOthers(session, read, result.errors[0], which);
   const index = read.file.places.indexOf(place);
   return result.file.places[index] as ScalarPlace;
+}
+
+/**
+ * Returns the error of a value that cannot be opened as it is when all values of its file are: one that was moved says
+ * from which name, and one of another store that none opens.
+ */
+async function amongOthers(
+  session: Session,
+  read: ReadFile,
+  error: CofferError | undefined,
+  which: CountedVersions | undefined,
+): Promise<CofferError | undefined> {
+  if (error?.kind !== 'inauthentic') return error;
+  const [all] = await openFiles(session, [read], () => true, which);
+  const errors = all !== undefined && 'errors' in all ? all.errors : [];
+  const start = error.message.slice(0, error.message.lastIndexOf(': ') + 2);
+  return errors.find(({ message }) => message.startsWith(start)) ?? (errors.length === 1 ? errors[0] : error);
 }
 
 const textOf = (result: Awaited<ReturnType<typeof sealFiles>>[number]): string => {

@@ -24,6 +24,7 @@ import { FORCE, forceOption } from '../parse/operation-spec.ts';
 import { interruptible } from '../processes/interruptible.ts';
 import { credentialsFor, unlockStore } from '../secrets/unlock.ts';
 import type { Session } from '../session.ts';
+import { refuseUnmeantPlace } from '../settings.ts';
 import { watched } from '../terminal/progress.ts';
 import { findingText, namingDamage, sayLeftOut, WITHOUT_DAMAGED } from './damage.ts';
 
@@ -248,10 +249,12 @@ export const copy: Command = {
   async run(session, given) {
     session.refuseRemote();
     const [from = '', to = ''] = given.arguments;
-    const locationOf = (text: string): Location =>
-      locationFrom(text, (name) => variable(session.environment, name));
-    const source = locationOf(from);
-    const target = locationOf(to);
+    const locationOf = (text: string, field: string): Location => {
+      refuseUnmeantPlace(text, field);
+      return locationFrom(text, (name) => variable(session.environment, name));
+    };
+    const source = locationOf(from, 'FROM');
+    const target = locationOf(to, 'TO');
     const summary = await verifying(session, () =>
       watched(session, (onProgress) =>
         copyStore({ from: source, to: target, onProgress, ...verification(session, given, source) }),

@@ -1,4 +1,5 @@
-import { CofferError } from '../../ground/errors.ts';
+import { statSync } from 'node:fs';
+import { asCofferError, CofferError } from '../../ground/errors.ts';
 import { systemRandom } from '../../ground/random.ts';
 import { recipientVersions } from '../../operations/age-keys.ts';
 import type { Runner } from '../../operations/declaration/operation.ts';
@@ -34,7 +35,27 @@ async function recipientsFrom(session: Session, word: string): Promise<readonly 
   if (word.startsWith('@')) return fileRecipients(session, word.slice(1)).map(({ recipient }) => recipient);
   const named = textRecipient(session, word);
   if (named !== undefined) return [named.recipient];
-  return [ageRecipient(await latestRecipient(await session.runner(), word, session.settings.mount))];
+  const runner = await session.runner();
+  const latest = await latestRecipient(runner, word, session.settings.mount).catch((error: unknown) => {
+    throw misnamed(word, error);
+  });
+  return [ageRecipient(latest)];
+}
+
+/** Returns the error for a word that is no key of the store: it may be a file, or of no form that recipients have. */
+function misnamed(word: string, error: unknown): unknown {
+  const known = asCofferError(error);
+  if (known?.kind !== 'not-found' && known?.kind !== 'invalid') return error;
+  const isFile = statSync(word, { throwIfNoEntry: false })?.isFile() === true;
+  if (known.kind === 'not-found' && !isFile) return error;
+  const { kind } = known;
+  return new CofferError(kind, isFile ? known.texts.message : `not a recipient: ${JSON.stringify(word)}`, {
+    field: RECIPIENT,
+    hint: isFile
+      ? `for the recipients in the file, use @${word}`
+      : 'use age1…, an SSH public key, @FILE, or the name of a key',
+    cause: error,
+  });
 }
 
 async function latestRecipient(runner: Runner, name: string, mount: string): Promise<string> {

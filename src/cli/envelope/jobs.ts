@@ -90,9 +90,9 @@ export function inputsOf(options: Given['options'], isMeant: OutputNaming['isMea
  * @throws `invalid` if it has none
  */
 function filesBelow(directory: string, isMeant: OutputNaming['isMeant']): readonly InputFile[] {
-  const files = regularFilesBelow(directory)
-    .filter((path) => isMeant(basename(path)))
-    .sort();
+  const all = regularFilesBelow(directory);
+  if (all.length === 0) throw invalid(`no files in ${directory}`, { field: IN });
+  const files = all.filter((path) => isMeant(basename(path))).sort();
   if (files.length === 0) {
     throw invalid(`no matching files in ${directory}`, {
       field: IN,

@@ -3,6 +3,7 @@ import { CofferError } from '../../ground/errors.ts';
 import { answered } from '../../ground/pause.ts';
 import { diskReason } from '../../store/backends/files/disk-errors.ts';
 import { type Input, inputFrom } from '../terminal/streams.ts';
+import { homeHint } from './home-hint.ts';
 
 /** Reasons why a file cannot be opened, read or written that differ from those of the store. */
 export const FILE_REASONS: Readonly<Record<string, string>> = {
@@ -75,8 +76,13 @@ function readFailure(path: string, field: string, error: unknown): CofferError {
   const kind = WRONG_NAME.has(code) ? 'invalid' : 'unavailable';
   const isUnreadable = code === 'ENOENT' && path.includes(UNREADABLE);
   const reason = isUnreadable ? 'its name is not UTF-8' : (REASONS[code] ?? diskReason(error));
-  return new CofferError(kind, `cannot read ${path}: ${reason}`, { field, cause: error });
+  const hint = code === 'ENOENT' ? (homeHint(path) ?? atHint(path)) : undefined;
+  return new CofferError(kind, `cannot read ${path}: ${reason}`, { field, hint, cause: error });
 }
+
+/** Returns the hint for a name with the `@` of options that also take a text; undefined without one. */
+const atHint = (path: string): string | undefined =>
+  path.startsWith('@') ? 'omit the @: only a file can be given here' : undefined;
 
 /**
  * Fills `into` from a position.

@@ -21,6 +21,7 @@ import { type Given, textOption } from '../given.ts';
 import { FORCE, OUT } from '../parse/operation-spec.ts';
 import type { Session } from '../session.ts';
 import { writeWhole, writeWholeLater } from '../terminal/streams.ts';
+import { homeHint } from './home-hint.ts';
 import { FILE_REASONS } from './in-file.ts';
 
 const OWNER_ONLY = 0o600;
@@ -287,6 +288,6 @@ export function writeFailure(path: string, error: unknown, field?: string): unkn
   return new CofferError(
     IMPOSSIBLE.has(code) ? 'invalid' : 'unavailable',
     `cannot write ${path}: ${reasonOf(error)}`,
-    { field, cause: error },
+    { field, hint: code === 'ENOENT' ? homeHint(path) : undefined, cause: error },
   );
 }

@@ -42,6 +42,8 @@ const ELSEWHERE: ReadonlyMap<string, readonly string[]> = new Map([
   ['kv get', ['secrets get']],
   ['kv put', ['secrets set']],
   ['team status', ['team']],
+  ['agent start', ['unlock']],
+  ['agent stop', ['lock']],
   ['transit list', ['transit keys list']],
   ['undelete', ['transit keys soft-delete-restore']],
   ['transit undelete', ['transit keys soft-delete-restore']],
@@ -77,6 +79,9 @@ export const insteadOfCommand = (path: readonly string[], word: string): string 
 /** Options of other programs by the path of the command here: what to do instead. */
 const OPTIONS_ELSEWHERE: ReadonlyMap<string, string> = new Map([
   ['serve --dev', 'not needed: "coffer init" creates a store, "coffer serve" serves it'],
+  ['serve --port', 'use --listen 127.0.0.1:PORT'],
+  ['serve --host', 'use --listen HOST:PORT'],
+  ['serve --bind', 'use --listen HOST:PORT'],
   ['workspaces list --untagged', "use --without-tag '*'"],
   ['workspaces list --no-tags', "use --without-tag '*'"],
 ]);

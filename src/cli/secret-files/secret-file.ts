@@ -84,6 +84,8 @@ export function textOf(path: string, bytes: Buffer): string {
 }
 
 const unknownFormat = (path: string): never => {
+  if (statSync(path, { throwIfNoEntry: false })?.isDirectory() === true)
+    throw invalid(`cannot read ${path}: is a directory`);
   throw unsupported(`cannot tell the format of ${path} from its name`, {
     hint: `use --format ${FORMAT_NAMES.join('|')}, or set format: in .coffer.yaml`,
   });

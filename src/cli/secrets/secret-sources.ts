@@ -1,6 +1,7 @@
 import { isAscii } from 'node:buffer';
+import type { Stats } from 'node:fs';
 import { wipe } from '../../ground/bytes.ts';
-import { unavailable } from '../../ground/errors.ts';
+import { invalid, unavailable } from '../../ground/errors.ts';
 import { refuseExposed } from '../../ground/private-files.ts';
 import { parseMasterKey, tryParseMasterKey } from '../../store/master-key.ts';
 import type { Credential } from '../../store/slots/credential.ts';
@@ -105,7 +106,21 @@ export function environmentSlot(environment: Environment): SlotRequest | undefin
  * @throws `invalid` if it does not exist; `unavailable` if other users can read or write it
  */
 export const readKeyFile = (path: string, label: string): Buffer =>
-  readFileWhole(path, label, MAX_SECRET_BYTES, refuseExposed);
+  readFileWhole(path, label, MAX_SECRET_BYTES, refusePublic);
+
+/** Ending of public keys of SSH, which others may read, beside the private key. */
+const PUBLIC_KEY = /\.pub$/;
+
+/** Refuses a file that other users can read or write, which a public key is for. */
+function refusePublic(path: string, stats: Stats, field: string): void {
+  try {
+    refuseExposed(path, stats, field);
+  } catch (error) {
+    if (!PUBLIC_KEY.test(path)) throw error;
+    const hint = `use the private key, ${path.replace(PUBLIC_KEY, '')}`;
+    throw invalid(`${path} is a public key`, { field, hint, cause: error });
+  }
+}
 
 /** Parses a file as a master key; undefined if it is not one. The content is overwritten. */
 function masterKeyIn(content: Buffer): Buffer | undefined {

@@ -5,6 +5,7 @@ import type { Environment } from '../given.ts';
 import { isColourAllowed } from '../settings.ts';
 import { inFlags } from './flag-names.ts';
 import { messageLine } from './message.ts';
+import { shellWord } from './shell-word.ts';
 import { ClosedPipe, Interrupted, type Streams } from './streams.ts';
 import { visible, visibleLines } from './visible.ts';
 
@@ -40,7 +41,14 @@ export function reportError(
   }
   const labels = (field: string) => invocation?.command.labelOf?.(field);
   const [message, hint = ''] = [known.message, known.hint].map((text) => text && inFlags(text, labels));
-  print(errorLine(message ?? '', labelOf(known, invocation), hint));
+  const label = labelOf(known, invocation);
+  print(
+    errorLine(
+      message ?? '',
+      variableFor(label, environment, invocation) ?? label,
+      inSamePlace(hint, invocation),
+    ),
+  );
   return exitCodeOf[known.kind];
 }
 
@@ -54,6 +62,58 @@ function labelOf({ kind, field }: CofferError, invocation: Invocation | undefine
   // Errors about a missing or existing object name it in the text or the hint; "NAME: not found" would be confusing.
   const aboutTheThing = kind === 'not-found' || kind === 'conflict' || kind === 'exists';
   return aboutTheThing && !typed.startsWith('--') ? undefined : typed;
+}
+
+/** Variables that have the values of options that are not given, in order of precedence. */
+const VARIABLES: ReadonlyMap<string, readonly string[]> = new Map([
+  ['--store', ['COFFER_STORE']],
+  ['--address', ['COFFER_ADDR', 'VAULT_ADDR']],
+  ['--token', ['COFFER_TOKEN', 'VAULT_TOKEN']],
+]);
+
+/** Returns the variable that the value of an option came from; undefined if the option is on the command line. */
+function variableFor(
+  label: string | undefined,
+  environment: Environment,
+  invocation: Invocation | undefined,
+): string | undefined {
+  if (label === undefined || invocation?.everywhere.has(label.slice(2)) !== false) return undefined;
+  return VARIABLES.get(label)?.find((name) => Boolean(environment[name]));
+}
+
+/** Options that determine which objects a command works on, with the commands that have such objects; default: all. */
+const PLACES: readonly (readonly [flag: string, words?: ReadonlySet<string>])[] = [
+  ['store'],
+  ['address'],
+  ['mount', new Set(['transit'])],
+  ['org', new Set(['tags', 'workspaces', 'projects'])],
+];
+/** Words before a command, in quotation marks, that a hint says to run. */
+const BEFORE_COMMAND = /\b(?:run|with|use|see) $/;
+/** Words after a command for somebody who may be in another place: the owner of the store. */
+const ELSEWHERE = ', without';
+/** Commands that depend on no place, or name one. */
+const PLACELESS = /^coffer (?:keygen|serve|team|version)\b|--(?:help|store|address)\b/;
+
+/** Adds the options that name a place to the commands of a hint, which would otherwise look elsewhere. */
+function inSamePlace(hint: string, invocation: Invocation | undefined): string {
+  const { everywhere } = invocation ?? {};
+  if (everywhere === undefined || everywhere.size === 0) return hint;
+  const parts = hint.split('"');
+  return parts
+    .map((part, at) => {
+      const [before = '', after = ''] = [parts[at - 1], parts[at + 1]];
+      const isSuggested = at % 2 === 1 && part.startsWith('coffer ') && BEFORE_COMMAND.test(before);
+      if (!isSuggested || PLACELESS.test(part) || after.startsWith(ELSEWHERE)) return part;
+      const [, word = ''] = part.split(' ', 2);
+      const options = PLACES.flatMap(([flag, words]) => {
+        const value = everywhere.get(flag);
+        const isMeant = words?.has(word) !== false && !part.includes(` --${flag} `);
+        return isMeant && typeof value === 'string' && value !== '' ? [`--${flag} ${shellWord(value)}`] : [];
+      });
+      return [part, ...options].join(' ');
+    })
+    .join('"');
 }
 
 /**

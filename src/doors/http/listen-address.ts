@@ -1,4 +1,4 @@
-import { isIPv6 } from 'node:net';
+import { isIPv4, isIPv6 } from 'node:net';
 import { invalid } from '../../ground/errors.ts';
 import type { ListenPlace } from '../../service/listening.ts';
 
@@ -12,7 +12,8 @@ export type ListenAddress = {
 
 export const DEFAULT_MAX_REQUEST_BYTES = 32 * 1024 * 1024;
 
-const HOST_AND_PORT = /^(?:\[(?<ipv6>[^\]]+)\]|(?<host>[^:[\]]+)):(?<port>\d{1,5})$/;
+const HOST_AND_PORT = /^(?:\[(?<ipv6>[^\]]+)\]|(?<host>[^:[\]]+)):(?<port>\d{1,9})$/;
+const MAX_PORT = 65_535;
 const SIZE_PARAMETER = 'max-request-size';
 const METRICS_PARAMETER = 'unauthenticated-metrics-access';
 
@@ -27,13 +28,32 @@ export function parseListenAddress(text: string, maxRequestBytes: number): Liste
   if (address.startsWith('unix:')) return { socket: address.slice('unix:'.length), ...settings };
   const { ipv6, host, port } = HOST_AND_PORT.exec(address)?.groups ?? {};
   const name = ipv6 ?? host;
-  if (name === undefined || Number(port) > 65_535 || (ipv6 !== undefined && !isIPv6(ipv6))) {
+  if (name === undefined || (ipv6 !== undefined && !isIPv6(ipv6))) {
+    throw invalid(`cannot listen on ${JSON.stringify(text)}`, { field: 'listen', hint: completed(address) });
+  }
+  if (Number(port) > MAX_PORT) {
     throw invalid(`cannot listen on ${JSON.stringify(text)}`, {
       field: 'listen',
-      hint: 'use HOST:PORT, e.g. 127.0.0.1:8200 or [::1]:8200',
+      hint: withUsualPort(ipv6 === undefined ? name : `[${ipv6}]`),
     });
   }
   return { host: name, port: Number(port), ...settings };
+}
+
+/** Port of the default address. */
+const USUAL_PORT = 8200;
+
+/** Returns the hint for an address whose port is too high. */
+const withUsualPort = (host: string): string =>
+  `no port is higher than ${MAX_PORT}: use another one, e.g. ${host}:${USUAL_PORT}`;
+
+/** Returns the hint for an address without a host or a port, or for anything else. */
+function completed(address: string): string {
+  if (/^:?\d{1,5}$/.test(address)) return `use 127.0.0.1:${address.replace(':', '')}`;
+  const isName = /^[\w.-]+$/.test(address) && /[a-z]/i.test(address);
+  if (isName || isIPv4(address)) return `use ${address}:${USUAL_PORT}`;
+  if (isIPv6(address)) return `use [${address}]:${USUAL_PORT}`;
+  return `use HOST:PORT, e.g. 127.0.0.1:${USUAL_PORT} or [::1]:${USUAL_PORT}`;
 }
 
 type ListenerSettings = Pick<ListenAddress, 'maxRequestBytes' | 'openMetrics'>;

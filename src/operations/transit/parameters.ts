@@ -78,7 +78,7 @@ export function keyName<const S extends Spec<string>>(spec: S): Declared<string,
         field,
         hint: VALUE_OF_KEY.test(name)
           ? 'the name of the key comes before the value'
-          : 'use letters, digits and "_", inside the name also "-" and "."',
+          : `use letters, digits and "_", inside the name also "-" and "."${name.includes('/') ? '; the mount is given separately' : ''}`,
       });
     }
     return name;

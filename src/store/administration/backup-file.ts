@@ -3,7 +3,7 @@ import { type FileHandle, open } from 'node:fs/promises';
 import { alignedBuffer } from '../../ground/aligned.ts';
 import { asCofferError, corrupt, placed } from '../../ground/errors.ts';
 import type { Area, BlobRef } from '../backends/backend.ts';
-import { diskError } from '../backends/files/disk-errors.ts';
+import { diskError, ELSEWHERE } from '../backends/files/disk-errors.ts';
 import { FILE_MODE } from '../backends/files/durable-files.ts';
 
 /**
@@ -52,7 +52,7 @@ export class BackupWriter {
     try {
       return new BackupWriter(await open(path, 'wx', FILE_MODE), path);
     } catch (error) {
-      throw diskError(error, 'create', path);
+      throw diskError(error, 'create', path, ELSEWHERE);
     }
   }
 

@@ -1,3 +1,4 @@
+import { statSync } from 'node:fs';
 import { rm } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { exists, failedAfter, placed } from '../../ground/errors.ts';
@@ -92,8 +93,11 @@ async function backup(backend: Backend, options: BackupOptions): Promise<BackupS
 
 /** Refuses to overwrite an existing backup, which may be the last good one. */
 function refuseExisting(to: string): void {
-  if (isThere(to))
-    throw exists(placed`${{ file: to }} already exists`, { hint: 'use --force to overwrite it' });
+  if (!isThere(to)) return;
+  const isDirectory = statSync(to, { throwIfNoEntry: false })?.isDirectory() === true;
+  if (isDirectory)
+    throw exists(placed`${{ file: to }} is a directory`, { hint: 'use the name of a file in it' });
+  throw exists(placed`${{ file: to }} already exists`, { hint: 'use --force to overwrite it' });
 }
 
 /** Removes a backup that may not survive a power cut: it could not be relied on, and would block the next attempt. */

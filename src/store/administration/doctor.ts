@@ -4,7 +4,7 @@ import type { Location } from '../backends/backend-kind.ts';
 import { withBackendAt } from '../backends/registry.ts';
 import { readConsistently } from '../backends/whole-store.ts';
 import { readHeader } from '../header.ts';
-import { REPAIR } from '../refusals.ts';
+import { REPAIR, RESTORE } from '../refusals.ts';
 import type { Credential } from '../slots/credential.ts';
 import type { Keyring } from '../slots/keyring.ts';
 import { readSlotFiles } from '../slots/slot-list.ts';
@@ -100,7 +100,12 @@ async function examineSlots(
   const damaged = slotFiles.flatMap(({ place, problem }) =>
     problem === undefined ? [] : [findingOf(place, problem)],
   );
-  const reasons = damaged.length > 0 ? damaged : whyLocked;
+  // With no other slot, nothing unlocks the store to replace the damaged one.
+  const hopeless = damaged.length === slotFiles.length;
+  const reasons =
+    damaged.length === 0
+      ? whyLocked
+      : damaged.map((finding) => (hopeless ? { ...finding, hint: RESTORE } : finding));
   return {
     checked: slotFiles.length + 1,
     unlocked: false,

@@ -20,6 +20,8 @@ export interface GoJsonLimits {
   readonly digits: number;
 }
 
+const NOT_A_BACKUP = 'use the unchanged output of "coffer transit backup NAME"';
+
 /** Part of "JSON.parse source text access" (ECMA-262) that TypeScript's library does not declare yet. */
 interface JsonWithSource {
   parse(
@@ -47,7 +49,7 @@ export function readGoJson(text: string, limits: GoJsonLimits): GoValue {
   } catch (error) {
     if (error instanceof CofferError) throw error;
     // The platform's message quotes the document.
-    throw invalid(ownWords('invalid JSON'), { field: 'backup' });
+    throw invalid(ownWords('invalid JSON'), { field: 'backup', hint: NOT_A_BACKUP });
   }
 }
 

@@ -38,9 +38,7 @@ describe('values that somebody else has encrypted', () => {
     const refusal = `coffer: .env:1: none of the 2 values opens: this is not the store that they were encrypted with ${SHARE}`;
     expect(await here.refused('secrets decrypt .env', 4)).toBe(refusal);
     expect(await here.refused('exec -f .env -- true', 4)).toBe(refusal);
-    expect(await here.refused('secrets get .env TOKEN', 4)).toMatch(
-      /^coffer: \.env:1: TOKEN: cannot decrypt \(it was modified, moved from another name, or encrypted with a key "app" of another store\)$/,
-    );
+    expect(await here.refused('secrets get .env TOKEN', 4)).toBe(refusal);
   });
 
   it('are told one by one where others open', async () => {

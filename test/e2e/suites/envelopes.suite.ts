@@ -312,10 +312,17 @@ export const envelopesSuite: Suite = (here) => {
       );
       mkdirSync(here().file('empty'));
       expect(await here().refused('transit envelope encrypt names --in empty', 2)).toContain(
-        'no matching files in empty (all files already end in .coffer or .age)',
+        '--in: no files in empty',
       );
-      expect(await here().refused('transit envelope header --in empty', 2)).toContain(
-        'no matching files in empty (no files end in .coffer or .age)',
+      mkdirSync(here().file('done'));
+      make('done/n.coffer', 1);
+      expect(await here().refused('transit envelope encrypt names --in done', 2)).toContain(
+        'no matching files in done (all files already end in .coffer or .age)',
+      );
+      mkdirSync(here().file('plain'));
+      make('plain/n', 1);
+      expect(await here().refused('transit envelope header --in plain', 2)).toContain(
+        'no matching files in plain (no files end in .coffer or .age)',
       );
     });
 

@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import type { TokenIdentity } from '../../../access/access.ts';
+import { denied } from '../../../ground/errors.ts';
 import { withValue } from '../../../ground/maybe-promise.ts';
 import { ownWords } from '../../../ground/own-words.ts';
 import type { Mount } from '../../../mounts/mount.ts';
@@ -171,11 +172,11 @@ export class VaultApi {
     };
   }
 
-  #door(exchange: Exchange, { id, endpoint }: AskedRequest): AnswerPrinter<Answer> {
+  #door(exchange: Exchange, { id, endpoint, token }: AskedRequest): AnswerPrinter<Answer> {
     const { method, path, mount, isOpenPath } = endpoint;
     const isOfWebPage = isOpen(endpoint) && mount !== undefined && isOfStrangePage(exchange);
     return {
-      unauthenticated: () => UNAUTHENTICATED,
+      unauthenticated: () => (token === undefined ? UNAUTHENTICATED : ofToken(exchange)),
       refused: () => (isOfWebPage ? OF_WEB_PAGE : undefined),
       denied: () => PERMISSION_DENIED,
       tooOften: (seconds) => tooOften(path, seconds),
@@ -249,6 +250,14 @@ const refusal = (status: number, text: string): Result<Answer> => ({
 const SEALED = errorBody(503, ['Vault is sealed']);
 const TOO_LARGE = errorBody(413, ['http: request body too large']);
 const UNAUTHENTICATED = refusal(403, ownWords('permission denied'));
+/** The same, for Coffer's own client: the token itself is not valid, whatever its policies would allow. */
+const ofToken = (exchange: Exchange): Result<Answer> => ({
+  ...UNAUTHENTICATED,
+  answer: errorBody(403, [REFUSED.message], errorDetails(exchange, REFUSED)),
+});
+const REFUSED = denied(ownWords('permission denied'), {
+  hint: 'the token is unknown, expired or revoked: log in again with "coffer login", or use another token',
+});
 const PERMISSION_DENIED = refusal(403, ownWords(wrapped('permission denied')));
 const UNSUPPORTED_OPERATION = refusal(405, ownWords(wrapped('unsupported operation')));
 const UNSUPPORTED_LOGIN = refusal(405, ownWords('unsupported operation'));

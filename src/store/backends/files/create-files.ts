@@ -7,7 +7,7 @@ import { conflict, corrupt, failedAfter, placed } from '../../../ground/errors.t
 import { storeThere } from '../../refusals.ts';
 import { areas, type Blob, CREATION_WAIT_MS, type InitialContent } from '../backend.ts';
 import type { CreateOptions } from '../backend-kind.ts';
-import { diskError } from './disk-errors.ts';
+import { diskError, ELSEWHERE } from './disk-errors.ts';
 import {
   DIRECTORY_MODE,
   deleteFile,
@@ -95,11 +95,15 @@ function takeBack(layout: Layout, stagedHeader: string, why: unknown): void {
 async function makeStoreDirectory(directory: string): Promise<boolean> {
   try {
     const first = makeWithParents(directory, DIRECTORY_MODE);
-    refuseForeign(directory, statSync(directory));
+    const stats = statSync(directory);
+    if (!stats.isDirectory()) {
+      throw conflict(placed`${{ file: directory }} is a file`, { hint: 'use an empty or new directory' });
+    }
+    refuseForeign(directory, stats);
     await syncPathTo(directory, first ?? directory);
     return first !== undefined;
   } catch (error) {
-    throw diskError(error, 'create', directory);
+    throw diskError(error, 'create', directory, ELSEWHERE);
   }
 }
 

@@ -1,12 +1,16 @@
 import { CofferError, placed, unavailable } from '../../../ground/errors.ts';
 
+const AS_OWNER = 'run as the user that owns the store';
+/** Hint for a place that is no part of a store. */
+export const ELSEWHERE = 'use a directory that you can write to';
+
 const reasons: Record<string, { readonly reason: string; readonly hint: string }> = {
   ENOSPC: { reason: 'no space left on the disk', hint: 'free some space and try again' },
   EDQUOT: { reason: 'the disk quota is used up', hint: 'free some space and try again' },
   EFBIG: { reason: 'the limit of file sizes is reached', hint: 'raise the limit (ulimit -f)' },
   EROFS: { reason: 'the file system is read-only', hint: 'mount it writable, or work on a copy elsewhere' },
-  EACCES: { reason: 'permission denied', hint: 'run as the user that owns the store' },
-  EPERM: { reason: 'operation not permitted', hint: 'run as the user that owns the store' },
+  EACCES: { reason: 'permission denied', hint: AS_OWNER },
+  EPERM: { reason: 'operation not permitted', hint: AS_OWNER },
   EMFILE: { reason: 'too many open files', hint: 'raise the limit of open files (ulimit -n)' },
   ENFILE: { reason: 'too many open files on this machine', hint: 'close other programs and try again' },
   EIO: { reason: 'the disk reports an error', hint: 'check the disk, then run "coffer doctor"' },
@@ -29,16 +33,20 @@ export function diskReason(error: unknown): string {
   return reasons[code]?.reason ?? code;
 }
 
-/** Converts a file system error into a CofferError: what failed on which file, why, and what to do. */
+/**
+ * Converts a file system error into a CofferError: what failed on which file, why, and what to do.
+ * @param whenForbidden what to do if this user may not; default: become the owner of the store
+ */
 export function diskError(
   error: unknown,
   action: 'read' | 'write' | 'create' | 'delete',
   file: string,
+  whenForbidden = AS_OWNER,
 ): CofferError {
   if (error instanceof CofferError) return error;
   const known = reasons[errorCode(error) ?? ''];
   return unavailable(placed`cannot ${action} ${{ file }}: ${diskReason(error)}`, {
     cause: error,
-    hint: known?.hint,
+    hint: known?.hint === AS_OWNER ? whenForbidden : known?.hint,
   });
 }

@@ -267,7 +267,9 @@ const MAKE_OR_NAME = 'run "coffer init" to create one, or use --store or COFFER_
 
 function refuseForeignDirectory(path: string, whenMissing: () => CofferError): void {
   try {
-    refuseForeign(path, statSync(path));
+    const stats = statSync(path);
+    if (!stats.isDirectory()) throw noStore({ file: path }, 'it is a file: use the directory of the store');
+    refuseForeign(path, stats);
   } catch (error) {
     if (errorCode(error) === 'ENOENT') throw whenMissing();
     throw diskError(error, 'read', path);

@@ -1,0 +1,286 @@
+import { chmodSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import type { AddressInfo } from 'node:net';
+import { createServer } from 'node:tls';
+import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
+import { runCommandLine } from '../../src/cli/command-line.ts';
+import { promptsDouble, streamsDouble } from '../cli/streams.double.ts';
+import { selfSignedBetween } from '../servers/self-signed.ts';
+import { type ServerProcess, startServerProcess } from '../servers/server-process.ts';
+import { flip, named } from './followed.ts';
+import { binary, emptyPlace, MASTER_KEY, type Place, removePlace } from './harness.ts';
+
+/* Mistakes of somebody who is new here: the cause is named, and what a hint says works as it stands. */
+
+/** Dates of a certificate that is valid long after this code was written. */
+const LATER = ['20900101000000Z', '20910101000000Z'] as const;
+
+let bare: Place;
+let here: Place;
+let running: ServerProcess;
+
+beforeAll(async () => {
+  bare = emptyPlace();
+  here = bare.with({ COFFER_MASTER_KEY: MASTER_KEY });
+  for (const line of ['init', 'transit keys create orders', 'transit keys create releases --type ed25519'])
+    await here.ok(line);
+  writeFileSync(bare.file('report.txt'), 'hello\n');
+  mkdirSync(bare.file('folder'));
+  running = await startServerProcess([binary, 'serve', '--listen', '127.0.0.1:0', '-q'], {
+    directory: here.directory,
+    environment: here.environment(),
+  });
+});
+afterAll(async () => {
+  await running.stop();
+  removePlace(bare);
+});
+
+describe('a place that was not meant', () => {
+  it.each(['--store', '--store='])(
+    'is a directory named ~ in %s, which nothing is created in',
+    async (option) => {
+      const words = option === '--store' ? ['--store', '~/s'] : ['--store=~/s'];
+      for (const line of [['init'], ['status']])
+        expect(await here.refused([...line, ...words], 2)).toBe(
+          'coffer: --store: cannot use ~/s as a store (the shell does not expand ~ in quotes or after =: use "$HOME/s", or ./~/s for a directory named ~)',
+        );
+      expect(readdirSync(bare.directory)).not.toContain('~');
+    },
+  );
+
+  it('is told of by the name of the variable that it comes from', async () => {
+    const wrong = here.with({ COFFER_STORE: '~/s' });
+    expect(await wrong.refused('status', 2)).toContain('coffer: COFFER_STORE: cannot use ~/s');
+    expect(await here.with({ COFFER_ADDR: 'localhost:8200' }).refused('status', 2)).toContain(
+      'coffer: COFFER_ADDR: invalid server address "localhost:8200"',
+    );
+    expect(await here.refused('status --address localhost:8200', 2)).toContain('coffer: --address: invalid');
+    const token = here.with({ COFFER_ADDR: running.address, COFFER_TOKEN: 'schlüssel' });
+    expect(await token.refused('transit keys list', 2)).toContain('coffer: COFFER_TOKEN: not a valid token');
+  });
+
+  it('is an empty one, of a variable that is not set', async () => {
+    expect(await here.refused(['status', '--store', ''], 2)).toBe(
+      'coffer: --store: the location of the store is empty (check the variable in it)',
+    );
+    expect(await here.refused(['store', 'copy', '', 'copy'], 2)).toContain('FROM: the location of the store');
+    expect(await here.refused('store copy store ~/copy', 2)).toContain('TO: cannot use ~/copy as a store');
+  });
+
+  it('is a file', async () => {
+    expect(await here.refused('status --store report.txt', 3)).toBe(
+      'coffer: no store in report.txt (it is a file: use the directory of the store)',
+    );
+    expect(await here.refused('init --store report.txt', 1)).toBe(
+      'coffer: report.txt is a file (use an empty or new directory)',
+    );
+  });
+
+  it.each([
+    ['transit encrypt orders --in ~/report.txt', '--in: cannot read ~/report.txt: no such file'],
+    ['secrets encrypt ~/a.env --key orders', 'cannot read ~/a.env: no such file'],
+    ['keygen --out ~/key', '--out: cannot write ~/key: no such directory'],
+  ])('is a file below a directory named ~ in "%s"', async (line, said) => {
+    const refusal = await here.refused(line, 2);
+    expect(refusal).toContain(said);
+    expect(refusal).toContain('use "$HOME/');
+  });
+
+  it('is named with the @ of other options', async () => {
+    expect(await here.refused('transit encrypt orders --in @report.txt', 2)).toContain(
+      '(omit the @: only a file',
+    );
+  });
+});
+
+describe('a command in a hint', () => {
+  it('is for the store that the command line names', async () => {
+    const place = here.with({ COFFER_STORE: undefined });
+    const refusal = await place.refused('transit keys list --store new', 3);
+    await place.ok(named(refusal, 'init --store new'));
+    const missing = await place.refused('transit keys read zzz --store new', 3);
+    await place.ok(named(missing, 'transit keys list --store new'));
+  });
+
+  it('is for the server that the command line names', async () => {
+    const token = await here.ok('token create --policy root');
+    const place = here.with({ COFFER_STORE: undefined, COFFER_TOKEN: token });
+    const missing = await place.refused(`transit keys read zzz --address ${running.address}`, 3);
+    await place.ok(named(missing, `transit keys list --address ${running.address}`));
+  });
+
+  it('lists the names of a kind that has none of the name', async () => {
+    const refusal = await here.refused('tags list --org nowhere', 3);
+    expect(refusal).toContain('organization "nowhere" not found');
+    await here.ok(named(refusal, 'orgs list'));
+  });
+});
+
+describe('a secret of another kind than the store has', () => {
+  it('is named, and so is the variable for the right one', async () => {
+    const streams = streamsDouble({ terminals: ['in', 'out', 'err'] });
+    const environment = bare.with({ COFFER_PASSPHRASE: 'wrong' }).environment();
+    expect(await runCommandLine(['transit', 'keys', 'list'], streams, environment, promptsDouble())).toBe(4);
+    expect(streams.written.err.replaceAll('\n', ' ')).toContain(
+      'COFFER_PASSPHRASE does not unlock it; it can be unlocked with a master key: set COFFER_MASTER_KEY_FILE=FILE',
+    );
+  });
+
+  it('is a master key in quotes', async () => {
+    const quoted = bare.with({ COFFER_MASTER_KEY: `"${MASTER_KEY}"` });
+    expect(await quoted.refused('transit keys list', 2)).toBe(
+      'coffer: COFFER_MASTER_KEY must be 32 bytes in base64 or hex (remove the quotes around it)',
+    );
+  });
+});
+
+describe('a server', () => {
+  it('is found by the address that is named when the scheme was wrong', async () => {
+    const { port } = new URL(running.address);
+    const place = here.with({ COFFER_TOKEN: await here.ok('token create --policy root') });
+    const refusal = await place.refused(`transit keys list --address https://127.0.0.1:${port}`, 1);
+    expect(refusal).toContain(`the server does not use TLS (use http://127.0.0.1:${port})`);
+    await place.ok(`transit keys list --address http://127.0.0.1:${port}`);
+  });
+
+  it('says of a token whether it is not valid, or may not do this', async () => {
+    const place = here.with({ COFFER_ADDR: running.address });
+    const ended = await here.ok('token create --policy root');
+    await here.ok(['token', 'revoke', ended, '--yes']);
+    for (const COFFER_TOKEN of ['wrong', ended])
+      expect(await place.with({ COFFER_TOKEN }).refused('transit keys list', 4)).toBe(
+        'coffer: permission denied (the token is unknown, expired or revoked: log in again with "coffer login", or use another token)',
+      );
+    const COFFER_TOKEN = await here.ok('token create --policy default');
+    expect(await place.with({ COFFER_TOKEN }).refused('transit keys list', 4)).toContain(
+      'its policies grant "list" on transit/keys',
+    );
+  });
+
+  it('is trusted by a file that has a certificate', async () => {
+    const place = here.with({ COFFER_ADDR: 'https://127.0.0.1:1', COFFER_CACERT: here.file('report.txt') });
+    expect(await place.refused('transit keys list', 2)).toContain('COFFER_CACERT: no certificate in');
+  });
+
+  it('has a certificate that is not valid yet when a clock is wrong', async () => {
+    mkdirSync(bare.file('later'));
+    const { pem, keyFile, certificateFile } = selfSignedBetween(bare.file('later'), LATER);
+    const server = createServer({ cert: pem, key: readFileSync(keyFile) });
+    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+    onTestFinished(() => void server.close());
+    const { port } = server.address() as AddressInfo;
+    const place = here.with({ COFFER_ADDR: `https://127.0.0.1:${port}`, COFFER_CACERT: certificateFile });
+    expect(await place.refused('transit keys list', 1)).toContain(
+      'its certificate is not valid yet (correct the clock of this machine,',
+    );
+  });
+
+  it.each([
+    ['127.0.0.1:99999', '(no port is higher than 65535: use another one, e.g. 127.0.0.1:8200)'],
+    ['[::1]:70000', 'use another one, e.g. [::1]:8200)'],
+    ['8203', '(use 127.0.0.1:8203)'],
+    [':8203', '(use 127.0.0.1:8203)'],
+    ['localhost', '(use localhost:8200)'],
+    ['::1', '(use [::1]:8200)'],
+    ['127.0.0.1:abc', '(use HOST:PORT, e.g. 127.0.0.1:8200 or [::1]:8200)'],
+  ])('does not listen on %s, and says what was meant', async (address, said) => {
+    expect(await here.refused(`serve --listen ${address}`, 2)).toContain(said);
+  });
+});
+
+describe('a name', () => {
+  it('that was exchanged with the value is the one that was meant', async () => {
+    expect(await here.refused('transit sign report.txt releases', 3)).toBe(
+      'coffer: signing key not found (no key "report.txt"; did you mean "releases"?)',
+    );
+  });
+
+  it('with a slash is told that the mount is not part of it', async () => {
+    expect(await here.refused('transit keys read transit/orders', 2)).toContain(
+      'the mount is given separately',
+    );
+  });
+
+  it.each([
+    ['report.txt', 3, 'for the recipients in the file, use @report.txt'],
+    [
+      'bob@example.com',
+      2,
+      'not a recipient: "bob@example.com" (use age1…, an SSH public key, @FILE, or the name',
+    ],
+  ])('that is no recipient: %s', async (word, exitCode, said) => {
+    expect(
+      await here.refused(`transit envelope encrypt --recipient ${word} --in report.txt`, exitCode),
+    ).toContain(said);
+  });
+});
+
+describe('a file', () => {
+  it('of a public key is no private key', async () => {
+    writeFileSync(bare.file('id.pub'), 'ssh-ed25519 AAAA\n', { mode: 0o644 });
+    writeFileSync(bare.file('sent.age'), 'age-encryption.org/v1\n-> X25519 AAAA\nAAAA\n--- AAAA\n');
+    expect(await here.refused('transit envelope decrypt sent.age --identity id.pub', 2)).toBe(
+      'coffer: --identity: id.pub is a public key (use the private key, id)',
+    );
+  });
+
+  it.each([
+    ['edit folder', 'cannot read folder: is a directory', 2],
+    ['transit envelope encrypt orders --in folder', '--in: no files in folder', 2],
+    ['store backup folder', 'folder is a directory (use the name of a file in it)', 6],
+  ])('is no directory: %s', async (line, said, exitCode) => {
+    expect(await here.refused(line, exitCode)).toContain(said);
+  });
+
+  it('with a line that is none of a .env says what to look for', async () => {
+    writeFileSync(bare.file('b.env'), 'A=1\nNOPE\n');
+    expect(await here.refused('secrets encrypt b.env --key orders', 2)).toContain(
+      'b.env:2: this is neither NAME=value nor a comment (check that this is a .env file and that no quote is missing)',
+    );
+  });
+
+  it('with a value that was moved says from where, also for one value', async () => {
+    writeFileSync(bare.file('moved.env'), 'A=one\nB=two\n');
+    await here.ok('secrets encrypt moved.env --key orders');
+    const sealed = readFileSync(bare.file('moved.env'), 'utf8');
+    writeFileSync(
+      bare.file('moved.env'),
+      sealed.replace(/^A=(.*)\nB=(.*)$/m, (_, a: string, b: string) => `A=${b}\nB=${a}`),
+    );
+    expect(await here.refused('secrets get moved.env A', 4)).toBe(
+      'coffer: moved.env:1: A: this value was encrypted under another name, B (move it back, or set A again)',
+    );
+  });
+
+  it('that is no backup of a key says what is', async () => {
+    expect(await here.refused('transit restore', 2, { input: 'junk' })).toContain(
+      '(use the unchanged output of "coffer transit backup NAME")',
+    );
+  });
+});
+
+it('a ciphertext with spaces in it is told of them', async () => {
+  const ciphertext = await here.ok(['transit', 'encrypt', 'orders', 'x'.repeat(60)]);
+  const spaced = ciphertext.replace(/.{40}/, '$& ');
+  expect(await here.refused(['transit', 'decrypt', 'orders', spaced], 2)).toContain(
+    '(remove the spaces in it;',
+  );
+});
+
+it('doctor says of the only key slot, when it is damaged, that a backup is needed', async () => {
+  const place = here.with({ COFFER_STORE: here.file('only') });
+  await place.ok('init');
+  const [slot = ''] = readdirSync(here.file('only/generation-1/slots'));
+  flip(here.file(`only/generation-1/slots/${slot}`));
+  const { stdout } = await place.run('doctor -o json');
+  expect(stdout).toContain('restore a backup to a new location');
+  expect(stdout).not.toContain('unlock with another slot');
+});
+
+it('a directory of somebody else is not said to have a store', async ({ skip }) => {
+  chmodSync(bare.file('folder'), 0o500);
+  // Even root creates nothing in /sys.
+  const refusal = await here.refused(`init --store ${process.geteuid?.() === 0 ? '/sys' : 'folder'}/s`, 1);
+  if (refusal.includes('read-only')) return skip('/sys is mounted read-only');
+  expect(refusal).toContain('(use a directory that you can write to)');
+});
