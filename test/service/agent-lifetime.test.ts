@@ -48,6 +48,20 @@ describe('the time for which a store stays unlocked', () => {
     expect(lifetime.leftMs).toBeLessThan(0);
   });
 
+  it.each([
+    ['without use', 'wall', { idleMs: 15 * MINUTE, forMs: 600 * MINUTE }],
+    ['without use', 'steady', { idleMs: 15 * MINUTE, forMs: 600 * MINUTE }],
+    ['in any case', 'wall', { idleMs: 600 * MINUTE, forMs: 15 * MINUTE }],
+    ['in any case', 'steady', { idleMs: 600 * MINUTE, forMs: 15 * MINUTE }],
+  ] as const)('%s is measured by the %s clock, also when the other one stands still', (_, clock, limits) => {
+    const now = clocks();
+    const lifetime = new Lifetime(limits, now);
+    now.at[clock] += 14 * MINUTE;
+    expect(lifetime.leftMs).toBe(MINUTE);
+    now.at[clock] += 2 * MINUTE;
+    expect(lifetime.leftMs).toBe(-MINUTE);
+  });
+
   it('is not longer for a clock that was set back', () => {
     const now = clocks();
     const lifetime = new Lifetime(times, now);

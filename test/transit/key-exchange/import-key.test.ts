@@ -227,6 +227,18 @@ describe('importing a key', () => {
     expect((await findKey(engine, 'taken'))?.document).toEqual(before.document);
   });
 
+  it('takes one of two keys that are imported by one name at the same time', async () => {
+    const attempts = await Promise.allSettled(
+      [3, 4].map((byte) =>
+        importKey(engine, 'raced', { ...settings, ciphertext: wrapped(Buffer.alloc(32, byte)) }),
+      ),
+    );
+    const [taken] = attempts.filter(({ status }) => status === 'fulfilled');
+    const [refused] = attempts.filter(({ status }) => status === 'rejected');
+    expect(refused).toMatchObject({ reason: { kind: 'exists' } });
+    expect(taken).toMatchObject({ value: { document: (await findKey(engine, 'raced'))?.document } });
+  });
+
   it('knows how to take every type that there is', () => {
     const taken = new Set([
       ...Object.keys(pairs),
