@@ -95,7 +95,7 @@ export class Session {
   refuseRemote(): void {
     if (this.settings.address === undefined) return;
     throw invalid('only supported for a local store', {
-      hint: 'run it on the machine with the store; --store DIR takes precedence over COFFER_ADDR and VAULT_ADDR',
+      hint: 'run it on the machine with the store, without --address; --store DIR takes precedence over COFFER_ADDR and VAULT_ADDR',
     });
   }
 
