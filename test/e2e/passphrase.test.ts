@@ -109,7 +109,7 @@ describe('coffer passphrase change', () => {
   it('says of a passphrase for a store that has none that it is of no use', async () => {
     await bare.with({ COFFER_STORE: bare.file('key-only'), COFFER_MASTER_KEY: MASTER_KEY }).ok('init');
     expect(await withPassphrase('key-only', 'one').refused('transit keys list', 4)).toBe(
-      'coffer: the store is sealed (COFFER_PASSPHRASE does not unlock it; it can be unlocked with a master key: see "coffer help environment")',
+      'coffer: the store is locked (COFFER_PASSPHRASE does not unlock it; it can be unlocked with a master key: see "coffer help environment")',
     );
   });
 
