@@ -59,6 +59,14 @@ describe('the search for names', () => {
     expect(found(search, some.slice(1, 5))).toEqual(plainly(names, some.slice(1, 5)));
   });
 
+  it('finds nothing that has all parts of a text, but not the text', () => {
+    const names = Array.from({ length: 2500 }, (_, i) => `abc-bcd-cde-${i}`).sort();
+    const search = searchOver(names, 100);
+    for (let i = 0; i < 20; i++) search.find(`warm-${i}`);
+    for (const text of ['abcd', 'abcde', 'bcde']) expect(found(search, text)).toEqual([]);
+    expect(found(search, 'abc')).toHaveLength(2500);
+  });
+
   it('does not count a name twice that has the same three letters twice', () => {
     const names = Array.from({ length: 2500 }, (_, i) => `abcabc${i}`).sort();
     const search = searchOver(names, 100);

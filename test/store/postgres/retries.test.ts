@@ -116,6 +116,26 @@ describe.skipIf(missing !== undefined)(
       expect(await ours.has(generation, { area: 'documents', name: 'bb' })).toBe(true);
     });
 
+    it('is refused when another writer committed in spite of the lock, as after one that was lost', async () => {
+      const { schema, location } = await newStore();
+      const ours = new PostgresBackend(parseAddress(location));
+      onTestFinished(() => ours.close());
+      const change = { ref: { area: 'documents', name: 'aa' }, bytes: Buffer.from('aa') } as const;
+      for (const isLast of [false, true]) {
+        const refused = await failure(() =>
+          ours.exclusive(async (session) => {
+            await database.query(
+              `UPDATE ${schema}.store SET revision = revision + 1, commit = gen_random_uuid()`,
+            );
+            await session.commit([change], { isLast });
+          }),
+        );
+        expect(refused).toBe(`unavailable: another process changed ${database.printed(schema)}`);
+        const { generation } = await ours.state();
+        expect(await ours.has(generation, change.ref)).toBe(false);
+      }
+    });
+
     it('is tried again after a real deadlock', async () => {
       const { schema, location, store } = await newStore();
       const other = database.client();

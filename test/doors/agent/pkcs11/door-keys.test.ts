@@ -108,6 +108,19 @@ describe('signatures', () => {
     expect(await client.call('sign', [session, sha256(DATA), 64])).toBe(RETURN.operationNotInitialized);
   });
 
+  it('of several pieces go on where there is no room, and tell how much there must be', async () => {
+    const there = await program();
+    const { client, session } = there;
+    await client.ok('signInit', [session, { type: M.ecdsaSha256 }, await key(there, 'web@v2')]);
+    await client.ok('signUpdate', [session, DATA]);
+    for (const room of [0, 63]) expect(await client.ok('signFinal', [session, room])).toEqual([64]);
+    const [signature] = await client.ok('signFinal', [session, 64]);
+    expect(verify('sha256', DATA, { key: await publicKey('web', 2), ...ECDSA }, signature as Buffer)).toBe(
+      true,
+    );
+    expect(await client.call('signFinal', [session, 64])).toBe(RETURN.operationNotInitialized);
+  });
+
   it.each([
     ['a mechanism of other keys', 'web@v2', { type: M.sha256RsaPkcs }, RETURN.keyTypeInconsistent],
     ['a mechanism that does not sign', 'web@v2', { type: M.sha256 }, RETURN.mechanismInvalid],
