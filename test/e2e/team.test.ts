@@ -1,5 +1,6 @@
 import { mkdirSync, readFileSync, renameSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
+import { Place } from './harness.ts';
 import { fact, factsOf, git, idOf, type Person, pull, push, save, sayAgain, team } from './team-people.ts';
 
 const only = (others: readonly Person[], at = 0): Person => {
@@ -188,6 +189,13 @@ describe('a team without a server', () => {
     expect((await bob.place.run('secrets get production/db.env PW')).exitCode).toBe(4);
     expect(await bob.place.ok('secrets get app.env DB')).toBe('s3cret');
     expect(await alice.place.ok('secrets get production/db.env PW')).toBe('prod');
+    // A file that is moved there is of the outer one still.
+    renameSync(alice.place.file('app.env'), alice.place.file('production/moved.env'));
+    const moved = await alice.place.run('secrets get production/moved.env DB');
+    expect(moved.stderr).toContain(
+      'no key "app" in the keyring of this repository (it is of another keyring',
+    );
+    renameSync(alice.place.file('production/moved.env'), alice.place.file('app.env'));
     // The inner one taken away: nothing is encrypted for the outer team under its key.
     renameSync(alice.place.file('production/.coffer'), alice.place.file('gone'));
     expect((await alice.place.run(['secrets', 'set', 'production/db.env', 'PW', 'x'])).stderr).toContain(
@@ -195,6 +203,12 @@ describe('a team without a server', () => {
     );
     const fresh = await bob.place.run(['secrets', 'set', 'app.env', 'PW', 'x', '--key', 'production']);
     expect(fresh.stderr).toContain('no key "production"');
+    renameSync(alice.place.file('gone'), alice.place.file('production/.coffer'));
+    const inner = new Place(alice.place.file('production'), alice.place.environment());
+    await inner.ok(['team', 'add', '-q', 'bob', bob.key]);
+    expect((await alice.place.run('team remove bob --yes')).stderr).toContain(
+      'bob is also a member of the keyring of production: cd production && coffer team remove bob',
+    );
   });
 
   it('keeps one key of somebody out who goes on with another', async () => {

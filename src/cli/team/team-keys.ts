@@ -280,7 +280,11 @@ function noKey(state: TeamKeyring['state'], key: string): CofferError {
 }
 
 function noSuchVersion({ state }: TeamKeyring, key: string, number: number): CofferError {
-  if (!keyNames(state).includes(key)) return noKey(state, key);
+  if (!keyNames(state).includes(key)) {
+    return notFound(noKey(state, key).message, {
+      hint: 'it is of another keyring or a store, as after a file was moved: decrypt it where it was ("coffer secrets decrypt FILE"), then encrypt it here',
+    });
+  }
   return notFound(`the keyring of this repository has no version ${number} of key "${key}"`, {
     hint: 'its commit may lack new files of .coffer: ask its author to run "git add .coffer" and commit; or it belongs to an unmerged branch, another keyring, or a store',
   });
