@@ -196,7 +196,7 @@ _coffer_values() {
     'verify|--format') echo 'words ssh minisign transit' ;;
     'exec|--format'|'secrets encrypt|--format'|'secrets decrypt|--format'|'secrets rewrap|--format'|'secrets list|--format'|'secrets get|--format'|'secrets set|--format'|'secrets unset|--format'|'secrets check|--format'|'secrets inject|--format') echo 'words dotenv yaml json' ;;
     'exec|--mask') echo 'words github gitlab' ;;
-    'login|--method') echo 'words token userpass approle jwt cert' ;;
+    'login|--method') echo 'words token approle cert jwt userpass' ;;
     *) return 1 ;;
   esac
 }
@@ -219,7 +219,7 @@ _coffer_argument() {
     'mounts add|0'|'mounts remove|0'|'mounts move|0') echo 'names mount' ;;
     'auth enable|0') echo 'words approle cert jwt oidc kubernetes userpass' ;;
     'auth disable|0'|'auth tune|0') echo 'names login' ;;
-    'login|0') echo 'words token userpass approle jwt cert' ;;
+    'login|0') echo 'words token approle cert jwt userpass' ;;
     'help|0+') echo 'words keygen init status unlock lock agent slots passphrase rekey doctor store transit token policy orgs workspaces projects tags mounts auth unwrap sign verify edit exec secrets team login logout read write list delete audit serve kms seal unseal health version help completion options environment exit-codes secrets-format envelope-format store-format policy-format tags-format' ;;
     'completion|0') echo 'words bash zsh fish' ;;
     *) return 1 ;;

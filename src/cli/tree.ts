@@ -1,5 +1,6 @@
 import { type CatalogueBranch, type CatalogueEntry, catalogue, isEntry } from '../operations/catalogue.ts';
 import type { Operation } from '../operations/declaration/operation.ts';
+import { MOUNT_TYPES } from '../operations/mount-types.ts';
 import { AGENT_PROCESS, KEYRING_AGENT_PROCESS } from './agent/agent-process.ts';
 import type { Command, CommandLeaf, Group, Node, Section } from './command.ts';
 import { commandOf } from './operation-command.ts';
@@ -19,10 +20,9 @@ const GROUP_SUMMARIES: Readonly<Record<string, string>> = {
   policy: 'Manage policies, which say what tokens may do',
   mounts: 'Manage transit mounts, each with its own keys',
   auth: 'Manage login methods',
-  'auth approle': 'Manage AppRole: programs that log in with a secret ID',
-  'auth cert': 'Manage logins with TLS client certificates',
-  'auth jwt': 'Manage logins with JWTs from CI systems and other platforms',
-  'auth userpass': 'Manage logins with user name and password',
+  ...Object.fromEntries(
+    MOUNT_TYPES.flatMap(({ name, login }) => (login ? [[`auth ${name}`, login.summary]] : [])),
+  ),
   'token roles': 'Manage token roles, which limit the tokens created from them',
   agent: 'Manage the agent, which keeps the store unlocked',
   slots: 'Manage the key slots that unlock the store',

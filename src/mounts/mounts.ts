@@ -7,22 +7,9 @@ import { type Random, uuidFrom } from '../ground/random.ts';
 import { trimSlashes } from '../ground/trim.ts';
 import type { Store, Transaction, View } from '../store/store.ts';
 import type { Mount, MountOptions, MountSettings, MountTraits } from './mount.ts';
+import type { MountType } from './mount-type.ts';
 import { checkedPath, DEFAULT_MOUNT, LOGIN_PREFIX, overlaps } from './paths.ts';
 import { clearRemoved, noteRemoved } from './removed-mounts.ts';
-
-/** Type of an engine or login method, defined by its own module. */
-export interface MountType {
-  /** Name in the API, e.g. `transit`. */
-  readonly name: string;
-  /** Present for login methods, which are mounted below `auth/`; engines are mounted anywhere else. */
-  readonly isLogin?: true;
-  /** Collections with a mount's data, as names for `collectionOf`; they are deleted with the mount. */
-  readonly collections: readonly string[];
-  /** The one of them that has the roles or users of a login method, by name. */
-  readonly roles?: string;
-  /** Type whose operations its mounts have, if not its own. */
-  readonly operationsOf?: string;
-}
 
 const TRANSIT = 'transit';
 const TOKEN = 'token';

@@ -3,7 +3,8 @@
 import type { Clock } from '../ground/clock.ts';
 import type { Random } from '../ground/random.ts';
 import type { Mount } from '../mounts/mount.ts';
-import { collectionOf, type MountType } from '../mounts/mounts.ts';
+import type { MountType } from '../mounts/mount-type.ts';
+import { collectionOf } from '../mounts/mounts.ts';
 import type { Store } from '../store/store.ts';
 import type { MessageCounts } from './message-counts.ts';
 

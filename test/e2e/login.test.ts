@@ -124,7 +124,7 @@ describe('coffer login', () => {
       'invalid username or password',
     );
     expect(await user.refused('login ldap username=ada', 2)).toContain(
-      'use one of token, userpass, approle, jwt, cert',
+      'use one of token, approle, cert, jwt, userpass',
     );
     expect(await user.refused('login jwt role=app', 2)).toContain(
       'use jwt=@FILE or jwt=-, or set COFFER_ID_TOKEN',

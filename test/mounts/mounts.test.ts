@@ -1,14 +1,15 @@
 import { describe, expect, it } from 'vitest';
 import { systemRandom } from '../../src/ground/random.ts';
 import type { Mount } from '../../src/mounts/mount.ts';
-import { collectionOf, Mounts, type MountType } from '../../src/mounts/mounts.ts';
+import type { MountType } from '../../src/mounts/mount-type.ts';
+import { collectionOf, Mounts } from '../../src/mounts/mounts.ts';
 import { isMountPath, isSystemPath } from '../../src/mounts/paths.ts';
 import { rejectionOf } from '../reference/thrown.ts';
 import { memoryStore } from '../store/memory-store.ts';
 
 const TYPES: readonly MountType[] = [
   { name: 'transit', collections: ['keys', 'config'] },
-  { name: 'echo', isLogin: true, collections: ['roles'] },
+  { name: 'echo', isLogin: true, login: { summary: 'Manage echoes', needs: [] }, collections: ['roles'] },
 ];
 
 const freshStore = () => memoryStore({ clock: { now: () => 0 } });

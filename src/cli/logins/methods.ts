@@ -1,58 +1,32 @@
 import { invalid } from '../../ground/errors.ts';
+import type { LoginForm } from '../../mounts/mount-type.ts';
+import { MOUNT_TYPES } from '../../operations/mount-types.ts';
 import { isElsewhere, PAIR, pairOf, textOf } from '../files/pairs.ts';
 import { secretText } from '../secrets/secret-sources.ts';
 import type { Session } from '../session.ts';
 import { type JobTokenRequest, jobToken } from './job-token.ts';
 
-/** Login method, as far as the command line needs to know it: the rest is checked by the server. */
-interface LoginMethod {
-  /** Required parameters. */
-  readonly needs: readonly string[];
-  /** Parameter that must not appear in the process list, and its prompt. */
-  readonly secret?: {
-    readonly name: string;
-    readonly question: string;
-    /** Whether it may be empty, in which case it is not sent and the server decides. */
-    readonly isOptional?: true;
-    /** Whether it is accepted as an argument: it is short-lived, and its issuer puts it where others may read it. */
-    readonly isExposed?: true;
-  };
-  /** Returns the secret from its usual source if the user did not give one, before the user is asked. */
-  own?(session: Session, request: JobTokenRequest): Promise<string>;
-  /** Returns the path below the mount; absent if nothing is sent to log in. */
-  path?(values: TypedValues): string;
-}
-
+type TypedForm = Omit<LoginForm, 'summary'>;
 type TypedValues = Readonly<Record<string, string>>;
 
-const METHODS = {
-  token: { needs: [], secret: { name: 'token', question: 'Token' } },
-  userpass: {
-    needs: ['username'],
-    secret: { name: 'password', question: 'Password' },
-    path: ({ username = '' }) => `login/${username}`,
-  },
-  approle: {
-    needs: ['role_id'],
-    secret: { name: 'secret_id', question: 'Secret ID', isOptional: true },
-    path: () => 'login',
-  },
-  jwt: {
-    needs: [],
-    secret: { name: 'jwt', question: 'JWT', isExposed: true },
-    own: ({ environment }, request) => jobToken(environment, request),
-    path: () => 'login',
-  },
-  cert: { needs: [], path: () => 'login' },
-} as const satisfies Readonly<Record<string, LoginMethod>>;
+/** Default method: a token that the user brings, so that no login is sent. */
+const TOKEN = 'token';
 
-type MethodName = keyof typeof METHODS;
+/** Login methods by name. */
+const METHODS: ReadonlyMap<string, TypedForm> = new Map<string, TypedForm>([
+  [TOKEN, { needs: [], secret: { name: 'token', question: 'Token' } }],
+  ...MOUNT_TYPES.flatMap(({ name, login }) => (login === undefined ? [] : [[name, login] as const])),
+]);
 
-export const METHOD_NAMES = Object.keys(METHODS) as readonly MethodName[];
+export const METHOD_NAMES: readonly string[] = [...METHODS.keys()];
+
+/** Usual sources of secrets that the user did not give, by method; they are used before the user is asked. */
+const OWN_SECRETS: Readonly<Record<string, (session: Session, request: JobTokenRequest) => Promise<string>>> =
+  { jwt: ({ environment }, request) => jobToken(environment, request) };
 
 /** Login method and its parameters, as typed. */
 export interface TypedLogin {
-  readonly method: MethodName;
+  readonly method: string;
   readonly pairs: ReadonlyMap<string, string>;
 }
 
@@ -66,9 +40,9 @@ export function askedIn(words: readonly string[], option: string | undefined): T
   if (named !== undefined && option !== undefined && named !== option) {
     throw invalid(`METHOD ${named} contradicts --method ${option}`, { hint: 'use only one of them' });
   }
-  const method = methodNamed(named ?? option ?? 'token');
+  const method = methodNamed(named ?? option ?? TOKEN);
   const pairs = new Map(words.slice(named === undefined ? 0 : 1).map(pairOf));
-  const { needs, secret }: LoginMethod = METHODS[method];
+  const { needs, secret } = formOf(method);
   for (const name of needs) {
     if ((pairs.get(name) ?? '') === '')
       throw invalid(`missing ${name}`, { field: PAIR, hint: `use ${name}=…` });
@@ -84,13 +58,18 @@ export function askedIn(words: readonly string[], option: string | undefined): T
   return { method, pairs };
 }
 
-function methodNamed(word: string): MethodName {
-  const found = METHOD_NAMES.find((name) => name === word);
-  if (found !== undefined) return found;
+function methodNamed(word: string): string {
+  if (METHODS.has(word)) return word;
   throw invalid(`unknown login method ${JSON.stringify(word)}`, {
     field: 'method',
     hint: `use one of ${METHOD_NAMES.join(', ')}`,
   });
+}
+
+function formOf(method: string): TypedForm {
+  const form = METHODS.get(method);
+  if (form === undefined) throw new Error(`unknown login method ${method}`);
+  return form;
 }
 
 /** Returns the command that logs in again in the same way, without values that are read from elsewhere. */
@@ -116,25 +95,25 @@ export async function requestOf(
   { method, pairs }: TypedLogin,
   request: JobTokenRequest,
 ): Promise<LoginRequest> {
-  const { secret, path }: LoginMethod = METHODS[method];
+  const { secret, inPath } = formOf(method);
   const values: Record<string, string> = {};
   for (const [name, value] of pairs) {
     values[name] = name === secret?.name ? secretIn(session, value, secret) : textOf(session, value);
   }
   if (secret !== undefined && values[secret.name] === undefined) {
-    const found = await missingSecret(session, METHODS[method], request);
+    const found = await missingSecret(session, method, request);
     if (found !== undefined) values[secret.name] = found;
   }
-  if (path === undefined) return { token: (values['token'] ?? '').trim() };
-  const inPath = method === 'userpass' ? ['username'] : [];
-  const parameters = Object.fromEntries(Object.entries(values).filter(([name]) => !inPath.includes(name)));
-  return { path: path(values), parameters };
+  if (method === TOKEN) return { token: (values['token'] ?? '').trim() };
+  const path = inPath === undefined ? 'login' : `login/${values[inPath] ?? ''}`;
+  const parameters = Object.fromEntries(Object.entries(values).filter(([name]) => name !== inPath));
+  return { path, parameters };
 }
 
 function secretIn(
   session: Session,
   value: string,
-  { name, isExposed }: NonNullable<LoginMethod['secret']>,
+  { name, isExposed }: NonNullable<LoginForm['secret']>,
 ): string {
   const isPrivate = value.startsWith('@') && isExposed !== true;
   return isPrivate ? secretText(value.slice(1), name) : textOf(session, value);
@@ -142,10 +121,12 @@ function secretIn(
 
 async function missingSecret(
   session: Session,
-  { secret, own }: LoginMethod,
+  method: string,
   request: JobTokenRequest,
 ): Promise<string | undefined> {
+  const { secret } = formOf(method);
   if (secret === undefined) return undefined;
+  const own = OWN_SECRETS[method];
   if (own !== undefined) return own(session, request);
   if (session.prompts.available()) {
     const answer = await session.prompts.secret(secret.question);

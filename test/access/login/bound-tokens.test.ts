@@ -6,7 +6,14 @@ import { openRoom, tokenRequest } from '../room.ts';
 
 async function boundToken() {
   const room = await openRoom();
-  const types = [{ name: 'echo', isLogin: true as const, collections: ['roles'] }];
+  const types = [
+    {
+      name: 'echo',
+      isLogin: true as const,
+      login: { summary: 'Manage echoes', needs: [] },
+      collections: ['roles'],
+    },
+  ];
   const mounts = new Mounts(room.store, systemRandom, types);
   const mount = await mounts.add('echo', 'auth/echo');
   const role = { collection: 'roles', id: 'r' };

@@ -1,4 +1,4 @@
-import type { MountType } from '../../../mounts/mounts.ts';
+import type { MountType } from '../../../mounts/mount-type.ts';
 
 /** Collections: roles by name, role names by role ID, secret IDs by hash, and those hashes by accessor. */
 export const ROLES = 'roles';
@@ -10,6 +10,11 @@ export const ACCESSORS = 'accessors';
 export const approleMounts: MountType = {
   name: 'approle',
   isLogin: true,
+  login: {
+    summary: 'Manage AppRole: programs that log in with a secret ID',
+    needs: ['role_id'],
+    secret: { name: 'secret_id', question: 'Secret ID', isOptional: true },
+  },
   collections: [ROLES, ROLE_IDS, SECRETS, ACCESSORS],
   roles: ROLES,
 };

@@ -1,4 +1,4 @@
-import type { MountType } from '../../../mounts/mounts.ts';
+import type { MountType } from '../../../mounts/mount-type.ts';
 
 /** Collections: roles by name, revocation lists by name, and the document of settings. */
 export const ROLES = 'certs';
@@ -9,6 +9,7 @@ export const SETTINGS = 'config';
 export const certMounts: MountType = {
   name: 'cert',
   isLogin: true,
+  login: { summary: 'Manage logins with TLS client certificates', needs: [] },
   collections: [ROLES, LISTS, SETTINGS],
   roles: ROLES,
 };

@@ -1,4 +1,4 @@
-import type { MountType } from '../../../mounts/mounts.ts';
+import type { MountType } from '../../../mounts/mount-type.ts';
 
 export const JWT = 'jwt';
 export const KUBERNETES = 'kubernetes';
@@ -15,7 +15,17 @@ const collections = [ROLES, CONFIG, FETCHED];
  * @see docs/decisions/0179
  */
 export const jwtMounts: readonly MountType[] = [
-  { name: JWT, isLogin: true, collections, roles: ROLES },
+  {
+    name: JWT,
+    isLogin: true,
+    login: {
+      summary: 'Manage logins with JWTs from CI systems and other platforms',
+      needs: [],
+      secret: { name: 'jwt', question: 'JWT', isExposed: true },
+    },
+    collections,
+    roles: ROLES,
+  },
   { name: 'oidc', isLogin: true, collections, roles: ROLES, operationsOf: JWT },
   { name: KUBERNETES, isLogin: true, collections, roles: ROLES, operationsOf: JWT },
 ];

@@ -1,4 +1,4 @@
-import type { MountType } from '../../../mounts/mounts.ts';
+import type { MountType } from '../../../mounts/mount-type.ts';
 import { LOCKED } from '../../login/collections.ts';
 
 export const USERS = 'users';
@@ -7,6 +7,12 @@ export const USERS = 'users';
 export const userpassMounts: MountType = {
   name: 'userpass',
   isLogin: true,
+  login: {
+    summary: 'Manage logins with user name and password',
+    needs: ['username'],
+    secret: { name: 'password', question: 'Password' },
+    inPath: 'username',
+  },
   collections: [USERS, LOCKED],
   roles: USERS,
 };
