@@ -57,7 +57,7 @@ export class AgentJudge implements KeyringJudge {
     if (!this.#isKnown(reading)) return undefined;
     const { store, cards } = this.#handed;
     const memory = memoryOf(reading);
-    const place = keyringAbove(reading.directory, (mark) => memory.keyringAt(mark) !== undefined);
+    const place = keyringAbove(reading.directory.path, (mark) => memory.keyringAt(mark) !== undefined);
     if (place?.directory !== reading.keyring.path || memory.keyringAt(place.mark) !== store) return undefined;
     const { seen } = memory.of(store);
     const state = this.#stateOf(place, reading.keyring.listing, { memory, seen });
@@ -73,12 +73,13 @@ export class AgentJudge implements KeyringJudge {
     const { directory, rules } = asked;
     if (!this.#isKnown(asked)) return false;
     const now = rules === null ? undefined : { ...rules, bytes: Buffer.from(rules.bytes, 'base64') };
-    return this.#areLastRules(memoryOf(asked), directory, now);
+    return this.#areLastRules(memoryOf(asked), directory.path, now);
   }
 
-  /** Whether a command has the same code, keys and memory as this agent. */
-  #isKnown({ version: theirs, identities, memory: { path, file } }: Asking): boolean {
-    return theirs === version && identities === this.#handed.identities && file === fileOf(path);
+  /** Whether a command has the same code and keys as this agent, and its paths lead to the same directories here. */
+  #isKnown({ version: theirs, identities, memory, directory }: Asking): boolean {
+    const isOwn = theirs === version && identities === this.#handed.identities;
+    return isOwn && [memory, directory].every(({ path, file }) => file === fileOf(path));
   }
 
   /** Judges the files of a keyring; undefined if they are not those that the command sees. */
@@ -105,11 +106,13 @@ export class AgentJudge implements KeyringJudge {
 
 const memoryOf = ({ memory }: Asking): TeamMemory => new TeamMemory({}, memory.path);
 
+/** Reads all facts; undefined if they cannot be read, also because files are changed meanwhile. */
 function factsIn(directory: string): ReturnType<typeof loadFacts>['facts'] | undefined {
   try {
     return loadFacts(directory).facts;
   } catch (error) {
-    if (asCofferError(error) === undefined) throw error;
+    const isOfFiles = (error as NodeJS.ErrnoException).code !== undefined;
+    if (asCofferError(error) === undefined && !isOfFiles) throw error;
     return undefined;
   }
 }

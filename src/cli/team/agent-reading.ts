@@ -6,7 +6,7 @@ import { asCofferError, type CofferError } from '../../ground/errors.ts';
 import { version } from '../../ground/version.ts';
 import { DEFAULT_MOUNT } from '../../mounts/paths.ts';
 import type { AgentDirectory } from '../../service/agent/directory.ts';
-import type { Asking, ValueToRead } from '../../service/agent/keyring-calls.ts';
+import type { Asking, SeenDirectory, ValueToRead } from '../../service/agent/keyring-calls.ts';
 import { KEYRING } from '../../team/directory.ts';
 import { listingOf } from '../../team/listing.ts';
 import type { Environment } from '../given.ts';
@@ -51,8 +51,8 @@ export async function openedByAgent(
     const keyring = keyringAbove(directory);
     const listing = keyring === undefined ? undefined : listingOf(keyring)?.text;
     if (keyring === undefined || listing === undefined) return undefined;
-    const read = await askAgent(session, keyring, (agent, asking) =>
-      agent.read({ ...asking, directory, keyring: { path: keyring, listing }, values: some.map(sent) }),
+    const read = await askAgent(session, { keyring, directory }, (agent, asking) =>
+      agent.read({ ...asking, keyring: { path: keyring, listing }, values: some.map(sent) }),
     );
     if (read?.length !== some.length) return undefined;
     for (const [index, text] of read.entries()) texts.set(some[index] as FoundValue, text);
@@ -74,8 +74,8 @@ export async function agentKnowsRules(
   const keyring = keyringAbove(directory);
   if (keyring === undefined) return false;
   const used = rules === undefined ? null : { ...rules, bytes: encodeBase64(rules.bytes) };
-  const isKnown = await askAgent(session, keyring, (agent, asking) =>
-    agent.areLastRules({ ...asking, directory, rules: used }),
+  const isKnown = await askAgent(session, { keyring, directory }, (agent, asking) =>
+    agent.areLastRules({ ...asking, rules: used }),
   );
   return isKnown === true;
 }
@@ -114,14 +114,14 @@ function storesIn(keyring: string): readonly string[] {
  */
 async function askAgent<T>(
   session: Session,
-  keyring: string,
+  { keyring, directory: ofFiles }: { readonly keyring: string; readonly directory: string },
   ask: (agent: KeyringConnection, asking: Asking) => Promise<T | null>,
 ): Promise<T | null | undefined> {
   const { environment } = session;
   for (const store of storesIn(keyring)) {
     const directory = keyringAgentDirectory(environment, store);
     if (directory?.isInUse !== true) continue;
-    const asking = askingOf(environment);
+    const asking = askingOf(environment, ofFiles);
     if (asking === undefined) return undefined;
     const known = foundBy.get(session) ?? new Map<string, FoundAgent>();
     foundBy.set(session, known);
@@ -140,12 +140,17 @@ async function askAgent<T>(
 }
 
 /** Returns what the command is run with; undefined if no agent could judge for it. */
-function askingOf(environment: Environment): Asking | undefined {
-  const path = memoryDirectory(environment);
-  const file = path === undefined ? undefined : fileOf(path);
+function askingOf(environment: Environment, ofFiles: string): Asking | undefined {
+  const memory = seen(memoryDirectory(environment));
+  const directory = seen(ofFiles);
   const identities = identityStamp(environment);
-  if (path === undefined || file === undefined || identities === undefined) return undefined;
-  return { version, identities, memory: { path, file } };
+  if (memory === undefined || directory === undefined || identities === undefined) return undefined;
+  return { version, identities, memory, directory };
+}
+
+function seen(path: string | undefined): SeenDirectory | undefined {
+  const file = path === undefined ? undefined : fileOf(path);
+  return path === undefined || file === undefined ? undefined : { path, file };
 }
 
 async function connectTo(session: Session, directory: AgentDirectory): Promise<FoundAgent> {

@@ -82,9 +82,10 @@ export class KeyringAgent implements KeyringCalls {
   }
 
   async read(reading: KeyringReading): Promise<readonly string[] | null> {
-    this.#use();
     const versionsFor = this.#judge.versionsFor(reading);
     if (versionsFor === undefined) return null;
+    // Only now: a command that is told nothing does not keep the keyring unlocked.
+    this.#use();
     const texts: string[] = [];
     for (const value of reading.values) {
       const text = await this.#read(versionsFor(value.key, value.version), value);

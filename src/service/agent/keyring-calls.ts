@@ -21,21 +21,28 @@ export interface HandedKeyring extends UnlockTimes {
   readonly identities: string | null;
 }
 
+/** Directory as a command sees it: the same path may lead to another one for an agent. */
+export interface SeenDirectory {
+  readonly path: string;
+  /** Which one it is. */
+  readonly file: string;
+}
+
 /** What a command is run with, which decides whether an agent may judge for it. */
 export interface Asking {
   /** Version of Coffer. */
   readonly version: string;
   /** State of the files with the user's keys. */
   readonly identities: string;
-  /** Directory of this machine's memory of keyrings, and which one it is there. */
-  readonly memory: { readonly path: string; readonly file: string };
+  /** Directory of this machine's memory of keyrings. */
+  readonly memory: SeenDirectory;
+  /** Directory of the files, whose keyring and rules are asked about. */
+  readonly directory: SeenDirectory;
 }
 
 /** Values of files in one directory, with the keyring as the command sees it. */
 export interface KeyringReading extends Asking {
-  /** Absolute path of the directory of the files. */
-  readonly directory: string;
-  /** Nearest keyring above it, and its listing. */
+  /** Nearest keyring above their directory, and its listing. */
   readonly keyring: { readonly path: string; readonly listing: string };
   readonly values: readonly ValueToRead[];
 }
@@ -50,8 +57,6 @@ export interface ValueToRead {
 
 /** Rules that are about to be used for files of a directory. */
 export interface RulesInUse extends Asking {
-  /** Absolute path of the directory of the files. */
-  readonly directory: string;
   /** Directory that has the rules, and their text in base64; null if there are none. */
   readonly rules: { readonly directory: string; readonly bytes: string } | null;
 }

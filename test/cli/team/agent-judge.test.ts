@@ -1,11 +1,14 @@
-import { cpSync, readFileSync, rmSync, utimesSync, writeFileSync } from 'node:fs';
-import { describe, expect, it } from 'vitest';
+import fs, { cpSync, readFileSync, rmSync, utimesSync, writeFileSync } from 'node:fs';
+import { syncBuiltinESMExports } from 'node:module';
+import { join } from 'node:path';
+import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { areLastRules } from '../../../src/cli/secret-files/last-rules.ts';
 import { identityStamp } from '../../../src/cli/secrets/identity-places.ts';
 import { AgentJudge } from '../../../src/cli/team/agent-judge.ts';
 import { TeamMemory } from '../../../src/cli/team/memory.ts';
 import { fileOf, memoryDirectory } from '../../../src/cli/team/memory-directory.ts';
 import { version } from '../../../src/ground/version.ts';
+import { KeyringAgent } from '../../../src/service/agent/keyring-agent.ts';
 import type { KeyringReading, RulesInUse } from '../../../src/service/agent/keyring-calls.ts';
 import { listingOf } from '../../../src/team/listing.ts';
 import { fact, idOf, type Person, pull, push, team } from '../../e2e/team-people.ts';
@@ -19,11 +22,11 @@ async function judged(...others: readonly string[]) {
   const store = idOf(fact(alice, 'store.'));
   const judge = new AgentJudge({ store, cards: [store], identities }, areLastRules);
   const path = memoryDirectory(environment) ?? '';
-  const asking = { version, identities, memory: { path, file: fileOf(path) ?? '' } };
+  const seen = (directory: string) => ({ path: directory, file: fileOf(directory) ?? '' });
+  const asking = { version, identities, memory: seen(path), directory: seen(alice.place.directory) };
   const keyring = alice.place.file('.coffer');
   const reading = (): KeyringReading => ({
     ...asking,
-    directory: alice.place.directory,
     keyring: { path: keyring, listing: listingOf(keyring)?.text ?? '' },
     values: [],
   });
@@ -32,7 +35,7 @@ async function judged(...others: readonly string[]) {
     judge
       .versionsFor(asked)?.(key, number)
       .map(({ isBelieved }) => isBelieved);
-  return { ...made, asking, judge, reading, believed, store };
+  return { ...made, asking, seen, judge, reading, believed, store };
 }
 
 describe('the agent of a keyring, which judges it for commands', () => {
@@ -93,14 +96,15 @@ describe('the agent of a keyring, which judges it for commands', () => {
   });
 
   it('answers no command of another version, with other keys, or with another memory', async () => {
-    const { alice, believed, reading } = await judged();
+    const { alice, believed, reading, seen } = await judged();
     const path = alice.place.file('elsewhere');
     const others: readonly Partial<KeyringReading>[] = [
       { version: '0.0.1' },
       { identities: '' },
       { memory: { ...reading().memory, file: '1 1' } },
       { memory: { path, file: fileOf(alice.place.directory) ?? '' } },
-      { directory: alice.home },
+      { directory: seen(alice.home) },
+      { directory: { ...reading().directory, file: '1 1' } },
       { keyring: { ...reading().keyring, path } },
     ];
     for (const other of others) expect(believed({ ...reading(), ...other })).toBeUndefined();
@@ -112,13 +116,43 @@ describe('the agent of a keyring, which judges it for commands', () => {
     expect(identityStamp({ ...environment, COFFER_IDENTITY_FILE: '/dev/null' })).toBeUndefined();
   });
 
+  it('leaves a keyring to commands from which a file is taken while it is read, as by git', async () => {
+    const { alice, believed, reading } = await judged();
+    const before = reading();
+    const path = fact(alice, 'keys/app.v1.');
+    const { readFileSync: read } = fs;
+    const spy = vi.spyOn(fs, 'readFileSync').mockImplementation((...all) => {
+      if (all[0] === path) rmSync(path, { force: true });
+      return read(...all);
+    });
+    onTestFinished(syncBuiltinESMExports);
+    onTestFinished(() => spy.mockRestore());
+    syncBuiltinESMExports();
+    expect(believed(before)).toBeUndefined();
+    expect(fs.existsSync(path)).toBe(false);
+  });
+
+  it('is not kept unlocked by commands that it leaves to themselves', async () => {
+    const { judge, reading, store } = await judged();
+    const handed = { store, cards: [store], identities: '', roots: new Map(), usable: [] };
+    const agent = new KeyringAgent({
+      handed: { ...handed, idleMs: 60_000, forMs: 60_000 },
+      judge,
+      isReachable: () => true,
+    });
+    onTestFinished(() => agent.lock());
+    expect(await agent.read({ ...reading(), identities: '' })).toBeNull();
+    expect((await agent.status()).uses).toBe(0);
+    expect(await agent.read(reading())).toEqual([]);
+    expect((await agent.status()).uses).toBe(1);
+  });
+
   it('knows rules byte for byte as those that were used last, and none that were not', async () => {
     const { alice, asking, judge } = await judged();
     const text = 'rules:\n  - files: "*.env"\n    key: app\n';
     const { directory } = alice.place;
     const inUse = (bytes: string, folder = directory): RulesInUse => ({
       ...asking,
-      directory,
       rules: { directory: folder, bytes: Buffer.from(bytes).toString('base64') },
     });
     expect(judge.areLastRules(inUse(text))).toBe(true);
@@ -127,6 +161,9 @@ describe('the agent of a keyring, which judges it for commands', () => {
     expect(judge.areLastRules({ ...inUse(text), identities: '' })).toBe(false);
     const none = { ...inUse(''), rules: null };
     expect(judge.areLastRules(none)).toBe(false);
+    // Directories that the agent does not have, or has another one in the place of, as in a container.
+    for (const path of [join(alice.home, 'absent'), alice.home])
+      expect(judge.areLastRules({ ...none, directory: { path, file: asking.directory.file } })).toBe(false);
     rmSync(`${asking.memory.path}/rules`, { recursive: true });
     expect(judge.areLastRules(none)).toBe(true);
     expect(judge.areLastRules(inUse(text))).toBe(false);
