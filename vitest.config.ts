@@ -18,8 +18,9 @@ export default defineConfig({
     // What tests start draws from the same seed.
     env: { [SEED_VARIABLE]: SEED },
     reporters: ['default', new Report(process.env)],
-    testTimeout: 60_000,
-    hookTimeout: 60_000,
+    // For what hangs: on a machine with much other work, a test takes twenty times as long as usual.
+    testTimeout: 300_000,
+    hookTimeout: 300_000,
     // Two cores are what CI has. A fifth of the time tests wait, for processes, limits and databases: more workers use it.
     maxWorkers: 4,
     sequence: { sequencer: LongestFirst },
@@ -44,7 +45,6 @@ export default defineConfig({
           globalSetup: ['test/temporary.setup.ts', 'test/faults/tally.setup.ts'],
           // The fault layer is put before node:fs for a whole process.
           pool: 'forks',
-          testTimeout: 300_000,
         },
       },
     ],

@@ -106,7 +106,27 @@ const TIMERS: Readonly<Record<string, readonly string[]>> = {
 const AT_EVERY_TURN =
   /\belse setImmediate\(|\bwhile \(![^\n]*\) await (?:new Promise\(|setImmediate\(|turn\()/g;
 
+/** A time limit of a test or hook of its own, in seconds and thousands; that of all others is 300 s. */
+const TIME_LIMITS = /^ *\}?,? *(\d+)_000(?:,|\);)$|\}, (\d+)_000\);/gm;
+const USUAL_LIMIT_S = 300;
+
 describe('a test that waits', () => {
+  it('has no time limit of its own below that of all tests, which is for what hangs', () => {
+    const tooShort = (text: string): readonly string[] =>
+      [...text.matchAll(TIME_LIMITS)]
+        .filter(([, alone, behind]) => Number(alone ?? behind) < USUAL_LIMIT_S)
+        .map(([found]) => found.trim());
+    expect(tooShort('it(TITLE, () => {\n}, 60_000);\nit(\n  TITLE,\n  f,\n  90_000,\n);')).toEqual([
+      '}, 60_000);',
+      '90_000,',
+    ]);
+    expect(tooShort('it(TITLE, () => {\n}, 600_000);')).toEqual([]);
+    const found = files.flatMap((path) =>
+      tooShort(readFileSync(root + path, 'utf8')).map((limit) => `${path}: ${limit}`),
+    );
+    expect(found).toEqual([]);
+  });
+
   it('says for how long, and leaves a busy machine time', () => {
     const impatient = [
       'vi.waitUntil(() => f(x))',

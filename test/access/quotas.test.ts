@@ -1,3 +1,4 @@
+import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { LimitTable, NEW_CONFIG, type RateLimit } from '../../src/access/quotas/rate-limit.ts';
 import { Rates } from '../../src/access/quotas/rates.ts';
@@ -80,6 +81,17 @@ describe('the rate of an address', () => {
     expect(take()).toEqual({ isAllowed: false, limit: 2, left: 0, resetsIn: 1 });
     now = 10_000;
     expect(take()).toEqual({ isAllowed: true, limit: 2, left: 1, resetsIn: 10 });
+  });
+
+  it('is said to be full again after the interval, at whatever fraction of a millisecond it began', () => {
+    fc.assert(
+      fc.property(fc.nat(1e9), (microseconds) => {
+        const now = microseconds / 1000;
+        const rates = new Rates(() => now);
+        expect(rates.take(limit({ interval: 3600 }), '192.0.2.1').resetsIn).toBe(3600);
+      }),
+      { numRuns: 1000 },
+    );
   });
 
   it('is that of all addresses together, where the limit says so', () => {

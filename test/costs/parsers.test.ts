@@ -65,7 +65,6 @@ describe('what a stranger sends', () => {
     async (_, parser) => {
       expect(await dearOf(parser)).toEqual([]);
     },
-    240_000,
   );
 
   it.each(['DER', 'a certificate', 'a list of revoked certificates'])(

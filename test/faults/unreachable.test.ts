@@ -104,7 +104,6 @@ describe('a server whose store is out of reach', () => {
       expect((await ask(server, REQUESTS[0])).status).toBe(200);
       expect((await ask(server, REQUESTS[5])).status).toBe(200);
     },
-    120_000,
   );
 });
 

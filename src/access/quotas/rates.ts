@@ -36,7 +36,8 @@ export class Rates {
 
   /** Counts a request, by its address unless the limit counts all together. */
   take(limit: RateLimit, address: string): Rated {
-    const now = this.#elapsedMs();
+    // Whole numbers: the rounding of fractions can make a wait of exactly an hour a second longer.
+    const now = Math.floor(this.#elapsedMs());
     const { tokens, intervalMs } = sizesOf(limit);
     const source = limit.group_by === 'none' ? '*' : sourceOf(address);
     const key = `${limit.name} ${limit.rate} ${limit.interval} ${limit.path} ${source}`;
@@ -67,6 +68,6 @@ export class Rates {
 
 /** Returns burst and interval; less than one request per interval is one in a longer interval. */
 function sizesOf({ rate, interval }: RateLimit): { readonly tokens: number; readonly intervalMs: number } {
-  if (rate < 1) return { tokens: 1, intervalMs: (interval / rate) * 1000 };
+  if (rate < 1) return { tokens: 1, intervalMs: Math.ceil((interval / rate) * 1000) };
   return { tokens: Math.floor(rate), intervalMs: interval * 1000 };
 }

@@ -192,5 +192,5 @@ describe('every described operation', () => {
       );
     }
     expect(server.log.filter((line) => line.includes('"level":"error"'))).toEqual([]);
-  }, 120_000);
+  });
 });

@@ -111,6 +111,6 @@ describe.skipIf(missing !== undefined)(
       ]);
       await atStore(location, (store) => store.accept(0));
       expect([await statusFor(token), await statusFor(revoked)]).toEqual([200, 200]);
-    }, 120_000);
+    });
   },
 );

@@ -83,7 +83,7 @@ describe('slot files that somebody planted', () => {
         /^the store cannot be unlocked with the passphrase; there are too many key slots to try, \d+ were skipped$/,
       ),
     });
-  }, 180_000);
+  });
 
   it('are removed by whoever unlocks with another secret, as the refusal says', async () => {
     const { directory, open } = await plantedStore(2);
