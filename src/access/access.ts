@@ -79,9 +79,9 @@ export class Access {
   }
 
   /**
-   * Authenticates a token, without a promise if it is known. Undefined if the token is unknown, revoked, expired or used up: the caller must not learn
-   * which. A token with a limited number of uses loses one, durably; a wrapping token is revoked, whatever it is used
-   * for.
+   * Authenticates a token, without a promise if it is known. Undefined if the token is unknown, revoked, expired or
+   * used up: the caller must not learn which. A token with a limited number of uses loses one, durably; a wrapping
+   * token is revoked, whatever it is used for.
    *
    * While the store does not change, this costs one hash and one look at the store's revision. The token is looked up
    * by its hash, so that the timing reveals nothing about other tokens.
