@@ -71,6 +71,7 @@ const agent = () => import('./commands/agent.ts');
 const agentOffers = () => import('./commands/agent-offers.ts');
 const agentRun = () => import('./commands/agent-run.ts');
 const edit = () => import('./commands/edit.ts');
+const gitMerged = () => import('./commands/git-merged.ts');
 const gitSetup = () => import('./commands/git-setup.ts');
 const gitTextconv = () => import('./commands/git-textconv.ts');
 const gitMerge = () => import('./commands/git-merge.ts');
@@ -178,6 +179,7 @@ const secretCommands: Readonly<Record<string, Node>> = {
     inject: own('Fill a template with decrypted values', secretInject, 'command'),
     'git-setup': own('Set up git to diff, merge and check encrypted values', gitSetup, 'command'),
     'git-textconv': { ...own('Show a file in a diff', gitTextconv, 'command'), hidden: true },
+    'git-merged': { ...own('Say what a merge has left open', gitMerged, 'command'), hidden: true },
     'git-merge': { ...own('Merge a file', gitMerge, 'command'), hidden: true },
   }),
 };

@@ -10,11 +10,32 @@ import { liesBelow } from '../repository/files-of-others.ts';
 import { filesBelow, git, workingTree } from '../repository/git.ts';
 import { Rulebook } from '../secret-files/rulebook.ts';
 import type { Session } from '../session.ts';
+import { foldersWithKeyring } from './git-merged.ts';
 
 /** Name of the drivers in git's configuration and attributes. */
 const DRIVER = 'coffer';
 const EXECUTABLE = 0o755;
-const CHECK = 'secrets check --staged';
+
+/** Hook of git. */
+interface Hook {
+  readonly name: string;
+  /** Command, which also tells whether a hook that is there has it already. */
+  readonly words: string;
+  /** Returns the line for a hook that is there. */
+  line(command: string): string;
+  /** Returns the last line of a hook of its own. */
+  only(command: string): string;
+}
+
+const CHECK: Hook = {
+  name: 'pre-commit',
+  words: 'secrets check --staged',
+  line: (command) => `${command} || exit`,
+  only: (command) => `exec ${command}`,
+};
+/** Says what a merge has left open. It never fails, and says nothing where Coffer is no longer installed. */
+const quietly = (command: string): string => `${command} 2>/dev/null || :`;
+const MERGED: Hook = { name: 'post-merge', words: 'secrets git-merged', line: quietly, only: quietly };
 
 export const command: Command = {
   arguments: [],
@@ -23,7 +44,7 @@ export const command: Command = {
     'Configures the current git repository. "git diff" and "git log -p" show decrypted values if ' +
     'the store is unlocked, and never prompt. "git merge" merges value by value, so changes to ' +
     'different values do not conflict. A pre-commit hook rejects plaintext values that .coffer.yaml ' +
-    'says to encrypt. Run it once in each clone.',
+    'says to encrypt. With a team\'s keyring, a post-merge hook says when "coffer team settle" is needed. Run it once in each clone.',
   examples: [['coffer secrets git-setup', 'Run once in each clone']],
   async run(session) {
     const root = workingTree('.', 'run it in the repository');
@@ -36,7 +57,8 @@ export const command: Command = {
     const own = ownCommand(session);
     configure(root, own, drivers);
     writeAttributes(session, root, drivers);
-    writeHook(session, root, own);
+    writeHook(session, root, own, CHECK);
+    if (foldersWithKeyring(root).length > 0) writeHook(session, root, own, MERGED);
     return DONE;
   },
 };
@@ -116,29 +138,29 @@ function writeAttributes(session: Session, root: string, drivers: readonly Drive
 const quoted = (pattern: string): string => (/[\s"#]/.test(pattern) ? JSON.stringify(pattern) : pattern);
 
 /**
- * Writes the pre-commit hook. An existing hook is not changed; the user is told what to add. The same applies to a
+ * Writes a hook. An existing hook is not changed; the user is told what to add. The same applies to a
  * hooks directory that other repositories share.
  * @see docs/decisions/0158
  */
-function writeHook(session: Session, root: string, own: string): void {
+function writeHook(session: Session, root: string, own: string, hook: Hook): void {
   const asked = (what: readonly string[]): string => {
     const answer = git(root, ['rev-parse', ...what]);
     if (answer === undefined) throw unavailable('cannot find the git hooks directory');
     return resolve(root, answer.toString().replace(/\n$/, ''));
   };
-  const path = join(asked(['--git-path', 'hooks']), 'pre-commit');
+  const path = join(asked(['--git-path', 'hooks']), hook.name);
   const shown = relative(root, path);
-  const line = `${own} ${CHECK}`;
+  const line = `${own} ${hook.words}`;
   if (lstatSync(path, { throwIfNoEntry: false }) !== undefined) {
-    if (existsSync(path) && readFileSync(path, 'utf8').includes(CHECK)) return;
-    session.warn(`${shown} already exists; add this line to it: ${line} || exit`);
+    if (existsSync(path) && readFileSync(path, 'utf8').includes(hook.words)) return;
+    session.warn(`${shown} already exists; add this line to it: ${hook.line(line)}`);
   } else if (![root, asked(['--git-common-dir'])].some((top) => liesBelow(top, dirname(path)))) {
     session.warn(
-      `the hooks in ${dirname(path)} are shared with other repositories; add this line to its pre-commit: ${line} || exit`,
+      `the hooks in ${dirname(path)} are shared with other repositories; add this line to its ${hook.name}: ${hook.line(line)}`,
     );
   } else {
     mkdirSync(dirname(path), { recursive: true });
-    writeFileSync(path, `#!/bin/sh\nexec ${line}\n`, { mode: EXECUTABLE, flag: 'wx' });
+    writeFileSync(path, `#!/bin/sh\n${hook.only(line)}\n`, { mode: EXECUTABLE, flag: 'wx' });
     session.say(`Wrote ${shown}.`);
   }
 }

@@ -2,7 +2,7 @@ import { relative } from 'node:path';
 import { notFound } from '../../ground/errors.ts';
 import { type Fact, takesOut } from '../../team/fact.ts';
 import { loadFacts } from '../../team/files.ts';
-import { bestVersion, givenTo, headsOf, type Judgement, keyNames, nameOf } from '../../team/judge/judge.ts';
+import { bestVersion, headsOf, type Judgement, keyNames, nameOf } from '../../team/judge/judge.ts';
 import { short, spelled, unspelled } from '../../team/names.ts';
 import type { ArgumentSpec, Command } from '../command.ts';
 import { DONE, FAILED } from '../exit-codes.ts';
@@ -12,6 +12,7 @@ import { textOption } from '../given.ts';
 import { takingFile } from '../parse/everywhere.ts';
 import { type RuledFile, sharedKeys, valuesUnder } from '../secret-files/ruled-files.ts';
 import type { Session } from '../session.ts';
+import { isUnfinished, isWaiting, WORK_IS_LEFT } from '../team/due.ts';
 import { openKeyring, requireId, type TeamKeyring } from '../team/keyring.ts';
 import { TeamMemory } from '../team/memory.ts';
 import { type KeyringPlace, keyringAbove } from '../team/place.ts';
@@ -115,9 +116,6 @@ export const list: Command = {
   },
 };
 
-const isWaiting = (state: Judgement, { id }: Fact): boolean =>
-  state.believed.some((epoch) => !givenTo(state, epoch.id).has(id));
-
 const shortKey = (key: string): string => (key.length > 40 ? `${key.slice(0, 28)}…${key.slice(-8)}` : key);
 
 function sayDue(session: Session, keyring: TeamKeyring): void {
@@ -131,8 +129,7 @@ function sayDue(session: Session, keyring: TeamKeyring): void {
     session.say(
       `Waiting for keys: ${waiting.map(({ card }) => card.name).join(', ')}. An admin must run "coffer team settle".`,
     );
-  const isDue = state.believed.length === 0 || keys.some((name) => bestVersion(state, name) === undefined);
-  if (isDue) session.say('Work is left from a merge or a removal. An admin must run "coffer team settle".');
+  if (isUnfinished(state)) session.say(WORK_IS_LEFT);
   const id = idToTrust(keyring);
   if (id !== undefined) session.say(`To trust this keyring elsewhere: coffer team trust ${spelled(id)}`);
 }

@@ -1,0 +1,60 @@
+import { chmodSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { describe, expect, it } from 'vitest';
+import { factsOf, type Person, pull, push, save, team } from './team-people.ts';
+
+const DUE = 'An admin must run "coffer team settle"';
+const HOOK = '.git/hooks/post-merge';
+
+/** Alice has removed Bob while Carol has added Erin, so that Erin waits for the new root key. */
+async function withWorkLeft() {
+  const { people, alice, others } = await team('bob', 'carol');
+  const [, carol] = others as [Person, Person];
+  await carol.place.shell('coffer secrets git-setup -q');
+  save(carol);
+  await alice.place.ok('team remove -q bob --yes');
+  push(alice);
+  await carol.place.ok(['team', 'add', '-q', 'erin', people.person('erin').key]);
+  save(carol);
+  return { alice, carol };
+}
+
+describe('the post-merge hook', () => {
+  it('says after a merge that the team must be settled, stores nothing, and is silent once it is', async () => {
+    const { alice, carol } = await withWorkLeft();
+    const merged = pull(carol);
+    expect(merged, merged.stdout + merged.stderr).toMatchObject({ exitCode: 0 });
+    expect(merged.stdout + merged.stderr).toContain(DUE);
+    const { stderr } = await carol.place.run('team settle --yes');
+    expect(stderr).toContain('New: alice removed bob.');
+    push(carol);
+    await alice.place.shell('coffer secrets git-setup -q');
+    // Carol has committed the same file.
+    rmSync(alice.place.file('.gitattributes'));
+    const quiet = pull(alice);
+    expect(quiet, quiet.stderr).toMatchObject({ exitCode: 0 });
+    expect(quiet.stdout + quiet.stderr).not.toContain('coffer');
+  });
+
+  it('fails no merge and says nothing where Coffer is gone, or the keyring is damaged', async () => {
+    const { carol } = await withWorkLeft();
+    const hook = readFileSync(carol.place.file(HOOK), 'utf8');
+    writeFileSync(carol.place.file(HOOK), hook.replace(/^.*secrets/m, "'/nowhere/coffer' secrets"));
+    const merged = pull(carol);
+    expect(merged).toMatchObject({ exitCode: 0 });
+    expect(merged.stdout + merged.stderr).not.toMatch(/settle|nowhere/);
+    for (const path of factsOf(carol)) writeFileSync(carol.place.file(`.coffer/${path}`), 'broken');
+    const { exitCode, stdout } = await carol.place.run('secrets git-merged');
+    expect({ exitCode, stdout }).toEqual({ exitCode: 0, stdout: '' });
+  });
+
+  it('is left as it is if there is one already, and the line to add is printed', async () => {
+    const { alice } = await team();
+    writeFileSync(alice.place.file(HOOK), '#!/bin/sh\nmake\n');
+    chmodSync(alice.place.file(HOOK), 0o755);
+    const { stderr } = await alice.place.run('secrets git-setup');
+    expect(stderr).toMatch(
+      /post-merge already exists; add this line to it: .+ secrets git-merged 2>\/dev\/null \|\| :/,
+    );
+    expect(readFileSync(alice.place.file(HOOK), 'utf8')).toBe('#!/bin/sh\nmake\n');
+  });
+});
