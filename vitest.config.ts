@@ -14,7 +14,7 @@ const globalSetup = ['test/temporary.setup.ts', 'test/compiled.setup.ts', 'test/
 
 export default defineConfig({
   test: {
-    setupFiles: ['test/titles.setup.ts', 'test/properties.setup.ts'],
+    setupFiles: ['test/titles.setup.ts', 'test/properties.setup.ts', 'test/choices.setup.ts'],
     // What tests start draws from the same seed.
     env: { [SEED_VARIABLE]: SEED },
     reporters: ['default', new Report(process.env)],

@@ -1,9 +1,10 @@
 import { spawnSync } from 'node:child_process';
+import { randomBytes } from 'node:crypto';
 import {
   accessSync,
   chmodSync,
   constants,
-  mkdtempSync,
+  mkdirSync,
   readdirSync,
   rmSync,
   statfsSync,
@@ -45,8 +46,10 @@ function inMemory(): string | undefined {
   } catch {
     return undefined;
   }
-  // Short, as paths of sockets are; and open to all users as /tmp is: some tests run a command as another one.
-  const directory = mkdtempSync(join(MEMORY, 'c'));
+  // Short, as paths of sockets are, and without capitals, which take more room in them; open to all users as /tmp is, as some tests run
+  // a command as another one.
+  const directory = join(MEMORY, `c${randomBytes(3).toString('hex')}`);
+  mkdirSync(directory);
   chmodSync(directory, 0o1777);
   writeFileSync(join(directory, RUN), `${process.pid}`);
   const program = join(directory, 'program');

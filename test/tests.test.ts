@@ -33,6 +33,13 @@ describe('the choices of a test', () => {
   it('are drawn by chance only with a seed that is printed', () => {
     expect(findAll(/\bMath\.random\b|\brandomInt\b/g)).toEqual([]);
   });
+
+  it('never put a fixed character in the place of one that may be the same', () => {
+    const replacing = /\.slice\(0, -[12]\)(?:\}\w{1,2}`| ?\+ ?(['"`])\w{1,2}\1)/g;
+    const seen = ['.slice(0, -1)}q`', "age.slice(0, -1) + 'q'", '.slice(0, -6)}zzzzzz`'];
+    expect(seen.map((text) => [...text.matchAll(replacing)].length)).toEqual([1, 1, 0]);
+    expect(findAll(replacing)).toEqual([]);
+  });
 });
 
 /** A call, from its name to the bracket that ends it. */
