@@ -79,16 +79,20 @@ async function parse(
 /** Kinds of errors about something that may have been mistyped. */
 const ABOUT_NAMES = new Set<ErrorKind>(['not-found', 'invalid']);
 
-/** Returns the error, with the name that was probably meant. */
+/** Returns the error in plain words, with the name that was probably meant. */
 async function explained(
   error: unknown,
   invocation: Invocation,
   session: Session | undefined,
 ): Promise<unknown> {
   const known = asCofferError(error);
-  if (known === undefined || !ABOUT_NAMES.has(known.kind)) return error;
+  // A store that stays locked has no text of the API, and scripts run into it often.
+  if (known === undefined || known.kind === 'sealed') return error;
+  const { inPlainWords } = await import('./plain-texts.ts');
+  const plain = inPlainWords(known);
+  if (!ABOUT_NAMES.has(known.kind)) return plain;
   const { withNearName } = await import('./near-names.ts');
-  return withNearName(known, invocation, session, await session?.openedRunner());
+  return withNearName(plain, invocation, session, await session?.openedRunner());
 }
 
 /** Opens the local store, or connects to the server that the settings name. */

@@ -29,17 +29,16 @@ export async function withNearName(
   session: Session | undefined,
   runner: Runner | undefined,
 ): Promise<CofferError> {
-  const known = namingMount(error);
-  const said = `${known.message} ${known.hint ?? ''}`;
+  const said = `${error.message} ${error.hint ?? ''}`;
   const words = typedWords(invocation).filter(({ word }) => mentions(said, word));
   for (const typed of words) {
     const choices = choicesNear(typed.word, typed.spec.choices ?? []);
-    if (choices.length > 0) return hinted(known, typed, choices);
+    if (choices.length > 0) return hinted(error, typed, choices);
     if (session === undefined || runner === undefined) continue;
     const names = await nearNames(session, invocation, runner, typed).catch(() => []);
-    if (names.length > 0) return hinted(known, typed, names);
+    if (names.length > 0) return hinted(error, typed, names);
   }
-  return withList(known, words);
+  return withList(error, words);
 }
 
 /** Adds the command that lists the names of a kind, if one does not exist and nothing else says what to do. */
@@ -66,14 +65,6 @@ function choicesNear(word: string, choices: readonly string[]): readonly string[
   if (near.length > 0 || word.length < LEAST_BEGINNING || choices.includes(word)) return near;
   const begun = choices.filter((choice) => choice.startsWith(word));
   return begun.length === 1 ? begun : [];
-}
-
-/** Returns the error for a missing mount in the words of the command line; those of the API are Vault's. */
-function namingMount(error: CofferError): CofferError {
-  const { kind, field, message, hint } = error;
-  const [, mount] = /^no handler for route "(.+)"\. route entry not found\.$/.exec(message) ?? [];
-  if (mount === undefined || field !== 'mount') return error;
-  return new CofferError(kind, `no mount "${mount}"`, { hint, cause: error });
 }
 
 /** Replaces the hint; names the word if the message itself does not, e.g. `key not found`. */

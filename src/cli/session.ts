@@ -65,6 +65,13 @@ export class Session {
     if (!this.settings.quiet) this.write(visible(line));
   }
 
+  /** Prints a message and a command to paste, which has a line of its own on a terminal. */
+  sayCommand(message: string, command: string): void {
+    const { err } = this.streams;
+    this.say(err.isTerminal ? message.trimEnd() : `${message} ${command}`);
+    if (err.isTerminal && !this.settings.quiet) err.write(`    ${visible(command)}\n`);
+  }
+
   /** Prints a message only on a terminal, since scripts do not need it. */
   remark(line: string): void {
     if (this.streams.err.isTerminal) this.say(line);

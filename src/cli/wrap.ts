@@ -13,17 +13,20 @@ export const wrapped = (text: string, width: number, indent: number): string =>
 
 /**
  * Parts of a message that are not broken: words, and commands, which would be run too early if they were pasted in two
- * lines. A command is quoted, or is the rest of the message after a colon, which then has no quotes and parentheses.
+ * lines. A command is in quotation marks or alone in parentheses, or is the rest of the message after a colon.
  */
-const PARTS = /\(?"coffer [^"]*"\S*|\S+/g;
-const BEFORE_THE_LAST = ': ';
+const PARTS =
+  /\(?"(?:coffer|git|ssh-keygen|openssl|chmod|chown|cmd|age|export) [^"]*"\S*|\(?'eval [^']*'\S*|\(coffer [^()"]*\)\S*|\S+/g;
+const BEFORE_LAST_COMMAND = /: +(?=(?:coffer|git|export|cd) )/g;
+/** Command in place of an argument. Other parentheses and quotation marks are those of the message. */
+const SUBSTITUTION = /\$\([^()"]*\)/g;
 
 /** Returns a message in two parts: up to the command that is the rest of it, and that command, if there is one. */
 function lastCommandOf(text: string): readonly [before: string, ...command: string[]] {
-  const at = text.lastIndexOf(`${BEFORE_THE_LAST}coffer `);
-  if (at === -1) return [text];
-  const command = text.slice(at + BEFORE_THE_LAST.length);
-  return /["()]/.test(command) ? [text] : [text.slice(0, at + 1), command];
+  const colon = [...text.matchAll(BEFORE_LAST_COMMAND)].at(-1);
+  if (colon === undefined) return [text];
+  const command = text.slice(colon.index + colon[0].length);
+  return /["()]/.test(command.replace(SUBSTITUTION, '')) ? [text] : [text.slice(0, colon.index + 1), command];
 }
 
 /** Wraps a message at its spaces, except those in commands. A part longer than a line gets a line of its own. */

@@ -5,6 +5,7 @@ import { parseAst } from 'vitest/node';
 import { type Group, nodeAt } from '../../src/cli/command.ts';
 import { topics } from '../../src/cli/commands/help.ts';
 import { parseWithCommander } from '../../src/cli/parse/program.ts';
+import { messageLine } from '../../src/cli/terminal/message.ts';
 import { commandTree } from '../../src/cli/tree.ts';
 import { streamsDouble } from './streams.double.ts';
 
@@ -88,28 +89,43 @@ const nodesIn = (value: unknown): readonly AstNode[] => (Array.isArray(value) ? 
 /** Begins a command: right after a quotation mark, so that sentences about Coffer are none. */
 const COMMAND = /"coffer ([^"]+)"/g;
 
+/** A command of any program that a text says to run: in quotation marks, or the rest of a message after a colon. */
+const ANY_COMMAND = /\b(?:run|from|with|use) ["'][a-z][\w-]* |"coffer |: +(?:coffer|git|export|cd) /;
+const QUOTED = /\b(?:[Rr]un|from|with|use|see|says|by) (?:"([a-z][\w-]* [^"]+)"|'([a-z][\w-]* [^']+)')/g;
+const LAST = /: +((?:coffer|git|export|cd) (?:[^"()]|\$\([^()]*\))+)$/g;
+
 interface Quoted {
   readonly place: string;
   readonly command: string;
   readonly isDescription: boolean;
 }
 
-function quotedCommands(): readonly Quoted[] {
-  return globSync('src/**/*.ts', { cwd: root }).flatMap((file) => {
-    const source = readFileSync(`${root}/${file}`, 'utf8');
-    if (!source.includes('"coffer ')) return [];
-    const ast = parseAst(source, { lang: 'ts' }, file);
-    const texts = [...templatesIn(ast, source, DESCRIBING.test(file))];
-    return texts.flatMap(({ start, parts, isDescription }) => {
-      const text = parts.map((part, index) => (index % 2 === 0 ? part : sampleOf(file, part))).join('');
-      const place = `${file}:${source.slice(0, start).split('\n').length}`;
-      return [...text.matchAll(COMMAND)].map(([, command = '']) => ({ place, command, isDescription }));
-    });
-  });
-}
-
 const sampleOf = (file: string, expression: string): string =>
   SAMPLES[expression] ?? `<no sample for ${expression} in ${file}>`;
+
+/** A text of the sources, with a sample of each expression in it. */
+interface Filled {
+  readonly place: string;
+  readonly text: string;
+  readonly isDescription: boolean;
+}
+
+/** Finds the texts of the sources that hold a command. */
+const texts: readonly Filled[] = globSync('src/**/*.ts', { cwd: root }).flatMap((file) => {
+  const source = readFileSync(`${root}/${file}`, 'utf8');
+  if (!ANY_COMMAND.test(source)) return [];
+  const ast = parseAst(source, { lang: 'ts' }, file);
+  return [...templatesIn(ast, source, DESCRIBING.test(file))].map(({ start, parts, isDescription }) => ({
+    place: `${file}:${source.slice(0, start).split('\n').length}`,
+    text: parts.map((part, index) => (index % 2 === 0 ? part : sampleOf(file, part))).join(''),
+    isDescription,
+  }));
+});
+
+const quotedCommands = (): readonly Quoted[] =>
+  texts.flatMap(({ place, text, isDescription }) =>
+    [...text.matchAll(COMMAND)].map(([, command = '']) => ({ place, command, isDescription })),
+  );
 
 /** What is wrong with a command; undefined if it can be typed, or exists and is only described. */
 async function faultOf({ command, isDescription }: Quoted): Promise<string | undefined> {
@@ -138,5 +154,29 @@ describe('a command in a text', () => {
     }
     expect(wrong).toEqual([]);
     expect(found.length).toBeGreaterThan(150);
+  });
+
+  it('is on one line of a terminal of 60 columns, so that it can be pasted', () => {
+    const { err } = streamsDouble({ terminals: ['err'], columns: 60 });
+    const said = texts
+      .filter(({ isDescription }) => !isDescription)
+      .flatMap(({ place, text }) =>
+        [...text.matchAll(QUOTED), ...text.matchAll(LAST)].map(([, command, other]) => ({
+          place,
+          text,
+          command: command ?? other ?? '',
+        })),
+      );
+    // What comes before a text shifts the ends of its lines.
+    const broken = said.filter(({ text, command }) =>
+      ['', 'coffer: ', 'coffer: argument NAME: ', 'coffer: --min-decryption-version: '].some(
+        (before) =>
+          !messageLine(err, `${before}${text}`)
+            .split('\n')
+            .some((line) => line.includes(command)),
+      ),
+    );
+    expect(broken).toEqual([]);
+    expect(said.length).toBeGreaterThan(150);
   });
 });

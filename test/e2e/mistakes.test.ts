@@ -191,7 +191,7 @@ describe('a server', () => {
 describe('a name', () => {
   it('that was exchanged with the value is the one that was meant', async () => {
     expect(await here.refused('transit sign report.txt releases', 3)).toBe(
-      'coffer: signing key not found (no key "report.txt"; did you mean "releases"?)',
+      'coffer: key "report.txt" not found (did you mean "releases"?)',
     );
   });
 

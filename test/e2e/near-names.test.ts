@@ -37,8 +37,8 @@ async function typed(place: Place, line: string, answers: readonly boolean[] = [
 
 describe('a name that does not exist', () => {
   it.each([
-    ['transit keys read order', 3, 'coffer: key not found (no key "order"; did you mean "orders"?)'],
-    ['transit keys public ordres', 3, 'coffer: key not found (no key "ordres"; did you mean "orders"?)'],
+    ['transit keys read order', 3, 'coffer: key "order" not found (did you mean "orders"?)'],
+    ['transit keys public ordres', 3, 'coffer: key "ordres" not found (did you mean "orders"?)'],
     ['tags show env:prd', 3, 'coffer: tag "env:prd" not found (did you mean "env:prod"?)'],
     [
       'tags attach env:prd --workspace billing-prod',
@@ -293,7 +293,7 @@ describe('a mistyped name on a server', () => {
     const place = await tokenWith('path "transit/keys/ordesr" { capabilities = ["read"] }');
     const before = trail().length;
     const { stderr } = await typed(place, 'transit keys read ordesr');
-    expect(stderr).toContain('key not found');
+    expect(stderr).toContain('key "ordesr" not found');
     expect(stderr).not.toContain('did you mean');
     const paths = trail()
       .slice(before)

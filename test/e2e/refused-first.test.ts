@@ -34,15 +34,15 @@ async function typed(line: string, place = here) {
 
 describe('a change that would be refused', () => {
   it.each([
-    ['transit keys delete orders', 1, 'deletion is not allowed for this key'],
-    ['transit keys delete nowhere', 3, 'key not found'],
-    ['transit keys config nowhere --exportable', 3, 'key not found'],
+    ['transit keys delete orders', 1, 'key orders may not be deleted (run'],
+    ['transit keys delete nowhere', 3, 'key "nowhere" not found'],
+    ['transit keys config nowhere --exportable', 3, 'key "nowhere" not found'],
     ['transit keys trim orders --min-available-version 2', 2, 'minimum available version cannot be set'],
     ['transit keys destroy orders 2', 1, 'the latest version of a key can be neither revoked nor destroyed'],
     ['transit keys destroy orders 7', 2, 'no such key version'],
-    ['delete transit/keys/orders', 1, 'deletion is not allowed for this key'],
+    ['delete transit/keys/orders', 1, 'key orders may not be deleted'],
     ['policy delete default', 2, 'cannot delete default policy'],
-    ['auth disable token', 2, 'token credential backend cannot be disabled'],
+    ['auth disable token', 2, 'the login method "token" cannot be disabled'],
     ['slots remove 0000000000000000', 3, 'no slot "0000000000000000"'],
     ['projects delete nowhere', 3, 'not found'],
     ['mounts remove nowhere', 3, 'no mount "nowhere" (run "coffer mounts list")'],
@@ -126,7 +126,7 @@ describe('several names to delete', () => {
   it('that fail in the middle name those that were done', async () => {
     await here.ok('transit keys create first-one');
     expect(await here.refused('transit keys rotate first-one nowhere', 3)).toContain(
-      'key not found; already done: first-one (no key "nowhere"',
+      'key "nowhere" not found; already done: first-one (run',
     );
   });
 });

@@ -61,3 +61,19 @@ describe('a removal', () => {
     },
   );
 });
+
+describe.skipIf(!canUseTerminals)('on a terminal of 60 columns', () => {
+  it('the command that a member sends on has a line of its own, and no key is broken', async () => {
+    const { people, alice } = await team();
+    const erin = people.person('erin');
+    const added = onTerminal(alice.place, `coffer team add erin ${JSON.stringify(erin.key)}`, {
+      columns: 60,
+    });
+    expect(added.text).toMatch(
+      /\nSend erin this command, but not through the repository:\n {4}coffer team trust [\w-]+\n/,
+    );
+    const { text } = onTerminal(alice.place, 'coffer team', { columns: 60 });
+    expect(text).toMatch(/\nTo trust this keyring elsewhere:\n {4}coffer team trust [\w-]+\n/);
+    expect(text).toMatch(/│ AAAAC3NzaC1lZDI1…\S{8} │/);
+  });
+});

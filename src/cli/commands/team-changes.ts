@@ -118,7 +118,10 @@ export const add: Command = {
     if (fresh !== undefined) session.streams.out.write(`# at least: ${id}\n${fresh}\n`);
     else {
       await printDocument(session, { id: fact.id, name, role, trust: id });
-      session.say(`Send ${name} this command, but not through the repository:  coffer team trust ${id}`);
+      session.sayCommand(
+        `Send ${name} this command, but not through the repository: `,
+        `coffer team trust ${id}`,
+      );
     }
     changes.sayToCommit();
     return DONE;

@@ -131,7 +131,8 @@ function sayDue(session: Session, keyring: TeamKeyring): void {
     );
   if (isUnfinished(state)) session.say(WORK_IS_LEFT);
   const id = idToTrust(keyring);
-  if (id !== undefined) session.say(`To trust this keyring elsewhere: coffer team trust ${spelled(id)}`);
+  if (id !== undefined)
+    session.sayCommand('To trust this keyring elsewhere:', `coffer team trust ${spelled(id)}`);
 }
 
 /**

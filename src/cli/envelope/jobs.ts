@@ -6,6 +6,7 @@ import { openInFile } from '../files/in-file.ts';
 import { mayReplace, type OutPlace, outPlaceOf, refuseSameFile } from '../files/out-file.ts';
 import { type Given, textOption, textsOption } from '../given.ts';
 import { FORCE, IN, OUT } from '../parse/operation-spec.ts';
+import { inPlainWords } from '../plain-texts.ts';
 import type { Session } from '../session.ts';
 import { errorLine } from '../terminal/report.ts';
 import { OUT_DIR } from './options.ts';
@@ -213,7 +214,8 @@ export async function forEachFile<F extends { readonly from: string | undefined 
         const known = asCofferError(error);
         if (known === undefined) throw error;
         beforeMessage();
-        session.write(errorLine(`${file.from}: ${known.message}`, undefined, known.hint), 'error');
+        const { message, hint } = inPlainWords(known);
+        session.write(errorLine(`${file.from}: ${message}`, undefined, hint), 'error');
         outcomes[index] = { exitCode: exitCodeOf[known.kind] };
       }
     }

@@ -55,8 +55,11 @@ const PLAIN_LINES = {
   middle: '|',
 } as const;
 const PADDING = 2;
-/** Length up to which a word is only broken if no column can be left out instead. */
-const SHORT_WORD = 24;
+/**
+ * Length up to which a word is only broken if no column can be left out instead: half of the terminal's width, within
+ * these limits. The longest are the shortened public keys of a team, and UUIDs.
+ */
+const SHORT_WORD = { least: 24, most: 40 } as const;
 /** Maximum height of a row, in lines; if one would be higher, columns are left out. */
 const MAX_LINES = 3;
 /**
@@ -87,7 +90,8 @@ function fittingTable(table: DrawnTable, style: TableStyle): readonly [DrawnTabl
   const { columns, wide = false } = style;
   const [next, ...rest] = wide ? [] : (table.lesser ?? []);
   const widths = widthsFor([table.head, ...table.rows], columns, table.whole);
-  const isGood = widths !== 'too many columns' && isReadable(table, widths);
+  const shortWord = Math.min(Math.max(Math.floor(columns / 2), SHORT_WORD.least), SHORT_WORD.most);
+  const isGood = widths !== 'too many columns' && isReadable(table, widths, shortWord);
   if (wide && !isGood) return [table, 'too many columns'];
   if (isGood || next === undefined) return [table, widths];
   return fittingTable(withoutColumn({ ...table, lesser: rest }, next), style);
@@ -106,7 +110,11 @@ function withoutColumn(table: DrawnTable, column: number): DrawnTable {
 }
 
 /** Whether no row is too high, no short word is broken, and no cell of a lesser column or of the head is wrapped. */
-function isReadable({ head, rows, lesser = [] }: DrawnTable, widths: readonly number[]): boolean {
+function isReadable(
+  { head, rows, lesser = [] }: DrawnTable,
+  widths: readonly number[],
+  shortWord: number,
+): boolean {
   const lines = (cell: string, column: number): number =>
     cellWrapped(cell, widths[column]).split('\n').length;
   return (
@@ -115,17 +123,17 @@ function isReadable({ head, rows, lesser = [] }: DrawnTable, widths: readonly nu
       row.every(
         (cell, column) =>
           lines(cell, column) <= (lesser.includes(column) ? 1 : MAX_LINES) &&
-          !breaksShortWord(cell, widths[column]),
+          !breaksShortWord(cell, widths[column], shortWord),
       ),
     )
   );
 }
 
-const breaksShortWord = (cell: string, width = 0): boolean =>
+const breaksShortWord = (cell: string, width = 0, shortWord: number): boolean =>
   cell
     .split(' ')
     .map(displayWidth)
-    .some((length) => length > width && length <= SHORT_WORD);
+    .some((length) => length > width && length <= shortWord);
 
 function gridLines(
   { head, rows }: DrawnTable,

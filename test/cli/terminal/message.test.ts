@@ -30,6 +30,13 @@ describe('a message', () => {
     expect(messageLine(on(40), 'No keys yet. Create one: coffer transit keys create NAME')).toBe(
       'No keys yet. Create one:\ncoffer transit keys create NAME\n',
     );
+    expect(
+      messageLine(on(40), 'coffer: app.env:1: DB should be encrypted (coffer secrets encrypt FILE)'),
+    ).toBe('coffer: app.env:1: DB should be\nencrypted (coffer secrets encrypt FILE)\n');
+    const serving = 'Serving. In another terminal: export COFFER_ADDR=a COFFER_TOKEN=$(coffer token create)';
+    expect(messageLine(on(40), serving)).toBe(
+      'Serving. In another terminal:\nexport COFFER_ADDR=a COFFER_TOKEN=$(coffer token create)\n',
+    );
   });
 
   it('keeps its words and their order, in lines that fit unless a single part does not', () => {

@@ -60,7 +60,7 @@ export const envelopesSuite: Suite = (here) => {
     it('are refused when there is no such key, or no such file', async () => {
       make('n.bin', 10);
       expect(await here().refused('transit envelope encrypt nowhere --in n.bin --out n.coffer', 3)).toContain(
-        'encryption key not found',
+        'key "nowhere" not found',
       );
       expect(existsSync(here().file('n.coffer'))).toBe(false);
       await newKey('nofile');

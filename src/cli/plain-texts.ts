@@ -1,0 +1,88 @@
+import { CofferError } from '../ground/errors.ts';
+
+/*
+ * Texts of errors that clients of Vault compare, in words that a user of the command line understands. The API, its log
+ * and the library keep them to the letter.
+ */
+
+/** A text of the API, or a part of one, and its replacement as for `String.replace`. */
+type Rewording = readonly [text: RegExp, plain: string];
+
+/** Vault calls a key a policy, and a mount a backend. */
+const REWORDINGS: readonly Rewording[] = [
+  [/^error deleting policy (.+): deletion is not allowed for this key/, 'key $1 may not be deleted'],
+  [/^error deleting policy (.+): could not delete key; not found/, 'key "$1" not found'],
+  [/^failed to restore the policy "/, 'cannot restore the key "'],
+  [
+    /exporting is disallowed on the policy/,
+    'backups of this key are not allowed, because it is not exportable',
+  ],
+  [/^plaintext backup is disallowed on the policy/, 'backups of this key are not allowed'],
+  [
+    /ciphertext or signature version is disallowed by policy \(too old\)/,
+    'the key version of the ciphertext or signature is no longer allowed',
+  ],
+  [/\bversion is too old \(disallowed by policy\)/, 'the key version is no longer allowed'],
+  [/^imported key (.+) does not allow rotation within Vault/, 'imported key $1 may not be rotated'],
+  [/^unable to get associated_data\/additional_data from factory\[0\]: /, ''],
+  [/^backend type must be specified as a string/, 'missing type'],
+  [/^token credential backend cannot be instantiated/, 'the login method "token" is always enabled'],
+  [/^token credential backend cannot be disabled/, 'the login method "token" cannot be disabled'],
+  [/is greater than the backend's maximum/, "is greater than the mount's maximum"],
+  [/^plugin not found in the catalog: (.*)/, 'unknown type "$1"'],
+  [/^No secret engine mount at (.+?)\/?$/, 'no mount "$1"'],
+  [/go-jose\/go-jose(?:\/jwt)?: /, ''],
+];
+
+/** Text about a key that does not exist; each operation has its own. */
+const NO_KEY: readonly RegExp[] = [
+  /^(?:encryption |signing |signature verification )?key not found/,
+  /^key "[^"]*" not found/,
+  /^key with provided name '[^']*' not found/,
+  /^invalid key name/,
+  /^error deleting policy .+: could not delete key; not found/,
+  /^no such (?:destination key to export to|source key for export)/,
+  /^specified base key not found/,
+  /^no key found with name [^;]*; to import a new key, use the import\/ endpoint/,
+];
+/** Name of the key in the hint, and the rest of the hint. */
+const NAMED_KEY = /^no key "([^"]*)"(?:; )?(.*)$/;
+
+/** Text about a path at which nothing is mounted. */
+const NO_MOUNT = /^no handler for route "(.+)"\. route entry not found\.$/;
+
+/** Returns an error in plain words: the same one if its text is plain already. */
+export function inPlainWords(error: CofferError): CofferError {
+  const { message, hint } = error;
+  const [, name, rest] = error.kind === 'not-found' ? (NAMED_KEY.exec(hint ?? '') ?? []) : [];
+  const missing = NO_KEY.find((text) => text.test(message));
+  if (name !== undefined && missing !== undefined) {
+    const named = message.replace(missing, () => `key "${name}" not found`);
+    return reworded(error, { message: named, hint: rest, field: error.field });
+  }
+  const [, mount] = NO_MOUNT.exec(message) ?? [];
+  if (mount !== undefined) {
+    return reworded(
+      error,
+      error.field === 'mount'
+        ? { message: `no mount "${mount}"`, hint }
+        : { message: `nothing is mounted at "${mount}"`, hint, field: error.field },
+    );
+  }
+  const plain = REWORDINGS.reduce((text, [known, words]) => text.replace(known, words), message);
+  return plain === message ? error : reworded(error, { message: plain, hint, field: error.field });
+}
+
+interface Wording {
+  readonly message: string;
+  readonly hint: string | undefined;
+  readonly field?: string | undefined;
+}
+
+const reworded = (error: CofferError, { message, hint, field }: Wording): CofferError =>
+  new CofferError(error.kind, message, {
+    field,
+    hint,
+    cause: error,
+    isGone: error.isGone ? true : undefined,
+  });

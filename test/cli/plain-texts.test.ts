@@ -1,0 +1,88 @@
+import { globSync, readFileSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
+import { describe, expect, it } from 'vitest';
+import { inPlainWords } from '../../src/cli/plain-texts.ts';
+import { conflict, invalid, notFound } from '../../src/ground/errors.ts';
+
+/* Texts that clients of Vault compare, and what the command line prints for them. */
+
+const root = fileURLToPath(new URL('../..', import.meta.url));
+
+/** Words of the inside of Vault and of its libraries: a mount is a backend there. */
+const INSIDE =
+  /\bbackend\b|within Vault|\bfactory\b|\bhandler for route\b|\bsecret engine\b|\bcatalog\b|go-jose/i;
+/** A key is a policy there; elsewhere a policy is that of a token. */
+const OF_KEYS = /^src\/(?:operations\/)?transit\//;
+
+const isInside = (file: string, text: string): boolean =>
+  INSIDE.test(text) || (OF_KEYS.test(file) && /\bpolicy\b/.test(text) && text.includes(' '));
+
+/** Finds the texts of errors in the sources, with X in place of each expression. */
+function textsOfErrors(): readonly (readonly [file: string, text: string])[] {
+  const text = /\(\s*(?:ownWords\(\s*)?(?:name,\s*)?(?:'([^'\n]+)'|`([^`]+)`)/g;
+  return globSync('src/{transit,mounts,access,operations/{transit,access,auth,sys}}/**/*.ts', {
+    cwd: root,
+  }).flatMap((file) =>
+    [...readFileSync(`${root}/${file}`, 'utf8').matchAll(text)].map(
+      ([, plain, template]) => [file, (plain ?? template ?? '').replace(/\$\{[^{}]*\}/g, 'X')] as const,
+    ),
+  );
+}
+
+const said = (message: string): string => inPlainWords(invalid(message)).message;
+
+describe('the command line', () => {
+  it('prints no word of the inside of Vault', () => {
+    const texts = textsOfErrors().filter(([file, text]) => isInside(file, text));
+    expect(texts.filter(([file, text]) => isInside(file, said(text)))).toEqual([]);
+    expect(texts.length).toBeGreaterThan(10);
+  });
+
+  it('says of a key, not of a policy, that it may not be deleted', () => {
+    const error = conflict('error deleting policy orders: deletion is not allowed for this key', {
+      field: 'name',
+      hint: 'do this',
+    });
+    expect(inPlainWords(error)).toMatchObject({
+      kind: 'conflict',
+      message: 'key orders may not be deleted',
+      field: 'name',
+      hint: 'do this',
+    });
+  });
+
+  it.each([
+    'key not found',
+    'encryption key not found',
+    'signing key not found',
+    'invalid key name',
+    'error deleting policy orders: could not delete key; not found',
+    'no such source key for export',
+    "key with provided name 'orders' not found",
+    'no key found with name orders; to import a new key, use the import/ endpoint',
+  ])('names a missing key once, in one text: %s', (message) => {
+    const error = notFound(message, { field: 'name', hint: 'no key "orders"; list the keys', isGone: true });
+    expect(inPlainWords(error)).toMatchObject({
+      kind: 'not-found',
+      message: 'key "orders" not found',
+      hint: 'list the keys',
+      isGone: true,
+    });
+  });
+
+  it('keeps what was done before a key was missing', () => {
+    const error = notFound('key not found; already done: first', { hint: 'no key "second"; list the keys' });
+    expect(inPlainWords(error).message).toBe('key "second" not found; already done: first');
+  });
+
+  it('leaves an error alone that has only plain words', () => {
+    const error = notFound('tag "a" not found', { hint: 'list the tags' });
+    expect(inPlainWords(error)).toBe(error);
+  });
+
+  it('says what is wrong with a route that leads nowhere', () => {
+    const text = 'no handler for route "foo/bar". route entry not found.';
+    expect(inPlainWords(notFound(text, { field: 'mount' })).message).toBe('no mount "foo/bar"');
+    expect(inPlainWords(notFound(text)).message).toBe('nothing is mounted at "foo/bar"');
+  });
+});
