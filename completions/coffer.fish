@@ -59,7 +59,7 @@ complete -c coffer -n '__coffer_at '\'''\'' 0' -a 'passphrase' -d 'Manage the pa
 complete -c coffer -n '__coffer_at '\'''\'' 0' -a 'rekey' -d 'Replace the root key and re-encrypt the store'
 complete -c coffer -n '__coffer_at '\'''\'' 0' -a 'doctor' -d 'Check the store for damage'
 complete -c coffer -n '__coffer_at '\'''\'' 0' -a 'store' -d 'Back up, restore and move the store'
-complete -c coffer -n '__coffer_at '\'''\'' 0' -a 'transit' -d 'Encrypt, decrypt, sign and verify with named, versioned keys'
+complete -c coffer -n '__coffer_at '\'''\'' 0' -a 'transit' -d 'Encrypt and sign values and files with named, versioned keys'
 complete -c coffer -n '__coffer_at '\'''\'' 0' -a 'token' -d 'Manage the tokens of a server'\''s clients'
 complete -c coffer -n '__coffer_at '\'''\'' 0' -a 'policy' -d 'Manage policies, which say what tokens may do'
 complete -c coffer -n '__coffer_at '\'''\'' 0' -a 'orgs' -d 'Manage organizations'

@@ -8,7 +8,7 @@ import { CLIPBOARD_PROCESS } from './processes/clipboard-process.ts';
 
 /** Summaries of the groups of the catalogue. */
 const GROUP_SUMMARIES: Readonly<Record<string, string>> = {
-  transit: 'Encrypt, decrypt, sign and verify with named, versioned keys',
+  transit: 'Encrypt and sign values and files with named, versioned keys',
   'transit keys': 'Manage named keys and their versions',
   'transit envelope': 'Encrypt files and streams of any size',
   orgs: 'Manage organizations',

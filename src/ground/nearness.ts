@@ -1,3 +1,5 @@
+import { alternatives } from './alternatives.ts';
+
 /** Finds the name that was probably meant by one that does not exist. @see docs/decisions/0268 */
 
 /** Minimum length of a name, in characters, for each number of mistakes in it: `ab` is near to too many names. */
@@ -86,4 +88,4 @@ const costOf = (...letters: readonly string[]): number =>
 
 /** Formats names as a question: `did you mean "orders" or "order-items"?` */
 export const meantText = (names: readonly string[]): string =>
-  `did you mean ${names.map((name) => `"${name}"`).join(' or ')}?`;
+  `did you mean ${alternatives(names.map((name) => `"${name}"`))}?`;

@@ -1,6 +1,7 @@
 /** Mount table: maps paths of the API to engines and login methods. */
 
 import { createHash } from 'node:crypto';
+import { alternatives } from '../ground/alternatives.ts';
 import { type CofferError, exists, invalid, notFound, unsupported } from '../ground/errors.ts';
 import { ownWords } from '../ground/own-words.ts';
 import { type Random, uuidFrom } from '../ground/random.ts';
@@ -275,7 +276,7 @@ export class Mounts {
     if (found !== undefined) return found;
     throw invalid(`plugin not found in the catalog: ${type}`, {
       field: 'type',
-      hint: `use ${types.map(({ name }) => `"${name}"`).join(' or ')}`,
+      hint: `use ${alternatives(types.map(({ name }) => `"${name}"`))}`,
     });
   }
 }

@@ -1,3 +1,4 @@
+import { alternatives } from '../ground/alternatives.ts';
 import { type CofferError, conflict, invalid, unsupported } from '../ground/errors.ts';
 import { ownWords } from '../ground/own-words.ts';
 import type { ListOptions, Transaction } from '../store/store.ts';
@@ -87,7 +88,7 @@ export function requireKeyType(name: string, parameterSet = '', told = 'unknown 
   }
   throw invalid(`invalid parameter set ${parameterSet} for key type ${name}`, {
     field: 'parameter_set',
-    hint: sets.length === 0 ? 'omit it: the type has none' : `use ${sets.join(' or ')}`,
+    hint: sets.length === 0 ? 'omit it: the type has none' : `use ${alternatives(sets)}`,
   });
 }
 

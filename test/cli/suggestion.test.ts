@@ -1,6 +1,9 @@
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { parseWithCommander } from '../../src/cli/parse/program.ts';
 import { commandTree } from '../../src/cli/tree.ts';
+import { temporaryDirectory } from '../store/temporary-store.ts';
 import { streamsDouble } from './streams.double.ts';
 
 const refusalOf = (line: string): Promise<unknown> =>
@@ -115,7 +118,7 @@ describe('an unknown command', () => {
     [
       'encrypt orders x',
       "unknown command 'encrypt'",
-      'did you mean "coffer transit encrypt" or "coffer secrets encrypt" or "coffer transit envelope encrypt"? see "coffer --help"',
+      'did you mean "coffer transit encrypt", "coffer secrets encrypt" or "coffer transit envelope encrypt"? see "coffer --help"',
     ],
     ['keys list', "unknown command 'keys'", 'did you mean "coffer transit keys"? see "coffer --help"'],
     [
@@ -148,13 +151,34 @@ describe('an unknown command', () => {
     'set x',
     'patch transit/keys/orders',
     'serve-workers',
-    'undo',
     'history',
     'info',
     'topics',
     'constructor',
   ])('that could mean too much, or nothing, brings up nothing: %s', async (line) => {
     expect(await refusalOf(line)).toMatchObject({ kind: 'invalid', hint: 'see "coffer --help"' });
+  });
+
+  it.each(['undo', 'rollback', 'transit keys undo'])(
+    'for an undo brings up what can be undone: %s',
+    async (line) => {
+      expect(await refusalOf(line)).toMatchObject({
+        hint: expect.stringMatching(
+          /^no command undoes a change: use git for a file, "coffer transit keys reinstate KEY VERSION" for a revoked key version, /,
+        ),
+      });
+    },
+  );
+
+  it('before a file brings up the commands for such a file first', async () => {
+    const directory = temporaryDirectory();
+    for (const name of ['f.txt', '.env']) writeFileSync(join(directory, name), 'A=1\n');
+    expect(await refusalOf(`encrypt ${join(directory, 'f.txt')}`)).toMatchObject({
+      hint: 'did you mean "coffer transit envelope encrypt", "coffer secrets encrypt" or "coffer transit encrypt"? see "coffer --help"',
+    });
+    expect(await refusalOf(`decrypt ${join(directory, '.env')}`)).toMatchObject({
+      hint: 'did you mean "coffer secrets decrypt", "coffer transit envelope decrypt" or "coffer transit decrypt"? see "coffer --help"',
+    });
   });
 
   it('never brings up a hidden one', async () => {
@@ -199,7 +223,7 @@ describe('a missing argument', () => {
     [
       'transit encrypt',
       "missing required argument 'NAME'",
-      'usage: coffer transit encrypt NAME [VALUE], e.g. "coffer transit encrypt orders --in card.txt --out card.enc"; see "coffer transit encrypt --help"',
+      `usage: coffer transit encrypt NAME [VALUE], e.g. "printf '4242' | coffer transit encrypt orders"; see "coffer transit encrypt --help"`,
     ],
   ])('brings up how the command is used: %s', async (line, message, hint) => {
     expect(await refusalOf(line)).toMatchObject({ kind: 'invalid', message, hint });

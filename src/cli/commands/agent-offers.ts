@@ -1,4 +1,5 @@
 import { AGENT_DOORS } from '../../doors/agent/registry.ts';
+import { alternatives } from '../../ground/alternatives.ts';
 import { invalid, notFound } from '../../ground/errors.ts';
 import { DEFAULT_MOUNT } from '../../mounts/paths.ts';
 import { checkKey } from '../agent/check-key.ts';
@@ -26,7 +27,7 @@ export const offer: Command = {
     const kinds = chosenDoors(given.options);
     if (kinds.length === 0) {
       throw invalid('no protocol given', {
-        hint: `use ${AGENT_DOORS.map(({ name }) => `--${name}`).join(' or ')}`,
+        hint: `use ${alternatives(AGENT_DOORS.map(({ name }) => `--${name}`))}`,
       });
     }
     const made = kinds.map((kind) => ({ door: kind.name, uses: usesFor(kind, given.options) }));

@@ -1,3 +1,4 @@
+import { alternatives } from '../../ground/alternatives.ts';
 import { asCofferError } from '../../ground/errors.ts';
 import { openCore } from '../../operations/core.ts';
 import { type InitResult, initStore, refuseStoreAt } from '../../store/administration/init.ts';
@@ -102,7 +103,7 @@ async function slotsOf(session: Session, options: Given['options']): Promise<rea
 function saying(directory: string, { slots }: InitResult): string {
   const ways = slots.map(({ kind }) => kindNames[kind]);
   const only = ways.length === 1 ? '; nothing else unlocks it, so keep it safe' : '';
-  return `Created store ${directory}. Unlock it with ${ways.join(' or ')}${only}.`;
+  return `Created store ${directory}. Unlock it with ${alternatives(ways)}${only}.`;
 }
 
 async function setDialect(store: Store, dialect: Dialect): Promise<void> {

@@ -1,5 +1,6 @@
 import { readdirSync, statSync } from 'node:fs';
 import { basename, dirname, join, relative, resolve } from 'node:path';
+import { alternatives } from '../../ground/alternatives.ts';
 import { asCofferError, invalid } from '../../ground/errors.ts';
 import { DONE, exitCodeOf } from '../exit-codes.ts';
 import { openInFile } from '../files/in-file.ts';
@@ -98,8 +99,8 @@ function filesBelow(directory: string, isMeant: OutputNaming['isMeant']): readon
     throw invalid(`no matching files in ${directory}`, {
       field: IN,
       hint: isMeant(OWN_ENDING)
-        ? `no files end in ${ENDINGS.join(' or ')}`
-        : `all files already end in ${ENDINGS.join(' or ')}`,
+        ? `no files end in ${alternatives(ENDINGS)}`
+        : `all files already end in ${alternatives(ENDINGS)}`,
     });
   }
   return files.map((path) => ({ path, name: relative(directory, path) }));

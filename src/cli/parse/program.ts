@@ -1,4 +1,6 @@
+import { statSync } from 'node:fs';
 import { Argument, CommanderError, Option, Command as Program } from 'commander';
+import { alternatives } from '../../ground/alternatives.ts';
 import { CofferError, invalid } from '../../ground/errors.ts';
 import { nearest } from '../../ground/nearness.ts';
 import { version } from '../../ground/version.ts';
@@ -22,7 +24,7 @@ import { wrapped } from '../wrap.ts';
 import { everywhereBeside, everywhereOptions, invocation } from './everywhere.ts';
 import { withNotes } from './notes.ts';
 import { IN } from './operation-spec.ts';
-import { insteadOfCommand, insteadOfOption, suggestionFor } from './suggestion.ts';
+import { insteadOfCommand, insteadOfOption, type NextWord, suggestionFor } from './suggestion.ts';
 
 /** Result of parsing with commander. */
 type ParseOutcome =
@@ -149,23 +151,42 @@ function usageMistake(
   if (instead !== undefined) return invalid(first, { hint: joined(instead, help) });
   const meant =
     option === undefined
-      ? suggestionFor(tree, path, unknown ?? '', argv[argv.indexOf(unknown ?? '') + 1]).map(
-          (words) => `"coffer ${words}"`,
-        )
+      ? suggestionFor(tree, path, unknown ?? '', nextWord(argv, unknown)).map((words) => `"coffer ${words}"`)
       : nearest(option, flags).map((flag) => `--${flag}`);
-  return invalid(first, { hint: meant.length === 0 ? help : `did you mean ${meant.join(' or ')}? ${help}` });
+  return invalid(first, { hint: meant.length === 0 ? help : `did you mean ${alternatives(meant)}? ${help}` });
 }
 
-/** Formats the words of a command and its arguments, with its first example: `coffer transit keys create NAME`. */
+function nextWord(argv: readonly string[], unknown = ''): NextWord {
+  const word = argv[argv.indexOf(unknown) + 1];
+  return { word, isFile: word !== undefined && isRegularFile(word) };
+}
+
+function isRegularFile(path: string): boolean {
+  try {
+    return statSync(path).isFile();
+  } catch {
+    return false;
+  }
+}
+
+/**
+ * Formats the words of a command and its arguments, with its plainest example: one with arguments alone, or at the end
+ * of a pipe.
+ */
 function usageOf(path: readonly string[], command: CommandSpec): string {
   const words = command.arguments.map(({ metavar, required, many }) => {
     const name = many ? `${metavar}...` : metavar;
     return required ? name : `[${name}]`;
   });
   const usage = ['coffer', ...path, ...words].join(' ');
-  const [example] =
-    command.examples.find(([line]) => line.startsWith(['coffer', ...path, ''].join(' '))) ?? [];
-  return example === undefined || example.includes('\n') ? usage : `${usage}, e.g. "${example}"`;
+  const beginning = ['coffer', ...path, ''].join(' ');
+  const examples = command.examples.map(([line]) => line).filter((line) => !/[\n"]/.test(line));
+  const isPlain = (line: string): boolean => !line.includes(' --');
+  const example =
+    examples.find((line) => line.startsWith(beginning) && isPlain(line)) ??
+    examples.find((line) => line.includes(` | ${beginning}`) && isPlain(line)) ??
+    examples.find((line) => line.startsWith(beginning));
+  return example === undefined ? usage : `${usage}, e.g. "${example}"`;
 }
 
 /** Joins a hint, which may be a question, and a reference to the help. */

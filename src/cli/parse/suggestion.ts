@@ -1,4 +1,5 @@
 import { nearest } from '../../ground/nearness.ts';
+import { formatOf } from '../../secret-files/formats.ts';
 import { type Group, isGroup, nodeAt } from '../command.ts';
 
 /** Verbs with the same meaning in other programs; each group here has at most one of each line. */
@@ -61,7 +62,7 @@ const ELSEWHERE: ReadonlyMap<string, readonly string[]> = new Map([
  * Words that mean nothing here, although commands of other programs and of other groups have them: a plausible but
  * wrong command is worse than none.
  */
-const NOTHING_HERE: ReadonlySet<string> = new Set(['get', 'history', 'info', 'set', 'undo']);
+const NOTHING_HERE: ReadonlySet<string> = new Set(['get', 'history', 'info', 'set']);
 
 /** Commands of other programs by their path here, of which no command is the equivalent: what to do instead. */
 const INSTEAD: ReadonlyMap<string, string> = new Map([
@@ -72,9 +73,15 @@ const INSTEAD: ReadonlyMap<string, string> = new Map([
   ['uninstall', 'delete the executable; docs/installing.md lists the files that remain, such as the store'],
 ]);
 
+/** Words of other programs for undoing a change. */
+const UNDOING: ReadonlySet<string> = new Set(['undo', 'revert', 'rollback', 'roll-back']);
+const UNDO =
+  'no command undoes a change: use git for a file, "coffer transit keys reinstate KEY VERSION" for a revoked key version, ' +
+  '"coffer transit keys soft-delete-restore KEY" for a soft-deleted key, "coffer store restore FILE" for a store';
+
 /** Returns what to do instead of a command that a group does not have. */
 export const insteadOfCommand = (path: readonly string[], word: string): string | undefined =>
-  INSTEAD.get([...path, word].join(' '));
+  INSTEAD.get([...path, word].join(' ')) ?? (UNDOING.has(word) ? UNDO : undefined);
 
 /** Options of other programs by the path of the command here: what to do instead. */
 const OPTIONS_ELSEWHERE: ReadonlyMap<string, string> = new Map([
@@ -119,6 +126,17 @@ const ALSO_MEANT: ReadonlyMap<string, string> = new Map([
   ['decrypt', 'transit envelope decrypt'],
 ]);
 
+/** Groups with commands for files: for those whose values are encrypted one by one, and for any other. */
+const FOR_VALUES = 'secrets ';
+const FOR_FILES = 'transit envelope ';
+
+/** Word after an unknown one. */
+export interface NextWord {
+  readonly word?: string | undefined;
+  /** Whether it is the path of an existing file. */
+  readonly isFile: boolean;
+}
+
 /** Maximum number of suggestions that are helpful. */
 const MOST_PLACES = 3;
 
@@ -128,21 +146,21 @@ const MOST_PLACES = 3;
  * of that name elsewhere in the tree, those of the shortest path. Within a group, only commands at the top and those
  * of the same top group are meant: another group's command of that name does something else.
  * @param path of the group
- * @param next word after it, for commands of other programs that have two
+ * @param next word after it, for commands of other programs that have two, and for files
  * @returns commands or groups, each as all its words after `coffer`; empty if nothing is certain enough
  */
 export function suggestionFor(
   tree: Group,
   path: readonly string[],
   word: string,
-  next = '',
+  next: NextWord = { isFile: false },
 ): readonly string[] {
   const group = nodeAt(tree, path);
   const known = group !== undefined && isGroup(group) ? group.children : {};
   const here = (own: string): readonly string[] => [[...path, own].join(' ')];
   if (Object.hasOwn(known, `${word}s`)) return here(`${word}s`);
   const words = [...path, word];
-  const elsewhere = ELSEWHERE.get([...words, next].join(' ')) ?? ELSEWHERE.get(words.join(' '));
+  const elsewhere = ELSEWHERE.get([...words, next.word ?? ''].join(' ')) ?? ELSEWHERE.get(words.join(' '));
   if (elsewhere !== undefined) {
     const there = elsewhere.find((place) => nodeAt(tree, commandIn(place)) !== undefined);
     return there === undefined ? [] : [there];
@@ -163,7 +181,19 @@ export function suggestionFor(
   const also = path.length === 0 ? ALSO_MEANT.get(word) : undefined;
   const meant =
     also === undefined || !places.some((place) => place.join(' ') === also) ? shortest : [...shortest, also];
-  return meant.length > MOST_PLACES ? [] : meant;
+  if (meant.length > MOST_PLACES) return [];
+  return also === undefined ? meant : inOrderFor(next, meant);
+}
+
+/** Returns commands in the order of their probability: if a file is named, first the one for such files. */
+function inOrderFor({ word = '', isFile }: NextWord, meant: readonly string[]): readonly string[] {
+  if (!isFile) return meant;
+  const groups = formatOf(word) === undefined ? [FOR_FILES, FOR_VALUES] : [FOR_VALUES, FOR_FILES];
+  const rank = (place: string): number => {
+    const at = groups.findIndex((group) => place.startsWith(group));
+    return at === -1 ? groups.length : at;
+  };
+  return [...meant].sort((one, other) => rank(one) - rank(other));
 }
 
 /** Returns the words of the command in a suggestion, which may go on with options. */

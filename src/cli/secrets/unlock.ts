@@ -1,3 +1,4 @@
+import { alternatives } from '../../ground/alternatives.ts';
 import { asCofferError } from '../../ground/errors.ts';
 import type { Location } from '../../store/backends/backend-kind.ts';
 import { openStore } from '../../store/open.ts';
@@ -143,7 +144,7 @@ function promptCredentials(
   const ask = async (question: string): Promise<string | undefined> => {
     const sources = new Set(given.map(({ source }) => source));
     if (!asked && sources.size > 0)
-      session.warn(`the store cannot be unlocked with ${[...sources].join(' or ')}`);
+      session.warn(`the store cannot be unlocked with ${alternatives([...sources])}`);
     asked = true;
     onAsking?.();
     const answer = await session.prompts.secret(question);

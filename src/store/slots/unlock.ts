@@ -1,3 +1,4 @@
+import { alternatives } from '../../ground/alternatives.ts';
 import { wipe } from '../../ground/bytes.ts';
 import { asCofferError, type CofferError, corrupt, denied, placed } from '../../ground/errors.ts';
 import type { Backend, FollowedState } from '../backends/backend.ts';
@@ -275,7 +276,7 @@ function refusal(
   }
   const ways = usable.length === 0 ? {} : { hint: `it can be unlocked with ${kindsOf(usable)}` };
   if (sources.length === 0) return lockedStore(ways);
-  const refused = `the store cannot be unlocked with ${[...new Set(sources)].join(' or ')}`;
+  const refused = `the store cannot be unlocked with ${alternatives([...new Set(sources)])}`;
   if (leftOut === 0) {
     // Of many private keys only some are tried.
     const others = usable.filter((file) => !slots.has(file) || file.slot.kind === 'recipient');
@@ -292,4 +293,4 @@ function refusal(
 }
 
 const kindsOf = (files: readonly UsableSlot[]): string =>
-  [...new Set(files.map(({ slot }) => kindNames[slot.kind]))].join(' or ');
+  alternatives([...new Set(files.map(({ slot }) => kindNames[slot.kind]))]);

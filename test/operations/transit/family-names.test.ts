@@ -92,11 +92,11 @@ describe('a key made by a name that the family has for its type', () => {
 });
 
 const refusals: [Raw, string, string][] = [
-  [{ type: 'ml-dsa' }, 'invalid parameter set  for key type ml-dsa', 'use 44 or 65 or 87'],
+  [{ type: 'ml-dsa' }, 'invalid parameter set  for key type ml-dsa', 'use 44, 65 or 87'],
   [
     { type: 'ml-dsa', parameter_set: '45' },
     'invalid parameter set 45 for key type ml-dsa',
-    'use 44 or 65 or 87',
+    'use 44, 65 or 87',
   ],
   [{ type: 'mldsa-44', parameter_set: '65' }, 'invalid parameter set 65 for key type mldsa-44', 'use 44'],
   [{ type: 'ml-dsa-44', parameter_set: '65' }, 'invalid parameter set 65 for key type ml-dsa-44', 'use 44'],
@@ -108,7 +108,7 @@ const refusals: [Raw, string, string][] = [
   [
     { type: 'slh-dsa', parameter_set: 'slh-dsa-shake-128s' },
     'invalid parameter set slh-dsa-shake-128s for key type slh-dsa',
-    'use slh-dsa-sha2-128s or slh-dsa-sha2-128f or slh-dsa-sha2-192s or slh-dsa-sha2-192f or slh-dsa-sha2-256s or slh-dsa-sha2-256f',
+    'use slh-dsa-sha2-128s, slh-dsa-sha2-128f, slh-dsa-sha2-192s, slh-dsa-sha2-192f, slh-dsa-sha2-256s or slh-dsa-sha2-256f',
   ],
 ];
 

@@ -1,3 +1,4 @@
+import { alternatives } from '../../../ground/alternatives.ts';
 import type { AgentDoorKind } from '../agent-door.ts';
 import { pluginIdentity, pluginRecipient } from './names.ts';
 
@@ -11,7 +12,7 @@ export const age: AgentDoorKind = {
     const types = typesIn('age');
     return types.includes(type)
       ? undefined
-      : `age has no keys of the type ${type}; use ${types.join(' or ')}`;
+      : `age has no keys of the type ${type}; use ${alternatives(types)}`;
   },
   named: (key) => [
     ['identity', pluginIdentity(key)],

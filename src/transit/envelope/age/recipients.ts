@@ -1,3 +1,4 @@
+import { alternatives } from '../../../ground/alternatives.ts';
 import { wipe } from '../../../ground/bytes.ts';
 import { invalid } from '../../../ground/errors.ts';
 import type { MaybePromise } from '../../../ground/maybe-promise.ts';
@@ -62,7 +63,7 @@ function parseKey(
   if (kem === undefined) {
     const prefixes = KEMS.flatMap((known) => prefixOf(known) ?? []);
     throw invalid(`unknown age key type ${parsed.prefix.slice(0, 40)}1…`, {
-      hint: `known are those that begin with ${prefixes.map((prefix) => `${prefix}1`).join(' or ')}`,
+      hint: `known are those that begin with ${alternatives(prefixes.map((prefix) => `${prefix}1`))}`,
     });
   }
   if (parsed.bytes.length !== bytes(kem)) {
