@@ -1,6 +1,15 @@
 import { describe, expect, it } from 'vitest';
-import { parseValues } from '../../src/operations/declaration/params.ts';
+import { type Param, parseValues } from '../../src/operations/declaration/params.ts';
+import { taggedFilter } from '../../src/operations/json-api/bindings.ts';
 import { allPages, type ListDocument, listDocument } from '../../src/operations/json-api/pages.ts';
+import {
+  booleanAttribute,
+  choiceAttribute,
+  countAttribute,
+  settingOverwrites,
+  textsAttribute,
+  unkeptAttribute,
+} from '../../src/operations/json-api/params.ts';
 import { errorSource, printDocument, readDocument } from '../../src/operations/json-api/request.ts';
 import { attach as attachTag, tag as tagWorkspace } from '../../src/operations/tags/relationships.ts';
 import { create as createTags, list as listTags } from '../../src/operations/tags/tags.ts';
@@ -187,6 +196,89 @@ describe('a request document', () => {
       });
     }
   });
+});
+
+describe('an attribute', () => {
+  const cases: readonly (readonly [string, Param<unknown>, readonly unknown[], readonly unknown[]])[] = [
+    [
+      'of yes or no',
+      booleanAttribute('x', { help: '' }),
+      [true, false, 'true', 'false'],
+      ['yes', 1, '', [], {}],
+    ],
+    [
+      'that counts',
+      countAttribute('x', { help: '' }),
+      [null, 0, 2 ** 31 - 1],
+      [-1, 1.5, 2 ** 31, '1', true, [], {}],
+    ],
+    [
+      'of texts',
+      textsAttribute('x', { help: '' }),
+      [null, [], ['a'], 'a', Array.from({ length: 1000 }, () => 'a')],
+      [1, {}, [1], ['a', null], [['a']], Array.from({ length: 1001 }, () => 'a')],
+    ],
+    [
+      'of a few words',
+      choiceAttribute('x', ['one', 'two'], { help: '' }),
+      [null, 'one', 'two'],
+      ['three', 'One', '', 1, ['one']],
+    ],
+    [
+      'of what is set here',
+      settingOverwrites('x'),
+      [null, {}, { x: true }, { x: null }],
+      [1, 'x', [], { x: 1 }],
+    ],
+    [
+      'that is not kept',
+      unkeptAttribute('x', 'no'),
+      [null, false, '', {}, []],
+      [true, 'a', 1, { a: 1 }, ['a']],
+    ],
+  ];
+
+  it.each(cases)('%s takes what it is for, and refuses all else', (_, param, taken, refusedOnes) => {
+    for (const value of taken) expect(() => param.parse(value, 'x')).not.toThrow();
+    for (const value of refusedOnes) {
+      expect(refusal(() => param.parse(value, 'x'))).toMatchObject({
+        kind: 'invalid',
+        field: expect.stringMatching(/^\/data\/attributes\/(?:x|setting-overwrites)/),
+      });
+    }
+  });
+});
+
+describe('conditions for key-value tags', () => {
+  const filter = taggedFilter({ hidden: true });
+  const parse = (value: unknown) => filter.parse(value, 'filter[tagged]');
+
+  it('are as many as a workspace may have tags, inherited ones among them', () => {
+    const conditions = (count: number) => Array.from({ length: count }, (_, i) => ({ key: `k${i}` }));
+    expect(parse(conditions(20))).toHaveLength(20);
+    expect(refusal(() => parse(conditions(21)))).toEqual({
+      kind: 'invalid',
+      message: 'filter[tagged] must have at most 20 conditions, not 21',
+      field: 'filter[tagged]',
+    });
+  });
+
+  it('have a key, a value or both, and are none when they have neither', () => {
+    expect(parse([{ key: 'a', value: 'b' }, { key: 'a' }, { value: 'b' }, { key: '', value: '' }])).toEqual([
+      { key: 'a', value: 'b' },
+      { key: 'a' },
+      { value: 'b' },
+    ]);
+    expect(refusal(() => parse([1]))).toMatchObject({ message: 'must be keys and values' });
+    expect(refusal(() => parse([{ key: ['a'] }]))).toMatchObject({ kind: 'invalid' });
+  });
+
+  it.each(['filter[tagged][0]', 'filter[tagged][0][name]', 'filter[tagged]', 'filter[tagged][0][key][x]'])(
+    'are not named %s in a query',
+    (name) => {
+      expect(refusal(() => filter.query.read([[name, 'a']]))).toMatchObject({ kind: 'invalid', field: name });
+    },
+  );
 });
 
 describe('the source of an error', () => {

@@ -49,8 +49,15 @@ describe('a list of sums', () => {
     ['..\\outside', 'outside of its directory'],
     ['/etc/passwd', 'outside of its directory'],
     ['C:\\file', 'outside of its directory'],
+    ['file\0.txt', 'outside of its directory'],
   ])('with the name %s is refused', (name, why) => {
     expect(() => parseManifest(`${SUM}  ${name}\n`)).toThrow(why);
+  });
+
+  it('has 100,000 lines at most', () => {
+    const lines = (count: number) => Array.from({ length: count }, (_, i) => `${SUM}  f${i}\n`).join('');
+    expect(parseManifest(lines(100_000))).toHaveLength(100_000);
+    expect(() => parseManifest(lines(100_001))).toThrow('the manifest has more than 100000 lines');
   });
 
   it('with a name twice, or a line that is none, says which line', () => {

@@ -48,6 +48,13 @@ describe("minisign's own signatures", () => {
       expect(() => parseMinisignSignature(each.join('\n'))).toThrow('incomplete');
     }
   });
+
+  it('are refused when they are by another algorithm', () => {
+    const [text] = MINISIGN_SIGNATURES;
+    const other = text.replace(/^RU/m, 'RX');
+    expect(other).not.toBe(text);
+    expect(() => parseMinisignSignature(other)).toThrow('unknown minisign signature algorithm');
+  });
 });
 
 describe('a public key of minisign', () => {

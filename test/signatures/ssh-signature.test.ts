@@ -1,4 +1,4 @@
-import { createHash, generateKeyPairSync } from 'node:crypto';
+import { createHash, generateKeyPairSync, randomUUID, sign } from 'node:crypto';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { keyOfSshBlob, parseSshLine, sshBlob, sshLine } from '../../src/signatures/ssh-key.ts';
@@ -6,6 +6,7 @@ import {
   armorSshSignature,
   parseSshSignature,
   sshSignatureOf,
+  sshSignedData,
   verifySshSignature,
 } from '../../src/signatures/ssh-signature.ts';
 import { mpint, SshReader, string, uint32 } from '../../src/signatures/ssh-wire.ts';
@@ -112,6 +113,34 @@ describe('an SSH signature', () => {
       '"ssh-rsa"',
     );
   });
+
+  it('with RSA may have its leading zeros left out, as some programs write it', () => {
+    const { publicKey, privateKey } = generateKeyPairSync('rsa', { modulusLength: 1024 });
+    const digest = digestOf('sha512');
+    for (;;) {
+      const namespace = `n${randomUUID()}`;
+      const whole = sign('sha512', sshSignedData(namespace, 'sha512', digest), privateKey);
+      if (whole[0] !== 0) continue;
+      const made = sshSignatureOf(publicKey, namespace, 'sha512', whole);
+      expect(verifySshSignature(made, digest)).toBe(true);
+      expect(verifySshSignature({ ...made, signature: whole.subarray(1) }, digest)).toBe(true);
+      expect(verifySshSignature({ ...made, signature: whole.subarray(0, -1) }, digest)).toBe(false);
+      return;
+    }
+  });
+
+  it('of a curve is not valid with a number that is too long for it', () => {
+    const { publicKey } = generateKeyPairSync('ec', { namedCurve: 'prime256v1' });
+    const long = mpint(Buffer.alloc(33, 0x7f));
+    const made = sshSignatureOf(publicKey, 'file', 'sha512', Buffer.alloc(64, 1));
+    const signature = Buffer.concat([long, mpint(Buffer.from([1]))]);
+    expect(verifySshSignature({ ...made, signature }, digestOf('sha512'))).toBe(false);
+  });
+
+  it('is refused unread when it is longer than any', () => {
+    const text = `-----BEGIN SSH SIGNATURE-----\n${'A'.repeat(92_000)}\n-----END SSH SIGNATURE-----`;
+    expect(() => parseSshSignature(text)).toThrow('this SSH signature is incomplete');
+  });
 });
 
 describe('an SSH key', () => {
@@ -128,6 +157,15 @@ describe('an SSH key', () => {
     expect(() => keyOfSshBlob(off)).toThrow(/^invalid .* key$/);
     const other = Buffer.from(blob.toString('latin1').replaceAll('nistp256', 'nistp384'), 'latin1');
     expect(() => keyOfSshBlob(other)).toThrow('not a point on its curve');
+    // Its x alone, with a sign in place of y, as some write a point.
+    const short = Buffer.concat([
+      string('ecdsa-sha2-nistp256'),
+      string('nistp256'),
+      string(blob.subarray(-65)),
+    ]);
+    expect(keyOfSshBlob(short).equals(publicKey)).toBe(true);
+    short[short.length - 65] = 2;
+    expect(() => keyOfSshBlob(short)).toThrow('not a point on its curve');
   });
 
   it('with a length that is longer than the rest is refused without taking memory for it', () => {

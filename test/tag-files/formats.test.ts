@@ -162,6 +162,8 @@ describe('YAML and JSON', () => {
     ['yaml', '', 'tags.yaml: this is not an object with "tags" and "workspaces"'],
     ['yaml', 'tag: [a]', 'tags.yaml: unknown field "tag"; use one of tags, workspaces, projects, owns'],
     ['yaml', 'workspaces: [a]', 'tags.yaml: workspaces: this is not an object'],
+    ['yaml', 'tags: a', 'tags.yaml: tags: this is not a list'],
+    ['yaml', 'workspaces:\n  a: {tags: b}', 'tags.yaml: workspaces.a.tags: this is not a list'],
     ['yaml', 'workspaces:\n  a: b', 'tags.yaml: workspaces.a: this is neither a list of tags nor an object'],
     ['yaml', 'workspaces:\n  a: [[b]]', 'tags.yaml: workspaces.a[0]: this is not a string'],
     [

@@ -80,6 +80,11 @@ describe('the search for names', () => {
     expect(KEY).toHaveLength(12);
   });
 
+  it('finds the longest name there may be by all of it', () => {
+    const longest = 'a'.repeat(255);
+    expect(found(searchOver(['a', longest]), longest)).toEqual([longest]);
+  });
+
   it('answers nothing to a text longer than any name', () => {
     expect(searchOver(['a']).find('a'.repeat(256))).toHaveLength(0);
   });

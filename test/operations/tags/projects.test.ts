@@ -1,4 +1,5 @@
 import { beforeEach, describe, expect, it } from 'vitest';
+import { type Caller, owner } from '../../../src/operations/declaration/operation.ts';
 import { refused } from '../../refusal.ts';
 import { named, TagsApi } from './tags-api.ts';
 
@@ -110,6 +111,17 @@ describe('projects', () => {
     });
   });
 
+  it('have names of up to 40 characters and descriptions of up to 256', async () => {
+    const description = 'd'.repeat(256);
+    const { data } = await create('a'.repeat(40), { description });
+    expect(data.attributes).toMatchObject({ name: 'a'.repeat(40), description });
+    expect(await refused(create('other', { description: `${description}d` }))).toMatchObject({
+      kind: 'invalid',
+      message: 'Description is too long (maximum is 256 characters)',
+      field: '/data/attributes/description',
+    });
+  });
+
   it.each<[object, string[]]>([
     [{}, ['Default Project', 'alpha', 'beta two']],
     [{ sort: 'name' }, ['Default Project', 'alpha', 'beta two']],
@@ -194,6 +206,44 @@ describe('projects', () => {
       },
     });
     expect(await refused(made)).toMatchObject({ kind: 'not-found' });
+  });
+});
+
+describe('what a caller may not change or see', () => {
+  const except = (path: string, capability: string): Caller => ({
+    ...owner,
+    may: (asked, wanted) => asked !== path || wanted !== capability,
+  });
+
+  it('is not moved into a project, and reads the same as what is not there', async () => {
+    const { data } = await create('one');
+    const body = { data: [{ type: 'workspaces', id: billing }] };
+    const caller = except(`organizations/acme/workspaces/${billing}`, 'update');
+    const moved = api.send('projects move', { project_id: data.id }, body, caller);
+    expect(await refused(moved)).toMatchObject({ kind: 'not-found' });
+    expect(await held(data.id)).toBe(0);
+  });
+
+  it('is not sent beside a project that the caller may see', async () => {
+    const { data } = await create('one');
+    await api.send(
+      'projects bind',
+      { project_id: data.id },
+      { data: [{ type: 'tag-bindings', attributes: { key: 'env', value: 'prod' } }] },
+    );
+    const include = 'organization,tag_bindings,effective_tag_bindings';
+    const beside = async (caller?: Caller) => {
+      const values = { project_id: data.id, include };
+      const { data: document } = await api.send('projects show', values, undefined, caller);
+      return (document as { readonly included?: readonly { readonly type: string }[] }).included?.map(
+        ({ type }) => type,
+      );
+    };
+    expect(await beside()).toEqual(['organizations', 'tag-bindings', 'effective-tag-bindings']);
+    expect(await beside(except('organizations/acme', 'read'))).toEqual([
+      'tag-bindings',
+      'effective-tag-bindings',
+    ]);
   });
 });
 
@@ -283,6 +333,21 @@ describe('renaming a tag', () => {
     expect([await tagsOn(billing), await tagsOn(web)]).toEqual([['prod'], ['prod', 'x']]);
     await api.send('workspaces delete', { workspace_id: web });
     expect(await api.counts('acme')).toEqual({ prod: 1, x: 0 });
+  });
+
+  it('into one that is there takes the right to delete tags, since one of them goes', async () => {
+    await tag(billing, 'prd', 'prod');
+    const caller: Caller = {
+      ...owner,
+      may: (path, capability) => path !== 'organizations/acme/tags' || capability !== 'delete',
+    };
+    const body = (attributes: object) => ({ data: { type: 'tags', attributes } });
+    const send = (attributes: object) =>
+      api.send('tags rename', { ...acme, tag_name: 'prd' }, body(attributes), caller);
+    expect(await refused(send({ name: 'prod', merge: true }))).toMatchObject({ kind: 'not-found' });
+    expect(await tagsOn(billing)).toEqual(['prd', 'prod']);
+    await send({ name: 'production' });
+    expect(await tagsOn(billing)).toEqual(['prod', 'production']);
   });
 
   it('refuses a name against the rules, and what is not there', async () => {

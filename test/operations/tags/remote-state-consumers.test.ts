@@ -55,6 +55,14 @@ describe('the workspaces that may read the state of another one', () => {
     expect(data).toEqual([shown.data]);
   });
 
+  it('are a thousand at most', async () => {
+    const ids: string[] = [];
+    for (let index = 0; index < 1000; index++) ids.push(await api.workspace('acme', `w-${index}`));
+    await send('replace', web, ids);
+    expect(await refused(send('add', web, [docs]))).toMatchObject({ kind: 'invalid' });
+    expect((await consumers(web))[1]).toBe(1000);
+  });
+
   it('come in pages', async () => {
     const ids: string[] = [];
     for (let index = 0; index < 25; index++) ids.push(await api.workspace('acme', `w-${index}`));

@@ -58,4 +58,30 @@ describe('the location of a store in PostgreSQL', () => {
     });
     expect([database, passwordFile]).toEqual(['a%41&b', '/run/pass word']);
   });
+
+  it.each(['0', '65536', '99999', '5432.5', 'five'])('has no port %s', (port) => {
+    const message = 'invalid store location: a port is a number from 1 to 65535';
+    const parsed = () => parseAddress('postgres://db/keys', { port });
+    expect(thrownBy(parsed)).toMatchObject({ kind: 'invalid', message });
+    if (/^\d+$/.test(port)) {
+      expect(thrownBy(() => parseAddress(`postgres://db:${port}/keys`))).toMatchObject({ message });
+    }
+  });
+
+  it('has ports up to 65535', () => {
+    expect(parseAddress('postgres://db:65535/keys').hosts).toEqual([{ host: 'db', port: 65_535 }]);
+    expect(parseAddress('postgres://db:1/keys').hosts).toEqual([{ host: 'db', port: 1 }]);
+  });
+
+  it.each(['0', '-1', '1.5', 'soon', ''])('is not waited for %j seconds', (seconds) => {
+    const parsed = () => parseAddress('postgres://db/keys', { connect_timeout: seconds });
+    expect(thrownBy(parsed)).toMatchObject({
+      kind: 'invalid',
+      message: 'invalid store location: connect_timeout is a number of seconds from 1',
+    });
+  });
+
+  it('is waited for a second at least', () => {
+    expect(parseAddress('postgres://db/keys?connect_timeout=1').connectTimeoutMs).toBe(1000);
+  });
 });

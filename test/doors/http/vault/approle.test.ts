@@ -65,6 +65,26 @@ describe('a role', () => {
     expect(errorOf(await write('wrong', body))).toEqual([400, message]);
   });
 
+  it.each([
+    ['role-id', {}, 'missing role_id'],
+    ['role-id', { role_id: '' }, 'missing role_id'],
+    ['token-ttl', { secret_id_ttl: 60 }, 'missing token_ttl'],
+    ['secret-id-num-uses', {}, 'missing secret_id_num_uses'],
+  ])('has no member at the path %s set by %j', async (member, body, message) => {
+    await write('pathless');
+    const before = (await world.root('GET', `${ROLE}/pathless`)).json.data;
+    expect(errorOf(await world.root('POST', `${ROLE}/pathless/${member}`, body))).toEqual([400, message]);
+    expect((await world.root('GET', `${ROLE}/pathless`)).json.data).toEqual(before);
+  });
+
+  it('is bound to the address of a login or to networks, not to both', async () => {
+    const message = "'token_strictly_bind_ip' conflicts with 'token_bound_cidrs'; set only one";
+    const both = { token_strictly_bind_ip: true, token_bound_cidrs: ['10.0.0.0/8'] };
+    expect(errorOf(await write('both', both))).toEqual([400, message]);
+    expect((await write('both', { token_bound_cidrs: ['10.0.0.0/8'] })).status).toBe(204);
+    expect(errorOf(await write('both', { token_strictly_bind_ip: true }))).toEqual([400, message]);
+  });
+
   it('has a role ID of its own, also one of the caller', async () => {
     await write('named', { role_id: 'my-role' });
     await write('other');

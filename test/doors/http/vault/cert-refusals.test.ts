@@ -96,6 +96,8 @@ describe('a login', () => {
   it('is refused from elsewhere than the role is bound to', async () => {
     const { status, json } = await tried(web, { certificate: ca.cert, bound_cidrs: '10.0.0.0/8' });
     expect([status, json]).toEqual([403, { errors: ['permission denied'] }]);
+    const from = { certificate: ca.cert, bound_cidrs: '10.0.0.0/8,127.0.0.0/8' };
+    expect((await tried(web, from)).status).toBe(200);
   });
 
   it('is refused by another method than POST', async () => {

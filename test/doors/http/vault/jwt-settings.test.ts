@@ -1,8 +1,10 @@
+import { generateKeyPairSync, type KeyObject } from 'node:crypto';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { signingKey } from '../../../servers/signing-key.ts';
 import { AUDIENCE, ISSUER, jwtWorld, keys, tokenOf } from './jwt-world.ts';
 
 const here = jwtWorld();
+const pemOf = (key: KeyObject) => key.export({ type: 'spki', format: 'pem' });
 
 describe('a role', () => {
   const shown = {
@@ -80,6 +82,16 @@ describe('a role', () => {
       'times that are crossed',
       { token_ttl: 20, token_max_ttl: 10 },
       "'token_ttl' cannot be greater than 'token_max_ttl'",
+    ],
+    [
+      'a period above the longest time of the mount',
+      { token_period: '769h' },
+      `'period' of '"769h0m0s"' is greater than the backend's maximum lease TTL of '"768h0m0s"'`,
+    ],
+    [
+      'null for a pattern',
+      { bound_claims: { a: null }, bound_claims_type: 'glob' },
+      'claim is not a string or list: <nil>',
     ],
     ['an unknown comparison', { bound_claims_type: 're' }, "invalid 'bound_claims_type': re"],
     [
@@ -222,6 +234,26 @@ describe('the configuration of a mount', () => {
       'a private key',
       { jwt_validation_pubkeys: [weak.privateKey.export({ type: 'pkcs8', format: 'pem' })] },
       'error parsing public key: data does not contain any valid public keys',
+    ],
+    [
+      'a key of RSA that is too short',
+      { jwt_validation_pubkeys: [pemOf(generateKeyPairSync('rsa', { modulusLength: 2040 }).publicKey)] },
+      'error parsing public key: 2040 bits are too few for RSA',
+    ],
+    [
+      'a key that signs nothing',
+      { jwt_validation_pubkeys: [pemOf(generateKeyPairSync('x25519').publicKey)] },
+      'error parsing public key: data does not contain any valid public keys',
+    ],
+    [
+      'a key that signs by another curve',
+      { jwt_validation_pubkeys: [pemOf(generateKeyPairSync('ec', { namedCurve: 'secp256k1' }).publicKey)] },
+      'error parsing public key: data does not contain any valid public keys',
+    ],
+    [
+      'more keys than a set may have',
+      { jwt_validation_pubkeys: Array.from({ length: 101 }, () => pemOf(weak.publicKey)) },
+      'jwt_validation_pubkeys must have at most 100 items, not 101',
     ],
     [
       'an algorithm with a shared key',

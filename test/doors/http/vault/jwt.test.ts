@@ -73,6 +73,8 @@ describe('a token of an issuer', () => {
     await here.world.role('net', { token_bound_cidrs: ['10.0.0.0/8'] });
     const { status, json } = await here.world.login('net', await tokenOf());
     expect([status, json]).toEqual([403, { errors: ['permission denied'] }]);
+    await here.world.role('net', { token_bound_cidrs: ['10.0.0.0/8', '127.0.0.0/8'] });
+    expect((await here.world.login('net', await tokenOf())).status).toBe(200);
   });
 
   it('is renewed by what the role says then, and not once that is gone', async () => {

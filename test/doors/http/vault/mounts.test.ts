@@ -83,6 +83,22 @@ describe('the settings of a mount', () => {
     expect((json as { errors: string[] }).errors[0]).toContain(text);
     expect((await call('GET', '/v1/sys/mounts/refused')).status).toBe(400);
   });
+
+  it('have no kind of tokens where nobody logs in, and none at all where tokens are made', async () => {
+    const tuned = async (path: string, body: object) => {
+      const { status, json } = await call('POST', `/v1/sys/${path}/tune`, { body });
+      return [status, ...((json as { errors?: string[] } | undefined)?.errors ?? [])];
+    };
+    await call('POST', '/v1/sys/auth/people', { body: { type: 'userpass' } });
+    expect(await tuned('auth/people', { token_type: 'batch' })).toEqual([204]);
+    expect(await tuned('mounts/auth/people', { token_type: 'service' })).toEqual([204]);
+    expect(await tuned('mounts/transit', { token_type: 'batch' })).toEqual([
+      400,
+      "'token_type' can only be modified on auth mounts",
+    ]);
+    expect((await tuned('auth/token', { description: 'mine' }))[0]).not.toBe(204);
+    expect((await tuned('mounts/nowhere', { description: 'mine' }))[0]).not.toBe(204);
+  });
 });
 
 const MADE = [

@@ -166,6 +166,13 @@ describe('a user', () => {
     expect((await login('rehashed', 'correct horse')).status).toBe(200);
   });
 
+  it('keeps its password when none is sent in its place', async () => {
+    await user('same');
+    const { status, json } = await world.root('POST', 'auth/userpass/users/same/password', {});
+    expect([status, json.errors]).toEqual([400, ['must provide either password or password_hash']]);
+    expect((await login('same')).status).toBe(200);
+  });
+
   it.each([
     ['no hash', 'x', 'password_hash is not a valid bcrypt hash'],
     ['one that is cut off', bcrypt('2b').slice(0, -1), 'password_hash is not a valid bcrypt hash'],

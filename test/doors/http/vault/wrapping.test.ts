@@ -273,6 +273,10 @@ describe('a wrapping token', () => {
     expect(
       problem(await call('POST', '/v1/sys/policy/response-wrapping', { body: { policy: 'path "*" {}' } })),
     ).toEqual([400, ['cannot update "response-wrapping" policy']]);
+    expect(problem(await call('DELETE', '/v1/sys/policy/Response-Wrapping'))).toEqual([
+      400,
+      ['cannot delete "response-wrapping" policy'],
+    ]);
   });
 });
 
