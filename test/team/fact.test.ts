@@ -11,13 +11,15 @@ import { ageKey, sshKey, World } from './world.ts';
 
 const world = new World();
 const bob = world.member(world.first, 'bob');
+const removal = world.remove(world.first, [bob], [world.first]);
+const version = world.version(world.first, 1);
 const facts = [
   world.first,
   bob,
   world.member(world.first, 'dave', { admin: false, key: ageKey('dave') }),
-  world.remove(world.first, [bob], [world.first]),
+  removal,
   world.slot(world.first, bob, world.first),
-  world.version(world.first, 1),
+  version,
 ];
 const refused = (message: string, path = pathOrNone(message)): string => {
   try {
@@ -82,10 +84,79 @@ describe('a fact', () => {
       bob.message.replace(/^after (.*)$/m, 'after $1 $1'),
       'has ids that are not in order',
     ],
+    ['a key that comes twice', bob.message.replace(/^(key .*\n)/m, '$1$1'), 'has a duplicate key'],
+    [
+      'a signing key that is none',
+      bob.message.replace(/^sign .*$/m, 'sign ssh-ed25519 AAAA'),
+      'has an invalid signing key',
+    ],
+    [
+      'a secret for a signing key that is one of its keys',
+      bob.message.replace(/^(sign .*\n)/m, '$1secret AAAA\n'),
+      'has an unusable or duplicate signing key',
+    ],
+    [
+      'a signing key that nobody has',
+      bob.message.replace(/^sign .*$/m, `sign ${sshKey('zoe')}`),
+      'has an unusable or duplicate signing key',
+    ],
+    [
+      'a member who goes and gets the keys',
+      removal.message.replace(/^(without (.*)\n)/m, '$1for $2\n'),
+      'passes keys to a member it removes',
+    ],
+    [
+      'a member who goes twice',
+      removal.message.replace(/^(without .*\n)/m, '$1$1'),
+      'has a duplicate card in without',
+    ],
+    ['a key of a strange name', version.message.replace(/^key .*$/m, 'key a/b'), 'has an invalid key name'],
+    [
+      'no number of a version',
+      version.message.replace(/^version .*$/m, 'version 0'),
+      'has an invalid version',
+    ],
+    [
+      'a number that is too long',
+      version.message.replace(/^version .*$/m, 'version 01'),
+      'has an invalid version',
+    ],
+    ['a type that is none', version.message.replace(/^type .*$/m, 'type A/B'), 'has an invalid type'],
+    [
+      'material that is none',
+      version.message.replace(/^material .*$/m, 'material AAA'),
+      'has invalid base64',
+    ],
+    [
+      'an age file after what has none',
+      `${version.message}-----BEGIN AGE ENCRYPTED FILE-----\nAAAA\n-----END AGE ENCRYPTED FILE-----\n`,
+      'has an incomplete age file',
+    ],
+    [
+      'an age file with nothing in it',
+      bob.message.replace(/(FILE-----\n)[^-]+(-----END)/, '$1$2'),
+      'has an incomplete age file',
+    ],
     ['a line that is no field', bob.message.replace('role admin', 'role'), 'has an invalid line'],
     ['another version of the format', bob.message.replace('team 1', 'team 2'), 'is not a file of a keyring'],
   ])('is none with %s', (_, message, why) => {
     expect(refused(message)).toContain(why);
+  });
+
+  it('is none when it is larger than 1 MiB, or not UTF-8', () => {
+    const thrown = (bytes: Buffer): unknown => {
+      try {
+        return parseFact(bytes, bob.path);
+      } catch (error) {
+        return (error as Error).message;
+      }
+    };
+    const text = Buffer.from(printFact(bob.message, 'AAAA'));
+    const padded = (bytes: number) =>
+      Buffer.from(printFact(bob.message, 'A'.repeat(bytes - text.length + 'AAAA'.length)));
+    expect(thrown(padded(2 ** 20))).toMatchObject({ id: bob.id });
+    expect(thrown(padded(2 ** 20 + 1))).toBe('is more than 1 MiB');
+    expect(thrown(Buffer.concat([text.subarray(0, -1), Buffer.from([0xff, 0x0a])]))).toBe('is not UTF-8');
   });
 
   it('means nothing with a field or a type that only a newer version knows, and stands in the order', () => {

@@ -7,7 +7,7 @@ const base64 = (length: number): string => Buffer.alloc(length, 7).toString('bas
 const ARGON2ID = { name: 'argon2id', memoryKiB: 65_536, passes: 3, lanes: 4, salt: base64(16) };
 
 /** What reading a slot with a right checksum and this `kdf` comes to, from a file of this name. */
-function outcomeWith(kdf: unknown, name = '0123456789abcdef'): string {
+function outcomeWith(kdf: unknown, name = '0123456789abcdef', change: object = {}): string {
   const slot = {
     format: 1,
     id: '0123456789abcdef',
@@ -17,6 +17,7 @@ function outcomeWith(kdf: unknown, name = '0123456789abcdef'): string {
     publicKey: base64(32),
     sealedKeys: base64(80),
     rootKey: { ephemeralKey: base64(32), sealed: base64(48) },
+    ...change,
   };
   try {
     parseSlot(name, printChecked(slot), { file: 'slots/x.json' });
@@ -50,5 +51,32 @@ describe('a slot file', () => {
     ['no function', null],
   ])('is damaged with %s', (_, kdf) => {
     expect(outcomeWith(kdf)).toBe('corrupt: slots/x.json is damaged');
+  });
+
+  it.each([
+    ['no kind', { kind: undefined }],
+    ['a kind that is not known', { kind: 'card' }],
+    ['no time', { created: 7 }],
+    ['no public key', { publicKey: undefined }],
+    ['an empty public key', { publicKey: '' }],
+    ['a public key that is too short', { publicKey: base64(31) }],
+    ['a public key that is too long', { publicKey: base64(33) }],
+    ['no keys', { sealedKeys: '' }],
+    ['no root key', { rootKey: null }],
+    ['half a root key', { rootKey: { ephemeralKey: base64(32) } }],
+    ['a wrapped secret that another kind does not have', { wrapped: base64(100) }],
+    ['no wrapped secret where its kind has one', { kind: 'recipient', format: 2 }],
+    ['a wrapped secret that is too long', { kind: 'recipient', format: 2, wrapped: base64(64 * 1024 + 1) }],
+  ])('is damaged when it has %s', (_, change) => {
+    expect(outcomeWith(ARGON2ID, undefined, change)).toBe('corrupt: slots/x.json is damaged');
+  });
+
+  it('is of a newer Coffer by its format, which is its own for the kind of recipients', () => {
+    const newer = (format: number) =>
+      `corrupt: slots/x.json was created by a newer Coffer (format ${format})`;
+    const wrapped = base64(100);
+    expect(outcomeWith(ARGON2ID, undefined, { format: 2 })).toBe(newer(2));
+    expect(outcomeWith(ARGON2ID, undefined, { kind: 'recipient', format: 2, wrapped })).toBe('read');
+    expect(outcomeWith(ARGON2ID, undefined, { kind: 'recipient', format: 3, wrapped })).toBe(newer(3));
   });
 });

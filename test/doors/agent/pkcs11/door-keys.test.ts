@@ -1,4 +1,4 @@
-import { constants, publicEncrypt, randomBytes, verify } from 'node:crypto';
+import { constants, publicEncrypt, verify } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
 import { RETURN } from '../../../../src/doors/agent/pkcs11/return-values.ts';
 import { MECHANISM as M, type Mechanism } from '../../../../src/doors/agent/pkcs11/rpc/mechanisms.ts';
@@ -163,6 +163,28 @@ describe('signatures', () => {
     expect(await client.call('sign', [session, data, ROOM])).toBe(RETURN.operationNotInitialized);
   });
 
+  it('are verified by their length and that of the digest before anything else', async () => {
+    const there = await program();
+    const { client, session } = there;
+    const half = await key(there, 'web@v2', PUBLIC);
+    const begin = () => client.ok('verifyInit', [session, { type: M.ecdsa }, half]);
+    for (const length of [0, 63, 65]) {
+      await begin();
+      const signature = Buffer.alloc(length, 1);
+      expect(await client.call('verify', [session, sha256(DATA), signature])).toBe(
+        RETURN.signatureLengthRange,
+      );
+    }
+    await begin();
+    expect(await client.call('verify', [session, Buffer.alloc(65), Buffer.alloc(64, 1)])).toBe(
+      RETURN.dataLengthRange,
+    );
+    await begin();
+    expect(await client.call('verify', [session, Buffer.alloc(0), Buffer.alloc(64, 1)])).toBe(
+      RETURN.dataLengthRange,
+    );
+  });
+
   it('are made by nobody but a private key that is offered for that', async () => {
     const there = await program();
     const { client, session } = there;
@@ -303,68 +325,5 @@ describe('keys that change while they are used', () => {
     expect(await client.call('findObjectsInit', [session, []])).toBe(RETURN.userNotLoggedIn);
     desk.isLocked = false;
     expect(await find(client, session, [PRIVATE])).toHaveLength(4);
-  });
-});
-
-describe('encryption with RSA', () => {
-  it('is read, by OAEP with SHA-256', async () => {
-    const there = await program();
-    const { client, session } = there;
-    const ciphertext = await encrypted('pay');
-    const begin = async () =>
-      client.ok('decryptInit', [session, { type: M.rsaOaep, oaep: OAEP }, await key(there, 'pay@v1')]);
-    await begin();
-    expect(await client.ok('decrypt', [session, ciphertext, 0])).toEqual([190]);
-    expect(await client.ok('decrypt', [session, ciphertext, 5])).toEqual([DATA.length]);
-    expect(await client.ok('decrypt', [session, ciphertext, ROOM])).toEqual([DATA]);
-    expect(await client.call('decrypt', [session, ciphertext, ROOM])).toBe(RETURN.operationNotInitialized);
-    await begin();
-    expect(await client.call('decrypt', [session, randomBytes(256), ROOM])).toBe(RETURN.encryptedDataInvalid);
-    await begin();
-    expect(await client.call('decrypt', [session, ciphertext.subarray(1), ROOM])).toBe(
-      RETURN.encryptedDataLengthRange,
-    );
-  });
-
-  it('is not read for a session that was closed meanwhile', async () => {
-    const { promise, resolve } = Promise.withResolvers<void>();
-    desk.offer('pay', ['decrypt'], true);
-    const there = await program();
-    const { client, session } = there;
-    await client.ok('decryptInit', [session, { type: M.rsaOaep, oaep: OAEP }, await key(there, 'pay@v1')]);
-    desk.thinking = promise;
-    const decrypted = client.call('decrypt', [session, await encrypted('pay'), ROOM]);
-    await client.ok('closeSession', [session]);
-    resolve();
-    expect(await decrypted).toBe(RETURN.sessionClosed);
-  });
-
-  it('is made with the public key, also of nothing', async () => {
-    const there = await program();
-    const { client, session } = there;
-    for (const data of [DATA, Buffer.alloc(0)]) {
-      await client.ok('encryptInit', [
-        session,
-        { type: M.rsaOaep, oaep: OAEP },
-        await key(there, 'pay@v1', PUBLIC),
-      ]);
-      const [ciphertext] = await client.ok('encrypt', [session, data, ROOM]);
-      await client.ok('decryptInit', [session, { type: M.rsaOaep, oaep: OAEP }, await key(there, 'pay@v1')]);
-      expect(await client.ok('decrypt', [session, ciphertext as Buffer, ROOM])).toEqual([data]);
-    }
-  });
-
-  it.each([
-    ['another hash', { ...OAEP, hash: M.sha1, maskGeneration: 1 }],
-    ['a label', { ...OAEP, source: 1, label: Buffer.from('x') }],
-  ])('is refused with %s, which the keys of the store do not have', async (_what, oaep) => {
-    const there = await program();
-    const { client, session } = there;
-    const begun = await client.call('decryptInit', [
-      session,
-      { type: M.rsaOaep, oaep },
-      await key(there, 'pay@v1'),
-    ]);
-    expect(begun).toBe(RETURN.mechanismParameterInvalid);
   });
 });

@@ -1,0 +1,66 @@
+import { describe, expect, it } from 'vitest';
+import { systemRandom } from '../../../src/ground/random.ts';
+import { readBackup } from '../../../src/transit/backup/restore-key.ts';
+import { goBackup, goDocument, goEntry, type Members, zeroEntry } from '../../reference/go-backup.ts';
+import { rejectionOf } from '../../reference/thrown.ts';
+
+const aes = () => goEntry({ key: Buffer.alloc(32, 1).toString('base64') });
+const read = (document: unknown) => readBackup(goBackup(document), undefined, systemRandom);
+const inconsistent = (text: string): string => `failed to restore the policy "orders": ${text}`;
+
+describe('members that only Coffer writes', () => {
+  const own = (members: Members) => ({ ...goDocument([aes(), aes()]), coffer: members });
+  const revoked = (version: string, entry: Members | null = null): Members => ({
+    revoked_versions: { [version]: entry },
+  });
+
+  it.each<[string, Members]>([
+    ['number of versions to keep of -1 is out of range', { keep_versions: -1 }],
+    ['number of versions to keep of 0 is out of range', { keep_versions: 0, auto_trim: true }],
+    ['version "0" cannot be revoked', revoked('0')],
+    ['version "2" cannot be revoked', revoked('2')],
+    ['version "3" cannot be revoked', revoked('3')],
+    ['version "01" cannot be revoked', revoked('01')],
+  ])('are refused: %s', async (text, members) => {
+    expect(await rejectionOf(read(own(members)))).toMatchObject({
+      kind: 'invalid',
+      message: inconsistent(text),
+      field: 'backup',
+    });
+  });
+
+  it('revoke no version that is there', async () => {
+    for (const members of [revoked('1'), revoked('1', zeroEntry)])
+      expect(await rejectionOf(read(own(members)))).toMatchObject({
+        message: inconsistent('version "1" cannot be revoked'),
+      });
+  });
+
+  it('keep any number of versions where none is trimmed', async () => {
+    await expect(read(own({ keep_versions: 0, auto_trim: false }))).resolves.toBeDefined();
+    await expect(read(own({ keep_versions: 1, auto_trim: true }))).resolves.toBeDefined();
+  });
+});
+
+describe('a key for HMACs alone', () => {
+  const restored = (hmacKey: number) =>
+    read(
+      goDocument(
+        [
+          goEntry({
+            key: Buffer.alloc(32, 5).toString('base64'),
+            hmac_key: Buffer.alloc(32, hmacKey).toString('base64'),
+          }),
+        ],
+        { type: 11, key_size: 32, min_available_version: 0, soft_deleted: false },
+      ),
+    );
+
+  it('has the one that it is as its key for HMACs, and no other', async () => {
+    await expect(restored(5)).resolves.toBeDefined();
+    expect(await rejectionOf(restored(6))).toMatchObject({
+      kind: 'invalid',
+      message: 'backup cannot be restored: version 1: two different HMAC keys',
+    });
+  });
+});
