@@ -95,31 +95,31 @@ export function judgeAgain(
   };
 
   // 4
-  const reaches = (from: Fact, to: Fact, been = new Set<Fact>()): boolean =>
-    removals.some((next) => {
-      if (been.has(next) || !kills(from, next)) return false;
-      been.add(next);
-      return next === to || reaches(next, to, been);
-    });
-  const known = new Map<Fact, boolean>();
-  const isVoid = (removal: Fact): boolean => {
-    const before = known.get(removal);
-    if (before !== undefined) return before;
-    const answer = removals.some(
-      (other) => kills(other, removal) && !reaches(removal, other) && !isVoid(other),
+  const firm: Fact[] = [];
+  const voided = new Set<Fact>();
+  for (let left = removals; left.length > 0; ) {
+    const among = left;
+    const reaches = (from: Fact, to: Fact, been = new Set<Fact>()): boolean =>
+      among.some((next) => {
+        if (been.has(next) || !kills(from, next)) return false;
+        been.add(next);
+        return next === to || reaches(next, to, been);
+      });
+    const holding = among.filter((one) =>
+      among.every((other) => !reaches(other, one) || reaches(one, other)),
     );
-    known.set(removal, answer);
-    return answer;
-  };
-  const firm = removals.filter((removal) => !isVoid(removal));
+    firm.push(...holding);
+    for (const one of among) {
+      if (!holding.includes(one) && holding.some((other) => kills(other, one))) voided.add(one);
+    }
+    left = among.filter((one) => !firm.includes(one) && !voided.has(one));
+  }
   const valid = new Map(
     [...good].filter(([, fact]) =>
-      isRemoval(fact) ? !isVoid(fact) : !firm.some((removal) => hits(removal, fact)),
+      isRemoval(fact) ? !voided.has(fact) : !firm.some((removal) => hits(removal, fact)),
     ),
   );
-  const quarrels = firm.filter((removal) =>
-    firm.some((other) => kills(removal, other) && (other === removal || reaches(other, removal))),
-  );
+  const quarrels = firm.filter((removal) => firm.some((other) => kills(removal, other)));
 
   // 5
   const named = new Set(firm.flatMap(({ without }) => without.map(({ id }) => id)));

@@ -95,7 +95,9 @@ export async function openKeyring(session: Session, opening: KeyringOpening): Pr
       state = judged(seen);
       await requireConsentToTakeBack(session, before, state, remembered);
       if (trusting !== undefined) refuseOlder(session, place, known === undefined);
-      refuseQuarrels(state, true);
+      // Where every admin was removed by another one, several IDs are needed: each is stored.
+      const isSide = trusting !== undefined && before.quarrels.some(({ id }) => id === pin);
+      if (!isSide) refuseQuarrels(state, USE_ONE);
       const absent = state.unseen;
       memory.forgetSeen(store, absent);
       memory.noteSeen(
@@ -109,6 +111,10 @@ export async function openKeyring(session: Session, opening: KeyringOpening): Pr
           .filter(isCard)
           .filter(({ id }) => id === pin || past.has(id))
           .map(({ id }) => id),
+      );
+      refuseQuarrels(
+        state,
+        'run "coffer team trust ID" again, with the ID of another one of these that is right',
       );
       const noted = memory.of(store);
       state = { ...state, unseen: [] };
@@ -268,14 +274,14 @@ function refuseOlder(session: Session, place: KeyringPlace, isFirst: boolean): v
   });
 }
 
-function refuseQuarrels(state: Judgement, isTrusting: boolean): void {
+const USE_ONE = 'use the ID of one of these';
+const FIND_OUT =
+  'find out in person which admin stays, then run "coffer team trust ID" with the ID of that removal';
+
+function refuseQuarrels(state: Judgement, hint: string): void {
   if (state.quarrels.length === 0) return;
   const told = state.quarrels.map((fact) => `${tell(state, fact)} (${spelled(fact.id)})`).join('; ');
-  throw conflict(`admins removed each other: ${told}`, {
-    hint: isTrusting
-      ? 'use the ID of one of these'
-      : 'find out in person which admin stays, then run "coffer team trust ID" with the ID of that removal',
-  });
+  throw conflict(`admins removed each other: ${told}`, { hint });
 }
 
 interface DoubtfulState {
@@ -293,7 +299,7 @@ function refuseDoubts(
     remembered: { names },
   }: DoubtfulState,
 ): void {
-  refuseQuarrels(state, false);
+  refuseQuarrels(state, FIND_OUT);
   const isTheirs = (fact: Fact): boolean => removing !== undefined && nameOf(state, fact.by) === removing;
   const isExcused = state.holes.every(({ fact }) => isTheirs(fact));
   const told = state.holes.map(

@@ -226,49 +226,79 @@ function killersOf(
 
 /**
  * Determines which removals are void, and which hold. Removals that invalidate each other, also via others, are a
- * component; components are processed starting from those that nothing invalidates (Kosaraju's two searches, without
- * recursion).
+ * component; components are judged starting from those that nothing invalidates. If a removal that holds invalidates a
+ * part of a component, that part invalidates nothing: the rest is divided into components again.
+ * @see docs/decisions/0318
  */
 function settleKills(count: number, places: readonly number[], killers: readonly Bits[]) {
   const none = noBits(count);
   const at = (rows: readonly Bits[], place: number): Bits => rows[place] ?? none;
   const killed = killers.map(() => noBits(count));
   for (const place of places) each(at(killers, place), (killer) => put(at(killed, killer), place));
-  const finish = finishOrder(count, places, (place) => at(killed, place));
-  const left = noBits(count);
-  for (const place of places) put(left, place);
   const isVoid = noBits(count);
+  const firm = noBits(count);
   const componentOf = new Map<number, Bits>();
-  for (const start of finish.toReversed()) {
-    if (!has(left, start)) continue;
-    const members = [start];
+  const componentsIn = (members: readonly number[]): readonly (readonly number[])[] =>
+    componentsOf(count, members, {
+      killersOf: (place) => at(killers, place),
+      killedBy: (place) => at(killed, place),
+    });
+  // A stack, because the rest of a component is judged before the components that follow.
+  const work = componentsIn(places).toReversed();
+  for (let members = work.pop(); members !== undefined; members = work.pop()) {
+    const rest = members.filter((member) => !meets(at(killers, member), firm));
+    if (rest.length < members.length) {
+      for (const member of members) if (meets(at(killers, member), firm)) put(isVoid, member);
+      if (rest.length > 0) work.push(...componentsIn(rest).toReversed());
+      continue;
+    }
     const component = noBits(count);
-    drop(left, start);
     for (const member of members) {
       put(component, member);
       componentOf.set(member, component);
-      const row = at(killers, member);
-      for (let next = firstInBoth(row, left); next >= 0; next = firstInBoth(row, left, next)) {
-        drop(left, next);
-        members.push(next);
-      }
     }
-    for (const member of members) {
-      const foreign = Int32Array.from(at(killers, member));
-      without(foreign, component);
-      without(foreign, isVoid);
-      if (foreign.some((word) => word !== 0)) put(isVoid, member);
-    }
+    join(firm, component);
   }
-  const firm = noBits(count);
-  for (const place of places) if (!has(isVoid, place)) put(firm, place);
   const quarrelling = places.filter((place) => {
-    if (!has(firm, place)) return false;
-    const others = Int32Array.from(at(killed, place));
-    keep(others, firm);
-    return meets(others, componentOf.get(place) ?? none);
+    const component = componentOf.get(place);
+    return component !== undefined && meets(at(killed, place), component);
   });
   return { isVoid, firm, quarrelling };
+}
+
+interface Kills {
+  /** Returns the removals that invalidate one. */
+  readonly killersOf: (place: number) => Bits;
+  /** Returns the removals that one invalidates. */
+  readonly killedBy: (place: number) => Bits;
+}
+
+/**
+ * Divides removals into components, each after those that invalidate one of it (Kosaraju's two searches, without
+ * recursion).
+ */
+function componentsOf(
+  count: number,
+  places: readonly number[],
+  { killersOf: killers, killedBy }: Kills,
+): readonly (readonly number[])[] {
+  const left = noBits(count);
+  for (const place of places) put(left, place);
+  return finishOrder(count, places, killedBy)
+    .toReversed()
+    .flatMap((start) => {
+      if (!has(left, start)) return [];
+      drop(left, start);
+      const members = [start];
+      for (const member of members) {
+        const row = killers(member);
+        for (let next = firstInBoth(row, left); next >= 0; next = firstInBoth(row, left, next)) {
+          drop(left, next);
+          members.push(next);
+        }
+      }
+      return [members];
+    });
 }
 
 /** Returns the removals in the finishing order of a depth-first search along the removals that they invalidate. */
