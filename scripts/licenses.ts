@@ -4,8 +4,16 @@ import { dirname, join } from 'node:path';
 
 export const LICENSES = 'THIRD-PARTY-LICENSES';
 
-/** Licenses that only require their text to be included. */
-const ALLOWED: readonly unknown[] = ['0BSD', 'Apache-2.0', 'BSD-2-Clause', 'BSD-3-Clause', 'ISC', 'MIT'];
+/** Licenses that require their text to be included, or nothing. */
+const ALLOWED: readonly unknown[] = [
+  '0BSD',
+  'Apache-2.0',
+  'BSD-2-Clause',
+  'BSD-3-Clause',
+  'ISC',
+  'MIT',
+  'Unlicense',
+];
 const PACKAGE = /^(?:.*\/)?node_modules\/(?:@[^/]+\/)?[^/]+/;
 const LICENSE_FILE = /^(?:licen[cs]e|copying)/i;
 const NOTICE_FILE = /^notice/i;

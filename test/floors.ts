@@ -51,6 +51,7 @@ export const RESERVED: readonly (readonly [libraries: readonly string[], allowed
   [['commander', 'chalk', 'cli-table3', '@inquirer/*'], ['cli']],
   [['lowdb', 'lowdb/*', 'node:sqlite'], ['store/backends/files']],
   [['bcryptjs'], ['access/methods/userpass']],
+  [['bcrypt-pbkdf'], ['signatures']],
   [['pg'], ['store/backends/postgres']],
   [['shamir-secret-sharing'], ['store/slots']],
   [['yaml'], ['secret-files', 'tag-files']],

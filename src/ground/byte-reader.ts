@@ -33,6 +33,11 @@ export class ByteReader {
     return this.#bytes.subarray(from, this.#at);
   }
 
+  /** Returns a view of all that is left. */
+  rest(): Buffer {
+    return this.bytes(this.#bytes.length - this.#at);
+  }
+
   byte(): number {
     const from = this.#at;
     this.skip(1);

@@ -1,34 +1,89 @@
-import { createPrivateKey, type JsonWebKey, type KeyObject } from 'node:crypto';
+import { createPrivateKey, createPublicKey, type JsonWebKey, type KeyObject } from 'node:crypto';
+import { wipe } from '../ground/bytes.ts';
 import { invalid, unsupported } from '../ground/errors.ts';
 import { keyOfSshBlob } from './ssh-key.ts';
+import { decryptSshKey, requireDecryptable, type SshCiphertext } from './ssh-passphrase.ts';
 import { SshReader } from './ssh-wire.ts';
 
 /** Private keys in OpenSSH's format (its PROTOCOL.key). */
 
 const ARMOR = /-----BEGIN OPENSSH PRIVATE KEY-----([A-Za-z0-9+/=\s]+)-----END OPENSSH PRIVATE KEY-----/;
 const MAGIC = 'openssh-key-v1\0';
+/** Cipher of keys without a passphrase. */
+const NONE = 'none';
 
-/**
- * Parses the private key of such a file: Ed25519 or RSA.
- * @returns undefined for a text in another format
- * @throws `unsupported` for a key with a passphrase, or of another type; `invalid`
- */
-export function parseSshPrivateKey(text: string): KeyObject | undefined {
+interface PrivateKeyFile {
+  readonly publicKey: KeyObject;
+  readonly sealed: SshCiphertext;
+}
+
+/** Reads the outer part of a private key file; undefined for a text in another format. */
+function fileIn(text: string): PrivateKeyFile | undefined {
   const base64 = ARMOR.exec(text)?.[1];
   if (base64 === undefined) return undefined;
   const reader = new SshReader(Buffer.from(base64, 'base64'), 'this SSH private key');
   if (reader.bytes(MAGIC.length).toString('latin1') !== MAGIC) throw invalid('not an SSH private key');
-  const cipher = reader.text();
-  reader.string();
-  reader.string();
+  const [cipher, kdf, options] = [reader.text(), reader.text(), reader.string()];
   if (reader.uint32() !== 1) throw unsupported('the file contains more than one SSH private key');
-  const isRsa = keyOfSshBlob(reader.string()).asymmetricKeyType === 'rsa';
-  if (cipher !== 'none') {
-    throw unsupported('the SSH private key is encrypted with a passphrase', { hint: wayOut(isRsa) });
-  }
-  const secret = new SshReader(reader.string(), 'this SSH private key');
+  const publicKey = keyOfSshBlob(reader.string());
+  const bytes = reader.string();
+  return { publicKey, sealed: { cipher, kdf, options, bytes, tag: reader.rest() } };
+}
+
+/**
+ * Parses the private key of such a file, without a passphrase: Ed25519 or RSA.
+ * @returns undefined for a text in another format
+ * @throws `unsupported` for a key with a passphrase, or of another type; `invalid`
+ */
+export function parseSshPrivateKey(text: string): KeyObject | undefined {
+  const file = fileIn(text);
+  if (file === undefined) return undefined;
+  if (file.sealed.cipher !== NONE) throw unsupported('the SSH private key is encrypted with a passphrase');
+  return privateKeyIn(file.sealed.bytes) ?? damaged();
+}
+
+/** Private key with a passphrase. */
+interface EncryptedSshKey {
+  /**
+   * Decrypts it.
+   * @returns undefined if the passphrase is wrong
+   * @throws `invalid` for a damaged key; `unsupported` for another type of key
+   */
+  decrypt(passphrase: string): Promise<KeyObject | undefined>;
+}
+
+/**
+ * Parses such a file with a passphrase.
+ * @returns undefined for a text in another format, or a key without a passphrase
+ * @throws `unsupported` for a key that cannot be decrypted here; `invalid`
+ */
+export function parseEncryptedSshKey(text: string): EncryptedSshKey | undefined {
+  const file = fileIn(text);
+  if (file === undefined || file.sealed.cipher === NONE) return undefined;
+  requireDecryptable(file.sealed);
+  return {
+    async decrypt(passphrase) {
+      const secret = await decryptSshKey(file.sealed, passphrase);
+      if (secret === undefined) return undefined;
+      try {
+        const key = privateKeyIn(secret);
+        // Most ciphers have no tag, so whatever was altered shows only here.
+        return key === undefined || createPublicKey(key).equals(file.publicKey) ? key : damaged();
+      } finally {
+        wipe(secret);
+      }
+    },
+  };
+}
+
+/**
+ * Reads the inner part of a private key file.
+ * @returns undefined if it was decrypted with a wrong passphrase, or is damaged
+ */
+function privateKeyIn(bytes: Buffer): KeyObject | undefined {
+  const secret = new SshReader(bytes, 'this SSH private key');
   const [check, again] = [secret.uint32(), secret.uint32()];
-  if (check !== again) throw invalid('the SSH private key is damaged');
+  if (check !== again) return undefined;
   const kind = secret.text();
   const read = Object.hasOwn(READERS, kind) ? READERS[kind] : undefined;
   if (read === undefined)
@@ -40,16 +95,9 @@ export function parseSshPrivateKey(text: string): KeyObject | undefined {
   }
 }
 
-/**
- * Returns the hint for an encrypted key. Its KDF is bcrypt_pbkdf, for which there is no maintained and audited package.
- * Many releases of ssh-keygen write an Ed25519 key in their own format even if told to write PEM, which only works
- * everywhere for RSA keys.
- * @see docs/decisions/0308
- */
-const wayOut = (isRsa: boolean): string =>
-  isRsa
-    ? 'convert a copy to PKCS #8: cp KEY COPY && ssh-keygen -p -m PKCS8 -f COPY'
-    : "remove it from a copy, and delete the copy afterwards: cp KEY COPY && ssh-keygen -p -N '' -f COPY";
+function damaged(): never {
+  throw invalid('the SSH private key is damaged');
+}
 
 const READERS: Readonly<Record<string, (reader: SshReader) => JsonWebKey>> = {
   'ssh-ed25519': (reader) => {

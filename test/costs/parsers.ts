@@ -31,7 +31,7 @@ import { parseManifest } from '../../src/signatures/manifest.ts';
 import { parseMinisignKey, parseMinisignSignature } from '../../src/signatures/minisign.ts';
 import { parsePublicKeys } from '../../src/signatures/public-key.ts';
 import { parseRevokedKeys, parseSshLine } from '../../src/signatures/ssh-key.ts';
-import { parseSshPrivateKey } from '../../src/signatures/ssh-private-key.ts';
+import { parseEncryptedSshKey, parseSshPrivateKey } from '../../src/signatures/ssh-private-key.ts';
 import { parseSshSignature } from '../../src/signatures/ssh-signature.ts';
 import { parseAddress } from '../../src/store/backends/postgres/address.ts';
 import { csv } from '../../src/tag-files/csv.ts';
@@ -197,7 +197,10 @@ export const PARSERS: Readonly<Record<string, Parser>> = {
     take: (text) => [parseSshLine(text), attempted(() => parseRevokedKeys(text))],
     starts: ['', 'ssh-rsa AAAA '],
   },
-  'a private key of SSH': { take: parseSshPrivateKey, starts: ['', '-----BEGIN OPENSSH PRIVATE KEY-----'] },
+  'a private key of SSH': {
+    take: (text) => [parseEncryptedSshKey(text), parseSshPrivateKey(text)],
+    starts: ['', '-----BEGIN OPENSSH PRIVATE KEY-----'],
+  },
   'a signature of SSH': { take: parseSshSignature, starts: ['', '-----BEGIN SSH SIGNATURE-----\n'] },
   'a fact of a keyring': {
     take: (text) => parseFact(Buffer.from(`${text}\nsignature AAAA\n`), 'members/a.0'),

@@ -6,7 +6,8 @@ import { systemRandom } from '../../src/ground/random.ts';
 import { freshIdentity, recipientOfIdentity } from '../../src/transit/envelope/age/recipients.ts';
 import { printBech32 } from '../../src/transit/key-types/age/bech32.ts';
 import { xWingKem } from '../../src/transit/key-types/age/x-wing.ts';
-import { factsOf, People, pull, push } from './team-people.ts';
+import { factsOf, People, type Person, pull, push } from './team-people.ts';
+import { canUseTerminals, onTerminal } from './terminal.ts';
 
 describe('the keys of people in a keyring', () => {
   it('may be of age, of RSA and hybrid, and an admin with one of age has a signing key in the card', async () => {
@@ -44,17 +45,48 @@ describe('the keys of people in a keyring', () => {
     expect(factsOf(alice).some((path) => path.startsWith('removals/erin.'))).toBe(true);
   });
 
-  it('are refused with a passphrase in the own format of OpenSSH, with what to type in place of it', async () => {
-    const people = new People();
-    const alice = people.person('alice');
-    const key = join(alice.home, '.ssh', 'id_ed25519');
-    spawnSync('ssh-keygen', ['-q', '-p', '-P', '', '-N', 'a passphrase', '-f', key]);
-    const refused = await alice.place.refused('team init', 2);
-    expect(refused).toContain(`${key}: the SSH private key is encrypted with a passphrase`);
-    const [, line = ''] = /delete the copy afterwards: (.*?); then use COPY in its place/.exec(refused) ?? [];
-    expect(line).toBe(`cp ${key} COPY && ssh-keygen -p -N '' -f COPY`);
-    const typed = line.replace("-N ''", "-P 'a passphrase' -N ''");
-    expect(spawnSync('sh', ['-c', typed], { cwd: alice.place.directory }).status).toBe(0);
-    await alice.place.ok('team init -q --identity COPY');
-  });
+  it.skipIf(!canUseTerminals)(
+    'may have a passphrase in the own format of OpenSSH, which is asked for once',
+    async () => {
+      const people = new People();
+      const alice = people.person('alice');
+      const key = lock(alice);
+      const wrong = onTerminal(alice.place, 'coffer team init', { steps: [[ASKED, 'another\r']] });
+      expect(wrong.exitCode).toBe(2);
+      expect(wrong.text).toContain('check the passphrase');
+      const made = onTerminal(alice.place, 'coffer team init', { steps: [[ASKED, `${PASSPHRASE}\r`]] });
+      expect(made.exitCode).toBe(0);
+      // A second question would have found no answer.
+      const refused = await alice.place.refused('team key rotate app', 4);
+      expect(refused).toContain(`${key} is encrypted: cannot prompt for its passphrase`);
+    },
+  );
+
+  it.skipIf(!canUseTerminals)(
+    'of OpenSSH that cannot be decrypted here are refused with what converts a copy',
+    async () => {
+      const people = new People();
+      const alice = people.person('alice');
+      const key = lock(alice, '-Z', 'chacha20-poly1305@openssh.com');
+      const refused = await alice.place.refused('team init', 2);
+      expect(refused).toContain(`${key}: the SSH private key is encrypted with an unsupported cipher`);
+      const [, line = ''] = /convert a copy: (.*?); then use COPY in its place/.exec(refused) ?? [];
+      const typed = line.replace('ssh-keygen', `ssh-keygen -P '${PASSPHRASE}' -N '${PASSPHRASE}'`);
+      expect(spawnSync('sh', ['-c', typed], { cwd: alice.place.directory }).status).toBe(0);
+      const { exitCode } = onTerminal(alice.place, 'coffer team init --identity COPY', {
+        steps: [['Passphrase for COPY', `${PASSPHRASE}\r`]],
+      });
+      expect(exitCode).toBe(0);
+    },
+  );
 });
+
+const PASSPHRASE = 'a passphrase';
+const ASKED = 'Passphrase for [^ ]*id_ed25519';
+
+/** Gives the key of somebody a passphrase. @returns its path */
+function lock({ home }: Person, ...options: readonly string[]): string {
+  const key = join(home, '.ssh', 'id_ed25519');
+  spawnSync('ssh-keygen', ['-q', '-p', ...options, '-a', '1', '-P', '', '-N', PASSPHRASE, '-f', key]);
+  return key;
+}

@@ -1,57 +1,147 @@
 import { execFileSync } from 'node:child_process';
-import { generateKeyPairSync } from 'node:crypto';
+import { createPublicKey, generateKeyPairSync, type KeyObject } from 'node:crypto';
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { sshBlob } from '../../src/signatures/ssh-key.ts';
-import { parseSshPrivateKey } from '../../src/signatures/ssh-private-key.ts';
+import { sshBlob, sshLine } from '../../src/signatures/ssh-key.ts';
+import { parseEncryptedSshKey, parseSshPrivateKey } from '../../src/signatures/ssh-private-key.ts';
 import { string, uint32 } from '../../src/signatures/ssh-wire.ts';
 import { thrownBy } from '../reference/thrown.ts';
 
 const PASSPHRASE = 'five words of a poem';
 let directory = '';
+let count = 0;
 beforeAll(() => {
   directory = mkdtempSync(join(tmpdir(), 'coffer-ssh-key-'));
 });
 afterAll(() => rmSync(directory, { recursive: true, force: true }));
 
-const keygen = (...words: string[]) => execFileSync('ssh-keygen', ['-q', ...words], { stdio: 'pipe' });
-const read = (name: string): string => readFileSync(join(directory, name), 'utf8');
+interface Made {
+  readonly text: string;
+  /** The line of the public key, without its comment. */
+  readonly line: string;
+}
+
+/** Has `ssh-keygen` make a private key with a passphrase. */
+function made(options: readonly string[] = [], kind = 'ed25519', passphrase = PASSPHRASE): Made {
+  const path = join(directory, `key-${count++}`);
+  const bits = kind === 'rsa' ? ['-b', '2048'] : [];
+  const words = ['-q', '-t', kind, ...bits, ...options, '-C', '', '-N', passphrase, '-f', path];
+  execFileSync('ssh-keygen', words, { stdio: 'pipe' });
+  return { text: readFileSync(path, 'utf8'), line: readFileSync(`${path}.pub`, 'utf8').trim() };
+}
+
+const decrypted = async (text: string, passphrase: string): Promise<KeyObject | undefined> =>
+  parseEncryptedSshKey(text)?.decrypt(passphrase);
+const lineOf = (key: KeyObject | undefined): string | undefined =>
+  key && sshLine(createPublicKey(key), '').trim();
+
+const BEGIN = '-----BEGIN OPENSSH PRIVATE KEY-----\n';
+const END = '\n-----END OPENSSH PRIVATE KEY-----\n';
+const bytesOf = (text: string): Buffer => Buffer.from(text.replace(/-----.*-----/g, ''), 'base64');
+const textOf = (bytes: Buffer): string => `${BEGIN}${bytes.toString('base64')}${END}`;
+
+/** Ciphers of `ssh-keygen -Z` that are read. */
+const CIPHERS = [
+  'aes256-ctr',
+  'aes256-cbc',
+  'aes256-gcm@openssh.com',
+  'aes192-ctr',
+  'aes192-cbc',
+  'aes128-ctr',
+  'aes128-cbc',
+  'aes128-gcm@openssh.com',
+  '3des-cbc',
+] as const;
 
 describe('an SSH private key with a passphrase', () => {
+  it.each(CIPHERS)('is decrypted with the cipher %s, and not with another passphrase', async (cipher) => {
+    const { text, line } = made(['-Z', cipher, '-a', '1']);
+    expect(lineOf(await decrypted(text, PASSPHRASE))).toBe(line);
+    expect(await decrypted(text, `${PASSPHRASE} `)).toBeUndefined();
+    expect(await decrypted(text, '')).toBeUndefined();
+    expect(() => parseSshPrivateKey(text)).toThrow('is encrypted with a passphrase');
+  });
+
   it.each([
-    ['ed25519', "-p -N '' -f COPY"],
-    ['rsa', '-p -m PKCS8 -f COPY'],
-  ])('of the kind %s is refused with what makes a copy that is read', (kind, way) => {
-    keygen(
-      '-t',
-      kind,
-      ...(kind === 'rsa' ? ['-b', '2048'] : []),
-      '-N',
-      PASSPHRASE,
-      '-f',
-      join(directory, kind),
-    );
-    const refusal = thrownBy(() => parseSshPrivateKey(read(kind)));
-    expect(refusal).toMatchObject({
-      kind: 'unsupported',
-      message: 'the SSH private key is encrypted with a passphrase',
-      hint: expect.stringContaining(`cp KEY COPY && ssh-keygen ${way}`),
+    ['ed25519', 'the default', []],
+    ['ed25519', '2', ['-a', '2']],
+    ['ed25519', '33', ['-a', '33']],
+    ['rsa', '3', ['-a', '3']],
+  ] as const)('of the kind %s is decrypted with %s rounds', async (kind, _, options) => {
+    const { text, line } = made(options, kind);
+    expect(lineOf(await decrypted(text, PASSPHRASE))).toBe(line);
+  });
+
+  it.each([
+    ['of other scripts', 'пять слов 五個字 🔑'],
+    ['of 200 characters', 'x'.repeat(200)],
+    ['with white space at its ends', ' a b '],
+  ])('is decrypted with one %s', async (_, passphrase) => {
+    const { text, line } = made(['-a', '1'], 'ed25519', passphrase);
+    expect(lineOf(await decrypted(text, passphrase))).toBe(line);
+  });
+
+  it('is refused with what converts a copy if its cipher or its number of rounds is none that we do', () => {
+    const chacha = made(['-Z', 'chacha20-poly1305@openssh.com', '-a', '1']).text;
+    const bytes = bytesOf(made(['-a', '1']).text);
+    const rounds = bytes.indexOf(Buffer.concat([uint32(1), uint32(1)]));
+    expect(rounds).toBeGreaterThan(0);
+    uint32(4097).copy(bytes, rounds);
+    const kdf = Buffer.from(bytes.toString('latin1').replace('bcrypt', 'scrypt'), 'latin1');
+    for (const [text, what] of [
+      [chacha, 'unsupported cipher "chacha20-poly1305@openssh.com"'],
+      [textOf(bytes), '4097 rounds, and at most 4096'],
+      [textOf(kdf), 'unsupported key derivation function'],
+    ] as const) {
+      expect(thrownBy(() => parseEncryptedSshKey(text))).toMatchObject({
+        kind: 'unsupported',
+        message: expect.stringContaining(what),
+        hint: 'convert a copy: cp KEY COPY && ssh-keygen -p -Z aes256-ctr -a 16 -f COPY',
+      });
+    }
+  });
+
+  it('is refused wherever a byte of it is altered, and with no rounds at all', async () => {
+    const { text } = made(['-a', '1', '-Z', 'aes128-gcm@openssh.com']);
+    const bytes = bytesOf(text);
+    for (let at = 0; at < bytes.length; at += 31) {
+      const altered = Buffer.from(bytes);
+      altered[at] = (altered[at] ?? 0) ^ 1;
+      const outcome = await Promise.resolve()
+        .then(() => decrypted(textOf(altered), PASSPHRASE))
+        .catch((error: unknown) => error);
+      expect(outcome === undefined || outcome instanceof Error).toBe(true);
+    }
+    expect(thrownBy(() => parseEncryptedSshKey(textOf(bytes.subarray(0, -1))))).toMatchObject({
+      kind: 'invalid',
     });
+    const options = Buffer.concat([string(Buffer.alloc(16)), uint32(0)]);
+    const none = bytesOf(made(['-a', '1']).text);
+    const at = none.indexOf(Buffer.concat([uint32(24), uint32(16)]));
+    options.copy(none, at + 4);
+    expect(await decrypted(textOf(none), PASSPHRASE)).toBeUndefined();
   });
 
-  it('of the kind ed25519 is read when it was taken off', () => {
-    keygen('-t', 'ed25519', '-N', PASSPHRASE, '-f', join(directory, 'copy'));
-    keygen('-p', '-P', PASSPHRASE, '-N', '', '-f', join(directory, 'copy'));
-    expect(parseSshPrivateKey(read('copy'))?.asymmetricKeyType).toBe('ed25519');
+  it('is refused if its private half is that of another public key', async () => {
+    const [one, other] = [made(['-a', '1']), made(['-a', '1'])];
+    const blob = (line: string): Buffer => Buffer.from(line.split(' ')[1] ?? '', 'base64');
+    const bytes = bytesOf(one.text);
+    blob(other.line).copy(bytes, bytes.indexOf(blob(one.line)));
+    await expect(decrypted(textOf(bytes), PASSPHRASE)).rejects.toThrow('is damaged');
   });
 
-  it('of the kind rsa becomes PEM, for which we ask', () => {
-    keygen('-t', 'rsa', '-b', '2048', '-N', PASSPHRASE, '-f', join(directory, 'pem'));
-    keygen('-p', '-m', 'PKCS8', '-P', PASSPHRASE, '-N', PASSPHRASE, '-f', join(directory, 'pem'));
-    expect(read('pem')).toMatch(/^-----BEGIN ENCRYPTED PRIVATE KEY-----/);
-    expect(parseSshPrivateKey(read('pem'))).toBeUndefined();
+  it('is no key with a passphrase once it was taken off, and is read as before', () => {
+    const { text, line } = made([], 'ed25519', '');
+    expect(parseEncryptedSshKey(text)).toBeUndefined();
+    expect(lineOf(parseSshPrivateKey(text))).toBe(line);
+  });
+
+  it('of PKCS #8 is left to Node', () => {
+    const { text } = made(['-m', 'PKCS8'], 'rsa');
+    expect(text).toMatch(/^-----BEGIN ENCRYPTED PRIVATE KEY-----/);
+    expect([parseEncryptedSshKey(text), parseSshPrivateKey(text)]).toEqual([undefined, undefined]);
   });
 });
 

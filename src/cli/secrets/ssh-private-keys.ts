@@ -1,6 +1,6 @@
 import { createPrivateKey, type KeyObject } from 'node:crypto';
 import { asCofferError, CofferError, invalid } from '../../ground/errors.ts';
-import { parseSshPrivateKey } from '../../signatures/ssh-private-key.ts';
+import { parseEncryptedSshKey, parseSshPrivateKey } from '../../signatures/ssh-private-key.ts';
 import type { Session } from '../session.ts';
 import { shellWord } from '../terminal/shell-word.ts';
 
@@ -10,7 +10,10 @@ import { shellWord } from '../terminal/shell-word.ts';
  */
 export async function sshPrivateKeyIn(session: Session, path: string, text: string): Promise<KeyObject> {
   try {
-    return parseSshPrivateKey(text) ?? (await pemKey(session, path, text));
+    const encrypted = parseEncryptedSshKey(text);
+    if (encrypted === undefined) return parseSshPrivateKey(text) ?? (await pemKey(session, path, text));
+    const passphrase = await passphraseFor(session, path);
+    return (await encrypted.decrypt(passphrase)) ?? unreadable(path, 'check the passphrase');
   } catch (error) {
     const refusal = asCofferError(error);
     if (refusal?.kind !== 'unsupported' || refusal.hint === undefined) throw error;
@@ -19,20 +22,25 @@ export async function sshPrivateKeyIn(session: Session, path: string, text: stri
   }
 }
 
+const ENCRYPTED_PEM = /ENCRYPTED/;
+
+async function passphraseFor(session: Session, path: string): Promise<string> {
+  if (session.prompts.available()) return session.prompts.secret(`Passphrase for ${path}`);
+  throw new CofferError('sealed', `${path} is encrypted: cannot prompt for its passphrase`, {
+    field: '--identity',
+  });
+}
+
 async function pemKey(session: Session, path: string, pem: string): Promise<KeyObject> {
-  const isEncrypted = /ENCRYPTED/.test(pem);
-  if (isEncrypted && !session.prompts.available()) {
-    throw new CofferError('sealed', `${path} is encrypted: cannot prompt for its passphrase`, {
-      field: '--identity',
-    });
-  }
-  const passphrase = isEncrypted ? await session.prompts.secret(`Passphrase for ${path}`) : undefined;
+  const isEncrypted = ENCRYPTED_PEM.test(pem);
+  const passphrase = isEncrypted ? await passphraseFor(session, path) : undefined;
   try {
     return createPrivateKey({ key: pem, passphrase });
   } catch {
-    throw invalid(`cannot read the private key in ${path}`, {
-      field: '--identity',
-      hint: isEncrypted ? 'check the passphrase' : 'check that the file is complete',
-    });
+    return unreadable(path, isEncrypted ? 'check the passphrase' : 'check that the file is complete');
   }
+}
+
+function unreadable(path: string, hint: string): never {
+  throw invalid(`cannot read the private key in ${path}`, { field: '--identity', hint });
 }

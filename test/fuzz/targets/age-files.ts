@@ -1,5 +1,5 @@
 import * as published from 'cctv-age';
-import { parseSshPrivateKey } from '../../../src/signatures/ssh-private-key.ts';
+import { parseEncryptedSshKey, parseSshPrivateKey } from '../../../src/signatures/ssh-private-key.ts';
 import { isAge } from '../../../src/transit/envelope/age/detect.ts';
 import { decryptAge, readAge } from '../../../src/transit/envelope/age/file.ts';
 import { ageIdentity, ageRecipient } from '../../../src/transit/envelope/age/recipients.ts';
@@ -69,6 +69,7 @@ async function open(_: Chance, secrets: Secrets): Promise<World<Case>> {
       const text = bytes.toString('latin1');
       secrets.outcomeNow(() => ageRecipient(text));
       secrets.outcomeNow(() => parseSshPrivateKey(text));
+      secrets.outcomeNow(() => parseEncryptedSshKey(text));
     },
     print: ({ bytes, from }) => `${from} ${bytes.toString('base64')}`,
     *simpler({ bytes, from }) {
