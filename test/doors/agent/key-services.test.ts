@@ -138,6 +138,13 @@ describe('a key service', () => {
       body: framed(field(1, field(6, field(1, 'age1')))),
       status: 12,
     },
+    { title: 'no name of a key', path: '/KeyService/Encrypt', body: asked('', 'x'), status: 3 },
+    {
+      title: 'no mount of a key',
+      path: '/KeyService/Encrypt',
+      body: framed(Buffer.concat([field(1, field(5, field(3, 'app'))), field(2, 'x')])),
+      status: 3,
+    },
     { title: 'no ciphertext', path: '/KeyService/Decrypt', body: asked('app', 'x'), status: 3 },
     { title: 'another method', path: '/KeyService/Delete', body: asked('app', 'x'), status: 12 },
     { title: 'what is no message', path: '/KeyService/Encrypt', body: Buffer.from('x'), status: 3 },

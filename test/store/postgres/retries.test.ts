@@ -1,4 +1,5 @@
 import { beforeAll, describe, expect, it, onTestFinished, vi } from 'vitest';
+import type { WriteSession } from '../../../src/store/backends/backend.ts';
 import { parseAddress } from '../../../src/store/backends/postgres/address.ts';
 import { PostgresBackend } from '../../../src/store/backends/postgres/postgres-backend.ts';
 import type { SealedStore } from '../../../src/store/sealed/sealed-store.ts';
@@ -133,6 +134,33 @@ describe.skipIf(missing !== undefined)(
         expect(refused).toBe(`unavailable: another process changed ${database.printed(schema)}`);
         const { generation } = await ours.state();
         expect(await ours.has(generation, change.ref)).toBe(false);
+      }
+    });
+
+    it('is refused as well where it raises the revision or replaces all that there is', async () => {
+      const { schema, location } = await newStore();
+      const ours = new PostgresBackend(parseAddress(location));
+      onTestFinished(() => ours.close());
+      const blobs = async function* () {
+        yield { ref: { area: 'documents', name: 'aa' }, bytes: Buffer.from('aa') } as const;
+      };
+      for (const work of [
+        (session: WriteSession) => session.raise(1000),
+        (session: WriteSession) => session.replaceGeneration(blobs()),
+      ]) {
+        const refused = await failure(() =>
+          ours.exclusive(async (session) => {
+            await database.query(
+              `UPDATE ${schema}.store SET revision = revision + 1, commit = gen_random_uuid()`,
+            );
+            await work(session);
+          }),
+        );
+        expect(refused).toBe(`unavailable: another process changed ${database.printed(schema)}`);
+        const { generation, revision } = await ours.state();
+        expect([generation, revision < 1000]).toEqual([1, true]);
+        expect(await ours.names(generation + 1, 'documents')).toEqual([]);
+        expect((await ours.names(generation, 'documents')).length).toBeGreaterThan(0);
       }
     });
 
