@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { readAnswer } from '../../src/client/answer.ts';
+import { readAnswer, readAnyAnswer } from '../../src/client/answer.ts';
 import type { WireAnswer } from '../../src/client/transport.ts';
 import { metrics as showMetrics } from '../../src/operations/sys/server.ts';
 import { list as listTags } from '../../src/operations/tags/tags.ts';
@@ -62,6 +62,58 @@ describe('an answer with a good status', () => {
     expect(readAnswer(showMetrics, answered(200, 'up 1\n', 'text/plain'))).toEqual({
       text: { contentType: 'text/plain', body: 'up 1\n' },
     });
+  });
+});
+
+describe('an answer about a path', () => {
+  const read = { method: 'GET', path: 'sys/health', parameters: {} } as const;
+  const list = { ...read, method: 'LIST' } as const;
+
+  it('is what stands in its data, or all of it where the server speaks about itself', () => {
+    expect(readAnyAnswer(read, answered(200, '{"data":{"a":1}}'))).toMatchObject({ data: { a: 1 } });
+    expect(readAnyAnswer(read, answered(200, '{"sealed":false}'))).toEqual({ data: { sealed: false } });
+    expect(readAnyAnswer(read, answered(200, '{}'))).toEqual({});
+    expect(readAnyAnswer(read, answered(204, ''))).toEqual({});
+    expect(readAnyAnswer(read, answered(200, 'up 1\n', 'text/plain'))).toEqual({
+      text: { contentType: 'text/plain', body: 'up 1\n' },
+    });
+    expect(readAnyAnswer(read, answered(200, '', 'text/plain'))).toEqual({});
+  });
+
+  it('is a list of nothing for a list alone, and only with no reason given', () => {
+    const nothing = answered(404, '{"errors":[]}');
+    expect(readAnyAnswer(list, nothing)).toEqual({ data: { keys: [] }, nothingListed: true });
+    expect(refusal(() => readAnyAnswer(read, nothing))).toMatchObject({ kind: 'not-found' });
+    for (const other of [answered(404, '{"errors":["no handler"]}'), answered(403, '{"errors":[]}')])
+      expect(refusal(() => readAnyAnswer(list, other))).not.toBeUndefined();
+  });
+
+  it('is refused with the text of a page, and with the kind that the server gives', () => {
+    expect(refusal(() => readAnyAnswer(read, answered(502, '<h1>Bad</h1>', 'text/html')))).toMatchObject({
+      kind: 'unavailable',
+      message: 'unexpected response (status 502)',
+    });
+    const told = (coffer: object) => answered(400, JSON.stringify({ errors: ['of the family'], coffer }));
+    const detailed = { kind: 'conflict', message: 'ours', field: 'name', hint: 'look' };
+    expect(refusal(() => readAnyAnswer(read, told(detailed)))).toMatchObject({
+      kind: 'conflict',
+      message: 'ours',
+      field: 'name',
+    });
+    for (const other of [{ ...detailed, kind: 'odd' }, { ...detailed, message: 7 }, {}])
+      expect(refusal(() => readAnyAnswer(read, told(other)))).toMatchObject({
+        kind: 'invalid',
+        message: 'of the family',
+      });
+  });
+
+  it.each([
+    [503, ['Vault is sealed'], 'sealed', 'the server is sealed'],
+    [503, ['overloaded'], 'unavailable', 'overloaded'],
+    [500, ['Vault is sealed'], 'unavailable', 'Vault is sealed'],
+  ])('is refused for status %i and %j as %s', (status, errors, kind, message) => {
+    const answer = answered(status, JSON.stringify({ errors }));
+    expect(refusal(() => readAnyAnswer(read, answer))).toMatchObject({ kind, message });
   });
 });
 

@@ -70,9 +70,10 @@ describe('--copy', () => {
     );
     expect(await here.refused('keygen --copy --out key', 2)).toContain('--copy cannot be used with --out');
     expect(await here.refused('transit random --copy -o json', 2)).toContain('cannot be used with');
-    expect(await here.with({ COFFER_CLIPBOARD_SECONDS: 'soon' }).refused('keygen --copy', 2)).toContain(
-      'COFFER_CLIPBOARD_SECONDS',
-    );
+    for (const seconds of ['soon', '0', '3601', '1.5'])
+      expect(await here.with({ COFFER_CLIPBOARD_SECONDS: seconds }).refused('keygen --copy', 2)).toContain(
+        `COFFER_CLIPBOARD_SECONDS: invalid value "${seconds}"`,
+      );
   });
 
   it('leaves on the clipboard what was copied since', async () => {

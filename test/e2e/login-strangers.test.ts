@@ -1,0 +1,54 @@
+import { existsSync } from 'node:fs';
+import { createServer, type Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { emptyPlace, type Place, removePlace } from './harness.ts';
+
+/* What answers a login, and is no Coffer: a server of the family with more than we understand, or another program. */
+
+let server: Server;
+let user: Place;
+let status = 200;
+let body: unknown;
+
+beforeAll(async () => {
+  server = createServer((request, response) => {
+    request.resume();
+    response.writeHead(status, { 'content-type': 'application/json' }).end(JSON.stringify(body));
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const { port } = server.address() as AddressInfo;
+  user = emptyPlace({ COFFER_STORE: undefined, COFFER_ADDR: `http://127.0.0.1:${port}` });
+});
+afterAll(() => {
+  server.close();
+  removePlace(user);
+});
+
+const login = (exitCode: number): Promise<string> =>
+  user.refused('login userpass username=ada password=-', exitCode, { input: 'correct horse' });
+
+describe('a login that is answered by somebody else', () => {
+  it.each<[string, unknown, number, string]>([
+    ['nothing of a login', { data: { ok: true } }, 1, 'no token (check that the path is a login method)'],
+    ['a token that is none', { data: null, auth: { client_token: 7 } }, 1, 'unexpected response: no token'],
+    ['an empty token', { data: null, auth: { client_token: '' } }, 1, 'unexpected response: no token'],
+    [
+      'a second factor',
+      { data: null, auth: { client_token: '', mfa_requirement: { mfa_request_id: 'a' } } },
+      1,
+      'the server asks for a second factor',
+    ],
+  ])('is refused, and nothing kept, with %s', async (_, answer, exitCode, message) => {
+    [status, body] = [200, answer];
+    expect(await login(exitCode)).toContain(message);
+    expect(existsSync(user.file('.local/state/coffer/logins'))).toBe(false);
+  });
+
+  it('says of a wrong password that it is one, and of what is lacking that it is the line', async () => {
+    [status, body] = [400, { errors: ['invalid username or password'] }];
+    expect(await login(4)).toContain('invalid username or password');
+    [status, body] = [400, { errors: ['missing password'] }];
+    expect(await login(2)).toContain('missing password');
+  });
+});
