@@ -36,7 +36,7 @@ describe('a login that is answered by somebody else', () => {
     [
       'a second factor',
       { data: null, auth: { client_token: '', mfa_requirement: { mfa_request_id: 'a' } } },
-      1,
+      2,
       'the server asks for a second factor',
     ],
   ])('is refused, and nothing kept, with %s', async (_, answer, exitCode, message) => {
