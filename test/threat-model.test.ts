@@ -11,7 +11,7 @@ const ATTACKERS = [
   'A caller with little right',
   'Another user of the machine',
   'A program of the same user',
-  'Whoever can write to a repository',
+  'Anyone who can write to a repository',
   'A forwarded machine',
 ];
 

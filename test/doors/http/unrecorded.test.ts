@@ -15,17 +15,14 @@ const page = readFileSync(new URL('../../../docs/threat-model.md', import.meta.u
 const UNRECORDED: readonly (readonly [RegExp, string])[] = [
   [/the path is not percent-encoded UTF-8/, 'is not UTF-8 in percent-encoding'],
   [/relative paths not supported/, 'has `..` in it'],
-  [/cannot write to a path ending in/, 'ends in a slash though it is written to'],
-  [
-    /"errors":\["1 error occurred:\\n\\t\* unsupported operation/,
-    'another method of what everybody is answered',
-  ],
+  [/cannot write to a path ending in/, 'writes to a path that ends in a slash'],
+  [/"errors":\["1 error occurred:\\n\\t\* unsupported operation/, 'another method on these paths'],
   [/^$/, 'a method that `/v1` does not know'],
   [/^\{"errors":\[\]\}/, 'a `list` that is neither true nor false'],
   [/namespace not found/, 'a namespace'],
-  [/error parsing X-Vault-Wrap-TTL header/, 'a time for wrapping that is none'],
+  [/error parsing X-Vault-Wrap-TTL header/, 'an invalid time for wrapping'],
   [/request body too large/, 'more than 1 MiB under `sys/` and `auth/`'],
-  [/requests of web pages are refused/, 'what a web page sends to unseal'],
+  [/requests of web pages are refused/, 'requests to unseal from a web page'],
 ];
 
 async function audited() {
