@@ -44,6 +44,8 @@ export function parseSshPrivateKey(text: string): KeyObject | undefined {
 
 /** Private key with a passphrase. */
 interface EncryptedSshKey {
+  /** Public half, as the file has it. */
+  readonly publicKey: KeyObject;
   /**
    * Decrypts it.
    * @returns undefined if the passphrase is wrong
@@ -62,6 +64,7 @@ export function parseEncryptedSshKey(text: string): EncryptedSshKey | undefined 
   if (file === undefined || file.sealed.cipher === NONE) return undefined;
   requireDecryptable(file.sealed);
   return {
+    publicKey: file.publicKey,
     async decrypt(passphrase) {
       const secret = await decryptSshKey(file.sealed, passphrase);
       if (secret === undefined) return undefined;

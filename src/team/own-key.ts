@@ -7,6 +7,8 @@ export interface OwnKey {
   readonly recipient: string;
   /** Name of the plugin that has the key, which may ask for a touch or a PIN whenever it is used. */
   readonly plugin?: string;
+  /** Whether its use prompts for a passphrase now. */
+  isLocked?(): boolean;
   /** Returns the identity. May prompt for a passphrase, so it is called only to decrypt. */
   identity(): Promise<AgeIdentity>;
 }

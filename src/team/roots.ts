@@ -109,15 +109,18 @@ function openOlder(root: Uint8Array, store: string, text: string): ReadonlyMap<s
   }
 }
 
+/** Returns how late a key is tried: after those that prompt less. A plugin may want a touch. */
+const patienceFor = ({ plugin, isLocked }: OwnKey): number =>
+  plugin !== undefined ? 2 : isLocked?.() === true ? 1 : 0;
+
 /** Root keys that the user can open, with their own keys or with a later root key. */
 export class Roots {
   readonly #judgement: Judgement;
   /**
-   * The user's keys, each with the IDs of the cards that it may be for. Keys of plugins are last, because those may
-   * prompt.
+   * The user's keys, each with the IDs of the cards that it may be for. Keys that may prompt are last.
    */
   readonly #own: readonly { readonly key: OwnKey; readonly cards: ReadonlySet<string> }[];
-  /** Keys of plugins that have failed, with their errors. */
+  /** Keys that prompt, and have failed, with their errors. */
   readonly #failures = new Map<OwnKey, unknown>();
   readonly #roots: Map<string, Buffer>;
   readonly #tried = new Set<string>();
@@ -138,7 +141,7 @@ export class Roots {
     const cards = judgement.line.filter(isCard);
     this.#own = own
       .map((key) => ({ key, cards: new Set(cardsFor(key, cards).map(({ id }) => id)) }))
-      .sort((a, b) => Number(a.key.plugin !== undefined) - Number(b.key.plugin !== undefined));
+      .sort((a, b) => patienceFor(a.key) - patienceFor(b.key));
     // A removed member may have written armors that take long to process: try the valid ones first.
     const holds = ({ fact }: Grant): boolean => judgement.valid.has(fact.id);
     const grants = [...judgement.grants.filter(holds), ...judgement.grants.filter((grant) => !holds(grant))];
@@ -160,7 +163,7 @@ export class Roots {
 
   /**
    * Opens the root key of an epoch; undefined if the user cannot.
-   * @throws `unavailable` if a plugin fails, and no other key opens it
+   * @throws as a key that prompts, if it fails and no other one opens it
    */
   async open(epoch: string): Promise<Buffer | undefined> {
     const known = this.#roots.get(epoch);
@@ -253,12 +256,12 @@ export class Roots {
   }
 
   async #opened(armor: string, key: OwnKey, place: number): Promise<Buffer | undefined> {
-    if (key.plugin === undefined) return openArmor(armor, await key.identity(), place);
+    const isPrompting = patienceFor(key) > 0;
     try {
       // A plugin looks for its stanza among all of them at once.
-      return await openArmor(armor, await key.identity());
+      return await openArmor(armor, await key.identity(), key.plugin === undefined ? place : undefined);
     } catch (error) {
-      if (asCofferError(error) === undefined) throw error;
+      if (!isPrompting || asCofferError(error) === undefined) throw error;
       this.#failures.set(key, error);
       return undefined;
     }

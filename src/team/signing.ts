@@ -22,14 +22,25 @@ const printed = (key: KeyObject, signature: Uint8Array): string =>
 export const signed = (message: string, key: KeyObject): string =>
   printed(createPublicKey(key), sign(null, signedData(message), key));
 
-interface Signer {
+/**
+ * Signs a message with a key that another program has.
+ * @param key Ed25519 public key
+ * @param sign returns the raw signature of data, verified
+ */
+export const signedWith = async (
+  message: string,
+  key: KeyObject,
+  sign: (data: Buffer) => Promise<Uint8Array>,
+): Promise<string> => printed(key, await sign(signedData(message)));
+
+interface KnownSigner {
   readonly key: KeyObject;
   /** Bytes before the last 64 of every signature of this key. */
   readonly head: Buffer;
 }
 
 /** A keyring has few signers and thousands of signatures, so what is the same in all of one's is made once. */
-function signerIn(line: string): Signer {
+function signerIn(line: string): KnownSigner {
   const key = signerOf(line);
   const any = Buffer.from(printed(key, Buffer.alloc(SIGNATURE_BYTES)), 'base64');
   return { key, head: any.subarray(0, -SIGNATURE_BYTES) };
@@ -41,7 +52,7 @@ function signerIn(line: string): Signer {
  * @param verified marks of facts that were verified before
  */
 export function signatureCheck(verified: ReadonlySet<string> = new Set()): IsSigned {
-  const signers = new Map<string, Signer>();
+  const signers = new Map<string, KnownSigner>();
   return (fact, line) => {
     if (verified.has(verifiedMark(fact))) return true;
     const { key, head } = signers.get(line) ?? signerIn(line);

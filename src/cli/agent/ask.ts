@@ -17,7 +17,7 @@ export function askerOf(
       ? (question: string, gone: AbortSignal) =>
           confirmByProgram(program, question, askpassVariables(session), inTime(gone))
       : session.prompts.available()
-        ? (question: string, gone: AbortSignal) => session.prompts.confirm(question, inTime(gone))
+        ? (question: string, gone: AbortSignal) => session.prompts.confirm(question, { ended: inTime(gone) })
         : undefined;
   if (asking === undefined) return undefined;
   let last: Promise<unknown> = Promise.resolve();

@@ -57,6 +57,7 @@ const VARIABLES: readonly (readonly [name: string, meaning: string])[] = [
     'private key (age or SSH) for slots created with --recipient and for keyrings of repositories',
   ],
   ['COFFER_IDENTITY_FILE', 'file with such keys'],
+  ['SSH_AUTH_SOCK', 'ssh-agent that may sign changes of a keyring, on a terminal'],
   ['COFFER_STATE', '"none": remember nothing about keyrings on this machine'],
   ['COFFER_CLIENT_CERT', 'client certificate file, PEM'],
   ['COFFER_CLIENT_KEY', 'client key file, PEM'],

@@ -19,9 +19,10 @@ import { otherKeyringsOf, rewrapRuled } from '../secret-files/ruled-files.ts';
 import type { Session } from '../session.ts';
 import { grant, newEpoch, newVersion, requireStayingAdmin, settleKeys } from '../team/acts.ts';
 import { Changes, sayOnlyWay } from '../team/changes.ts';
-import { openKeyring, requireAdmin, type TeamKeyring } from '../team/keyring.ts';
+import { openKeyring, type TeamKeyring } from '../team/keyring.ts';
 import { TeamMemory } from '../team/memory.ts';
 import type { KeyringPlace } from '../team/place.ts';
+import { requireSigningCard } from '../team/signer.ts';
 import { factsElsewhere } from '../team/witness.ts';
 import { identityIn, identityOption, keyringHere } from './team.ts';
 
@@ -204,7 +205,7 @@ export const remove: Command = {
     });
     const cards = cardsToRemove(keyring, name, textOption(options, CARD)?.replaceAll('-', ''));
     // Changes that will be refused are refused before the user is asked.
-    requireAdmin(keyring);
+    await requireSigningCard(session, keyring);
     requireStayingAdmin(keyring, cards);
     session.requireConsent();
     sayGuests(session, keyring, cards);

@@ -28,6 +28,7 @@ import { openKeyring } from '../team/keyring.ts';
 import { TeamMemory } from '../team/memory.ts';
 import { keyringIdentities, untold } from '../team/own-keys.ts';
 import { type KeyringPlace, placeIn } from '../team/place.ts';
+import { agentSigner, type Signer } from '../team/signer.ts';
 import { identityIn, identityOption } from './team.ts';
 
 /* Command that creates a keyring. */
@@ -72,11 +73,12 @@ export const init: Command = {
         hint: 'create one with "ssh-keygen -t ed25519", or use --identity FILE',
       });
     }
-    const store = await found(place, name, own, new ArmorSealer(systemRandom, pluginHost(session)));
+    const { store, root } = await found(session, place, name, own);
     const memory = new TeamMemory(session.environment);
     memory.setKeyringAt(place.mark, store);
     memory.noteCards(store, [store]);
     const keyring = await openKeyring(session, { place, isChange: true, identity: identityIn(options) });
+    keyring.roots.learn(store, root);
     const changes = await Changes.begin(session, keyring);
     await newVersion(changes, key);
     await printDocument(session, { id: store, name, key });
@@ -125,18 +127,16 @@ function refuseOuterKey({ folder, top }: KeyringPlace, key: string): void {
 
 /**
  * Creates the first fact of a keyring.
- * @returns its ID
+ * @returns its ID, and the root key
  */
 async function found(
+  session: Session,
   place: KeyringPlace,
   name: string,
   own: PersonalKey,
-  sealer: ArmorSealer,
-): Promise<string> {
-  const direct = await own.signer?.();
-  const seed = systemRandom.bytes(32);
-  const signer = direct ?? ed25519FromSeed(seed);
-  const secret = direct === undefined ? lineOfArmor(await sealer.armorFor([own.recipient], seed)) : undefined;
+): Promise<{ readonly store: string; readonly root: Buffer }> {
+  const sealer = new ArmorSealer(systemRandom, pluginHost(session));
+  const { sign, signer, secret } = await signingOf(session, name, own, sealer);
   const root = freshRoot();
   const message = printMessage(
     'store',
@@ -144,12 +144,42 @@ async function found(
       ['at', timeNow()],
       ['name', name],
       ['key', own.recipient],
-      ['sign', sshLineOf(createPublicKey(signer))],
+      ['sign', sign],
       ['secret', secret],
       ['check', checkOf(root)],
     ],
     await sealer.armorFor([own.recipient], root),
   );
+  const signature = await signer(message);
   makeKeyring(place.directory);
-  return writeFact(place.directory, message, signed(message, signer)).id;
+  return { store: writeFact(place.directory, message, signature).id, root };
+}
+
+interface Signing {
+  /** Public half of the signing key. */
+  readonly sign: string;
+  readonly signer: Signer;
+  /** The signing key, sealed, if it was made for the card. */
+  readonly secret: string | undefined;
+}
+
+/** Returns what signs for the founder: the ssh-agent instead of a passphrase, the own key, or a new one. */
+async function signingOf(
+  session: Session,
+  name: string,
+  own: PersonalKey,
+  sealer: ArmorSealer,
+): Promise<Signing> {
+  if (own.signer !== undefined && own.isLocked?.() === true) {
+    const signer = await agentSigner(session, own.recipient, name);
+    if (signer !== undefined) return { sign: own.recipient, signer, secret: undefined };
+  }
+  const direct = await own.signer?.();
+  const seed = systemRandom.bytes(32);
+  const key = direct ?? ed25519FromSeed(seed);
+  return {
+    sign: sshLineOf(createPublicKey(key)),
+    signer: async (message) => signed(message, key),
+    secret: direct === undefined ? lineOfArmor(await sealer.armorFor([own.recipient], seed)) : undefined,
+  };
 }

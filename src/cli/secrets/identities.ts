@@ -14,7 +14,7 @@ import { usualPlaces } from './identity-places.ts';
 import type { NamedIdentities } from './named-identities.ts';
 import { pluginHost } from './plugins.ts';
 import { readKeyFile } from './secret-sources.ts';
-import { sshPrivateKeyIn } from './ssh-private-keys.ts';
+import { hasPassphrase, publicHalfOfEncrypted, sshPrivateKeyIn } from './ssh-private-keys.ts';
 
 /** Private keys of a person, found at their usual places. */
 
@@ -90,18 +90,33 @@ function publicHalfBeside(path: string): string | undefined {
 }
 
 function sshKeyLater(session: Session, path: string, recipient: string): PersonalKey {
-  let asked: Promise<KeyObject> | undefined;
-  const key = (): Promise<KeyObject> => {
-    asked ??= sshPrivateKeyIn(session, path, inputText(readKeyFile(path, FILE), FILE));
-    return asked;
-  };
-  return personal(recipient, path, key);
+  const text = (): string => inputText(readKeyFile(path, FILE), FILE);
+  return personal(recipient, path, {
+    read: () => sshPrivateKeyIn(session, path, text()),
+    asks: () => hasPassphrase(text()),
+  });
 }
 
-function personal(recipient: string, where: string, key: () => Promise<KeyObject>): PersonalKey {
+interface SshKeyFile {
+  /** Reads the private key, and asks for its passphrase. */
+  read(): Promise<KeyObject>;
+  /** Whether that asks for a passphrase. */
+  asks(): boolean;
+}
+
+function personal(recipient: string, where: string, file: SshKeyFile): PersonalKey {
+  let asked: Promise<KeyObject> | undefined;
+  let isOpen = false;
+  const key = async (): Promise<KeyObject> => {
+    asked ??= file.read();
+    const found = await asked;
+    isOpen = true;
+    return found;
+  };
   const mine: PersonalKey = {
     recipient,
     where,
+    isLocked: () => !isOpen && file.asks(),
     async identity() {
       const privateKey = await key();
       return sshIdentity(privateKey, sshBlob(createPublicKey(privateKey)));
@@ -126,9 +141,14 @@ async function readableKeys(session: Session, path: string): Promise<readonly Pe
  */
 async function keysIn(session: Session, text: string, where: string): Promise<readonly PersonalKey[]> {
   if (text.includes('-----BEGIN ')) {
-    const key = await sshPrivateKeyIn(session, where, text.endsWith('\n') ? text : `${text}\n`);
+    const pem = text.endsWith('\n') ? text : `${text}\n`;
+    const public_ = publicHalfOfEncrypted(pem);
+    const key = public_ ?? (await sshPrivateKeyIn(session, where, pem));
     const recipient = sshLineOf(key);
-    if (isRecipient(recipient)) return [personal(recipient, where, async () => key)];
+    if (isRecipient(recipient)) {
+      const read = async () => (public_ === undefined ? key : sshPrivateKeyIn(session, where, pem));
+      return [personal(recipient, where, { read, asks: () => public_ !== undefined })];
+    }
   }
   const lines = text.split(/\r?\n/).map((line) => line.trim());
   const secrets = lines.filter((line) => /^AGE-(?:SECRET-KEY|PLUGIN)-/i.test(line));

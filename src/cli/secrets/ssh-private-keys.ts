@@ -22,6 +22,27 @@ export async function sshPrivateKeyIn(session: Session, path: string, text: stri
   }
 }
 
+/**
+ * Returns the public half of a private key with a passphrase; undefined if the text does not show it.
+ * @param text content of its file
+ */
+export function publicHalfOfEncrypted(text: string): KeyObject | undefined {
+  try {
+    return parseEncryptedSshKey(text)?.publicKey;
+  } catch (error) {
+    // Reading the key says why it cannot be used.
+    if (asCofferError(error) === undefined) throw error;
+    return undefined;
+  }
+}
+
+/**
+ * Whether a private key asks for a passphrase.
+ * @param text content of its file
+ */
+export const hasPassphrase = (text: string): boolean =>
+  publicHalfOfEncrypted(text) !== undefined || ENCRYPTED_PEM.test(text);
+
 const ENCRYPTED_PEM = /ENCRYPTED/;
 
 async function passphraseFor(session: Session, path: string): Promise<string> {

@@ -36,7 +36,7 @@ export async function grant(changes: Changes, card: Omit<Card, 'secret'>): Promi
     throw conflict('no root key that only current members have', { hint: 'run "coffer team settle"' });
   }
   const root = await usableRoot(changes, first.id);
-  const fact = changes.add(
+  const fact = await changes.add(
     'member',
     [
       ['name', card.name],
@@ -49,7 +49,7 @@ export async function grant(changes: Changes, card: Omit<Card, 'secret'>): Promi
   );
   for (const epoch of others) {
     const more = await changes.sealer.armorFor(card.keys, await usableRoot(changes, epoch.id));
-    changes.add(
+    await changes.add(
       'slot',
       [
         ['for', `${fact.id} ${card.name}`],
@@ -174,7 +174,7 @@ export async function newEpoch(
     stay.flatMap(({ card }) => card.keys),
     root,
   );
-  const fact = changes.add('removal', fields, armor, headsWithout(changes, leaving));
+  const fact = await changes.add('removal', fields, armor, headsWithout(changes, leaving));
   changes.refresh();
   changes.roots.learn(fact.id, root);
   return fact;
@@ -243,7 +243,7 @@ export async function settleKeys(changes: Changes, anew?: string, isConfirmed = 
         continue;
       }
       const armor = await changes.sealer.armorFor(card.card.keys, await usableRoot(changes, epoch.id));
-      changes.add(
+      await changes.add(
         'slot',
         [
           ['for', line(card)],

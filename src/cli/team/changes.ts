@@ -1,46 +1,24 @@
-import { createPublicKey, type KeyObject } from 'node:crypto';
 import { relative } from 'node:path';
 import { systemClock } from '../../ground/clock.ts';
-import { type CofferError, conflict, denied } from '../../ground/errors.ts';
+import { type CofferError, conflict } from '../../ground/errors.ts';
 import { systemRandom } from '../../ground/random.ts';
-import { ArmorSealer, armorOfLine, openArmor } from '../../team/armor.ts';
+import { ArmorSealer } from '../../team/armor.ts';
 import { type CardFact, type Fact, type FactKind, isCard, printMessage, takesOut } from '../../team/fact.ts';
 import { writeFact } from '../../team/files.ts';
 import { headsOf, type Judgement, judge, nameOf, pastOf } from '../../team/judge/judge.ts';
-import { cardsFor } from '../../team/own-key.ts';
-import { sshLineOf } from '../../team/recipients.ts';
 import { Roots } from '../../team/roots.ts';
-import { signatureCheck, signed, verifiedMark } from '../../team/signing.ts';
-import { ed25519FromSeed } from '../../transit/key-types/pkcs8.ts';
-import type { PersonalKey } from '../secrets/identities.ts';
+import { signatureCheck, verifiedMark } from '../../team/signing.ts';
 import { pluginHost } from '../secrets/plugins.ts';
 import type { Session } from '../session.ts';
 import { shellWord } from '../terminal/shell-word.ts';
-import { requireAdmin, type TeamKeyring } from './keyring.ts';
+import type { TeamKeyring } from './keyring.ts';
 import { namesOut } from './oddities.ts';
+import { findSigner, type Signer } from './signer.ts';
 
 /** Returns the current time in the format of facts. */
 export const timeNow = (): string => `${new Date(systemClock.now()).toISOString().slice(0, 19)}Z`;
 
 type FieldPairs = readonly (readonly [string, string | number | readonly string[] | undefined])[];
-
-/** Returns the signing key of a card; undefined if this person does not have it, or cannot open it. */
-async function signerOfCard(fact: CardFact, keys: readonly PersonalKey[]): Promise<KeyObject | undefined> {
-  const { card } = fact;
-  const direct = keys.find(({ recipient, signer }) => recipient === card.sign && signer !== undefined);
-  const found = (await direct?.signer?.()) ?? (await sealedSigner(fact, keys));
-  return found !== undefined && sshLineOf(createPublicKey(found)) === card.sign ? found : undefined;
-}
-
-async function sealedSigner(fact: CardFact, keys: readonly PersonalKey[]): Promise<KeyObject | undefined> {
-  const { secret } = fact.card;
-  if (secret === undefined) return undefined;
-  for (const key of keys.filter((own) => cardsFor(own, [fact]).length > 0)) {
-    const seed = await openArmor(armorOfLine(secret), await key.identity());
-    if (seed !== undefined) return ed25519FromSeed(seed);
-  }
-  return undefined;
-}
 
 /**
  * Adds facts to a keyring, each after all that are valid. The state between the steps is the judgement of exactly what
@@ -52,7 +30,7 @@ export class Changes {
   readonly sealer: ArmorSealer;
   readonly #keyring: TeamKeyring;
   readonly #card: CardFact;
-  readonly #signer: KeyObject;
+  readonly #signer: Signer;
   readonly #facts: Map<string, Fact>;
   readonly #seen: string[];
   readonly #trusted: Set<string>;
@@ -63,7 +41,7 @@ export class Changes {
   #heads: readonly string[] | undefined;
   #last: string | undefined;
 
-  private constructor(session: Session, keyring: TeamKeyring, card: CardFact, signer: KeyObject) {
+  private constructor(session: Session, keyring: TeamKeyring, card: CardFact, signer: Signer) {
     this.session = session;
     this.sealer = new ArmorSealer(systemRandom, pluginHost(session));
     this.#keyring = keyring;
@@ -81,15 +59,8 @@ export class Changes {
    * @throws `denied` for a person who is not an admin, or does not have the signing key
    */
   static async begin(session: Session, keyring: TeamKeyring): Promise<Changes> {
-    const first = requireAdmin(keyring);
-    // Another admin may have made a card with the key of this person, and a signing key of their own.
-    for (const card of keyring.ownCards) {
-      const signer = await signerOfCard(card, keyring.identities.keys);
-      if (signer !== undefined) return new Changes(session, keyring, card, signer);
-    }
-    throw denied(`the key that signs for ${first.card.name} is not available`, {
-      hint: 'set COFFER_IDENTITY_FILE to the private key that was used to become an admin',
-    });
+    const { card, signer } = await findSigner(session, keyring);
+    return new Changes(session, keyring, card, signer);
   }
 
   get state(): Judgement {
@@ -122,8 +93,14 @@ export class Changes {
   /**
    * Adds a fact.
    * @param heads facts that it follows; by default all that are valid
+   * @throws as the signer, before anything is written
    */
-  add(kind: Exclude<FactKind, 'store'>, fields: FieldPairs, armor = '', heads?: readonly string[]): Fact {
+  async add(
+    kind: Exclude<FactKind, 'store'>,
+    fields: FieldPairs,
+    armor = '',
+    heads?: readonly string[],
+  ): Promise<Fact> {
     const after = heads ?? this.#heads ?? headsOf(this.#state);
     if (after.length > MOST_HEADS) throw this.#tooMany(after);
     const common: FieldPairs = [
@@ -134,7 +111,7 @@ export class Changes {
       ['at', timeNow()],
     ];
     const message = printMessage(kind, [...common, ...fields], armor);
-    const fact = writeFact(this.#keyring.place.directory, message, signed(message, this.#signer));
+    const fact = writeFact(this.#keyring.place.directory, message, await this.#signer(message));
     this.#facts.set(fact.id, fact);
     this.#heads = [fact.id];
     this.#last = fact.id;

@@ -1,5 +1,6 @@
 import { closeSync, openSync, readFileSync } from 'node:fs';
 import { invalid } from '../../ground/errors.ts';
+import type { ConfirmOptions } from './questions.ts';
 import type { Streams } from './streams.ts';
 import { visible } from './visible.ts';
 
@@ -14,11 +15,8 @@ export interface Prompts {
    * @param made generates one if the user just presses Enter; it is shown
    */
   newSecret(question: string, made?: () => Promise<string>): Promise<string>;
-  /**
-   * Asks for confirmation.
-   * @param ended aborted when the answer is no longer needed, which is a no
-   */
-  confirm(question: string, ended?: AbortSignal): Promise<boolean>;
+  /** Asks for confirmation. */
+  confirm(question: string, options?: ConfirmOptions): Promise<boolean>;
 }
 
 const TERMINAL_DEVICE = '/dev/tty';
@@ -52,9 +50,9 @@ export function terminalPrompts(streams: Streams): Prompts {
         streams.err.write('Passphrases do not match, try again.\n');
       }
     },
-    async confirm(message, ended) {
+    async confirm(message, options) {
       const { askWhether } = await import('./questions.ts');
-      return askWhether(visible(message), device(), ended);
+      return askWhether(visible(message), device(), options);
     },
   };
 }

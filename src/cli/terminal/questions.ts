@@ -18,18 +18,22 @@ interface PromptStreams {
 export const askSecret = (message: string, device: string | undefined): Promise<string> =>
   ask(device, (context) => password({ message, mask: false, theme }, context));
 
-/**
- * Asks a yes-or-no question; Enter means no.
- * @param ended signal that answers no as well
- */
+export interface ConfirmOptions {
+  /** Aborted when the answer is no longer needed, which is a no. */
+  readonly ended?: AbortSignal | undefined;
+  /** Whether Enter alone means yes; otherwise it means no. */
+  readonly isYesByDefault?: boolean;
+}
+
+/** Asks a yes-or-no question. */
 export const askWhether = (
   message: string,
   device: string | undefined,
-  ended?: AbortSignal,
+  { ended, isYesByDefault = false }: ConfirmOptions = {},
 ): Promise<boolean> =>
   ask(device, (context) =>
     confirm(
-      { message, default: false, theme },
+      { message, default: isYesByDefault, theme },
       ended === undefined ? context : { ...context, signal: ended },
     ).catch((error: unknown) => {
       if (ended?.aborted) return false;

@@ -8,7 +8,10 @@ it('leaves a question on the terminal when nobody waits for its answer, and puts
   const asked: string[] = [];
   const prompts = {
     ...promptsDouble(),
-    confirm: async (question: string, ended?: AbortSignal): Promise<boolean> => {
+    confirm: async (
+      question: string,
+      { ended }: { ended?: AbortSignal | undefined } = {},
+    ): Promise<boolean> => {
       asked.push(question);
       if (question === 'second?') return true;
       return new Promise((resolve) => ended?.addEventListener('abort', () => resolve(false)));

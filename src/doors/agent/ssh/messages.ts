@@ -1,26 +1,21 @@
-import type { ByteQueue } from '../../../ground/byte-queue.ts';
-import { invalid } from '../../../ground/errors.ts';
+import {
+  AGENT_MESSAGE,
+  agentMessage,
+  LENGTH_BYTES,
+  MOST_MESSAGE_BYTES,
+} from '../../../signatures/ssh-agent-messages.ts';
 import { SshReader, string, uint32 } from '../../../signatures/ssh-wire.ts';
 
 /*
- * Messages of the SSH agent protocol (draft-ietf-sshm-ssh-agent, and OpenSSH's PROTOCOL.agent): a type byte, and its
- * contents. Each is sent with a length prefix.
+ * Messages of the SSH agent protocol (draft-ietf-sshm-ssh-agent, and OpenSSH's PROTOCOL.agent), as an agent parses and
+ * formats them.
  */
 
-/** Maximum message length, the same as in OpenSSH. */
-export const MOST_MESSAGE_BYTES = 256 * 1024;
-const LENGTH_BYTES = 4;
-
-const REQUEST_IDENTITIES = 11;
-const SIGN_REQUEST = 13;
 const LOCK = 22;
 const UNLOCK = 23;
 const EXTENSION = 27;
 
-const FAILURE = 5;
 const SUCCESS = 6;
-const IDENTITIES_ANSWER = 12;
-const SIGN_RESPONSE = 14;
 const EXTENSION_FAILURE = 28;
 const EXTENSION_RESPONSE = 29;
 
@@ -75,9 +70,9 @@ export function parseAgentRequest(message: Buffer): AgentRequest {
 
 function bodyOf(type: number | undefined, reader: SshReader): AgentRequest {
   switch (type) {
-    case REQUEST_IDENTITIES:
+    case AGENT_MESSAGE.requestIdentities:
       return { kind: 'list' };
-    case SIGN_REQUEST: {
+    case AGENT_MESSAGE.signRequest: {
       const [blob, data] = [reader.string(), reader.string()];
       return { kind: 'sign', blob, data, rsaHash: rsaHashOf(reader.uint32()) };
     }
@@ -111,15 +106,10 @@ export interface SshIdentity {
   readonly comment: string;
 }
 
-const message = (type: number, ...parts: readonly Buffer[]): Buffer => {
-  const body = Buffer.concat([Buffer.from([type]), ...parts]);
-  return Buffer.concat([uint32(body.length), body]);
-};
-
-export const failure: Buffer = message(FAILURE);
-export const success: Buffer = message(SUCCESS);
-export const extensionFailure: Buffer = message(EXTENSION_FAILURE);
-export const queryAnswer: Buffer = message(EXTENSION_RESPONSE, string(QUERY), string(SESSION_BIND));
+export const failure: Buffer = agentMessage(AGENT_MESSAGE.failure);
+export const success: Buffer = agentMessage(SUCCESS);
+export const extensionFailure: Buffer = agentMessage(EXTENSION_FAILURE);
+export const queryAnswer: Buffer = agentMessage(EXTENSION_RESPONSE, string(QUERY), string(SESSION_BIND));
 
 /** Formats as many identities as fit into a message. */
 export function identitiesAnswer(identities: readonly SshIdentity[]): Buffer {
@@ -131,22 +121,11 @@ export function identitiesAnswer(identities: readonly SshIdentity[]): Buffer {
     if (bytes > MOST_MESSAGE_BYTES) break;
     parts.push(part);
   }
-  return message(IDENTITIES_ANSWER, uint32(parts.length), ...parts);
+  return agentMessage(AGENT_MESSAGE.identitiesAnswer, uint32(parts.length), ...parts);
 }
 
 /**
  * Formats a signature.
  * @param blob signature with the name of its algorithm, in SSH's encoding
  */
-export const signAnswer = (blob: Buffer): Buffer => message(SIGN_RESPONSE, string(blob));
-
-/**
- * Takes the next message, without its length; undefined if it is not complete yet.
- * @throws `invalid` for an impossible length
- */
-export function takeMessage(come: ByteQueue): Buffer | undefined {
-  const length = come.peek(LENGTH_BYTES)?.readUInt32BE();
-  if (length === undefined) return undefined;
-  if (length === 0 || length > MOST_MESSAGE_BYTES) throw invalid(`invalid message length ${length}`);
-  return come.take(LENGTH_BYTES + length)?.subarray(LENGTH_BYTES);
-}
+export const signAnswer = (blob: Buffer): Buffer => agentMessage(AGENT_MESSAGE.signResponse, string(blob));

@@ -1,6 +1,7 @@
 import type { Duplex } from 'node:stream';
 import { FORWARDED_USE, type Offer } from '../../../access/doors.ts';
 import { asCofferError, denied, unavailable, unsupported } from '../../../ground/errors.ts';
+import { takeMessage } from '../../../signatures/ssh-agent-messages.ts';
 import {
   printWireSignature,
   sshSigning,
@@ -25,7 +26,6 @@ import {
   queryAnswer,
   signAnswer,
   success,
-  takeMessage,
 } from './messages.ts';
 import { type SshSignedData, signedDataOf } from './signed-data.ts';
 
