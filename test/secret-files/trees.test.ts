@@ -200,6 +200,16 @@ describe('a value added to YAML or JSON', () => {
     );
     expect(parseYaml(yaml.parse('a: 1\n', 'f').added('b', 'yes'))).toEqual({ a: 1, b: 'yes' });
   });
+
+  it.each(['y', 'n', 'yes', 'no', 'on', 'off', 'true', 'false', 'null'])(
+    'is a string for parsers of every version of YAML when it is %s',
+    (word) => {
+      for (const value of [word, word.toUpperCase(), `${word[0]?.toUpperCase()}${word.slice(1)}`]) {
+        expect(yaml.parse('a: 1\n', 'f').added('b', value)).toBe(`a: 1\nb: "${value}"\n`);
+        expect(yaml.parse('a: 1\n', 'f').added(value, 'x')).toBe(`a: 1\n"${value}": x\n`);
+      }
+    },
+  );
 });
 
 describe('a value taken out of YAML or JSON', () => {

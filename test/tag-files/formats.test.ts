@@ -119,6 +119,7 @@ describe('CSV', () => {
       'tags.csv: line 1: the first line must be "workspace,tag", or with key, value and project',
     ],
     ['workspace,tag\nbilling\n', 'tags.csv: line 2: expected 2 fields, found 1'],
+    ['workspace,tag\na,b\nc,d,e\n', 'tags.csv: line 3: expected 2 fields, found 3'],
     ['workspace,tag\na,b\n,\n', 'tags.csv: line 3: the file is empty'],
     ['workspace,tag\n"a\nb,c\n', 'tags.csv: line 2: a quote is out of place'],
     ['workspace,tag\na,b"c\n', 'tags.csv: line 2: a quote is out of place'],

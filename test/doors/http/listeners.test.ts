@@ -2,10 +2,12 @@ import { spawn } from 'node:child_process';
 import { X509Certificate } from 'node:crypto';
 import { once } from 'node:events';
 import { readFileSync, statSync, writeFileSync } from 'node:fs';
-import { createServer, Server } from 'node:net';
+import { type AddressInfo, createServer, Server } from 'node:net';
 import { join } from 'node:path';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
+import { Listeners } from '../../../src/doors/http/listeners.ts';
 import { refused } from '../../refusal.ts';
+import { freePort } from '../../servers/ports.ts';
 import { selfSigned, send, spawnServer, startServer, temporaryDirectory } from '../../servers/serving.ts';
 
 describe('a listener', () => {
@@ -22,6 +24,22 @@ describe('a listener', () => {
     expect(text).toContain(`coffer_tls_certificate_end_seconds ${ends}\n`);
     await expect(send(address, 'GET', '/v1/sys/health')).rejects.toThrow(/self-signed/);
     await expect(send(address.replace('https', 'http'), 'GET', '/v1/sys/health')).rejects.toThrow();
+  });
+
+  it('is closed again when another one cannot be opened, so that a server that fails ends', async () => {
+    const taken = createServer();
+    taken.listen(0, '127.0.0.1');
+    await once(taken, 'listening');
+    onTestFinished(() => void taken.close());
+    const { port } = taken.address() as AddressInfo;
+    const at = (number: number) => ({ host: '127.0.0.1', port: number, maxRequestBytes: 1024 });
+    const free = at(await freePort());
+    const opened = Listeners.open([free, at(port)], undefined, async () => ({ status: 200 }));
+    await expect(opened).rejects.toMatchObject({ message: expect.stringContaining(`127.0.0.1:${port}`) });
+    const again = createServer();
+    again.listen(free.port, free.host);
+    await once(again, 'listening');
+    again.close();
   });
 
   it('takes up a renewed certificate when it is told to reload', async () => {

@@ -96,6 +96,24 @@ describe('decrypt with batch_input', () => {
     { ciphertext: PLAIN.replace('oKGi', 'AAAA') },
   ];
 
+  it('has for callers of the family a context for every item, or for none', async () => {
+    const mixed = [{ ciphertext: PLAIN, context: CONTEXT }, { ciphertext: PLAIN }];
+    for (const dialect of ['service', 'vault'] as const) {
+      operations = await freshOperations(dialect);
+      await operations.restore('orders', [goEntry({ key: KEY })]);
+      for (const batch_input of [mixed, mixed.toReversed()]) {
+        const decrypted = decrypt({ batch_input });
+        if (dialect === 'service')
+          expect(await decrypted).toMatchObject({ batch_results: [{ plaintext: FOX }, { plaintext: FOX }] });
+        else
+          expect(await rejectionOf(decrypted)).toMatchObject({
+            kind: 'invalid',
+            message: 'context should be set either in all the request blocks or in none',
+          });
+      }
+    }
+  });
+
   it('answers each item at its place, and lets one fail alone, with an empty plaintext', async () => {
     await operations.restore('orders', [goEntry({ key: KEY })]);
     const request = {

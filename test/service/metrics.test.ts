@@ -1,0 +1,24 @@
+import { describe, expect, it } from 'vitest';
+import { Metrics, printMetrics } from '../../src/service/metrics.ts';
+
+describe('the metrics of several processes', () => {
+  const server = { sealed: false, replaced: 0 };
+  const snapshot = (change: object) => ({ ...new Metrics().snapshot(), ...change });
+  const lineOf = (text: string, name: string): string | undefined =>
+    text.split('\n').find((line) => line.startsWith(`${name} `));
+
+  it('are those of all of them together, and since the first of them was started', () => {
+    const text = printMetrics(
+      [
+        snapshot({ inFlight: 2, defects: 1, residentBytes: 100, startedAt: 1000 }),
+        snapshot({ inFlight: 3, defects: 0, residentBytes: 50, startedAt: 2000 }),
+      ],
+      server,
+    );
+    expect(lineOf(text, 'coffer_requests_in_flight')).toBe('coffer_requests_in_flight 5');
+    expect(lineOf(text, 'coffer_defects_total')).toBe('coffer_defects_total 1');
+    expect(lineOf(text, 'process_resident_memory_bytes')).toBe('process_resident_memory_bytes 150');
+    expect(lineOf(text, 'coffer_processes')).toBe('coffer_processes 2');
+    expect(lineOf(text, 'process_start_time_seconds')).toBe('process_start_time_seconds 1000');
+  });
+});
