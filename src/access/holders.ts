@@ -142,7 +142,7 @@ function policiesWith(role: TokenRole, policy: string): readonly string[] | unde
   }
 }
 
-/** Judges combinations of policies, each once. */
+/** Determines whether combinations of policies grant the capability, and caches each result. */
 class Judge {
   readonly #store: Store;
   readonly #policies: Policies;
@@ -163,7 +163,7 @@ class Judge {
     return known;
   }
 
-  /** Returns those policies that grant it by themselves. */
+  /** Returns those policies that each grant the capability alone. */
   async grantingAmong(names: readonly string[]): Promise<readonly string[]> {
     const granting: string[] = [];
     for (const name of names) if (await this.grants([name])) granting.push(name);

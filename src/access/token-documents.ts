@@ -61,8 +61,9 @@ export async function tokenAt(view: View, accessor: string): Promise<Token | und
 }
 
 /**
- * Stores a changed token. A guarded token has no policies in the member that earlier releases read, so that their
- * servers on the same store grant it nothing; they change the members that they know, and keep the others.
+ * Stores a changed token. A guarded token has no policies in the member that earlier releases read, so that servers of
+ * these releases on the same store grant it nothing. When such a server changes a token, it keeps the members that it
+ * does not know.
  * @see docs/decisions/0231
  */
 export function replaceToken(tx: Transaction, accessor: string, { isGuarded, ...token }: Token): void {

@@ -36,8 +36,8 @@ export async function openWithoutAsking(
 }
 
 /**
- * Returns the runner that lists names which nobody asked for; undefined for scripts with a server, whose requests are
- * not multiplied.
+ * Returns the runner for listing names that the user did not ask for; undefined for scripts with a server, to avoid
+ * additional requests.
  */
 export async function listingRunner(session: Session, runner: Runner): Promise<Runner | undefined> {
   const { settings, streams } = session;

@@ -59,7 +59,7 @@ function withList(known: CofferError, words: readonly TypedWord[]): CofferError 
 /** Minimum length of a beginning that a value is recognized by. */
 const LEAST_BEGINNING = 4;
 
-/** Returns the values that are near to a word; if there are none, the only one that begins with it. */
+/** Returns the values that are similar to a word; if there are none, the only value that begins with it. */
 function choicesNear(word: string, choices: readonly string[]): readonly string[] {
   const near = nearest(word, choices);
   if (near.length > 0 || word.length < LEAST_BEGINNING || choices.includes(word)) return near;
@@ -127,9 +127,9 @@ const exchanged = async (value: string, list: NameList): Promise<readonly string
   (await list.near(value)).filter((existing) => existing === value);
 
 /**
- * Returns the existing names of a kind that are near to one.
+ * Returns the existing names of a kind of resource that are similar to a name.
  * @param value further argument, which is returned if it is an existing name: both may have been exchanged
- * @returns empty if nothing is near, or if the caller may not list them
+ * @returns an empty list if no name is similar, or if the caller may not list them
  */
 export async function existingNear(
   session: Session,

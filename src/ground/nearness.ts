@@ -2,7 +2,9 @@ import { alternatives } from './alternatives.ts';
 
 /** Finds the name that was probably meant by one that does not exist. @see docs/decisions/0268 */
 
-/** Minimum length of a name, in characters, for each number of mistakes in it: `ab` is near to too many names. */
+/**
+ * Minimum length of a name, in characters, for each number of mistakes in it: `ab` is similar to too many names.
+ */
 const LENGTHS: readonly (readonly [mistakes: number, least: number])[] = [
   [3, 13],
   [2, 7],

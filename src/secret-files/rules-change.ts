@@ -1,8 +1,8 @@
 import type { Rule } from './rules.ts';
 
 /*
- * Anyone who can push can change the rules of a repository. This module tells whether new rules encrypt at least what
- * earlier ones did, for every file and every name, also those that do not exist yet.
+ * Anyone who can push can change the rules of a repository. This module determines whether new rules encrypt at least
+ * what earlier ones did, for every file and every name, also those that do not exist yet.
  */
 
 /**

@@ -67,7 +67,7 @@ export class DraftTransaction implements Transaction {
     const own = [...writes].filter(([id]) => id > after);
     if (own.length === 0) return this.#view.list(collection, options);
     const gone = new Set(own.flatMap(([id, { json }]) => (json === undefined ? [id] : [])));
-    // Whatever goes, so many are enough to find as many as are asked for.
+    // Even if all deleted ids are among them, this number of ids is enough to return `limit` ids.
     const below = await this.#view.list(collection, { after, limit: limit + gone.size });
     const ids = new Set(below);
     for (const [id, { json }] of own) {
@@ -120,7 +120,7 @@ export class DraftTransaction implements Transaction {
 
 /**
  * Checks the names of a document.
- * @throws `invalid` for names that could not be told apart, or that the store uses itself
+ * @throws `invalid` for names that could not be distinguished, or that the store uses itself
  */
 export function checkedRef(ref: DocumentRef): DocumentRef {
   const { collection, id } = ref;

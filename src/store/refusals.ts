@@ -42,7 +42,7 @@ export const storeThere = (place: Place): CofferError =>
     hint: 'use this store, or choose another location with --store',
   });
 
-/** Creates the error for a missing store; remote callers are told that the store itself is missing. */
+/** Creates the error for a missing store; for remote callers it says that the store itself is missing. */
 export const noStore = (place: Place, hint: string): CofferError =>
   notFound(
     placed`${{ inside: 'no store in ', outside: '' }}${place}${{ inside: '', outside: ' is missing' }}`,

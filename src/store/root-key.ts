@@ -23,7 +23,7 @@ export interface BlobIdentity {
   readonly id: string;
 }
 
-/** No two identities give the same text, whatever characters they hold. */
+/** Different identities always give different texts, for any characters. */
 export const identityKey = ({ space, collection, id }: BlobIdentity): string =>
   `${space}/${collection.length}/${collection}${id}`;
 

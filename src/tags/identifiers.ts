@@ -30,7 +30,7 @@ export const newKey = (random: Random): string => base58(random, KEY_LENGTH);
 export const newExternalId = (random: Random): string => `org-${base58(random, HOME_LENGTH + KEY_LENGTH)}`;
 
 const KINDS = ['tag', 'ws', 'prj', 'rtk'] as const;
-/** Prefix of an identifier, which tells its kind. */
+/** Prefix of an identifier, which shows its kind. */
 export type IdentifierKind = (typeof KINDS)[number];
 
 /**

@@ -77,7 +77,7 @@ export interface ProjectRecord extends TableRecord {
   readonly executionMode?: ExecutionMode | undefined;
 }
 
-/** Named transit key, in the organization whose tags it has: `name` tells where it is. */
+/** Named transit key, in the organization whose tags it has: `name` contains its location. */
 export interface TaggedKeyRecord extends TableRecord {
   /** Keys of tags, as in a workspace. */
   readonly tags: readonly string[];

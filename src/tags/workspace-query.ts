@@ -32,9 +32,11 @@ export interface WorkspaceQuery {
   readonly wildcard?: string;
   /** Names of tags that a workspace must all have, as pool tags or as keys; `*` is a wildcard. */
   readonly tags?: readonly string[];
-  /** Names of tags of which a workspace must have one, in the same way; empty for no condition. */
+  /**
+   * Names of tags of which a workspace must have at least one, as pool tags or as keys; empty for no condition.
+   */
   readonly anyTags?: readonly string[];
-  /** Names of tags that a workspace must not have, in the same way. */
+  /** Names of tags that a workspace must not have, as pool tags or as keys. */
   readonly excludeTags?: readonly string[];
   /** Filters that a workspace's effective tags must all match. A pool tag is a key without a value. */
   readonly bindings?: readonly BindingFilter[] | undefined;

@@ -61,7 +61,7 @@ export async function openWithAny<V>(
     const material = await materialOf(version);
     if (material === undefined) continue;
     known.push(index);
-    // The same key again cannot give a value two meanings, and any former signer could repeat it.
+    // A second version with the same key cannot give a value two meanings, and any former signer could add one.
     if (materials.some((other) => other.equals(material))) continue;
     materials.push(material);
     const bytes = openValue(material, name, payload);

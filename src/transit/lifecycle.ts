@@ -76,7 +76,7 @@ function requireSettings(settings: NewKey & { readonly parameterSet?: string }):
 /**
  * Finds a key type.
  * @param parameterSet value of `parameter_set`
- * @param told beginning of the error for an unknown name
+ * @param told beginning of the error message for an unknown name
  * @throws `invalid` if there is no such type, or it does not have the parameter set
  */
 export function requireKeyType(name: string, parameterSet = '', told = 'unknown key type'): CalledType {

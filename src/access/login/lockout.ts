@@ -27,7 +27,7 @@ interface KnownName {
   readonly sinceMs: number;
   /** Present if the name was locked by this process. */
   readonly lockedUntilMs?: number;
-  /** Whether the lock is in the store by now, so that it ends when it is removed there. */
+  /** Whether the lock was already written to the store, so that it ends when it is removed there. */
   isKept?: true;
 }
 

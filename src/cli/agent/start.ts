@@ -66,7 +66,7 @@ export async function startInBackground(
     child.once('error', () => resolve());
     child.once('close', () => resolve());
   });
-  // It may have ended already, which its output tells.
+  // It may have ended already, which its output shows.
   child.stdin.on('error', () => undefined);
   tell(child.stdin);
   let line = '';

@@ -19,7 +19,7 @@ const EXECUTABLE = 0o755;
 /** Hook of git. */
 interface Hook {
   readonly name: string;
-  /** Command, which also tells whether a hook that is there has it already. */
+  /** Command of the hook; an existing hook that contains it is already set up. */
   readonly words: string;
   /** Returns the line for a hook that is there. */
   line(command: string): string;
@@ -116,7 +116,7 @@ function configure(root: string, own: string, drivers: readonly Driver[]): void 
 
 function writeAttributes(session: Session, root: string, drivers: readonly Driver[]): void {
   const path = resolve(root, '.gitattributes');
-  // Git does not follow one either, and the text that is written comes from the repository.
+  // Git does not follow a symbolic link here either, and the written text comes from the repository.
   if (lstatSync(path, { throwIfNoEntry: false })?.isSymbolicLink()) {
     throw unsupported('.gitattributes is a symbolic link; git ignores it', {
       hint: 'replace it with a regular file',

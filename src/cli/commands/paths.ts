@@ -114,7 +114,8 @@ function existingText(path: string, data: unknown): string | undefined {
 }
 
 /**
- * Fails for a key of a local store that must not be deleted, so that the user is not asked in vain.
+ * Fails for a key of a local store that must not be deleted, so that the user is not asked for confirmation of
+ * something that will fail.
  * @throws as `transit keys delete`
  */
 async function foreseeDeletion(session: Session, runner: Runner, path: string): Promise<void> {

@@ -218,7 +218,7 @@ export const remove: Command = {
     const caught = options.has(CARD) ? [] : keyring.state.caught.filter(({ card }) => card.name === name);
     if (cards.length > 0) await newEpoch(changes, [...cards, ...caught]);
     await settleKeys(changes);
-    // Values may have come since an earlier run: they are asked about.
+    // There may be new values since an earlier run, which need confirmation.
     const isRepeated = cards.length === 0 && !session.settings.yes;
     const files = await rewrapRuled(
       session,

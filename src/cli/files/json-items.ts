@@ -1,6 +1,6 @@
 /**
  * Splits a stream of JSON into its items in bounded memory. The stream has either one value per line (blank lines are
- * skipped) or is one array, which the first character tells. Items are split, not validated: an item that is not JSON
+ * skipped) or is one array, which the first character shows. Items are split, not validated: an item that is not JSON
  * fails alone when it is parsed.
  */
 

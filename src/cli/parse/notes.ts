@@ -6,7 +6,7 @@ export function withNotes(
   help: string,
   spec: { readonly choices?: readonly string[]; readonly fallback?: string },
 ): string {
-  // An empty word stands for what holds without the option.
+  // An empty word means the behavior without the option.
   const words = spec.choices?.filter((choice) => choice !== '') ?? [];
   const said = words.every((word) => help.includes(word));
   const choices = said ? [] : [`One of: ${words.join(', ')}.`];

@@ -12,7 +12,7 @@ import { switching, taking, takingFile } from './everywhere.ts';
 
 /** Command-line syntax of an operation, derived completely from its declaration. */
 export interface OperationSpec extends CommandSpec {
-  /** Parameters of the positional arguments; the input's VALUE comes after them. */
+  /** Parameters of the positional arguments; the input's VALUE follows them. */
   readonly positional: readonly string[];
   /** Parameters of the flags. */
   readonly flags: ReadonlyMap<string, FlagMeaning>;

@@ -174,9 +174,9 @@ async function keysIn(session: Session, text: string, where: string): Promise<re
 const PUBLIC_KEY = /^#\s*(?:public key|recipient)\s*:\s*(age1\S+)$/i;
 
 /**
- * Returns the public key of a plugin's identity, which only a comment before it tells.
+ * Returns the public key of a plugin's identity, which is only in a comment before it.
  * @param at index of the identity
- * @returns an empty text if none is told
+ * @returns an empty text if there is none
  */
 function publicKeyBefore(lines: readonly string[], at: number, plugin: string): string {
   for (const line of lines.slice(0, at).reverse()) {

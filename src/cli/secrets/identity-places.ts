@@ -28,8 +28,8 @@ export function usualPlaces(environment: Environment): readonly string[] {
 }
 
 /**
- * Returns what tells whether the files with a person's keys are the same as before, without reading them. Who can change
- * them unnoticed is that person.
+ * Returns a text that changes whenever the files with the user's keys change, without reading them. Only the user can
+ * change the files without changing this text.
  * @param path file of `--identity`
  * @returns undefined if the keys are in the environment or come through a pipe
  */

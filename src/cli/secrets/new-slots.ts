@@ -84,7 +84,7 @@ export async function warnIfWeak(session: Session, passphrase: string | Uint8Arr
   );
 }
 
-/** Asks for a new passphrase until it is not weak, or the user wants to use it all the same. */
+/** Asks for a new passphrase until it is not weak, or the user confirms a weak one. */
 async function typedPassphrase(session: Session): Promise<string> {
   const { freshPassphrase, weaknessOf } = await import('./passphrases.ts');
   const { prompts, settings } = session;

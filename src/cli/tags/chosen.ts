@@ -83,7 +83,8 @@ export async function chosenWorkspaces(
 }
 
 /**
- * Whether a workspace has tags of the pool, or keys with any value.
+ * Returns a filter for workspaces: by name, and by the tags that they must or must not have. A word matches tags of the
+ * pool, and keys with any value.
  * @see docs/decisions/0193
  */
 function chooses(

@@ -17,7 +17,7 @@ export interface CountedCall {
 
 /**
  * Runs the calls one after the other, with a progress bar on a terminal.
- * @throws the error of a call; if others succeeded before, it tells how many objects they changed
+ * @throws the error of a call; if others succeeded before, it says how many objects they changed
  * @param hint suggested action
  */
 export async function carryOut(

@@ -29,7 +29,7 @@ async function usableEpochs({ roots, state }: Changes): Promise<readonly Fact[]>
   return usable;
 }
 
-/** Adds a person. */
+/** Adds a member. */
 export async function grant(changes: Changes, card: Omit<Card, 'secret'>): Promise<Fact> {
   const [first, ...others] = await usableEpochs(changes);
   if (first === undefined) {
@@ -140,8 +140,8 @@ export function requireStayingAdmin({ state }: Pick<Changes, 'state'>, leaving: 
 }
 
 /**
- * Creates a root key for all except the persons who leave; if nobody leaves, it joins two root keys of concurrent
- * removals.
+ * Creates a root key for all members except those who are removed. Without a removal, it replaces the two root keys of
+ * concurrent removals.
  * @param isConfirmed whether `--yes` confirms unknown cards
  */
 export async function newEpoch(
@@ -219,9 +219,10 @@ export async function newVersion(changes: Changes, key: string): Promise<Fact> {
 }
 
 /**
- * Completes the work left by a merge or by an interrupted removal: a root key that only the team has, slots for waiting
- * persons, and a version of each key.
- * @param anew name of a person who gets another slot even if there is one, in case its ciphertext omits them
+ * Completes the work left by a merge or by an interrupted removal: a root key that only the team has, slots for members
+ * who wait for a root key, and a version of each key.
+ * @param anew name of a member who gets another slot even if there is one, in case its ciphertext is not for that
+ * member
  * @param isConfirmed whether `--yes` confirms unknown cards
  */
 export async function settleKeys(changes: Changes, anew?: string, isConfirmed = false): Promise<void> {

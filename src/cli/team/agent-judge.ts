@@ -95,7 +95,7 @@ export class AgentJudge implements KeyringJudge {
     if (known?.from === from) return known.state;
     const { store } = this.#handed;
     const facts = factsIn(directory);
-    // A file that was changed while all were read would be judged as one that nobody has listed.
+    // A file that was changed during the reading would be judged although it is not in the list.
     if (facts?.get(store)?.kind !== 'store' || listingOf(directory)?.text !== listed) return undefined;
     const state = judge(facts, store, signatureCheck(memory.verified(store)), seen);
     if (isSettled(listing)) this.#judged.set(directory, { from, state });
@@ -117,7 +117,7 @@ function factsIn(directory: string): ReturnType<typeof loadFacts>['facts'] | und
   }
 }
 
-/** Whether a command that reads has nothing to say about a state, to refuse in it, or to learn from it. */
+/** Whether a reading command would have no message, no refusal and nothing to remember for this state. */
 const isPlain = (
   { refused, undone, caught, quarrels, holes, unseen, line, valid }: Judgement,
   seen: readonly string[],

@@ -18,8 +18,8 @@ import { fileOf, memoryDirectory } from './memory-directory.ts';
 
 /*
  * Reading values of a keyring through its agent, which judges the keyring as well: a program is then started with them
- * without the code that judges, and without Node's cryptography. Whatever is unusual, in the keyring or with the agent,
- * is left to the command, which judges by itself and tells its user.
+ * without the code that judges, and without Node's cryptography. Any unusual case, in the keyring or with the agent, is
+ * left to the command, which judges by itself and tells its user.
  * @see docs/decisions/0315
  */
 
@@ -29,7 +29,9 @@ type FoundAgent = { readonly connection: KeyringConnection } | { readonly failur
 /** Agents by the ID of their keyring. */
 const foundBy = new WeakMap<Session, Map<string, FoundAgent>>();
 
-/** Returns the error of an agent that was asked in vain, so that the command does not wait for it again. */
+/**
+ * Returns the error of an earlier failed attempt to use the agent, so that the command does not wait for it again.
+ */
 export function agentFailure(session: Session, store: string): CofferError | undefined {
   const found = foundBy.get(session)?.get(store);
   return found !== undefined && 'failure' in found ? found.failure : undefined;
@@ -103,7 +105,7 @@ function storesIn(keyring: string): readonly string[] {
   try {
     return readdirSync(keyring).flatMap((name) => /^store\.([0-9a-z]{32})$/.exec(name)?.[1] ?? []);
   } catch {
-    // It is no directory, or may not be read, which the command tells its user.
+    // The path is not a readable directory, which the command itself reports.
     return [];
   }
 }

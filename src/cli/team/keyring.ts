@@ -26,7 +26,7 @@ interface KeyringOpening {
   readonly isQuiet?: boolean;
   /** ID that the user confirms. */
   readonly trusting?: string;
-  /** Name of the person to be removed, whose incomplete facts are not an obstacle. */
+  /** Name of the member to be removed, whose incomplete facts are ignored. */
   readonly removing?: string;
   /** Facts from other sources than the working tree. */
   readonly loaded?: Loaded | undefined;

@@ -28,7 +28,7 @@ export interface Remembered {
   readonly seen: readonly string[];
   /** Names of the removed persons by removal, for messages. */
   readonly names: ReadonlyMap<string, string>;
-  /** Cards that a user here added, was told of, or confirmed. */
+  /** Cards that a user of this machine added or confirmed, or whose ID the user received. */
   readonly cards: ReadonlySet<string>;
 }
 
@@ -38,7 +38,7 @@ export class TeamMemory {
   /**
    * Creates the memory.
    * @param environment environment variables, which may name the state directory; COFFER_STATE=none stores nothing
-   * @param directory its directory, if another process tells it
+   * @param directory its directory, if another process passed it
    */
   constructor(environment: Environment, directory = memoryDirectory(environment)) {
     this.#directory = directory;

@@ -8,7 +8,7 @@ import type { Session } from '../session.ts';
 
 /** Private keys for a keyring. */
 export interface KeyringIdentities extends Identities {
-  /** Whether the person was asked for something by now: a passphrase, or whatever a plugin may ask for. */
+  /** Whether the user was prompted since the keys were read: for a passphrase, or by a plugin. */
   wasAsked(): boolean;
   /** State of the files that they were found in; undefined for those of a pipeline, or without files. */
   readonly stamp: string | undefined;
@@ -57,7 +57,7 @@ async function find(session: Session, path: string | undefined): Promise<Keyring
   return { keys: noted, atLeast, wasAsked: () => asked, stamp: atLeast === undefined ? stamp : undefined };
 }
 
-/** Returns the cards of this person, first those that can sign; none if they cannot be told. */
+/** Returns the user's own cards, those that can sign first; an empty list if they cannot be determined. */
 export function ownCards(keys: readonly PersonalKey[], cards: readonly CardFact[]): readonly CardFact[] {
   const own = keys.map((key) => cardsFor(key, cards)).filter((found, at) => isTold(keys[at], found));
   return [...new Set(own.flat())].sort(
@@ -65,12 +65,12 @@ export function ownCards(keys: readonly PersonalKey[], cards: readonly CardFact[
   );
 }
 
-/** Whether a key tells its card: that of a plugin may be for each card with a key of that plugin. */
+/** Whether the card of a key is known. A key of a plugin may belong to any card with a key of that plugin. */
 const isTold = (key: PersonalKey | undefined, found: readonly CardFact[]): boolean =>
   found.length === 1 || found.some(({ card }) => card.keys.includes(key?.recipient ?? ''));
 
 /**
- * Refuses a key of a plugin whose public key is needed and is not told.
+ * Refuses a key of a plugin whose public key is needed but unknown.
  * @throws `denied`
  */
 export function untold({ plugin, where }: PersonalKey): never {

@@ -13,12 +13,17 @@ export interface KeyringPlace {
   /** Top of the git working tree; undefined without one. */
   readonly top: string | undefined;
   /**
-   * Name under which this machine remembers the keyring: the repository, whatever its checkout, and the folder in it.
+   * Name under which this machine remembers the keyring: the repository, the same for all of its working trees, and the
+   * folder in it.
    */
   readonly mark: string;
 }
 
-/** Returns the nearest keyring above a file or directory, or the place of one that this machine saw before. */
+/**
+ * Finds the nearest keyring in a directory or those above it. A keyring that this machine has seen before is found
+ * even if its files are missing now.
+ * @returns undefined if there is none
+ */
 export function keyringAbove(
   directory: string,
   wasThere: (mark: string) => boolean,

@@ -36,7 +36,7 @@ export type Adoption = 'ask' | 'none' | ReadonlySet<string>;
  */
 export type CountedVersions = 'believed' | 'any' | 'of-all-commits';
 
-/** Opened value, with its key version, which tells whether only present members can have written it. */
+/** Opened value, with its key version, which shows whether only present members can have written it. */
 interface OpenedValue {
   readonly text: string;
   readonly version: JudgedVersion;

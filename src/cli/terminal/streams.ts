@@ -82,9 +82,9 @@ const RETRY_MS = 2;
 export const DEFAULT_COLUMNS = 80;
 
 /**
- * Returns the streams of the process, by file descriptor: `process.stdout` and the like take three to five milliseconds
- * at the start. Writes are synchronous: back-pressure needs no code, and an exit loses nothing. A pipe that another
- * program made non-blocking returns EAGAIN, and is retried after two milliseconds.
+ * Returns the streams of the process, by file descriptor: `process.stdout`, `process.stderr` and `process.stdin` take
+ * three to five milliseconds at the start. Writes are synchronous: back-pressure needs no code, and an exit loses
+ * nothing. A pipe that another program made non-blocking returns EAGAIN, and is retried after two milliseconds.
  */
 export function standardStreams(): Streams {
   return { in: inputFrom(0), out: outputTo(1), err: messagesTo(2) };
@@ -133,7 +133,7 @@ export const tooLarge = (maxBytes: number): CofferError =>
   });
 
 /**
- * Returns the stream for messages. If its reader has closed it, the work continues, and the exit code tells the result.
+ * Returns the stream for messages. If its reader has closed it, the work continues, and the exit code shows the result.
  */
 function messagesTo(descriptor: number): Output {
   const output = outputTo(descriptor);

@@ -8,8 +8,8 @@ export function goneSignal(connection: Duplex): AbortSignal {
 }
 
 /**
- * The same for clients that keep their side open until they have the response, such as those of ssh-agent and age: one
- * that has ended its side is gone, although the connection is still writable.
+ * Creates such a signal for clients that keep their side of the connection open until they have the response, such as
+ * those of ssh-agent and age: one that has ended its side is gone, although the connection is still writable.
  */
 export function hungUpSignal(connection: Duplex): AbortSignal {
   const controller = new AbortController();

@@ -44,7 +44,7 @@ export function remoteDesk(
       } catch (error) {
         const known = asCofferError(error);
         if (known?.kind !== 'denied') throw error;
-        // Programs are only told that the key does not exist: report the reason to the user.
+        // Programs only learn that the key does not exist, so report the reason to the user.
         if (!told.has(what)) refused(known, what);
         told.add(what);
         throw error;

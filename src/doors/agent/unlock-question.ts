@@ -53,7 +53,7 @@ export class UnlockQuestion {
       await this.#unlock(unlocking);
       isUnlocked = true;
     } catch (error) {
-      // A wrong passphrase, or a store that cannot be read now: the program is told that the store is locked.
+      // A wrong passphrase, or a store that cannot be read now: the program gets the error that the store is locked.
       if (asCofferError(error) === undefined) throw error;
     } finally {
       if (!isUnlocked) this.#silentUntil = this.#now() + REFUSED_FOR_MS;

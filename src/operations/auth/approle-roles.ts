@@ -197,7 +197,7 @@ const DEFAULTS = { ...NEW_ROLE, ...NO_SETTINGS };
 
 const field = text({ help: 'Setting of the role, with dashes, e.g. secret-id-ttl.', required: true });
 
-/** Returns the member for a path. */
+/** Returns the member of a role that the last word of a path names. */
 function memberOf(word: string): keyof typeof DEFAULTS {
   if (Object.hasOwn(FIELDS, word)) return FIELDS[word as keyof typeof FIELDS];
   throw invalid(`roles have no field ${word}`, { field: 'field' });

@@ -226,8 +226,8 @@ export interface CliShape<D> {
   /** Message of a list without entries, on a terminal. */
   readonly empty?: EmptyList | undefined;
   /**
-   * Fails for what the operation will certainly be refused for, so that the user is not asked in vain. Called before
-   * the confirmation, with a runner that asks a server only what the caller may ask.
+   * Fails if the operation would certainly be refused, so that the user is not asked for confirmation of something that
+   * will fail. Called before the confirmation, with a runner that asks a server only what the caller may ask.
    */
   foresee?(values: Readonly<Record<string, unknown>>, runner: Runner): Promise<unknown>;
   /**

@@ -91,7 +91,7 @@ async function carryOut<A>(request: JudgedRequest<A>): Promise<Result<A>> {
   const { guarded, asked, door, judge, trail } = request;
   const { endpoint } = asked;
   const { match } = endpoint;
-  // Policy paths do not matter to the owner, whom the operation itself tells what does not exist.
+  // Policies do not apply to the owner. The operation itself reports missing objects to the owner.
   const policyPaths = asked.byOwner ? NO_PATHS : endpoint.policyPaths(guarded.core);
   const { paths, leadNowhere } = policyPaths instanceof Promise ? await policyPaths : policyPaths;
   if (!judge.allowsPaths(paths) || leadNowhere) return door.denied();

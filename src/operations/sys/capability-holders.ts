@@ -6,8 +6,8 @@ import { choice, text } from '../declaration/params.ts';
 import { MOUNT_TYPES } from '../mount-types.ts';
 
 /**
- * Coffer's own: which policies grant a capability on a path, and which logins and tokens have it. Vault tells that of
- * single tokens only.
+ * Coffer's own: which policies grant a capability on a path, and which logins and tokens have it. In Vault, this is
+ * only available for single tokens.
  * @see docs/decisions/0293
  */
 export const list = operation({

@@ -26,7 +26,7 @@ const ENTITLEMENTS = {
   'vcs-integrations': false,
 } as const;
 
-/** Second request of `terraform init`; 404 tells it that the organization does not exist. */
+/** Second request of `terraform init`; 404 means that the organization does not exist. */
 export const entitlementSet = documentOperation({
   route: 'GET /organizations/:organization_name/entitlement-set',
   capability: 'read',

@@ -68,7 +68,7 @@ export const declaration = transitOperation({
 type RewrapValues = Partial<ValuesOf<typeof itemFields>>;
 
 /**
- * Converts an item.
+ * Converts an item of a request to the form that the engine expects.
  * @param keyVersion default for an item without one
  */
 export const rewrapItem = (values: RewrapValues, keyVersion: number) => ({

@@ -84,7 +84,7 @@ export class KeyringAgent implements KeyringCalls {
   async read(reading: KeyringReading): Promise<readonly string[] | null> {
     const versionsFor = this.#judge.versionsFor(reading);
     if (versionsFor === undefined) return null;
-    // Only now: a command that is told nothing does not keep the keyring unlocked.
+    // Counted only now: a request without an answer does not keep the keyring unlocked.
     this.#use();
     const texts: string[] = [];
     for (const value of reading.values) {

@@ -17,7 +17,10 @@ export interface HandedKeyring extends UnlockTimes {
   readonly roots: ReadonlyMap<string, Buffer>;
   /** Epochs with which values may be encrypted. */
   readonly usable: readonly string[];
-  /** State of the files in which the keys were found; null if it cannot be told whether they are still the same. */
+  /**
+   * State of the files in which the keys were found; null if it cannot be determined whether the files are still the
+   * same.
+   */
   readonly identities: string | null;
 }
 
@@ -47,7 +50,7 @@ export interface KeyringReading extends Asking {
   readonly values: readonly ValueToRead[];
 }
 
-/** Value to decrypt, as it stands in a file. */
+/** Value to decrypt, as written in a file. */
 export interface ValueToRead {
   readonly key: string;
   readonly version: number;
@@ -102,8 +105,8 @@ export interface ValuesToSeal {
 }
 
 /**
- * Calls that the agent of a keyring accepts. It uses root keys and never returns them, so whatever needs them, such as
- * a change of the team, needs the user's own key again.
+ * Calls that the agent of a keyring accepts. It uses root keys and never returns them, so everything that needs them,
+ * such as a change of the team, needs the user's own key again.
  */
 export interface KeyringCalls {
   /** Decrypts values. */

@@ -27,8 +27,8 @@ export interface UnlockDeadlines {
 /** Delay after the end, in milliseconds, so that an agent can exit by itself and forget its keys first. */
 const GRACE_MS = 1200;
 /**
- * Minimum delay after the idle timeout, in milliseconds. The idle timeout moves with each use, which a running shell
- * cannot be told, so it is replaced now and then.
+ * Minimum delay after the idle timeout, in milliseconds. Each use restarts the idle timeout. The time of a running
+ * shell cannot be changed, so it is replaced occasionally.
  */
 const LEAST_SLACK_MS = 60_000;
 const SECOND_MS = 1000;
@@ -74,7 +74,8 @@ export class Watchdog {
   #at = Number.POSITIVE_INFINITY;
 
   /**
-   * Checks whether the shell waits for the right time, and replaces it if needed.
+   * Starts the shell that kills this process after a delay. If a shell is already waiting for another time, replaces
+   * it.
    * @param failed called if the watchdog cannot work
    */
   watch({ latest, idle, idleMs }: UnlockDeadlines, failed: (error: unknown) => void): void {

@@ -16,7 +16,7 @@ export interface Finding {
   readonly reason: string;
   /** Suggested action. */
   readonly hint?: string | undefined;
-  /** Document that was in the file, if its collection's index still tells. */
+  /** Document that was in the file, if its collection's index still lists it. */
   readonly holds?: DocumentRef | undefined;
 }
 

@@ -156,7 +156,7 @@ class Turn {
 
 /** Outcome of a change. */
 type Outcome =
-  /** It threw. `isOwn`: it did not see other changes, so the error is final whatever happens to them. */
+  /** It threw. `isOwn`: it did not see other changes, so the error is final, even if those changes fail. */
   | { readonly kind: 'refused'; readonly error: unknown; readonly isOwn: boolean }
   | { readonly kind: 'unchanged'; readonly result: unknown }
   | { readonly kind: 'changed'; readonly result: unknown };

@@ -133,8 +133,8 @@ export function decryption(key: KeyObject, chunkBytes: number, name: CipherName 
 }
 
 /**
- * Finds the reason for a failed chunk: one that is authentic as a middle chunk but is at the end, or vice versa, tells
- * what happened.
+ * Finds the reason for a failed chunk: one that is authentic as a middle chunk but is at the end, or vice versa, shows
+ * the cause.
  */
 function reasonToRefuse(open: ChunkCipher['open'], chunk: Uint8Array, index: number, final: boolean): Error {
   if (chunk.length < TAG_BYTES || (chunk.length === TAG_BYTES && index > 0)) return truncated();

@@ -43,6 +43,8 @@ export interface ChunkStage {
    * @returns the number of bytes written at the start of `out`
    */
   transform(chunk: Uint8Array, index: number, final: boolean, out: Uint8Array): number;
-  /** Cipher with which another thread does the same, for a whole file from its first chunk on. */
+  /**
+   * Cipher with which another thread can process the chunks, if it processes a whole file from its first chunk on.
+   */
   readonly elsewhere?: ThreadCipher;
 }

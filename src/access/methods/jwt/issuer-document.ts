@@ -41,7 +41,7 @@ export async function fetchDocument(address: string, trust: IssuerTrust): Promis
 function trusting({ ca, serverNames }: IssuerTrust) {
   return {
     ca: ca === '' ? undefined : ca,
-    // Node calls whatever is there, so that leaving it undefined would break each connection.
+    // Node calls this member even if it is undefined, so an undefined member would break each connection.
     checkServerIdentity:
       serverNames.length === 0
         ? checkServerIdentity

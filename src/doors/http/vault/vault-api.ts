@@ -230,7 +230,7 @@ function readKnown(
   return Object.fromEntries([...known, ...unknown.slice(0, mostUnknown)].map((name) => [name, sent[name]]));
 }
 
-/** Whether it comes from a web page of an origin that is not allowed. */
+/** Whether a request comes from a web page of an origin that is not allowed. */
 const isOfStrangePage = ({ headers, isOfAllowedPage }: Exchange): boolean =>
   headers.origin !== undefined && !isOfAllowedPage;
 
@@ -250,7 +250,7 @@ const refusal = (status: number, text: string): Result<Answer> => ({
 const SEALED = errorBody(503, ['Vault is sealed']);
 const TOO_LARGE = errorBody(413, ['http: request body too large']);
 const UNAUTHENTICATED = refusal(403, ownWords('permission denied'));
-/** The same, for Coffer's own client: the token itself is not valid, whatever its policies would allow. */
+/** Response to Coffer's own client for an invalid token, which no policy could help. */
 const ofToken = (exchange: Exchange): Result<Answer> => ({
   ...UNAUTHENTICATED,
   answer: errorBody(403, [REFUSED.message], errorDetails(exchange, REFUSED)),

@@ -219,8 +219,8 @@ export class FileLock {
   }
 
   /**
-   * Records the time since which the lock is held, for processes that wait in vain: only the file's modification time
-   * is set. Holds within one second count as one.
+   * Records the time since which the lock is held, for error messages of processes whose wait for the lock fails: only
+   * the file's modification time is set. Holds within one second count as one.
    */
   #noteHolder(): void {
     const nowMs = Date.now();

@@ -13,7 +13,8 @@ interface Patience {
   /** Time that callers wait at the beginning of an outage before they get an error. */
   readonly outageMs: number;
   /**
-   * The same for later callers, or ones that have already waited for others, while a reconnection attempt is running.
+   * Time that callers wait later in the outage, or if they have already waited for others, while a reconnection attempt
+   * is running.
    */
   readonly laterMs: number;
   /**
