@@ -22,8 +22,8 @@ type Wrapped = (require: (name: string) => unknown, module: { exports: Exports }
 /** Variable before a command. */
 const VARIABLE = /^([A-Z][A-Z_]*)=(.*)$/s;
 
-// The code discarded by garbage collections, and the progress of the compiler thread, differ in each run.
-const flags = ['flush-bytecode', 'sparkplug'];
+// The code discarded by garbage collections, and the progress of the compiler threads, differ in each run.
+const flags = ['flush-bytecode', 'sparkplug', 'profile-guided-optimization'];
 for (const flag of flags) setFlagsFromString(`--no-${flag}`);
 // Without this, long work would pause on a slow machine, but not on a fast one.
 process.uptime = (): number => 0;

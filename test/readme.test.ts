@@ -11,6 +11,7 @@ import { inOwnSpelling } from '../src/cli/parse/habits.ts';
 import { commandTree } from '../src/cli/tree.ts';
 import { builtCommand } from './built.ts';
 import { isLong } from './long.ts';
+import { fiveMinutes } from './release/five-minutes.ts';
 
 const root = fileURLToPath(new URL('..', import.meta.url));
 const readme = readFileSync(join(root, 'README.md'), 'utf8');
@@ -63,6 +64,11 @@ function typeErrorsIn(file: string): string {
 describe('the README', () => {
   it('has 200 lines at most, so that it is read to its end', () => {
     expect(readme.trimEnd().split('\n').length).toBeLessThanOrEqual(200);
+  });
+
+  it('has the five minutes with which every form of a release is tried, from the first key to a server', () => {
+    for (const line of ['coffer keygen', 'coffer transit encrypt', 'coffer doctor', 'coffer serve'])
+      expect(fiveMinutes()).toContain(line);
   });
 
   it('shows commands that work when typed one after another in a fresh shell, and a program that runs', () => {
