@@ -166,6 +166,23 @@ describe('recovery of a store directory', () => {
     expect(readdirSync(join(directory, 'state'))).toEqual(['clean-1-1']);
   });
 
+  it.each([
+    ['lost', undefined],
+    ['in place with other content', 'other'],
+  ])('does not finish a commit one of whose files is %s', async (_, content) => {
+    const { directory, backend } = await newBackend();
+    const commit = leaveDecidedCommit(directory, 0, { aa: 'one', bb: 'two' });
+    const documents = join(directory, 'generation-1', 'documents');
+    rmSync(join(commit, 'documents-bb'));
+    if (content !== undefined) writeFileSync(join(documents, 'bb'), content, { mode: 0o600 });
+    becomeDirty(directory, 0);
+    await expect(backend.exclusive(async () => undefined)).rejects.toMatchObject({
+      kind: 'corrupt',
+      message: `${join(commit, 'documents-bb')} is missing`,
+    });
+    expect(readdirSync(join(directory, 'state'))).toContain('dirty-1-0');
+  });
+
   it('never replays a commit beside a clean state', async () => {
     const { directory, backend } = await newBackend();
     await backend.exclusive((session) => session.commit([put('aa', 'present')]));
