@@ -25,7 +25,7 @@ const deleteKey: Chapter = {
       'a key is not deleted before that was allowed',
       'delete',
       { name: freshKey() },
-      /deletion is not allowed/,
+      /deletion is not allowed|may not be deleted/,
     ),
     holds('deletion_allowed allows it', async (side) => {
       const name = await freshKey()(side);
