@@ -4,6 +4,7 @@ import type { AgentStatus, UnlockTimes } from '../../service/agent/calls.ts';
 import type { OptionSpec } from '../command.ts';
 import { type Given, textOption } from '../given.ts';
 import { taking } from '../parse/everywhere.ts';
+import { durationText } from '../terminal/duration.ts';
 
 const SECOND_MS = 1000;
 const MINUTE_S = 60;
@@ -57,4 +58,15 @@ export function untilText({ until = '' }: AgentStatus): string {
   const time = `${two(end.getHours())}:${two(end.getMinutes())}`;
   if (end.toDateString() === new Date().toDateString()) return time;
   return `${end.getFullYear()}-${two(end.getMonth() + 1)}-${two(end.getDate())} ${time}`;
+}
+
+/**
+ * Formats how long the agent keeps the store unlocked, with a time in the local time zone: `15 minutes more without
+ * use, at most until 17:30`.
+ */
+export function lifetimeText(status: AgentStatus, nowMs = Date.now()): string {
+  const { idle_until: idle = '', until = '' } = status;
+  const minutes = Math.ceil((Date.parse(idle) - nowMs) / (MINUTE_S * SECOND_MS));
+  const length = durationText(Math.max(minutes, 1) * MINUTE_S * SECOND_MS);
+  return idle < until ? `${length} more without use, at most until ${untilText(status)}` : `${length} more`;
 }

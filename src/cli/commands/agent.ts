@@ -1,13 +1,15 @@
 import { existsSync } from 'node:fs';
 import { AGENT_DOORS } from '../../doors/agent/registry.ts';
+import type { Table } from '../../operations/declaration/table.ts';
 import type { AgentStatus } from '../../service/agent/calls.ts';
 import type { AgentDirectory } from '../../service/agent/directory.ts';
 import { printLocation } from '../../store/backends/registry.ts';
 import { doorOptions } from '../agent/door-options.ts';
 import { findAgent, requireDirectory } from '../agent/find.ts';
+import { lifetimeText } from '../agent/times.ts';
 import type { Command } from '../command.ts';
 import { DONE, exitCodeOf } from '../exit-codes.ts';
-import { printResult } from '../files/output.ts';
+import { isBrief, printResult } from '../files/output.ts';
 import { type Given, variable } from '../given.ts';
 import type { Session } from '../session.ts';
 
@@ -34,7 +36,16 @@ export const status: Command = {
       api: directory.apiSocket,
       ...Object.fromEntries(AGENT_DOORS.map(({ name }) => [name, directory.doorSocket(name)])),
     };
-    await printResult(session, shown, {});
+    const brief = (): Table => ({
+      head: ['', ''],
+      rows: [
+        ['State', found?.locked === false ? `unlocked for ${lifetimeText(found)}` : shown.state],
+        ['Store', shown.store],
+        ['Socket', shown.socket],
+      ],
+      summary: 'More: coffer agent status -o wide',
+    });
+    await printResult(session, shown, isBrief(session) ? { table: brief } : {});
     return shown.locked ? exitCodeOf.sealed : DONE;
   },
 };

@@ -2,14 +2,16 @@ import type { AgentConnection } from '../../client/agent.ts';
 import { asCofferError, type CofferError } from '../../ground/errors.ts';
 import { trimSlashes } from '../../ground/trim.ts';
 import type { Runner } from '../../operations/declaration/operation.ts';
-import { type Table, timeCell } from '../../operations/declaration/table.ts';
+import { type Cell, type Table, timeCell } from '../../operations/declaration/table.ts';
 import type { AgentStatus } from '../../service/agent/calls.ts';
 import { storeStatus } from '../../store/administration/status.ts';
 import { directoryOf, placeWords } from '../../store/backends/registry.ts';
+import { kindNames } from '../../store/slots/unlock.ts';
 import { agentInPlaceOfSecret } from '../agent/find.ts';
+import { lifetimeText } from '../agent/times.ts';
 import type { Command } from '../command.ts';
 import { DONE } from '../exit-codes.ts';
-import { printResult } from '../files/output.ts';
+import { isBrief, printResult } from '../files/output.ts';
 import { warnOfOtherServer } from '../other-server.ts';
 import { openUnlocked } from '../runner-local.ts';
 import { environmentCredentials } from '../secrets/secret-sources.ts';
@@ -28,7 +30,8 @@ export const command: Command = {
     const { address } = session.settings;
     const shown = address === undefined ? await localStatus(session) : await serverStatus(session);
     const words = address === undefined ? placeWords(session.settings.storeLocation) : undefined;
-    await printResult(session, shown, { table: () => statusTable(shown, words) });
+    const table = (): Table => (isBrief(session) ? briefTable(shown, words) : statusTable(shown, words));
+    await printResult(session, shown, { table });
     return DONE;
   },
 };
@@ -148,3 +151,43 @@ function statusTable(shown: object, words?: ReturnType<typeof placeWords>): Tabl
 
 const agentText = ({ locked, idle_until: idle, until }: AgentStatus): string =>
   locked ? 'locked' : `unlocked until ${idle} without use, until ${until} at the latest`;
+
+/** What a server shows of itself. */
+interface ServerStatus {
+  readonly address: string;
+  readonly sealed: boolean;
+  readonly version?: string;
+}
+
+/** Formats what a user wants to know, in the order of its importance; the rest is for `-o wide`. */
+function briefTable(shown: object, words?: ReturnType<typeof placeWords>): Table {
+  const facts =
+    words === undefined ? serverFacts(shown as ServerStatus) : localFacts(shown as LocalStatus, words);
+  const rows = facts.flatMap(([name, value]) => (value === undefined ? [] : [[name, value]]));
+  return { head: ['', ''], rows, summary: 'More: coffer status -o wide' };
+}
+
+type Fact = readonly [name: string, value: Cell | undefined];
+
+const serverFacts = ({ address, sealed, version }: ServerStatus): readonly Fact[] => [
+  ['Address', address],
+  ['State', sealed ? 'sealed' : 'unsealed'],
+  ['Version', version],
+];
+
+function localFacts(shown: LocalStatus, { place }: ReturnType<typeof placeWords>): readonly Fact[] {
+  const { location, locked, agent, slots, created, mounts, keys, organizations, damaged } = shown;
+  const isByAgent = agent !== undefined && !agent.locked;
+  const count = (number: number | undefined): string | undefined => number?.toLocaleString('en');
+  return [
+    [place.charAt(0).toUpperCase() + place.slice(1), location],
+    ['State', isByAgent ? `unlocked for ${lifetimeText(agent)}` : locked ? 'locked' : 'unlocked'],
+    ['Agent', agent?.locked ? 'locked' : undefined],
+    ['Unlocked with', slots.map(({ kind }) => kindNames[kind].replace(/^an? |^the /, '')).join(', ')],
+    ['Created', { time: created }],
+    ['Keys', count(keys)],
+    ['Mounts', count(mounts)],
+    ['Organizations', count(organizations)],
+    ['Damaged slots', damaged === undefined ? undefined : `${damaged.length}: run "coffer doctor"`],
+  ];
+}

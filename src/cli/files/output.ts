@@ -71,6 +71,10 @@ export function formatFor(session: Session, shape: OutputShape, destination: Des
   return session.settings.format ?? (isForPerson && hasTable ? 'table' : 'raw');
 }
 
+/** Whether a terminal shows the result in brief. Scripts find all fields, under the names that they have always had. */
+export const isBrief = ({ streams, settings: { format } }: Session): boolean =>
+  streams.out.isTerminal && (format === undefined || format === 'table');
+
 const isTable = (format: OutputFormat): boolean => format === 'table' || format === 'wide';
 
 /** Whether there is nothing to list, on any page. */

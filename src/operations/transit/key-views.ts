@@ -87,7 +87,6 @@ const usesOf = (data: KeyData): string =>
   joined([
     [data.supports_encryption, 'encryption'],
     [data.supports_signing, 'signing'],
-    [data.supports_derivation, 'derivation'],
   ]) || 'HMAC';
 
 const allowedOf = (data: KeyData): string =>
