@@ -1,9 +1,17 @@
 import { CofferError } from '../ground/errors.ts';
 import type { Runner } from '../operations/declaration/operation.ts';
+import { RESOURCE_KINDS } from '../operations/declaration/resource-kinds.ts';
 import type { ArgumentSpec, Invocation } from './command.ts';
 import type { Environment, OptionValue } from './given.ts';
-import { type ListedKind, listedFor, listingRunner, NameList, openWithoutAsking } from './listed-names.ts';
-import { invocation } from './parse/everywhere.ts';
+import {
+  type ListedKind,
+  listedFor,
+  listedKind,
+  listingRunner,
+  NameList,
+  openWithoutAsking,
+} from './listed-names.ts';
+import { everywhereOptions, invocation } from './parse/everywhere.ts';
 import type { MissingArgument } from './parse/program.ts';
 import { environmentCredentials } from './secrets/secret-sources.ts';
 import { Session } from './session.ts';
@@ -44,6 +52,34 @@ export async function withCandidates(
   return new CofferError('invalid', error.message, { hint: `${names}; ${error.hint}` });
 }
 
+/** Option whose value is missing, in the message of an error. */
+const MISSING_OPTION = /^missing required value --([a-z-]+)$/;
+
+/** Returns the flag of the option whose value is missing. */
+export const missingOption = ({ message }: CofferError): string | undefined =>
+  MISSING_OPTION.exec(message)?.[1];
+
+/** Adds the names that the value of a missing option could be to the error; as `withCandidates`. */
+export async function withOptionCandidates(
+  error: CofferError,
+  typed: Invocation,
+  { streams, environment }: Session,
+): Promise<CofferError> {
+  const flag = missingOption(error);
+  const spec = [...typed.command.options, ...everywhereOptions].find((option) => option.flag === flag);
+  const { kind, texts, field, hint } = error;
+  const listed = spec?.offers === undefined ? undefined : await listedFor(typed, spec);
+  if (listed === undefined) return error;
+  const session = silentSession(typed, streams, environment);
+  try {
+    const names = await inTime(session, namesText(session, listed, spec?.offers)).catch(() => undefined);
+    if (names === undefined) return error;
+    return new CofferError(kind, texts.message, { field, hint: `${names}; ${hint}`, cause: error });
+  } finally {
+    await session.close();
+  }
+}
+
 async function candidatesFor(
   { unfinished: { path, command, words, around } }: MissingArgument,
   streams: Streams,
@@ -82,7 +118,27 @@ async function namesText(
   offers: ArgumentSpec['offers'],
 ): Promise<string | undefined> {
   const listing = await listingRunner(session, await session.runner());
-  if (listing === undefined) return undefined;
+  return listing === undefined ? undefined : listText(listing, kind, offers);
+}
+
+/** Returns the names of the keys, for a user at a terminal, if the store can be opened without asking for anything. */
+export async function keysText(session: Session): Promise<string | undefined> {
+  if (!session.streams.err.isTerminal) return undefined;
+  const runner = await openAtHand(session).catch(() => undefined);
+  try {
+    return runner && (await listText(runner, await listedKind(RESOURCE_KINDS.key), 'key'));
+  } catch {
+    return undefined;
+  } finally {
+    runner?.close();
+  }
+}
+
+async function listText(
+  listing: Runner,
+  kind: ListedKind,
+  offers: ArgumentSpec['offers'],
+): Promise<string | undefined> {
   const { names, total } = await new NameList(listing, kind).first();
   let characters = 0;
   const shown = names.slice(0, MOST_NAMES).filter((name) => {

@@ -38,7 +38,18 @@ export async function withNearName(
     const names = await nearNames(session, invocation, runner, typed).catch(() => []);
     if (names.length > 0) return hinted(error, typed, names);
   }
-  return withList(error, words);
+  return (await withMissingNames(error, invocation, session)) ?? withList(error, words);
+}
+
+/** Adds the names that the value of a missing option could be, for a user at a terminal. */
+async function withMissingNames(
+  error: CofferError,
+  invocation: Invocation,
+  session: Session | undefined,
+): Promise<CofferError | undefined> {
+  if (error.kind !== 'invalid' || session?.streams.err.isTerminal !== true) return undefined;
+  const { missingOption, withOptionCandidates } = await import('./candidates.ts');
+  return missingOption(error) === undefined ? undefined : withOptionCandidates(error, invocation, session);
 }
 
 /** Adds the command that lists the names of a kind, if one does not exist and nothing else says what to do. */

@@ -108,12 +108,12 @@ class Execution {
       const data = await hashedMainInput(this.#session, this.#operation, this.#typedInput, hash);
       return this.#finish({ data }, checked);
     }
+    if (cli.input?.secret !== undefined) await this.#foresee(checked, await this.#session.runner());
     const filled = await mainInput(this.#session, this.#operation, this.#typedInput, checked);
     const withInput = { ...typed, ...filled };
     const runner = await this.#session.runner();
-    const resolved = await cli.resolve?.(withInput, runner);
-    const values = resolved === undefined ? checked : parseValues(this.#operation.params, resolved).values;
-    const raw = resolved ?? withInput;
+    const raw = (await cli.resolve?.(withInput, runner)) ?? withInput;
+    const values = raw === withInput ? checked : parseValues(this.#operation.params, raw).values;
     if (!(await this.#isConfirmed(values, runner))) return FAILED;
     const byTheWay = await this.#madeByTheWay(values, runner);
     if (!(await this.#isMeant(byTheWay, runner))) return FAILED;

@@ -85,7 +85,7 @@ export class Mounts {
    */
   async get(path: string, type?: string): Promise<Mount> {
     const mount = await this.find(path, type);
-    if (mount === undefined) throw noHandler(trimSlashes(path));
+    if (mount === undefined) throw noHandler(trimSlashes(path), type);
     return mount;
   }
 
@@ -120,7 +120,10 @@ export class Mounts {
       if (clash !== undefined) {
         throw exists(`path is already in use at ${isLogin ? relativePath(clash) : clash.path}/`, {
           field: 'path',
-          hint: 'choose a path that is neither above nor below another mount',
+          hint:
+            clash.path === mount.path
+              ? `${clash.type} is already enabled there: use it, or choose another path`
+              : 'choose a path that is neither above nor below another mount',
         });
       }
       await write(tx, type, [...mounts, mount]);
@@ -307,11 +310,22 @@ export async function requireLoginMount(view: View, { uuid, path }: Mount): Prom
   if ((await loginMount(view, uuid)) === undefined) throw noHandler(path);
 }
 
-const noHandler = (path: string): CofferError =>
+/**
+ * Returns the error for a path at which nothing is mounted.
+ * @param type login method that was expected there
+ */
+const noHandler = (path: string, type?: string): CofferError =>
   notFound(`no handler for route "${path}". route entry not found.`, {
     field: 'mount',
-    hint: 'list the mounts with "coffer mounts list"',
+    hint: path.startsWith(LOGIN_PREFIX) ? loginHint(path, type) : 'list the mounts with "coffer mounts list"',
   });
+
+function loginHint(path: string, type: string | undefined): string {
+  if (type === undefined) return 'list the login methods with "coffer auth list"';
+  const name = path.slice(LOGIN_PREFIX.length);
+  const where = name === type ? '' : ` --path ${name}`;
+  return `enable it with "coffer auth enable ${type}${where}"`;
+}
 
 /** Converts the rows of transit; a dialect that differs from the default was set, possibly by an earlier release. */
 function transitMounts({ mounts, defaults }: MountTable<TransitRow>): readonly Mount[] {

@@ -34,9 +34,11 @@ const SAMPLES: Readonly<Record<string, string>> = {
   slotId: '3f9c52d07a1be846',
   'spelled(state.store)': '22sx-08km-gprp-h0n6-x84k-5x7n-y91q-d3ec',
   typed: '.env',
+  type: 'userpass',
   version: '2',
   "values['name']": 'orders',
   "values['version']": '2',
+  where: ' --path people',
   words: 'transit keys list',
 };
 

@@ -69,6 +69,12 @@ describe('an unknown command', () => {
       "unknown command 'list'",
       'did you mean "coffer transit keys list"? see "coffer transit --help"',
     ],
+    ['whoami', "unknown command 'whoami'", 'did you mean "coffer token lookup"? see "coffer --help"'],
+    [
+      'password',
+      "unknown command 'password'",
+      'did you mean "coffer passphrase change"? see "coffer --help"',
+    ],
     ['passwd', "unknown command 'passwd'", 'did you mean "coffer passphrase change"? see "coffer --help"'],
     [
       'transit keys undelete orders',
@@ -165,6 +171,17 @@ describe('an unknown command', () => {
       expect(await refusalOf(line)).toMatchObject({
         hint: expect.stringMatching(
           /^no command undoes a change: use git for a file, "coffer transit keys reinstate KEY VERSION" for a revoked key version, /,
+        ),
+      });
+    },
+  );
+
+  it.each(['recover', 'forgot', 'reset'])(
+    'for a lost passphrase says what else can unlock the store: %s',
+    async (line) => {
+      expect(await refusalOf(line)).toMatchObject({
+        hint: expect.stringMatching(
+          /^a forgotten passphrase cannot be reset; .*"coffer slots add --passphrase"/,
         ),
       });
     },

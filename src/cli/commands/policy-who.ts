@@ -1,8 +1,8 @@
 import { CAPABILITIES } from '../../access/capability.ts';
-import { invalid } from '../../ground/errors.ts';
+import { asCofferError, invalid } from '../../ground/errors.ts';
 import { meantText, nearest } from '../../ground/nearness.ts';
 import { type CatalogueBranch, catalogue, isEntry } from '../../operations/catalogue.ts';
-import type { Operation } from '../../operations/declaration/operation.ts';
+import type { Operation, Runner } from '../../operations/declaration/operation.ts';
 import { CAPABILITY_OF, printPath, type Route, routesOf } from '../../operations/declaration/route.ts';
 import { type Table, timeCell } from '../../operations/declaration/table.ts';
 import type { Command } from '../command.ts';
@@ -10,6 +10,7 @@ import { DONE } from '../exit-codes.ts';
 import { outPlaceOf } from '../files/out-file.ts';
 import { printResult } from '../files/output.ts';
 import { type Given, textOption } from '../given.ts';
+import { existingNear } from '../near-names.ts';
 import { taking } from '../parse/everywhere.ts';
 import { outOptions } from '../parse/operation-spec.ts';
 import type { Session } from '../session.ts';
@@ -60,11 +61,24 @@ export const command: Command = {
     const file = await outPlaceOf(session, given.options);
     const runner = await session.runner();
     const { data } = await runner.run('sys capabilities-holders', { ...asked });
+    await warnOfNoKey(session, runner, textOption(given.options, KEY));
     const table = (): Table => tableOf(data as Holders);
     await printResult(session, data, { table }, { file, keepBase64: true });
     return DONE;
   },
 };
+
+/** Warns of a key that does not exist: the answer about it would be as reassuring as about any other. */
+async function warnOfNoKey(session: Session, runner: Runner, name: string | undefined): Promise<void> {
+  if (name === undefined) return;
+  try {
+    await runner.run('transit keys read', { name });
+  } catch (error) {
+    if (asCofferError(error)?.kind !== 'not-found') return;
+    const near = await existingNear(session, runner, { kind: 'key', name });
+    session.warn(`no key "${name}"${near.length === 0 ? '' : ` (${meantText(near)})`}`);
+  }
+}
 
 /** @throws `invalid` unless either a capability and a path or a key and an operation are given */
 async function askedBy({ settings }: Session, { arguments: words, options }: Given): Promise<Asked> {

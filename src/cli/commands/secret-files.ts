@@ -1,11 +1,13 @@
-import { invalid } from '../../ground/errors.ts';
+import { asCofferError, CofferError, invalid } from '../../ground/errors.ts';
 import { isSecret, RULES_NAME } from '../../secret-files/rules.ts';
+import type { KeyReference } from '../../transit/envelope/ports.ts';
 import type { Command } from '../command.ts';
 import { DONE, FAILED } from '../exit-codes.ts';
 import type { Given } from '../given.ts';
 import { switching } from '../parse/everywhere.ts';
 import { committedFile, committedValues } from '../secret-files/committed.ts';
 import {
+  ENCRYPTED,
   Files,
   formatOption,
   KEY,
@@ -19,6 +21,7 @@ import { consentToLess, requireRules } from '../secret-files/left-readable.ts';
 import { Rulebook } from '../secret-files/rulebook.ts';
 import { openFiles, requireFile, rewrapFiles, type Sealing, sealFiles } from '../secret-files/transform.ts';
 import type { Session } from '../session.ts';
+import { keyringAbove } from '../team/place.ts';
 import { shellWord } from '../terminal/shell-word.ts';
 
 export const encrypt: Command = {
@@ -40,7 +43,7 @@ export const encrypt: Command = {
     const outcomes = new Outcomes(session);
     const plans = await outcomes.each(paths, async (path) => {
       const file = await files.open(path);
-      const key = files.keyFor(session, file);
+      const key = await keyOrNames(session, () => files.keyFor(session, file));
       const readable = file.file.places.filter((place) => place.sealed === undefined);
       const places = readable.filter((place) => isSecret(place, file.rule));
       const committed = readable.length === 0 ? undefined : await committedFile(file);
@@ -53,11 +56,29 @@ export const encrypt: Command = {
       const known = plan.committed && (await committedValues(session, plan, plan.places, plan.committed));
       sealings.push({ ...plan, known });
     }
-    await outcomes.write(sealings, await sealFiles(session, sealings), 'Encrypted');
+    await outcomes.write(sealings, await sealFiles(session, sealings), ENCRYPTED);
     if (options.has(KEY)) for (const sealing of sealings) sayReadable(session, sealing);
     return outcomes.exitCode;
   },
 };
+
+/**
+ * Returns the key to encrypt with.
+ * @throws as `keyOf`; on a terminal, with the names of the keys that there are
+ */
+async function keyOrNames(session: Session, keyOf: () => KeyReference): Promise<KeyReference> {
+  try {
+    return keyOf();
+  } catch (error) {
+    const known = asCofferError(error);
+    // A keyring has keys of its own.
+    const isStore = keyringAbove('.', () => false) === undefined;
+    const names = known && isStore ? await (await import('../candidates.ts')).keysText(session) : undefined;
+    if (known === undefined || names === undefined) throw error;
+    const { kind, texts, field, hint } = known;
+    throw new CofferError(kind, texts.message, { field, hint: `${names}; ${hint}`, cause: error });
+  }
+}
 
 /** Tells a user who names a key how many values the rules leave unencrypted. */
 function sayReadable(session: Session, { path, file, places }: Sealing): void {

@@ -5,7 +5,7 @@ import { uselessSecrets, withBackendAt } from '../../store/backends/registry.ts'
 import { readHeader } from '../../store/header.ts';
 import type { Command, OptionSpec } from '../command.ts';
 import { DONE } from '../exit-codes.ts';
-import { type Given, numberOption, textOption, textsOption } from '../given.ts';
+import { type Given, numberOption, textOption, textsOption, variable } from '../given.ts';
 import { compareWithLastSeen } from '../last-seen.ts';
 import { AUDIT_LOG, auditOption } from '../parse/audit-option.ts';
 import { dialectOf, dialectOption } from '../parse/dialect-option.ts';
@@ -71,11 +71,12 @@ export const command: Command = {
   async run(session, { options: given }) {
     session.refuseRemote();
     await lookBack(session);
+    const needed = variablesSet(session);
     const serving = await start(session, given);
     for (const address of serving.addresses) session.streams.out.write(`${address}\n`);
     if (serving.sealed)
       session.warn(`the server starts sealed${whySealed(session, given)}; run "coffer unseal"`);
-    else session.remark(greeting(serving.addresses[0] ?? ''));
+    else session.remark(greeting(session, serving.addresses[0] ?? '', needed));
     const manager = serviceManager(session.environment, (text) => session.warn(text));
     manager?.ready();
     await untilToldToStop(session, serving, () => manager?.stopping());
@@ -83,9 +84,19 @@ export const command: Command = {
   },
 };
 
-/** Says on a terminal what to do with the server now. */
-const greeting = (address: string): string =>
-  `Serving ${address}, until Ctrl-C. In another terminal: export COFFER_ADDR=${address} COFFER_TOKEN=$(coffer token create)`;
+/** Variables with which this shell finds and unlocks the store. They are forgotten when the server starts. */
+const variablesSet = ({ environment }: Session): readonly string[] =>
+  ['COFFER_STORE', ...secretVariables].filter((name) => variable(environment, name) !== undefined);
+
+/**
+ * Says on a terminal what to do with the server now.
+ * @param needed variables without which another shell could not create the token
+ */
+function greeting(session: Session, address: string, needed: readonly string[]): string {
+  const before = needed.length === 0 ? '' : `, with ${needed.join(' and ')} set as here`;
+  const create = ['coffer token create', ...session.placeOptions()].join(' ');
+  return `Serving ${address}, until Ctrl-C. In another terminal${before}: export COFFER_ADDR=${address} COFFER_TOKEN=$(${create})`;
+}
 
 const whySealed = ({ prompts, streams }: Session, given: Given['options']): string =>
   given.has(SEALED) || prompts.available() || !streams.err.isTerminal || !isInBackground()

@@ -129,8 +129,11 @@ const verifying = <T>(session: Session, work: () => Promise<T>): Promise<T> =>
   namingDamage(session, work).catch((error: unknown) => {
     if (!(error instanceof CofferError) || error.kind !== 'sealed') throw error;
     const { kind, message, hint, cause } = error;
-    const advice = 'unlock the store to verify it (see "coffer help environment"), or use --unverified';
-    throw new CofferError(kind, message, { hint: hint === undefined ? advice : `${hint}; ${advice}`, cause });
+    const unlocking = hint ?? 'unlock the store to verify it';
+    throw new CofferError(kind, message, {
+      hint: `${unlocking}; or skip the verification with --unverified`,
+      cause,
+    });
   });
 
 export const backup: Command = {
@@ -154,7 +157,7 @@ export const backup: Command = {
     );
     await printDocument(session, summary);
     sayLeftOut(session, summary.leftOut);
-    session.say(`Wrote ${summary.files} files to ${file}.`);
+    session.say(`Backed up the store to ${file} (${summary.files} files). The same secrets unlock it.`);
     return DONE;
   },
 };

@@ -208,8 +208,8 @@ function report({ session, done, options }: FileTransfer, results: readonly JobR
     session.streams.out.write(jsonText({ files: results }, session.streams.out.isTerminal));
     return;
   }
-  const isShown = results.some(({ out }) => out === '-') && session.streams.out.isTerminal;
-  if (results.length === 0 || isShown) return;
+  // What a pipe or the terminal itself gets needs no message.
+  if (results.length === 0 || results.some(({ out }) => out === '-')) return;
   // The size of the plaintext, which is always the smaller one.
   const size = sizeText(
     results.reduce((sum, { bytes_read, bytes_written }) => sum + Math.min(bytes_read, bytes_written), 0),
@@ -217,8 +217,8 @@ function report({ session, done, options }: FileTransfer, results: readonly JobR
   const [only] = results;
   const isOne = results.length === 1 && only !== undefined;
   const what = isOne ? nameOf(only.in) : `${results.length} files`;
-  const to = isOne ? only.out : (textOption(options, OUT_DIR) ?? '-');
-  session.remark(to === '-' ? `${done} ${what}, ${size}.` : `${done} ${what} to ${to} (${size}).`);
+  const to = isOne ? only.out : textOption(options, OUT_DIR);
+  session.remark(`${done} ${what}${to === undefined ? '' : ` to ${to}`} (${size}).`);
 }
 
 const nameOf = (path: string): string => (path === '-' ? 'standard input' : path);

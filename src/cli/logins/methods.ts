@@ -40,12 +40,15 @@ export function askedIn(words: readonly string[], option: string | undefined): T
   if (named !== undefined && option !== undefined && named !== option) {
     throw invalid(`METHOD ${named} contradicts --method ${option}`, { hint: 'use only one of them' });
   }
-  const method = methodNamed(named ?? option ?? TOKEN);
+  const method = methodNamed(named ?? option ?? TOKEN, named === undefined ? 'method' : 'METHOD');
   const pairs = new Map(words.slice(named === undefined ? 0 : 1).map(pairOf));
   const { needs, secret } = formOf(method);
   for (const name of needs) {
     if ((pairs.get(name) ?? '') === '')
-      throw invalid(`missing ${name}`, { field: PAIR, hint: `use ${name}=…` });
+      throw invalid(`missing ${name}`, {
+        field: PAIR,
+        hint: `add it: coffer login ${[...words, `${name}=…`].join(' ')}`,
+      });
   }
   if (pairs.get('username')?.includes('/'))
     throw invalid('the user name must not contain "/"', { field: 'username' });
@@ -58,11 +61,11 @@ export function askedIn(words: readonly string[], option: string | undefined): T
   return { method, pairs };
 }
 
-function methodNamed(word: string): string {
+function methodNamed(word: string, field: string): string {
   if (METHODS.has(word)) return word;
   throw invalid(`unknown login method ${JSON.stringify(word)}`, {
-    field: 'method',
-    hint: `use one of ${METHOD_NAMES.join(', ')}`,
+    field,
+    hint: `use one of ${METHOD_NAMES.join(', ')}; users log in with "coffer login userpass username=NAME"`,
   });
 }
 

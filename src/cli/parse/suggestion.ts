@@ -40,6 +40,9 @@ const ELSEWHERE: ReadonlyMap<string, readonly string[]> = new Map([
   ['updatekeys', ['slots add']],
   ['passwd', ['passphrase change']],
   ['change-passphrase', ['passphrase change']],
+  ['password', ['passphrase change']],
+  ['whoami', ['token lookup']],
+  ['tags move', ['tags rename']],
   ['kv get', ['secrets get']],
   ['kv put', ['secrets set']],
   ['team status', ['team']],
@@ -64,12 +67,18 @@ const ELSEWHERE: ReadonlyMap<string, readonly string[]> = new Map([
  */
 const NOTHING_HERE: ReadonlySet<string> = new Set(['get', 'history', 'info', 'set']);
 
+/** What to do about a passphrase that is lost. */
+const FORGOTTEN =
+  'a forgotten passphrase cannot be reset; if another secret unlocks the store, set it, e.g. COFFER_MASTER_KEY_FILE, ' +
+  'and run "coffer slots add --passphrase"';
+
 /** Commands of other programs by their path here, of which no command is the equivalent: what to do instead. */
 const INSTEAD: ReadonlyMap<string, string> = new Map([
   ['secrets enable', 'a store has transit already; use "coffer mounts add PATH" for another mount'],
   ['upgrade', '"coffer version" on a terminal says how to upgrade this copy'],
   ['update', '"coffer version" on a terminal says how to upgrade this copy'],
   ['self-update', '"coffer version" on a terminal says how to upgrade this copy'],
+  ...['recover', 'recovery', 'forgot', 'reset'].map((word): [string, string] => [word, FORGOTTEN]),
   ['uninstall', 'delete the executable; docs/installing.md lists the files that remain, such as the store'],
 ]);
 

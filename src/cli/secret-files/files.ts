@@ -30,6 +30,9 @@ export const manyFiles: ArgumentSpec = { ...oneFile, help: 'Files: .env, YAML or
 export const KEY = 'key';
 const FORMAT = 'format';
 
+/** Past participle of the messages of `secrets encrypt`. */
+export const ENCRYPTED = 'Encrypted';
+
 export const keyOption: OptionSpec = taking(KEY, 'NAME', 'Key to encrypt with.', {
   fallback: 'from .coffer.yaml',
   offers: 'key',
@@ -155,11 +158,19 @@ export class Outcomes {
       }
       const { changed } = result;
       await replaceSecretFile(file, result.file.text);
-      this.#session.remark(`${done} ${changed} ${changed === 1 ? 'value' : 'values'} in ${file.path}.`);
+      this.#session.remark(doneText(done, changed, file));
       return [{ file: file.path, changed }];
     });
     await printDocument(this.#session, { files: written.flat() });
   }
+}
+
+/** Formats the message about a file. */
+function doneText(done: string, changed: number, { path, file: { places } }: OpenFile): string {
+  const values = (count: number): string => `${count} ${count === 1 ? 'value' : 'values'}`;
+  const sealed = places.filter((place) => place.sealed !== undefined).length;
+  if (changed > 0 || done !== ENCRYPTED || sealed === 0) return `${done} ${values(changed)} in ${path}.`;
+  return `Nothing to encrypt in ${path}: ${values(sealed)} ${sealed === 1 ? 'is' : 'are'} encrypted already.`;
 }
 
 /**

@@ -20,6 +20,8 @@ interface Unlocking {
   readonly question?: string | undefined;
   /** File of private keys that the user named. */
   readonly identity?: string | undefined;
+  /** Kind of the secrets to return. Default: all. */
+  readonly only?: Credential['kind'] | undefined;
 }
 
 /**
@@ -65,6 +67,8 @@ interface CredentialOptions {
   readonly question?: string | undefined;
   /** File of private keys that the user named. */
   readonly identity?: string | undefined;
+  /** Kind of the secrets to return. Default: all. */
+  readonly only?: Credential['kind'] | undefined;
 }
 
 /**
@@ -73,12 +77,14 @@ interface CredentialOptions {
  */
 export function credentialsFor(
   session: Session,
-  { onAsking, identity, question, location = session.settings.storeLocation }: CredentialOptions = {},
+  { onAsking, identity, question, only, location = session.settings.storeLocation }: CredentialOptions = {},
 ): readonly Credential[] {
   const given = environmentCredentials(session.environment);
   const all = [...given, identityCredential(session, location, { onAsking, identity })];
-  const asked = () => promptCredentials(session, given, question, onAsking);
-  return session.prompts.available() ? [...all, ...asked()] : all;
+  const tried = (credentials: readonly Credential[]) =>
+    credentials.filter(({ kind }) => only === undefined || kind === only);
+  const asked = () => promptCredentials(session, tried(given), question, onAsking);
+  return tried(session.prompts.available() ? [...all, ...asked()] : all);
 }
 
 /**
@@ -114,14 +120,13 @@ function identityCredential(
  * @param question prompt
  */
 export const unlockWithPassphrase = (session: Session, question: string): Promise<SealedStore> =>
-  openWith(
-    session,
-    credentialsFor(session, { question }).filter(({ kind }) => kind === 'passphrase'),
-  ).catch(async (error: unknown) => {
-    const known = asCofferError(error);
-    if (known?.kind !== 'denied') throw error;
-    throw await (await import('./unlock-advice.ts')).afterWrongSecret(session, known);
-  });
+  openWith(session, credentialsFor(session, { question, only: 'passphrase' })).catch(
+    async (error: unknown) => {
+      const known = asCofferError(error);
+      if (known?.kind !== 'denied') throw error;
+      throw await (await import('./unlock-advice.ts')).afterWrongSecret(session, known);
+    },
+  );
 
 /** Returns the credentials for completion: without commands, which may prompt, and without prompts. */
 export const silentCredentials = (environment: Environment): readonly Credential[] =>

@@ -12,7 +12,7 @@ const WHERE_NAME = 'where-name';
 const WHERE_TAG = 'where-tag';
 export const ALL_TAGS = 'all-tags';
 const ANY_TAG = 'any-tag';
-const NO_TAG = 'without-tag';
+export const NO_TAG = 'without-tag';
 
 const choosing = (flag: string, metavar: string, help: string, isTag = true): OptionSpec => ({
   flag,

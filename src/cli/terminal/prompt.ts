@@ -1,5 +1,6 @@
 import { closeSync, openSync, readFileSync } from 'node:fs';
 import { invalid } from '../../ground/errors.ts';
+import { wrappedMessage } from '../wrap.ts';
 import type { ConfirmOptions } from './questions.ts';
 import type { Streams } from './streams.ts';
 import { visible } from './visible.ts';
@@ -34,7 +35,7 @@ export function terminalPrompts(streams: Streams): Prompts {
     available,
     async secret(message) {
       const { askSecret } = await import('./questions.ts');
-      return askSecret(visible(message), device());
+      return askSecret(onLines(message, streams), device());
     },
     async newSecret(message, made) {
       const question = made === undefined ? message : `${message} (press Enter to generate one)`;
@@ -52,10 +53,18 @@ export function terminalPrompts(streams: Streams): Prompts {
     },
     async confirm(message, options) {
       const { askWhether } = await import('./questions.ts');
-      return askWhether(visible(message), device(), options);
+      return askWhether(onLines(message, streams), device(), options);
     },
   };
 }
+
+/** Cells that the program adds to a question: a mark before it, and the possible answers after it. */
+const AROUND_QUESTION = '? '.length + ' (y/N) '.length;
+
+/** Breaks a question at its spaces; the library would break words. */
+const onLines = (question: string, { err }: Streams): string =>
+  wrappedMessage(visible(question), Math.max(err.columns, LEAST_COLUMNS) - AROUND_QUESTION);
+const LEAST_COLUMNS = 40;
 
 /** Fields of `/proc/self/stat`, counted from the state: the process group, and the foreground group of the terminal. */
 const OWN_GROUP = 2;

@@ -1,10 +1,11 @@
 /** Operations below a mount of `userpass`. */
 
 import { type NewPassword, Userpass } from '../../access/methods/userpass/userpass.ts';
-import { invalid, notFound } from '../../ground/errors.ts';
+import { asCofferError, invalid, notFound } from '../../ground/errors.ts';
+import type { JsonObject } from '../../ground/objects.ts';
 import { ownWords } from '../../ground/own-words.ts';
 import { deletingNamed, eachNamed } from '../declaration/deleting.ts';
-import { type MountCall, operation } from '../declaration/operation.ts';
+import { type MountCall, operation, type Runner } from '../declaration/operation.ts';
 import { text } from '../declaration/params.ts';
 import { listAnswer, listCli, listParams, pageOf } from './lists.ts';
 import { roleName } from './names.ts';
@@ -65,6 +66,15 @@ export const read = operation({
   },
 });
 
+/** Fails if the method is not enabled, before a password is asked for. */
+async function foreseeMount({ name }: JsonObject, runner: Runner): Promise<void> {
+  try {
+    await runner.run('auth userpass read', { name });
+  } catch (error) {
+    if (asCofferError(error)?.message.startsWith('no handler for route ')) throw error;
+  }
+}
+
 export const write = operation({
   mount: 'userpass',
   route: 'POST users/:name',
@@ -83,6 +93,7 @@ export const write = operation({
       secret: 'Password',
       onRequest: true,
     },
+    foresee: foreseeMount,
     done: (values) => `Saved user ${String(values['name'])}.`,
     examples: [
       ['coffer auth userpass write ada --token-policies clerk --token-ttl 8h', 'Prompt for the password'],

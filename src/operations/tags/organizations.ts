@@ -62,7 +62,11 @@ export const create = documentOperation({
     examples: [['coffer orgs create acme --email ops@example.com', 'Create an organization']],
     table: ({ data }) => organizationTable({ data: [data].flat() }),
     lines: ({ data }) => organizationLines({ data: [data].flat() }),
-    instead: (_, { data }) => createdText('organization', organizationLines({ data: [data].flat() })),
+    instead: (_, { data }) => {
+      const names = organizationLines({ data: [data].flat() });
+      const next = names.length === 1 ? ` To use it: --org ${names[0]}, or COFFER_ORG=${names[0]}.` : '';
+      return createdText('organization', names) + next;
+    },
   },
   async run(call, { name, email, ...values }) {
     const { organizations } = await call.core.tags();

@@ -15,7 +15,7 @@ vi.mock('../../../src/cli/terminal/questions.ts', () => ({
 }));
 
 it('a question shows the control characters of names in it, and lets none move the cursor or break a line', async () => {
-  const streams = { in: { isTerminal: true }, err: { isTerminal: true } } as Streams;
+  const streams = { in: { isTerminal: true }, err: { isTerminal: true, columns: 1000 } } as Streams;
   const prompts = terminalPrompts(streams);
   const name = 'a\u001b[2K\r\nIs it right?\u202e';
   await prompts.confirm(`app.yaml: ${name} is under a key that bob had. Take it over?`);

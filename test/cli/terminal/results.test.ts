@@ -254,7 +254,7 @@ describe('keys', () => {
 
 describe('what a command that creates or changes something prints', () => {
   it.each([
-    ['orgs create north', 'Created organization north.'],
+    ['orgs create north', 'Created organization north. To use it: --org north, or COFFER_ORG=north.'],
     ['orgs create south west', 'Created organizations south and west.'],
     ['workspaces create w1 --org north', 'Created workspace w1 in north.'],
     ['workspaces create w2 w3 w4 --org north', 'Created workspaces w2, w3 and w4 in north.'],

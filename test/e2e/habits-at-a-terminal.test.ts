@@ -1,0 +1,105 @@
+import { writeFileSync } from 'node:fs';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { runCommandLine } from '../../src/cli/command-line.ts';
+import { promptsDouble, streamsDouble } from '../cli/streams.double.ts';
+import { emptyPlace, MASTER_KEY, type Place, removePlace } from './harness.ts';
+import { canUseTerminals, onTerminal } from './terminal.ts';
+
+/* What somebody meets at a terminal who does the next best thing. */
+
+let here: Place;
+beforeAll(async () => {
+  here = emptyPlace().with({ COFFER_MASTER_KEY: MASTER_KEY, NO_COLOR: '1' });
+  for (const line of ['init', 'transit keys create app', 'orgs create acme']) await here.ok(line);
+});
+afterAll(() => removePlace(here));
+
+/** Runs a command as if typed at a terminal, in this process. */
+async function typed(line: string, place = here) {
+  const streams = streamsDouble({ terminals: ['in', 'out', 'err'], columns: 1000 });
+  const prompts = promptsDouble();
+  const exitCode = await runCommandLine(line.split(' '), streams, place.environment(), prompts);
+  return { exitCode, stderr: streams.written.err, asked: prompts.asked };
+}
+
+describe('a command at a terminal', () => {
+  it('names the keys that there are if none is given for a file, and says that nothing is left to encrypt', async () => {
+    const file = here.file('a.env');
+    writeFileSync(file, 'A=1\nB=2\n');
+    expect((await typed(`secrets encrypt ${file}`)).stderr).toContain('(keys: app; use --key NAME, or');
+    expect((await typed(`secrets encrypt --key app ${file}`)).stderr).toContain('Encrypted 2 values in ');
+    expect((await typed(`secrets encrypt --key app ${file}`)).stderr).toBe(
+      `Nothing to encrypt in ${file}: 2 values are encrypted already.\n`,
+    );
+  });
+
+  it('names the organizations that there are if none is given', async () => {
+    const { exitCode, stderr } = await typed('tags list');
+    expect(exitCode).toBe(2);
+    expect(stderr).toContain('--org (organizations: acme; use --org NAME or set COFFER_ORG;');
+  });
+
+  it('refuses the names of files for tags, which the shell puts in the place of a *', async () => {
+    expect(await here.refused('workspaces list --org acme --without-tag audit.log', 2)).toBe(
+      `coffer: --without-tag: "audit.log" cannot be the name of a tag (put * in quotation marks: --without-tag '*')`,
+    );
+    await here.ok(['workspaces', 'list', '--org', 'acme', '--without-tag', '*']);
+  });
+
+  it('warns of a key that does not exist before it is believed who may use it', async () => {
+    const { exitCode, stderr } = await typed('policy who --key ap --operation decrypt');
+    expect({ exitCode, stderr }).toEqual({ exitCode: 0, stderr: 'coffer: warning: no key "ap"\n' });
+    expect((await typed('policy who --key app --operation decrypt')).stderr).toBe('');
+  });
+
+  it('asks for no password of a user where the login method is not enabled', async () => {
+    const { exitCode, stderr, asked } = await typed('auth userpass write ada');
+    expect({ exitCode, asked }).toEqual({ exitCode: 3, asked: [] });
+    expect(stderr).toBe('coffer: no mount "auth/userpass" (enable it with "coffer auth enable userpass")\n');
+    await here.ok('auth enable approle');
+    expect(await here.refused('auth enable approle', 6)).toContain(
+      '(approle is already enabled there: use it, or choose another path)',
+    );
+  });
+
+  it('says of an unknown login method how a user logs in, and which parameter is missing', async () => {
+    const remote = here.with({ COFFER_ADDR: 'http://127.0.0.1:1' });
+    expect(await remote.refused('login ada', 2)).toMatch(
+      /^coffer: METHOD: unknown login method "ada" \(.*; users log in with "coffer login userpass username=NAME"\)$/,
+    );
+    expect(await remote.refused('login userpass', 2)).toContain('add it: coffer login userpass username=…');
+  });
+
+  it('does not call a secret of another kind wrong when the passphrase is asked for', async () => {
+    const place = here.with({ COFFER_STORE: here.file('two'), COFFER_PASSPHRASE: 'one of many words' });
+    await place.ok('init');
+    const key = await place.ok('slots add --raw');
+    const forgotten = place.with({ COFFER_PASSPHRASE: undefined, COFFER_MASTER_KEY: key });
+    const streams = streamsDouble({ terminals: ['in', 'err'], columns: 1000 });
+    const prompts = promptsDouble(['wrong', 'wrong', 'wrong']);
+    const exitCode = await runCommandLine(
+      ['passphrase', 'change'],
+      streams,
+      forgotten.environment(),
+      prompts,
+    );
+    expect(exitCode).toBe(4);
+    expect(streams.written.err).not.toContain('warning: the store cannot be unlocked with COFFER_MASTER_KEY');
+  });
+});
+
+describe.runIf(canUseTerminals)('a question on a narrow terminal', () => {
+  it('is broken between its words', async () => {
+    await here.ok('transit keys create old');
+    await here.ok('transit keys config old --deletion-allowed');
+    const { text } = onTerminal(here, 'coffer transit keys delete old', {
+      columns: 50,
+      steps: [['y/N', 'n\r']],
+    });
+    const question = text.slice(0, text.indexOf('y/N')).split('\n');
+    expect(question.length).toBeGreaterThan(1);
+    expect(question.join(' ').replace(/\s+/g, ' ')).toContain(
+      'Data encrypted with it can never be decrypted',
+    );
+  });
+});
