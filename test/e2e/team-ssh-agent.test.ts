@@ -135,4 +135,36 @@ describe.skipIf(!canUseTerminals)('the ssh-agent of an admin', () => {
     expect(exitCode).toBe(4);
     expect(() => fact(alice, 'keys/app.v2.')).toThrow('there is no');
   });
+
+  it('that gives no valid response is warned of, and the passphrase of the key is asked for instead', async () => {
+    const people = new People();
+    const alice = people.person('alice');
+    lock(alice);
+    const socket = join(alice.home, 'liar');
+    const liar = spawn('python3', ['-c', LIAR, socket], { stdio: 'ignore' });
+    onTestFinished(() => void liar.kill());
+    await vi.waitUntil(() => existsSync(socket), { timeout: 20_000 });
+    const { text, exitCode } = onTerminal(alice.place.with({ SSH_AUTH_SOCK: socket }), 'coffer team init', {
+      steps: [PASSPHRASE_ASKED],
+      columns: 200,
+    });
+    expect(text).toContain('warning: the ssh-agent gave no valid response');
+    expect(exitCode).toBe(0);
+  });
 });
+
+/** An agent that answers each request with a mebibyte. */
+const LIAR = `
+import socket, sys
+server = socket.socket(socket.AF_UNIX)
+server.bind(sys.argv[1])
+server.listen()
+while True:
+    connection, _ = server.accept()
+    try:
+        connection.recv(4096)
+        connection.sendall((1 << 20).to_bytes(4, 'big') + bytes(1 << 20))
+    except OSError:
+        pass
+    connection.close()
+`;
