@@ -109,7 +109,7 @@ async function rendered(
   if (isTable(format)) {
     const wide = format === 'wide';
     const tables =
-      terminal && shape.forTerminal !== undefined
+      (terminal || wide) && shape.forTerminal !== undefined
         ? await shape.forTerminal(data, {
             runner: await withPermission(session, await session.runner()),
             wide,

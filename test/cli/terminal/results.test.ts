@@ -242,6 +242,13 @@ describe('keys', () => {
     expect((await shown('transit keys rotate orders')).err).toBe('');
   });
 
+  it('are listed with all columns by -o wide in a pipe as well, by their names alone otherwise', async () => {
+    expect((await shown('transit keys list -o wide')).out).toMatch(
+      /^Name +Type +Latest version +Created\n(?:.*\n)*orders +aes256-gcm96 +\d+ +2\d{3}-.*Z\n/,
+    );
+    expect((await shown('transit keys list')).out.split('\n')).toContain('orders');
+  });
+
   it('fit into a terminal of 40 to 200 columns', async () => {
     for (let columns = 40; columns <= 200; columns += 20) {
       for (const line of ['transit keys list', 'transit keys read orders', 'status', 'slots list']) {
