@@ -89,7 +89,8 @@ async function explained(
   // A store that stays locked has no text of the API, and scripts run into it often.
   if (known === undefined || known.kind === 'sealed') return error;
   const { inPlainWords } = await import('./plain-texts.ts');
-  const plain = inPlainWords(known);
+  const { asMissingArgument } = await import('./parse/usage.ts');
+  const plain = asMissingArgument(inPlainWords(known), invocation);
   if (!ABOUT_NAMES.has(known.kind)) return plain;
   const { withNearName } = await import('./near-names.ts');
   return withNearName(plain, invocation, session, await session?.openedRunner());

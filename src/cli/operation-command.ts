@@ -1,12 +1,4 @@
-import {
-  asCofferError,
-  CofferError,
-  exists,
-  failedAfter,
-  invalid,
-  unavailable,
-  unconfirmed,
-} from '../ground/errors.ts';
+import { asCofferError, exists, failedAfter, invalid, unavailable, unconfirmed } from '../ground/errors.ts';
 import { meantText } from '../ground/nearness.ts';
 import {
   type CliShape,
@@ -21,6 +13,7 @@ import { parseValues } from '../operations/declaration/params.ts';
 import type { ListDocument } from '../operations/json-api/pages.ts';
 import { loadOperation } from '../operations/runner.ts';
 import type { Command } from './command.ts';
+import { warnOfDoubts } from './doubts.ts';
 import { emptyListOf } from './empty-list.ts';
 import { DONE, FAILED, NOT_VALID } from './exit-codes.ts';
 import { hashedMainInput, mainInput, type TypedInput } from './files/main-input.ts';
@@ -28,6 +21,7 @@ import { checkTyped, type RawValues, rawValues } from './files/operation-values.
 import { type OutPlace, outPlaceOf, refuseSameFile } from './files/out-file.ts';
 import { type Destination, formatFor, type OutputShape, printResult, resultBytes } from './files/output.ts';
 import { type Given, textOption } from './given.ts';
+import { hinting } from './hinting.ts';
 import { COPY } from './parse/copy-option.ts';
 import {
   ALL,
@@ -119,7 +113,10 @@ class Execution {
     if (!(await this.#isMeant(byTheWay, runner))) return FAILED;
     this.#unchanged = await this.#countUnchanged(values, runner);
     const outcome = await this.#unlessThere(runner, raw);
-    return outcome === undefined ? DONE : this.#finish(outcome, values, byTheWay);
+    if (outcome === undefined) return DONE;
+    const exitCode = await this.#finish(outcome, values, byTheWay);
+    await warnOfDoubts(this.#session, this.#operation, values, { runner, mount: this.#mount });
+    return exitCode;
   }
 
   /** Runs the operation once for each value of a parameter, in order, until one fails. */
@@ -403,10 +400,3 @@ class Execution {
     return !this.#isResultWanted && !settings.quiet && streams.out.isTerminal && streams.err.isTerminal;
   }
 }
-
-/** Adds a hint to the error of an input that is too large, locally or for a server. */
-const hinting = (hint: string, work: Promise<number>): Promise<number> =>
-  work.catch((error: unknown) => {
-    const known = asCofferError(error);
-    throw known?.kind === 'too-large' ? new CofferError(known.kind, known.texts.message, { hint }) : error;
-  });

@@ -1,4 +1,5 @@
 import { CofferError } from '../ground/errors.ts';
+import { LOGIN_METHODS } from '../operations/mount-types.ts';
 
 /*
  * Texts of errors that clients of Vault compare, in words that a user of the command line understands. The API, its log
@@ -51,9 +52,27 @@ const NAMED_KEY = /^no key "([^"]*)"(?:; )?(.*)$/;
 /** Text about a path at which nothing is mounted. */
 const NO_MOUNT = /^no handler for route "(.+)"\. route entry not found\.$/;
 
+/** Text about a login method whose path is taken, and its hint if the method itself took it. */
+const PATH_IN_USE = /^path is already in use at (.+)\/$/;
+const ENABLED_THERE = /^(\S+) is already enabled there: /;
+
+/** Text about a login method of an unknown type; an engine of an unknown type has the same one without this hint. */
+const UNKNOWN_TYPE = /^plugin not found in the catalog: (.*)/;
+
 /** Returns an error in plain words: the same one if its text is plain already. */
 export function inPlainWords(error: CofferError): CofferError {
   const { message, hint } = error;
+  const [, path] = PATH_IN_USE.exec(message) ?? [];
+  const [, type] = ENABLED_THERE.exec(hint ?? '') ?? [];
+  if (path !== undefined && type !== undefined && LOGIN_METHODS.includes(type)) {
+    return reworded(error, {
+      message: `${type} is already enabled at ${path}/`,
+      hint: 'use --path for another one',
+    });
+  }
+  const [, unknown] = UNKNOWN_TYPE.exec(message) ?? [];
+  if (unknown !== undefined && hint?.includes('userpass') === true)
+    return reworded(error, { message: `unknown login method "${unknown}"`, hint, field: error.field });
   const [, name, rest] = error.kind === 'not-found' ? (NAMED_KEY.exec(hint ?? '') ?? []) : [];
   const missing = NO_KEY.find((text) => text.test(message));
   if (name !== undefined && missing !== undefined) {
@@ -66,12 +85,18 @@ export function inPlainWords(error: CofferError): CofferError {
       error,
       error.field === 'mount'
         ? { message: `no mount "${mount}"`, hint }
-        : { message: `nothing is mounted at "${mount}"`, hint, field: error.field },
+        : { message: `nothing is mounted at "${mount}"`, hint: hint ?? loginHint(mount), field: error.field },
     );
   }
   const plain = REWORDINGS.reduce((text, [known, words]) => text.replace(known, words), message);
   return plain === message ? error : reworded(error, { message: plain, hint, field: error.field });
 }
+
+/** Returns what to do about a missing path of a login method, of which a server says only that. */
+const loginHint = (path: string): string | undefined =>
+  /^auth\/./.test(path)
+    ? 'list the login methods with "coffer auth list", or enable one with "coffer auth enable"'
+    : undefined;
 
 interface Wording {
   readonly message: string;

@@ -180,6 +180,7 @@ export class HttpTransport implements Transport {
     const code = (cause as NodeJS.ErrnoException | undefined)?.code ?? '';
     const aboutCertificate = REASONS[code] === NOT_TRUSTED ? ADD_AUTHORITY : CERTIFICATE_HINTS[code];
     if (aboutCertificate !== undefined) return aboutCertificate;
+    if (code === 'ENOTFOUND') return 'check the name of the host (--address, COFFER_ADDR, VAULT_ADDR)';
     if (code === 'EPROTO') return `use ${this.#address.replace(/^https:/, 'http:')}`;
     return !(this.#agent instanceof SecureAgent) && MIXED_UP.has(code)
       ? `if the server uses TLS, use ${this.#address.replace(/^http:/, 'https:')}`

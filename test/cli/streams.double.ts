@@ -68,6 +68,7 @@ export function promptsDouble(
   return {
     asked,
     available: () => available,
+    text: async (question) => String(next(question)),
     secret: async (question) => String(next(question)),
     newSecret: async (question) => String(next(question)),
     confirm: async (question) => next(question) === true,

@@ -58,7 +58,7 @@ describe('a command at a terminal', () => {
     expect(stderr).toBe('coffer: no mount "auth/userpass" (enable it with "coffer auth enable userpass")\n');
     await here.ok('auth enable approle');
     expect(await here.refused('auth enable approle', 6)).toContain(
-      '(approle is already enabled there: use it, or choose another path)',
+      'approle is already enabled at approle/ (use --path for another one)',
     );
   });
 

@@ -124,6 +124,9 @@ const promptsOver = (conversation: Conversation): Prompts => ({
     if (type === 'ok') return body.toString('utf8');
     throw lockedStore({ hint: 'run "coffer unlock"' });
   },
+  async text() {
+    throw invalid('a plugin of age cannot prompt for a text');
+  },
   async newSecret() {
     throw invalid('a plugin of age cannot prompt for a new passphrase');
   },

@@ -16,6 +16,7 @@ import {
   METHOD_NAMES,
   requestOf,
   type TypedLogin,
+  withNeeds,
 } from '../logins/methods.ts';
 import { switching, taking, takingFile } from '../parse/everywhere.ts';
 import { maskingLines } from '../processes/masking.ts';
@@ -96,10 +97,11 @@ export const login: Command = {
   ],
   async run(session, { arguments: words, options }) {
     const address = requireServer(session);
-    const asked = askedIn(words, textOption(options, METHOD));
+    const typed = askedIn(words, textOption(options, METHOD));
     const file = options.has(NO_STORE) ? undefined : TokenFile.required(session.environment, address);
     const certificate = certificateOf(session, options);
     warnOfReaders(session, address);
+    const asked = await withNeeds(session, typed);
     const request = await requested(session, asked, address, options);
     const found = await loggedIn(session, address, {
       request,
@@ -199,6 +201,12 @@ async function loggedIn(
   }
 }
 
+/** Message about a role or secret ID that a server does not accept, for whatever reason. */
+const OF_SECRET_ID = /^invalid role or secret ID/;
+const SECRET_ID_HINT =
+  'the secret ID may have expired, or been used as often as its role allows: an administrator makes another one with ' +
+  '"coffer auth approle secret-id ROLE"';
+
 /** Beginnings of error messages about a login with missing parameters. */
 const LACKING = /^(?:missing |no client certificate found)/;
 
@@ -209,7 +217,8 @@ const LACKING = /^(?:missing |no client certificate found)/;
 function turnedAway(error: unknown): never {
   const known = asCofferError(error);
   if (known?.kind !== 'invalid' || LACKING.test(known.message)) throw error;
-  throw new CofferError('denied', known.message, { cause: error });
+  const hint = OF_SECRET_ID.test(known.message) ? SECRET_ID_HINT : undefined;
+  throw new CofferError('denied', known.message, { hint, cause: error });
 }
 
 function madeNow(auth: unknown): LoggedIn {

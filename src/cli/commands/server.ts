@@ -15,9 +15,9 @@ import type { Session } from '../session.ts';
  * Requires a server.
  * @throws `invalid` if none is named
  */
-function requireServer(session: Session): void {
+function requireServer(session: Session, why = 'only a server can be sealed or unsealed'): void {
   if (session.settings.address !== undefined) return;
-  throw invalid('no server given: only a server can be sealed or unsealed', {
+  throw invalid(`no server given: ${why}`, {
     hint: 'use --address or set COFFER_ADDR',
   });
 }
@@ -119,7 +119,7 @@ export const health: Command = {
     'Needs no token. Exits with 0 if the server is healthy, 4 if it is sealed, and 1 if it cannot be reached or cannot serve requests.',
   examples: [['coffer health --address http://127.0.0.1:8200 --quiet', 'Use in a monitoring check']],
   async run(session) {
-    requireServer(session);
+    requireServer(session, '"coffer doctor" checks a local store');
     const runner = await session.runner();
     const { data } = await runner.run('sys health', READABLE);
     await printResult(session, data, {});

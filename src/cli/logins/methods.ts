@@ -32,7 +32,7 @@ export interface TypedLogin {
 
 /**
  * Parses `jwt role=release`, or `role=release` if an option names the method.
- * @throws `invalid` for an unknown method, a missing parameter, and a secret among the arguments
+ * @throws `invalid` for an unknown method, and a secret among the arguments
  */
 export function askedIn(words: readonly string[], option: string | undefined): TypedLogin {
   const [first] = words;
@@ -42,16 +42,8 @@ export function askedIn(words: readonly string[], option: string | undefined): T
   }
   const method = methodNamed(named ?? option ?? TOKEN, named === undefined ? 'method' : 'METHOD');
   const pairs = new Map(words.slice(named === undefined ? 0 : 1).map(pairOf));
-  const { needs, secret } = formOf(method);
-  for (const name of needs) {
-    if ((pairs.get(name) ?? '') === '')
-      throw invalid(`missing ${name}`, {
-        field: PAIR,
-        hint: `add it: coffer login ${[...words, `${name}=…`].join(' ')}`,
-      });
-  }
-  if (pairs.get('username')?.includes('/'))
-    throw invalid('the user name must not contain "/"', { field: 'username' });
+  const { secret } = formOf(method);
+  requirePlainName(pairs);
   if (secret !== undefined && !isElsewhere(pairs.get(secret.name) ?? '-')) {
     throw invalid('secrets cannot be passed as arguments: other users could see them', {
       field: secret.name,
@@ -61,6 +53,34 @@ export function askedIn(words: readonly string[], option: string | undefined): T
   return { method, pairs };
 }
 
+/**
+ * Asks for the parameters that the login needs, as far as they are no secrets.
+ * @throws `invalid` if one is missing and the user cannot be asked
+ */
+export async function withNeeds({ prompts }: Session, { method, pairs }: TypedLogin): Promise<TypedLogin> {
+  const filled = new Map(pairs);
+  for (const name of formOf(method).needs) {
+    if ((pairs.get(name) ?? '') !== '') continue;
+    const answer = prompts.available() ? (await prompts.text(questionFor(name))).trim() : '';
+    if (answer === '')
+      throw invalid(`missing ${name}`, { field: PAIR, hint: `add it: coffer login ${method} ${name}=…` });
+    filled.set(name, answer);
+  }
+  requirePlainName(filled);
+  return { method, pairs: filled };
+}
+
+/** @throws `invalid` for a user name that would be several segments of a path */
+function requirePlainName(pairs: TypedLogin['pairs']): void {
+  if (pairs.get('username')?.includes('/'))
+    throw invalid('the user name must not contain "/"', { field: 'username' });
+}
+
+/** Returns the question for a parameter: `Role id` for `role_id`. */
+const questionFor = (name: string): string =>
+  `${name.charAt(0).toUpperCase()}${name.slice(1).replaceAll('_', ' ')}`;
+
+/** @param field argument or option that names the method */
 function methodNamed(word: string, field: string): string {
   if (METHODS.has(word)) return word;
   throw invalid(`unknown login method ${JSON.stringify(word)}`, {

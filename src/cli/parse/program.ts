@@ -25,6 +25,7 @@ import { everywhereBeside, everywhereOptions, invocation } from './everywhere.ts
 import { withNotes } from './notes.ts';
 import { IN } from './operation-spec.ts';
 import { insteadOfCommand, insteadOfOption, type NextWord, suggestionFor } from './suggestion.ts';
+import { usageOf } from './usage.ts';
 
 /** Result of parsing with commander. */
 type ParseOutcome =
@@ -167,26 +168,6 @@ function isRegularFile(path: string): boolean {
   } catch {
     return false;
   }
-}
-
-/**
- * Formats the words of a command and its arguments, with its plainest example: one with arguments alone, or at the end
- * of a pipe.
- */
-function usageOf(path: readonly string[], command: CommandSpec): string {
-  const words = command.arguments.map(({ metavar, required, many }) => {
-    const name = many ? `${metavar}...` : metavar;
-    return required ? name : `[${name}]`;
-  });
-  const usage = ['coffer', ...path, ...words].join(' ');
-  const beginning = ['coffer', ...path, ''].join(' ');
-  const examples = command.examples.map(([line]) => line).filter((line) => !/[\n"]/.test(line));
-  const isPlain = (line: string): boolean => !line.includes(' --');
-  const example =
-    examples.find((line) => line.startsWith(beginning) && isPlain(line)) ??
-    examples.find((line) => line.includes(` | ${beginning}`) && isPlain(line)) ??
-    examples.find((line) => line.startsWith(beginning));
-  return example === undefined ? usage : `${usage}, e.g. "${example}"`;
 }
 
 /** Joins a hint, which may be a question, and a reference to the help. */

@@ -9,6 +9,8 @@ import { visible } from './visible.ts';
 export interface Prompts {
   /** Whether a user can be asked. */
   available(): boolean;
+  /** Asks for a text, which is shown as it is typed. */
+  text(question: string): Promise<string>;
   /** Asks for a secret, which is not echoed. */
   secret(question: string): Promise<string>;
   /**
@@ -33,6 +35,10 @@ export function terminalPrompts(streams: Streams): Prompts {
   const device = (): string | undefined => (streams.in.isTerminal ? undefined : TERMINAL_DEVICE);
   return {
     available,
+    async text(message) {
+      const { askText } = await import('./questions.ts');
+      return askText(visible(message), device());
+    },
     async secret(message) {
       const { askSecret } = await import('./questions.ts');
       return askSecret(onLines(message, streams), device());

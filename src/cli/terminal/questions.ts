@@ -1,6 +1,6 @@
 import { openSync } from 'node:fs';
-// Only these two are bundled: the package as a whole is half of it.
-import { confirm, password } from '@inquirer/prompts';
+// Only these three are bundled: the package as a whole is half of it.
+import { confirm, input, password } from '@inquirer/prompts';
 import { Interrupted } from './streams.ts';
 
 /** The library puts a green check mark before every answer, also before a wrong passphrase and before "No". */
@@ -17,6 +17,10 @@ interface PromptStreams {
  */
 export const askSecret = (message: string, device: string | undefined): Promise<string> =>
   ask(device, (context) => password({ message, mask: false, theme }, context));
+
+/** Asks for a text, as `askSecret`. It is shown. */
+export const askText = (message: string, device: string | undefined): Promise<string> =>
+  ask(device, (context) => input({ message, theme }, context));
 
 export interface ConfirmOptions {
   /** Aborted when the answer is no longer needed, which is a no. */

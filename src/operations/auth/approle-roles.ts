@@ -16,7 +16,7 @@ import { type MountCall, operation } from '../declaration/operation.ts';
 import { duration, flag, integer, text, texts, type ValuesOf } from '../declaration/params.ts';
 import { listAnswer, listCli, listParams, pageOf } from './lists.ts';
 import { roleName } from './names.ts';
-import { givenSettings, olderTokenParams, tokenSettingsParams } from './token-settings.ts';
+import { givenSettings, olderTokenParams, tokenSettingsParams, unknownPolicies } from './token-settings.ts';
 
 export const roomOf = async ({ core, mount }: MountCall): Promise<AppRolePorts> => ({
   store: core.store,
@@ -106,6 +106,7 @@ export const write = operation({
   capability: 'update',
   params: { role_name, ...roleParams },
   cli: {
+    doubts: unknownPolicies,
     done: (values) => `Saved role ${String(values['role_name'])}.`,
     examples: [
       [

@@ -30,7 +30,7 @@ import { duration, flag, integer, text, texts, type ValuesOf } from '../declarat
 import { listAnswer, listCli, listParams, pageOf } from './lists.ts';
 import { roleName } from './names.ts';
 import { loginAnswer } from './token-answers.ts';
-import { givenSettings, olderTokenParams, tokenSettingsParams } from './token-settings.ts';
+import { givenSettings, olderTokenParams, tokenSettingsParams, unknownPolicies } from './token-settings.ts';
 
 const name = roleName('role', 'web');
 const listName = roleName('certificate revocation list (CRL)', 'ca');
@@ -145,6 +145,7 @@ export const write = operation({
     lease: duration({ help: 'Deprecated alias of `token_ttl`.', cli: HIDDEN }),
   },
   cli: {
+    doubts: unknownPolicies,
     done: (values) => `Saved role ${String(values['name'])}.`,
     examples: [
       [

@@ -13,7 +13,7 @@ import { configParams, roleParams, settingsParams } from './jwt-params.ts';
 import { listAnswer, listCli, listParams, pageOf } from './lists.ts';
 import { roleName } from './names.ts';
 import { loginAnswer } from './token-answers.ts';
-import { givenSettings } from './token-settings.ts';
+import { givenSettings, unknownPolicies } from './token-settings.ts';
 
 const name = roleName('role', 'release');
 
@@ -122,6 +122,7 @@ export const write = operation({
   params: { name, ...roleParams },
   cli: {
     resolve: async (raw) => ({ role_type: 'jwt', ...raw }),
+    doubts: unknownPolicies,
     done: (values) => `Saved role ${String(values['name'])}.`,
     examples: [
       [

@@ -1,6 +1,8 @@
 import { OLDER_NAMES, type OlderName, type TokenSettings } from '../../access/login/token-settings.ts';
+import { policyName } from '../../access/policies.ts';
 import { invalid } from '../../ground/errors.ts';
 import { jsonOf } from '../../ground/objects.ts';
+import { type Runner, resultOf } from '../declaration/operation.ts';
 import {
   declare,
   duration,
@@ -94,4 +96,22 @@ export function givenSettings(values: GivenTokenSettings): Partial<TokenSettings
     ...olderNames.map((name) => [name, values[name]]),
     ...names.filter((name) => values[name] !== undefined).map((name) => [name, values[name]]),
   ]);
+}
+
+/** Policies that need not exist in the list. */
+const ALWAYS_THERE: ReadonlySet<unknown> = new Set(['root', 'default']);
+
+/** Returns a warning for each policy of a role or user that does not exist: it grants nothing, and may be a typo. */
+export async function unknownPolicies(
+  { token_policies: given }: Readonly<Record<string, unknown>>,
+  runner: Runner,
+): Promise<readonly string[]> {
+  const words = Array.isArray(given) ? given.flatMap((word) => String(word).split(',')) : [];
+  const names = words.map(policyName).filter((name) => name !== '' && !ALWAYS_THERE.has(name));
+  if (names.length === 0) return [];
+  const { keys } = resultOf(await runner.run('policy list', {})) as { readonly keys?: unknown };
+  if (!Array.isArray(keys)) return [];
+  return names
+    .filter((name) => !keys.includes(name))
+    .map((name) => `the policy "${name}" does not exist, and grants nothing until it does`);
 }

@@ -10,7 +10,7 @@ import { text } from '../declaration/params.ts';
 import { listAnswer, listCli, listParams, pageOf } from './lists.ts';
 import { roleName } from './names.ts';
 import { loginAnswer } from './token-answers.ts';
-import { givenSettings, olderTokenParams, tokenSettingsParams } from './token-settings.ts';
+import { givenSettings, olderTokenParams, tokenSettingsParams, unknownPolicies } from './token-settings.ts';
 
 const name = roleName('user', 'ada');
 
@@ -66,12 +66,15 @@ export const read = operation({
   },
 });
 
+/** Message about a method that is not enabled. */
+const NO_METHOD = /^no handler for route /;
+
 /** Fails if the method is not enabled, before a password is asked for. */
 async function foreseeMount({ name }: JsonObject, runner: Runner): Promise<void> {
   try {
     await runner.run('auth userpass read', { name });
   } catch (error) {
-    if (asCofferError(error)?.message.startsWith('no handler for route ')) throw error;
+    if (NO_METHOD.test(asCofferError(error)?.message ?? '')) throw error;
   }
 }
 
@@ -94,6 +97,7 @@ export const write = operation({
       onRequest: true,
     },
     foresee: foreseeMount,
+    doubts: unknownPolicies,
     done: (values) => `Saved user ${String(values['name'])}.`,
     examples: [
       ['coffer auth userpass write ada --token-policies clerk --token-ttl 8h', 'Prompt for the password'],
@@ -137,6 +141,7 @@ export const changePassword = operation({
   params: { name, ...passwordParams },
   cli: {
     input: { param: 'password', as: 'text', help: 'New password.', secret: 'New password' },
+    foresee: foreseeMount,
     done: (values) => `Changed the password of ${String(values['name'])}.`,
     examples: [
       ['coffer auth userpass password ada', 'Prompt for the new password'],

@@ -231,6 +231,11 @@ export interface CliShape<D> {
    */
   foresee?(values: Readonly<Record<string, unknown>>, runner: Runner): Promise<unknown>;
   /**
+   * Returns warnings about values that are accepted, but probably not meant; called only on a terminal, after the
+   * operation.
+   */
+  doubts?(values: Readonly<Record<string, unknown>>, runner: Runner): Promise<readonly string[]>;
+  /**
    * Returns the confirmation question; without a terminal, `--yes` is required. Receives all values except the main
    * input, like `done`.
    */

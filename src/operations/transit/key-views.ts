@@ -5,7 +5,10 @@ import { type Runner, resultOf, type TerminalContext } from '../declaration/oper
 import type { Cell, Table } from '../declaration/table.ts';
 import { type KeyData, keyTable, versionTime } from './key-data.ts';
 
-/** Maximum number of keys whose details are looked up for a list: each is a request of its own on a server. */
+/**
+ * Maximum number of keys whose details are looked up for a list, except with `-o wide`: each is a request of its own on
+ * a server.
+ */
 const MAX_DETAILED = 100;
 /** Number of keys that are looked up in parallel. */
 const AT_ONCE = 8;
@@ -18,10 +21,10 @@ const MAX_VERSIONS = 10;
  */
 export async function keyListTable(
   { keys }: { readonly keys: readonly string[] },
-  { runner }: TerminalContext,
+  { runner, wide }: TerminalContext,
 ): Promise<readonly Table[]> {
   const names = (): Table => ({ head: ['Name'], rows: keys.map((name) => [name]) });
-  if (keys.length > MAX_DETAILED) return [names()];
+  if (!wide && keys.length > MAX_DETAILED) return [names()];
   const found: (KeyData | 'denied' | undefined)[] = [];
   for (let next = 0; next < keys.length && !found.includes('denied'); next = found.length) {
     // The first one alone: a server records each refusal, so one is enough.

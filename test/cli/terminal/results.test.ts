@@ -219,6 +219,13 @@ describe('keys', () => {
     );
   });
 
+  it('are listed with all columns by -o wide in a pipe as well', async () => {
+    const { out } = await shown('transit keys list -o wide');
+    expect(out).toMatch(/^Name +Type +Latest version +Created\n/);
+    expect(out).toMatch(/^orders +aes256-gcm96 +2 +\d{4}-\d\d-\d\dT[\d:.]+Z$/m);
+    expect((await shown('transit keys list -o table')).out).toMatch(/^keys\n/);
+  });
+
   it('are shown in five lines with a table of versions, and with every setting by -o wide', async () => {
     const { out } = await shown('transit keys read orders', 100);
     expect(out.split('\n').findIndex((line) => line.startsWith('└'))).toBe(6);

@@ -17,7 +17,9 @@ export const loginMethodsSuite: Suite = (here) => {
       description: 'pipelines',
       token_type: 'default-service',
     });
-    expect(await place.refused('auth enable userpass', 6)).toContain('path is already in use at userpass/');
+    expect(await place.refused('auth enable userpass', 6)).toContain(
+      'userpass is already enabled at userpass/',
+    );
     await place.ok('auth enable userpass --if-missing');
     await place.ok('auth disable userpass --yes');
     await place.ok('auth disable ci/jobs --yes');
