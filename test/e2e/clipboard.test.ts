@@ -66,7 +66,7 @@ describe('--copy', () => {
       'no clipboard program found (install wl-clipboard',
     );
     expect(await here.with({ WAYLAND_DISPLAY: undefined }).refused('keygen --copy', 1)).toContain(
-      'no clipboard',
+      'no display for the clipboard (set WAYLAND_DISPLAY, or omit --copy)',
     );
     expect(await here.refused('keygen --copy --out key', 2)).toContain('--copy cannot be used with --out');
     expect(await here.refused('transit random --copy -o json', 2)).toContain('cannot be used with');

@@ -33,6 +33,13 @@ describe('a command at a terminal', () => {
     );
   });
 
+  it('shows when the versions of a key were made that is read by its path, and a script what the API says', async () => {
+    const streams = streamsDouble({ terminals: ['out', 'err'], columns: 300 });
+    await runCommandLine(['read', 'transit/keys/app'], streams, here.environment());
+    expect(streams.written.out).toMatch(/│ keys +│ 1: 2\d{3}-\S+Z +│/);
+    expect(await here.ok('read transit/keys/app')).toMatch(/keys\t\{"1":\d{10}\}/);
+  });
+
   it('names the organizations that there are if none is given', async () => {
     const { exitCode, stderr } = await typed('tags list');
     expect(exitCode).toBe(2);

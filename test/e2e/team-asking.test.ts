@@ -1,3 +1,4 @@
+import { rmSync, writeFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { factsOf, type Person, pull, push, save, team } from './team-people.ts';
 import { canUseTerminals, onTerminal } from './terminal.ts';
@@ -18,6 +19,12 @@ describe('a removal', () => {
     const { alice, others } = await team('dave');
     const [dave] = others as [Person];
     expect(await dave.place.refused('team remove alice', 4)).toContain('dave is a user');
+    writeFileSync(alice.place.file('eve'), '-----BEGIN OPENSSH PRIVATE KEY-----\nAAAA\n');
+    expect(await alice.place.refused('team add eve eve', 2)).toBe(
+      'coffer: RECIPIENT: this is a private key (use its public key, e.g. the file with .pub)',
+    );
+    expect(await alice.place.refused('team add eve nofile.pub', 2)).toContain('or an existing file with one');
+    rmSync(alice.place.file('eve'));
     expect(await alice.place.refused('team remove alice', 1)).toBe('coffer: at least one admin must stay');
     expect(await alice.place.refused('team remove dave', 2)).toContain('cannot prompt for confirmation');
     save(alice);

@@ -166,6 +166,11 @@ function recipientFrom(given: string): string {
         .join(' '),
     )
     .filter((line) => line !== '' && !line.startsWith('#'));
+  if (/^-----BEGIN .*PRIVATE KEY-----|^AGE-SECRET-KEY-/m.test(all))
+    throw invalid('this is a private key', {
+      field: 'RECIPIENT',
+      hint: 'use its public key, e.g. the file with .pub',
+    });
   const good = lines.filter(isRecipient);
   const [only, other] = lines.length > 1 ? good.filter((line) => !line.startsWith('ssh-rsa ')) : good;
   if (only !== undefined && other === undefined) return only;
@@ -173,7 +178,10 @@ function recipientFrom(given: string): string {
     only === undefined ? 'not a public key that can be encrypted to' : 'more than one public key given',
     {
       field: 'RECIPIENT',
-      hint: only === undefined ? 'use age1…, ssh-ed25519 … or ssh-rsa …' : 'use only one of the lines',
+      hint:
+        only === undefined
+          ? 'use age1…, ssh-ed25519 … or ssh-rsa …, or an existing file with one'
+          : 'use only one of the lines',
     },
   );
 }

@@ -1,6 +1,7 @@
 import { decodeBase64 } from '../../ground/base64.ts';
 import { printTime } from '../../ground/clock.ts';
 import { CofferError } from '../../ground/errors.ts';
+import { isObject } from '../../ground/objects.ts';
 import type { CliShape } from '../../operations/declaration/operation.ts';
 import {
   type Cell,
@@ -195,12 +196,25 @@ const SECONDS = /(?:^|_)(?:ttl|duration|period)$/;
 
 /** Formats a member for a person: a Unix time as a time, seconds with the larger unit beside them. */
 function personsCell(name: string, value: unknown): Cell {
+  if (isTimes(value)) {
+    const times = Object.entries(value).map(([key, seconds]) => `${key}: ${printTime(seconds * MS)}`);
+    return times.join(', ');
+  }
   if (typeof value !== 'number' || value < 1) return timeCell(cellText(value));
   if (UNIX_TIME.test(name)) return { time: printTime(value * MS) };
   return SECONDS.test(name) ? `${value} (${durationText(value * MS)})` : String(value);
 }
 
 const MS = 1000;
+
+/** Least number that is taken for a Unix time in seconds: in 2001. */
+const LEAST_TIME = 1e9;
+
+/** Whether a value is an object with Unix times alone, such as those of the versions of a key. */
+const isTimes = (value: unknown): value is Readonly<Record<string, number>> =>
+  isObject(value) &&
+  Object.keys(value).length > 0 &&
+  Object.values(value).every((seconds) => typeof seconds === 'number' && seconds >= LEAST_TIME);
 
 const cellText = (value: unknown): string => {
   if (typeof value === 'string') return value;

@@ -1,4 +1,5 @@
 import { createHmac, timingSafeEqual } from 'node:crypto';
+import { alternatives } from '../../ground/alternatives.ts';
 import { wipe } from '../../ground/bytes.ts';
 import { invalid, unavailable } from '../../ground/errors.ts';
 import { pause } from '../../ground/pause.ts';
@@ -71,11 +72,18 @@ export function clipboardOf(session: Session, platform: string = process.platfor
   const { environment } = session;
   const seconds = secondsOf(environment);
   const kinds = platform === 'darwin' ? MAC : platform === 'win32' ? WINDOWS : UNIX;
-  const found = kinds.find(
-    ({ copy: [program], needs }) =>
-      (needs === undefined || variable(environment, needs) !== undefined) &&
-      findProgram(program, environment, platform).kind === 'program',
+  const installed = kinds.filter(
+    ({ copy: [program] }) => findProgram(program, environment, platform).kind === 'program',
   );
+  const found = installed.find(
+    ({ needs }) => needs === undefined || variable(environment, needs) !== undefined,
+  );
+  if (found === undefined && installed.length > 0) {
+    const displays = [...new Set(installed.flatMap(({ needs }) => needs ?? []))];
+    throw unavailable('no display for the clipboard', {
+      hint: `set ${alternatives(displays)}, or omit --copy`,
+    });
+  }
   if (found === undefined) {
     throw unavailable('no clipboard program found', {
       hint:
