@@ -1,6 +1,7 @@
 import { beforeEach, describe, expect, it } from 'vitest';
 import type { Caller } from '../../../src/operations/declaration/operation.ts';
 import { owner } from '../../../src/operations/declaration/operation.ts';
+import { isLong } from '../../long.ts';
 import { refused } from '../../refusal.ts';
 import { TagsApi, workspace } from './tags-api.ts';
 
@@ -55,7 +56,7 @@ describe('the workspaces that may read the state of another one', () => {
     expect(data).toEqual([shown.data]);
   });
 
-  it('are a thousand at most', async () => {
+  it.runIf(isLong)('are a thousand at most', async () => {
     const ids: string[] = [];
     for (let index = 0; index < 1000; index++) ids.push(await api.workspace('acme', `w-${index}`));
     await send('replace', web, ids);

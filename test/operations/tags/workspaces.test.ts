@@ -337,3 +337,51 @@ describe('the list of workspaces', () => {
     });
   });
 });
+
+describe('the settings of a workspace', () => {
+  const change = async (attributes: object) => {
+    const id = await api.workspace('acme', 'changing');
+    return api.ask<One>(
+      'workspaces update',
+      { workspace_id: id },
+      { data: { type: 'workspaces', attributes } },
+    );
+  };
+
+  it.each<[string, object, string]>([
+    [
+      'patterns and prefixes at once',
+      { 'trigger-patterns': ['a/**'], 'trigger-prefixes': ['a'] },
+      'trigger-patterns',
+    ],
+    ['a day in place of a time', { 'auto-destroy-at': '2026-01-31' }, 'auto-destroy-at'],
+    ['a day that there is not', { 'auto-destroy-at': '2026-13-31T12:00:00Z' }, 'auto-destroy-at'],
+    ['a time without a zone', { 'auto-destroy-at': '2026-01-31T12:00:00' }, 'auto-destroy-at'],
+    ['no duration', { 'auto-destroy-activity-duration': '0d' }, 'auto-destroy-activity-duration'],
+    [
+      'a duration of more digits',
+      { 'auto-destroy-activity-duration': '10000h' },
+      'auto-destroy-activity-duration',
+    ],
+    ['a version that is none', { 'terraform-version': '1.9.x' }, 'terraform-version'],
+    [
+      'a constraint that is too long',
+      { 'terraform-version': `>= 1.9${',>= 1.9'.repeat(14)}` },
+      'terraform-version',
+    ],
+  ])('are not %s', async (_, attributes, field) => {
+    expect(await refused(change(attributes))).toMatchObject({
+      kind: 'invalid',
+      field: `/data/attributes/${field}`,
+    });
+  });
+
+  it.each<[string, object]>([
+    ['a time with a zone of its own', { 'auto-destroy-at': '2026-01-31T12:00:00+01:00' }],
+    ['the longest duration', { 'auto-destroy-activity-duration': '9999d' }],
+    ['the longest constraint', { 'terraform-version': `${'>= 1.9,'.repeat(13)}>= 1.9.10` }],
+    ['patterns beside no prefixes', { 'trigger-patterns': ['a/**'], 'trigger-prefixes': [] }],
+  ])('may be %s', async (_, attributes) => {
+    await change(attributes);
+  });
+});

@@ -2,7 +2,7 @@ import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeEach, describe, expect, it, vi } from 'vitest';
 import { initStore } from '../../../src/store/administration/init.ts';
-import { addSlot, removeSlot } from '../../../src/store/administration/slots.ts';
+import { addSlot, listSlots, removeSlot, replaceSlot } from '../../../src/store/administration/slots.ts';
 import { openStore } from '../../../src/store/open.ts';
 import type { Credential } from '../../../src/store/slots/credential.ts';
 import { parseSlot, slotBlob } from '../../../src/store/slots/slot-file.ts';
@@ -103,6 +103,10 @@ describe('the number of key slots', () => {
       kind: 'conflict',
       message: 'a store has at most 64 key slots',
     });
+    // One that takes the place of another needs none of its own.
+    const [slot] = await listSlots(store);
+    await replaceSlot(store, slot?.id ?? '', rawSlot());
+    expect(await listSlots(store)).toHaveLength(64);
     store.close();
     const other = {
       location: join(temporaryDirectory(), 'store'),

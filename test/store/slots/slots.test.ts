@@ -111,17 +111,6 @@ describe('administration of slots', () => {
     await expect(removeSlot(store, '../../lock')).rejects.toMatchObject({ kind: 'not-found' });
   });
 
-  it('holds 64 slots at most, one of which is replaced all the same', async () => {
-    const { store, firstId } = await newStore();
-    for (let slots = 1; slots < 64; slots++) await addSlot(store, newRaw);
-    await expect(addSlot(store, newRaw)).rejects.toMatchObject({ kind: 'conflict' });
-    await replaceSlot(store, firstId, newRaw);
-    expect(await listSlots(store)).toHaveLength(64);
-    await expect(replaceSlot(store, firstId, newRaw)).rejects.toMatchObject({
-      message: `no slot "${firstId}"`,
-    });
-  });
-
   it('removes a damaged slot, but not the last that works', async () => {
     const { directory, store, firstId } = await newStore();
     const { id } = await addSlot(store, newRaw);
