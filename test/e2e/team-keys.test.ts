@@ -51,10 +51,16 @@ describe('the keys of people in a keyring', () => {
       const people = new People();
       const alice = people.person('alice');
       const key = lock(alice);
-      const wrong = onTerminal(alice.place, 'coffer team init', { steps: [[ASKED, 'another\r']] });
+      const wrong = onTerminal(alice.place, 'coffer team init', {
+        steps: [[ASKED, 'another\r']],
+        columns: 200,
+      });
       expect(wrong.exitCode).toBe(2);
       expect(wrong.text).toContain('check the passphrase');
-      const made = onTerminal(alice.place, 'coffer team init', { steps: [[ASKED, `${PASSPHRASE}\r`]] });
+      const made = onTerminal(alice.place, 'coffer team init', {
+        steps: [[ASKED, `${PASSPHRASE}\r`]],
+        columns: 200,
+      });
       expect(made.exitCode).toBe(0);
       // A second question would have found no answer.
       const refused = await alice.place.refused('team key rotate app', 4);
