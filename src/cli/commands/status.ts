@@ -8,7 +8,6 @@ import { storeStatus } from '../../store/administration/status.ts';
 import { directoryOf, placeWords } from '../../store/backends/registry.ts';
 import { kindNames } from '../../store/slots/unlock.ts';
 import { agentInPlaceOfSecret } from '../agent/find.ts';
-import { lifetimeText } from '../agent/times.ts';
 import type { Command } from '../command.ts';
 import { DONE } from '../exit-codes.ts';
 import { isBrief, printResult } from '../files/output.ts';
@@ -30,7 +29,8 @@ export const command: Command = {
     const { address } = session.settings;
     const shown = address === undefined ? await localStatus(session) : await serverStatus(session);
     const words = address === undefined ? placeWords(session.settings.storeLocation) : undefined;
-    const table = (): Table => (isBrief(session) ? briefTable(shown, words) : statusTable(shown, words));
+    const brief = isBrief(session) ? await briefTable(shown, words) : undefined;
+    const table = (): Table => brief ?? statusTable(shown, words);
     await printResult(session, shown, { table });
     return DONE;
   },
@@ -160,9 +160,9 @@ interface ServerStatus {
 }
 
 /** Formats what a user wants to know, in the order of its importance; the rest is for `-o wide`. */
-function briefTable(shown: object, words?: ReturnType<typeof placeWords>): Table {
+async function briefTable(shown: object, words?: ReturnType<typeof placeWords>): Promise<Table> {
   const facts =
-    words === undefined ? serverFacts(shown as ServerStatus) : localFacts(shown as LocalStatus, words);
+    words === undefined ? serverFacts(shown as ServerStatus) : await localFacts(shown as LocalStatus, words);
   const rows = facts.flatMap(([name, value]) => (value === undefined ? [] : [[name, value]]));
   return { head: ['', ''], rows, summary: 'More: coffer status -o wide' };
 }
@@ -175,13 +175,17 @@ const serverFacts = ({ address, sealed, version }: ServerStatus): readonly Fact[
   ['Version', version],
 ];
 
-function localFacts(shown: LocalStatus, { place }: ReturnType<typeof placeWords>): readonly Fact[] {
+async function localFacts(
+  shown: LocalStatus,
+  { place }: ReturnType<typeof placeWords>,
+): Promise<readonly Fact[]> {
   const { location, locked, agent, slots, created, mounts, keys, organizations, damaged } = shown;
   const isByAgent = agent !== undefined && !agent.locked;
+  const lifetime = isByAgent ? (await import('../agent/times.ts')).lifetimeText(agent) : undefined;
   const count = (number: number | undefined): string | undefined => number?.toLocaleString('en');
   return [
     [place.charAt(0).toUpperCase() + place.slice(1), location],
-    ['State', isByAgent ? `unlocked for ${lifetimeText(agent)}` : locked ? 'locked' : 'unlocked'],
+    ['State', lifetime !== undefined ? `unlocked for ${lifetime}` : locked ? 'locked' : 'unlocked'],
     ['Agent', agent?.locked ? 'locked' : undefined],
     ['Unlocked with', slots.map(({ kind }) => kindNames[kind].replace(/^an? |^the /, '')).join(', ')],
     ['Created', { time: created }],

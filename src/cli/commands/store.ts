@@ -131,7 +131,7 @@ const verifying = <T>(session: Session, work: () => Promise<T>): Promise<T> =>
     const { kind, message, hint, cause } = error;
     const unlocking = hint ?? 'unlock the store to verify it';
     throw new CofferError(kind, message, {
-      hint: `${unlocking}; or skip the verification with --unverified`,
+      hint: `${unlocking}; or use --unverified to skip the verification`,
       cause,
     });
   });

@@ -14,7 +14,7 @@ const TAG = 'tag';
  */
 function checkTag(text: string): void {
   const name = text.trim();
-  if (name === '' || name === '*') return;
+  if (name === '' || name.includes('*')) return;
   try {
     tagName(name);
   } catch (error) {
