@@ -146,7 +146,7 @@ _coffer_flags() {
     'login') echo '--method --path --audience --client-cert --client-key --no-store --field --store --address --token --token-file --mount --org --output -o --quiet -q --no-color --no-prompt --yes -y --help -h' ;;
     'logout') echo '--revoke --no-revoke --store --address --token --token-file --mount --org --output -o --quiet -q --no-color --no-prompt --yes -y --help -h' ;;
     'read'|'write'|'list'|'delete') echo '--field --out --force --store --address --token --token-file --mount --org --output -o --quiet -q --no-color --no-prompt --yes -y --help -h' ;;
-    'audit show') echo '--since --until --user --path --failed --last --store --address --token --token-file --mount --org --output -o --quiet -q --no-color --no-prompt --yes -y --help -h' ;;
+    'audit show') echo '--since --until --user --path --failed --last --all --store --address --token --token-file --mount --org --output -o --quiet -q --no-color --no-prompt --yes -y --help -h' ;;
     'serve') echo '--listen --socket --tls-cert --tls-key --tls-client-ca --tls-no-client-certs --allow-insecure-listen --workers --max-request-size --dialect --sealed --audit-log --store --address --token --token-file --mount --org --output -o --quiet -q --no-color --no-prompt --yes -y --help -h' ;;
     'kms') echo '--socket --key --store --address --token --token-file --mount --org --output -o --quiet -q --no-color --no-prompt --yes -y --help -h' ;;
     'unseal') echo '--in --reset --store --address --token --token-file --mount --org --output -o --quiet -q --no-color --no-prompt --yes -y --help -h' ;;

@@ -85,10 +85,26 @@ export interface OpenOptions {
 export async function openStore(options: OpenOptions): Promise<Coffer> {
   if (typeof options.location !== 'string') throw noLocation(options);
   const opening = openSealedStore({ location: options.location, credentials: credentialsOf(options) });
-  const store = await opening.catch((error: unknown) => inOwnWords(error));
+  const store = await opening.catch((error: unknown) => inOwnWords(ofSecret(error, options)));
   const runner = ownerRunner(openCore(store));
   return { ...(functionsOf(catalogue, runner) as Functions<Catalogue>), close: () => runner.close() };
 }
+
+/** Returns the error of a store that stays locked, which says whether a secret was given at all. */
+function ofSecret(error: unknown, options: OpenOptions): unknown {
+  const known = asCofferError(error);
+  if (known?.kind !== 'sealed') return error;
+  const given = (['masterKey', 'passphrase'] as const).filter((name) => options[name] !== undefined);
+  const message =
+    given.length === 0
+      ? 'the store is locked: no secret was given'
+      : `the store is locked: it has no key slot for ${given.join(' or ')}`;
+  const hint = known.hint ?? 'give masterKey or passphrase';
+  return new CofferError(known.kind, message, { hint, cause: error });
+}
+
+/** Hint of an error about a store that was closed. */
+const CLOSED = /^it was closed/;
 
 /** Words of the command line in hints, and what they are for a program. */
 const OWN_WORDS: readonly (readonly [RegExp, string])[] = [
@@ -113,6 +129,12 @@ const WORDS = /'[^']*'|\S+/g;
 async function inOwnWords(error: unknown, params: Params = {}): Promise<never> {
   const known = asCofferError(error);
   if (known?.hint === undefined) throw error;
+  if (known.kind === 'sealed' && CLOSED.test(known.hint)) {
+    throw new CofferError('sealed', 'the store was closed', {
+      hint: 'open it again with openStore',
+      cause: error,
+    });
+  }
   const plain = OWN_WORDS.reduce((text, [words, own]) => text.replace(words, own), known.hint);
   const calls = new Map<string, string | undefined>();
   for (const [, , line = ''] of plain.matchAll(COMMAND)) calls.set(line, await callsFor(line));

@@ -1,10 +1,11 @@
 import { spawnSync } from 'node:child_process';
-import { mkdtempSync, rmSync } from 'node:fs';
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { inspect } from 'node:util';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { ERROR_KINDS } from '../src/ground/errors.ts';
 import { type Coffer, CofferError, type OpenOptions, openStore } from '../src/library.ts';
 import { initStore } from '../src/store/administration/init.ts';
 import { builtCommand } from './built.ts';
@@ -58,6 +59,42 @@ describe('the library', () => {
     await expect(coffer.transit.keys.rotate({ name: 'one' })).rejects.toMatchObject({
       hint: 'use force: true to rotate it anyway',
     });
+  });
+
+  it('tells a wrong secret, none, one of another kind and a closed store apart', async () => {
+    const location = join(directory, 'store');
+    const messageOf = (work: Promise<unknown>) =>
+      work.catch((error: unknown) => (error instanceof CofferError ? [error.kind, error.message] : error));
+    expect(await messageOf(openStore({ location, masterKey: Buffer.alloc(32, 9) }))).toEqual([
+      'denied',
+      'the store cannot be unlocked with masterKey',
+    ]);
+    expect(await messageOf(openStore({ location, masterKey: undefined }))).toEqual([
+      'sealed',
+      'the store is locked: no secret was given',
+    ]);
+    expect(await messageOf(openStore({ location, passphrase: 'x' }))).toEqual([
+      'sealed',
+      'the store is locked: it has no key slot for passphrase',
+    ]);
+    const closed = await openStore({ location, masterKey: KEY });
+    closed.close();
+    expect(await messageOf(closed.transit.keys.list())).toEqual(['sealed', 'the store was closed']);
+  });
+
+  it('is described by a page, with every option, export, group of functions and kind of error', async () => {
+    const page = readFileSync(fileURLToPath(new URL('../docs/library.md', import.meta.url)), 'utf8');
+    const rows = [...page.matchAll(/^\| `([^`]+)`/gm)].map(([, name = '']) => name);
+    const options: Required<OpenOptions> = { location: '', masterKey: '', passphrase: '' };
+    expect(rows.filter((name) => (ERROR_KINDS as readonly string[]).includes(name)).sort()).toEqual(
+      [...ERROR_KINDS].sort(),
+    );
+    expect(rows).toEqual(expect.arrayContaining(Object.keys(options)));
+    const exported = Object.keys(await import('../src/library.ts')).sort();
+    const headings = [...page.matchAll(/^## .*`(\w+)`/gm)].map(([, name]) => name).sort();
+    expect(headings).toEqual(exported);
+    const groups = Object.keys(coffer).map((name) => `coffer.${name}`);
+    expect(rows.filter((name) => name.startsWith('coffer.')).sort()).toEqual(groups.sort());
   });
 
   it('names its own functions in its hints', async () => {

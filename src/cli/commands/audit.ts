@@ -36,8 +36,13 @@ const USER = 'user';
 const PATH = 'path';
 const FAILED = 'failed';
 const LAST = 'last';
+const ALL = 'all';
 const DEFAULT_LAST = 200;
 const FIRST_FAILURE = 400;
+/** Path on which commands ask what their token may do, before they look up names and details by themselves. */
+const OWN_QUESTIONS = 'sys/capabilities-self';
+/** Path of a login with a user name: `auth/userpass/login/ada`. */
+const LOGIN = /^auth\/.+\/login\/([^/]+)$/;
 const TIME_HINT = 'use a duration such as 2h or 7d, "today", "yesterday", or a time such as 2026-11-26T22:00';
 
 export const show: Command = {
@@ -45,10 +50,11 @@ export const show: Command = {
   options: [
     taking(SINCE, 'TIME', 'Only requests since then: 2h or 7d ago, today, yesterday, 2026-11-26T22:00.'),
     taking(UNTIL, 'TIME', 'Only requests before then.'),
-    taking(USER, 'NAME', 'Only requests of this user, display name or accessor.'),
+    taking(USER, 'NAME', 'Only requests of this user, display name or accessor, and logins with the name.'),
     taking(PATH, 'PREFIX', 'Only requests whose path begins with PREFIX, e.g. transit/decrypt/.'),
     switching(FAILED, 'Only requests that failed or were denied.'),
     taking(LAST, 'N', 'Only the last N of these requests (0: all).', { fallback: String(DEFAULT_LAST) }),
+    switching(ALL, `On a terminal, also requests on ${OWN_QUESTIONS}, which commands send by themselves.`),
   ],
   details:
     'Reads a file that "coffer serve --audit-log FILE" wrote: one line per request, oldest first. Times are local, ' +
@@ -60,7 +66,11 @@ export const show: Command = {
     ['zcat audit.log.2.gz | coffer audit show -', 'Read a rotated file'],
   ],
   async run(session, { arguments: [file = '-'], options }) {
-    const matches = filterOf(options, Date.now());
+    const { settings, streams } = session;
+    const isForPerson = streams.out.isTerminal && (settings.format ?? 'table') === 'table';
+    const isOmitted = isForPerson && !options.has(ALL) && !options.has(PATH);
+    const asked = filterOf(options, Date.now());
+    const matches = (entry: AuditEntry): boolean => !(isOmitted && isOwnQuestion(entry)) && asked(entry);
     const last = numberOption(options, LAST, /^\d{1,9}$/, 'use an integer') ?? DEFAULT_LAST;
     const entries = new Entries(matches, last === 0 ? Number.POSITIVE_INFINITY : last);
     for await (const line of linesOf(bytesOf(session, file))) entries.add(line);
@@ -75,7 +85,7 @@ export const show: Command = {
       session.remark(`Earlier requests left out: ${entries.leftOut} (use --${LAST} 0 to show all).`);
     await printResult(session, shown, {
       table: () => ({
-        head: ['Time', 'User', 'Operation', 'Path', 'Result'],
+        head: [streams.out.isTerminal ? 'Time (local)' : 'Time', 'User', 'Operation', 'Path', 'Result'],
         rows: shown.map((entry) => [
           timeText(entry.time),
           entry.who === '' ? '-' : entry.who,
@@ -205,10 +215,15 @@ function filterOf(options: Given['options'], nowMs: number): (entry: AuditEntry)
     const ms = Date.parse(entry.time);
     if (ms < since || ms >= until || !entry.path.startsWith(prefix)) return false;
     if (onlyFailed && entry.status < FIRST_FAILURE) return false;
-    // The display name of a login begins with the name of its method.
-    return who === undefined || entry.who === who || entry.who.endsWith(`-${who}`) || entry.accessor === who;
+    if (who === undefined || entry.who === who || entry.accessor === who) return true;
+    // The display name of a login begins with the name of its method. A login itself has no token yet.
+    return entry.who.endsWith(`-${who}`) || LOGIN.exec(entry.path)?.[1]?.toLowerCase() === who.toLowerCase();
   };
 }
+
+/** Whether a request is one that a command sent by itself, and that tells nothing about its user. */
+const isOwnQuestion = ({ path, status }: AuditEntry): boolean =>
+  path === OWN_QUESTIONS && status < FIRST_FAILURE;
 
 /**
  * Returns a point in time, in milliseconds since the Unix epoch.

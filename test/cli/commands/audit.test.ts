@@ -35,6 +35,16 @@ async function shown(line: string, input = '') {
   return { exitCode, rows, err: streams.written.err };
 }
 
+/** Record of a successful request without a token. */
+const lineFor = (path: string): string =>
+  JSON.stringify({
+    type: 'response',
+    time: '2026-01-01T00:00:00Z',
+    auth: {},
+    request: { id: path, operation: 'update', path, remote_address: '' },
+    response: { status: 200 },
+  });
+
 describe('coffer audit show', () => {
   it('prints each request once, with its caller and result, although changes are recorded twice', async () => {
     const { exitCode, rows } = await shown(file);
@@ -59,6 +69,39 @@ describe('coffer audit show', () => {
     ['--until 2026-01-01', []],
   ])('shows only what was asked for: %s', async (options, paths) => {
     expect((await shown(`${file} ${options}`)).rows.map((row) => row[3])).toEqual(paths);
+  });
+
+  it('shows the logins of a user, wrong passwords too, with what the user did', async () => {
+    const lines = ['auth/userpass/login/ada', 'auth/people/login/Ada', 'auth/userpass/login/eve'].map(
+      lineFor,
+    );
+    const { rows } = await shown('- --user ada', lines.join('\n'));
+    expect(rows.map((row) => row[3])).toEqual(['auth/userpass/login/ada', 'auth/people/login/Ada']);
+  });
+
+  describe('on a terminal', () => {
+    const log = ['sys/capabilities-self', 'transit/encrypt/orders'].map(lineFor).join('\n');
+    const atTerminal = async (line: string) => {
+      const streams = streamsDouble({ input: log, terminals: ['out', 'err'], columns: 120 });
+      await runCommandLine(['audit', 'show', '-', ...line.split(' ')], streams, { NO_COLOR: '1' });
+      return streams.written.out;
+    };
+
+    it('leaves out what commands ask by themselves, unless --all or their path is given', async () => {
+      expect(await atTerminal('--last 5')).not.toContain('capabilities-self');
+      expect(await atTerminal('--last 5')).toContain('transit/encrypt/orders');
+      expect(await atTerminal('--all')).toContain('sys/capabilities-self');
+      expect(await atTerminal('--path sys/')).toContain('sys/capabilities-self');
+    });
+
+    it('says that times are local, and leaves everything as it is in a pipe', async () => {
+      expect(await atTerminal('--all')).toMatch(/│ Time \(local\) +│ User/);
+      expect((await shown('-', log)).rows.map((row) => row[3])).toEqual([
+        'sys/capabilities-self',
+        'transit/encrypt/orders',
+      ]);
+      expect((await shown('- -o table', log)).rows.flat().join()).toMatch(/^Time +User/);
+    });
   });
 
   it('reads standard input, marks a request without a response, and warns of lines that are no records', async () => {
