@@ -109,7 +109,7 @@ export async function bundle(options: BuildOptions, entry: string, directory: st
     outdir: directory,
     format: 'esm',
     splitting: true,
-    chunkNames: '[name]-[hash]',
+    chunkNames: '[hash]',
     metafile: true,
     write: false,
   });
@@ -207,7 +207,9 @@ async function asFunction(
     // Loaded on first use: of Node's own modules this one takes longest to load, and a client of an agent does not need
     // it.
     .replace(/(import_node_crypto\d*)=(require\("node:crypto"\))/g, '$1=()=>$2')
-    .replace(/(import_node_crypto\d*)\.(\w+)/g, '($1().$2)');
+    .replace(/(import_node_crypto\d*)\.(\w+)/g, '($1().$2)')
+    // Each reference to another chunk has its name, so a short name makes the files a tenth smaller.
+    .replace(/\bimport_([A-Z][A-Z0-9]+)\b/g, '_$1');
   return `function(require,module,exports){${plain}${end}}`;
 }
 
