@@ -5,11 +5,12 @@
 import { execFileSync } from 'node:child_process';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { gzipSync } from 'node:zlib';
 import { printBech32 } from '../src/transit/key-types/age/bech32.ts';
 import { SECRET_BYTES } from '../src/transit/key-types/age/kem.ts';
 import { x25519Kem } from '../src/transit/key-types/age/x25519.ts';
 import { PARTS } from './bundle.ts';
-import { LICENSES } from './licenses.ts';
+import { COMPRESSED_LICENSES, LICENSES } from './licenses.ts';
 import { wrapped } from './single-executable.ts';
 
 /** Paths of files, by their names in the executable. */
@@ -50,8 +51,11 @@ export function plainAssets(root: string, directory: string, licenseOfNode: stri
   }
   writeFileSync(join(directory, FIRST), '');
   const licenses = readFileSync(join(root, 'dist', LICENSES), 'utf8');
-  writeFileSync(join(directory, LICENSES), `${licenses}\n${licenseOfNode}`);
-  return inDirectory(directory, [...PARTS, FIRST, LICENSES]);
+  writeFileSync(
+    join(directory, COMPRESSED_LICENSES),
+    gzipSync(`${licenses}\n${licenseOfNode}`, { level: 9 }),
+  );
+  return inDirectory(directory, [...PARTS, FIRST, COMPRESSED_LICENSES]);
 }
 
 /** Returns the assets of the built command for an executable of this system, with code caches that are reproducible. */

@@ -2,8 +2,9 @@
 import { execFileSync } from 'node:child_process';
 import { mkdirSync, readFileSync, renameSync } from 'node:fs';
 import { join } from 'node:path';
+import { gunzipSync } from 'node:zlib';
 import { type Assets, assetsWithCaches, build, plainAssets } from '../executable-assets.ts';
-import { LICENSES, sectionOfNode } from '../licenses.ts';
+import { COMPRESSED_LICENSES, sectionOfNode } from '../licenses.ts';
 import { makeExecutable } from '../single-executable.ts';
 import { strip, stripperFor } from '../strip.ts';
 import { pack, placeForExecutable } from './downloads.ts';
@@ -50,7 +51,9 @@ export const executables: Part = async (release) => {
     const output = placeForExecutable(release, system);
     await makeExecutable(join(release.root, 'scripts/executable.cjs'), output, assets, onto);
     if (system.platform === 'macos') signForMac(output);
-    packing.push(pack(release, system, readFileSync(assets[LICENSES] ?? '', 'utf8')));
+    packing.push(
+      pack(release, system, gunzipSync(readFileSync(assets[COMPRESSED_LICENSES] ?? '')).toString()),
+    );
   }
   await Promise.all(packing);
 };

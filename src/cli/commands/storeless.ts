@@ -82,10 +82,13 @@ function installedAs(): string {
 
 const LICENSES = 'THIRD-PARTY-LICENSES';
 
-/** Returns the third-party licences. The file is made by the bundler; in the single executable it is an asset. */
+/** Returns the third-party licences. The file is made by the bundler; in the single executable it is an asset, compressed. */
 function thirdPartyLicenses(): string {
   const sea = process.getBuiltinModule('node:sea');
-  if (sea.isSea()) return sea.getAsset(LICENSES, 'utf8');
+  if (sea.isSea()) {
+    const { gunzipSync } = process.getBuiltinModule('node:zlib');
+    return gunzipSync(Buffer.from(sea.getRawAsset(`${LICENSES}.gz`))).toString();
+  }
   const [, program = ''] = process.argv;
   const file = join(dirname(realpathSync(program)), '..', 'dist', LICENSES);
   try {
