@@ -15,7 +15,8 @@ export function upgradeText(program: string, exists: (path: string) => boolean =
   if (/\/(?:Cellar|linuxbrew|homebrew)\//.test(path)) return 'brew upgrade coffer';
   if (/\/scoop\//i.test(path)) return 'scoop update coffer';
   if (/^\/usr\/bin\/coffer$/.test(path)) {
-    if (exists('/var/lib/dpkg/info/coffer.list')) return 'apt install ./coffer_VERSION_ARCH.deb';
+    // Only our Debian package has this file. lintian would take a path of dpkg's own database for a misuse of it.
+    if (exists('/usr/lib/systemd/system/coffer.service')) return 'apt install ./coffer_VERSION_ARCH.deb';
     // The place in our image. Any container has the mark, also one where the program was installed by hand elsewhere.
     return exists('/.dockerenv') ? 'pull a newer image' : 'use the package manager that installed it';
   }

@@ -8,7 +8,7 @@ describe('a copy of the program', () => {
   it.each([
     ['/usr/lib/node_modules/coffer/bin/coffer', [], 'npm install -g ./coffer-VERSION.tgz'],
     ['/opt/homebrew/Cellar/coffer/0.2.0/bin/coffer', [], 'brew upgrade coffer'],
-    ['/usr/bin/coffer', ['/var/lib/dpkg/info/coffer.list'], 'apt install ./coffer_VERSION_ARCH.deb'],
+    ['/usr/bin/coffer', ['/usr/lib/systemd/system/coffer.service'], 'apt install ./coffer_VERSION_ARCH.deb'],
     ['/usr/bin/coffer', [], 'use the package manager that installed it'],
     ['/home/ada/coffer/bin/coffer', ['/home/ada/coffer/.git'], 'git pull, then npm ci'],
     ['/usr/bin/coffer', ['/.dockerenv'], 'pull a newer image'],
