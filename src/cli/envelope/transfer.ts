@@ -53,7 +53,11 @@ export async function transferAll(request: FileTransfer): Promise<number> {
   const { session, jobs } = request;
   refuseMixedOutput(request);
   const besideOutput = jobs.some(({ to }) => to === undefined);
-  const progress = new TransferProgress(session, totalBytes(session, jobs), besideOutput);
+  // Unfinished files are removed; those before them stay.
+  const leavesNothing = jobs.length === 1 && !besideOutput;
+  const progress = new TransferProgress(session, totalBytes(session, jobs), besideOutput, () =>
+    leavesNothing ? 'Cancelled; nothing was written.' : 'Cancelled.',
+  );
   const run = (job: FileJob): Promise<JobResult> => runJob(request, job, progress);
   try {
     const { results, exitCode } = await forEachFile(session, jobs, run, () => progress.end());

@@ -27,8 +27,13 @@ export async function carryOut(
   hint = 'run the same command again to do the rest',
 ): Promise<void> {
   const total = pieces.reduce((sum, { count }) => sum + count, 0);
-  const progress = new ProgressBar(session, { bytes: undefined, noun, besideOutput: false });
   let done = 0;
+  const progress = new ProgressBar(session, {
+    bytes: undefined,
+    noun,
+    besideOutput: false,
+    cancelled: () => `Cancelled. At least ${done} of ${total} ${noun} are done (${hint}).`,
+  });
   try {
     for (const { count, run } of pieces) {
       progress.show(done, total);

@@ -6,6 +6,7 @@ const REDRAW_MS = 100;
 /** Size in bytes below which a transfer has no progress line: it would only flash up. */
 const LEAST_BYTES = 2 ** 20;
 const ERASE_LINE = '\r\x1b[K';
+const CANCELLED = 'Cancelled.';
 
 /**
  * Line on the terminal, redrawn a few times per second and erased at the end. Nothing is written if standard error is
@@ -14,15 +15,18 @@ const ERASE_LINE = '\r\x1b[K';
 class ProgressLine {
   readonly #session: Session;
   readonly #active: boolean;
+  readonly #cancelled: () => string;
   #drawnAt = 0;
   #visible = false;
 
   /**
    * Creates the line.
    * @param besideOutput whether results go to standard output
+   * @param cancelled returns what Ctrl-C leaves behind, to be told to the user
    */
-  constructor(session: Session, besideOutput: boolean) {
+  constructor(session: Session, besideOutput: boolean, cancelled = () => CANCELLED) {
     this.#session = session;
+    this.#cancelled = cancelled;
     this.#active =
       session.streams.err.isTerminal &&
       !session.settings.quiet &&
@@ -38,15 +42,25 @@ class ProgressLine {
     const now = elapsedMs();
     if (now - this.#drawnAt < REDRAW_MS) return;
     this.#drawnAt = now;
+    if (!this.#visible) process.on('SIGINT', this.#interrupted);
     this.#visible = true;
     const { err } = this.#session.streams;
     err.write(`${ERASE_LINE}${text(err.columns - 1).slice(0, err.columns - 1)}`);
   }
 
   end(): void {
-    if (this.#visible) this.#session.streams.err.write(ERASE_LINE);
+    if (!this.#visible) return;
+    process.off('SIGINT', this.#interrupted);
+    this.#session.streams.err.write(ERASE_LINE);
     this.#visible = false;
   }
+
+  /** Whatever else listens for Ctrl-C cleans up and ends the process; otherwise it ends here, as by default. */
+  readonly #interrupted = (): void => {
+    this.end();
+    this.#session.streams.err.write(`${this.#cancelled()}\n`);
+    if (process.listenerCount('SIGINT') === 0) process.kill(process.pid, 'SIGINT');
+  };
 }
 
 /**
@@ -68,13 +82,18 @@ export class ProgressBar extends ProgressLine {
 
   /**
    * Creates the progress.
-   * @param about `besideOutput`: whether results go to standard output
+   * @param about `besideOutput`: whether results go to standard output; `cancelled` returns what Ctrl-C leaves behind
    */
   constructor(
     session: Session,
-    about: { readonly bytes: number | undefined; readonly noun: string; readonly besideOutput: boolean },
+    about: {
+      readonly bytes: number | undefined;
+      readonly noun: string;
+      readonly besideOutput: boolean;
+      readonly cancelled?: () => string;
+    },
   ) {
-    super(session, about.besideOutput);
+    super(session, about.besideOutput, about.cancelled);
     this.#totalBytes = about.bytes;
     this.#noun = about.noun;
   }
@@ -126,9 +145,15 @@ export class TransferProgress extends ProgressLine {
    * Creates the progress.
    * @param totalBytes total size; undefined if unknown
    * @param besideOutput whether the data goes to standard output
+   * @param cancelled returns what Ctrl-C leaves behind
    */
-  constructor(session: Session, totalBytes: number | undefined, besideOutput: boolean) {
-    super(session, besideOutput);
+  constructor(
+    session: Session,
+    totalBytes: number | undefined,
+    besideOutput: boolean,
+    cancelled?: () => string,
+  ) {
+    super(session, besideOutput, cancelled);
     this.#totalBytes = totalBytes;
   }
 

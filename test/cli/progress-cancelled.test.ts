@@ -1,0 +1,61 @@
+import { afterEach, describe, expect, it, vi } from 'vitest';
+import { carryOut } from '../../src/cli/tags/in-calls.ts';
+import { TransferProgress } from '../../src/cli/terminal/progress.ts';
+
+/** A session at a terminal, and what it wrote there. */
+function atTerminal() {
+  const written: string[] = [];
+  const err = { isTerminal: true, columns: 110, write: (text: string) => written.push(text) };
+  const session = { streams: { err, out: { isTerminal: true } }, settings: { quiet: false } };
+  return { session: session as never, written };
+}
+
+const kills = vi.spyOn(process, 'kill').mockReturnValue(true);
+const listening = () => process.listenerCount('SIGINT');
+const before = listening();
+
+afterEach(() => {
+  kills.mockClear();
+  process.removeAllListeners('SIGINT');
+});
+
+describe('Ctrl-C while a progress line is shown', () => {
+  it('erases the line, tells what is done, and ends the process as by default', async () => {
+    const { session, written } = atTerminal();
+    const pieces = [
+      { count: 3, run: async () => undefined },
+      { count: 4, run: async () => process.emit('SIGINT') },
+    ];
+    await carryOut(session, 'tags', pieces);
+    expect(written.slice(-2)).toEqual([
+      '\r\x1b[K',
+      'Cancelled. At least 3 of 7 tags are done (run the same command again to do the rest).\n',
+    ]);
+    expect(kills.mock.calls).toEqual([[process.pid, 'SIGINT']]);
+    expect(listening()).toBe(before);
+  });
+
+  it('leaves the end of the process to what removes an unfinished file', () => {
+    const { session, written } = atTerminal();
+    const removing = vi.fn();
+    process.on('SIGINT', removing);
+    const progress = new TransferProgress(session, 2 ** 30, false, () => 'Cancelled; nothing was written.');
+    progress.add(2 ** 20);
+    process.emit('SIGINT');
+    progress.end();
+    expect(written.slice(-2)).toEqual(['\r\x1b[K', 'Cancelled; nothing was written.\n']);
+    expect([removing.mock.calls.length, kills.mock.calls.length]).toEqual([1, 0]);
+  });
+
+  it('is not listened for before the line is drawn, and after it has ended', () => {
+    const { session } = atTerminal();
+    const progress = new TransferProgress(session, 10, false);
+    progress.add(5);
+    expect(listening()).toBe(before);
+    const large = new TransferProgress(session, 2 ** 30, false);
+    large.add(2 ** 20);
+    expect(listening()).toBe(before + 1);
+    large.end();
+    expect(listening()).toBe(before);
+  });
+});
