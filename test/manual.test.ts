@@ -17,6 +17,9 @@ const read = (text: string): string =>
     .replaceAll('\\(ha', '^')
     .replaceAll('\\(ti', '~')
     .replaceAll('\\-', '-')
+    .replace(/\\\[u([0-9A-F]{4,6})\]/g, (_, digits: string) =>
+      String.fromCodePoint(Number.parseInt(digits, 16)),
+    )
     .replaceAll('\\e', '\\')
     .replace(/\s+/g, ' ');
 

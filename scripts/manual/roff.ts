@@ -15,9 +15,14 @@ const PARAGRAPH = '.PP';
 /** Width of source lines in columns, for readability. */
 const WIDTH = 74;
 
-/** Escapes a text for the middle of a line. */
+/** Escapes a text for the middle of a line: also what is not ASCII, as readers do before they measure lines. */
 export const escaped = (text: string): string =>
-  text.replace(/[\\\-'`^~]/g, (character) => SPECIAL[character] ?? character);
+  text
+    .replace(/[\\\-'`^~]/g, (character) => SPECIAL[character] ?? character)
+    .replace(/[^\n -~]/gu, (character) => `\\[u${hexadecimal(character)}]`);
+
+const hexadecimal = (character: string): string =>
+  (character.codePointAt(0) ?? 0).toString(16).toUpperCase().padStart(4, '0');
 
 /**
  * Escapes the beginning of a line, where a dot would start a request. (The other control character is always escaped.)
