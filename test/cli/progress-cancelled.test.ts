@@ -39,11 +39,16 @@ describe('Ctrl-C while a progress line is shown', () => {
     const { session, written } = atTerminal();
     const removing = vi.fn();
     process.on('SIGINT', removing);
-    const progress = new TransferProgress(session, 2 ** 30, false, () => 'Cancelled; nothing was written.');
+    const progress = new TransferProgress(
+      session,
+      2 ** 30,
+      false,
+      () => 'Cancelled; no unfinished file was left behind.',
+    );
     progress.add(2 ** 20);
     process.emit('SIGINT');
     progress.end();
-    expect(written.slice(-2)).toEqual(['\r\x1b[K', 'Cancelled; nothing was written.\n']);
+    expect(written.slice(-2)).toEqual(['\r\x1b[K', 'Cancelled; no unfinished file was left behind.\n']);
     expect([removing.mock.calls.length, kills.mock.calls.length]).toEqual([1, 0]);
   });
 

@@ -53,10 +53,8 @@ export async function transferAll(request: FileTransfer): Promise<number> {
   const { session, jobs } = request;
   refuseMixedOutput(request);
   const besideOutput = jobs.some(({ to }) => to === undefined);
-  // Unfinished files are removed; those before them stay.
-  const leavesNothing = jobs.length === 1 && !besideOutput;
   const progress = new TransferProgress(session, totalBytes(session, jobs), besideOutput, () =>
-    leavesNothing ? 'Cancelled; nothing was written.' : 'Cancelled.',
+    besideOutput ? 'Cancelled.' : 'Cancelled; no unfinished file was left behind.',
   );
   const run = (job: FileJob): Promise<JobResult> => runJob(request, job, progress);
   try {
