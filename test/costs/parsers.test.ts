@@ -48,8 +48,8 @@ async function seemsDear(take: (length: number) => unknown): Promise<boolean> {
 async function dearOf({ take, starts, oneIn = 1 }: Parser): Promise<readonly string[]> {
   const chance = seeded();
   const all = hurtfulTexts(starts);
-  // A parser that is slow by itself is given a part of them, and ten times as many in the long proof.
-  const share = isLong ? Math.ceil(oneIn / 10) : oneIn;
+  // A parser that is slow by itself is given a part of them; in the long proof it is ten times as many, and all for the others.
+  const share = isLong ? Math.ceil(oneIn / 10) : 2 * oneIn;
   const mixed = isLong ? mixedTexts((of) => chance.pick(of), Math.ceil(MORE / share), starts) : [];
   const texts = [...all.filter((_, index) => index % share === 0), ...mixed];
   const dear: string[] = [];

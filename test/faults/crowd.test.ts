@@ -12,10 +12,10 @@ import type { Sandbox } from './sandbox.ts';
 import { Tally } from './tally.ts';
 import { usualTemplate } from './template.ts';
 
-const MEMBERS = isLong ? 64 : 8;
+const MEMBERS = isLong ? 64 : 6;
 const READERS = isLong ? 24 : 3;
 const WRITERS = 3;
-const BACKUPS = isLong ? 12 : 4;
+const BACKUPS = isLong ? 12 : 2;
 
 const template = usualTemplate();
 const running = new Set<ChildProcess>();

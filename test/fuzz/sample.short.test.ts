@@ -8,7 +8,7 @@ import { type Finished, runJobs } from './jobs.ts';
 import { targetNamed, targetNames } from './targets/index.ts';
 
 /** So much of what `npm run test:fuzz` tries with one seed. */
-const ONE_OF = 100;
+const ONE_OF = 200;
 
 let directory = '';
 let finished: readonly Promise<Finished>[] = [];

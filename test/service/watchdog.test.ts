@@ -23,7 +23,7 @@ async function endOf(script: string) {
       const isEnded = async (of) => { while (of.signalCode === null) await pause(20); };
       syncBuiltinESMExports();
       const dog = new Watchdog();
-      const hang = () => { for (;;); };
+      const hang = () => Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0);
       const HOUR = 3_600_000;
       const at = (ms) => ({ wall: Date.now() + ms, leftMs: ms });
       const watch = (latest, idle = at(HOUR), idleMs = HOUR) => dog.watch({ latest, idle, idleMs }, (error) => { throw error; });

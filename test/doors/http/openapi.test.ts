@@ -188,7 +188,7 @@ describe('every described operation', () => {
             expect(Array.isArray(reply.json?.errors)).toBe(true);
           }
         }),
-        { numRuns: slow.test(operation.operationId) ? 4 : isLong ? 12 : 6 },
+        { numRuns: slow.test(operation.operationId) ? 4 : isLong ? 12 : 4 },
       );
     }
     expect(server.log.filter((line) => line.includes('"level":"error"'))).toEqual([]);

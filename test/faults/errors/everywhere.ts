@@ -20,7 +20,7 @@ export function failEverywhere(writes: readonly Write[]): void {
       const { calls } = await runStruckHere(undisturbed, write, 'changes');
       undisturbed.remove();
       const tally = new Tally();
-      for (const { call, at, failing } of sampled(failings(calls, failuresAt), seeded(), 40)) {
+      for (const { call, at, failing } of sampled(failings(calls, failuresAt), seeded(), 60)) {
         const box = template().copy();
         const answer = await runStruckHere(box, write, 'changes', { at, fault: failing.fault });
         await tally.after(

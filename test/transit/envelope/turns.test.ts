@@ -19,6 +19,7 @@ import { Lookahead } from '../../../src/transit/envelope/lookahead.ts';
 import type { ByteSink, ByteSource, PlainFile } from '../../../src/transit/envelope/ports.ts';
 import { pump } from '../../../src/transit/envelope/pump.ts';
 import { pumpInTurns } from '../../../src/transit/envelope/turns.ts';
+import { isLong } from '../../long.ts';
 
 const CHUNK = 64 * 1024;
 const WINDOW = 8 * CHUNK;
@@ -142,7 +143,7 @@ describe.skipIf(availableParallelism() < 2)('a large file, by two threads', () =
   });
 
   it('is worked on by the other thread while this one has other things to do', async () => {
-    const windows = 200;
+    const windows = isLong ? 200 : 80;
     const plaintext = randomBytes(windows * WINDOW);
     const sealedWindow = WINDOW + 8 * 16;
     const all = windows * sealedWindow;
