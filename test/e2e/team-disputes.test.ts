@@ -59,17 +59,17 @@ it('two disputes end with the IDs of two removals, one after the other', async (
   expect(await names(fresh)).toEqual(['alice', 'carol']);
 });
 
-it('a dispute in a circle, of two removals on each branch, ends with the IDs of those that are right', async () => {
+it('a dispute in a circle, of two removals on each branch, ends with the ID of one of those that are right', async () => {
   const { removes, machine } = await dispute();
   const ofBob = removes('alice', 'bob');
   const byBob = removes('bob', 'alice', [ofBob]);
   const ofCarol = removes('alice', 'carol');
   const byCarol = removes('carol', 'alice', [ofCarol]);
   const fresh = machine();
-  const first = await fresh.place.run(['team', 'trust', ofBob]);
-  expect(first).toMatchObject({ exitCode: 1 });
-  for (const id of [ofBob, byBob, ofCarol, byCarol]) expect(first.stderr).toContain(spelled(id));
-  expect(await fresh.place.run(['team', 'trust', ofCarol])).toMatchObject({ exitCode: 0 });
+  const stopped = await fresh.place.run(['team', 'trust', new Forger(fresh).store]);
+  for (const id of [ofBob, byBob, ofCarol, byCarol]) expect(stopped.stderr).toContain(spelled(id));
+  // Bob is out by what somebody said who was asked, so his own removal stands in nobody's way.
+  expect(await fresh.place.run(['team', 'trust', ofBob])).toMatchObject({ exitCode: 0 });
   expect(await names(fresh)).toEqual(['alice', 'erin']);
 });
 

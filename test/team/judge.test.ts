@@ -232,6 +232,46 @@ describe('judging the facts of a keyring', () => {
     }
   });
 
+  it('changes nothing and adds to no dispute by facts of somebody who is gone, whatever others did meanwhile on branches not seen before', () => {
+    const chance = seeded();
+    let disputes = 0;
+    for (let round = 0; round < rounds(3000); round++) {
+      const world = new World();
+      const [carol, dave] = [world.member(world.first, 'carol'), world.member(world.first, 'dave')];
+      const bob = world.member(carol, 'bob');
+      const others = [world.first, carol, dave];
+      const past = [...world.facts.values()];
+      const removal = world.remove(chance.pick(others), [bob], others);
+      const acts = [bob, removal];
+      for (let act = 0; act < 4; act++) {
+        const by = chance.pick(others);
+        const out = others.filter((one) => one !== by && chance.below(2) === 0);
+        const after = chance.below(2) === 0 ? past.slice(-1) : [chance.pick(acts)];
+        if (out.length > 0)
+          acts.push(
+            world.remove(
+              by,
+              out,
+              others.filter((one) => !out.includes(one)),
+              { after },
+            ),
+          );
+      }
+      const own = new Set(world.facts.keys());
+      const before = judged(world, [removal]);
+      const isDispute = before.quarrels.length > 0;
+      if (!isDispute && !before.gone.has(bob.id)) continue;
+      disputes += Number(isDispute);
+      const guests = [bob];
+      for (let act = 0; act < 6; act++)
+        guests.push(...randomFact(chance, world, chance.pick(guests), [...past, ...acts, ...guests]));
+      const after = judged(world, [removal]);
+      expect(ids(after.quarrels)).toEqual(ids(before.quarrels));
+      if (!isDispute) expect(shownBy(after, own)).toEqual(shownBy(before, own));
+    }
+    expect(disputes).toBeGreaterThan(10);
+  });
+
   it('takes a version away that skips numbers, however many versions there are', () => {
     const world = new World();
     let last = world.version(world.first, 1);

@@ -90,36 +90,53 @@ export function judgeAgain(
   const kills = (removal: Fact, fact: Fact): boolean => {
     if (!hits(removal, fact)) return false;
     const isKnownBefore = rankOf(fact) < rankOf(removal);
-    const isSilenced = removals.some((other) => rankOf(other) < rankOf(removal) && hits(other, removal));
-    return !(isKnownBefore && isSilenced);
+    return !(isKnownBefore && silenced.has(removal));
   };
+  const silenced = new Set(
+    removals.filter((one) => removals.some((other) => rankOf(other) < rankOf(one) && hits(other, one))),
+  );
 
   // 4
-  const firm: Fact[] = [];
-  const voided = new Set<Fact>();
-  for (let left = removals; left.length > 0; ) {
-    const among = left;
-    const reaches = (from: Fact, to: Fact, been = new Set<Fact>()): boolean =>
-      among.some((next) => {
-        if (been.has(next) || !kills(from, next)) return false;
-        been.add(next);
-        return next === to || reaches(next, to, been);
-      });
-    const holding = among.filter((one) =>
-      among.every((other) => !reaches(other, one) || reaches(one, other)),
-    );
-    firm.push(...holding);
-    for (const one of among) {
-      if (!holding.includes(one) && holding.some((other) => kills(other, one))) voided.add(one);
+  const roundsWith = (idle: ReadonlySet<Fact>) => {
+    const counts = (removal: Fact, fact: Fact): boolean => !idle.has(removal) && kills(removal, fact);
+    const firm: Fact[] = [];
+    const voided = new Set<Fact>();
+    for (let left = removals; left.length > 0; ) {
+      const among = left;
+      const reaches = (from: Fact, to: Fact, been = new Set<Fact>()): boolean =>
+        among.some((next) => {
+          if (been.has(next) || !counts(from, next)) return false;
+          been.add(next);
+          return next === to || reaches(next, to, been);
+        });
+      const holding = among.filter((one) =>
+        among.every((other) => !reaches(other, one) || reaches(one, other)),
+      );
+      firm.push(...holding);
+      for (const one of among) {
+        if (!holding.includes(one) && holding.some((other) => counts(other, one))) voided.add(one);
+      }
+      left = among.filter((one) => !firm.includes(one) && !voided.has(one));
     }
-    left = among.filter((one) => !firm.includes(one) && !voided.has(one));
+    return { firm, voided, quarrels: firm.filter((removal) => firm.some((other) => counts(removal, other))) };
+  };
+  let idle = silenced;
+  let found = roundsWith(idle);
+  for (
+    let round = 1;
+    round < 16 && found.quarrels.length === 0 && found.firm.some((removal) => idle.has(removal));
+    round++
+  ) {
+    const { firm: holding } = found;
+    idle = new Set([...idle].filter((removal) => !holding.includes(removal)));
+    found = roundsWith(idle);
   }
+  const { firm, voided, quarrels } = found;
   const valid = new Map(
     [...good].filter(([, fact]) =>
       isRemoval(fact) ? !voided.has(fact) : !firm.some((removal) => hits(removal, fact)),
     ),
   );
-  const quarrels = firm.filter((removal) => firm.some((other) => kills(removal, other)));
 
   // 5
   const named = new Set(firm.flatMap(({ without }) => without.map(({ id }) => id)));

@@ -13,7 +13,7 @@ import type { TeamMemory } from './memory.ts';
  */
 
 /** Format of the cached bytes; part of their stamp, like the version of Coffer. */
-const FORMAT = 2;
+const FORMAT = 3;
 /** Keyrings below this number of files are judged sooner than they are read from the cache. */
 const LEAST_FILES = 24;
 /** Time in milliseconds after which two changes of a file certainly have different times, on any file system. */

@@ -20,6 +20,9 @@ import { type CardFact, type Fact, isCard, isEpoch, takesOut } from '../fact.ts'
  * of facts.
  */
 
+/** How often silenced removals are let in at most, so that nobody's chain of them multiplies the time. */
+const MOST_ROUNDS = 16;
+
 export interface Removals {
   /** Every good epoch, in order; bits are positions in this list. */
   readonly epochs: readonly Fact[];
@@ -64,13 +67,13 @@ export function judgeRemovals(
     return found;
   };
   const places = epochs.flatMap((fact, place) => (takesOut(fact) ? [place] : []));
-  const killers = killersOf(
+  const { killers, silenced } = killersOf(
     epochs,
     places,
     hits,
     seen.flatMap((id) => placeOf.get(id) ?? []),
   );
-  const { isVoid, firm, quarrelling } = settleKills(count, places, killers);
+  const { isVoid, firm, quarrelling } = settleRemovals(count, places, killers, silenced);
   return {
     epochs,
     placeOf,
@@ -193,15 +196,16 @@ function throughAuthors(
 }
 
 /**
- * Returns, for each removal, the removals that invalidate it. A removal known on this machine is not invalidated by
- * someone whom an earlier one removed.
+ * Returns, for each removal, the removals that invalidate it, and those that are silenced: signed by someone whom a
+ * removal removed that is known on this machine, earlier than the silenced one if that is known, too. A removal known on
+ * this machine is not invalidated by someone whom an earlier one removed.
  */
 function killersOf(
   epochs: readonly Fact[],
   places: readonly number[],
   hits: (fact: Fact) => Bits,
   seen: readonly number[],
-): readonly Bits[] {
+): { readonly killers: readonly Bits[]; readonly silenced: Bits } {
   const count = epochs.length;
   const killers = epochs.map((fact) => (takesOut(fact) ? hits(fact) : noBits(count)));
   const rank = new Set(seen);
@@ -221,7 +225,42 @@ function killersOf(
     keep(idle, silenced);
     without(killersAt(place), idle);
   }
-  return killers;
+  return { killers, silenced };
+}
+
+/**
+ * Determines which removals are void, and which hold. A silenced removal invalidates others only if it holds although it
+ * invalidates none: then everybody who removed its author has lost that right in the meantime. While admins are in
+ * dispute, no silenced removal is let in.
+ * @see docs/decisions/0318
+ */
+function settleRemovals(
+  count: number,
+  places: readonly number[],
+  killers: readonly Bits[],
+  silenced: Bits,
+): Settled {
+  const idle = Int32Array.from(silenced);
+  for (let round = 1; ; round++) {
+    const settled = settleKills(
+      count,
+      places,
+      killers.map((row) => {
+        const active = Int32Array.from(row);
+        without(active, idle);
+        return active;
+      }),
+    );
+    if (round === MOST_ROUNDS || settled.quarrelling.length > 0 || !meets(settled.firm, idle)) return settled;
+    without(idle, settled.firm);
+  }
+}
+
+interface Settled {
+  readonly isVoid: Bits;
+  readonly firm: Bits;
+  /** Removals that hold and invalidate each other. */
+  readonly quarrelling: readonly number[];
 }
 
 /**
@@ -230,7 +269,7 @@ function killersOf(
  * part of a component, that part invalidates nothing: the rest is divided into components again.
  * @see docs/decisions/0318
  */
-function settleKills(count: number, places: readonly number[], killers: readonly Bits[]) {
+function settleKills(count: number, places: readonly number[], killers: readonly Bits[]): Settled {
   const none = noBits(count);
   const at = (rows: readonly Bits[], place: number): Bits => rows[place] ?? none;
   const killed = killers.map(() => noBits(count));
