@@ -42,7 +42,6 @@ function unsealed(
   text: string,
 ): Buffer | undefined {
   const bytes = Buffer.from(text, 'base64');
-  if (bytes.length < SALT_BYTES) return undefined;
   const salt = bytes.subarray(0, SALT_BYTES);
   return openOnce({ secret: root, salt, purpose, associatedData }, bytes.subarray(SALT_BYTES));
 }

@@ -137,6 +137,16 @@ describe('a fact', () => {
       bob.message.replace(/(FILE-----\n)[^-]+(-----END)/, '$1$2'),
       'has an incomplete age file',
     ],
+    [
+      'an author with a word too many',
+      bob.message.replace(/^by .*$/m, '$& x'),
+      'has an invalid card reference',
+    ],
+    [
+      'an author of an impossible name',
+      bob.message.replace(/^by (\S+) .*$/m, 'by $1 Alice'),
+      'has an invalid card reference',
+    ],
     ['a line that is no field', bob.message.replace('role admin', 'role'), 'has an invalid line'],
     ['another version of the format', bob.message.replace('team 1', 'team 2'), 'is not a file of a keyring'],
   ])('is none with %s', (_, message, why) => {
@@ -262,6 +272,29 @@ describe('the names in a keyring', () => {
       ]);
     }
     expect(isRecipient(ageKey('a').toUpperCase())).toBe(false);
+  });
+
+  it('take an RSA key of 2,048 to 16,384 bits, and no key under the name of another type', () => {
+    const blob = (name: string, ...parts: Buffer[]): string =>
+      Buffer.concat([string(name), ...parts.map(string)]).toString('base64');
+    // The number has as many bits as its first byte leaves; SSH puts a zero before one that would be negative.
+    const modulus = (first: number[], bytes: number): Buffer =>
+      Buffer.concat([Buffer.from(first), Buffer.alloc(bytes - 1, 0xff)]);
+    const rsa = (first: number[], bytes: number, exponent = [1, 0, 1]): string =>
+      `ssh-rsa ${blob('ssh-rsa', Buffer.from(exponent), modulus(first, bytes))}`;
+    expect(
+      [
+        rsa([0x7f], 256),
+        rsa([0, 0x80], 256),
+        rsa([0, 0x80], 2048),
+        rsa([1], 2049),
+        rsa([0, 0x80], 256).replace('ssh-rsa', 'ssh-ed25519'),
+        sshKey('a').replace('ssh-ed25519', 'ssh-rsa'),
+        // The same numbers with zeros before them.
+        rsa([0, 0, 0x80], 256),
+        rsa([0, 0x80], 256, [0, 1, 0, 1]),
+      ].map(isRecipient),
+    ).toEqual([false, true, true, false, false, false, false, false]);
   });
 
   it('take the keys of plugins, and those on P-256, in the one way that they are written', () => {

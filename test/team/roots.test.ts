@@ -161,6 +161,18 @@ describe('the root keys of a keyring', () => {
     expect(openMaterial(root, 'other', { ...head, material })).toBeUndefined();
   });
 
+  it('open no material of a type that this version does not know, and none that is too short to have a salt', () => {
+    const root = systemRandom.bytes(32);
+    const head = { key: 'app', number: 1, type: 'aes256-gcm96', under: 'e' };
+    const other = { ...head, type: 'aes256-siv' };
+    const material = sealMaterial(root, 'store', other, systemRandom);
+    expect(openMaterial(root, 'store', { ...other, material })).toBeUndefined();
+    for (const bytes of [0, 31, 32, 47, 48])
+      expect(
+        openMaterial(root, 'store', { ...head, material: Buffer.alloc(bytes).toString('base64') }),
+      ).toBeUndefined();
+  });
+
   it('stand in facts that no signature of the same key for another namespace signs, such as one of git', async () => {
     const { privateKey, publicKey } = generateKeyPairSync('ed25519');
     const { first } = await keyring();

@@ -17,7 +17,7 @@ import {
   rewrapAge,
 } from '../../../../src/transit/envelope/age/file.ts';
 import { printAgeHeader, readAgeHeader } from '../../../../src/transit/envelope/age/header.ts';
-import { passphraseRecipient } from '../../../../src/transit/envelope/age/passphrase.ts';
+import { passphraseIdentity, passphraseRecipient } from '../../../../src/transit/envelope/age/passphrase.ts';
 import {
   ageIdentity,
   ageRecipient,
@@ -25,6 +25,7 @@ import {
 } from '../../../../src/transit/envelope/age/recipients.ts';
 import { Lookahead } from '../../../../src/transit/envelope/lookahead.ts';
 import { parseBech32, printBech32 } from '../../../../src/transit/key-types/age/bech32.ts';
+import { refusal, refused } from '../../../refusal.ts';
 import { Collected, MemoryFile, sourceOf } from '../in-memory.ts';
 
 const CHUNK = 65_536;
@@ -76,6 +77,44 @@ describe('Bech32', () => {
         },
       ),
     );
+  });
+
+  /** Any letters with the checksum that belongs to them (BIP-173). */
+  const checked = (prefix: string, letters: string): string => {
+    const alphabet = 'qpzry9x8gf2tvdw0s3jn54khce6mua7l';
+    const codes = [...prefix].map((letter) => letter.charCodeAt(0));
+    const values = [...codes.map((code) => code >> 5), 0, ...codes.map((code) => code & 31)];
+    for (const letter of letters) values.push(alphabet.indexOf(letter));
+    let sum = 1;
+    for (const value of [...values, 0, 0, 0, 0, 0, 0]) {
+      const top = sum >>> 25;
+      sum = ((sum & 0x1ffffff) << 5) ^ value;
+      for (const [bit, mixed] of [0x3b6a57b2, 0x26508e6d, 0x1ea119fa, 0x3d4233dd, 0x2a1462b3].entries())
+        if ((top >>> bit) & 1) sum ^= mixed;
+    }
+    const check = [25, 20, 15, 10, 5, 0].map((shift) => alphabet[((sum ^ 1) >>> shift) & 31]);
+    return `${prefix}1${letters}${check.join('')}`;
+  };
+
+  it('takes texts of up to 4,096 characters, with all bits of the bytes and no others', () => {
+    expect(checked('age', 'qqqqq')).toBe(printBech32('age', Buffer.alloc(3)));
+    // 12 characters beside the letters, of which 8 are 5 bytes.
+    const longest = printBech32('age-x', Buffer.alloc((4084 / 4) * 2.5));
+    expect([longest.length, parseBech32(longest).bytes.length]).toEqual([4096, 2552]);
+    expect(parseBech32(checked('age', '')).bytes).toHaveLength(0);
+    for (const [text, why] of [
+      [printBech32('age--x', Buffer.alloc(2552)), 'it is truncated, or not an age key'],
+      [printBech32('', Buffer.alloc(8)), 'it is truncated, or not an age key'],
+      ['age1qqqqq', 'it is truncated, or not an age key'],
+      [printBech32('a e', Buffer.alloc(8)), 'it has an invalid character'],
+      [printBech32('a\u{7f}e', Buffer.alloc(8)), 'it has an invalid character'],
+      [printBech32('\u{e4}ge', Buffer.alloc(8)), 'it has an invalid character'],
+      [printBech32('age', Buffer.alloc(8)).replace('1q', '1b'), 'it has an invalid character'],
+      [printBech32('age', Buffer.alloc(8)).replace('1q', '1\u{e4}'), 'it has an invalid character'],
+      [checked('age', 'qqqqp'), 'its padding is wrong'],
+      [checked('age', 'qqqqqq'), 'its padding is wrong'],
+    ] as const)
+      expect(() => parseBech32(text), text.slice(0, 20)).toThrow(`invalid age key: ${why}`);
   });
 });
 
@@ -154,6 +193,8 @@ describe('files in the age format', () => {
     expect(() => ageRecipient(printBech32('age1pq', Buffer.alloc(1216, 0xff)))).toThrow(
       'not a valid ML-KEM public key',
     );
+    const hybrid = printBech32('age1pq', Buffer.concat([Buffer.alloc(1184), ones]));
+    expect(() => ageRecipient(hybrid)).toThrow('anyone could decrypt the file');
     expect(() => ageRecipient(printBech32('age', Buffer.alloc(31)))).toThrow('has 32 bytes, not 31');
     expect(() => ageRecipient(printBech32('age1yubikey', Buffer.alloc(33)))).toThrow('unknown age key type');
   });
@@ -174,6 +215,43 @@ describe('files in the age format', () => {
 });
 
 describe('a header of age', () => {
+  const headerOf = (text: string | Buffer) => readAgeHeader(new Lookahead(sourceOf(Buffer.from(text))));
+
+  it('has 1 to 1,000 recipients', async () => {
+    const one = { type: 'x', args: [], body: Buffer.alloc(0) };
+    const bytes = printAgeHeader(Array(1000).fill(one), Buffer.alloc(16));
+    expect((await headerOf(bytes)).stanzas).toHaveLength(1000);
+    expect(refusal(() => printAgeHeader(Array(1001).fill(one), Buffer.alloc(16)))).toEqual({
+      kind: 'invalid',
+      message: 'a file can have at most 1000 recipients',
+      field: 'recipient',
+    });
+    const more = bytes.toString().replace('-> x\n\n', '-> x\n\n-> x\n\n');
+    expect(await refused(headerOf(more))).toMatchObject({ kind: 'inauthentic' });
+    const mac = 'A'.repeat(43);
+    expect(await refused(headerOf(`age-encryption.org/v1\n--- ${mac}\n`))).toMatchObject({
+      kind: 'inauthentic',
+      message: expect.stringContaining('its header has no recipients'),
+    });
+  });
+
+  it('asks for a passphrase with a work factor of up to 2^22, and refuses a greater one before', async () => {
+    const asked = new Error('the passphrase was asked for');
+    const identity = passphraseIdentity(() => Promise.reject(asked));
+    const unwrap = (factor: string) =>
+      identity.unwrap([{ type: 'scrypt', args: ['A'.repeat(22), factor], body: Buffer.alloc(32) }]);
+    await expect(unwrap('22')).rejects.toBe(asked);
+    expect(await refused(Promise.resolve(unwrap('23')))).toMatchObject({
+      kind: 'invalid',
+      message: 'the scrypt work factor is too high: 2^23',
+    });
+    for (const factor of ['0', '022', '1000', '1e1', ''])
+      expect(await refused(Promise.resolve(unwrap(factor)))).toMatchObject({
+        kind: 'inauthentic',
+        message: expect.stringContaining('its work factor is not a number'),
+      });
+  });
+
   const word = fc.stringMatching(/^[!-~]{1,20}$/);
   const stanza = fc.record({
     type: word,
@@ -195,6 +273,44 @@ describe('a header of age', () => {
 });
 
 describe('armor', () => {
+  const BEGIN = '-----BEGIN AGE ENCRYPTED FILE-----';
+  const END = '-----END AGE ENCRYPTED FILE-----';
+  const whole = `${BEGIN}\nAAAA\n${END}`;
+
+  it.each([
+    ['4,096 empty lines before it', '\n'.repeat(4096) + whole, true],
+    ['one more', '\n'.repeat(4097) + whole, false],
+    ['blanks before its first line', ` \t${whole}`, true],
+    ['other text before its first line', `x${whole}`, false],
+    ['text before it', `x\n${whole}`, false],
+    ['4,095 blanks after it', `${whole}\n${' '.repeat(4095)}`, true],
+    ['one blank more', `${whole}\n${' '.repeat(4096)}`, false],
+    ['text after it', `${whole}\n\nx`, false],
+    ['a last line of 256 characters', whole.padEnd(BEGIN.length + 6 + 256), true],
+    ['a last line of one more', whole.padEnd(BEGIN.length + 6 + 257), false],
+    ['no last line', whole.slice(0, -END.length), false],
+    ['half a last line', whole.slice(0, -1), false],
+    ['nothing in it', '', false],
+    ['a line of 68 characters', whole.replace('AAAA', 'A'.repeat(68)), false],
+    ['an empty line', whole.replace('AAAA', `${'A'.repeat(64)}\n`), false],
+    ['a line after a shorter one', whole.replace('AAAA', 'AAAA\nAAAA'), false],
+    ['another writing of its last byte', whole.replace('AAAA', 'AAB='), false],
+  ])('is read or refused as a whole: with %s', async (_, text, isRead) => {
+    const found = dearmored(new Lookahead(sourceOf(Buffer.from(text))));
+    const reading = async (): Promise<Buffer> => {
+      const into = Buffer.alloc(100);
+      const bytes = await found.read(into);
+      expect(await found.read(into)).toBe(0);
+      return into.subarray(0, bytes);
+    };
+    if (isRead) expect(await reading()).toEqual(Buffer.alloc(3));
+    else
+      expect(await refused(reading())).toMatchObject({
+        kind: 'inauthentic',
+        message: expect.stringContaining('its ASCII armor is truncated or malformed'),
+      });
+  });
+
   it('brings back any bytes, in pieces of any size', async () => {
     await fc.assert(
       fc.asyncProperty(

@@ -1,7 +1,9 @@
 import { generateKeyPairSync } from 'node:crypto';
-import { expect, it } from 'vitest';
-import { sshBlob } from '../../../../src/signatures/ssh-key.ts';
+import { describe, expect, it } from 'vitest';
+import { keyOfSshBlob, sshBlob } from '../../../../src/signatures/ssh-key.ts';
+import { string } from '../../../../src/signatures/ssh-wire.ts';
 import { sshIdentity, sshRecipient } from '../../../../src/transit/envelope/age/ssh.ts';
+import { refused } from '../../../refusal.ts';
 
 it.each([
   [15, false],
@@ -14,4 +16,55 @@ it.each([
   const stanza = await sshRecipient(publicKey, blob).wrap(fileKey);
   const opened = await sshIdentity(privateKey, blob).unwrap([stanza]);
   expect(opened).toEqual(opens ? fileKey : undefined);
+});
+
+describe('a stanza for an SSH key', () => {
+  const fileKey = Buffer.alloc(16, 7);
+
+  it('is refused with a tag of another length, and passed over with another tag', async () => {
+    const { publicKey, privateKey } = generateKeyPairSync('ed25519');
+    const blob = sshBlob(publicKey);
+    const stanza = await sshRecipient(publicKey, blob).wrap(fileKey);
+    const [tag = '', share = ''] = stanza.args;
+    const unwrap = (args: readonly string[]) =>
+      Promise.resolve(sshIdentity(privateKey, blob).unwrap([{ ...stanza, args }]));
+    expect(await unwrap(['AAAAAA', share])).toBeUndefined();
+    for (const args of [[], [tag.slice(1), share], [`${tag}A`, share]])
+      expect(await refused(unwrap(args))).toMatchObject({
+        kind: 'inauthentic',
+        message: expect.stringContaining('a recipient stanza names no SSH key'),
+      });
+  });
+
+  it('is refused with a value more, for a key of either type', async () => {
+    for (const { publicKey, privateKey } of [
+      generateKeyPairSync('ed25519'),
+      generateKeyPairSync('rsa', { modulusLength: 2048 }),
+    ]) {
+      const blob = sshBlob(publicKey);
+      const stanza = await sshRecipient(publicKey, blob).wrap(fileKey);
+      const identity = sshIdentity(privateKey, blob);
+      expect(await identity.unwrap([stanza])).toEqual(fileKey);
+      const more = { ...stanza, args: [...stanza.args, 'x'] };
+      expect(await refused(Promise.resolve(identity.unwrap([more])))).toMatchObject({
+        kind: 'inauthentic',
+        message: expect.stringContaining('a recipient stanza has more or fewer values than it should have'),
+      });
+    }
+  });
+
+  it('is neither made nor opened with a point of low order, which everybody could open', async () => {
+    const lowOrder = Buffer.concat([string('ssh-ed25519'), string(Buffer.alloc(32))]);
+    const recipient = sshRecipient(keyOfSshBlob(lowOrder), lowOrder);
+    expect(await refused(Promise.resolve(recipient.wrap(fileKey)))).toMatchObject({
+      kind: 'invalid',
+      message: expect.stringContaining('anyone could decrypt the file'),
+    });
+    const { publicKey, privateKey } = generateKeyPairSync('ed25519');
+    const blob = sshBlob(publicKey);
+    const stanza = await sshRecipient(publicKey, blob).wrap(fileKey);
+    const args = [stanza.args[0] ?? '', 'A'.repeat(43)];
+    const opened = sshIdentity(privateKey, blob).unwrap([{ ...stanza, args }]);
+    expect(await refused(Promise.resolve(opened))).toMatchObject({ kind: 'inauthentic' });
+  });
 });
