@@ -305,6 +305,10 @@ describe('encryption with a key that does not exist', () => {
     expect(await findKey(engine, 'known')).toBeUndefined();
     const ofFamily = encrypt(await freshEngine('vault'), 'known', [{ plaintext: '?' }], options);
     expect(await rejectionOf(ofFamily)).toMatchObject(refusal);
+    const withContext = [{ plaintext: '', context: 'AAAA' }];
+    expect(await encrypt(await freshEngine('vault'), 'known', withContext, options)).toMatchObject([
+      { value: { keyVersion: 1 } },
+    ]);
   });
 
   it('is refused where that was turned off', async () => {

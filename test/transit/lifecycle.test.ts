@@ -149,6 +149,18 @@ describe('creating a key', () => {
   });
 });
 
+describe('the name of a key', () => {
+  it('has at most 512 characters', async () => {
+    const engine = await freshEngine();
+    await createKey(engine, 'k'.repeat(512), PLAIN);
+    expect(await rejectionOf(createKey(engine, 'k'.repeat(513), PLAIN))).toMatchObject({
+      kind: 'invalid',
+      field: 'name',
+      message: 'key names must have at most 512 characters, not 513',
+    });
+  });
+});
+
 describe('listing keys', () => {
   it('gives names in order, page by page', async () => {
     const engine = await freshEngine();

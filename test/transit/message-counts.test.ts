@@ -57,4 +57,23 @@ describe('message counts', () => {
     expect(reached[0]).toBeGreaterThanOrEqual(MANY_MESSAGES);
     expect(reached[1]).toBeGreaterThanOrEqual(TOO_MANY_MESSAGES);
   });
+
+  it('warn of the version that was used last, from the very number at which something should be done', async () => {
+    const engine = await freshEngine();
+    const { document } = (await createKey(engine, 'k', settings)).key;
+    const madeAt = document.versions['1']?.createdAt ?? '';
+    await engine.store.transact((tx) => {
+      const versions = { 1: { madeAt, messages: MANY_MESSAGES - 2 } };
+      tx.put({ collection: engine.settings, id: 'messages/k' }, { versions });
+    });
+    const counts = new MessageCounts({ store: engine.store, step: 1, reached: () => undefined });
+    counts.add(engine, document, 1);
+    await counts.write(1);
+    expect(counts.warning(engine, 'k')).toBeUndefined();
+    counts.add(engine, document, 1);
+    expect(counts.warning(engine, 'k')).toContain('version 1');
+    counts.add(engine, document, 2);
+    expect(counts.warning(engine, 'k')).toBeUndefined();
+    await counts.write(1);
+  });
 });

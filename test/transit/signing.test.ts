@@ -100,6 +100,20 @@ describe('signing with ed25519', () => {
     expect(Buffer.from(signature.split(':')[2] ?? '', 'base64').toString('hex')).toBe(expected);
   });
 
+  it('takes a context of up to 255 bytes', async () => {
+    const signatureContext = (bytes: number): string => Buffer.alloc(bytes, 1).toString('base64');
+    await expect(signOne(knownEd25519(), { signatureContext: signatureContext(255) })).resolves.toMatchObject(
+      { keyVersion: 1 },
+    );
+    expect(
+      await rejectionOf(signOne(knownEd25519(), { signatureContext: signatureContext(256) })),
+    ).toMatchObject({
+      kind: 'invalid',
+      field: 'signature_context',
+      message: 'signature_context has 256 bytes',
+    });
+  });
+
   it('needs the context of a derived key', async () => {
     expect(await rejectionOf(signOne(knownEd25519({ derived: true, kdf: 1 })))).toMatchObject({
       kind: 'invalid',

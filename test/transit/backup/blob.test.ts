@@ -48,6 +48,15 @@ describe('the outer form of a backup', () => {
     }
   });
 
+  it('has at most 32 MiB of characters', () => {
+    const text = 'eyJwb2xpY3kiOnt9fQo=';
+    expect(openBackupBlob(text.padStart(MAX_BACKUP_CHARACTERS))).toBe(json);
+    expect(thrownBy(() => openBackupBlob(text.padStart(MAX_BACKUP_CHARACTERS + 1)))).toMatchObject({
+      kind: 'too-large',
+      message: `backup is longer than ${MAX_BACKUP_CHARACTERS} characters`,
+    });
+  });
+
   it('is refused quickly when it is absurdly long, or would become so', () => {
     const zeros = '\0'.repeat(400_000_000);
     const bomb = base64('G', gzipSync(Buffer.alloc(64 * 1024 * 1024)));

@@ -20,6 +20,7 @@ describe('a backup whose versions do not fit each other', () => {
   it.each<[string, Members]>([
     ['minimum decryption version of -1 is less than 1', { min_decryption_version: -1 }],
     ['latest version of -5 is less than 1', { latest_version: -5 }],
+    ['latest version of -9007199254740991 is less than 1', { latest_version: Number.MIN_SAFE_INTEGER }],
     ['archive version of 3 is greater than the latest version 2', { archive_version: 3 }],
     [
       'need to move keys from archive but archive version not up-to-date',
@@ -86,6 +87,18 @@ describe('a backup whose versions do not fit each other', () => {
     });
   });
 
+  it('is read with up to 100,000 versions from the first to the last', async () => {
+    const lastOf = (number: number) => {
+      const counts = { keys: { [number]: aes() }, latest_version: number, min_decryption_version: number };
+      const { policy } = withPolicy(counts);
+      return read({ policy, archived_keys: null });
+    };
+    expect(await lastOf(100_000)).toMatchObject({ latestVersion: 100_000 });
+    expect(await rejectionOf(lastOf(100_001))).toMatchObject({
+      message: inconsistent('more than 100000 versions from 1 to 100001'),
+    });
+  });
+
   it('is accepted without an archive; versions below the minimum are then gone', async () => {
     const whole = goDocument([aes(), aes(), aes()], { min_decryption_version: 2 });
     for (const archived_keys of [null, undefined, { keys: null }, { keys: [] }]) {
@@ -127,6 +140,7 @@ describe('a backup whose settings do not fit each other', () => {
       { derived: true, kdf: 1, convergent_encryption: true, convergent_version: 9 },
     ],
     ['key size of -1 is out of range', { key_size: -1 }],
+    ['key size of 513 is out of range', { type: 11, key_size: 513 }],
   ])('is refused: %s', async (text, policy) => {
     expect(await rejectionOf(read(withPolicy(policy)))).toMatchObject({
       kind: 'invalid',
@@ -139,12 +153,18 @@ describe('a backup whose settings do not fit each other', () => {
     '{{version}}{{version}}',
     '{{version}}',
     'k{{version}}7:',
+    `${'k'.repeat(501)}{{version}}:`,
     '\x1b]0;{{version}}:',
   ])('is refused for the version template %j', async (version_template) => {
     expect(await rejectionOf(read(withPolicy({ version_template })))).toMatchObject({
       kind: 'invalid',
       message: inconsistent('error parsing version template'),
     });
+  });
+
+  it('is accepted with a version template of up to 512 characters', async () => {
+    const versionTemplate = `${'k'.repeat(500)}{{version}}:`;
+    expect(await read(withPolicy({ version_template: versionTemplate }))).toMatchObject({ versionTemplate });
   });
 
   it('is refused for a period of rotation of less than nothing', async () => {
@@ -299,6 +319,14 @@ describe('a document of other shapes', () => {
     [
       unreadable('policy.latest_version', 'a number of this size'),
       '{"policy":{"latest_version":99999999999999999999}}',
+    ],
+    [
+      unreadable('policy.latest_version', 'a number of this size'),
+      '{"policy":{"latest_version":9007199254740992}}',
+    ],
+    [
+      unreadable('policy.latest_version', 'a number of this size'),
+      '{"policy":{"latest_version":-9007199254740992}}',
     ],
     [unreadable('policy.derived', 'true or false'), '{"policy":{"derived":1}}'],
     [unreadable('policy.keys.1.key', 'base64'), '{"policy":{"keys":{"1":{"key":"YQ"}}}}'],

@@ -2,11 +2,12 @@ import { gzipSync } from 'node:zlib';
 import { describe, expect, it } from 'vitest';
 import { systemRandom } from '../../../src/ground/random.ts';
 import { writeBackup } from '../../../src/transit/backup/backup-key.ts';
+import { checkWork } from '../../../src/transit/backup/consistency.ts';
 import { readBackup } from '../../../src/transit/backup/restore-key.ts';
 import type { NamedKeyDocument } from '../../../src/transit/key-document.ts';
 import { keyTypeNamed } from '../../../src/transit/key-types/index.ts';
 import { emptyDocument } from '../../../src/transit/lifecycle.ts';
-import { rejectionOf } from '../../reference/thrown.ts';
+import { rejectionOf, thrownBy } from '../../reference/thrown.ts';
 
 /** A key whose versions are all the same one: what a stranger to its owner makes a great many of for nothing. */
 async function keyOf(typeName: string, count: number): Promise<NamedKeyDocument> {
@@ -66,6 +67,23 @@ describe('what a restore costs', () => {
       field: 'backup',
     });
     expect(seconds).toBeLessThan(6);
+  });
+
+  it('is at most five seconds, and a millisecond for each 256 characters', () => {
+    // Reading a version of this type takes four milliseconds.
+    const type = keyTypeNamed('ml-dsa-44') ?? expect.fail('no such type');
+    const { name, backup } = type;
+    expect(backup.readMs).toBe(4);
+    for (const [most, characters] of [
+      [1250, 0],
+      [1251, 1024],
+    ] as const) {
+      checkWork(most, type, characters);
+      expect(thrownBy(() => checkWork(most + 1, type, characters + 1023))).toMatchObject({
+        kind: 'too-large',
+        message: `backup has ${most + 1} versions of ${name}, too many for its length`,
+      });
+    }
   });
 
   it('is no hindrance to a backup as it was made, nor to many versions that need no computing', async () => {

@@ -114,6 +114,26 @@ describe('a sealed header', () => {
     });
   });
 
+  it('has up to 65,535 bytes of mount, name and metadata, and as many in one of them', () => {
+    const printed = (note: number) =>
+      printSealedHeader({ ...header, mount: '', name: '', metadata: { n: 'x'.repeat(note) } });
+    // Four lengths of two bytes, and the key of one.
+    expect(parseSealedHeader(printed(65_535 - 9)).metadata['n']).toHaveLength(65_526);
+    for (const note of [65_535 - 8, 65_535])
+      expect(thrownBy(() => printed(note))).toMatchObject({
+        kind: 'invalid',
+        message: 'the metadata is too long',
+      });
+    for (const wrappedKeyBytes of [64, 8192])
+      expect(parseSealedHeader(printSealedHeader({ ...header, wrappedKeyBytes }))).toMatchObject({
+        wrappedKeyBytes,
+      });
+    const beyond = printSealedHeader({ ...header, wrappedKeyBytes: 8193 });
+    expect(thrownBy(() => parsePrefix(beyond))).toMatchObject({
+      message: 'the envelope is damaged: its header holds an impossible size',
+    });
+  });
+
   it.each([
     ['no name', fields('transit')],
     ['a key without its value', fields('transit', 'k', 'key')],

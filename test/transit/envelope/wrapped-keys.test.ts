@@ -63,6 +63,28 @@ describe('the wrapped keys of a header', () => {
     });
   });
 
+  it('fill a half to its last byte, and reach no further', () => {
+    const full = 'x'.repeat(SIZE - 38);
+    const half = printWrappedKey({ generation: 1, ciphertext: full }, SIZE);
+    expect(parseWrappedKeys(Buffer.concat([half, empty])).current.ciphertext).toBe(full);
+    expect(thrownBy(() => printWrappedKey({ generation: 1, ciphertext: `${full}x` }, SIZE))).toMatchObject({
+      kind: 'unsupported',
+      message: `a wrapped data key of ${SIZE - 37} bytes does not fit into the header`,
+    });
+    expect(printWrappedKey({ generation: 1, ciphertext: 'x' }, 8192)).toHaveLength(8192);
+    expect(thrownBy(() => printWrappedKey({ generation: 1, ciphertext: 'x' }, 8193))).toMatchObject({
+      kind: 'unsupported',
+    });
+    // A length that reaches into the checksum, which then cannot tell that half from another.
+    const beyond = Buffer.from(half);
+    beyond.writeUInt16BE(full.length + 1, 4);
+    const checksum = createHash('sha256').update(beyond.subarray(0, -32)).digest();
+    checksum.copy(beyond, SIZE - 32);
+    expect(thrownBy(() => parseWrappedKeys(Buffer.concat([beyond, empty])))).toMatchObject({
+      kind: 'inauthentic',
+    });
+  });
+
   it('end with the last generation that has a successor, in writing and in reading', () => {
     const last = printed(0xfffffffe);
     expect(parseWrappedKeys(Buffer.concat([empty, last])).current.generation).toBe(0xfffffffe);

@@ -1,11 +1,11 @@
 import { createECDH, createPublicKey, generateKeyPairSync } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
 import { systemRandom } from '../../../src/ground/random.ts';
-import { parseBech32 } from '../../../src/transit/key-types/age/bech32.ts';
+import { parseBech32, printBech32 } from '../../../src/transit/key-types/age/bech32.ts';
 import { keyTypeNamed } from '../../../src/transit/key-types/index.ts';
 import type { KeyType } from '../../../src/transit/key-types/key-type.ts';
 import { recipientKey } from '../../../src/transit/key-types/recipient-key.ts';
-import { rejectionOf } from '../../reference/thrown.ts';
+import { rejectionOf, thrownBy } from '../../reference/thrown.ts';
 
 /** What is particular to keys on P-256; the contract of key types has the rest. */
 
@@ -84,6 +84,35 @@ describe.each([p256, hybrid])('the public half of a key of the type $name', (typ
     });
   });
 });
+
+describe.each(['x25519', 'mlkem768-x25519', 'p256', 'mlkem768-p256'].map(typeNamed))(
+  'a key of the type $name',
+  (type) => {
+    it('does not come back from a backup with another length', async () => {
+      const { secret = '', publicKey = '' } = await type.generate(systemRandom, 0);
+      const key = Buffer.from(secret, 'base64');
+      for (const other of [key.subarray(1), Buffer.concat([key, key.subarray(0, 1)]), Buffer.alloc(0)]) {
+        const attempt = Promise.resolve().then(() => type.backup.read({ key: other, publicKey }));
+        expect(await rejectionOf(attempt)).toMatchObject({
+          kind: 'invalid',
+          message: `backup has a ${type.name} key of the wrong length`,
+        });
+      }
+      const half = Buffer.from(publicKey, 'base64').subarray(1).toString('base64');
+      const attempt = Promise.resolve().then(() => type.backup.read({ publicKey: half }));
+      expect(await rejectionOf(attempt)).toMatchObject({ message: `backup has no ${type.name} key` });
+    });
+
+    it('is not imported from the public key of another type', () => {
+      const other = printBech32('age1other', Buffer.alloc(32, 9));
+      expect(thrownBy(() => type.importing?.publicKey?.(other))).toMatchObject({
+        kind: 'invalid',
+        field: 'public_key',
+        message: `not a recipient of type ${type.name}`,
+      });
+    });
+  },
+);
 
 describe('a key of the type mlkem768-p256', () => {
   it('is exported as its seed, which is what it is imported from', async () => {

@@ -39,6 +39,13 @@ describe('an RSA key in a backup', () => {
     expect(half.equals(createPublicKey(pair.privateKey))).toBe(true);
   });
 
+  it('has a public exponent from 3 to 2^31 - 1', async () => {
+    for (const e of [3n, 2n ** 31n - 1n]) {
+      const half = await rsaFromBackup({ rsaPublic: { n: numbers.n, e } }, 2048);
+      expect(bigEndian(half.export({ format: 'jwk' }).e)).toBe(e);
+    }
+  });
+
   it('does not need, and does not believe, what follows from the other numbers', async () => {
     const lying = { ...numbers, precomputed: { dp: 1n, dq: 1n, qInv: 1n } };
     expect((await rsaFromBackup({ rsa: lying }, 2048)).equals(pair.privateKey)).toBe(true);
