@@ -19,7 +19,14 @@ import { DONE, FAILED, NOT_VALID } from './exit-codes.ts';
 import { hashedMainInput, mainInput, type TypedInput } from './files/main-input.ts';
 import { checkTyped, type RawValues, rawValues } from './files/operation-values.ts';
 import { type OutPlace, outPlaceOf, refuseSameFile } from './files/out-file.ts';
-import { type Destination, formatFor, type OutputShape, printResult, resultBytes } from './files/output.ts';
+import {
+  type Destination,
+  formatFor,
+  type OutputShape,
+  printResult,
+  resultBytes,
+  writtenText,
+} from './files/output.ts';
 import { type Given, textOption } from './given.ts';
 import { hinting } from './hinting.ts';
 import { COPY } from './parse/copy-option.ts';
@@ -359,6 +366,7 @@ class Execution {
       // With JSON output, a document is printed even if it is empty.
       const nothing = this.#session.settings.format === 'json' ? {} : undefined;
       await this.#print(resultOf(outcome) ?? nothing, this.#destination);
+      if (this.#out !== undefined) this.#session.remark(writtenText(this.#session, cli, this.#out));
       if (cli.paged) this.#warnOfMore(outcome.data, formatFor(this.#session, cli, this.#destination));
     }
     this.#sayDone(outcome, values);

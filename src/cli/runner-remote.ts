@@ -30,6 +30,8 @@ interface FoundToken {
   readonly token: string | undefined;
   /** Token that "coffer login" stored. */
   readonly kept?: KeptToken | undefined;
+  /** Variable or file of Vault that it comes from, which the user may not think of. */
+  readonly from?: string | undefined;
   /** Whether the source may have another token later. */
   readonly mayChange: boolean;
 }
@@ -40,17 +42,21 @@ interface FoundToken {
  */
 export async function tokenFor(session: Session, address: string): Promise<FoundToken> {
   const given = tokenIn(await givenToken(session));
-  if (given !== undefined) return { token: given, mayChange: session.settings.token.kind === 'file' };
+  const { kind } = session.settings.token;
+  if (given !== undefined)
+    return { token: given, from: kind === 'none' ? 'VAULT_TOKEN' : undefined, mayChange: kind === 'file' };
   const kept = TokenFile.of(session.environment, address)?.read();
-  return { token: kept?.token ?? tokenIn(familyTokenFile(session)), kept, mayChange: true };
+  if (kept !== undefined) return { token: kept.token, kept, mayChange: true };
+  return { token: tokenIn(familyTokenFile(session)), from: '~/.vault-token', mayChange: true };
 }
 
 /** Returns a client whose errors tell what to do about the token. */
-export function runnerWith(session: Session, address: string, { token, kept }: FoundToken): Runner {
+export function runnerWith(session: Session, address: string, { token, kept, from }: FoundToken): Runner {
   const client = connectTo(session, address, token);
-  if (kept === undefined && token !== undefined) return client;
+  if (kept === undefined && token !== undefined && from === undefined) return client;
   const refused = async (error: unknown): Promise<never> => {
-    throw kept === undefined ? withoutToken(error) : await ofKeptToken(error, kept, client);
+    if (kept !== undefined) throw await ofKeptToken(error, kept, client);
+    throw token === undefined || from === undefined ? withoutToken(error) : ofTokenFrom(from, error);
   };
   return {
     ...client,
@@ -158,6 +164,18 @@ function withoutToken(error: unknown): unknown {
   const { kind, message } = error;
   return new CofferError(kind, message, {
     hint: 'no token given: use "coffer login", COFFER_TOKEN or --token-file; the owner of the store creates the first one with "coffer token create", without COFFER_ADDR',
+    cause: error,
+  });
+}
+
+/** Adds to the error of a refused token where it comes from. */
+function ofTokenFrom(from: string, error: unknown): unknown {
+  if (!(error instanceof CofferError) || error.kind !== 'denied') return error;
+  const { kind, texts, hint } = error;
+  const source = `the token is from ${from}`;
+  const more = hint?.replace(/^the token is/, 'it is');
+  return new CofferError(kind, texts.message, {
+    hint: more === undefined ? source : `${source}; ${more}`,
     cause: error,
   });
 }

@@ -1,10 +1,11 @@
 import { notFound, unsupported } from '../ground/errors.ts';
+import { meantText, nearest } from '../ground/nearness.ts';
 import type { Mount } from '../mounts/mount.ts';
 import { catalogue } from './catalogue.ts';
 import type { Core, PathRequest } from './declaration/operation.ts';
 import { VaultEndpoints } from './pipeline/endpoints.ts';
 import { StoreLook } from './pipeline/store-look.ts';
-import { loadRoutes, type Match } from './routes.ts';
+import { loadRoutes, type Match, mountedRoutes, routesUnder, type ServedRoute } from './routes.ts';
 
 interface MatchedRoute {
   readonly match: Exclude<Match, string>;
@@ -16,7 +17,8 @@ interface MatchedRoute {
  * Finds the operation of a Vault API path in an open store.
  * @throws `not-found` for an unknown path; `unsupported` for one that only has other methods
  */
-export async function findByPath(core: Core, { method, path }: PathRequest): Promise<MatchedRoute> {
+export async function findByPath(core: Core, request: PathRequest): Promise<MatchedRoute> {
+  const { method, path } = request;
   const routes = await loadRoutes(catalogue);
   const endpoints = new VaultEndpoints(routes);
   // Nothing of the server needs the table of mounts, which may be what is damaged.
@@ -27,7 +29,52 @@ export async function findByPath(core: Core, { method, path }: PathRequest): Pro
     throw unsupported(`${path} does not support this method`, { hint: 'try read, write, list or delete' });
   }
   if (match === 'unsupported-path') {
-    throw notFound(`nothing found at ${path}`, { hint: 'list the mounts with "coffer mounts list"' });
+    const near = nearPaths(request, routes, mounts);
+    const hint = near.length > 0 ? meantText(near) : 'list the mounts with "coffer mounts list"';
+    throw notFound(`nothing found at ${path}`, { hint });
   }
   return { match, mount };
+}
+
+/** More candidates than this are no help. */
+const MAX_CANDIDATES = 3;
+
+/** Returns the paths with an operation of the same method that differ from a path in one mistyped word. */
+function nearPaths(
+  { method, path }: PathRequest,
+  routes: readonly ServedRoute[],
+  mounts: readonly Mount[],
+): readonly string[] {
+  const tables = mountedRoutes(routes, 'vault');
+  const places = [
+    ...routesUnder(routes, 'vault').map(({ route }) => ({ route, above: '' })),
+    ...mounts.flatMap(({ path: above, type }) =>
+      (tables.get(type)?.routes ?? []).map(({ route }) => ({ route, above: `${above}/` })),
+    ),
+  ];
+  const typed = path.split('/');
+  const found = new Set<string>();
+  for (const { route, above } of places) {
+    if (route.method !== method) continue;
+    const below = route.parts.map((part) => ('text' in part ? part.text : part.optional ? `/${ANY}` : ANY));
+    const near = corrected(typed, `${above}${below.join('')}`.split('/'));
+    if (near !== undefined) found.add(near);
+  }
+  return found.size > MAX_CANDIDATES ? [] : [...found];
+}
+
+/** Segment of a pattern that any name matches; no literal segment of a route contains it. */
+const ANY = ':';
+
+/** Returns a path with one word of it replaced by the similar one of a pattern; undefined if anything else differs. */
+function corrected(typed: readonly string[], pattern: readonly string[]): string | undefined {
+  if (typed.length !== pattern.length) return undefined;
+  const meant = pattern.map((segment, at) => (segment.includes(ANY) ? (typed[at] ?? '') : segment));
+  const different = meant.flatMap((segment, at) =>
+    segment === typed[at] ? [] : [[typed[at] ?? '', segment]],
+  );
+  const [[word, segment] = ['', '']] = different;
+  return different.length === 1 && nearest(word ?? '', [segment ?? '']).length > 0
+    ? meant.join('/')
+    : undefined;
 }

@@ -1,4 +1,11 @@
-import { type Carried, refusedAt, type TagFile, type TagFormat } from './tag-file.ts';
+import {
+  type Carried,
+  checkAt,
+  type NameChecks,
+  refusedAt,
+  type TagFile,
+  type TagFormat,
+} from './tag-file.ts';
 
 /**
  * Comma-separated values as in RFC 4180, with a header line in any order: `workspace` and `tag`, and optionally `key`,
@@ -14,7 +21,7 @@ const COLUMNS = ['workspace', 'tag', 'key', 'value', 'project'] as const;
 type Column = (typeof COLUMNS)[number];
 type Row = Readonly<Record<Column, string>>;
 
-function parse(text: string, file: string): TagFile {
+function parse(text: string, file: string, checks?: NameChecks): TagFile {
   const [head, ...records] = recordsIn(text, file);
   const columns = (head?.fields ?? []).map((name) => name.trim().toLowerCase());
   const isStrange = columns.some(
@@ -37,6 +44,10 @@ function parse(text: string, file: string): TagFile {
     const row = Object.fromEntries(COLUMNS.map((column) => [column, at(column)])) as Row;
     const problem = read.row(row);
     if (problem !== undefined) throw refusedAt(file, `line ${line}`, problem);
+    checkAt(file, `line ${line}`, () => {
+      if (row.workspace !== '') checks?.workspace(row.workspace);
+      if (row.tag !== '') checks?.tag(row.tag);
+    });
   }
   return read.content();
 }

@@ -2,8 +2,8 @@ import { refusedAt, type TagFormat } from './tag-file.ts';
 import { fromTree, toTree } from './tree.ts';
 
 export const json: TagFormat = {
-  parse(text, file) {
-    return fromTree(parsed(text, file), file);
+  parse(text, file, checks) {
+    return fromTree(parsed(text, file), file, checks);
   },
   print: (content) => `${JSON.stringify(toTree(content), undefined, 2)}\n`,
 };

@@ -1,7 +1,6 @@
 /** Files that define the tags of an organization and its workspaces: text in, text out. */
 
-import type { CofferError } from '../ground/errors.ts';
-import { invalid } from '../ground/errors.ts';
+import { CofferError, invalid } from '../ground/errors.ts';
 
 /** Keys with their values. */
 export type KeyValues = ReadonlyMap<string, string>;
@@ -29,15 +28,34 @@ export interface TagFile {
 
 export type TagFormatName = 'csv' | 'json' | 'yaml';
 
+/** Functions that throw `invalid` for a name that no object can have. */
+export interface NameChecks {
+  readonly tag: (name: string) => unknown;
+  readonly workspace: (name: string) => unknown;
+}
+
 export interface TagFormat {
   /**
    * Parses a file.
    * @param file its name, for errors
+   * @param checks checks of names; default: none
    * @throws `invalid` naming the file and the place in it
    */
-  parse(text: string, file: string): TagFile;
+  parse(text: string, file: string, checks?: NameChecks): TagFile;
   print(content: TagFile): string;
 }
 
-export const refusedAt = (file: string, place: string, problem: string): CofferError =>
-  invalid(place === '' ? `${file}: ${problem}` : `${file}: ${place}: ${problem}`);
+export const refusedAt = (file: string, place: string, problem: string, hint?: string): CofferError =>
+  invalid(place === '' ? `${file}: ${problem}` : `${file}: ${place}: ${problem}`, { hint });
+
+/**
+ * Checks a name.
+ * @throws `invalid` naming the file and the place in it
+ */
+export function checkAt(file: string, place: string, check: () => unknown): void {
+  try {
+    check();
+  } catch (error) {
+    throw error instanceof CofferError ? refusedAt(file, place, error.message, error.hint) : error;
+  }
+}

@@ -1,5 +1,12 @@
 import { isObject, type JsonObject } from '../ground/objects.ts';
-import { type Carried, type KeyValues, refusedAt, type TagFile } from './tag-file.ts';
+import {
+  type Carried,
+  checkAt,
+  type KeyValues,
+  type NameChecks,
+  refusedAt,
+  type TagFile,
+} from './tag-file.ts';
 
 /*
  * Common structure of JSON and YAML:
@@ -18,15 +25,19 @@ const OF_WORKSPACE = ['tags', 'bindings', 'project'];
 
 /**
  * Converts a parsed tree.
+ * @param checks checks of names; default: none
  * @throws `invalid` naming the file and the place in it
  */
-export function fromTree(tree: unknown, file: string): TagFile {
+export function fromTree(tree: unknown, file: string, checks?: NameChecks): TagFile {
   if (!isObject(tree)) throw refusedAt(file, '', 'this is not an object with "tags" and "workspaces"');
   refuseStrangers(tree, OF_FILE, file, '');
   const { tags, workspaces, projects, owns } = tree;
   return {
-    tags: textsAt(tags ?? [], file, 'tags'),
-    workspaces: mapAt(workspaces ?? {}, file, 'workspaces', (value, place) => carriedAt(value, file, place)),
+    tags: textsAt(tags ?? [], file, 'tags', checks?.tag),
+    workspaces: mapAt(workspaces ?? {}, file, 'workspaces', (value, place, name) => {
+      checkAt(file, place, () => checks?.workspace(name));
+      return carriedAt(value, file, place, checks);
+    }),
     projects:
       projects === undefined
         ? undefined
@@ -35,13 +46,13 @@ export function fromTree(tree: unknown, file: string): TagFile {
   };
 }
 
-function carriedAt(value: unknown, file: string, place: string): Carried {
-  if (value === null || Array.isArray(value)) return { tags: textsAt(value ?? [], file, place) };
+function carriedAt(value: unknown, file: string, place: string, checks?: NameChecks): Carried {
+  if (value === null || Array.isArray(value)) return { tags: textsAt(value ?? [], file, place, checks?.tag) };
   if (!isObject(value)) throw refusedAt(file, place, 'this is neither a list of tags nor an object');
   refuseStrangers(value, OF_WORKSPACE, file, place);
   const { tags, bindings, project } = value;
   return {
-    tags: textsAt(tags ?? [], file, `${place}.tags`),
+    tags: textsAt(tags ?? [], file, `${place}.tags`, checks?.tag),
     bindings: bindings === undefined ? undefined : bindingsAt(bindings ?? {}, file, `${place}.bindings`),
     project: project === undefined ? undefined : textAt(project, file, `${place}.project`),
   };
@@ -54,15 +65,24 @@ function mapAt<T>(
   value: unknown,
   file: string,
   place: string,
-  read: (value: unknown, place: string) => T,
+  read: (value: unknown, place: string, name: string) => T,
 ): ReadonlyMap<string, T> {
   if (!isObject(value)) throw refusedAt(file, place, 'this is not an object');
-  return new Map(Object.entries(value).map(([name, item]) => [name, read(item, `${place}.${name}`)]));
+  return new Map(Object.entries(value).map(([name, item]) => [name, read(item, `${place}.${name}`, name)]));
 }
 
-function textsAt(value: unknown, file: string, place: string): readonly string[] {
+function textsAt(
+  value: unknown,
+  file: string,
+  place: string,
+  check?: (text: string) => unknown,
+): readonly string[] {
   if (!Array.isArray(value)) throw refusedAt(file, place, 'this is not a list');
-  return value.map((item: unknown, index) => textAt(item, file, `${place}[${index}]`));
+  return value.map((item: unknown, index) => {
+    const text = textAt(item, file, `${place}[${index}]`);
+    checkAt(file, `${place}[${index}]`, () => check?.(text));
+    return text;
+  });
 }
 
 function textAt(value: unknown, file: string, place: string): string {

@@ -13,7 +13,7 @@ import { fromTree, toTree } from './tree.ts';
 
 /** YAML 1.2, one document, without anchors and aliases. */
 export const yaml: TagFormat = {
-  parse(text, file) {
+  parse(text, file, checks) {
     const document = parseDocument(text, OPTIONS);
     const [error] = document.errors;
     if (error !== undefined) {
@@ -21,7 +21,8 @@ export const yaml: TagFormat = {
       throw refusedAt(file, `line ${line}`, `invalid YAML: ${error.message}`);
     }
     const { contents } = document;
-    return fromTree(contents === null ? undefined : plain(contents as ParsedNode, file, ''), file);
+    const tree = contents === null ? undefined : plain(contents as ParsedNode, file, '');
+    return fromTree(tree, file, checks);
   },
   print: (content) => stringify(toTree(content), { lineWidth: 0 }),
 };

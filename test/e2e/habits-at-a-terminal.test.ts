@@ -22,7 +22,78 @@ async function typed(line: string, place = here) {
   return { exitCode, stderr: streams.written.err, asked: prompts.asked };
 }
 
+/** Standard output of a command on a terminal. */
+async function shown(line: string): Promise<string> {
+  const streams = streamsDouble({ terminals: ['out', 'err'], columns: 300 });
+  expect(await runCommandLine(line.split(' '), streams, here.environment())).toBe(0);
+  return streams.written.out;
+}
+
+/** Words of the rows of a table. */
+const rowsOf = (table: string): readonly string[] =>
+  table
+    .split('\n')
+    .filter((line) => line.startsWith('│'))
+    .map((line) => line.replaceAll('│', '').trim().replace(/ {2,}/g, ' ').trim());
+
 describe('a command at a terminal', () => {
+  it('shows users, roles and tokens in words, where a script has the names of the API', async () => {
+    await here.ok('auth enable userpass --path people');
+    const password = here.file('password');
+    writeFileSync(password, 'a password');
+    await here.ok(
+      `auth userpass write ada --path people --token-policies clerk --token-ttl 8h --in ${password}`,
+    );
+    const read = 'auth userpass read ada --path people';
+    expect(rowsOf(await shown(read))).toEqual(['Token policies clerk', 'Token TTL 8 hours']);
+    expect(rowsOf(await shown(`${read} -o wide`))).toContain('token_ttl 28800 (8 hours)');
+    expect(await here.ok(read)).toContain('token_policies\t["clerk"]\ntoken_no_default_policy\tfalse\n');
+    expect(await here.ok(`${read} -o table`)).toMatch(/^Field +Value\ntoken_policies +\["clerk"\]\n/);
+    const token = await here.ok('token create --policy default --ttl 1h');
+    const details = await shown(`token lookup ${token}`);
+    expect(rowsOf(details)).toEqual(
+      expect.arrayContaining(['Created just now', 'Policies default', 'Type service', 'Renewable yes']),
+    );
+    expect(details).not.toContain(token);
+    expect(await here.ok(`token lookup ${token}`)).toContain(`\nid\t${token}\n`);
+    expect(rowsOf(await shown(`token lookup ${await here.ok('token create --policy root')}`))).toContain(
+      'Expires never',
+    );
+  });
+
+  it('says what it wrote to a file', async () => {
+    await here.ok('auth enable approle --path machines');
+    await here.ok('auth approle write ci --path machines');
+    const out = here.file('secret-id');
+    expect((await typed(`auth approle secret-id ci --path machines --out ${out}`)).stderr).toBe(
+      `Wrote the secret ID to ${out}.\n`,
+    );
+    const json = here.file('key.json');
+    expect((await typed(`transit keys read app -o json --out ${json}`)).stderr).toBe(
+      `Wrote the result to ${json}.\n`,
+    );
+    const quiet = await here.run(`transit encrypt app x --out ${here.file('ciphertext')}`);
+    expect(quiet).toMatchObject({ exitCode: 0, stdout: '', stderr: '' });
+  });
+
+  it('names the path that was meant by one with a mistyped word', async () => {
+    for (const [line, meant] of [
+      ['write transit/keys/app/rotat', 'transit/keys/app/rotate'],
+      ['read transit/kyes/app', 'transit/keys/app'],
+      ['list transti/keys', 'transit/keys'],
+      ['write auth/token/craete', 'auth/token/create'],
+    ] as const)
+      expect((await typed(line)).stderr).toContain(`(did you mean "${meant}"?)`);
+    expect((await typed('write transit/keys/app/freeze')).stderr).toContain('coffer mounts list');
+  });
+
+  it('asks for no secret to back up to a directory that does not exist, and names the file as it was typed', async () => {
+    const file = here.file('none/store.backup');
+    expect(await here.with({ COFFER_MASTER_KEY: undefined }).refused(`store backup ${file}`, 1)).toBe(
+      `coffer: cannot write ${file}: the directory ${here.file('none')} does not exist (create the directory first, or use another path)`,
+    );
+  });
+
   it('names the keys that there are if none is given for a file, and says that nothing is left to encrypt', async () => {
     const file = here.file('a.env');
     writeFileSync(file, 'A=1\nB=2\n');

@@ -133,6 +133,16 @@ describe('the catalogue', () => {
     expect(wrong).toEqual([]);
   });
 
+  it('declares how a terminal shows what a command shows, so that no one reads names of the API', () => {
+    const wrong = operations.filter(({ entry, declaration: { cli = {} } }) => {
+      const { table, forTerminal, result, details } = cli;
+      return (
+        entry.command && entry.summary.startsWith('Show') && !(table ?? forTerminal ?? result ?? details)
+      );
+    });
+    expect(wrong.map(({ path }) => path)).toEqual([]);
+  });
+
   it('describes every operation and every parameter in a sentence', () => {
     const wrong = operations.flatMap(({ path, entry, declaration }) => [
       ...(entry.summary.length < 8 || entry.summary.endsWith('.') ? [`${path}: ${entry.summary}`] : []),

@@ -2,6 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { FORMAT_NAMES, formatOf, loadFormat } from '../../src/tag-files/formats.ts';
 import type { TagFile, TagFormatName } from '../../src/tag-files/tag-file.ts';
+import { plainName, tagName } from '../../src/tags/names.ts';
 
 const read = async (format: TagFormatName, text: string): Promise<TagFile> =>
   (await loadFormat(format)).parse(text, `tags.${format}`);
@@ -179,6 +180,21 @@ describe('YAML and JSON', () => {
     ['json', '[]', 'tags.json: this is not an object with "tags" and "workspaces"'],
   ])('as %s, %j is refused where it is wrong', async (format, text, message) => {
     await expect(read(format, text)).rejects.toMatchObject({ kind: 'invalid', message });
+  });
+
+  it.each<[TagFormatName, string, string]>([
+    ['csv', 'workspace,tag\nweb,good\nweb,B C\n', 'tags.csv: line 3: Tags must only contain'],
+    ['csv', 'workspace,tag\n,good\n,-bad\n', 'tags.csv: line 3: Tags must begin and end'],
+    ['csv', 'workspace,tag\nweb,good\nw b,good\n', 'tags.csv: line 3: Name can only include'],
+    ['yaml', 'tags: [a, B C]', 'tags.yaml: tags[1]: Tags must only contain'],
+    ['yaml', 'workspaces: { web: { tags: [B C] } }', 'tags.yaml: workspaces.web.tags[0]: Tags must only'],
+    ['json', '{"workspaces":{"web":["a","B C"]}}', 'tags.json: workspaces.web[1]: Tags must only contain'],
+    ['json', '{"workspaces":{"w b":[]}}', 'tags.json: workspaces.w b: Name can only include'],
+  ])('as %s, %j names where a name is that nothing can have', async (format, text, message) => {
+    const { parse } = await loadFormat(format);
+    const checks = { tag: tagName, workspace: plainName };
+    expect(() => parse(text, `tags.${format}`, checks)).toThrow(message);
+    expect(() => parse(text, `tags.${format}`)).not.toThrow();
   });
 
   it.each<[TagFormatName, string, RegExp]>([

@@ -3,6 +3,7 @@ import type { Runner } from '../../operations/declaration/operation.ts';
 import { FORMAT_NAMES, formatOf, loadFormat, MAX_FILE_BYTES } from '../../tag-files/formats.ts';
 import type { TagFile, TagFormatName } from '../../tag-files/tag-file.ts';
 import { toTree } from '../../tag-files/tree.ts';
+import { plainName, tagName } from '../../tags/names.ts';
 import type { Command } from '../command.ts';
 import { DONE, FAILED } from '../exit-codes.ts';
 import { readFileWhole } from '../files/in-file.ts';
@@ -234,6 +235,9 @@ async function withFile(session: Session, given: Given, options: PlanOptions): P
   });
 }
 
+/** Checks of the names in a file, which name the line of a wrong one. */
+const CHECKS = { tag: tagName, workspace: plainName };
+
 async function readTagFile(session: Session, { options }: Given, path: string): Promise<TagFile> {
   const isStandard = path === STANDARD_INPUT;
   const { parse } = await loadFormat(formatFor(options, isStandard ? undefined : path));
@@ -241,7 +245,7 @@ async function readTagFile(session: Session, { options }: Given, path: string): 
   const bytes = isStandard
     ? session.streams.in.readAll(MAX_FILE_BYTES)
     : readFileWhole(path, 'FILE', MAX_FILE_BYTES);
-  return parse(inputText(bytes, path), isStandard ? 'standard input' : path);
+  return parse(inputText(bytes, path), isStandard ? 'standard input' : path, CHECKS);
 }
 
 const TO_DO = ['to add', 'to change', 'to remove'] as const;

@@ -21,7 +21,10 @@ import { withPermission } from '../with-permission.ts';
 import { type OutPlace, openOutFile } from './out-file.ts';
 
 /** Output format of an operation's result, as declared. */
-export type OutputShape = Pick<CliShape<unknown>, 'result' | 'lines' | 'table' | 'forTerminal' | 'empty'>;
+export type OutputShape = Pick<
+  CliShape<unknown>,
+  'result' | 'lines' | 'table' | 'forTerminal' | 'details' | 'empty'
+>;
 
 /** Destination and form of results. */
 export interface Destination {
@@ -91,6 +94,16 @@ function emptyText(session: Session, { what, create }: EmptyList): string {
   return `No ${what} yet. Create one: ${[create, ...session.placeOptions()].join(' ')}`;
 }
 
+/** Formats the message about a file that has the result now: a terminal shows nothing else of it. */
+export function writtenText(
+  { settings: { format } }: Session,
+  { result }: OutputShape,
+  to: OutPlace,
+): string {
+  const isValue = result !== undefined && result.as !== 'lines' && (format === undefined || format === 'raw');
+  return `Wrote the ${isValue ? inWords(result.member) : 'result'} to ${to.path}.`;
+}
+
 const isToTerminal = ({ streams }: Session, { file }: Destination): boolean =>
   file === undefined && streams.out.isTerminal;
 
@@ -115,7 +128,11 @@ async function rendered(
             runner: await withPermission(session, await session.runner()),
             wide,
           })
-        : [shape.table?.(data) ?? plainTable(data, shape, terminal)];
+        : [
+            shape.table?.(data) ??
+              (terminal && !wide ? detailsTable(data, shape) : undefined) ??
+              plainTable(data, shape, terminal),
+          ];
     const texts = tables.map((table) => tableText(session, table, terminal, wide));
     return (await Promise.all(texts)).join('');
   }
@@ -203,6 +220,70 @@ function personsCell(name: string, value: unknown): Cell {
   if (typeof value !== 'number' || value < 1) return timeCell(cellText(value));
   if (UNIX_TIME.test(name)) return { time: printTime(value * MS) };
   return SECONDS.test(name) ? `${value} (${durationText(value * MS)})` : String(value);
+}
+
+/** Words in the names of members, where a terminal has others. */
+const WORDS: Readonly<Record<string, string>> = {
+  ca: 'CA',
+  cidrs: 'CIDRs',
+  id: 'ID',
+  ids: 'IDs',
+  ip: 'IP',
+  jwks: 'JWKS',
+  jwt: 'JWT',
+  num: '',
+  ocsp: 'OCSP',
+  oidc: 'OIDC',
+  pem: 'PEM',
+  pubkeys: 'public keys',
+  ttl: 'TTL',
+  url: 'URL',
+  uris: 'URIs',
+};
+
+/** Returns the name of a member in words, e.g. `secret ID` of `secret_id`. */
+const inWords = (name: string): string =>
+  name
+    .split('_')
+    .map((word) => (Object.hasOwn(WORDS, word) ? WORDS[word] : word))
+    .filter((word) => word !== '')
+    .join(' ');
+
+/** Returns a table of an object for a person; undefined if none is declared, or nothing is set. */
+function detailsTable(data: unknown, { details }: OutputShape): Table | undefined {
+  if (details === undefined || !isObject(data)) return undefined;
+  const { labels = {}, unset = {}, whenUnset = {} } = details;
+  const rows = Object.entries(data).flatMap(([name, value]): Cell[][] => {
+    const words = inWords(name);
+    const label = labels[name] ?? words.charAt(0).toUpperCase() + words.slice(1);
+    const isUnset = value === unset[name] || value === 0 || UNSET.has(cellText(value));
+    const cell = isUnset ? whenUnset[name] : plainCell(name, value);
+    return cell === undefined || label === '' ? [] : [[label, cell]];
+  });
+  return rows.length === 0 ? undefined : { head: ['', ''], rows, summary: 'More: -o wide' };
+}
+
+/** Texts of values that are empty. */
+const UNSET: ReadonlySet<string> = new Set(['', '[]', '{}']);
+
+/** Formats a member in words: lists with commas, durations and times, yes and no. */
+function plainCell(name: string, value: unknown): Cell {
+  if (typeof value === 'boolean') return value ? 'yes' : 'no';
+  if (Array.isArray(value)) return value.map(firstLine).join(', ');
+  if (isObject(value) && !isTimes(value))
+    return Object.entries(value)
+      .map(([key, member]) => `${key}: ${firstLine(member)}`)
+      .join(', ');
+  if (typeof value === 'string') return timeCell(firstLine(value));
+  return typeof value === 'number' && SECONDS.test(name)
+    ? durationText(value * MS)
+    : personsCell(name, value);
+}
+
+/** Returns the first line of a text of several, such as a certificate. */
+function firstLine(value: unknown): string {
+  const [first = '', ...others] = cellText(value).trim().split('\n');
+  return others.length === 0 ? first : `${first} …`;
 }
 
 const MS = 1000;

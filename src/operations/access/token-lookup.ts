@@ -3,6 +3,7 @@ import { denied } from '../../ground/errors.ts';
 import { ownWords } from '../../ground/own-words.ts';
 import { type TokenDetails, tokenDetails } from '../auth/token-answers.ts';
 import { operation } from '../declaration/operation.ts';
+import type { Details } from '../declaration/table.ts';
 import { accessorParam, findByAccessor, findOwn, findToken, tokenId } from './token-target.ts';
 
 export interface TokenList {
@@ -49,6 +50,25 @@ export const list = operation({
   },
 });
 
+/** A terminal does not show the token itself, nor a time twice. */
+const details: Details = {
+  labels: {
+    creation_time: 'Created',
+    creation_ttl: '',
+    display_name: 'Name',
+    expire_time: 'Expires',
+    id: '',
+    issue_time: '',
+    last_renewal_time: '',
+    meta: 'Metadata',
+    num_uses: 'Uses left',
+    path: 'Issued at',
+    ttl: '',
+  },
+  unset: { orphan: false },
+  whenUnset: { expire_time: 'never' },
+};
+
 export const lookup = operation({
   route: 'POST /auth/token/lookup',
   capability: 'update',
@@ -67,6 +87,7 @@ export const lookup = operation({
       ],
     ],
     withoutParam: { param: 'token', run: 'lookup-self' },
+    details,
   },
   async run(call, values) {
     const id = values.token === undefined || values.token === '' ? call.caller.token : values.token;
@@ -81,6 +102,7 @@ export const lookupSelf = operation({
   capability: 'read',
   withoutSecret: true,
   params: {},
+  cli: { details },
   async run(call) {
     const { record, id } = await findOwn(call);
     return { data: tokenDetails(record, id, call.core.clock.now()) };

@@ -7,6 +7,7 @@ import { deletingNamed, eachNamed } from '../declaration/deleting.ts';
 import { lacking } from '../declaration/lacking.ts';
 import { operation } from '../declaration/operation.ts';
 import { duration, flag, integer, type Params, text, textMap, texts } from '../declaration/params.ts';
+import type { Details } from '../declaration/table.ts';
 import { roleName } from './token-role-name.ts';
 
 const settings = {
@@ -90,11 +91,21 @@ export const list = operation({
   },
 });
 
+const details: Details = {
+  unset: {
+    orphan: false,
+    token_no_default_policy: false,
+    token_strictly_bind_ip: false,
+    token_type: 'default-service',
+  },
+};
+
 export const read = operation({
   route: 'GET /auth/token/roles/:name',
   capability: 'read',
   withoutSecret: true,
   params: { name: roleName },
+  cli: { details },
   async run({ core }, { name }) {
     const role = await (await core.access()).roles.read(name);
     if (role === undefined) throw notFound(`no token role "${name}"`, { field: 'name' });

@@ -16,7 +16,13 @@ import { type MountCall, operation } from '../declaration/operation.ts';
 import { duration, flag, integer, text, texts, type ValuesOf } from '../declaration/params.ts';
 import { listAnswer, listCli, listParams, pageOf } from './lists.ts';
 import { roleName } from './names.ts';
-import { givenSettings, olderTokenParams, tokenSettingsParams, unknownPolicies } from './token-settings.ts';
+import {
+  givenSettings,
+  olderTokenParams,
+  roleDetails,
+  tokenSettingsParams,
+  unknownPolicies,
+} from './token-settings.ts';
 
 export const roomOf = async ({ core, mount }: MountCall): Promise<AppRolePorts> => ({
   store: core.store,
@@ -97,6 +103,7 @@ export const read = operation({
   capability: 'read',
   withoutSecret: true,
   params: { role_name },
+  cli: { details: roleDetails },
   run: async (call: MountCall, values) => ({ data: printRole(await existing(call, values.role_name)) }),
 });
 

@@ -16,6 +16,7 @@ import { isObject } from '../../ground/objects.ts';
 import { ownWords } from '../../ground/own-words.ts';
 import { type MountCall, type Outcome, operation } from '../declaration/operation.ts';
 import { duration, integer, text, texts, type ValuesOf } from '../declaration/params.ts';
+import type { Details } from '../declaration/table.ts';
 import { parsePairs } from '../declaration/weak-values.ts';
 import { role_name, roomOf } from './approle-roles.ts';
 import { listAnswer, listCli, listParams, pageOf } from './lists.ts';
@@ -141,10 +142,13 @@ export const list = operation({
     listAnswer(await listSecrets(await roomOf(call), name, pageOf(values))),
 });
 
+/** Time that Vault prints for none. */
+const NO_TIME = '0001-01-01T00:00:00Z';
+
 const printSecret = (secret: SecretId) => ({
   cidr_list: secret.cidrs,
   creation_time: printGoTime(secret.createdMs),
-  expiration_time: secret.expiresMs === undefined ? '0001-01-01T00:00:00Z' : printGoTime(secret.expiresMs),
+  expiration_time: secret.expiresMs === undefined ? NO_TIME : printGoTime(secret.expiresMs),
   last_updated_time: printGoTime(secret.updatedMs),
   metadata: secret.meta,
   secret_id_accessor: secret.accessor,
@@ -167,6 +171,18 @@ function given(value: string, name: string): string {
   return value;
 }
 
+const details: Details = {
+  labels: {
+    creation_time: 'Created',
+    expiration_time: 'Expires',
+    last_updated_time: '',
+    secret_id_num_uses: 'Uses left',
+    secret_id_ttl: '',
+  },
+  unset: { expiration_time: NO_TIME },
+  whenUnset: { expiration_time: 'never' },
+};
+
 export const lookup = operation({
   mount: 'approle',
   route: 'POST role/:role_name/secret-id/lookup',
@@ -174,7 +190,7 @@ export const lookup = operation({
   withoutSecret: true,
   computes: true,
   params: { role_name, secret_id },
-  cli: { input: { param: 'secret_id', as: 'text', secret: 'Secret ID' } },
+  cli: { input: { param: 'secret_id', as: 'text', secret: 'Secret ID' }, details },
   run: (call: MountCall, values) =>
     lookUp(call, values.role_name, { secretId: given(values.secret_id, 'secret_id') }),
 });
@@ -186,6 +202,7 @@ export const lookupAccessor = operation({
   withoutSecret: true,
   computes: true,
   params: { role_name, secret_id_accessor },
+  cli: { details },
   async run(call: MountCall, values) {
     const accessor = given(values.secret_id_accessor, 'secret_id_accessor');
     try {

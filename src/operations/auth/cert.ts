@@ -27,10 +27,17 @@ import { deletingNamed, eachNamed } from '../declaration/deleting.ts';
 import { lacking } from '../declaration/lacking.ts';
 import { type MountCall, operation } from '../declaration/operation.ts';
 import { duration, flag, integer, text, texts, type ValuesOf } from '../declaration/params.ts';
+import type { Details } from '../declaration/table.ts';
 import { listAnswer, listCli, listParams, pageOf } from './lists.ts';
 import { roleName } from './names.ts';
 import { loginAnswer } from './token-answers.ts';
-import { givenSettings, olderTokenParams, tokenSettingsParams, unknownPolicies } from './token-settings.ts';
+import {
+  givenSettings,
+  olderTokenParams,
+  roleDetails,
+  tokenSettingsParams,
+  unknownPolicies,
+} from './token-settings.ts';
 
 const name = roleName('role', 'web');
 const listName = roleName('certificate revocation list (CRL)', 'ca');
@@ -119,12 +126,22 @@ export const list = operation({
   run: async (call: MountCall, values) => listAnswer(await rolesOf(await roomOf(call)).list(pageOf(values))),
 });
 
+const certDetails: Details = {
+  unset: {
+    ...roleDetails.unset,
+    ocsp_enabled: false,
+    ocsp_fail_open: false,
+    ocsp_query_all_servers: false,
+  },
+};
+
 export const read = operation({
   mount: 'cert',
   route: 'GET certs/:name',
   capability: 'read',
   withoutSecret: true,
   params: { name },
+  cli: { details: certDetails },
   async run(call: MountCall, values) {
     const role = await rolesOf(await roomOf(call)).read(values.name);
     if (role === undefined) throw notFound(`no role ${values.name}`, { field: 'name' });
@@ -219,6 +236,7 @@ export const readRevocations = operation({
   capability: 'read',
   withoutSecret: true,
   params: { name: listName },
+  cli: { details: {} },
   run: async (call: MountCall, values) => ({
     data: printList(await readKeptList(await roomOf(call), values.name)),
   }),

@@ -13,7 +13,7 @@ import { configParams, roleParams, settingsParams } from './jwt-params.ts';
 import { listAnswer, listCli, listParams, pageOf } from './lists.ts';
 import { roleName } from './names.ts';
 import { loginAnswer } from './token-answers.ts';
-import { givenSettings, unknownPolicies } from './token-settings.ts';
+import { givenSettings, roleDetails, unknownPolicies } from './token-settings.ts';
 
 const name = roleName('role', 'release');
 
@@ -33,6 +33,7 @@ export const config = operation({
   capability: 'read',
   withoutSecret: true,
   params: {},
+  cli: { details: { labels: { namespace_in_state: '' } } },
   async run(call: MountCall) {
     const room = await roomOf(call);
     const found = await readConfig(room);
@@ -93,6 +94,7 @@ export const read = operation({
   capability: 'read',
   withoutSecret: true,
   params: { name },
+  cli: { details: roleDetails },
   async run(call: MountCall, values) {
     const role = await rolesOf(await roomOf(call)).read(values.name);
     if (role === undefined) throw notFound(`no role ${values.name}`, { field: 'name' });

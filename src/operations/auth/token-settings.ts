@@ -13,6 +13,7 @@ import {
   texts,
   type ValuesOf,
 } from '../declaration/params.ts';
+import type { Details } from '../declaration/table.ts';
 
 /** Token settings that the roles of every login method have. */
 export const tokenSettingsParams = {
@@ -59,6 +60,16 @@ export const tokenSettingsParams = {
     cli: { hidden: true },
   }),
 } as const satisfies Params;
+
+/** How a terminal shows a role or user: without the settings that are as in a new one. */
+export const roleDetails: Details = {
+  unset: {
+    token_no_default_policy: false,
+    token_strictly_bind_ip: false,
+    token_type: 'default',
+    local_secret_ids: false,
+  },
+};
 
 const older = <N extends OlderName>(name: N) => ({
   help: `Deprecated alias of \`${OLDER_NAMES[name]}\`.`,

@@ -10,7 +10,13 @@ import { text } from '../declaration/params.ts';
 import { listAnswer, listCli, listParams, pageOf } from './lists.ts';
 import { roleName } from './names.ts';
 import { loginAnswer } from './token-answers.ts';
-import { givenSettings, olderTokenParams, tokenSettingsParams, unknownPolicies } from './token-settings.ts';
+import {
+  givenSettings,
+  olderTokenParams,
+  roleDetails,
+  tokenSettingsParams,
+  unknownPolicies,
+} from './token-settings.ts';
 
 const name = roleName('user', 'ada');
 
@@ -59,6 +65,7 @@ export const read = operation({
   capability: 'read',
   withoutSecret: true,
   params: { name },
+  cli: { details: roleDetails },
   async run(call: MountCall, values) {
     const settings = await (await usersOf(call)).read(values.name);
     if (settings === undefined) throw notFound(`no user ${values.name}`, { field: 'name' });

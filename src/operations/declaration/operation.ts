@@ -14,7 +14,7 @@ import type { Tags } from '../../tags/tags.ts';
 import type { Dialect, Engine } from '../../transit/engine.ts';
 import type { Params, ValuesOf } from './params.ts';
 import type { Method } from './route.ts';
-import type { EmptyList, Table } from './table.ts';
+import type { Details, EmptyList, Table } from './table.ts';
 
 /** API, which determines paths, envelope and errors. */
 export type Api = 'vault' | 'json-api';
@@ -223,6 +223,8 @@ export interface CliShape<D> {
    * details with other operations.
    */
   forTerminal?(data: D, context: TerminalContext): Promise<readonly Table[]>;
+  /** Present if the result is one object, for whose members a terminal has plain labels; `-o wide` shows everything. */
+  readonly details?: Details;
   /** Message of a list without entries, on a terminal. */
   readonly empty?: EmptyList | undefined;
   /**

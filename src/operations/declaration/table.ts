@@ -13,6 +13,16 @@ export interface Table {
   readonly summary?: string | undefined;
 }
 
+/** How a terminal shows an object: its members in words, without those that are not set. */
+export interface Details {
+  /** Labels of members, where the words of the name are not plain; an empty one leaves the member out. */
+  readonly labels?: Readonly<Record<string, string>>;
+  /** Values with which a member is not set, besides null, 0 and what is empty. */
+  readonly unset?: Readonly<Record<string, unknown>>;
+  /** Texts for members that are not set, e.g. `never`; the others are left out. */
+  readonly whenUnset?: Readonly<Record<string, string>>;
+}
+
 /** Message for a list without entries, which a terminal shows instead of an empty table. */
 export interface EmptyList {
   /** Plural of what it lists: `keys`. */

@@ -1,6 +1,9 @@
 import { changeSettings, readSettings } from '../../transit/mount-settings.ts';
 import { flag, integer } from '../declaration/params.ts';
+import type { Details } from '../declaration/table.ts';
 import { transitOperation } from './parameters.ts';
+
+const details: Details = { labels: { disable_upsert: 'Refuse missing keys' } };
 
 export const configureKeyDefaults = transitOperation({
   route: 'POST config/keys',
@@ -19,6 +22,7 @@ export const configureKeyDefaults = transitOperation({
       ['coffer transit key-defaults --disable-upsert', 'Make a mistyped key name an error'],
     ],
     withoutParam: { param: 'disable_upsert', run: 'read-key-defaults' },
+    details,
   },
   async run({ engine }, values) {
     const settings = await changeSettings(engine, { disableUpsert: values.disable_upsert });
@@ -31,6 +35,7 @@ export const readKeyDefaults = transitOperation({
   capability: 'read',
   withoutSecret: true,
   params: {},
+  cli: { details },
   async run({ engine }) {
     return { data: { disable_upsert: (await readSettings(engine)).disableUpsert } };
   },

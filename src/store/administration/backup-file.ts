@@ -46,13 +46,14 @@ export class BackupWriter {
 
   /**
    * Creates a backup file.
+   * @param named path in errors, if the file gets another name once it is complete
    * @throws `unavailable` if the file exists or cannot be written
    */
-  static async create(path: string): Promise<BackupWriter> {
+  static async create(path: string, named = path): Promise<BackupWriter> {
     try {
-      return new BackupWriter(await open(path, 'wx', FILE_MODE), path);
+      return new BackupWriter(await open(path, 'wx', FILE_MODE), named);
     } catch (error) {
-      throw diskError(error, 'create', path, ELSEWHERE);
+      throw diskError(error, 'create', named, ELSEWHERE);
     }
   }
 

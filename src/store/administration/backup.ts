@@ -1,7 +1,7 @@
 import { statSync } from 'node:fs';
 import { rm } from 'node:fs/promises';
 import { dirname } from 'node:path';
-import { exists, failedAfter, placed } from '../../ground/errors.ts';
+import { exists, failedAfter, placed, unavailable } from '../../ground/errors.ts';
 import { systemRandom } from '../../ground/random.ts';
 import type { Backend, Blob, Version } from '../backends/backend.ts';
 import type { Location } from '../backends/backend-kind.ts';
@@ -18,14 +18,7 @@ import type { Keyring } from '../slots/keyring.ts';
 import { unlock } from '../slots/unlock.ts';
 import { type BackupRecord, BackupWriter, damagedBackup, readBackupFile } from './backup-file.ts';
 import type { Finding } from './status.ts';
-import {
-  type DamageOptions,
-  leftOutOf,
-  type StoreSource,
-  sourceOf,
-  type VerifyOptions,
-  verifiedBlobs,
-} from './verified.ts';
+import { leftOutOf, type StoreSource, sourceOf, type VerifyOptions, verifiedBlobs } from './verified.ts';
 
 interface BackupSummary {
   /** Store ID. */
@@ -71,6 +64,7 @@ export async function backupStore(options: BackupOptions): Promise<BackupSummary
 async function backup(backend: Backend, options: BackupOptions): Promise<BackupSummary> {
   const { to, credentials, replace = false } = options;
   const { id } = await readHeader(backend);
+  requireDirectory(to);
   if (!replace) refuseExisting(to);
   const keyring = credentials === undefined ? undefined : await unlock(backend, id, credentials);
   const partial = `${to}.${systemRandom.bytes(4).toString('hex')}.new`;
@@ -89,6 +83,18 @@ async function backup(backend: Backend, options: BackupOptions): Promise<BackupS
     await rm(partial, { force: true }).catch(() => undefined);
     throw options.interruption?.ended.aborted ? error : diskError(error, 'write', to);
   }
+}
+
+/** Refuses a file whose directory does not exist, before the store is unlocked. */
+function requireDirectory(to: string): void {
+  const directory = dirname(to);
+  if (isThere(directory)) return;
+  throw unavailable(
+    placed`cannot write ${{ file: to }}: the directory ${{ file: directory }} does not exist`,
+    {
+      hint: 'create the directory first, or use another path',
+    },
+  );
 }
 
 /** Refuses to overwrite an existing backup, which may be the last good one. */
@@ -121,7 +127,7 @@ function mayBeGone(why: unknown): never {
 interface BackupTarget {
   readonly path: string;
   readonly keyring: Keyring | undefined;
-  readonly options: DamageOptions & Abortable;
+  readonly options: BackupOptions;
 }
 
 async function writeBackup(
@@ -131,7 +137,7 @@ async function writeBackup(
 ): Promise<Omit<BackupSummary, 'id'>> {
   options.interruption?.begin();
   await rm(path, { force: true });
-  const writer = await BackupWriter.create(path);
+  const writer = await BackupWriter.create(path, options.to);
   try {
     await writer.write({ kind: 'info', bytes: printChecked({ ...version }) });
     await writer.write({ kind: 'header', bytes: Buffer.from(await backend.header()) });

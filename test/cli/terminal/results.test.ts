@@ -382,8 +382,10 @@ describe('a new token', () => {
   it('is shown on a terminal with times in place of seconds, and in a pipe with the seconds', async () => {
     const token = (await shown('token create --policy default --ttl 2h')).out.trim();
     const { out } = await shown(`token lookup ${token}`, 200);
-    expect(out).toMatch(/creation_time +│ just now/);
-    expect(out).toMatch(/creation_ttl +│ 7200 \(2 hours\)/);
+    expect(out).toMatch(/Created +│ just now/);
+    const wide = (await shown(`token lookup ${token} -o wide`, 200)).out;
+    expect(wide).toMatch(/creation_time +│ 2\d{3}-\S+Z/);
+    expect(wide).toMatch(/creation_ttl +│ 7200 \(2 hours\)/);
     expect((await shown(`token lookup ${token}`)).out).toMatch(/^creation_time\t\d{10}/m);
     expect((await shown(`token lookup ${token} -o table`)).out).toMatch(/^creation_time +\d{10}$/m);
   });

@@ -174,7 +174,7 @@ plain,
   });
 
   it.each([
-    ['bad.csv', 'workspace,tag\nbilling-dev,a b\n', /Tags must only contain/],
+    ['bad.csv', 'workspace,tag\nbilling-dev,a b\n', /bad\.csv: line 2: Tags must only contain/],
     ['bad.yaml', 'workspaces:\n  a b: [c]\n', /Name can only include/],
     ['bad.json', '{"workspaces":{"a":"b"}}', /bad\.json: workspaces\.a: this is neither a list/],
     ['bad.txt', 'x', /cannot tell the format of bad\.txt/],
