@@ -1,8 +1,8 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { runCommandLine } from '../../src/cli/command-line.ts';
-import { promptsDouble, type StreamsSetup, streamsDouble } from '../cli/streams.double.ts';
+import type { StreamsSetup } from '../cli/streams.double.ts';
 import { emptyPlace, MASTER_KEY, type Place, removePlace } from './harness.ts';
+import { typedAt } from './typed.ts';
 
 /* Files that users mean, and files that hold plaintext after a command. */
 
@@ -14,22 +14,19 @@ beforeAll(async () => {
 afterAll(() => removePlace(here));
 
 /** Runs a command in this process as if typed at a terminal, all of whose files have whole paths. */
-async function typed(line: string, terminals: StreamsSetup['terminals'] = ['in', 'out', 'err']) {
-  const streams = streamsDouble({ terminals });
-  const exitCode = await runCommandLine(line.split(' '), streams, here.environment(), promptsDouble());
-  return { exitCode, ...streams.written };
-}
+const typed = (line: string, terminals: NonNullable<StreamsSetup['terminals']> = ['in', 'out', 'err']) =>
+  typedAt(here, line, { terminals });
 
 describe('a value that is the name of a file', () => {
   it('is encrypted as a text, with a warning that names --in on a terminal', async () => {
     const file = here.file('card.txt');
     writeFileSync(file, 'the content');
-    const { err } = await typed(`transit encrypt orders ${file}`);
+    const { stderr: err } = await typed(`transit encrypt orders ${file}`);
     expect(err.replaceAll(/\s+/g, ' ')).toContain(
       `not the file of that name (for the file, use --in ${file})`,
     );
     expect((await here.run(['transit', 'encrypt', 'orders', file])).stderr).toBe('');
-    expect((await typed('transit encrypt orders hello')).err).not.toContain('warning');
+    expect((await typed('transit encrypt orders hello')).stderr).not.toContain('warning');
   });
 });
 
@@ -42,7 +39,7 @@ describe('a file in the place of a key', () => {
     expect(await here.ok('transit envelope header report.coffer')).toContain('orders');
     await here.ok('transit envelope rewrap report.coffer');
     writeFileSync(here.file('report.enc'), readFileSync(here.file('report.coffer')));
-    expect((await typed(`transit envelope decrypt ${here.file('report.enc')}`)).out).toBe('for your eyes');
+    expect((await typed(`transit envelope decrypt ${here.file('report.enc')}`)).stdout).toBe('for your eyes');
   });
 
   it('is a key, if there is no such file or data are piped in', async () => {
@@ -70,7 +67,7 @@ describe('"secrets decrypt"', () => {
 
   it('says on a terminal what is readable now, with the command that encrypts it again', async () => {
     await encrypted();
-    const { err } = await typed(`secrets decrypt ${here.file('.env')}`);
+    const { stderr: err } = await typed(`secrets decrypt ${here.file('.env')}`);
     const said = err.replaceAll(/\s+/g, ' ');
     expect(said).toContain('now contains plaintext; to encrypt it again, run "coffer secrets encrypt');
     const [, command = ''] = /"coffer ([^"]+)"/.exec(said) ?? [];

@@ -1,7 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { runCommandLine } from '../../src/cli/command-line.ts';
-import { promptsDouble, streamsDouble } from '../cli/streams.double.ts';
 import { emptyPlace, MASTER_KEY, type Place, removePlace } from './harness.ts';
+import { typedAt } from './typed.ts';
 
 /* The first steps with logins, in every wrong order that somebody new to them takes. */
 
@@ -15,12 +14,8 @@ beforeAll(async () => {
 afterAll(() => removePlace(bare));
 
 /** Runs a command as if typed at a terminal, in this process. */
-async function typed(line: string, answers: readonly (string | boolean)[] = [], place = here) {
-  const streams = streamsDouble({ terminals: ['in', 'out', 'err'], columns: 500 });
-  const prompts = promptsDouble(answers);
-  const exitCode = await runCommandLine(line.split(' '), streams, place.environment(), prompts);
-  return { exitCode, stderr: streams.written.err, asked: prompts.asked };
-}
+const typed = (line: string, answers: readonly (string | boolean)[] = [], place = here) =>
+  typedAt(place, line, { answers, columns: 500 });
 
 describe('a user of a login method that is not enabled', () => {
   it.each([

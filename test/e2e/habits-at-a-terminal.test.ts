@@ -4,6 +4,7 @@ import { runCommandLine } from '../../src/cli/command-line.ts';
 import { promptsDouble, streamsDouble } from '../cli/streams.double.ts';
 import { emptyPlace, MASTER_KEY, type Place, removePlace } from './harness.ts';
 import { canUseTerminals, onTerminal } from './terminal.ts';
+import { typedAt } from './typed.ts';
 
 /* What somebody meets at a terminal who does the next best thing. */
 
@@ -15,12 +16,7 @@ beforeAll(async () => {
 afterAll(() => removePlace(here));
 
 /** Runs a command as if typed at a terminal, in this process. */
-async function typed(line: string, place = here) {
-  const streams = streamsDouble({ terminals: ['in', 'out', 'err'], columns: 1000 });
-  const prompts = promptsDouble();
-  const exitCode = await runCommandLine(line.split(' '), streams, place.environment(), prompts);
-  return { exitCode, stderr: streams.written.err, asked: prompts.asked };
-}
+const typed = (line: string, place = here) => typedAt(place, line, { columns: 1000 });
 
 /** Standard output of a command on a terminal. */
 async function shown(line: string): Promise<string> {

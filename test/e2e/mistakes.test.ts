@@ -7,7 +7,8 @@ import { promptsDouble, streamsDouble } from '../cli/streams.double.ts';
 import { selfSignedBetween } from '../servers/self-signed.ts';
 import { type ServerProcess, startServerProcess } from '../servers/server-process.ts';
 import { flip, named } from './followed.ts';
-import { binary, emptyPlace, MASTER_KEY, type Place, removePlace } from './harness.ts';
+import { binary, MASTER_KEY, type Place, removePlace } from './harness.ts';
+import { filledPlace } from './typed.ts';
 
 /* Mistakes of somebody who is new here: the cause is named, and what a hint says works as it stands. */
 
@@ -19,10 +20,10 @@ let here: Place;
 let running: ServerProcess;
 
 beforeAll(async () => {
-  bare = emptyPlace();
-  here = bare.with({ COFFER_MASTER_KEY: MASTER_KEY });
-  for (const line of ['init', 'transit keys create orders', 'transit keys create releases --type ed25519'])
-    await here.ok(line);
+  ({ bare, here } = await filledPlace([
+    'transit keys create orders',
+    'transit keys create releases --type ed25519',
+  ]));
   writeFileSync(bare.file('report.txt'), 'hello\n');
   mkdirSync(bare.file('folder'));
   running = await startServerProcess([binary, 'serve', '--listen', '127.0.0.1:0', '-q'], {

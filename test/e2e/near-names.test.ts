@@ -1,39 +1,33 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { runCommandLine } from '../../src/cli/command-line.ts';
-import { promptsDouble, streamsDouble } from '../cli/streams.double.ts';
 import { type ServerProcess, startServerProcess } from '../servers/server-process.ts';
-import { binary, emptyPlace, MASTER_KEY, type Place, removePlace } from './harness.ts';
+import { binary, type Place, removePlace } from './harness.ts';
+import { filledPlace, typedAt } from './typed.ts';
 
 /* Names and values that are nearly existing ones. */
 
 let bare: Place;
 let here: Place;
 beforeAll(async () => {
-  bare = emptyPlace();
-  here = bare.with({ COFFER_MASTER_KEY: MASTER_KEY, COFFER_ORG: 'acme' });
-  for (const line of [
-    'init',
-    'transit keys create orders',
-    'orgs create acme',
-    'workspaces create billing-prod',
-    'tags create env:prod',
-    'mounts add teams/payments',
-    'auth enable approle',
-    'auth approle write deploy',
-    'token roles write release',
-  ])
-    await here.ok(line);
+  ({ bare, here } = await filledPlace(
+    [
+      'transit keys create orders',
+      'orgs create acme',
+      'workspaces create billing-prod',
+      'tags create env:prod',
+      'mounts add teams/payments',
+      'auth enable approle',
+      'auth approle write deploy',
+      'token roles write release',
+    ],
+    { COFFER_ORG: 'acme' },
+  ));
 });
 afterAll(() => removePlace(bare));
 
 /** Runs a command as if typed at a terminal, in this process. */
-async function typed(place: Place, line: string, answers: readonly boolean[] = []) {
-  const streams = streamsDouble({ terminals: ['in', 'out', 'err'] });
-  const prompts = promptsDouble(answers);
-  const exitCode = await runCommandLine(line.split(' '), streams, place.environment(), prompts);
-  return { exitCode, stderr: streams.written.err, asked: prompts.asked };
-}
+const typed = (place: Place, line: string, answers: readonly boolean[] = []) =>
+  typedAt(place, line, { answers });
 
 describe('a name that does not exist', () => {
   it.each([
@@ -167,6 +161,7 @@ describe('a command on tags', () => {
       'Merge new-name into taken? 1 workspace with new-name gets taken, and new-name is deleted. This cannot be undone.';
     expect(await typed(here, merging, [false])).toEqual({
       exitCode: 1,
+      stdout: '',
       stderr: 'No changes made.\n',
       asked: [question],
     });

@@ -4,6 +4,7 @@ import { runCommandLine } from '../../src/cli/command-line.ts';
 import { promptsDouble, streamsDouble } from '../cli/streams.double.ts';
 import { emptyPlace, MASTER_KEY, type Place, removePlace } from './harness.ts';
 import { canUseTerminals, NO_AGENT, onTerminal, unwrapped } from './terminal.ts';
+import { typedAt } from './typed.ts';
 
 vi.mock('../../src/store/slots/key-encryption.ts', async (original) =>
   (await import('../light-argon2.ts')).withLightSlots(await original()),
@@ -127,12 +128,8 @@ describe('coffer passphrase change', () => {
   const STRONG = 'sheriff ethics unlock success inch';
 
   /** Runs a command as if typed at a terminal, in this process. */
-  async function typed(place: Place, line: string, answers: readonly (string | boolean)[]) {
-    const streams = streamsDouble({ terminals: ['in', 'out', 'err'] });
-    const prompts = promptsDouble(answers);
-    const exitCode = await runCommandLine(line.split(' '), streams, place.environment(), prompts);
-    return { exitCode, asked: prompts.asked, stderr: streams.written.err };
-  }
+  const typed = (place: Place, line: string, answers: readonly (string | boolean)[]) =>
+    typedAt(place, line, { answers });
 
   it('asks before a weak passphrase is used that was typed, and after a no for another one', async () => {
     const place = bare.with({ COFFER_STORE: bare.file('weak'), COFFER_PASSPHRASE: undefined });

@@ -3,34 +3,29 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { runCommandLine } from '../../src/cli/command-line.ts';
 import { promptsDouble, streamsDouble } from '../cli/streams.double.ts';
 import { flip } from './followed.ts';
-import { emptyPlace, MASTER_KEY, type Place, removePlace } from './harness.ts';
+import { type Place, removePlace } from './harness.ts';
+import { filledPlace, typedAt } from './typed.ts';
 
 /* What will be refused is refused before a user is asked, and the next steps that are named can be typed. */
 
 let bare: Place;
 let here: Place;
 beforeAll(async () => {
-  bare = emptyPlace();
-  here = bare.with({ COFFER_MASTER_KEY: MASTER_KEY, COFFER_ORG: 'acme' });
-  for (const line of [
-    'init',
-    'transit keys create orders',
-    'transit keys rotate orders',
-    'orgs create acme',
-    'auth enable userpass',
-    'auth enable approle --path machines',
-  ])
-    await here.ok(line);
+  ({ bare, here } = await filledPlace(
+    [
+      'transit keys create orders',
+      'transit keys rotate orders',
+      'orgs create acme',
+      'auth enable userpass',
+      'auth enable approle --path machines',
+    ],
+    { COFFER_ORG: 'acme' },
+  ));
 });
 afterAll(() => removePlace(bare));
 
 /** Runs a command as if typed at a terminal, in this process; each question is answered with yes. */
-async function typed(line: string, place = here) {
-  const streams = streamsDouble({ terminals: ['in', 'out', 'err'] });
-  const prompts = promptsDouble([true]);
-  const exitCode = await runCommandLine(line.split(' '), streams, place.environment(), prompts);
-  return { exitCode, stderr: streams.written.err, asked: prompts.asked };
-}
+const typed = (line: string, place = here) => typedAt(place, line, { answers: [true] });
 
 describe('a change that would be refused', () => {
   it.each([

@@ -1,23 +1,23 @@
 import { execFileSync } from 'node:child_process';
 import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { emptyPlace, MASTER_KEY, type Place, removePlace } from './harness.ts';
+import { type Place, removePlace } from './harness.ts';
+import { filledPlace } from './typed.ts';
 
 /* What a command refuses of its own line: nothing is written, and the exit code says that it was the line. */
 
 let bare: Place;
 let here: Place;
 beforeAll(async () => {
-  bare = emptyPlace();
-  here = bare.with({ COFFER_MASTER_KEY: MASTER_KEY, COFFER_ORG: 'acme' });
-  for (const line of [
-    'init',
-    'transit keys create orders',
-    'transit keys create releases --type ed25519',
-    'transit keys create others --type ed25519',
-    'orgs create acme',
-  ])
-    await here.ok(line);
+  ({ bare, here } = await filledPlace(
+    [
+      'transit keys create orders',
+      'transit keys create releases --type ed25519',
+      'transit keys create others --type ed25519',
+      'orgs create acme',
+    ],
+    { COFFER_ORG: 'acme' },
+  ));
   writeFileSync(bare.file('report.txt'), 'hello\n');
   writeFileSync(bare.file('tags.csv'), 'workspace,tag\n');
   execFileSync('git', ['init', '-q'], { cwd: bare.directory });

@@ -1,11 +1,13 @@
+import { expect } from 'vitest';
 import type { Fact } from '../../src/team/fact.ts';
+import type { Judgement } from '../../src/team/judge/judge.ts';
 
 /*
  * Judging once more, from the words of docs/team-format.md, with sets in the place of bits and without a thought for time. It shares nothing
  * with the first but what a fact is.
  */
 
-export interface Verdict {
+interface Verdict {
   readonly good: readonly string[];
   readonly valid: readonly string[];
   readonly gone: readonly string[];
@@ -14,11 +16,7 @@ export interface Verdict {
   readonly versions: readonly string[];
 }
 
-export function judgeAgain(
-  facts: ReadonlyMap<string, Fact>,
-  store: string,
-  seen: readonly string[],
-): Verdict {
+function judgeAgain(facts: ReadonlyMap<string, Fact>, store: string, seen: readonly string[]): Verdict {
   const all = [...facts.values()];
   const isRemoval = (fact: Fact): boolean => fact.kind === 'removal' && fact.without.length > 0;
   const author = (fact: Fact): Fact | undefined => facts.get(fact.by);
@@ -182,4 +180,25 @@ export function judgeAgain(
     believed: sorted(believed),
     versions: sorted(versions),
   };
+}
+
+/** Expects of a judgement what the second judge comes to. @param seen the removals that the machine has seen, in order */
+export function expectSameVerdict(
+  { facts, store, good, valid, gone, quarrels, believed, versions }: Judgement,
+  seen: readonly string[],
+): void {
+  const ids = (some: Iterable<{ readonly id: string }>): readonly string[] =>
+    [...some].map(({ id }) => id).sort();
+  expect({
+    good: ids(good.values()),
+    valid: ids(valid.values()),
+    gone: [...gone].sort(),
+    quarrels: ids(quarrels),
+    believed: ids(believed),
+    versions: [...versions.values()]
+      .flat()
+      .filter(({ isBelieved }) => isBelieved)
+      .map(({ fact }) => fact.id)
+      .sort(),
+  }).toEqual(judgeAgain(facts, store, seen));
 }
