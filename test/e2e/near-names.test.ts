@@ -167,6 +167,7 @@ describe('a command on tags', () => {
     });
     expect(await typed(here, merging, [true])).toEqual({
       exitCode: 0,
+      stdout: '',
       stderr: 'Merged new-name into taken, on 1 workspace now. This cannot be undone.\n',
       asked: [question],
     });
