@@ -50,6 +50,13 @@ describe('jsonItems', () => {
     );
   });
 
+  it('takes an item of the largest size', async () => {
+    const sizes: unknown[] = [];
+    for await (const items of jsonItems(inPieces(Buffer.alloc(MAX_ITEM_BYTES, '1'), 1 << 20)))
+      sizes.push(...items.map((item) => ('bytes' in item ? item.bytes.length : item.problem)));
+    expect(sizes).toEqual([MAX_ITEM_BYTES]);
+  });
+
   it('lets one item that is too large fail, and goes on with the next', async () => {
     const large = Buffer.alloc(MAX_ITEM_BYTES + 1, 'x');
     const text = Buffer.concat([Buffer.from('{"a":1}\n'), large, Buffer.from('\n{"b":2}\n')]);

@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import { mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -103,6 +104,21 @@ describe('the command of an operation', () => {
     ['nothing at all, which is a value too', ['orders'], '', ''],
   ])('reads its main value from %s', async (_, argv, input, expected) => {
     expect((await run(argv, { input })).call?.['input']).toBe(b64(expected));
+  });
+
+  it('sends a main value of up to 1 MiB as it is, and of a longer one the hash', async () => {
+    const bytes = (count: number): Buffer => Buffer.alloc(count, 'x');
+    const of = (digest: Buffer) => ({ input: digest.toString('hex') });
+    const hash = async () => ({ algorithm: 'sha256', of });
+    const operation: Operation = { ...stamp, cli: { ...stamp.cli, largeInput: { hint: '', hash } } };
+    const sent = async (count: number) =>
+      (await run(['orders'], { operation, input: bytes(count) })).call?.['input'];
+    const most = 2 ** 20;
+    expect((await sent(most)) === bytes(most).toString('base64')).toBe(true);
+    const digest = createHash('sha256')
+      .update(bytes(most + 1))
+      .digest('hex');
+    expect(await sent(most + 1)).toBe(digest);
   });
 
   it('reads its main value from a file, and as base64 when that is said', async () => {
@@ -222,6 +238,13 @@ describe('the result of an operation', () => {
     );
     expect(refused.exitCode).toBe(2);
     expect((await run(['orders', 'x', '-o', 'raw'], { data, terminals: ['out'] })).out).toBe('a\u0000b');
+    const noText = { stamped: Buffer.of(0x61, 0xff).toString('base64') };
+    const other = await run(['orders', 'x'], { data: noText, terminals: ['out'] });
+    expect({ exitCode: other.exitCode, out: other.out, err: other.err }).toEqual({
+      exitCode: 2,
+      out: '',
+      err: refused.err,
+    });
   });
 
   it('ends in a newline on a terminal, and is untouched in a pipe', async () => {

@@ -89,6 +89,17 @@ describe('drawTable', () => {
       }
     });
 
+    it('leaves one out before it breaks a word of up to half the width, and breaks a longer one', () => {
+      const withWord = (length: number): string =>
+        drawTable(
+          { head: ['A', 'B'], rows: [['x'.repeat(length), 'y'.repeat(30)]], lesser: [1] },
+          { boxed: true, colour: false, columns: 60 },
+        );
+      expect(withWord(30)).not.toContain('B');
+      expect(withWord(30)).toContain('x'.repeat(30));
+      expect(withWord(31)).toContain('B');
+    });
+
     it('has all of them with wide, as a list where they do not fit', () => {
       expect(drawn('env:prod', 80, true)).toContain('│ tag-G9hoWHT5Dnda5p6S │');
       expect(drawn('x'.repeat(120), 40, true)).toBe(

@@ -111,6 +111,40 @@ describe('coffer audit show', () => {
     expect(err).toContain('2 lines are not audit records');
   });
 
+  it('takes no line for a record that lacks the time or the request, or is no object', async () => {
+    const right = JSON.parse(lineFor('sys/mounts'));
+    const wrong = [
+      null,
+      [],
+      7,
+      'text',
+      { ...right, time: 7 },
+      { ...right, request: 'sys' },
+      { time: right.time },
+    ];
+    const lines = [...wrong, right].map((record) => JSON.stringify(record));
+    expect(await shown('-', lines.join('\n'))).toMatchObject({
+      exitCode: 0,
+      rows: [expect.arrayContaining(['sys/mounts'])],
+      err: expect.stringContaining(`${wrong.length} lines are not audit records`),
+    });
+  });
+
+  it('counts a status of 400 and more as a failure, and one below as none', async () => {
+    const lines = [200, 399, 400, 503].map((status) => {
+      const record = JSON.parse(lineFor(`a/${status}`));
+      return JSON.stringify({ ...record, response: { status } });
+    });
+    const results = async (options: string) =>
+      (await shown(`-${options}`, lines.join('\n'))).rows.map((row) => row.slice(3));
+    const failed = [
+      ['a/400', 'status 400'],
+      ['a/503', 'status 503'],
+    ];
+    expect(await results('')).toEqual([['a/200', 'ok'], ['a/399', 'ok'], ...failed]);
+    expect(await results(' --failed')).toEqual(failed);
+  });
+
   it('lets nothing that a client sent reach the terminal as a control sequence', async () => {
     const hostile = join(temporaryDirectory(), 'hostile.log');
     const request = { id: '1', operation: 'read', path: 'transit/\u001b[2Jkeys', remote_address: '' };

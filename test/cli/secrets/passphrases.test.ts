@@ -15,6 +15,8 @@ describe('a passphrase', () => {
     ['secret', 'it consists mostly of 1 common word'],
     ['Correct Horse', 'it consists mostly of 2 common words'],
     ['x7#kQ', 'it has only 5 characters'],
+    ['83051749602', 'it has only 11 characters'],
+    ['830517496027', 'it is easy to guess'],
   ])('such as %j is weak, and why', (passphrase, reason) => {
     expect(weaknessOf(passphrase)).toBe(reason);
   });
@@ -25,6 +27,11 @@ describe('a passphrase', () => {
       expect(weaknessOf(passphrase)).toBeUndefined();
     },
   );
+
+  it('of exactly 50 bits is not weak, and one with fewer is: three common passwords and years', () => {
+    expect(weaknessOf('dragon1984monkey1976shadow205219672085')).toBeUndefined();
+    expect(weaknessOf('dragon1984monkey1976shadow205219672')).toBe('it is a common password');
+  });
 
   it('that is made here is seven words by chance, each as likely as any', () => {
     const made = new Set(Array.from({ length: 2000 }, () => freshPassphrase(systemRandom)));

@@ -1,0 +1,54 @@
+import { describe, expect, it } from 'vitest';
+import { consentToLess } from '../../../src/cli/secret-files/left-readable.ts';
+import { Rulebook } from '../../../src/cli/secret-files/rulebook.ts';
+import { dotenv } from '../../../src/secret-files/dotenv.ts';
+import { rejectionOf } from '../../reference/thrown.ts';
+import { answeredSession } from '../answering.ts';
+
+/** A file of so many values that the last commit encrypts, and the rules now leave readable. */
+function plan(count: number) {
+  const text = (value: string): string =>
+    Array.from({ length: count }, (_, index) => `N${index}=${value}\n`).join('');
+  const sealed = text('coffer:app:v1:aG9zdGlsZSBpbnB1dCBvZiBzb21lYm9keSBlbHNl');
+  return {
+    path: '/nowhere/app.env',
+    file: dotenv.parse(text('x'), 'app.env'),
+    key: undefined,
+    places: [],
+    committed: dotenv.parse(sealed, 'app.env'),
+  };
+}
+
+describe('values that the last commit encrypts, and the rules no longer do', () => {
+  it.each([
+    [1, 1, ''],
+    [10, 10, ''],
+    [11, 10, '; and 1 more'],
+  ])('are refused where nobody can be asked: %i of them, %i by name', async (count, named, more) => {
+    const { session } = answeredSession(() => undefined);
+    const names = Array.from(
+      { length: named },
+      (_, index) => `N${index} of /nowhere/app.env would be readable`,
+    );
+    expect(
+      await rejectionOf(consentToLess(session, new Rulebook(session), [plan(count)], false)),
+    ).toMatchObject({
+      kind: 'conflict',
+      message: `the last commit encrypts more values than .coffer.yaml now says: ${names.join('; ')}${more}`,
+      hint: 'review the changes to .coffer.yaml; if they are right, use --yes',
+    });
+  });
+
+  it.each([true, false])('are asked about where somebody can be asked, who answers %j', async (answer) => {
+    const { session, asked } = answeredSession(() => undefined, {}, { answers: [answer] });
+    expect(await consentToLess(session, new Rulebook(session), [plan(1)], false)).toBe(answer);
+    expect(asked).toEqual([
+      'The last commit encrypts more values than .coffer.yaml now says: N0 of /nowhere/app.env would be readable. Continue?',
+    ]);
+  });
+
+  it('are left readable with --yes', async () => {
+    const { session } = answeredSession(() => undefined, { yes: true });
+    expect(await consentToLess(session, new Rulebook(session), [plan(1)], false)).toBe(true);
+  });
+});

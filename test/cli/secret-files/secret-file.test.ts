@@ -1,0 +1,26 @@
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect, it } from 'vitest';
+import { openSecretFile, textOf } from '../../../src/cli/secret-files/secret-file.ts';
+import { rejectionOf, thrownBy } from '../../reference/thrown.ts';
+import { temporaryDirectory } from '../../store/temporary-store.ts';
+
+const MOST_BYTES = 2 ** 20;
+const tooLarge = (path: string) => ({
+  kind: 'too-large',
+  message: `${path} is larger than 1 MiB`,
+  hint: 'encrypt the whole file with "coffer transit envelope encrypt"',
+});
+
+it('a file with values has up to 1 MiB, and not a byte more', async () => {
+  const path = join(temporaryDirectory(), 'f.env');
+  writeFileSync(path, `${'#'.repeat(MOST_BYTES - 1)}\n`);
+  expect((await openSecretFile(path)).bytes).toHaveLength(MOST_BYTES);
+  writeFileSync(path, `${'#'.repeat(MOST_BYTES)}\n`);
+  expect(await rejectionOf(openSecretFile(path))).toMatchObject(tooLarge(path));
+});
+
+it('a text that was read elsewhere, as from a commit, has up to 1 MiB as well', () => {
+  expect(textOf('f.env', Buffer.alloc(MOST_BYTES, 'x'))).toHaveLength(MOST_BYTES);
+  expect(thrownBy(() => textOf('f.env', Buffer.alloc(MOST_BYTES + 1, 'x')))).toMatchObject(tooLarge('f.env'));
+});
