@@ -211,8 +211,15 @@ describe('policies', () => {
     expect(await failureOf(() => room.access.policies.write(name, text))).toEqual(['invalid', problem]);
   });
 
+  it('may have a name of 128 characters', async () => {
+    const name = 'x'.repeat(128);
+    expect(await room.access.policies.write(name, READ_A)).toEqual([]);
+    expect(await room.access.policies.read(name)).toBe(READ_A);
+  });
+
   it.each([
     ['root', 'cannot delete "root" policy'],
+    ['response-wrapping', 'cannot delete "response-wrapping" policy'],
     ['default', 'cannot delete default policy'],
   ])('can not lose the one called %s', async (name, problem) => {
     expect(await failureOf(() => room.access.policies.delete(name))).toEqual(['invalid', problem]);

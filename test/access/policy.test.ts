@@ -51,6 +51,11 @@ describe('a policy in HCL', () => {
     expect(acl.allows('a', 'update', { x: '2' })).toBe(false);
   });
 
+  it('may name a path with the last character there is, and may be a mebibyte long', () => {
+    const text = 'path "\\U0010FFFF" { capabilities = ["read"] }\n';
+    expect(capabilitiesOf(text.padEnd(1_048_576, '#'), '\u{10ffff}')).toEqual(['read']);
+  });
+
   it('may be empty, and then grants nothing', () => {
     expect(parsePolicy('').rules).toEqual([]);
     expect(parsePolicy('\ufeff# nothing\n').rules).toEqual([]);
@@ -92,6 +97,7 @@ describe('a policy with a mistake is refused', () => {
     ['path "a" { policy = "all" }', 'path "a": invalid policy "all"'],
     ['path "a/+*" { capabilities = ["read"] }', `path "a/+*": invalid use of wildcards ('+*' is forbidden)`],
     ['\npath "a" {\n  capability = ["read"]\n}', 'path "a": invalid key "capability" on line 3'],
+    ['path "a" { capabilities "x" { } }', 'path "a": invalid key "capabilities" on line 1'],
     ['paths "a" { }', 'invalid key "paths" on line 1'],
     ['path "a" { mfa_methods = ["x"] }', 'path "a": "mfa_methods" is not supported here'],
     ['path "a" { control_group = { } }', 'path "a": "control_group" is not supported here'],
@@ -112,6 +118,11 @@ describe('a policy with a mistake is refused', () => {
     [
       'path "a" { allowed_parameters = { x = "1" } }',
       'path "a": allowed_parameters on line 1 must be parameter names with lists of values',
+    ],
+    ['path "a" { denied_parameters { "x" "y" = ["1"] } }', 'line 1, column 40: expected "{", found "="'],
+    [
+      'path "a" { denied_parameters { "x" "y" { } } }',
+      'path "a": denied_parameters on line 1 must be parameter names with lists of values',
     ],
     [
       'path "a" { allowed_parameters = { x = ["1"], X = [] } }',
@@ -135,6 +146,7 @@ describe('a policy with a mistake is refused', () => {
     ['path "\\q" { }', 'line 1, column 7: unknown escape in a string'],
     ['path "\\u12" { }', 'line 1, column 7: unknown escape in a string'],
     ['path "\\UFFFFFFFF" { }', 'line 1, column 7: unknown escape in a string'],
+    ['path "\\U00110000" { }', 'line 1, column 7: unknown escape in a string'],
     ['/* never ends', 'line 1, column 1: comment not terminated'],
     [
       'path "a" { comment = <<EOT\nx\nEOT\n}',
@@ -154,7 +166,7 @@ describe('a policy with a mistake is refused', () => {
   it('when it nests deeper or is longer than any policy is', () => {
     expect(problemOf(`path "a" { comment = ${'['.repeat(100_000)}`)).toMatch(/nested deeper than 16 levels$/);
     expect(problemOf(`${'{"path":'.repeat(100_000)}`)).toMatch(/nested deeper than 16 levels$/);
-    expect(problemOf('#'.repeat(2_000_000))).toBe('failed to parse policy: longer than 1048576 characters');
+    expect(problemOf('#'.repeat(1_048_577))).toBe('failed to parse policy: longer than 1048576 characters');
   });
 
   it('without repeating more than a little of it', () => {

@@ -1,7 +1,10 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import { Quotas } from '../../src/access/quotas/quotas.ts';
 import { LimitTable, NEW_CONFIG, type RateLimit } from '../../src/access/quotas/rate-limit.ts';
 import { Rates } from '../../src/access/quotas/rates.ts';
+import { refused } from '../refusal.ts';
+import { memoryStore } from '../store/memory-store.ts';
 
 const limit = (wanted: Partial<RateLimit> = {}): RateLimit => ({
   name: wanted.path ?? 'g',
@@ -12,6 +15,27 @@ const limit = (wanted: Partial<RateLimit> = {}): RateLimit => ({
   role: '',
   inheritable: true,
   ...wanted,
+});
+
+describe('the rate limits of a store', () => {
+  it('are 1,000 at most, each of which may still be changed', async () => {
+    const store = await memoryStore();
+    const limits = Array.from({ length: 999 }, (_, index) =>
+      limit({ name: `l${index}`, path: `a/${index}` }),
+    );
+    await store.transact((tx) =>
+      tx.put({ collection: 'access/quotas', id: 'rate-limits' }, { limits, config: NEW_CONFIG }),
+    );
+    const quotas = new Quotas(store);
+    await quotas.write('last', { rate: 1, path: 'b' });
+    expect(await refused(quotas.write('more', { rate: 1, path: 'c' }))).toMatchObject({
+      kind: 'invalid',
+      message: 'at most 1000 rate limits are allowed',
+    });
+    await quotas.write('last', { rate: 2 });
+    const kept = (await quotas.read()).limits;
+    expect([kept.length, kept.at(-1)?.rate]).toEqual([1000, 2]);
+  });
 });
 
 describe('the limit of a path', () => {

@@ -125,6 +125,21 @@ describe('a request for a token', () => {
 describe('what a token carries', () => {
   const request = (wanted: Partial<TokenRequest>) => buildToken(tokenRequest(wanted), owner, NOW);
 
+  it('may be 256 policies, with names of 128 characters', async () => {
+    const policies = (count: number, length = 128) =>
+      Array.from({ length: count }, (_, index) => `${index}`.padStart(length, 'p')).sort();
+    const noDefaultPolicy = true;
+    expect(request({ policies: policies(256), noDefaultPolicy }).token.policies).toEqual(policies(256));
+    expect(await failureOf(() => request({ policies: policies(257), noDefaultPolicy }))).toEqual([
+      'invalid',
+      'policies must have at most 256 names, not 257',
+    ]);
+    expect(await failureOf(() => request({ policies: policies(1, 129) }))).toEqual([
+      'invalid',
+      'names in policies must have at most 128 characters, not 129',
+    ]);
+  });
+
   it('may be a display name of 512 characters and metadata of 16 KiB', () => {
     const meta = { note: 'x'.repeat(16 * 1024 - 4) };
     const { token } = request({ displayName: 'n'.repeat(512), meta });

@@ -1,4 +1,5 @@
 import { beforeEach, describe, expect, it, vi } from 'vitest';
+import { NO_SETTINGS } from '../../src/access/login/token-settings.ts';
 import type { TokenRequest } from '../../src/access/token-request.ts';
 import type { IssuedToken } from '../../src/access/tokens.ts';
 import { failureOf, openRoom, type Room, tokenRequest } from './room.ts';
@@ -201,6 +202,22 @@ describe('revoking', () => {
     expect(late && (await works(late))).toBe(true);
   });
 
+  it('of one alone is refused where somebody else revoked it meanwhile, and leaves its children dead', async () => {
+    const parent = await issue();
+    const child = await issue({}, parent);
+    const transact = room.store.transact.bind(room.store);
+    vi.spyOn(room.store, 'transact').mockImplementationOnce(async (change, options) => {
+      await room.access.tokens.revoke(parent.accessor);
+      return transact(change, options);
+    });
+    expect(await failureOf(() => room.access.tokens.revokeAlone(parent.accessor))).toEqual([
+      'invalid',
+      'token to revoke not found',
+    ]);
+    expect(await works(child)).toBe(false);
+    expect((await room.access.tokens.get(child.accessor))?.token.parent).toBeUndefined();
+  });
+
   it('keeps a token from issuing more', async () => {
     const parent = await issue();
     await room.access.tokens.revoke(parent.accessor);
@@ -242,12 +259,64 @@ describe('a text chosen by the caller', () => {
     expect(await works(await issue({ id: 'mine' }))).toBe(true);
   });
 
+  it('may have 1,024 characters', async () => {
+    const token = await issue({ id: 'x'.repeat(1024) });
+    expect(token.text).toBe('x'.repeat(1024));
+    expect(await works(token)).toBe(true);
+  });
+
   it('is refused when it is longer than any token', async () => {
     expect(await failureOf(() => issue({ id: 'x'.repeat(1025) }))).toEqual([
       'invalid',
       'custom token ID is too long',
     ]);
   });
+});
+
+describe('a use', () => {
+  it('is not counted of a token that has none left, that is gone, or whose uses nobody counts', async () => {
+    const { tokens } = room.access;
+    const limited = await issue({ numUses: 1 });
+    await tokens.consume(limited.accessor);
+    const gone = await issue({ numUses: 2 });
+    await tokens.revoke(gone.accessor);
+    for (const { accessor } of [limited, gone, await issue()]) {
+      expect(await failureOf(() => tokens.consume(accessor))).toEqual(['denied', 'permission denied']);
+    }
+  });
+});
+
+describe('a login', () => {
+  it.each(['service', 'batch'] as const)(
+    'by a mount that was removed meanwhile gets no %s token',
+    async (token_type) => {
+      const mount = {
+        type: 'jwt',
+        path: 'auth/jwt',
+        uuid: 'gone',
+        description: '',
+        accessor: '',
+        options: {},
+      };
+      const made = {
+        mount,
+        path: 'auth/jwt/login',
+        meta: {},
+        settings: { ...NO_SETTINGS, token_type },
+        role: { collection: 'roles', id: 'r' },
+        name: 'r',
+      };
+      const enter = (changes: boolean) => () =>
+        room.access.tokens.login(async (tx) => {
+          if (changes) tx.put({ collection: 'roles', id: 'r' }, {});
+          return made;
+        });
+      for (const changes of [false, true]) {
+        expect(await failureOf(enter(changes))).toEqual(['denied', 'permission denied']);
+      }
+      expect(await room.access.tokens.list()).toEqual([]);
+    },
+  );
 });
 
 describe('generations', () => {
