@@ -1,6 +1,15 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { der, identifierOf, membersOf, readDer, requireWellFormed, TAG } from '../../src/ground/der.ts';
+import {
+  booleanOf,
+  der,
+  identifierOf,
+  integerOf,
+  membersOf,
+  readDer,
+  requireWellFormed,
+  TAG,
+} from '../../src/ground/der.ts';
 import { CofferError } from '../../src/ground/errors.ts';
 import { rounds } from '../long.ts';
 import { refusal } from '../refusal.ts';
@@ -103,6 +112,40 @@ describe('a value in DER', () => {
     expect(refusal(() => identifierOf(identifier(255))).message).toBe(
       'asn1: an object identifier is too long',
     );
+  });
+
+  it('is an object identifier of 256 octets at most, the last of which ends an arc', () => {
+    const ones = (octets: number) => der(TAG.objectIdentifier, Buffer.alloc(octets, 1));
+    expect(identifierOf(readDer(ones(256)))).toBe(`0${'.1'.repeat(256)}`);
+    for (const [text, why] of [
+      [ones(257).toString('hex'), 'an object identifier is too long'],
+      ['06 02 2a81', 'unexpected end of an object identifier'],
+      ['06 00', 'expected an object identifier'],
+      ['02 01 2a', 'expected an object identifier'],
+    ] as const) {
+      expect(refusal(() => identifierOf(readDer(hex(text)))).message).toBe(`asn1: ${why}`);
+    }
+    expect(refusal(() => identifierOf(undefined)).message).toBe('asn1: expected an object identifier');
+  });
+
+  it('is a number from zero up, of an octet or more', () => {
+    expect(integerOf(readDer(hex('02 01 7f')))).toBe(127n);
+    expect(integerOf(readDer(hex('02 02 0080')))).toBe(128n);
+    for (const [text, why] of [
+      ['02 01 80', 'a number is negative'],
+      ['02 00', 'expected a number'],
+      ['04 01 01', 'expected a number'],
+    ] as const) {
+      expect(refusal(() => integerOf(readDer(hex(text)))).message).toBe(`asn1: ${why}`);
+    }
+  });
+
+  it('is true or false in one octet', () => {
+    const read = (text: string) => booleanOf(readDer(hex(text)));
+    expect([read('01 01 00'), read('01 01 ff')]).toEqual([false, true]);
+    for (const text of ['01 00', '01 02 ff00']) {
+      expect(refusal(() => read(text)).message).toBe('asn1: expected true or false');
+    }
   });
 
   it('is read or refused, and never anything else', () => {

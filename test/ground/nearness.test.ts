@@ -12,6 +12,9 @@ describe('the names that are near to a word', () => {
     ['env:prd', ['env:prod', 'env:dev'], ['env:prod']],
     ['defalt', ['default', 'root'], ['default']],
     ['billing-porduction', ['billing-production', 'billing-staging'], ['billing-production']],
+    ['k-a', ['k-b', 'k-c', 'k-d', 'x'], ['k-b', 'k-c', 'k-d']],
+    ['x'.repeat(127), ['x'.repeat(128)], ['x'.repeat(128)]],
+    ['x'.repeat(128), ['x'.repeat(127)], ['x'.repeat(127)]],
   ])('has what was meant by %s', (word, names, meant) => {
     expect(nearest(word, names)).toEqual(meant);
   });
@@ -27,6 +30,7 @@ describe('the names that are near to a word', () => {
     ['', ['orders']],
     ['k-a', ['k-b', 'k-c', 'k-d', 'k-e']],
     ['x'.repeat(129), ['x'.repeat(128)]],
+    ['x'.repeat(128), ['x'.repeat(129)]],
   ])('has nothing rather than a wrong name for %s', (word, names) => {
     expect(nearest(word, names)).toEqual([]);
   });

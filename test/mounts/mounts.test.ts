@@ -42,6 +42,11 @@ describe('the path of a mount', () => {
     },
   );
 
+  it('has 512 characters at most', async () => {
+    expect((await (await mounts()).add('transit', 'a'.repeat(512))).path).toBe('a'.repeat(512));
+    expect([isMountPath('a'.repeat(512)), isMountPath('a'.repeat(513))]).toEqual([true, false]);
+  });
+
   it('of an engine may be any other, without the slashes at its ends', async () => {
     expect((await (await mounts()).add('transit', '/teams/payments.eu/')).path).toBe('teams/payments.eu');
     expect(isMountPath('teams/payments.eu')).toBe(true);
@@ -135,6 +140,16 @@ describe('the table of mounts', () => {
     await table.add('echo', 'auth/echo', { description: 'one', options: { a: '1', b: '2' } });
     await table.tune('auth/echo', () => ({ options: { b: '3' } }));
     expect(await table.get('auth/echo')).toMatchObject({ description: 'one', options: { a: '1', b: '3' } });
+  });
+
+  it('changes no settings where nothing is mounted, nor those of tokens', async () => {
+    const table = await mounts();
+    const tune = (path: string) => table.tune(path, () => ({ description: 'changed' }));
+    expect(await rejectionOf(tune('nosuch'))).toMatchObject({ kind: 'not-found' });
+    expect(await rejectionOf(tune('auth/token'))).toMatchObject({
+      kind: 'unsupported',
+      message: 'the token method has no settings',
+    });
   });
 
   it('takes everything that its type keeps away with a mount, and nothing else', async () => {

@@ -57,6 +57,13 @@ describe('the rules for encryption', () => {
     expect(ruleFor(rules('rules: [{files: "*.yaml", key: k}]'), 'a/.coffer.yaml')).toBeUndefined();
   });
 
+  it.each(['rules: [app]', 'rules: app', 'rules: {files: "*.env", key: app}', 'rule: [{files: a, key: b}]'])(
+    'are a list of rules, not %s',
+    (text) => {
+      expect(refusal(() => rules(text)).message).toContain('unknown setting rule');
+    },
+  );
+
   it('say for each value whether it is secret, and never that of an empty one', () => {
     const [, rule] = rules(text);
     const secret = yaml

@@ -65,11 +65,21 @@ describe('the places of a YAML file', () => {
     ['just words\n', 'f:1: neither a map nor a list begins here'],
     ['a: 1\n<<<<<<< ours\nb: 1\n=======\nb: 2\n>>>>>>> theirs\n', 'f:2: unresolved merge conflict'],
     [`a: ${'['.repeat(5000)}`, 'f: nested too deeply'],
-    [`${'- '.repeat(300)}a`, 'f:1: nested too deeply'],
+    [`${'- '.repeat(201)}a`, 'f:1: nested too deeply'],
+    [`? ${'- '.repeat(201)}a\n: b\n`, 'f:1: nested too deeply'],
   ])('are not looked for in what is broken (case %#)', (text, message) => {
     const found = refusal(() => yaml.parse(text, 'f'));
     expect(found.kind).toBe('invalid');
     expect(found.message).toContain(message);
+  });
+
+  it('may be nested in 200 levels, and keys too', () => {
+    expect(rows(yaml, `${'- '.repeat(200)}a`)).toEqual([[`0${'.0'.repeat(199)}`, 'a', 'string']]);
+    expect(rows(yaml, `? ${'- '.repeat(200)}a\n: b\n`)).toHaveLength(1);
+  });
+
+  it('may be in a file with the first mark of a conflict alone, which somebody wrote there', () => {
+    expect(rows(yaml, '<<<<<<< a: 1\n')).toEqual([['<<<<<<< a', '1', 'number']]);
   });
 
   it.each([
@@ -177,6 +187,9 @@ describe('a value added to YAML or JSON', () => {
     [yaml, 'a:\n  b: 1\n', 'a', 'a is not a single value'],
     [yaml, 'l: [1]\n', 'l.2', 'cannot add l.2'],
     [yaml, 'a: 1\n', '2#b', 'cannot add 2#b to this file'],
+    [yaml, '~\n', 'a', 'cannot add a to this file'],
+    [yaml, 'a: &x {b: 1}\nc: *x\n', 'c', 'c is not a single value'],
+    [yaml, 'a: &x {b: 1}\nc: *x\n', 'c.d', 'cannot add c.d: c is a value'],
     [json, '[1]', 'x', 'cannot add x'],
   ] as const)('is refused where there is no room for it (case %#)', (format, text, name, message) => {
     expect(refusal(() => format.parse(text, 'f').added(name, 'x'))).toMatchObject({
