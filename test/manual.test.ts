@@ -3,7 +3,8 @@ import { manualPages } from '../scripts/manual/pages.ts';
 import { escaped, filled, item, page, shown } from '../scripts/manual/roff.ts';
 import { type CommandPlace, placesOf } from '../src/cli/completions/model.ts';
 import { withNotes } from '../src/cli/parse/notes.ts';
-import { formats } from '../src/cli/topics/formats.ts';
+import { topicPages } from '../src/cli/topics/registry.ts';
+import type { Topic } from '../src/cli/topics/topic.ts';
 import { commandTree } from '../src/cli/tree.ts';
 import { emptyPlace } from './e2e/harness.ts';
 
@@ -76,12 +77,14 @@ describe('text in roff', () => {
   });
 });
 
+const fileOfTopic = ({ page: name, section = 5 }: Topic): string => `${name}.${section}`;
+
 describe('the manual', () => {
-  it('has a page for every command, group and format, and for age-plugin-coffer', () => {
+  it('has a page for every command, group and topic, and for age-plugin-coffer', () => {
     const names = [
       ...places.map(({ path }) => nameOf(path)),
       'age-plugin-coffer.1',
-      ...formats.map(({ page: name }) => `${name}.5`),
+      ...topicPages.map(fileOfTopic),
     ];
     expect([...pages.keys()].sort()).toEqual(names.sort());
     expect(pages.size).toBeGreaterThan(150);
@@ -113,13 +116,19 @@ describe('the manual', () => {
   });
 });
 
-describe('coffer help on a format', () => {
-  it.each(formats.map(({ name }) => [name]))(
+describe('coffer help on a topic', () => {
+  it('is found by the words that people try', async () => {
+    const place = emptyPlace();
+    expect(await place.ok('help forgotten')).toBe(await place.ok('help unlocking'));
+    expect(await place.ok('help uninstalling')).toBe(await place.ok('help store-format'));
+  });
+
+  it.each(topicPages.map(({ name }) => [name]))(
     'says of %s what the manual says, on lines that fit',
     async (name) => {
-      const topic = formats.find((each) => each.name === name);
+      const topic = topicPages.find((each) => each.name === name);
       const said = await emptyPlace().ok(`help ${name}`);
-      const text = read(pages.get(`${topic?.page}.5`) ?? '');
+      const text = read(pages.get(topic === undefined ? '' : fileOfTopic(topic)) ?? '');
       for (const { heading, blocks } of topic?.parts ?? []) {
         expect(said).toContain(`\n${heading}:\n`);
         for (const block of blocks) {

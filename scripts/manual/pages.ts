@@ -1,5 +1,6 @@
 /**
- * Manual pages: `coffer.1`, one for each command and group, `age-plugin-coffer.1`, and section 5 for the formats. They
+ * Manual pages: `coffer.1`, one for each command and group, `age-plugin-coffer.1`, section 5 for the formats,
+ * and section 7 for the tasks. They
  * are generated from the same declarations as `--help` and the completions.
  * @see docs/decisions/0224
  */
@@ -10,7 +11,7 @@ import { type CommandPlace, placesOf } from '../../src/cli/completions/model.ts'
 import { exitCodeMeanings } from '../../src/cli/exit-codes.ts';
 import { everywhereOptions } from '../../src/cli/parse/everywhere.ts';
 import { rootExamples, withNotes } from '../../src/cli/parse/notes.ts';
-import { formats } from '../../src/cli/topics/formats.ts';
+import { topicPages } from '../../src/cli/topics/registry.ts';
 import type { Block, Topic } from '../../src/cli/topics/topic.ts';
 import { commandTree } from '../../src/cli/tree.ts';
 import {
@@ -43,7 +44,7 @@ const pageOf = (path: string): Reference => ({
   name: ['coffer', ...path.split(' ')].filter((word) => word !== '').join('-'),
   section: 1,
 });
-const formatPage = ({ page: name }: Topic): Reference => ({ name, section: 5 });
+const topicPage = ({ page: name, section = 5 }: Topic): Reference => ({ name, section });
 const within = (path: string, word: string): string => (path === '' ? word : `${path} ${word}`);
 const isAt = (path: string, command: string): boolean => path === command || path.startsWith(`${command} `);
 
@@ -56,7 +57,7 @@ export async function manualPages(edition: Edition): Promise<ReadonlyMap<string,
   };
   for (const place of places) add(pageOf(place.path), place.summary.replace(/\.$/, ''), bodyOf(place));
   add(AGE_PLUGIN, 'let age use keys of a coffer store', agePluginBody());
-  for (const topic of formats) add(formatPage(topic), topic.summary, topicBody(topic));
+  for (const topic of topicPages) add(topicPage(topic), topic.summary, topicBody(topic));
   return pages;
 }
 
@@ -151,14 +152,14 @@ function examples(all: readonly (readonly [command: string, comment: string])[])
   return [heading('Examples'), ...each];
 }
 
-/** Returns the related pages: parents, children, and the formats that it uses. */
+/** Returns the related pages: parents, children, and the topics about it. */
 function related({ path, children }: CommandPlace): string[] {
-  if (path === '') return seeAlso([AGE_PLUGIN, ...formats.map(formatPage)]);
+  if (path === '') return seeAlso([AGE_PLUGIN, ...topicPages.map(topicPage)]);
   const words = path.split(' ');
   const above = words.map((_, index) => pageOf(words.slice(0, index).join(' ')));
-  const about = formats.filter(({ commands }) => commands.some((command) => isAt(path, command)));
+  const about = topicPages.filter(({ commands }) => commands.some((command) => isAt(path, command)));
   const below = children.map(({ word }) => pageOf(within(path, word)));
-  return seeAlso([...above, ...below, ...about.map(formatPage)]);
+  return seeAlso([...above, ...below, ...about.map(topicPage)]);
 }
 
 function agePluginBody(): string[] {

@@ -59,7 +59,7 @@ export const shown = (lines: readonly string[]): string[] => [
 /** Reference to a page by its name and section. */
 export interface Reference {
   readonly name: string;
-  readonly section: 1 | 5;
+  readonly section: 1 | 5 | 7;
 }
 
 export const fileOf = ({ name, section }: Reference): string => `${name}.${section}`;

@@ -6,7 +6,7 @@ import { isGroup, type Node as TreeNode } from '../../src/cli/command.ts';
 import { EMPTY_VARIABLES, variableGroups } from '../../src/cli/commands/help.ts';
 import { exitCodeMeanings } from '../../src/cli/exit-codes.ts';
 import { withNotes } from '../../src/cli/parse/notes.ts';
-import { formats } from '../../src/cli/topics/formats.ts';
+import { topicPages } from '../../src/cli/topics/registry.ts';
 import { topicText } from '../../src/cli/topics/topic.ts';
 import { commandTree } from '../../src/cli/tree.ts';
 import { type CatalogueBranch, catalogue, isEntry } from '../../src/operations/catalogue.ts';
@@ -138,7 +138,7 @@ describe('an example', () => {
 describe('help', () => {
   it('has no riddles', () => {
     const topics: Shown[] = [
-      ...formats.map((topic): Shown => [topic.name, topicText(topic, 1000)]),
+      ...topicPages.map((topic): Shown => [topic.name, topicText(topic, 1000)]),
       ...exitCodeMeanings.map(([code, meaning]): Shown => [`exit code ${code}`, meaning]),
       ...variableGroups().flatMap(({ title, variables }): Shown[] => [
         ['environment', title],
@@ -167,17 +167,25 @@ function* textsIn(value: unknown): Generator<{ readonly text: string; readonly s
   for (const inner of Object.values(value)) yield* textsIn(inner);
 }
 
+/** Texts of the source that match, each with its file and line. */
+function textsLike(words: RegExp, isMeant: (text: string) => boolean = () => true): readonly string[] {
+  const root = fileURLToPath(new URL('../..', import.meta.url));
+  return globSync('src/**/*.ts', { cwd: root }).flatMap((file) => {
+    const source = readFileSync(`${root}/${file}`, 'utf8');
+    // Most of them stand in comments, and parsing takes long.
+    if (!words.test(source.replace(/\/\*[\s\S]*?\*\/|\/\/.*$/gm, ''))) return [];
+    return [...textsIn(parseAst(source, { lang: 'ts' }, file))]
+      .filter(({ text }) => words.test(text.replace(COMMANDS, '')) && isMeant(text))
+      .map(({ text, start }) => `${file}:${source.slice(0, start).split('\n').length}: ${text}`);
+  });
+}
+
 describe('a message', () => {
   it('has no riddles, unless it is a text of Vault, OpenBao or Terraform Enterprise', () => {
-    const root = fileURLToPath(new URL('../..', import.meta.url));
-    const found = globSync('src/**/*.ts', { cwd: root }).flatMap((file) => {
-      const source = readFileSync(`${root}/${file}`, 'utf8');
-      // Most of them stand in comments, and parsing takes long.
-      if (!RIDDLES.test(source.replace(/\/\*[\s\S]*?\*\/|\/\/.*$/gm, ''))) return [];
-      return [...textsIn(parseAst(source, { lang: 'ts' }, file))]
-        .filter(({ text }) => RIDDLES.test(text.replace(COMMANDS, '')) && !OF_OTHERS.has(text))
-        .map(({ text, start }) => `${file}:${source.slice(0, start).split('\n').length}: ${text}`);
-    });
-    expect(found).toEqual([]);
+    expect(textsLike(RIDDLES, (text) => !OF_OTHERS.has(text))).toEqual([]);
+  });
+
+  it('sends to no page of the documentation, which the executable does not bring along', () => {
+    expect(textsLike(/\bdocs\/[\w-]+\.md\b/)).toEqual([]);
   });
 });

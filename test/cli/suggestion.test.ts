@@ -100,7 +100,7 @@ describe('an unknown command', () => {
     [
       'uninstall',
       "unknown command 'uninstall'",
-      'delete the executable; docs/installing.md lists the files that remain, such as the store; see "coffer --help"',
+      'delete the executable; "coffer help store-format" lists the files that remain, such as the store; see "coffer --help"',
     ],
     ['-v', "unknown option '-v'", 'did you mean --version? see "coffer --help"'],
     ['--hlep', "unknown option '--hlep'", 'did you mean --help? see "coffer --help"'],
@@ -181,7 +181,7 @@ describe('an unknown command', () => {
     async (line) => {
       expect(await refusalOf(line)).toMatchObject({
         hint: expect.stringMatching(
-          /^a forgotten passphrase cannot be reset; .*"coffer slots add --passphrase"/,
+          /^a forgotten passphrase cannot be reset; .*"coffer slots add --passphrase"; "coffer help unlocking"/,
         ),
       });
     },

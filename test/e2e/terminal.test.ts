@@ -124,7 +124,7 @@ describe.skipIf(!canUseTerminals)('on a terminal', () => {
         expect(exitCode).toBe(4);
         expect(runs()).toBe('once\n');
         expect(unwrapped(text).trimEnd().split('\n').at(-1)).toBe(
-          'coffer: the store cannot be unlocked with COFFER_MASTER_KEY_COMMAND or the passphrase (nothing else unlocks it: without the right secret, its data is lost; see docs/unlocking.md)',
+          'coffer: the store cannot be unlocked with COFFER_MASTER_KEY_COMMAND or the passphrase (nothing else unlocks it: without the right secret, its data is lost; see "coffer help unlocking")',
         );
       });
 

@@ -43,7 +43,7 @@ export const run: Command = {
     '"coffer lock", and on SIGINT, SIGTERM or SIGHUP. With --address, the agent uses the keys of a Coffer, OpenBao or ' +
     'Vault server with your current token; name the keys to offer with the protocol options.',
   examples: [
-    ['coffer agent run', 'Run as a user service; see docs/agent.md'],
+    ['coffer agent run', 'Run in the foreground, e.g. as ExecStart= of a systemd user service'],
     ['coffer agent run --address https://vault.example.org --ssh laptop', 'Offer a key of a server'],
   ],
   labelOf: (field) => (field === 'audit' ? `--${AUDIT_LOG}` : undefined),

@@ -6,7 +6,7 @@ import { everywhereOptions } from '../parse/everywhere.ts';
 import { withNotes } from '../parse/notes.ts';
 import { optionTerm, parseWithCommander } from '../parse/program.ts';
 import { unlockSources } from '../secrets/secret-sources.ts';
-import { formats } from '../topics/formats.ts';
+import { topicPages } from '../topics/registry.ts';
 import { MOST_COLUMNS, topicText } from '../topics/topic.ts';
 import { wrapped } from '../wrap.ts';
 
@@ -31,7 +31,8 @@ export function helpOn(tree: Group): Command {
       ['coffer help environment', 'List the environment variables that Coffer reads'],
     ],
     async run({ streams }, { arguments: words }) {
-      const topic = topics.get(words.join(' '));
+      const wanted = words.join(' ');
+      const topic = topics.get(OTHER_NAMES.get(wanted) ?? wanted);
       if (topic !== undefined) {
         const { columns, isTerminal } = streams.out;
         streams.out.write(topic(columns, isTerminal ? columns : undefined));
@@ -93,12 +94,19 @@ const VARIABLES: readonly (readonly [name: string, meaning: string])[] = [
  */
 type TopicPrinter = (columns: number, most?: number) => string;
 
+/** Words that users try, with the topics that are about them. */
+const OTHER_NAMES: ReadonlyMap<string, string> = new Map([
+  ['forgotten', 'unlocking'],
+  ['recovery', 'unlocking'],
+  ['uninstalling', 'store-format'],
+]);
+
 /** Texts of `coffer help TOPIC`. */
 export const topics: ReadonlyMap<string, TopicPrinter> = new Map<string, TopicPrinter>([
   ['options', optionsTopic],
   ['environment', environmentTopic],
   ['exit-codes', exitCodesTopic],
-  ...formats.map((topic) => [topic.name, (columns: number) => topicText(topic, columns)] as const),
+  ...topicPages.map((topic) => [topic.name, (columns: number) => topicText(topic, columns)] as const),
 ]);
 
 /** Related environment variables, below a title that says what they have in common. */

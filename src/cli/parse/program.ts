@@ -19,7 +19,7 @@ import {
 import type { OptionValue } from '../given.ts';
 import { EVERYWHERE_HEADING, helpPage, ONLY_NAMED } from '../terminal/help-page.ts';
 import type { Streams } from '../terminal/streams.ts';
-import { formats } from '../topics/formats.ts';
+import { topicPages } from '../topics/registry.ts';
 import { wrapped } from '../wrap.ts';
 import { everywhereBeside, everywhereOptions, invocation } from './everywhere.ts';
 import { withNotes } from './notes.ts';
@@ -342,4 +342,4 @@ const moreText = (columns: number): string => {
   return `\n${wrapped(MORE, width, 0).replaceAll('\n', `\n${MORE_INDENT}`)}`;
 };
 
-const MORE = `More: coffer COMMAND --help, coffer help options, environment, exit-codes, ${formats.map(({ name }) => name).join(', ')}`;
+const MORE = `More: coffer COMMAND --help, coffer help options, environment, exit-codes, ${topicPages.map(({ name }) => name).join(', ')}`;

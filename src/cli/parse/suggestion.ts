@@ -70,7 +70,7 @@ const NOTHING_HERE: ReadonlySet<string> = new Set(['get', 'history', 'info', 'se
 /** What to do about a passphrase that is lost. */
 const FORGOTTEN =
   'a forgotten passphrase cannot be reset; if another secret unlocks the store, set it, e.g. COFFER_MASTER_KEY_FILE, ' +
-  'and run "coffer slots add --passphrase"';
+  'and run "coffer slots add --passphrase"; "coffer help unlocking" says more';
 
 /** Commands of other programs by their path here, of which no command is the equivalent: what to do instead. */
 const INSTEAD: ReadonlyMap<string, string> = new Map([
@@ -79,7 +79,10 @@ const INSTEAD: ReadonlyMap<string, string> = new Map([
   ['update', '"coffer version" on a terminal says how to upgrade this copy'],
   ['self-update', '"coffer version" on a terminal says how to upgrade this copy'],
   ...['recover', 'recovery', 'forgot', 'reset'].map((word): [string, string] => [word, FORGOTTEN]),
-  ['uninstall', 'delete the executable; docs/installing.md lists the files that remain, such as the store'],
+  [
+    'uninstall',
+    'delete the executable; "coffer help store-format" lists the files that remain, such as the store',
+  ],
 ]);
 
 /** Words of other programs for undoing a change. */

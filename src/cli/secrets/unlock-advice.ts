@@ -66,7 +66,7 @@ export async function afterWrongSecret(session: Session, error: CofferError): Pr
   if (!isPassphrase || !hint.includes(LOST)) return error;
   const rescue = (await isOpenInAgent(session))
     ? 'nothing else unlocks it, but the agent has it open: before it locks, run "coffer secrets decrypt FILE" for what you need'
-    : `${hint}; see docs/unlocking.md`;
+    : `${hint}; see "coffer help unlocking"`;
   return withHint(error, rescue);
 }
 

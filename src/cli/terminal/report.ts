@@ -93,7 +93,7 @@ const BEFORE_COMMAND = /\b(?:run|with|use|see) $/;
 /** Words after a command that the owner of the store may have to run elsewhere. */
 const ELSEWHERE = ', without';
 /** Commands that depend on no place, or name one. */
-const PLACELESS = /^coffer (?:keygen|serve|team|version)\b|--(?:help|store|address)\b/;
+const PLACELESS = /^coffer (?:help|keygen|serve|team|version)\b|--(?:help|store|address)\b/;
 
 /** Adds the options that name a place to the commands of a hint, which would otherwise look elsewhere. */
 function inSamePlace(hint: string, invocation: Invocation | undefined): string {

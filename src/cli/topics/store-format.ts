@@ -53,6 +53,28 @@ export const storeFormat: Topic = {
       ],
     },
     {
+      heading: 'Files outside the store',
+      blocks: [
+        'These remain when Coffer is uninstalled, besides the store. On macOS and Windows they are in the directories for such files there.',
+        {
+          terms: [
+            [
+              '~/.local/state/coffer',
+              'Tokens of "coffer login", keyrings that you trust, and the last state seen of each store.',
+            ],
+            [
+              '/run/user/UID/coffer, else ~/.cache/coffer/run',
+              'Sockets of agents; empty after "coffer lock".',
+            ],
+            [
+              '.coffer.yaml, .coffer/ and git settings',
+              'In repositories: rules, a keyring, and what "coffer secrets git-setup" configured.',
+            ],
+          ],
+        },
+      ],
+    },
+    {
       heading: 'Backups',
       blocks: [
         '"coffer store backup" writes a single file that begins with COFFERBK: the header, the slots and the sealed files unchanged, and a SHA-256 of everything. It is unlocked by the same secrets.',

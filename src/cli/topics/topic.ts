@@ -6,12 +6,14 @@ export type Block =
   | { readonly terms: readonly (readonly [term: string, meaning: string])[] }
   | { readonly lines: readonly string[] };
 
-/** Short description of a format: `coffer help NAME`, and a manual page of section 5. */
+/** Short description of a format or a task: `coffer help NAME`, and a manual page. */
 export interface Topic {
   /** Name for `coffer help`: `secrets-format`. */
   readonly name: string;
   /** Name of the manual page, without its section: `coffer-secrets`. */
   readonly page: string;
+  /** Section of the manual: 5 for a format (default), 7 for a task. */
+  readonly section?: 5 | 7;
   readonly summary: string;
   /** Commands and groups that use it, by their first words. */
   readonly commands: readonly string[];

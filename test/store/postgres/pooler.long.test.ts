@@ -80,7 +80,7 @@ describe.skipIf(missing !== undefined)(`PgBouncer${missing === undefined ? '' : 
     async (mode) => {
       const { schema, pooled, direct } = await places(mode);
       const words =
-        /^coffer: cannot use postgres:\S+: this address is a pooler in transaction mode, which supports neither session locks nor prepared statements \(use session mode \("pool_mode = session" in PgBouncer\), or connect to the database directly; see "Connections" in docs\/postgresql\.md\)$/;
+        /^coffer: cannot use postgres:\S+: this address is a pooler in transaction mode, which supports neither session locks nor prepared statements \(use session mode \("pool_mode = session" in PgBouncer\), or connect to the database directly\)$/;
       expect(await pooled.refused('init', 1)).toMatch(words);
       expect(await database.query(`SELECT to_regnamespace('${schema}') AS found`)).toEqual([{ found: null }]);
       await direct.ok('init');

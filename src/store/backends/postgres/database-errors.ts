@@ -22,7 +22,7 @@ const NOTHING_CHANGED = 'nothing was changed; check what else uses these tables,
 const POOLER: DatabaseReason = {
   reason:
     'this address is a pooler in transaction mode, which supports neither session locks nor prepared statements',
-  hint: 'use session mode ("pool_mode = session" in PgBouncer), or connect to the database directly; see "Connections" in docs/postgresql.md',
+  hint: 'use session mode ("pool_mode = session" in PgBouncer), or connect to the database directly',
 };
 
 /**

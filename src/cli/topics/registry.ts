@@ -4,9 +4,11 @@ import { secretsFormat } from './secrets-format.ts';
 import { storeFormat } from './store-format.ts';
 import { tagsFormat } from './tags-format.ts';
 import type { Topic } from './topic.ts';
+import { unlocking } from './unlocking.ts';
 
-/** Formats that users write or read themselves, in the order of help. */
-export const formats: readonly Topic[] = [
+/** Topics with a page of their own in the manual, in the order of help. */
+export const topicPages: readonly Topic[] = [
+  unlocking,
   secretsFormat,
   envelopeFormat,
   storeFormat,
