@@ -1,5 +1,7 @@
-import { cpSync, rmSync } from 'node:fs';
+import { cpSync, mkdirSync, readdirSync, rmSync, utimesSync } from 'node:fs';
+import { join } from 'node:path';
 import { beforeAll, describe, expect, it } from 'vitest';
+import { LastSeen } from '../../src/cli/last-seen.ts';
 import { type Database, newSchema } from '../store/postgres/database.ts';
 import { initWithKey } from '../store/postgres/document.ts';
 import { whyNoDatabase } from '../store/postgres/installed.ts';
@@ -45,6 +47,32 @@ describe('a command that compares a store in files with what was seen of it', ()
     await late.compare();
     late.end();
     expect(late.warnings).toEqual([wentBack('4', '1')]);
+  });
+});
+
+describe('the memory of the states of stores', () => {
+  const seenAt = (home: string): string => join(home, 'state', 'coffer', 'seen');
+  /** Notes a new store beside so many others. */
+  const noteBeside = (others: number): readonly string[] => {
+    const home = temporaryDirectory();
+    mkdirSync(seenAt(home), { recursive: true });
+    for (let at = 0; at < others; at++) {
+      mkdirSync(join(seenAt(home), `${at}`));
+      utimesSync(join(seenAt(home), `${at}`), at, at);
+    }
+    const place = { file: join(home, 'store') };
+    const last = LastSeen.of({ XDG_STATE_HOME: join(home, 'state') }, 'id', place);
+    last?.note({ generation: 1, revision: 1, history: '' });
+    expect(last?.version).toMatchObject({ generation: 1, revision: 1 });
+    return readdirSync(seenAt(home));
+  };
+
+  it('keeps up to 500 stores, and of more the 250 that were used last', () => {
+    expect(noteBeside(499)).toHaveLength(500);
+    const kept = noteBeside(500);
+    expect(kept).toHaveLength(250);
+    expect(kept).toEqual(expect.arrayContaining(['251', '499']));
+    expect(kept).not.toContain('250');
   });
 });
 

@@ -50,5 +50,28 @@ describe('a login that is answered by somebody else', () => {
     expect(await login(4)).toContain('invalid username or password');
     [status, body] = [400, { errors: ['missing password'] }];
     expect(await login(2)).toContain('missing password');
+    [status, body] = [500, { errors: ['out of order'] }];
+    expect(await login(1)).toContain('out of order');
+  });
+});
+
+describe('a token that a user brings', () => {
+  const bring = (exitCode: number, input: string): Promise<string> =>
+    user.refused('login token=-', exitCode, { input });
+
+  it.each(['', '\n', ' \n'])('is not empty: %j', async (input) => {
+    [status, body] = [200, { data: { policies: ['root'] } }];
+    expect(await bring(2, input)).toBe('coffer: --token: the token is empty');
+    expect(existsSync(user.file('.local/state/coffer/logins'))).toBe(false);
+  });
+
+  it('is not kept if the server does not know it, or cannot tell', async () => {
+    [status, body] = [403, { errors: ['permission denied'] }];
+    expect(await bring(4, 't')).toContain('the server rejected the token: unknown or expired');
+    [status, body] = [500, { errors: ['out of order'] }];
+    const failed = await bring(1, 't');
+    expect(failed).toContain('out of order');
+    expect(failed).not.toContain('rejected');
+    expect(existsSync(user.file('.local/state/coffer/logins'))).toBe(false);
   });
 });

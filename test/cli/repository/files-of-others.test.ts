@@ -102,6 +102,20 @@ describe('rules', () => {
     expect(await here.refused('secrets check', 2)).toContain('.coffer.yaml is not a regular file');
   });
 
+  it('have up to 1 MiB, and not a byte more', async () => {
+    const here = await DirectoryHere.withStore();
+    here.write('app.env', 'A=secret\n');
+    const text = 'rules:\n  - files: "*"\n    key: app\n';
+    here.write('.coffer.yaml', text + '#'.repeat(2 ** 20 - text.length));
+    await here.ok('secrets encrypt app.env');
+    here.write('app.env', 'A=secret\n');
+    here.write('.coffer.yaml', text + '#'.repeat(2 ** 20 + 1 - text.length));
+    expect(await here.refused('secrets encrypt app.env', 2)).toBe(
+      'coffer: .coffer.yaml is larger than 1 MiB',
+    );
+    expect(here.read('app.env')).toBe('A=secret\n');
+  });
+
   it('leave readable what they leave readable, which is said to whoever names a key', async () => {
     const here = await DirectoryHere.withStore();
     here.write('.coffer.yaml', 'rules:\n  - files: "*"\n    key: app\n    except: "*_USER"\n');

@@ -1,18 +1,45 @@
 import { expect, it, vi } from 'vitest';
 import { terminalPrompts } from '../../../src/cli/terminal/prompt.ts';
 import type { Streams } from '../../../src/cli/terminal/streams.ts';
+import { refused } from '../../refusal.ts';
 
 const asked = vi.hoisted((): string[] => []);
+const answers = vi.hoisted((): string[] => []);
 vi.mock('../../../src/cli/terminal/questions.ts', () => ({
   askSecret: async (question: string) => {
     asked.push(question);
-    return 'x';
+    return answers.shift() ?? 'x';
   },
   askWhether: async (question: string) => {
     asked.push(question);
     return true;
   },
 }));
+
+/** A terminal, and what is written beside the questions. */
+function terminal() {
+  const written: string[] = [];
+  const write = (text: string): void => void written.push(text);
+  const streams = { in: { isTerminal: true }, err: { isTerminal: true, columns: 1000, write } };
+  return { prompts: terminalPrompts(streams as unknown as Streams), written };
+}
+
+it('a new passphrase is asked for until it is typed the same twice, and is never empty', async () => {
+  const { prompts, written } = terminal();
+  answers.push('one', 'two', 'three', 'three');
+  expect(await prompts.newSecret('Passphrase')).toBe('three');
+  expect(written).toEqual(['Passphrases do not match, try again.\n']);
+  answers.push('');
+  expect(await refused(prompts.newSecret('Passphrase'))).toEqual({
+    kind: 'invalid',
+    message: 'the passphrase must not be empty',
+    field: 'passphrase',
+  });
+  answers.push('');
+  expect(await prompts.newSecret('Passphrase', async () => 'made')).toBe('made');
+  expect(answers).toEqual([]);
+  asked.length = 0;
+});
 
 it('a question shows the control characters of names in it, and lets none move the cursor or break a line', async () => {
   const streams = { in: { isTerminal: true }, err: { isTerminal: true, columns: 1000 } } as Streams;
