@@ -175,6 +175,8 @@ describe('YAML and JSON', () => {
     ],
     ['yaml', 'projects:\n  P: {k: [v]}', 'tags.yaml: projects.P.k: this is not a string'],
     ['yaml', 'workspaces:\n  a: [b]\n  a: [c]', 'tags.yaml: workspaces: duplicate entry "a"'],
+    ['yaml', 'workspaces:\n  ? [a]\n  : [b]', 'tags.yaml: workspaces: a name must be a string'],
+    ['yaml', '? {a: b}\n: [b]', 'tags.yaml: a name must be a string'],
     ['yaml', 'tags: &t [a]\nowns: *t', 'tags.yaml: owns: YAML aliases are not supported here'],
     ['json', '{"workspaces":{"a":[1]}}', 'tags.json: workspaces.a[0]: this is not a string'],
     ['json', '[]', 'tags.json: this is not an object with "tags" and "workspaces"'],

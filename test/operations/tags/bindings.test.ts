@@ -174,6 +174,12 @@ describe('tags of the form key=value on a workspace', () => {
       message: 'Key has already been taken',
     });
   });
+
+  it('take a key twice with the same value in one call', async () => {
+    const data = [...bound({ a: '1' }), ...bound({ a: '1' })];
+    await api.send('workspaces bind', { workspace_id: billing }, { data });
+    expect(await own(billing)).toContain('a=1');
+  });
 });
 
 describe('what a workspace inherits from its project', () => {

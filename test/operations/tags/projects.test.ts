@@ -209,6 +209,37 @@ describe('projects', () => {
   });
 });
 
+describe('a project that is changed', () => {
+  const rename = (project_id: string, name: string) =>
+    api.ask<One>('projects update', { project_id }, document({ name }));
+
+  it('keeps its name, or gets one that no other has', async () => {
+    const { data } = await create('one');
+    await create('two');
+    expect((await rename(data.id, 'one')).data.attributes.name).toBe('one');
+    for (const name of ['two', 'Default Project'])
+      expect(await refused(rename(data.id, name))).toEqual({
+        kind: 'exists',
+        message: 'Name has already been taken',
+        field: '/data/attributes/name',
+      });
+    expect(names(await list())).toEqual(['Default Project', 'one', 'two']);
+  });
+
+  it('takes no workspaces in once its organization is deleted', async () => {
+    const [theirs = ''] = await api.organization('other', ['theirs']);
+    const made = await api.ask<One>(
+      'projects create',
+      { organization_name: 'other' },
+      document({ name: 'gone' }),
+    );
+    await api.send('orgs delete', { organization_name: 'other' });
+    for (const workspace of [billing, theirs])
+      expect(await refused(move(made.data.id, workspace))).toMatchObject({ kind: 'not-found' });
+    expect(await refused(move('prj-1', billing))).toMatchObject({ kind: 'not-found' });
+  });
+});
+
 describe('what a caller may not change or see', () => {
   const except = (path: string, capability: string): Caller => ({
     ...owner,
@@ -273,7 +304,10 @@ describe('reserved keys', () => {
     expect(await keys()).toEqual(['env', 'team']);
     const changed = await change(data.id, { key: 'owner' });
     expect(changed.data.attributes).toMatchObject({ key: 'owner', 'disable-overrides': true });
-    expect(await api.ask('tags reserved show', { ...acme, reserved_tag_key: 'owner' })).toEqual(changed);
+    expect((await change(data.id, { key: 'owner' })).data.attributes).toMatchObject({ key: 'owner' });
+    expect(await api.ask('tags reserved show', { ...acme, reserved_tag_key: 'owner' })).toMatchObject({
+      data: { id: changed.data.id, attributes: { key: 'owner' } },
+    });
     await api.send('tags reserved delete', { reserved_tag_key_id: data.id });
     expect(await keys()).toEqual(['env']);
   });

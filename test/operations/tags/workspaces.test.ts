@@ -366,7 +366,7 @@ describe('the settings of a workspace', () => {
     ['a version that is none', { 'terraform-version': '1.9.x' }, 'terraform-version'],
     [
       'a constraint that is too long',
-      { 'terraform-version': `>= 1.9${',>= 1.9'.repeat(14)}` },
+      { 'terraform-version': `${'>= 1.9,'.repeat(13)}>= 1.9.100` },
       'terraform-version',
     ],
   ])('are not %s', async (_, attributes, field) => {
