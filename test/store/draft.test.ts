@@ -7,6 +7,16 @@ const at = (id: string) => ({ collection: 'things', id });
 const ids = fc.integer({ min: 0, max: 30 }).map((n) => `id${n}`);
 
 describe('a draft', () => {
+  it('takes no document that JSON cannot carry', async () => {
+    const store = await memoryStore();
+    for (const value of [undefined, () => 1, { toJSON: () => undefined }])
+      await expect(store.transact((tx) => tx.put(at('one'), value as object))).rejects.toMatchObject({
+        kind: 'invalid',
+        message: 'a document must be data that JSON can carry',
+      });
+    expect(await store.read((view) => view.list('things'))).toEqual([]);
+  });
+
   it('lists what there would be, from wherever and however much of it', async () => {
     const store = await memoryStore();
     const changes = fc.array(fc.record({ id: ids, puts: fc.boolean() }), { maxLength: 40 });

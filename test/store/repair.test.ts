@@ -14,9 +14,10 @@ import {
 import { basename, join } from 'node:path';
 import { beforeEach, describe, expect, it } from 'vitest';
 import { rekey } from '../../src/store/administration/rekey.ts';
+import { repairStore } from '../../src/store/administration/repair.ts';
 import { printJournal } from '../../src/store/backends/files/journal.ts';
 import { at, contentOf, examined, mended, pathOf, repaired, smallStore } from './repairing.ts';
-import { openWithKey, temporaryDirectory } from './temporary-store.ts';
+import { openWithKey, rawCredential, temporaryDirectory } from './temporary-store.ts';
 
 let directory: string;
 const in_ = (...path: string[]) => join(directory, ...path);
@@ -193,6 +194,8 @@ describe('the repair of a store in which a rekey was killed and the state was lo
       const [first = ''] = readdirSync(join(both, generation, 'documents'));
       rmSync(join(both, generation, 'documents', first));
     }
+    const wrong = repairStore({ location: both, credentials: [rawCredential(Buffer.alloc(32, 9))] });
+    await expect(wrong).rejects.toMatchObject({ kind: 'denied' });
     const { examination } = await repaired(both);
     expect(examination.findings.map(({ reason }) => reason).join()).toContain('none is complete');
     expect(readdirSync(both)).toEqual(expect.arrayContaining(['generation-1', 'generation-2']));

@@ -1,13 +1,14 @@
 import { createHash } from 'node:crypto';
 import { cpSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
 import { printPlace } from '../../../src/ground/errors.ts';
 import type { Blob, BlobRef, Change } from '../../../src/store/backends/backend.ts';
 import { createFiles } from '../../../src/store/backends/files/create-files.ts';
 import { files } from '../../../src/store/backends/files/files.ts';
 import { FilesBackend } from '../../../src/store/backends/files/files-backend.ts';
 import { printJournal } from '../../../src/store/backends/files/journal.ts';
+import { printChecked } from '../../../src/store/checked-json.ts';
 import { describeBackend } from '../../contracts/store-backend.ts';
 import { wrapFileSystem } from '../../faults/layer/functions.ts';
 import { arm, disarm, install } from '../../faults/layer/layer.ts';
@@ -140,6 +141,25 @@ describe('a store directory', () => {
 });
 
 describe('recovery of a store directory', () => {
+  it.each<[string, (directory: string) => void]>([
+    [
+      'there is another generation',
+      (directory) => mkdirSync(join(directory, 'generation-2'), { mode: 0o700 }),
+    ],
+    ['there is no generation', (directory) => rmSync(join(directory, 'generation-1'), { recursive: true })],
+    ['a commit was begun', (directory) => mkdirSync(join(directory, 'state', 'commit'), { mode: 0o700 })],
+  ])('guesses no lost state where %s', async (_, change) => {
+    const { directory, backend } = await newBackend();
+    rmSync(join(directory, 'state', 'clean-1-0'));
+    change(directory);
+    const before = readdirSync(directory, { recursive: true }).sort();
+    await expect(backend.exclusive(async () => undefined)).rejects.toMatchObject({
+      kind: 'corrupt',
+      message: expect.stringContaining('the state file is missing'),
+    });
+    expect(readdirSync(directory, { recursive: true }).sort()).toEqual(before);
+  });
+
   /** What a process leaves that is killed after its commit was decided. */
   function leaveDecidedCommit(directory: string, revision: number, staged: Record<string, string>): string {
     const commit = join(directory, 'state', 'commit');
@@ -194,12 +214,31 @@ describe('recovery of a store directory', () => {
 
   it('refuses a commit that belongs to another state', async () => {
     const { directory, backend } = await newBackend();
-    leaveDecidedCommit(directory, 5, { aa: 'other' });
+    const path = join(leaveDecidedCommit(directory, 5, { aa: 'other' }), 'journal');
     becomeDirty(directory, 0);
-    await expect(backend.exclusive(async () => undefined)).rejects.toMatchObject({
-      kind: 'corrupt',
-      message: `${join(directory, 'state', 'commit', 'journal')} belongs to another revision of the store`,
-    });
+    for (const from of [
+      { generation: 1, revision: 5 },
+      { generation: 2, revision: 0 },
+    ]) {
+      writeFileSync(path, printJournal({ from, entries: [{ ref: document('aa'), sha256: undefined }] }));
+      await expect(backend.exclusive(async () => undefined)).rejects.toMatchObject({
+        kind: 'corrupt',
+        message: `${path} belongs to another revision of the store`,
+      });
+    }
+  });
+
+  it('names a journal whose entries are no objects', async () => {
+    const { directory, backend } = await newBackend();
+    const path = join(leaveDecidedCommit(directory, 0, { aa: 'one' }), 'journal');
+    becomeDirty(directory, 0);
+    for (const entry of [null, 7, 'documents/aa', ['documents', 'aa']]) {
+      writeFileSync(path, printChecked({ format: 1, generation: 1, revision: 0, changes: [entry] }));
+      await expect(backend.exclusive(async () => undefined)).rejects.toMatchObject({
+        kind: 'corrupt',
+        message: `${path} is damaged`,
+      });
+    }
   });
 
   it('names a damaged journal, at whichever byte it is damaged', async () => {
@@ -290,6 +329,30 @@ describe('making a store directory', () => {
     });
     await expect(failing).rejects.toThrow('on purpose');
     expect(() => statSync(directory)).toThrow('ENOENT');
+  });
+
+  it('makes no store when a file reads otherwise than it was written, and goes on from there', async () => {
+    const directory = join(temporaryDirectory(), 'store');
+    const path = join(directory, 'generation-1', 'documents', 'aa');
+    let spoils = true;
+    async function* blobs(): AsyncGenerator<Blob> {
+      yield { ref: document('aa'), bytes: Buffer.from('one') };
+      yield { ref: document('bb'), bytes: Buffer.from('two') };
+      if (!spoils) return;
+      const isWritten = () => statSync(path, { throwIfNoEntry: false })?.size === 3;
+      await vi.waitUntil(isWritten, { timeout: 20_000, interval: 1 });
+      writeFileSync(path, 'onx');
+    }
+    const making = () => createFiles(directory, { ...content, blobs: blobs() }, { resume: true });
+    await expect(making()).rejects.toMatchObject({
+      kind: 'corrupt',
+      message: `${path} was not stored correctly: reading it back gave other data`,
+    });
+    expect(readdirSync(directory)).not.toContain('coffer.json');
+    spoils = false;
+    await making();
+    expect(readFileSync(path, 'utf8')).toBe('one');
+    expect(readdirSync(directory)).toContain('coffer.json');
   });
 
   it('makes one store when two begin at once', async () => {
