@@ -5,6 +5,7 @@ import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { AgentDirectory } from '../../src/service/agent/directory.ts';
 import { rounds } from '../long.ts';
+import { refusal } from '../refusal.ts';
 
 /** What the name of a socket may have, with the final zero, where it is least. */
 const SOCKET_BYTES = 104;
@@ -54,6 +55,23 @@ describe('the directory of an agent', () => {
       }),
       { numRuns: rounds(2000) },
     );
+  });
+
+  it('is refused where its socket would have a longer path than 103 bytes', () => {
+    const spare = 103 - Buffer.byteLength(directoryFor('/s'.repeat(300)).socket) - 1;
+    const below = (letters: number) => {
+      const runtime = join(home, 'q'.repeat(letters));
+      mkdirSync(runtime, { mode: 0o700 });
+      return directoryFor('/s'.repeat(300), runtime);
+    };
+    const longest = below(spare);
+    expect(Buffer.byteLength(longest.socket)).toBe(103);
+    longest.make();
+    const tooLong = below(spare + 1);
+    expect(refusal(() => tooLong.make())).toMatchObject({
+      kind: 'unsupported',
+      message: `socket path too long: ${tooLong.socket}`,
+    });
   });
 
   it.each([1, 20, 40])('leaves sockets room below a directory of %i letters more', (length) => {

@@ -1,6 +1,7 @@
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { invalid } from '../../src/ground/errors.ts';
 import { Agent } from '../../src/service/agent/agent.ts';
+import { areTimes } from '../../src/service/agent/calls.ts';
 import { agentProof, ownerProof } from '../../src/service/agent/proof.ts';
 import { Log } from '../../src/service/log.ts';
 import { handOver, sharedKey } from '../../src/store/handed-over.ts';
@@ -101,6 +102,38 @@ describe('the times of an agent', () => {
     const sent = { ...later, nonce, proof: ownerProof(key, nonce, later), ...(change ?? shown) };
     await expect(agent.extend(sent)).rejects.toMatchObject({ kind: 'denied' });
     expect(agent.status().until).toBe(until);
+  });
+
+  it.each([
+    ['none', 0, 1],
+    ['negative ones', 1, -1],
+    ['ones without end', 1, Number.POSITIVE_INFINITY],
+    ['longer ones than 366 days', 1, 366 * 24 * 60 * MINUTE + 1],
+  ])('are no %s', async (_, idleMs, forMs) => {
+    expect(areTimes({ idleMs, forMs })).toBe(false);
+    const { agent, unlocking } = await waiting();
+    const times = { idleMs, forMs };
+    const expected = { kind: 'invalid', message: 'invalid timeouts' };
+    await expect(agent.extend({ ...times, nonce: '', proof: '' })).rejects.toMatchObject(expected);
+    await expect(agent.unlockWith({ ...unlocking, ...times })).rejects.toMatchObject(expected);
+    expect(unlocking.handed.rootKey.every((byte) => byte === 0)).toBe(true);
+  });
+
+  it('may be 366 days', () => {
+    const longest = 366 * 24 * 60 * MINUTE;
+    expect(areTimes({ idleMs: longest, forMs: longest })).toBe(true);
+  });
+
+  it('are started anew by one of the last sixteen proofs, each of a nonce of up to 100 characters', async () => {
+    const { agent, key } = await open();
+    for (const asked of ['n'.repeat(101), 7]) {
+      await expect(agent.prove(asked)).rejects.toMatchObject({ kind: 'invalid', message: 'not a nonce' });
+    }
+    const nonces: string[] = [];
+    for (let index = 0; index < 17; index++) nonces.push((await agent.prove('n'.repeat(100)))?.nonce ?? '');
+    const extend = (nonce = '') => agent.extend({ ...later, nonce, proof: ownerProof(key, nonce, later) });
+    await expect(extend(nonces[0])).rejects.toMatchObject({ kind: 'denied' });
+    for (const nonce of nonces.slice(1)) expect((await extend(nonce)).locked).toBe(false);
   });
 
   it('are not those of one that waits, which proves nothing', async () => {

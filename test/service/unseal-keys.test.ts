@@ -18,8 +18,18 @@ describe('a text that is offered to unseal a server', () => {
     expect(shareIn(`  ${share.toUpperCase().replaceAll('.', '.\n')}\n`)).toEqual(expected);
   });
 
+  it('may be the content of a key file from 32 bytes on', () => {
+    const kinds = (text: string) => keysInText(text).map(({ kind }) => kind);
+    expect(kinds('k'.repeat(31))).toEqual(['passphrase']);
+    expect(kinds('k'.repeat(32))).toEqual(['passphrase', 'key-file']);
+  });
+
+  it('is a share in 512 characters', () => {
+    expect(shareIn(share.padEnd(512))?.slot).toBe(SLOT);
+  });
+
   it.each([
-    ['longer than any share', `${share}${' '.repeat(512)}`],
+    ['longer than any share', share.padEnd(513)],
     ['with something after its end', `${share}00`],
     ['without its end', share.slice(0, -1)],
     ['of more shares than there can be', share.replace('need2', 'need2000')],

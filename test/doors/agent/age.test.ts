@@ -143,7 +143,10 @@ describe('a plugin whose client has hung up', () => {
   });
 
   it('is refused what is more than any file takes, whoever waits', async () => {
-    expect(await looksAfter(1000, 5, { type: 'ok', args: [], body: Buffer.alloc(0) })).toBe(0);
+    const ok = { type: 'ok', args: [], body: Buffer.alloc(0) };
+    expect(await looksAfter(1024, 4, ok)).toBe(4096);
+    expect(await looksAfter(241, 17, ok)).toBe(0);
+    expect(await looksAfter(1000, 5, ok)).toBe(0);
   });
 });
 

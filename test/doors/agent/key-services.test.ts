@@ -6,6 +6,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import type { Desk } from '../../../src/doors/agent/desk.ts';
 import { grpcServer } from '../../../src/doors/agent/grpc/grpc.ts';
 import { bytesIn, field, parseFields, textIn } from '../../../src/doors/agent/grpc/protobuf.ts';
 import { openKmsDoor } from '../../../src/doors/agent/kms/kms-door.ts';
@@ -34,6 +35,12 @@ describe('messages of Protocol Buffers', () => {
     // Field 1 a number, field 2 "ab", field 3 of 8 bytes, field 4 of 4 bytes.
     const message = Buffer.from('0896011202616219000000000000000025000000001a00'.slice(0, 42), 'hex');
     expect(textIn(parseFields(message), 2)).toBe('ab');
+  });
+
+  it('have fields of the numbers from 1 to 2^29 - 1', () => {
+    const read = (number: number) => textIn(parseFields(field(number, 'x')), number);
+    expect([read(1), read(2 ** 29 - 1)]).toEqual(['x', 'x']);
+    expect(() => read(2 ** 29)).toThrow('this message has a field of the number 536870912');
   });
 
   it.each(['08', '0a05ab', '00', 'ffffffffffffffffffffff', '0b', '0a80808080808080808001'])(
@@ -163,6 +170,40 @@ describe('a key service', () => {
   ])('refuses $title', async ({ path, body, status }) => {
     expect((await call(sops, path, body)).status).toBe(status);
     expect(defects).toEqual([]);
+  });
+
+  it('takes a message of 64 KiB', async () => {
+    const longest = (more: number) => {
+      const rest = asked('app', Buffer.alloc(65_000)).length - 5 - 65_000;
+      return asked('app', Buffer.alloc(64 * 1024 - rest + more));
+    };
+    expect(longest(0)).toHaveLength(5 + 64 * 1024);
+    expect((await call(sops, '/KeyService/Encrypt', longest(0))).status).toBe(0);
+    expect(await call(sops, '/KeyService/Encrypt', longest(1))).toMatchObject({
+      status: 8,
+      message: 'a message has 65536 bytes at most',
+    });
+  });
+
+  it.each<[string, Partial<Desk>, string]>([
+    [
+      'another plaintext comes back',
+      {
+        run: async (operation, raw, mount) =>
+          operation === 'transit decrypt' ? { data: { plaintext: '' } } : desk.run(operation, raw, mount),
+      },
+      'verification failed: decrypting the new ciphertext gave other data',
+    ],
+    [
+      'the key has no version',
+      { run: async () => ({ data: { latest_version: 2, keys: { 1: 1 } } }) },
+      'unexpected response about the key: no latest version',
+    ],
+    ['no key is offered', { offers: async () => [] }, 'no key to offer'],
+  ])('tells Kubernetes that it is not healthy where %s', async (what, changed, healthz) => {
+    const session = await connected(openKmsDoor({ ...desk, ...changed }), `${what.length}.sock`);
+    const { fields } = await call(session, '/v2.KeyManagementService/Status', framed(Buffer.alloc(0)));
+    expect(textIn(fields, 2)).toBe(healthz);
   });
 
   it('tells Kubernetes a key id that follows the version, and no name', async () => {

@@ -65,6 +65,12 @@ describe('messages of the agent protocol', () => {
   it('list no more keys than they have room for', () => {
     const identity = { blob: Buffer.alloc(100_000), comment: 'large' };
     expect(identitiesAnswer([identity, identity, identity]).readUInt32BE(5)).toBe(2);
+    const filling = (more: number) => ({
+      blob: Buffer.alloc(MOST_MESSAGE_BYTES - 5 - 8 + more),
+      comment: '',
+    });
+    expect(identitiesAnswer([filling(0)])).toHaveLength(4 + MOST_MESSAGE_BYTES);
+    expect(identitiesAnswer([filling(1)]).readUInt32BE(5)).toBe(0);
   });
 });
 
@@ -96,6 +102,19 @@ describe('what is to be signed', () => {
       }
       expect(signedDataOf(Buffer.concat([whole, Buffer.alloc(1)])).kind).toBe('other');
     }
+  });
+
+  it('has names of up to 1,024 bytes, as they are shown', () => {
+    const file = (length: number) =>
+      signedDataOf(
+        Buffer.concat([
+          Buffer.from('SSHSIG'),
+          ...['n'.repeat(length), '', 'sha256'].map(string),
+          string(Buffer.alloc(32)),
+        ]),
+      );
+    expect(file(1024)).toEqual({ kind: 'message', namespace: 'n'.repeat(1024) });
+    expect(file(1025)).toEqual({ kind: 'other' });
   });
 
   it('may be anything', () => {

@@ -6,6 +6,7 @@ const LIMIT = 1000;
 describe('an address to listen on', () => {
   it.each([
     ['127.0.0.1:8200', { host: '127.0.0.1', port: 8200, maxRequestBytes: LIMIT }],
+    ['127.0.0.1:65535', { host: '127.0.0.1', port: 65_535, maxRequestBytes: LIMIT }],
     ['localhost:0', { host: 'localhost', port: 0, maxRequestBytes: LIMIT }],
     ['[::1]:8200', { host: '::1', port: 8200, maxRequestBytes: LIMIT }],
     ['unix:/run/coffer.sock', { socket: '/run/coffer.sock', maxRequestBytes: LIMIT }],

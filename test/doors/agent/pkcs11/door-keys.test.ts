@@ -1,5 +1,6 @@
 import { constants, publicEncrypt, verify } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
+import { schemeOf } from '../../../../src/doors/agent/pkcs11/mechanisms.ts';
 import { RETURN } from '../../../../src/doors/agent/pkcs11/return-values.ts';
 import { MECHANISM as M, type Mechanism } from '../../../../src/doors/agent/pkcs11/rpc/mechanisms.ts';
 import { DATA, doorWorld, key, PRIVATE, PUBLIC, sha256 } from './door-world.ts';
@@ -148,6 +149,17 @@ describe('signatures', () => {
     const { client, session } = there;
     expect(await client.call('signInit', [session, mechanism, await key(there, name)])).toBe(value);
     expect(await client.call('sign', [session, DATA, ROOM])).toBe(RETURN.operationNotInitialized);
+  });
+
+  it('are of the salt and the length that a key of 4,096 bits has room for, and no more', () => {
+    const salted = (saltBytes: number) => () =>
+      schemeOf({ type: M.rsaPss, pss: { ...PSS, saltBytes } }, 'rsa').words;
+    for (const saltBytes of [1, 512]) {
+      expect(salted(saltBytes)()).toMatchObject({ salt_length: String(saltBytes) });
+    }
+    expect(salted(513)).toThrow('mechanismParameterInvalid');
+    const { fits } = schemeOf({ type: M.rsaPkcs }, 'rsa');
+    expect([fits(Buffer.alloc(501)), fits(Buffer.alloc(502))]).toEqual([true, false]);
   });
 
   it.each([

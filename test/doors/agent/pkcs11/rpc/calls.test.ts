@@ -168,6 +168,29 @@ describe('calls of the remote protocol', () => {
     expect(refusal(() => readCall(message, 'flagged'))).toBe(value);
   });
 
+  it.each([
+    ['a date of eight characters', '20260131', undefined],
+    ['no date', '', undefined],
+    ['a date of seven characters', '2026013', RETURN.argumentsBad],
+    ['a date of nine characters', '202601310', RETURN.argumentsBad],
+  ])('reads or refuses %s', (_what, date, value) => {
+    const length = date.length.toString(16).padStart(8, '0');
+    const template = `00000001 00000110 01 ${length} ${length} ${ascii(date)}`;
+    const read = () => readCall(hex(`0000001a 00000003 ${ascii('uaA')} ${ulong(1)} ${template}`), 'flagged');
+    if (value === undefined) expect(read().name).toBe('findObjectsInit');
+    else expect(refusal(read)).toBe(value);
+  });
+
+  it('refuses requests in requests without end', () => {
+    const call = writeCall('getAttributeValue', [1, 2, []], 'flagged');
+    const message = (depth: number) =>
+      Buffer.concat([call.subarray(0, -4), hex(`${'00000001 40000211 00000018'.repeat(depth)} 00000000`)]);
+    expect(message(0).equals(call)).toBe(true);
+    expect(readCall(message(8), 'flagged').name).toBe('getAttributeValue');
+    expect(refusal(() => readCall(message(9), 'flagged'))).toBe(RETURN.argumentsBad);
+    expect(refusal(() => readCall(message(10_000), 'flagged'))).toBe(RETURN.argumentsBad);
+  });
+
   it('refuses templates in templates without end', () => {
     const nested = (depth: number): string => `${'00000001 40000211 01 00000018 '.repeat(depth)} 00000000`;
     const message = (depth: number) => hex(`0000001a 00000003 ${ascii('uaA')} ${ulong(1)} ${nested(depth)}`);
