@@ -201,6 +201,11 @@ async function storeOf(
     });
   }
   if (known !== undefined && pinned !== undefined && known !== pinned) {
+    if (isTrusting && !session.settings.yes && !session.prompts.available()) {
+      throw denied('this clone had another keyring', {
+        hint: 'use --yes to trust the one with this ID from now on',
+      });
+    }
     const isMeant =
       isTrusting &&
       (await session.confirmed(

@@ -1,0 +1,183 @@
+import { chmodSync, cpSync, mkdirSync, readdirSync, rmSync } from 'node:fs';
+import { describe, expect, it } from 'vitest';
+import { Session } from '../../../src/cli/session.ts';
+import { Changes, MOST_HEADS } from '../../../src/cli/team/changes.ts';
+import { openKeyring } from '../../../src/cli/team/keyring.ts';
+import { placeIn } from '../../../src/cli/team/place.ts';
+import { systemRandom } from '../../../src/ground/random.ts';
+import { freshIdentity } from '../../../src/transit/envelope/age/recipients.ts';
+import { refused } from '../../refusal.ts';
+import { DirectoryHere } from '../directory-here.ts';
+import { promptsDouble, streamsDouble } from '../streams.double.ts';
+
+/** A repository without commits, of Ann and her key, whose keyring is put back and exchanged as files. */
+class Repository {
+  readonly here = DirectoryHere.make({ COFFER_STORE: undefined, COFFER_MASTER_KEY: undefined, USER: 'ann' });
+
+  constructor() {
+    for (const path of ['.git/objects', '.git/refs']) mkdirSync(this.here.file(path), { recursive: true });
+    this.here.write('.git/HEAD', 'ref: refs/heads/main\n');
+    this.addKey('ann');
+  }
+
+  /** A private key that no keyring knows. */
+  addKey(name: string): void {
+    this.here.write(`home/${name}`, freshIdentity(systemRandom));
+    chmodSync(this.here.file(`home/${name}`), 0o600);
+  }
+
+  as(name = 'ann') {
+    return { environment: { COFFER_IDENTITY_FILE: this.here.file(`home/${name}`) } };
+  }
+
+  ok(line: string, name?: string): Promise<string> {
+    return this.here.ok(line, this.as(name));
+  }
+
+  refused(line: string, exitCode: number, answers?: readonly boolean[]): Promise<string> {
+    const prompts = promptsDouble(answers, answers !== undefined);
+    return this.here.refused(line, exitCode, { ...this.as(), prompts });
+  }
+
+  keep(name: string): void {
+    cpSync(this.here.file('.coffer'), this.here.file(name), { recursive: true });
+  }
+
+  putBack(name: string): void {
+    rmSync(this.here.file('.coffer'), { recursive: true, force: true });
+    cpSync(this.here.file(name), this.here.file('.coffer'), { recursive: true });
+  }
+
+  get facts(): readonly string[] {
+    const all = readdirSync(this.here.file('.coffer'), { recursive: true, encoding: 'utf8' });
+    return all.filter((path) => /\.[0-9a-z]{32}$/.test(path)).sort();
+  }
+
+  /** ID of the first fact whose path begins so. */
+  idOf(start: string): string {
+    return this.facts.find((path) => path.startsWith(start))?.slice(-32) ?? '';
+  }
+}
+
+describe('a keyring', () => {
+  it('is not made without a private key, and not used by a key that it does not know', async () => {
+    const repository = new Repository();
+    const { here } = repository;
+    expect(await here.refused('team init', 3)).toBe(
+      'coffer: no private key found (create one with "ssh-keygen -t ed25519", or use --identity FILE)',
+    );
+    expect(readdirSync(here.path)).not.toContain('.coffer');
+    await repository.ok('team init -q');
+    here.write('.coffer.yaml', 'rules:\n  - files: "*.env"\n    key: app\n');
+    repository.addKey('eve');
+    const before = repository.facts;
+    for (const [line, message] of [
+      ['team unlock', 'none of your keys opens this keyring'],
+      ['team key add x', 'none of your keys belongs to a member of this keyring'],
+      ['secrets set a.env A x', `none of your keys opens .coffer/store.${repository.idOf('store.')}`],
+    ] as const)
+      expect(await here.refused(line, 4, repository.as('eve'))).toContain(`coffer: ${message}`);
+    expect(repository.facts).toEqual(before);
+    expect(readdirSync(here.path)).not.toContain('a.env');
+  });
+
+  it('in the place of another one is trusted only by its ID and a yes', async () => {
+    const repository = new Repository();
+    const replaced =
+      'coffer: the keyring of this clone was replaced by another one (ask a colleague for the ID, in person or by chat, not through the repository, and run "coffer team trust ID")';
+    await repository.ok('team init -q');
+    repository.keep('first');
+    rmSync(repository.here.file('.coffer'), { recursive: true });
+    expect(await repository.refused('team', 1)).toContain(
+      ' of this clone no longer exists (restore it with git',
+    );
+    await repository.ok('team init -q');
+    repository.putBack('first');
+    expect(await repository.refused('team', 4)).toBe(replaced);
+    const trust = `team trust ${repository.idOf('store.')}`;
+    expect(await repository.refused(trust, 4, [false])).toBe(`No changes made.\n${replaced}`);
+    expect(await repository.refused(trust, 4)).toBe(
+      'coffer: this clone had another keyring (use --yes to trust the one with this ID from now on)',
+    );
+    expect(await repository.refused('team', 4)).toBe(replaced);
+    await repository.ok(`${trust} --yes -q`);
+    await repository.ok('team -q');
+  });
+
+  it('without a removal that this machine has seen gives no new key, and is trusted again only by a yes', async () => {
+    const repository = new Repository();
+    await repository.ok('team init -q');
+    await repository.ok('team add bob --new -q');
+    repository.keep('before');
+    await repository.ok('team remove bob --yes -q');
+    repository.putBack('before');
+    const before = repository.facts;
+    expect(await repository.refused('team key rotate app', 1)).toContain(
+      'coffer: this checkout does not have the removal of bob yet (merge it first',
+    );
+    const trust = `team trust ${repository.idOf('store.')}`;
+    expect(await repository.refused(trust, 4)).toBe(
+      'coffer: trusting this ID undoes what this machine knows: bob was removed, not in this checkout (use --yes to confirm)',
+    );
+    expect(await repository.refused(trust, 4, [false])).toContain(
+      'coffer: not confirmed: nothing was changed',
+    );
+    expect(await repository.refused('team key rotate app', 1)).toContain('the removal of bob');
+    expect(repository.facts).toEqual(before);
+    await repository.ok(`${trust} --yes -q`);
+    await repository.ok('team key rotate app -q');
+  });
+
+  it('that lacks a change before another one is only read, with a warning', async () => {
+    const repository = new Repository();
+    await repository.ok('team init -q');
+    await repository.ok('team add bob --new -q');
+    await repository.ok('team key add mail -q');
+    const lost = repository.idOf('members/bob.');
+    rmSync(repository.here.file(`.coffer/members/bob.${lost}`));
+    const told = `the keyring is incomplete: .coffer/keys/mail.v1.${repository.idOf('keys/mail.')} by ann refers to ${lost.slice(0, 8)}…, which is missing`;
+    const shown = await repository.here.run('team', repository.as());
+    expect({ exitCode: shown.exitCode, warning: shown.err.split('\n')[0] }).toEqual({
+      exitCode: 0,
+      warning: `coffer: warning: ${told}`,
+    });
+    const before = repository.facts;
+    expect(await repository.refused('team key rotate app', 1)).toBe(
+      `coffer: ${told} (fetch the branch that has it, then run "coffer team settle")`,
+    );
+    expect(repository.facts).toEqual(before);
+  });
+
+  it('takes a change after 10,000 others, and none after more', async () => {
+    const repository = new Repository();
+    await repository.ok('team init -q');
+    const { here } = repository;
+    const environment = { HOME: here.file('home'), ...repository.as().environment };
+    const session = new Session(streamsDouble(), environment, new Map(), promptsDouble([], false), () =>
+      Promise.reject(new Error('nothing is run')),
+    );
+    const keyring = await openKeyring(session, { place: placeIn(here.path, here.path), isChange: true });
+    const changes = await Changes.begin(session, keyring);
+    const { id, card } = changes.own;
+    const ids = (count: number) => Array.from({ length: count }, (_, at) => String(at).padStart(32, '0'));
+    const armor = await changes.sealer.armorFor(card.keys, Buffer.alloc(32));
+    const add = (count: number) =>
+      changes.add(
+        'slot',
+        [
+          ['for', `${id} ann`],
+          ['root', id],
+        ],
+        armor,
+        ids(count),
+      );
+    const before = repository.facts;
+    expect(await refused(add(MOST_HEADS + 1))).toMatchObject({
+      kind: 'conflict',
+      message: expect.stringMatching(/^the keyring has 10001 concurrent changes, most of them by /) as string,
+    });
+    expect(repository.facts).toEqual(before);
+    expect((await add(MOST_HEADS)).after).toHaveLength(10_000);
+    expect(repository.facts).toHaveLength(before.length + 1);
+  });
+});
