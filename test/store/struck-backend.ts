@@ -23,7 +23,7 @@ export function withCommits(backend: Backend, around: AroundCommit): Backend {
 }
 
 /** The same object with some methods of one's own. */
-function replacing<T extends object>(object: T, own: Partial<T>): T {
+export function replacing<T extends object>(object: T, own: Partial<T>): T {
   return new Proxy(object, {
     get(target, name) {
       const found: unknown = Reflect.get(Object.hasOwn(own, name) ? own : target, name, target);

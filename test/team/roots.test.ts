@@ -1,5 +1,6 @@
 import { createHash, generateKeyPairSync, sign } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
+import { denied } from '../../src/ground/errors.ts';
 import { systemRandom } from '../../src/ground/random.ts';
 import { sshBlob } from '../../src/signatures/ssh-key.ts';
 import { sshSignatureBytes, sshSignatureOf, sshSignedData } from '../../src/signatures/ssh-signature.ts';
@@ -52,11 +53,10 @@ async function keyring() {
         await sealer.armorFor([line], own),
       ),
     );
+  const own = { recipient: line, identity: async () => sshIdentity(privateKey, sshBlob(publicKey)) };
   const roots = (as: (state: Judgement) => Judgement = (state) => state): Roots =>
-    new Roots(as(judge(facts, first.id, signatureCheck())), [
-      { recipient: line, identity: async () => sshIdentity(privateKey, sshBlob(publicKey)) },
-    ]);
-  return { first, root, facts, epoch, roots };
+    new Roots(as(judge(facts, first.id, signatureCheck())), [own]);
+  return { first, root, facts, line, own, epoch, roots };
 }
 
 describe('the root keys of a keyring', () => {
@@ -79,6 +79,30 @@ describe('the root keys of a keyring', () => {
     const wrong = await epoch(systemRandom.bytes(32), new Map([[first.id, root]]), checkOf(root));
     expect(await roots().open(wrong.id)).toBeUndefined();
     expect(await roots().open(first.id)).toEqual(root);
+  });
+
+  it('are asked for once with a key that prompts, and its failure counts where no other key opens them', async () => {
+    const { first, root, facts, line, own } = await keyring();
+    const state = judge(facts, first.id, signatureCheck());
+    let asked = 0;
+    const refusal = denied('wrong passphrase');
+    const locked = {
+      recipient: line,
+      isLocked: () => true,
+      identity: async () => {
+        asked++;
+        throw refusal;
+      },
+    };
+    const failing = new Roots(state, [locked]);
+    for (let count = 0; count < 2; count++) await expect(failing.open(first.id)).rejects.toBe(refusal);
+    expect(asked).toBe(1);
+    expect(await new Roots(state, [locked, own]).open(first.id)).toEqual(root);
+    expect(asked).toBe(1);
+    const mistake = new TypeError('a mistake');
+    const broken = { ...locked, identity: () => Promise.reject(mistake) };
+    const prompting = { ...own, isLocked: () => true };
+    await expect(new Roots(state, [broken, prompting]).open(first.id)).rejects.toBe(mistake);
   });
 
   it('are looked for in what holds before what somebody has left behind who is out', async () => {

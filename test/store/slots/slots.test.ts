@@ -2,15 +2,24 @@ import { readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { systemClock } from '../../../src/ground/clock.ts';
+import { unavailable } from '../../../src/ground/errors.ts';
 import { systemRandom } from '../../../src/ground/random.ts';
 import { rekey } from '../../../src/store/administration/rekey.ts';
-import { addSlot, listSlots, removeSlot, replaceSlot } from '../../../src/store/administration/slots.ts';
+import {
+  addSlot,
+  listSlots,
+  removeSlot,
+  replaceSlot,
+  requireRemovable,
+} from '../../../src/store/administration/slots.ts';
 import { storeStatus } from '../../../src/store/administration/status.ts';
+import type { Backend } from '../../../src/store/backends/backend.ts';
 import { openStore } from '../../../src/store/open.ts';
-import type { SealedStore } from '../../../src/store/sealed/sealed-store.ts';
+import { SealedStore } from '../../../src/store/sealed/sealed-store.ts';
 import { prepareSlot } from '../../../src/store/slots/new-slot.ts';
 import { parseSlot, slotBlob } from '../../../src/store/slots/slot-file.ts';
 import { wrapRootKey } from '../../../src/store/slots/slot-keys.ts';
+import { replacing } from '../struck-backend.ts';
 import { KEY, newStoreDirectory, openWithKey, rawCredential } from '../temporary-store.ts';
 
 const NEW_KEY = Uint8Array.from(KEY, (byte) => byte + 100);
@@ -25,6 +34,23 @@ async function newStore(): Promise<{ directory: string; store: SealedStore; firs
 
 const slotFile = (directory: string, id: string, generation = 1): string =>
   join(directory, `generation-${generation}`, 'slots', `${id}.json`);
+
+describe('the last slot that is known to work', () => {
+  it('stays while another cannot be read, which may be intact', async () => {
+    const { store, firstId } = await newStore();
+    const { id: other } = await addSlot(store, { ...newRaw, key: Uint8Array.from(NEW_KEY) });
+    const unread = unavailable('the disk does not answer');
+    const read: Backend['read'] = (generation, ref) =>
+      ref.area === 'slots' && ref.name === other
+        ? Promise.reject(unread)
+        : store.backend.read(generation, ref);
+    const struck = new SealedStore(replacing(store.backend, { read }), store.keyring);
+    for (const attempt of [removeSlot, requireRemovable])
+      await expect(attempt(struck, firstId)).rejects.toMatchObject({ kind: 'unavailable' });
+    await requireRemovable(store, firstId);
+    expect((await listSlots(store)).map(({ id }) => id)).toEqual([firstId, other]);
+  });
+});
 
 describe('administration of slots', () => {
   it('adds a slot that opens the same data, and lists both', async () => {
