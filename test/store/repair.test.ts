@@ -58,6 +58,20 @@ describe('the repair of a store', () => {
     expect(await contentOf(directory)).toEqual(before);
   });
 
+  it('makes no state for a store whose generations are all lost', async () => {
+    for (const file of readdirSync(in_('state'))) rmSync(in_('state', file));
+    rmSync(in_('generation-1'), { recursive: true });
+    const { mended: done, examination } = await repaired(directory);
+    expect(done).toEqual([]);
+    expect(examination.findings).toMatchObject([
+      {
+        reason: expect.stringContaining('the state file is missing'),
+        hint: expect.stringContaining('backup'),
+      },
+    ]);
+    expect(readdirSync(in_('state'))).toEqual([]);
+  });
+
   it('finishes a decided commit whose state file is lost', async () => {
     const path = await pathOf(directory, { space: 'document', ...at('one') });
     const bytes = readFileSync(path);

@@ -39,6 +39,21 @@ describe('following a commit', () => {
     expect((await follow('dirty-1-6', unsettled(FIRST), last)).state).toEqual(last);
   });
 
+  it('gives up where one commit after the other is decided, after a thousand looks', async () => {
+    let looks = 0;
+    const look = async () => {
+      looks++;
+      return unsettled({ generation: 1, revision: looks });
+    };
+    const store = { layout: new Layout(directory), state: new StateDirectory(directory) };
+    expect(await refused(followCommit(new FilesBackend(directory), store, look))).toEqual({
+      kind: 'unavailable',
+      message: `cannot copy ${directory}: other processes keep writing to it`,
+      field: undefined,
+    });
+    expect(looks).toBe(1000);
+  });
+
   it('calls the store damaged where the journal is of another state than the one that is there', async () => {
     expect(await refused(follow('dirty-1-5', unsettled(FIRST)))).toMatchObject({
       kind: 'corrupt',

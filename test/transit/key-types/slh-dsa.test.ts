@@ -33,6 +33,11 @@ describe.each(vectors)('the key type $type', ({ type: name, privateKey, message,
       kind: 'invalid',
       message: `backup has a ${name} private key that does not match its public key`,
     });
+    const pkcs8 = type.importing?.secretBytes(type.open(stored)) ?? Buffer.alloc(0);
+    expect(await rejectionOf(Promise.resolve(type.importing?.secret(pkcs8)))).toMatchObject({
+      kind: 'invalid',
+      message: 'cannot import key, key pair does not match',
+    });
     const signed = type.signing?.sign(type.open(stored), hex(message), signatureOptions, systemRandom);
     expect(await rejectionOf(Promise.resolve(signed))).toMatchObject({ kind: 'corrupt' });
   });
