@@ -45,6 +45,18 @@ describe('coffer passphrase change', () => {
     await bare.with({ COFFER_STORE: bare.file('several'), COFFER_MASTER_KEY: key }).ok('transit keys list');
   });
 
+  it('does not change a passphrase that is the output of a command, by which a password manager would lock itself out', async () => {
+    const place = withPassphrase('managed', 'one');
+    await place.ok('init');
+    const { id } = JSON.parse(await place.ok(['slots', 'add', '--command', 'echo two', '-o', 'json']));
+    const before = await place.json('slots list');
+    const managed = withPassphrase('managed', 'two').with({ COFFER_NEW_PASSPHRASE: 'three' });
+    expect(await managed.refused('passphrase change', 1)).toContain(
+      `coffer: this passphrase is the output of the command of slot ${id}`,
+    );
+    expect(await place.json('slots list')).toEqual(before);
+  });
+
   it('says of a store without a passphrase that it has none', async () => {
     const place = bare.with({ COFFER_STORE: bare.file('keyed'), COFFER_MASTER_KEY: MASTER_KEY });
     await place.ok('init');

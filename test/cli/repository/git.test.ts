@@ -3,7 +3,14 @@ import { existsSync, mkdirSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, expect, it, vi } from 'vitest';
-import { committed, filesBelow, git } from '../../../src/cli/repository/git.ts';
+import {
+  committed,
+  contentsOf,
+  filesBelow,
+  git,
+  indexedFilesNamed,
+} from '../../../src/cli/repository/git.ts';
+import { CofferError } from '../../../src/ground/errors.ts';
 import { temporaryDirectory } from '../../store/temporary-store.ts';
 
 afterEach(() => vi.unstubAllEnvs());
@@ -45,3 +52,32 @@ it('has git start no program that a bare repository in a clone names, whose file
   expect(committed(join(inner, 'app.env'))).toBeUndefined();
   expect(existsSync(started)).toBe(false);
 });
+
+it('takes files of up to 1 MiB from a commit and from the index, and names a larger one', () => {
+  const top = temporaryDirectory();
+  const run = (...args: readonly string[]) => execFileSync('git', args, { cwd: top });
+  const most = 2 ** 20;
+  for (const [name, bytes] of [
+    ['least', 1],
+    ['largest', most],
+    ['larger', most + 1],
+  ] as const)
+    writeFileSync(join(top, name), Buffer.alloc(bytes, 'x'));
+  run('init', '-q');
+  run('add', '-A');
+  run('-c', 'user.name=x', '-c', 'user.email=x@example.com', 'commit', '-qm', 'x');
+  expect(committed(join(top, 'largest'))).toHaveLength(most);
+  expect(committed(join(top, 'larger'))).toBeUndefined();
+  const told = [...contentsOf(top, stagedOf(top, ['larger', 'largest', 'least']))].map(
+    ([{ path }, content]) => [path, content instanceof CofferError ? content.message : content.length],
+  );
+  expect(told).toEqual([
+    ['larger', 'larger is larger than 1 MiB'],
+    ['largest', most],
+    ['least', 1],
+  ]);
+});
+
+/** Files of the index, by their names. */
+const stagedOf = (top: string, names: readonly string[]) =>
+  names.flatMap((name) => indexedFilesNamed(top, name));

@@ -1,0 +1,113 @@
+import { mkdirSync, writeFileSync } from 'node:fs';
+import { describe, expect, it } from 'vitest';
+import { DirectoryHere } from './directory-here.ts';
+import { promptsDouble } from './streams.double.ts';
+
+describe('a file in the format of age', () => {
+  it('is opened by no file without a key, and by no key of a type that age does not know', async () => {
+    const here = await DirectoryHere.withStore();
+    await here.ok('transit keys create paper --type x25519');
+    here.write('plain', 'text');
+    await here.ok('transit envelope encrypt --recipient paper --in plain --out plain.age');
+    expect(await here.ok('transit envelope decrypt paper --in plain.age')).toBe('text');
+    expect(await here.refused('transit envelope decrypt app --in plain.age', 2)).toContain(
+      'coffer: recipient: key "app" cannot be a recipient: wrong key type',
+    );
+    for (const content of ['', '# only\n\n  # comments\n', 'AGE-SECRET-KEY\n', '# a\nsome text\n']) {
+      writeFileSync(here.file('keys'), content, { mode: 0o600 });
+      const line = 'transit envelope decrypt --identity keys --in plain.age';
+      expect(await here.refused(line, 2)).toContain('coffer: --identity: no private key in keys');
+    }
+    expect(await here.refused('transit envelope rewrap --in plain.age', 2)).toContain(
+      'coffer: --recipient: an age file does not list its recipients, so --recipient is required',
+    );
+  });
+});
+
+describe('a key that is named by a path', () => {
+  it('is refused as a name where no such file is', async () => {
+    const here = await DirectoryHere.withStore();
+    for (const name of ['./none', 'none/file.coffer'])
+      expect(await here.refused(['transit', 'envelope', 'decrypt', name], 2)).toContain(
+        `coffer: NAME: invalid key name ${name} (name files with --in)`,
+      );
+    mkdirSync(here.file('folder'));
+    expect(await here.refused('transit envelope decrypt ./folder', 2)).toContain('invalid key name ./folder');
+  });
+});
+
+describe('a plugin for Kubernetes', () => {
+  it('is not started for a key that there is not, or that encrypts nothing', async () => {
+    const here = await DirectoryHere.withStore();
+    await here.ok('transit keys create signer --type ed25519');
+    expect(await here.refused('kms --socket s --key none', 3)).toContain('none');
+    expect(await here.refused('kms --socket s --key signer', 2)).toContain('signer');
+  });
+});
+
+describe('the setup of a git repository', () => {
+  it('is refused without rules, and where the configuration cannot be written', async () => {
+    const here = DirectoryHere.make();
+    for (const path of ['.git/objects', '.git/refs']) mkdirSync(here.file(path), { recursive: true });
+    here.write('.git/HEAD', 'ref: refs/heads/main\n');
+    expect(await here.refused('secrets git-setup', 3)).toMatch(
+      /^coffer: no \.coffer\.yaml in \S+ \(create it/,
+    );
+    here.write('.coffer.yaml', 'rules:\n  - files: "*.env"\n    key: app\n');
+    here.write('.git/config.lock', '');
+    expect(await here.refused('secrets git-setup', 1)).toBe(
+      'coffer: cannot set diff.coffer.textconv with git config',
+    );
+  });
+});
+
+describe('several tags', () => {
+  it('are attached to no workspace if one of the workspaces does not exist', async () => {
+    const here = await DirectoryHere.withStore({ COFFER_ORG: 'acme' });
+    await here.ok('orgs create acme');
+    await here.ok('tags create red blue');
+    await here.ok('workspaces create web');
+    expect(await here.refused('tags attach red blue --workspace web none', 3)).toMatch(/^coffer: .*none/);
+    expect(await here.ok('tags of web')).toBe('');
+  });
+
+  it('are named in the question before unused ones are deleted: five, and the number of the others', async () => {
+    const here = await DirectoryHere.withStore({ COFFER_ORG: 'acme' });
+    await here.ok('orgs create acme');
+    await here.ok('tags create t1 t2 t3 t4 t5');
+    const asked = async (): Promise<readonly string[]> => {
+      const prompts = promptsDouble([false]);
+      await here.run('tags prune --unused', { prompts });
+      return prompts.asked;
+    };
+    expect(await asked()).toEqual(['Delete 5 unused tags (t1, t2, t3, t4, t5)?']);
+    await here.ok('tags create t6');
+    expect(await asked()).toEqual(['Delete 6 unused tags (t1, t2, t3, t4, t5 and 1 more)?']);
+  });
+});
+
+describe('a tag that is renamed', () => {
+  it('is asked about before it is merged into another one, and not where both names are its own', async () => {
+    const here = await DirectoryHere.withStore({ COFFER_ORG: 'acme' });
+    await here.ok('orgs create acme');
+    await here.ok('tags create prod prd');
+    const asked = async (line: string): Promise<readonly string[]> => {
+      const prompts = promptsDouble([false, false]);
+      await here.run(line, { prompts });
+      return prompts.asked;
+    };
+    expect(await asked('tags rename prd prod --merge')).toEqual([
+      'Merge prd into prod? prd is deleted. This cannot be undone.',
+    ]);
+    expect(await asked('tags rename prod PROD --merge')).toEqual([]);
+  });
+});
+
+describe('a value of a file', () => {
+  it('is empty by an empty file that is named', async () => {
+    const here = await DirectoryHere.withStore();
+    here.write('empty', '');
+    await here.ok('secrets set a.env A --key app --in empty');
+    expect(await here.ok('secrets get a.env A')).toBe('');
+  });
+});
