@@ -8,7 +8,7 @@ import { der, TAG } from '../../../../src/ground/der.ts';
 import { systemRandom } from '../../../../src/ground/random.ts';
 import { Mounts } from '../../../../src/mounts/mounts.ts';
 import { ClientCertificates } from '../../../reference/client-certificates.ts';
-import { openRoom } from '../../room.ts';
+import { failureOf, openRoom } from '../../room.ts';
 
 const made = new ClientCertificates();
 const ca = made.authority('ca');
@@ -75,6 +75,28 @@ it.each([
   served = made.revocationList(ca, []);
   expect(await refreshLists(room)).toEqual([]);
   expect((await readList(room, 'mine')).serials).toEqual([]);
+});
+
+it('a list of up to 8 MiB of text is read, and of a longer one nothing', async () => {
+  const room = await openMount();
+  const text = made.revocationList(ca, [revoked]);
+  expect(await keepList(room, 'long', text.padEnd(8 * 1024 * 1024))).toEqual([]);
+  expect((await readList(room, 'long')).serials).toHaveLength(1);
+  expect(await failureOf(() => keepList(room, 'longer', text.padEnd(8 * 1024 * 1024 + 1)))).toEqual([
+    'invalid',
+    'failed to parse CRL: it is too long',
+  ]);
+  expect(await failureOf(() => readList(room, 'longer'))).toMatchObject(['invalid', 'no such CRL longer']);
+});
+
+it('certificates of a role have up to 262,144 characters', async () => {
+  const room = await openMount();
+  const role = (certificate: string) => writeRole(room, 'long', { settings: { certificate }, token: {} });
+  expect(await role(ca.cert.padEnd(262_144, '\n'))).toEqual([]);
+  expect(await failureOf(() => role(ca.cert.padEnd(262_145, '\n')))).toEqual([
+    'invalid',
+    'failed to parse certificate',
+  ]);
 });
 
 it('a part of the lists of an authority is followed where it says that it lies, and kept with a warning', async () => {

@@ -42,6 +42,13 @@ describe('a JSON pointer', () => {
   });
 });
 
+describe('a value in a message', () => {
+  it('is shown in 200 characters at most', () => {
+    expect(printGo('x'.repeat(200))).toBe('x'.repeat(200));
+    expect(printGo('x'.repeat(201))).toBe(`${'x'.repeat(200)}…`);
+  });
+});
+
 describe('a bound number', () => {
   it.each([
     ['7', '7.5', true],

@@ -1,6 +1,7 @@
 import { hash as bcrypt } from 'bcryptjs';
 import { describe, expect, it } from 'vitest';
 import type { Access } from '../../../../src/access/access.ts';
+import { requireBcrypt } from '../../../../src/access/methods/userpass/bcrypt.ts';
 import { userpassMounts } from '../../../../src/access/methods/userpass/mount-type.ts';
 import { Userpass } from '../../../../src/access/methods/userpass/userpass.ts';
 import type { Tokens } from '../../../../src/access/tokens.ts';
@@ -9,6 +10,7 @@ import { systemRandom } from '../../../../src/ground/random.ts';
 import type { Mount } from '../../../../src/mounts/mount.ts';
 import { collectionOf, Mounts } from '../../../../src/mounts/mounts.ts';
 import { isLong } from '../../../long.ts';
+import { refusal } from '../../../refusal.ts';
 import { openRoom, type Room } from '../../room.ts';
 
 interface World extends Room {
@@ -146,4 +148,13 @@ describe('a good login', () => {
       expect(before).toBeLessThan(110);
     },
   );
+});
+
+describe('a hash of bcrypt', () => {
+  it('is taken with a cost of 5 to 12', () => {
+    const check = (cost: string) => () => requireBcrypt(`$2b$${cost}$${'a'.repeat(53)}`);
+    for (const cost of ['05', '12']) expect(check(cost)).not.toThrow();
+    expect(refusal(check('04')).message).toBe('bcrypt cost of 4 is too low, want 5 at minimum');
+    expect(refusal(check('13')).message).toBe('bcrypt cost of 13 exceeds maximum cost of 12');
+  });
 });

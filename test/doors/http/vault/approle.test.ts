@@ -183,7 +183,8 @@ describe('a secret ID', () => {
     ['secret-id', { num_uses: 4 }, "num_uses cannot be higher than the role's secret_id_num_uses"],
     ['secret-id', { num_uses: 0 }, "num_uses cannot be higher than the role's secret_id_num_uses"],
     ['secret-id', { num_uses: -1 }, 'num_uses cannot be negative'],
-    ['secret-id', { ttl: '2h' }, "ttl cannot be longer than the role's secret_id_ttl"],
+    ['secret-id', { ttl: 3601 }, "ttl cannot be longer than the role's secret_id_ttl"],
+    ['secret-id', { ttl: 0 }, "ttl cannot be longer than the role's secret_id_ttl"],
     [
       'secret-id',
       { metadata: 'junk' },
@@ -205,6 +206,13 @@ describe('a secret ID', () => {
       secret_id_bound_cidrs: '10.0.0.0/8',
     });
     expect(errorOf(await world.root('POST', `${ROLE}/strict/${path}`, body))).toEqual([400, message]);
+  });
+
+  it('may have as many uses and as long a life as its role gives', async () => {
+    await write('most', { secret_id_num_uses: 3, secret_id_ttl: 3600 });
+    const body = { num_uses: 3, ttl: 3600 };
+    const { data } = (await world.root('POST', `${ROLE}/most/secret-id`, body)).json;
+    expect([data.secret_id_num_uses, data.secret_id_ttl]).toEqual([3, 3600]);
   });
 
   it('comes wrapped for whoever is to log in with it, and is named by its accessor', async () => {

@@ -128,6 +128,11 @@ describe('a role', () => {
     expect((await here.world.root('GET', 'auth/jwt/role/refused')).status).toBe(404);
   });
 
+  it('may have a period of the longest time of the mount', async () => {
+    expect((await here.world.role('longest', { token_period: '768h' })).status).toBe(204);
+    expect((await here.world.root('GET', 'auth/jwt/role/longest')).json.data.token_period).toBe(2_764_800);
+  });
+
   it('takes claims as an object, or as JSON where only text can be given, and no other text', async () => {
     expect(
       (await here.world.role('texts', { bound_claims: '{"a":["b"]}', claim_mappings: '{"a":"b"}' })).status,
