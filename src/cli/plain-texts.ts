@@ -52,6 +52,10 @@ const NAMED_KEY = /^no key "([^"]*)"(?:; )?(.*)$/;
 /** Text about a path at which nothing is mounted. */
 const NO_MOUNT = /^no handler for route "(.+)"\. route entry not found\.$/;
 
+/** Text about a token that is not there, or no longer. */
+const NO_TOKEN = /^bad token$/;
+const TOKEN_HINT = 'it may have expired or been revoked; "coffer token list" lists the accessors of tokens';
+
 /** Text about a login method whose path is taken, and its hint if the method itself took it. */
 const PATH_IN_USE = /^path is already in use at (.+)\/$/;
 const ENABLED_THERE = /^(\S+) is already enabled there: /;
@@ -88,6 +92,8 @@ export function inPlainWords(error: CofferError): CofferError {
         : { message: `nothing is mounted at "${mount}"`, hint: hint ?? loginHint(mount), field: error.field },
     );
   }
+  if (NO_TOKEN.test(message))
+    return reworded(error, { message: 'unknown token', hint: hint ?? TOKEN_HINT, field: error.field });
   const plain = REWORDINGS.reduce((text, [known, words]) => text.replace(known, words), message);
   return plain === message ? error : reworded(error, { message: plain, hint, field: error.field });
 }

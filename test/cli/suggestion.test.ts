@@ -39,7 +39,7 @@ describe('an unknown command', () => {
     [
       'tags add env:prod',
       "unknown command 'add'",
-      'did you mean "coffer tags create"? see "coffer tags --help"',
+      'did you mean "coffer tags create" or "coffer tags attach"? see "coffer tags --help"',
     ],
     ['run x', "unknown command 'run'", EXEC],
     ['kv get x', "unknown command 'kv'", SECRETS],

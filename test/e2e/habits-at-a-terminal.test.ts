@@ -57,6 +57,39 @@ describe('a command at a terminal', () => {
     );
   });
 
+  it('names the project of a workspace, where a script has its ID', async () => {
+    await here.ok('projects create Shop --org acme');
+    await here.ok('workspaces create web --project Shop --org acme');
+    const rows = rowsOf(await shown('workspaces show web --org acme'));
+    expect(rows).toEqual(
+      expect.arrayContaining(['Name web', 'Project Shop', expect.stringMatching(/^ID ws-/)]),
+    );
+    expect(rowsOf(await shown('workspaces show web --org acme -o wide'))).toContainEqual(
+      expect.stringMatching(/^Project prj-/),
+    );
+    expect(await here.ok('workspaces show web --org acme -o table')).toMatch(
+      /^Project +prj-\S+$[\s\S]*^Id +ws-/m,
+    );
+  });
+
+  it('says how tags get to workspaces and keys, if neither is named', async () => {
+    expect(await here.refused('tags attach env:prod --org acme', 2)).toBe(
+      'coffer: missing required value --workspace (use --workspace WS... ("coffer workspaces list" lists them) or --key NAME..., e.g. "coffer tags attach env:prod --workspace billing --workspace web --org acme")',
+    );
+    expect(await here.refused('tags add env:prod --workspace web', 2)).toContain(
+      'did you mean "coffer tags create" or "coffer tags attach"?',
+    );
+  });
+
+  it('answers habits of vault that have no equal here', async () => {
+    expect(await here.refused('auth list -detailed', 2)).toContain('did you mean -o wide?');
+    for (const word of ['list', 'disable'])
+      expect(await here.refused(`audit ${word}`, 2)).toContain('is set by "coffer serve --audit-log FILE"');
+    expect(await here.refused('token lookup nosuch', 4)).toBe(
+      'coffer: ID: unknown token (it may have expired or been revoked; "coffer token list" lists the accessors of tokens)',
+    );
+  });
+
   it('says what it wrote to a file', async () => {
     await here.ok('auth enable approle --path machines');
     await here.ok('auth approle write ci --path machines');

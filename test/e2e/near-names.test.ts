@@ -143,7 +143,7 @@ describe('a command on tags', () => {
 
   it('names the workspaces that are missing in words that can be read', async () => {
     expect(await here.refused('tags attach env:prod', 2)).toContain(
-      '--workspace (workspaces, by name or ID; run "coffer workspaces list"',
+      '--workspace (use --workspace WS... ("coffer workspaces list" lists them) or --key NAME..., e.g. ',
     );
   });
 

@@ -59,7 +59,9 @@ describe('the list of the values of a file', () => {
   });
 
   it('names the list of mounts to users of Vault', async () => {
-    expect(await bare.refused('secrets list', 2)).toContain('"coffer mounts list" lists mounts');
+    expect(await bare.refused('secrets list', 2)).toContain(
+      'that "vault secrets list" shows, use "coffer mounts list"',
+    );
   });
 
   it.runIf(canUseTerminals)('shows on a terminal with which key version each is encrypted', () => {

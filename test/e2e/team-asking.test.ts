@@ -23,7 +23,9 @@ describe('a removal', () => {
     expect(await alice.place.refused('team add eve eve', 2)).toBe(
       'coffer: RECIPIENT: this is a private key (use its public key, e.g. the file with .pub)',
     );
-    expect(await alice.place.refused('team add eve nofile.pub', 2)).toContain('or an existing file with one');
+    expect(await alice.place.refused('team add eve nofile.pub', 2)).toContain(
+      'RECIPIENT: no such file nofile.pub, and not a public key (use age1…',
+    );
     rmSync(alice.place.file('eve'));
     expect(await alice.place.refused('team remove alice', 1)).toBe('coffer: at least one admin must stay');
     expect(await alice.place.refused('team remove dave', 2)).toContain('cannot prompt for confirmation');

@@ -18,7 +18,7 @@ export const command: Command = {
     if (path === undefined) {
       throw invalid('no file given', {
         field: 'FILE',
-        hint: 'name a file, such as .env; "coffer mounts list" lists mounts',
+        hint: 'name a file, such as .env; for the mounts that "vault secrets list" shows, use "coffer mounts list"',
       });
     }
     const { file } = await new Files(session, options).open(path);

@@ -1,4 +1,5 @@
 import { invalid } from '../../ground/errors.ts';
+import type { Details } from '../../operations/declaration/table.ts';
 import type { Command } from '../command.ts';
 import { DONE, exitCodeOf, FAILED } from '../exit-codes.ts';
 import { readFileWhole } from '../files/in-file.ts';
@@ -112,6 +113,17 @@ function sayingOf({ sealed, progress = 0, t = 0 }: SealState, isReset: boolean):
 /** Status codes requested from a sealed server, so that its answer can be read. */
 const READABLE = { sealedcode: 200, standbycode: 200, performancestandbycode: 200 };
 
+/** How a terminal shows the health of a server: without what only clusters of Vault have. */
+const HEALTH: Details = {
+  labels: { server_time_utc: 'Server time' },
+  unset: {
+    standby: false,
+    performance_standby: false,
+    replication_performance_mode: 'disabled',
+    replication_dr_mode: 'disabled',
+  },
+};
+
 export const health: Command = {
   arguments: [],
   options: [],
@@ -122,7 +134,7 @@ export const health: Command = {
     requireServer(session, '"coffer doctor" checks a local store');
     const runner = await session.runner();
     const { data } = await runner.run('sys health', READABLE);
-    await printResult(session, data, {});
+    await printResult(session, data, { details: HEALTH });
     return (data as SealState).sealed ? exitCodeOf.sealed : DONE;
   },
 };

@@ -66,11 +66,18 @@ function bulkCommand(bulk: Bulk): Command {
           hint: 'use --where-name, --where-tag, --any-tag or --without-tag',
         });
       }
+      if (!given.options.has(WORKSPACE)) throw withoutTargets(bulk);
       const isSeveral = given.arguments.length > 1 && given.options.has(WORKSPACE);
       return isSeveral ? onNamed(session, given, bulk) : plain.run(session, given);
     },
   };
 }
+
+/** Returns the error for a command that names neither workspaces nor keys. */
+const withoutTargets = ({ operation }: Bulk): CofferError =>
+  invalid(`missing required value --${WORKSPACE}`, {
+    hint: `use --${WORKSPACE} WS... ("coffer workspaces list" lists them) or --${KEY} NAME..., e.g. "${operation.cli?.examples?.[0]?.[0]}"`,
+  });
 
 /** Result of a change to one tag. */
 interface Changed {

@@ -143,6 +143,10 @@ function sayUnknown(session: Session, changes: Changes): void {
     );
 }
 
+/** Whether a text is a path rather than a public key: one word with a slash or an extension. */
+const isPathLike = (text: string): boolean =>
+  /^\S+$/.test(text) && /[./]/.test(text) && !/^(?:age1|ssh-)/.test(text);
+
 /**
  * Reads a public key.
  * @throws `invalid` if it is not a public key, or if there are several
@@ -174,16 +178,16 @@ function recipientFrom(given: string): string {
   const good = lines.filter(isRecipient);
   const [only, other] = lines.length > 1 ? good.filter((line) => !line.startsWith('ssh-rsa ')) : good;
   if (only !== undefined && other === undefined) return only;
-  throw invalid(
-    only === undefined ? 'not a public key that can be encrypted to' : 'more than one public key given',
-    {
-      field: 'RECIPIENT',
-      hint:
-        only === undefined
-          ? 'use age1…, ssh-ed25519 … or ssh-rsa …, or an existing file with one'
-          : 'use only one of the lines',
-    },
-  );
+  const none = isPathLike(all)
+    ? `no such file ${given}, and not a public key`
+    : 'not a public key that can be encrypted to';
+  throw invalid(only === undefined ? none : 'more than one public key given', {
+    field: 'RECIPIENT',
+    hint:
+      only === undefined
+        ? 'use age1…, ssh-ed25519 … or ssh-rsa …, or an existing file with one'
+        : 'use only one of the lines',
+  });
 }
 
 const CARD = 'card';

@@ -72,9 +72,14 @@ const FORGOTTEN =
   'a forgotten passphrase cannot be reset; if another secret unlocks the store, set it, e.g. COFFER_MASTER_KEY_FILE, ' +
   'and run "coffer slots add --passphrase"; "coffer help unlocking" says more';
 
+/** How the audit devices of Vault are set here. */
+const AUDIT_LOG =
+  'the audit log is set by "coffer serve --audit-log FILE"; "coffer audit show FILE" shows it';
+
 /** Commands of other programs by their path here, of which no command is the equivalent: what to do instead. */
 const INSTEAD: ReadonlyMap<string, string> = new Map([
   ['secrets enable', 'a store has transit already; use "coffer mounts add PATH" for another mount'],
+  ...['list', 'disable'].map((word): [string, string] => [`audit ${word}`, AUDIT_LOG]),
   ['upgrade', '"coffer version" on a terminal says how to upgrade this copy'],
   ['update', '"coffer version" on a terminal says how to upgrade this copy'],
   ['self-update', '"coffer version" on a terminal says how to upgrade this copy'],
@@ -113,8 +118,8 @@ const FLAGS_ELSEWHERE: Readonly<Record<string, string>> = {
   v: 'version',
 };
 
-/** Value of `--output` that `-j` stands for in other programs. */
-const JSON_SHORT = 'j';
+/** Options of other programs for the form of the output, with that here. */
+const OUTPUTS: Readonly<Record<string, string>> = { detailed: '-o wide', j: '-o json' };
 
 /**
  * Returns what to do instead of an option that the command does not have.
@@ -127,15 +132,21 @@ export function insteadOfOption(
 ): string | undefined {
   const instead = OPTIONS_ELSEWHERE.get([...path, `--${flag}`].join(' '));
   if (instead !== undefined) return instead;
-  if (flag === JSON_SHORT && flags.includes('output')) return 'did you mean -o json?';
+  const output = Object.hasOwn(OUTPUTS, flag) ? OUTPUTS[flag] : undefined;
+  if (output !== undefined && flags.includes('output')) return `did you mean ${output}?`;
   const own = Object.hasOwn(FLAGS_ELSEWHERE, flag) ? FLAGS_ELSEWHERE[flag] : undefined;
   return own !== undefined && flags.includes(own) ? `did you mean --${own}?` : undefined;
 }
 
-/** Commands of a longer path that are meant as often as those of the shortest: a file is encrypted by an envelope. */
+/**
+ * Commands of a longer path that are meant as often as those of the shortest: a file is encrypted by an
+ * envelope, and a tag is added to the pool, or to a workspace.
+ */
 const ALSO_MEANT: ReadonlyMap<string, string> = new Map([
   ['encrypt', 'transit envelope encrypt'],
   ['decrypt', 'transit envelope decrypt'],
+  ['tags add', 'tags attach'],
+  ['tags remove', 'tags detach'],
 ]);
 
 /** Groups with commands for files: for those whose values are encrypted one by one, and for any other. */
@@ -180,7 +191,8 @@ export function suggestionFor(
   const meaning = path.length === 0 ? undefined : SAME_MEANING.find((same) => same.includes(word));
   if (meaning !== undefined) {
     const own = meaning.find((same) => same !== EDITOR && Object.hasOwn(known, same));
-    return own === undefined ? [] : here(own);
+    const also = ALSO_MEANT.get(words.join(' '));
+    return own === undefined ? [] : [...here(own), ...(also === undefined ? [] : [also])];
   }
   if (NOTHING_HERE.has(word)) return [];
   const near = nearest(word, visibleWords(known)).flatMap(here);

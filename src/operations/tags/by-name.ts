@@ -1,8 +1,9 @@
 import { CofferError, invalid } from '../../ground/errors.ts';
 import { isObject, type JsonObject } from '../../ground/objects.ts';
 import { parseAnyIdentifier } from '../../tags/identifiers.ts';
-import { isMissing, type NewName, type Runner } from '../declaration/operation.ts';
+import { isMissing, type NewName, type Runner, resultOf } from '../declaration/operation.ts';
 import { type IdentifiedKind, RESOURCE_KINDS } from '../declaration/resource-kinds.ts';
+import type { ProjectResource, ResourceDocument } from './documents.ts';
 
 type Resolve = (raw: JsonObject, runner: Runner) => Promise<JsonObject>;
 
@@ -110,3 +111,10 @@ async function idFor(kind: IdentifiedKind, given: unknown, runner: Runner): Prom
   }
   return data['id'];
 }
+
+/** Returns the name of a project; its ID if the caller may not see it. */
+export const nameOfProject = (runner: Runner, project_id: string): Promise<string> =>
+  runner.run('projects show', { project_id }).then(
+    (shown) => (resultOf(shown) as ResourceDocument<ProjectResource>).data.attributes.name,
+    () => project_id,
+  );

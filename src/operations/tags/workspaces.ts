@@ -3,7 +3,7 @@ import { ownWords } from '../../ground/own-words.ts';
 import { projectNotFound, type Reference } from '../../tags/organization.ts';
 import { isPattern } from '../../tags/wildcard.ts';
 import type { Workspace, WorkspaceFields } from '../../tags/workspaces.ts';
-import { type Call, documentOperation } from '../declaration/operation.ts';
+import { type Call, documentOperation, type TerminalContext } from '../declaration/operation.ts';
 import { text, texts, type ValuesOf } from '../declaration/params.ts';
 import type { Table } from '../declaration/table.ts';
 import { bindingsRelationship, TAGGED, taggedFilter, taggedQuery } from '../json-api/bindings.ts';
@@ -19,7 +19,7 @@ import {
   organizationName,
   pageParams,
 } from '../json-api/params.ts';
-import { idsFor, inTurn, nameBesideId, namesAmong, newTagsIn } from './by-name.ts';
+import { idsFor, inTurn, nameBesideId, nameOfProject, namesAmong, newTagsIn } from './by-name.ts';
 import {
   counted,
   createdText,
@@ -48,21 +48,33 @@ const workspaceTable = ({ data }: Resources<WorkspaceResource>): Table => ({
   lesser: [3, 2],
 });
 
-/** Formats all details of one workspace. */
-const workspaceDetails = ({
-  data: { id, attributes, relationships },
-}: ResourceDocument<WorkspaceResource>): Table => ({
+/** Formats all details of one workspace, by default as scripts have always had them. */
+const workspaceDetails = (
+  { data: { id, attributes, relationships } }: ResourceDocument<WorkspaceResource>,
+  project: string = relationships.project.data.id,
+  idLabel = 'Id',
+): Table => ({
   head: ['', ''],
   rows: [
     ['Name', attributes.name],
     ['Description', attributes.description ?? ''],
     ['Tags', attributes['tag-names'].join(' ')],
-    ['Project', relationships.project.data.id],
+    ['Project', project],
     ['Created', { time: shortTime(attributes['created-at']) }],
     ['Updated', { time: shortTime(attributes['updated-at']) }],
-    ['Id', id],
+    [idLabel, id],
   ],
 });
+
+/** Returns the details for a terminal: with the name of the project, if the caller may see it. */
+async function workspaceView(
+  document: ResourceDocument<WorkspaceResource>,
+  { runner, wide }: TerminalContext,
+): Promise<readonly Table[]> {
+  if (wide) return [workspaceDetails(document)];
+  const project = await nameOfProject(runner, document.data.relationships.project.data.id);
+  return [workspaceDetails(document, project, 'ID')];
+}
 
 /** Formats a table of one page of workspaces, with the page number. */
 const workspacePageTable = (document: ListDocument<WorkspaceResource>): Table => ({
@@ -310,7 +322,8 @@ export const show = documentOperation({
   params: { ...whichWorkspace, include: workspaceIncludes },
   cli: {
     resolve: workspaceByName,
-    table: workspaceDetails,
+    table: (document) => workspaceDetails(document),
+    forTerminal: workspaceView,
     lines: ({ data }) => workspaceLines({ data: [data] }),
   },
   async run(call, { include, ...which }) {
