@@ -246,6 +246,8 @@ describe('the names in a keyring', () => {
     ];
     for (const hex of low) {
       expect([hex, isRecipient(printBech32('age', Buffer.from(hex, 'hex')))]).toEqual([hex, false]);
+      const hybrid = Buffer.concat([Buffer.alloc(1184), Buffer.from(hex, 'hex')]);
+      expect([hex, isRecipient(printBech32('age1pq', hybrid))]).toEqual([hex, false]);
       expect([hex, isRecipient(ed25519(hex)), isSigner(ed25519(hex))]).toEqual([hex, false, false]);
     }
     const octic = 'c7176a703d4dd84fba3c0b760d10670f2a2053fa2c39ccc64ec7fd7792ac03fa';

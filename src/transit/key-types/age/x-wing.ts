@@ -10,6 +10,7 @@ import {
   ML_KEM_SEED_BYTES,
   mlKemOf,
 } from './ml-kem.ts';
+import { isSoundX25519 } from './sound-point.ts';
 import { ephemeralX25519, lowOrderRecipient, lowOrderShare, x25519, x25519PublicOf } from './x25519.ts';
 
 /**
@@ -56,6 +57,7 @@ export const xWingKem: WrittenKem = {
   identityPrefix: 'age-secret-key-pq-',
   isPostQuantum: true,
   publicBytes: ML_KEM_PUBLIC_BYTES + SECRET_BYTES,
+  isSound: (publicKey) => isSoundX25519(publicKey.subarray(ML_KEM_PUBLIC_BYTES)),
   encapsulatedBytes: ML_KEM_CIPHERTEXT_BYTES + SECRET_BYTES,
   publicOf(secret) {
     const halves = halvesOf(secret);
