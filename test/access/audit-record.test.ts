@@ -175,6 +175,13 @@ describe('an audit record', () => {
     expect(errorOf(`not ${JSON.stringify(parameters.quoted)}`)).toBe(`not "${hidden(parameters.quoted)}"`);
   });
 
+  it('has an error of 2,048 characters whole, and of a longer one so many that no secret can begin behind', () => {
+    const errorOf = (error: string): unknown =>
+      JSON.parse(recorder.response(request, { status: 400, error })).error;
+    expect(errorOf('e'.repeat(2048))).toBe('e'.repeat(2048));
+    expect(errorOf('e'.repeat(2049))).toBe('e'.repeat(2032));
+  });
+
   it('hides the beginning of a value that an error cuts short, or is cut short within', () => {
     const secret = Array.from({ length: 400 }, (_, index) => `${index}-`).join('');
     const errorOf = (error: string): string =>

@@ -44,6 +44,48 @@ describe('clearing away', () => {
     expect(await kept('access/token-ends')).toEqual([]);
   });
 
+  it('takes a token at the moment of its end, where that is a whole number of ten minutes', async () => {
+    room.clock.ms = Date.UTC(2026, 0, 2, 3, 0, 0);
+    await issue({ ttl: 600 });
+    room.clock.pass(599);
+    expect(await room.access.tokens.sweep(0)).toBe(0);
+    room.clock.pass(1);
+    expect(await room.access.tokens.sweep(0)).toBe(1);
+  });
+
+  it('has 512 tokens in a note, and fills the last one of its time, however many there are', async () => {
+    const { accessor } = await issue({ ttl: 60 });
+    const [first = ''] = await kept('access/token-ends');
+    const step = first.slice(0, -6);
+    const idOf = (number: number) => `${step}${String(number).padStart(6, '0')}`;
+    const ref = (number: number) => ({ collection: 'access/token-ends', id: idOf(number) });
+    const inNote = async (number: number) =>
+      (await room.store.read((view) => view.get<{ readonly accessors: string[] }>(ref(number))))?.accessors;
+    expect([first, await inNote(0)]).toEqual([idOf(0), [accessor]]);
+    await room.store.transact(async (tx) => {
+      for (let number = 0; number < 102; number++) tx.put(ref(number), { accessors: [`of ${number}`] });
+      tx.put(ref(102), { accessors: Array.from({ length: 511 }, (_, index) => `t${index}`) });
+    });
+    const [last, next] = [await issue({ ttl: 60 }), await issue({ ttl: 60 })];
+    expect((await inNote(102))?.slice(510)).toEqual(['t510', last.accessor]);
+    expect(await inNote(103)).toEqual([next.accessor]);
+  });
+
+  it('finds what lost its parent when it is asked for, among 250 tokens and not among more', async () => {
+    const parent = await issue();
+    for (let index = 0; index < 2; index++) {
+      await room.access.tokens.create(tokenRequest(), { accessor: parent.accessor, sudo: true });
+    }
+    for (let index = 0; index < 249; index++) await issue();
+    await room.access.tokens.revoke(parent.accessor);
+    expect(await kept()).toHaveLength(251);
+    expect(await room.access.tokens.tidy()).toBe(0);
+    const live = (await room.access.tokens.list()).at(-1)?.accessor ?? '';
+    await room.access.tokens.revoke(live);
+    expect(await kept()).toHaveLength(250);
+    expect(await room.access.tokens.tidy()).toBe(2);
+  });
+
   it('keeps no note of a token that was revoked, nor trips over it', async () => {
     const token = await issue({ ttl: 60 });
     await room.access.tokens.revoke(token.accessor);

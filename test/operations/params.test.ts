@@ -59,6 +59,13 @@ describe('a parameter', () => {
     expect(() => parse(param, given)).toThrowError(refusal(message));
   });
 
+  it('takes texts of up to 16,384 characters', () => {
+    expect(parse(params.text({ help: '' }), 'x'.repeat(16_384))).toBe('x'.repeat(16_384));
+    expect(() => parse(params.text({ help: '' }), 'x'.repeat(16_385))).toThrowError(
+      refusal('field must have at most 16384 characters, not 16385'),
+    );
+  });
+
   it('takes durations up to the longest that Go can write, and long texts where they are declared', () => {
     expect(parse(params.duration({ help: '' }), '876000h')).toBe(3_153_600_000);
     expect(parse(params.duration({ help: '' }), 9_223_372_036)).toBe(9_223_372_036);

@@ -2,6 +2,8 @@ import { beforeEach, describe, expect, it } from 'vitest';
 import type { Runner } from '../../../src/operations/declaration/operation.ts';
 import { parseValues } from '../../../src/operations/declaration/params.ts';
 import { loadOperation } from '../../../src/operations/runner.ts';
+import { createdText, type TagResource } from '../../../src/operations/tags/documents.ts';
+import { deletionQuestion } from '../../../src/operations/tags/tags.ts';
 import { refused } from '../../refusal.ts';
 import { type TagData, TagsApi } from './tags-api.ts';
 
@@ -22,6 +24,21 @@ beforeEach(async () => {
 const shape = async (path: string) => (await loadOperation(path)).cli ?? {};
 const resolve = async (path: string, raw: object, where = runner) =>
   (await shape(path)).resolve?.({ ...raw }, where) ?? raw;
+
+describe('a text about tags', () => {
+  const names = ['a', 'b', 'c', 'd', 'e', 'f'];
+  const resources = (count: number) =>
+    names.slice(0, count).map((name) => ({ attributes: { name, 'instance-count': 1 } }) as TagResource);
+
+  it('names five of them at most, and counts more', () => {
+    expect(createdText('tag', names.slice(0, 5))).toBe('Created tags a, b, c, d and e.');
+    expect(createdText('tag', names, 'acme')).toBe('Created 6 tags in acme.');
+    expect(deletionQuestion(resources(5))).toBe(
+      'Delete 5 tags? 1 workspace loses a, 1 workspace loses b, 1 workspace loses c, 1 workspace loses d, 1 workspace loses e.',
+    );
+    expect(deletionQuestion(resources(6))).toBe('Delete 6 tags, used 6 times by workspaces?');
+  });
+});
 
 describe('names on the command line', () => {
   it('become identifiers, for tags and workspaces, one or several', async () => {

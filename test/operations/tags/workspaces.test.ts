@@ -322,6 +322,19 @@ describe('the list of workspaces', () => {
     expect(names(await list(query))).toEqual(expected);
   });
 
+  it('takes twenty patterns of tags, and any number of names', async () => {
+    const search = (tags: string[]) => list({ 'search[tags]': tags.join(',') });
+    expect(names(await search([...Array<string>(20).fill('f*'), ...Array<string>(20).fill('foo')]))).toEqual([
+      'Billing',
+      'web-prod',
+    ]);
+    await expect(search(Array<string>(21).fill('f*'))).rejects.toMatchObject({
+      kind: 'invalid',
+      message: 'search[tags] must have at most 20 names with *, not 21',
+      field: 'search[tags]',
+    });
+  });
+
   it('refuses an order that it does not keep', async () => {
     await expect(list({ sort: 'current-run.created-at' })).rejects.toMatchObject({
       kind: 'invalid',
