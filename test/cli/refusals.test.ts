@@ -1,3 +1,4 @@
+import { execFileSync } from 'node:child_process';
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { DirectoryHere } from './directory-here.ts';
@@ -109,5 +110,67 @@ describe('a value of a file', () => {
     here.write('empty', '');
     await here.ok('secrets set a.env A --key app --in empty');
     expect(await here.ok('secrets get a.env A')).toBe('');
+  });
+});
+
+describe('a missing name of a key', () => {
+  it.each([
+    [57, `keys: app, ${'z'.repeat(57)}; usage:`],
+    [58, 'keys: app and 1 more; usage:'],
+  ])('is answered with names of up to 60 characters in all: one of %i', async (length, said) => {
+    const here = await DirectoryHere.withStore({ NO_COLOR: '1' });
+    await here.ok(`transit keys create ${'z'.repeat(length)}`);
+    const { exitCode, err } = await here.run('transit keys read', {
+      terminals: ['in', 'out', 'err'],
+      columns: 500,
+    });
+    expect({ exitCode, err }).toEqual({ exitCode: 2, err: expect.stringContaining(said) as string });
+  });
+});
+
+describe('a value that is missing', () => {
+  it('of a file without values has no hint', async () => {
+    const here = await DirectoryHere.withStore();
+    here.write('a.env', '# nothing\n');
+    expect(await here.refused('secrets get a.env A', 3)).toBe('coffer: a.env has no value A');
+  });
+});
+
+describe('a check of the next commit', () => {
+  it('fails for rules and files that are too large to be read', async () => {
+    const here = DirectoryHere.make();
+    const git = (...words: readonly string[]) => execFileSync('git', words, { cwd: here.path });
+    git('init', '-q');
+    here.write('.coffer.yaml', 'rules:\n  - files: "*.env"\n    key: app\n');
+    here.write('a.env', `A=${'x'.repeat(2 ** 20)}\n`);
+    git('add', 'a.env', '.coffer.yaml');
+    expect((await here.run('secrets check --staged')).err).toContain('a.env is larger than 1 MiB');
+    expect((await here.run('secrets check --staged')).exitCode).not.toBe(0);
+    here.write('.coffer.yaml', '#'.repeat(2 ** 20 + 1));
+    git('add', '.coffer.yaml');
+    here.write('.coffer.yaml', 'rules:\n  - files: "*.env"\n    key: app\n    except: "*"\n');
+    expect(await here.refused('secrets check --staged', 2)).toBe('coffer: .coffer.yaml is larger than 1 MiB');
+  });
+});
+
+describe('a status', () => {
+  it('is told of a store that a wrong secret does not unlock, and not with a secret that can be none', async () => {
+    const here = await DirectoryHere.withStore();
+    const wrong = { environment: { COFFER_MASTER_KEY: Buffer.alloc(32, 8).toString('base64') } };
+    expect((await here.run('status', wrong)).out).toMatch(/^state\tlocked\n/);
+    const none = { environment: { COFFER_MASTER_KEY: 'none' } };
+    expect(await here.refused('status', 2, none)).toContain('COFFER_MASTER_KEY');
+  });
+});
+
+describe('who may do something with a key', () => {
+  it('is not asked for an operation that there is not', async () => {
+    const here = await DirectoryHere.withStore();
+    expect(await here.refused('policy who --key app --operation zzzzzzzz', 2)).toContain(
+      'coffer: --operation: unknown operation "zzzzzzzz" (use the words of a command below "coffer transit"',
+    );
+    expect(await here.refused('policy who --key app --operation decrypd', 2)).toContain(
+      'did you mean "decrypt"',
+    );
   });
 });

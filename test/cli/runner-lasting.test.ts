@@ -132,11 +132,20 @@ describe('the token of a process that stays', () => {
     ['has no end', { ttl: 0, renewable: true }],
     ['is not renewed', { ttl: 3600, renewable: false }],
     ['is at its end', { ttl: 5, renewable: true }],
+    ['ends in less than ten seconds', { ttl: 9, renewable: true }],
   ])('is left alone where it %s', async (_, data) => {
     answers.push(() => ({ data }));
     const end = keepRenewed(runner);
     await minutes(600);
     expect(asked).toEqual([LOOK]);
+    end();
+  });
+
+  it('is renewed if it ends in ten seconds, the shortest time', async () => {
+    answers.push(() => ({ data: { ttl: 10, renewable: true } }));
+    const end = keepRenewed(runner);
+    await minutes(1);
+    expect(asked).toEqual([LOOK, RENEW]);
     end();
   });
 

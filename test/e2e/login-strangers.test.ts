@@ -75,3 +75,9 @@ describe('a token that a user brings', () => {
     expect(existsSync(user.file('.local/state/coffer/logins'))).toBe(false);
   });
 });
+
+it('a login without a secret that its method does not always need is sent without one', async () => {
+  [status, body] = [200, { data: null, auth: { client_token: 't', lease_duration: 60 } }];
+  await user.ok('login approle role_id=r');
+  expect(existsSync(user.file('.local/state/coffer/logins'))).toBe(true);
+});

@@ -181,3 +181,46 @@ describe('a keyring', () => {
     expect(repository.facts).toHaveLength(before.length + 1);
   });
 });
+
+describe('rules that encrypt less than when a machine last used them', () => {
+  const rules = (count: number): string =>
+    `rules:\n  - files: a.env\n    key: app\n${Array.from({ length: count }, (_, at) => `  - files: f${at}.env\n    key: app\n`).join('')}`;
+
+  /** A repository with so many rules of which all but one are then taken away. */
+  async function withFewerRules(taken: number): Promise<Repository> {
+    const repository = new Repository();
+    const { here } = repository;
+    await repository.ok('team init -q');
+    here.write('.coffer.yaml', rules(taken));
+    await repository.ok('secrets set -q a.env A one');
+    here.write('.coffer.yaml', rules(0));
+    return repository;
+  }
+
+  it.each([
+    [10, ''],
+    [11, '; and 1 more'],
+  ])('are refused where nobody can be asked, with up to ten losses: %i', async (taken, more) => {
+    const repository = await withFewerRules(taken);
+    const before = repository.here.read('a.env');
+    const losses = Array.from(
+      { length: 10 },
+      (_, at) => `the rule for f${at}.env was removed, or applies to other files`,
+    ).join('; ');
+    expect(await repository.refused('secrets set a.env A two', 1)).toBe(
+      `coffer: .coffer.yaml may encrypt less than when it was last used here: ${losses}${more} (review the changes to .coffer.yaml; if they are right, use --yes)`,
+    );
+    expect(repository.here.read('a.env')).toBe(before);
+  });
+
+  it('are used after a yes, and not after a no', async () => {
+    const repository = await withFewerRules(1);
+    const before = repository.here.read('a.env');
+    expect(await repository.refused('secrets set a.env A two', 1, [false])).toContain(
+      'coffer: .coffer.yaml was not confirmed (review the changes',
+    );
+    expect(repository.here.read('a.env')).toBe(before);
+    await repository.ok('secrets set -q --yes a.env A two');
+    expect(await repository.ok('secrets get -q a.env A')).toBe('two');
+  });
+});
