@@ -174,3 +174,15 @@ describe('who may do something with a key', () => {
     );
   });
 });
+
+describe('a public key to verify with', () => {
+  it('that is typed and is none is called none by its text, and one without spaces may have been meant as a file', async () => {
+    const here = await DirectoryHere.withStore();
+    here.write('f', 'text');
+    here.write('f.sig', 'x');
+    const verify = (key: string) => here.refused(['verify', 'f', 'f.sig', '--public-key', key], 2);
+    expect(await verify('nowhere.pub')).toContain('"nowhere.pub" is neither a file nor a public key');
+    for (const key of ['ssh-ed25519 AAAA', '{"kty":"none"}', '-----BEGIN PUBLIC KEY-----\nAAAA\n'])
+      expect(await verify(key)).not.toContain('neither a file');
+  });
+});
