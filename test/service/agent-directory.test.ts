@@ -1,4 +1,4 @@
-import { mkdirSync, mkdtempSync, rmSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, rmSync, utimesSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { basename, join } from 'node:path';
 import fc from 'fast-check';
@@ -72,6 +72,19 @@ describe('the directory of an agent', () => {
       kind: 'unsupported',
       message: `socket path too long: ${tooLong.socket}`,
     });
+  });
+
+  it('remembers for twelve hours that an agent was declined', () => {
+    const directory = directoryFor('/declined');
+    expect(directory.isDeclined).toBe(false);
+    directory.decline();
+    expect(directory.isDeclined).toBe(true);
+    const said = (hoursAgo: number) => {
+      const time = Date.now() / 1000 - hoursAgo * 3600;
+      utimesSync(join(directory.path, 'declined'), time, time);
+      return directory.isDeclined;
+    };
+    expect([said(11.9), said(12.1)]).toEqual([true, false]);
   });
 
   it.each([1, 20, 40])('leaves sockets room below a directory of %i letters more', (length) => {

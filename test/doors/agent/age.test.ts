@@ -150,6 +150,41 @@ describe('a plugin whose client has hung up', () => {
   });
 });
 
+describe('a conversation with age', () => {
+  const nobody: Desk = {
+    offers: async () => [],
+    run: async () => ({ data: {} }),
+    consent: async () => undefined,
+    defect: (error) => {
+      throw error;
+    },
+  };
+  const answered = async (machine: string, said: readonly { type: string; bytes?: number }[]) => {
+    const stanzas = [...said, { type: 'done' }].map(({ type, bytes = 0 }: { type: string; bytes?: number }) =>
+      printStanza({ type, args: [], body: Buffer.alloc(bytes) }),
+    );
+    const answer = await new Connected(openAgeDoor(nobody)).send(
+      Buffer.from(`${machine}\n${stanzas.join('')}`),
+    );
+    return answer.toString();
+  };
+  const DONE = '-> done\n\n';
+
+  it('ends at a file key that has another length than 16 bytes', async () => {
+    const wrap = (bytes: number) => answered('recipient-v1', [{ type: 'wrap-file-key', bytes }]);
+    expect([await wrap(15), await wrap(16), await wrap(17)]).toEqual(['', DONE, '']);
+  });
+
+  it('has 4,096 stanzas at most, known or not', async () => {
+    const said = (machine: string, type: string, count: number) =>
+      answered(machine, Array<{ type: string; bytes?: number }>(count).fill({ type, bytes: 16 }));
+    expect(await said('identity-v1', 'unknown', 4096)).toBe(DONE);
+    expect(await said('identity-v1', 'unknown', 4097)).toBe('');
+    expect(await said('recipient-v1', 'wrap-file-key', 4096)).toBe(DONE);
+    expect(await said('recipient-v1', 'wrap-file-key', 4097)).toBe('');
+  });
+});
+
 describe('the names of keys in files of age', () => {
   it('are read as they were written, and are of the form that age wants', () => {
     const name = fc.record({

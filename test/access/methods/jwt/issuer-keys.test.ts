@@ -113,6 +113,24 @@ describe('the keys of an issuer', () => {
     expect(await isVerified(keys, jwt)).toBe(true);
   });
 
+  it('grow old to the millisecond', async () => {
+    const keys = await keysWithNothing();
+    const jwt = await issuer.token({});
+    expect(await isVerified(keys, jwt)).toBe(true);
+    await issuer.forget();
+    await issuer.behave({ keys: { status: 500, body: '' } });
+    clock.ms += 10 * MINUTES * 1000 - 1;
+    expect(await isVerified(keys, jwt)).toBe(true);
+    expect(await asked()).toBe(0);
+    clock.ms += 1;
+    expect(await isVerified(keys, jwt)).toBe(true);
+    await vi.waitUntil(async () => (await issuer.asked()).length === 1, { timeout: 20_000 });
+    clock.ms += 12 * HOURS * 1000 - 10 * MINUTES * 1000 - 1;
+    expect(await isVerified(keys, jwt)).toBe(true);
+    clock.ms += 1;
+    expect((await failureOf(() => keys.current()))[0]).toBe('unavailable');
+  });
+
   it('are asked for once in ten seconds, whoever comes with a key that is not among them', async () => {
     const keys = await keysWithNothing();
     const known = await keys.current();
