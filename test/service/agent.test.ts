@@ -105,11 +105,11 @@ describe('the times of an agent', () => {
   });
 
   it.each([
-    ['none', 0, 1],
-    ['negative ones', 1, -1],
-    ['ones without end', 1, Number.POSITIVE_INFINITY],
-    ['longer ones than 366 days', 1, 366 * 24 * 60 * MINUTE + 1],
-  ])('are no %s', async (_, idleMs, forMs) => {
+    ['zero', 0, 1],
+    ['negative', 1, -1],
+    ['without end', 1, Number.POSITIVE_INFINITY],
+    ['longer than 366 days', 1, 366 * 24 * 60 * MINUTE + 1],
+  ])('are refused when they are %s', async (_, idleMs, forMs) => {
     expect(areTimes({ idleMs, forMs })).toBe(false);
     const { agent, unlocking } = await waiting();
     const times = { idleMs, forMs };
