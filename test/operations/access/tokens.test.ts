@@ -217,6 +217,15 @@ describe('renewing', () => {
       client_token,
       lease_duration: 3600,
     });
+    expect(await calls.result(renew, { token: client_token, increment: '20m' }, root)).toMatchObject({
+      client_token,
+      lease_duration: 1200,
+    });
+    const { accessor } = await calls.result(lookupSelf, {}, client_token);
+    expect(await calls.result(renewAccessor, { accessor, increment: '5m' }, root)).toMatchObject({
+      client_token: '',
+      lease_duration: 300,
+    });
   });
 
   it('is refused for root, unknown and missing tokens', async () => {

@@ -82,8 +82,10 @@ describe('the modes of TLS to a database', () => {
     expect(parseAddress('postgres:///coffer', { ...beside, sslmode: 'prefer' }).ssl.mode).toBe('prefer');
   });
 
-  it('need no TLS on a Unix socket', () => {
+  it('need no TLS on a Unix socket, unless another host may be connected to', () => {
     expect(tlsOptions(parseAddress('postgres:///coffer?host=/run/postgresql&sslmode=require'))).toBe(false);
+    const besideOthers = 'postgres:///coffer?host=/run/postgresql,db.example&sslmode=require';
+    expect(tlsOptions(parseAddress(besideOthers))).toEqual({ rejectUnauthorized: false });
   });
 });
 

@@ -34,4 +34,11 @@ describe('the chunks of one file', () => {
         message: `the data key has ${bytes} bytes instead of 32`,
       });
   });
+
+  it('are encrypted under keys of their own, and the data key is overwritten when they are derived', () => {
+    const dataKey = Buffer.alloc(32, 1);
+    const { mac, payload } = deriveFileKeys(dataKey, Buffer.alloc(32), Buffer.from('header'));
+    expect(dataKey).toEqual(Buffer.alloc(32));
+    expect([mac.length, payload.symmetricKeySize]).toEqual([32, 32]);
+  });
 });
