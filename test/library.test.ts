@@ -97,6 +97,16 @@ describe('the library', () => {
     expect(rows.filter((name) => name.startsWith('coffer.')).sort()).toEqual(groups.sort());
   });
 
+  it('works on the mount that is given, and on no other', async () => {
+    await coffer.mounts.add({ type: 'transit', path: 'teams/payments' });
+    await coffer.transit.keys.create({ name: 'apart', mount: 'teams/payments' });
+    expect(await coffer.transit.keys.list({ mount: 'teams/payments' })).toMatchObject({ keys: ['apart'] });
+    const elsewhere: unknown = await coffer.transit.keys
+      .read({ name: 'apart' })
+      .catch((error: unknown) => error);
+    expect(elsewhere).toMatchObject({ kind: 'not-found' });
+  });
+
   it('names its own functions in its hints', async () => {
     await coffer.transit.keys.create({ name: 'hinted' });
     const { keys } = coffer.transit;

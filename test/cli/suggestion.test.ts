@@ -1,6 +1,7 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
+import { nodeAt } from '../../src/cli/command.ts';
 import { parseWithCommander } from '../../src/cli/parse/program.ts';
 import { commandTree } from '../../src/cli/tree.ts';
 import { temporaryDirectory } from '../store/temporary-store.ts';
@@ -15,6 +16,12 @@ const EXEC = has('exec') ? 'did you mean "coffer exec"? see "coffer --help"' : '
 const SECRETS = `did you mean "coffer ${has('secrets') ? 'secrets get' : 'transit encrypt'}"? see "coffer --help"`;
 
 describe('an unknown command', () => {
+  it.each(['constructor', 'toString', '__proto__'])('is %s as well, which every object has', async (word) => {
+    expect(nodeAt(commandTree, [word])).toBeUndefined();
+    expect(nodeAt(commandTree, ['transit', word])).toBeUndefined();
+    expect(await refusalOf(word)).toMatchObject({ message: `unknown command '${word}'` });
+  });
+
   it.each([
     [
       'transit keys rm orders',

@@ -43,6 +43,17 @@ describe('the OpenAPI document', () => {
     expect(new Set(ids).size).toBe(ids.length);
   });
 
+  it('has answers in the envelope of Vault, but for those of the server itself that have none', () => {
+    const answerOf = (path: string): object => document.paths[path]?.['get']?.responses ?? {};
+    const withSchema = (schema: object): object => ({
+      '2XX': { content: { 'application/json': { schema } } },
+    });
+    expect(answerOf('/v1/transit/keys/{name}')).toMatchObject(
+      withSchema({ $ref: '#/components/schemas/Envelope' }),
+    );
+    expect(answerOf('/v1/sys/seal-status')).toMatchObject(withSchema({ type: 'object' }));
+  });
+
   it('shows optional segments as paths of their own, and lists as GET', () => {
     expect(Object.keys(document.paths)).toEqual(
       expect.arrayContaining([
