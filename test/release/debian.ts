@@ -46,7 +46,7 @@ try {
   rmSync(scratch, { recursive: true, force: true });
 }
 
-/** A Debian 12 with nothing that is not essential. */
+/** A Debian 12 with what is essential, and with curl, which the README uses. */
 function fresh(directory: string): void {
   const ready = process.env['COFFER_DEBIAN_ROOT'];
   if (ready !== undefined) {
@@ -56,9 +56,13 @@ function fresh(directory: string): void {
   if (spawnSync('which', ['debootstrap']).status !== 0) {
     execFileSync('apt-get', ['install', '-y', '-q', 'debootstrap'], { stdio: 'inherit' });
   }
-  const { status, stdout } = spawnSync('debootstrap', ['--variant=minbase', 'bookworm', directory], {
-    encoding: 'utf8',
-  });
+  const { status, stdout } = spawnSync(
+    'debootstrap',
+    ['--variant=minbase', '--include=curl', 'bookworm', directory],
+    {
+      encoding: 'utf8',
+    },
+  );
   if (status !== 0) throw new Error(`debootstrap ended with ${status}: ${stdout.slice(-1000)}`);
 }
 

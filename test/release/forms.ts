@@ -69,6 +69,9 @@ async function npmPackage(bench: Bench): Promise<Installed> {
   };
 }
 
+/** npx that is told to end leaves the command running, here the README's server. So all that it starts is ended with it. */
+const WITH_ITS_CHILDREN = `setsid "$@" <&0 & child=$!; trap 'kill -- -"$child"' TERM; wait "$child"`;
+
 async function byNpx(bench: Bench): Promise<Installed> {
   const directory = emptyFolder(bench, 'cache');
   const environment = {
@@ -81,7 +84,7 @@ async function byNpx(bench: Bench): Promise<Installed> {
   return {
     downloadBytes: sizeOf(TARBALL),
     directory,
-    command: ['npx', '--yes', `file:${releasedFile(TARBALL)}`],
+    command: ['bash', '-c', WITH_ITS_CHILDREN, 'npx', 'npx', '--yes', `file:${releasedFile(TARBALL)}`],
     environment,
     work: emptyFolder(bench),
   };
