@@ -51,6 +51,8 @@ variables() {
 start() {
   mapfile -t given < <(variables)
   line=$(sed -n 's/^ExecStart=//p' $unit)
+  # The server before left its own there, and the redirection below takes effect at some time.
+  rm -f addresses server.pid
   runuser -u coffer -- env -i PATH="$PATH" "${given[@]}" sh -c "umask 077; echo \$\$ > /tmp/server.pid; exec $line" > addresses 2> server.log &
   for _ in $(seq 300); do [ -s addresses ] && break; sleep 0.1; done
   [ -s addresses ] || { cat server.log; fail 'the line of the unit'; }
