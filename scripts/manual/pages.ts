@@ -1,7 +1,6 @@
 /**
- * Manual pages: `coffer.1`, one for each command and group, `age-plugin-coffer.1`, section 5 for the formats,
- * and section 7 for the tasks. They
- * are generated from the same declarations as `--help` and the completions.
+ * Manual pages: `coffer.1`, one for each command and group, `age-plugin-coffer.1`, section 5 for the formats, and
+ * section 7 for the tasks. They are generated from the same declarations as `--help` and the completions.
  * @see docs/decisions/0224
  */
 import type { ArgumentSpec, OptionSpec } from '../../src/cli/command.ts';

@@ -1,4 +1,4 @@
-import { CofferError } from '../ground/errors.ts';
+import { CofferError, withOtherHint } from '../ground/errors.ts';
 import type { Runner } from '../operations/declaration/operation.ts';
 import { RESOURCE_KINDS } from '../operations/declaration/resource-kinds.ts';
 import type { ArgumentSpec, Invocation } from './command.ts';
@@ -67,14 +67,13 @@ export async function withOptionCandidates(
 ): Promise<CofferError> {
   const flag = missingOption(error);
   const spec = [...typed.command.options, ...everywhereOptions].find((option) => option.flag === flag);
-  const { kind, texts, field, hint } = error;
   const listed = spec?.offers === undefined ? undefined : await listedFor(typed, spec);
   if (listed === undefined) return error;
   const session = silentSession(typed, streams, environment);
   try {
     const names = await inTime(session, namesText(session, listed, spec?.offers)).catch(() => undefined);
     if (names === undefined) return error;
-    return new CofferError(kind, texts.message, { field, hint: `${names}; ${hint}`, cause: error });
+    return withOtherHint(error, `${names}; ${error.hint}`);
   } finally {
     await session.close();
   }

@@ -1,4 +1,4 @@
-import { CofferError } from '../ground/errors.ts';
+import { type CofferError, withOtherHint } from '../ground/errors.ts';
 import { meantText, nearest } from '../ground/nearness.ts';
 import { trimSlashes } from '../ground/trim.ts';
 import type { NewName, Runner } from '../operations/declaration/operation.ts';
@@ -54,17 +54,12 @@ async function withMissingNames(
 
 /** Adds the command that lists the names of a kind, if one does not exist and nothing else says what to do. */
 function withList(known: CofferError, words: readonly TypedWord[]): CofferError {
-  const { kind, field, texts, hint, isGone } = known;
+  const { kind, hint } = known;
   const offers = words.find(({ spec }) => spec.offers !== undefined)?.spec.offers;
   const facts = offers === undefined ? undefined : kindNamed(offers);
   if (kind !== 'not-found' || hint !== undefined || facts === undefined) return known;
   const { list } = facts;
-  return new CofferError(kind, texts.message, {
-    field,
-    hint: `run "coffer ${list}" to list them`,
-    cause: known,
-    isGone: isGone ? true : undefined,
-  });
+  return withOtherHint(known, `run "coffer ${list}" to list them`);
 }
 
 /** Minimum length of a beginning that a value is recognized by. */
@@ -80,14 +75,8 @@ function choicesNear(word: string, choices: readonly string[]): readonly string[
 
 /** Replaces the hint; names the word if the message itself does not, e.g. `key not found`. */
 function hinted(known: CofferError, { word, spec }: TypedWord, meant: readonly string[]): CofferError {
-  const { kind, field, texts, isGone } = known;
   const missing = mentions(known.message, word) ? '' : `no ${spec.offers ?? 'such name'} "${word}"; `;
-  return new CofferError(kind, texts.message, {
-    field,
-    hint: missing + meantText(meant),
-    cause: known,
-    isGone: isGone ? true : undefined,
-  });
+  return withOtherHint(known, missing + meantText(meant));
 }
 
 /** Whether a text contains the word as a whole. */

@@ -2,7 +2,7 @@ import { existsSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { isExposed, parseAddress } from '../client/address.ts';
 import { connect } from '../client/client.ts';
-import { asCofferError, CofferError, invalid } from '../ground/errors.ts';
+import { asCofferError, CofferError, invalid, withOtherHint } from '../ground/errors.ts';
 import type { Runner } from '../operations/declaration/operation.ts';
 import { readFileWhole } from './files/in-file.ts';
 import { inputText } from './files/input.ts';
@@ -161,23 +161,18 @@ function warnOfForeignSocket(session: Session, address: string): void {
 /** Adds a hint to the error: servers answer a missing token in the same way as a wrong one. */
 function withoutToken(error: unknown): unknown {
   if (!(error instanceof CofferError) || error.kind !== 'denied') return error;
-  const { kind, message } = error;
-  return new CofferError(kind, message, {
-    hint: 'no token given: use "coffer login", COFFER_TOKEN or --token-file; the owner of the store creates the first one with "coffer token create", without COFFER_ADDR',
-    cause: error,
-  });
+  return withOtherHint(
+    error,
+    'no token given: use "coffer login", COFFER_TOKEN or --token-file; the owner of the store creates the first one with "coffer token create", without COFFER_ADDR',
+  );
 }
 
 /** Adds to the error of a refused token where it comes from. */
 function ofTokenFrom(from: string, error: unknown): unknown {
   if (!(error instanceof CofferError) || error.kind !== 'denied') return error;
-  const { kind, texts, hint } = error;
   const source = `the token is from ${from}`;
-  const more = hint?.replace(/^the token is/, 'it is');
-  return new CofferError(kind, texts.message, {
-    hint: more === undefined ? source : `${source}; ${more}`,
-    cause: error,
-  });
+  const more = error.hint?.replace(/^the token is/, 'it is');
+  return withOtherHint(error, more === undefined ? source : `${source}; ${more}`);
 }
 
 /** Characters allowed in a header value; tokens are letters, digits and dots. */
@@ -193,10 +188,7 @@ async function ofKeptToken(error: unknown, kept: KeptToken, client: Runner): Pro
   const isOver = kept.expiresMs !== undefined && kept.expiresMs <= Date.now();
   if (!isOver && (await isGood(client))) return error;
   const how = isOver ? `expired at ${new Date(kept.expiresMs ?? 0).toISOString()}` : 'is no longer valid';
-  return new CofferError('denied', error.message, {
-    hint: `the stored token ${how}: run "${kept.again}"`,
-    cause: error,
-  });
+  return withOtherHint(error, `the stored token ${how}: run "${kept.again}"`);
 }
 
 const isGood = (client: Runner): Promise<boolean> =>

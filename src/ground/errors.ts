@@ -138,6 +138,15 @@ export function asCofferError(error: unknown): CofferError | undefined {
   return error instanceof CofferError ? error : undefined;
 }
 
+/** Returns the same error with another hint; the original one is its cause. */
+export const withOtherHint = (error: CofferError, hint: Text): CofferError =>
+  new CofferError(error.kind, error.texts.message, {
+    field: error.field,
+    hint,
+    cause: error,
+    isGone: error.isGone ? true : undefined,
+  });
+
 const errorOf =
   (kind: ErrorKind) =>
   (message: Text, details?: ErrorDetails): CofferError =>

@@ -1,4 +1,4 @@
-import { asCofferError, CofferError, invalid } from '../../ground/errors.ts';
+import { asCofferError, invalid, withOtherHint } from '../../ground/errors.ts';
 import { isSecret, RULES_NAME } from '../../secret-files/rules.ts';
 import type { KeyReference } from '../../transit/envelope/ports.ts';
 import type { Command } from '../command.ts';
@@ -75,8 +75,7 @@ async function keyOrNames(session: Session, keyOf: () => KeyReference): Promise<
     const isStore = keyringAbove('.', () => false) === undefined;
     const names = known && isStore ? await (await import('../candidates.ts')).keysText(session) : undefined;
     if (known === undefined || names === undefined) throw error;
-    const { kind, texts, field, hint } = known;
-    throw new CofferError(kind, texts.message, { field, hint: `${names}; ${hint}`, cause: error });
+    throw withOtherHint(known, `${names}; ${known.hint}`);
   }
 }
 
