@@ -61,6 +61,26 @@ describe('the cache of opened documents', () => {
     expect(['a', 'c', 'd'].map((id) => cache.current(document(id))?.value)).toEqual(['a', 'c', 'd']);
   });
 
+  it('keeps what is used now and then, however much is added meanwhile', () => {
+    const cache = cacheAt(1, 100 * 1200);
+    cache.add(version(1), document('used'), file('used'));
+    for (let added = 0; added < 1000; added++) {
+      cache.add(version(1), document(`${added}`), file(added));
+      if (added % 60 === 0) expect(cache.current(document('used'))?.value).toBe('used');
+    }
+    expect(cache.current(document('899'))).toBeUndefined();
+    expect(cache.current(document('950'))?.value).toBe(950);
+  });
+
+  it('keeps a changed document in place of the old one, and counts its size once', () => {
+    const cache = cacheAt(1, 4800);
+    for (const id of ['a', 'b', 'c']) cache.add(version(1), document(id), file(id));
+    for (let revision = 1; revision < 50; revision++) {
+      cache.advance(version(revision), version(revision + 1), [[document('b'), file(revision)]]);
+    }
+    expect(['a', 'b', 'c'].map((id) => cache.current(document(id))?.value)).toEqual(['a', 49, 'c']);
+  });
+
   it('keeps so many of a bounded collection, those used last, and as many as fit of the others', () => {
     const cache = cacheAt(1);
     const other = (id: string): BlobIdentity => ({ space: 'document', collection: 'other', id });

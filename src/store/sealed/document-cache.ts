@@ -15,10 +15,17 @@ interface CacheEntry extends CachedBlob {
   readonly identity: BlobIdentity;
   /** Epoch in which the entry was last confirmed as current. */
   epoch: number;
+  /** Number of uses of the cache when the entry was last put at the end. */
+  movedAt: number;
 }
 
 /** Approximate overhead of an entry, in bytes. */
 const ENTRY_BYTES = 200;
+/**
+ * Share of the entries that may be used before an entry that is used again is put at the end again. Moving an entry of
+ * a large map takes several microseconds, because it leaves a gap, and V8 copies maps with many gaps.
+ */
+const MOVED_AFTER_SHARE = 1 / 4;
 
 /**
  * Cache of opened documents of one version of the store. When another process commits, entries are kept but count as
@@ -28,12 +35,14 @@ const ENTRY_BYTES = 200;
  */
 export class DocumentCache {
   readonly #maxBytes: number;
+  /** In the order of their last use, apart from uses shortly one after the other. */
   readonly #entries = new Map<string, CacheEntry>();
   /** Collections with a bound of their own, and their keys in the order of their last use. */
   readonly #bounded = new Map<string, { readonly limit: number; readonly keys: Set<string> }>();
   #bytes = 0;
   #version: Version = { generation: 0, revision: -1 };
   #epoch = 0;
+  #uses = 0;
 
   constructor(maxBytes: number) {
     this.#maxBytes = maxBytes;
@@ -79,8 +88,8 @@ export class DocumentCache {
     this.#version = to;
     for (const [identity, blob] of changed) {
       const key = identityKey(identity);
-      this.#drop(key);
-      if (blob !== undefined) this.#insert(key, identity, blob);
+      if (blob === undefined) this.#drop(key);
+      else this.#insert(key, identity, blob);
     }
   }
 
@@ -89,10 +98,18 @@ export class DocumentCache {
     const key = identityKey(identity);
     const entry = this.#entries.get(key);
     if (entry?.epoch !== this.#epoch) return undefined;
-    this.#entries.delete(key);
-    this.#entries.set(key, entry);
+    if (++this.#uses - entry.movedAt > this.#patience) {
+      this.#entries.delete(key);
+      this.#entries.set(key, entry);
+      entry.movedAt = this.#uses;
+    }
     if (this.#bounded.size > 0) this.#used(key, identity);
     return entry;
+  }
+
+  /** Number of uses after which an entry that is used again is put at the end again. */
+  get #patience(): number {
+    return this.#entries.size * MOVED_AFTER_SHARE;
   }
 
   /** Returns the blob as last seen, current or not. */
@@ -110,7 +127,6 @@ export class DocumentCache {
       return;
     }
     if (entry?.epoch === this.#epoch) return;
-    this.#drop(key);
     this.#insert(key, identity, blob);
   }
 
@@ -121,9 +137,16 @@ export class DocumentCache {
   }
 
   #insert(key: string, identity: BlobIdentity, { fingerprint, value, size }: CachedBlob): void {
-    this.#entries.set(key, { identity, fingerprint, value, size, epoch: this.#epoch });
+    const before = this.#entries.get(key);
+    let movedAt = ++this.#uses;
+    if (before !== undefined && movedAt - before.movedAt <= this.#patience) {
+      movedAt = before.movedAt;
+      this.#bytes -= before.size + ENTRY_BYTES;
+    } else this.#drop(key);
+    this.#entries.set(key, { identity, fingerprint, value, size, epoch: this.#epoch, movedAt });
     this.#bytes += size + ENTRY_BYTES;
     this.#used(key, identity);
+    if (this.#bytes <= this.#maxBytes) return;
     for (const oldest of this.#entries.keys()) {
       if (this.#bytes <= this.#maxBytes) break;
       this.#drop(oldest);
