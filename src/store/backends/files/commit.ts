@@ -1,12 +1,11 @@
 import { createHash } from 'node:crypto';
-import { join } from 'node:path';
 import { corrupt, failedAfter, placed } from '../../../ground/errors.ts';
 import { Pace } from '../../../ground/pace.ts';
 import { missing, REPAIR } from '../../refusals.ts';
 import { type Area, areas, type BlobRef, type Change, type Version } from '../backend.ts';
 import {
+  deleteEmptied,
   deleteFile,
-  deleteTree,
   inParallel,
   isThere,
   moveFile,
@@ -17,7 +16,7 @@ import {
 } from './durable-files.ts';
 import { makeDirectory } from './generation-files.ts';
 import { JOURNAL, type Journal, type JournalEntry, parseJournal, printJournal } from './journal.ts';
-import { type Layout, STAGED } from './layout.ts';
+import { type Layout, pathIn, STAGED } from './layout.ts';
 import { type StateDirectory, settled, unsettled } from './state-directory.ts';
 
 /** Directory that contains a store. */
@@ -47,7 +46,7 @@ export async function commitChanges(
 /** Applies a single change. It needs no journal: the rename that puts the blob in place is atomic. */
 async function commitOne(directory: StoreDirectory, from: Version, { ref, bytes }: Change): Promise<Version> {
   const target = directory.layout.blob(from.generation, ref);
-  const staged = join(directory.state.path, SINGLE);
+  const staged = pathIn(directory.state.path, SINGLE);
   await cleaningUp(directory, from, async () => {
     if (bytes !== undefined) await stageBlobFile(target, staged, bytes);
     directory.state.change(settled(from), unsettled(from));
@@ -72,7 +71,7 @@ async function commitSeveral(
   await cleaningUp(directory, from, async () => {
     makeDirectory(state.preparing);
     await inParallel(changes, ({ ref, bytes }) => stage(directory, from, ref, bytes));
-    const journaling = writeDurably(join(state.preparing, JOURNAL), printJournal(journal));
+    const journaling = writeDurably(pathIn(state.preparing, JOURNAL), printJournal(journal));
     // All entries of the directory exist by now, so both can be synced at the same time.
     await Promise.all([journaling, syncDirectory(state.preparing)]);
     state.change(settled(from), unsettled(from));
@@ -106,7 +105,7 @@ async function stage(
   bytes: Uint8Array | undefined,
 ): Promise<void> {
   if (bytes === undefined) return;
-  const staged = join(directory.state.preparing, stagedName(ref));
+  const staged = pathIn(directory.state.preparing, stagedName(ref));
   await stageBlobFile(directory.layout.blob(from.generation, ref), staged, bytes);
 }
 
@@ -152,7 +151,7 @@ export async function recover(directory: StoreDirectory, from: Version): Promise
  * @throws `corrupt` if the journal is damaged or of another state
  */
 export function readJournal({ state }: StoreDirectory, from: Version): Journal | undefined {
-  const path = join(state.decided, JOURNAL);
+  const path = pathIn(state.decided, JOURNAL);
   const bytes = readWhole(path);
   if (bytes === undefined) return undefined;
   const journal = parseJournal(bytes, path);
@@ -171,8 +170,8 @@ function finish(directory: StoreDirectory, from: Version): Version {
 }
 
 async function finishDecided(directory: StoreDirectory, from: Version): Promise<Version> {
-  deleteFile(join(directory.state.decided, JOURNAL));
-  deleteTree(directory.state.decided);
+  deleteFile(pathIn(directory.state.decided, JOURNAL));
+  deleteEmptied(directory.state.decided);
   // The journal must be gone from the disk before a later commit begins. Otherwise a machine crash could restore it and
   // make it undo that commit, or find its blobs replaced.
   await syncDirectory(directory.state.path);
@@ -191,14 +190,16 @@ async function apply(directory: StoreDirectory, { from, entries }: Journal): Pro
 /** Applies one entry. Idempotent: it may run again after an interruption at any point. */
 function applyEntry(directory: StoreDirectory, from: Version, { ref, sha256 }: JournalEntry): void {
   const target = directory.layout.blob(from.generation, ref);
-  const staged = join(directory.state.decided, stagedName(ref));
   if (sha256 === undefined) {
     deleteFile(target);
     return;
   }
-  if (isThere(staged)) {
+  const staged = pathIn(directory.state.decided, stagedName(ref));
+  try {
     moveFile(staged, target);
     return;
+  } catch (error) {
+    if (isThere(staged)) throw error;
   }
   const present = readWhole(target);
   if (present === undefined || hash(present) !== sha256) {

@@ -5,6 +5,7 @@ import {
   fsync,
   openSync,
   readSync,
+  rmdirSync,
   rmSync,
   type Stats,
   unlinkSync,
@@ -145,6 +146,15 @@ export function deleteTree(path: string): void {
     patiently(() => rmSync(path, { recursive: true, force: true }));
   } catch (error) {
     throw diskError(error, 'delete', path);
+  }
+}
+
+/** Deletes a directory that is expected to be empty by now, and whatever is still in it. */
+export function deleteEmptied(path: string): void {
+  try {
+    rmdirSync(path);
+  } catch {
+    deleteTree(path);
   }
 }
 

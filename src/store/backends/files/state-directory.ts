@@ -29,6 +29,10 @@ interface Listing {
  */
 export class StateDirectory {
   readonly path: string;
+  /** Path where a commit of several changes is prepared. */
+  readonly preparing: string;
+  /** Path that the preparation is renamed to when the commit is decided. */
+  readonly decided: string;
   readonly #prefix: string;
   readonly witness: Witness;
   #known: StoreState | undefined;
@@ -42,6 +46,8 @@ export class StateDirectory {
     this.witness = new Witness({ file: storeDirectory });
     this.path = join(storeDirectory, 'state');
     this.#prefix = prefixOf(this.path);
+    this.decided = this.#prefix + DECIDED;
+    this.preparing = this.decided + STAGED;
   }
 
   /**
@@ -104,19 +110,15 @@ export class StateDirectory {
     return `${this.#prefix}${stateName(state)}`;
   }
 
-  /** Changes the state to `to` in one step. */
+  /** Changes the state to `to` in one step. The file stays the same, so it needs no look if it is known. */
   change(from: StoreState, to: StoreState): void {
     moveFile(this.file(from), this.file(to));
-    this.#made(to);
+    this.witness.saw(this.#remember(to, this.#file ?? this.#look(to)));
   }
 
   /** Writes the first state file, or restores a missing one. */
   async create(state: StoreState): Promise<void> {
     await writeDurably(this.file(state), new Uint8Array(0));
-    this.#made(state);
-  }
-
-  #made(state: StoreState): void {
     this.witness.saw(this.#remember(state, this.#look(state)));
   }
 
@@ -143,16 +145,6 @@ export class StateDirectory {
    */
   discard(names: readonly string[]): void {
     for (const name of names) deleteTree(join(this.path, name));
-  }
-
-  /** Path where a commit of several changes is prepared. */
-  get preparing(): string {
-    return this.decided + STAGED;
-  }
-
-  /** Path that the preparation is renamed to when the commit is decided. */
-  get decided(): string {
-    return join(this.path, DECIDED);
   }
 }
 
