@@ -1,5 +1,6 @@
 import type { BlobIdentity } from '../root-key.ts';
 import type { ListOptions } from '../store.ts';
+import { withId } from './printed-ids.ts';
 
 /**
  * Index of a collection: lists IDs without opening documents, and adding an ID costs the same with 10 others as with
@@ -221,7 +222,7 @@ function merge(ids: readonly string[], { added, removed }: IdChanges): readonly 
   const kept = isLess ? ids.filter((id) => !removed.has(id)) : ids;
   const [only, ...more] = fresh;
   if (only === undefined) return kept;
-  if (more.length === 0) return kept.toSpliced(placeOf(kept, only), 0, only);
+  if (more.length === 0) return withId(kept, placeOf(kept, only), only);
   return [...kept, ...fresh].sort();
 }
 

@@ -9,6 +9,7 @@ import type { BlobReader } from './blob-reader.ts';
 import { IndexChanges } from './collection-index.ts';
 import type { CachedBlob } from './document-cache.ts';
 import { DocumentView, identityOf } from './documents.ts';
+import { printIndex } from './printed-ids.ts';
 
 /** Number of documents after which a large change yields to the event loop. */
 const BREATHER = 256;
@@ -108,21 +109,21 @@ export class TurnChanges implements View {
       }
     }
     for (const [identity, value] of this.#index.saved) {
-      sealed.add(identity, value === undefined ? undefined : JSON.stringify(value), frozenIndex(value));
+      sealed.add(identity, value === undefined ? undefined : printIndex(value), frozenIndex(value));
     }
     return sealed;
   }
 }
 
 /**
- * Freezes an index blob that was created here, so that readers can share it without parsing. Its lists hold texts or
- * flat entries.
+ * Freezes an index blob that was created here, so that readers can share it without parsing. Its lists hold only texts
+ * or only flat entries.
  */
 function frozenIndex(value: object | undefined): object | undefined {
   if (value === undefined) return undefined;
   for (const part of Object.values(value)) {
     if (!Array.isArray(part)) continue;
-    for (const entry of part) if (typeof entry === 'object') Object.freeze(entry);
+    if (typeof part[0] === 'object') for (const entry of part) Object.freeze(entry);
     Object.freeze(part);
   }
   return Object.freeze(value);
