@@ -4,8 +4,9 @@ import { commandWords, type Place } from './harness.ts';
 
 const driver = fileURLToPath(new URL('terminal-driver.py', import.meta.url));
 
-/** Python's standard library has pseudo-terminals; Node's has none. */
-export const canUseTerminals = spawnSync('python3', ['-c', 'import pty']).status === 0;
+/** Python's standard library has pseudo-terminals; Node's has none. By its own path: `python3` may be a script that looks for it. */
+const python = spawnSync('python3', ['-c', 'import pty, sys; print(sys.executable)'], { encoding: 'utf8' });
+export const canUseTerminals = python.status === 0;
 
 /** Wait until the screen shows something new that matches, then type. */
 export type Step = readonly [wait: string, send: string];
@@ -41,7 +42,7 @@ export function onTerminal(place: Place, script: string, options: TerminalOption
     steps: (options.steps ?? []).map(([wait, send]) => ({ wait, send })),
     timeout: SECONDS,
   };
-  const { stdout, stderr, status } = spawnSync('python3', [driver], {
+  const { stdout, stderr, status } = spawnSync(python.stdout.trim(), ['-I', '-S', driver], {
     input: JSON.stringify(job),
     encoding: 'utf8',
   });

@@ -1,4 +1,5 @@
 import { onTestFinished } from 'vitest';
+import { lightWork } from '../../../light-work.ts';
 import {
   type CleanLater,
   cleanUpAfterAll,
@@ -32,6 +33,7 @@ export function putClockForward(milliseconds: number): void {
 }
 
 export async function loginServer(finished: CleanLater = cleanUpAfterAll()): Promise<LoginServer> {
+  finished(lightWork.here());
   const server = await startServer({}, finished);
   const anybody = (method: string, path: string, options: SendOptions = {}) =>
     send(server.address, method, `/v1/${path}`, options);
