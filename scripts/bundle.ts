@@ -203,6 +203,8 @@ async function asFunction(
       if (own) end = exportsObject(exported.map(([name, value]) => `${name}:${value}`));
       return own ? '' : exportsObject(exported.map(([name, value]) => `get ${name}(){return ${value}}`));
     })
+    // Tells ES modules which exports a CommonJS file has; only chunks import chunks.
+    .replace(/0&&\(module\.exports=\{[^}]*\}\);/g, '')
     .replace(/__toESM\((require\("\.\/[^"]+"\))\)/g, '$1')
     // Loaded on first use: of Node's own modules this one takes longest to load, and a client of an agent does not need
     // it.
