@@ -10,7 +10,7 @@ import { type Policy, parsePolicy } from './policy.ts';
  * Built-in text of the `default` policy: what a token may do with itself. Attached to every token unless disabled at
  * creation.
  */
-export const DEFAULT_POLICY = `# What every token may do with itself.
+export const DEFAULT_POLICY = `# Every token may look up, renew and revoke itself.
 
 path "auth/token/lookup-self" {
   capabilities = ["read", "update"]
@@ -24,12 +24,12 @@ path "auth/token/revoke-self" {
   capabilities = ["update"]
 }
 
-# Asking what one may do.
+# Every token may ask what it is allowed to do.
 path "sys/capabilities-self" {
   capabilities = ["update"]
 }
 
-# Handing over what others are to fetch, and fetching it.
+# Every token may wrap a response for others, and unwrap one.
 path "sys/wrapping/wrap" {
   capabilities = ["update"]
 }

@@ -1,3 +1,4 @@
+import { alternatives } from '../ground/alternatives.ts';
 import { notFound, unsupported } from '../ground/errors.ts';
 import { meantText, nearest } from '../ground/nearness.ts';
 import type { Mount } from '../mounts/mount.ts';
@@ -6,6 +7,14 @@ import type { Core, PathRequest } from './declaration/operation.ts';
 import { VaultEndpoints } from './pipeline/endpoints.ts';
 import { StoreLook } from './pipeline/store-look.ts';
 import { loadRoutes, type Match, mountedRoutes, routesUnder, type ServedRoute } from './routes.ts';
+
+/** Commands for paths, by their methods. */
+const COMMANDS = [
+  ['GET', 'coffer read'],
+  ['POST', 'coffer write'],
+  ['LIST', 'coffer list'],
+  ['DELETE', 'coffer delete'],
+] as const satisfies readonly (readonly [PathRequest['method'], string])[];
 
 interface MatchedRoute {
   readonly match: Exclude<Match, string>;
@@ -24,9 +33,13 @@ export async function findByPath(core: Core, request: PathRequest): Promise<Matc
   // Nothing of the server needs the table of mounts, which may be what is damaged.
   const isBelowMount = endpoints.ofServer(method, path) === 'unsupported-path';
   const mounts = isBelowMount ? await core.mounts.list() : [];
-  const { match, mount } = endpoints.at(new StoreLook(await core.store.revision(), mounts), method, path);
+  const look = new StoreLook(await core.store.revision(), mounts);
+  const { match, mount } = endpoints.at(look, method, path);
   if (match === 'unsupported-operation') {
-    throw unsupported(`${path} does not support this method`, { hint: 'try read, write, list or delete' });
+    const served = COMMANDS.filter(([other]) => typeof endpoints.at(look, other, path).match !== 'string');
+    const commands = served.map(([, command]) => `"${command} ${path}"`);
+    const hint = commands.length > 0 ? `use ${alternatives(commands)}` : undefined;
+    throw unsupported(`${path} does not support this method`, { hint });
   }
   if (match === 'unsupported-path') {
     const near = nearPaths(request, routes, mounts);

@@ -34,7 +34,9 @@ it('a weak passphrase is told of wherever it comes from', async () => {
 
 it('what is wrong with the options of a new slot is said before anything is unlocked', async () => {
   expect(await bare.refused('slots add', 2)).toContain('exactly one kind of slot can be added');
-  expect(await bare.refused('slots add --key-file nowhere', 2)).toContain('no such file');
+  expect(await bare.refused(['slots', 'add', '--key-file', 'no where'], 2)).toContain(
+    `no such file (create one with "coffer keygen --out 'no where'")`,
+  );
 });
 
 it('every command that is asked for a document gives one', async () => {

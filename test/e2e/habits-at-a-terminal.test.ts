@@ -116,6 +116,20 @@ describe('a command at a terminal', () => {
     expect((await typed('write transit/keys/app/freeze')).stderr).toContain('coffer mounts list');
   });
 
+  it('names the commands for a path that another one was given, and how base64 is made', async () => {
+    expect(await here.refused('read transit/decrypt/app', 2)).toBe(
+      'coffer: transit/decrypt/app does not support this method (use "coffer write transit/decrypt/app")',
+    );
+    expect(await here.refused('write sys/policies/acl', 2)).toContain('(use "coffer list sys/policies/acl")');
+    expect(await here.refused('write transit/encrypt/app plaintext=hello', 2)).toBe(
+      'coffer: plaintext: illegal base64 data at input byte 4 ' +
+        '(base64 is expected, for example plaintext="$(printf %s hello | base64)")',
+    );
+    expect(
+      await here.ok(['write', 'transit/encrypt/app', 'plaintext=aGVsbG8=', '--field', 'ciphertext']),
+    ).toMatch(/^service:v1:/);
+  });
+
   it('asks for no secret to back up to a directory that does not exist, and names the file as it was typed', async () => {
     const file = here.file('none/store.backup');
     expect(await here.with({ COFFER_MASTER_KEY: undefined }).refused(`store backup ${file}`, 1)).toBe(

@@ -1,4 +1,4 @@
-import { CofferError } from '../../ground/errors.ts';
+import { asCofferError, CofferError, withOtherHint } from '../../ground/errors.ts';
 import { isObject } from '../../ground/objects.ts';
 import { trimSlashes } from '../../ground/trim.ts';
 import { type PathRequest, type Runner, resultOf } from '../../operations/declaration/operation.ts';
@@ -84,7 +84,7 @@ async function run(session: Session, method: PathRequest['method'], given: Given
   const runner = await session.runner();
   if (isForGood && !session.settings.yes) await foreseeDeletion(session, runner, path);
   if (isForGood && !(await session.confirmed(async () => `Permanently delete ${path}?`))) return FAILED;
-  const outcome = await runner.at({ method, path, parameters });
+  const outcome = await runner.at({ method, path, parameters }).catch(explainBase64);
   for (const warning of outcome.warnings ?? []) session.warn(warning);
   const existing = outcome.existing ? existingText(path, outcome.data) : undefined;
   if (existing !== undefined) session.warn(existing);
@@ -101,6 +101,14 @@ async function run(session: Session, method: PathRequest['method'], given: Given
     destination,
   );
   return DONE;
+}
+
+/** Adds how base64 is made to the error about a text that is none. @throws it, and every other error unchanged */
+function explainBase64(error: unknown): never {
+  const known = asCofferError(error);
+  if (known === undefined || !known.message.startsWith('illegal base64 data')) throw error;
+  const field = known.field ?? 'plaintext';
+  throw withOtherHint(known, `base64 is expected, for example ${field}="$(printf %s hello | base64)"`);
 }
 
 /** Path of a key, by its mount and name. */
