@@ -126,9 +126,12 @@ export class RootKey {
   }
 }
 
-/** Returns a fingerprint that distinguishes two seals without opening them: the salt and the tag. */
-export const fingerprint = (bytes: Uint8Array): Buffer =>
-  Buffer.concat([bytes.subarray(0, HEAD_BYTES), bytes.subarray(-TAG_BYTES)]);
+/**
+ * Returns a fingerprint that distinguishes two seals without opening them: the salt and the tag. It is a text because
+ * caches keep it: a small buffer would keep alive the much larger one that it is a part of.
+ */
+export const fingerprint = (bytes: Uint8Array): string =>
+  Buffer.concat([bytes.subarray(0, HEAD_BYTES), bytes.subarray(-TAG_BYTES)]).toString('latin1');
 
 function subkey(root: KeyObject, storeId: string, purpose: string): KeyObject {
   const bytes = new Uint8Array(hkdfSync('sha256', root, storeId, purpose, ROOT_KEY_BYTES));

@@ -3,7 +3,7 @@ import type { BlobIdentity } from '../../src/store/root-key.ts';
 import { DocumentCache } from '../../src/store/sealed/document-cache.ts';
 
 const document = (id: string): BlobIdentity => ({ space: 'document', collection: 'c', id });
-const file = (value: unknown, size = 1000) => ({ fingerprint: Buffer.from('print'), value, size });
+const file = (value: unknown, size = 1000) => ({ fingerprint: 'print', value, size });
 const version = (revision: number) => ({ generation: 1, revision });
 
 function cacheAt(revision: number, maxBytes = 1e6): DocumentCache {

@@ -77,7 +77,7 @@ export class BlobReader implements IndexReader {
     for (const [key, { identity, blob }] of this.#unconfirmed) {
       const bytes = await backend.read(root.generation, root.refOf(identity));
       const present = bytes === undefined ? undefined : fingerprint(bytes);
-      if (present === blob.fingerprint || (present && blob.fingerprint?.equals(present))) continue;
+      if (present === blob.fingerprint) continue;
       isSame = false;
       this.#unconfirmed.delete(key);
     }
@@ -139,9 +139,10 @@ export class BlobReader implements IndexReader {
     const bytes = await backend.read(root.generation, ref);
     if (bytes === undefined) return { fingerprint: undefined, value: undefined, size: 0 };
     const seen = cache.lastSeen(identity);
-    if (seen?.fingerprint?.equals(fingerprint(bytes))) return seen;
+    const present = fingerprint(bytes);
+    if (seen?.fingerprint === present) return seen;
     const { json } = root.open(ref, bytes, backend.locate(root.generation, ref));
-    return { fingerprint: fingerprint(bytes), value: parseFrozen(json), size: bytes.length };
+    return { fingerprint: present, value: parseFrozen(json), size: bytes.length };
   }
 
   #giveUp(): never {

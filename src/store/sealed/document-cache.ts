@@ -4,7 +4,7 @@ import { type BlobIdentity, identityKey } from '../root-key.ts';
 /** Opened blob, or the knowledge that it does not exist. */
 export interface CachedBlob {
   /** Fingerprint of the sealed bytes; undefined if the blob does not exist. */
-  readonly fingerprint: Buffer | undefined;
+  readonly fingerprint: string | undefined;
   /** Parsed and frozen content; undefined if the blob does not exist. */
   readonly value: unknown;
   /** Size of the sealed bytes, as a measure of the memory used. */
