@@ -123,6 +123,8 @@ export class Roots {
   readonly #failures = new Map<OwnKey, unknown>();
   readonly #roots: Map<string, Buffer>;
   readonly #tried = new Set<string>();
+  /** Latest call of `open`. The next one waits for it: a root key that is being opened counts as tried, not as known. */
+  #last: Promise<unknown> = Promise.resolve();
   readonly #expanded = new Map<string, ReadonlyMap<string, Buffer>>();
   /** Whether all that the user can open was looked into: a root key that is not known then never will be. */
   #isExhausted = false;
@@ -164,7 +166,13 @@ export class Roots {
    * Opens the root key of an epoch; undefined if the user cannot.
    * @throws as a key that prompts, if it fails and no other one opens it
    */
-  async open(epoch: string): Promise<Buffer | undefined> {
+  open(epoch: string): Promise<Buffer | undefined> {
+    const opened = this.#last.then(() => this.#openAlone(epoch));
+    this.#last = opened.catch(() => undefined);
+    return opened;
+  }
+
+  async #openAlone(epoch: string): Promise<Buffer | undefined> {
     const known = this.#roots.get(epoch);
     if (known !== undefined) return known;
     // Each use of a plugin's key may need a touch: the latest root key opens the earlier ones.

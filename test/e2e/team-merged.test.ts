@@ -1,6 +1,7 @@
 import { chmodSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
-import { factsOf, type Person, pull, push, save, team } from './team-people.ts';
+import { scriptedEditor } from './edited.ts';
+import { factsOf, git, type Person, pull, push, save, team } from './team-people.ts';
 
 const DUE = 'An admin must run "coffer team settle"';
 const HOOK = '.git/hooks/post-merge';
@@ -56,5 +57,30 @@ describe('the post-merge hook', () => {
       /post-merge already exists; add this line to it: .+ secrets git-merged 2>\/dev\/null \|\| :/,
     );
     expect(readFileSync(alice.place.file(HOOK), 'utf8')).toBe('#!/bin/sh\nmake\n');
+  });
+});
+
+describe('a merge conflict in a file of a team', () => {
+  it('is resolved with an edit, which opens both sides and their base with a plain SSH key', async () => {
+    const { alice } = await team();
+    const set = async (text: string): Promise<void> => {
+      await alice.place.ok(['secrets', 'set', '-q', 'app.env', 'DB', text]);
+      save(alice);
+    };
+    expect(git(alice, 'checkout -q -b side')).toMatchObject({ exitCode: 0 });
+    await set('theirs');
+    expect(git(alice, 'checkout -q -')).toMatchObject({ exitCode: 0 });
+    await set('ours');
+    expect(git(alice, 'merge -q side').exitCode).toBe(1);
+    const script = `cp "$1" '${alice.place.file('shown')}'; echo DB=both > "$1"`;
+    const environment = scriptedEditor(alice.place, script);
+    expect(await alice.place.run('edit app.env', { environment })).toMatchObject({
+      exitCode: 0,
+      stderr: 'Wrote app.env.\n',
+    });
+    expect(readFileSync(alice.place.file('shown'), 'utf8')).toBe(
+      '<<<<<<< ours\nDB=ours\n=======\nDB=theirs\n>>>>>>> theirs\n',
+    );
+    expect(await alice.place.ok('secrets get app.env DB')).toBe('both');
   });
 });

@@ -74,6 +74,23 @@ describe('the root keys of a keyring', () => {
     ]);
   });
 
+  it('are opened for everyone who asks for them at the same time, with one use of each key', async () => {
+    const { first, root, facts, own, epoch } = await keyring();
+    const later = await epoch(systemRandom.bytes(32), new Map([[first.id, root]]));
+    const unknown = await epoch(systemRandom.bytes(32), new Map(), checkOf(root.subarray(1)));
+    let used = 0;
+    const identity = (): ReturnType<typeof own.identity> => {
+      used++;
+      return own.identity();
+    };
+    const roots = new Roots(judge(facts, first.id, signatureCheck()), [{ ...own, identity }]);
+    const asked = [first.id, first.id, unknown.id, first.id, later.id, unknown.id, later.id];
+    const opened = await Promise.all(asked.map((id) => roots.open(id)));
+    expect(opened.map((found) => found !== undefined)).toEqual([true, true, false, true, true, false, true]);
+    expect(opened.slice(0, 2)).toEqual([root, root]);
+    expect(used).toBe(3);
+  });
+
   it('are not taken where they are another than their epoch tells', async () => {
     const { first, root, epoch, roots } = await keyring();
     const wrong = await epoch(systemRandom.bytes(32), new Map([[first.id, root]]), checkOf(root));

@@ -92,7 +92,10 @@ export class OpenedValueKeys implements ValueKeys {
     if (known !== undefined) return known;
     const { roots, state } = this.#keyring;
     const root = await roots.open(version.under);
-    const material = root && openMaterial(root, state.store, version);
+    // Another value may have needed it meanwhile: each material is kept once, and wiped at the end.
+    const other = this.#materials.get(id);
+    if (root === undefined || other !== undefined) return other;
+    const material = openMaterial(root, state.store, version);
     if (material !== undefined) this.#materials.set(id, material);
     return material;
   }
