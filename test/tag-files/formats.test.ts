@@ -85,6 +85,16 @@ describe('a file of tags', () => {
     },
   );
 
+  it.each(FORMAT_NAMES)('has the project of a workspace without tag bindings, as %s', async (format) => {
+    const { parse, print } = await loadFormat(format);
+    for (const bindings of [undefined, new Map<string, string>()]) {
+      const workspaces = new Map([['web', { tags: ['env:prod'], bindings, project: 'Shop' }]]);
+      expect(plainly(parse(print({ tags: [], workspaces }), 'x')).workspaces).toMatchObject({
+        web: { tags: ['env:prod'], project: 'Shop' },
+      });
+    }
+  });
+
   it.each([
     ['tags.csv', 'csv'],
     ['tags.YML', 'yaml'],

@@ -105,10 +105,11 @@ describe('projects', () => {
     [' abc', 'Name may only contain letters, numbers, spaces, hyphens and underscores'],
     ['Default Project', 'Name has already been taken'],
   ])('are not called %j', async (name, message) => {
-    expect(await refused(create(name))).toMatchObject({
-      message: expect.stringContaining(message),
-      field: '/data/attributes/name',
-    });
+    const error = { message: expect.stringContaining(message), field: '/data/attributes/name' };
+    expect(await refused(create(name))).toMatchObject(error);
+    const { data } = await create('platform');
+    const rename = api.send('projects update', { project_id: data.id }, document({ name }));
+    expect(await refused(rename)).toMatchObject(error);
   });
 
   it('have names of up to 40 characters and descriptions of up to 256', async () => {

@@ -8,6 +8,13 @@ const aes = () => goEntry({ key: Buffer.alloc(32, 1).toString('base64') });
 const read = (document: unknown) => readBackup(goBackup(document), undefined, systemRandom);
 const inconsistent = (text: string): string => `failed to restore the policy "orders": ${text}`;
 
+it.each([true, false])(
+  'a key whose backup has soft_deleted of %s is restored with it',
+  async (soft_deleted) => {
+    expect(await read(goDocument([aes()], { soft_deleted }))).toMatchObject({ softDeleted: soft_deleted });
+  },
+);
+
 describe('members that only Coffer writes', () => {
   const own = (members: Members) => ({ ...goDocument([aes(), aes()]), coffer: members });
   const revoked = (version: string, entry: Members | null = null): Members => ({
