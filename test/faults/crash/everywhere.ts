@@ -1,4 +1,4 @@
-import { it } from 'vitest';
+import { expect, it } from 'vitest';
 import type { Chance } from '../../chance.ts';
 import { isSlow, rounds } from '../../long.ts';
 import { seeded } from '../../seeded.ts';
@@ -25,6 +25,9 @@ const STATES = isSlow
 /** Where more sets of changes may be lost, so many of them are taken by chance. */
 const MOST_LOSSES = isSlow ? 200 : 24;
 
+/** Where the last change says only that all is done, or what this machine has seen: without it the next command looks again. */
+const MAY_BE_LATE = /^(?:store|\/other)\/state$|^\.local\/state\/coffer\/seen/;
+
 /** The only case to try, as a failure has printed it. */
 const only = JSON.parse(process.env['CRASH'] ?? 'null') as Case | null;
 
@@ -47,6 +50,26 @@ export function crashEverywhere(writes: readonly Write[]): void {
       tally.settle();
     },
   );
+
+  // The states above take a move for one step, as journaling file systems do: the other directory's sync would do for them.
+  it.each(writes)('"$name" syncs every directory that it has put a file into', async (write) => {
+    const { base, steps } = (await undisturbed(write, template())).history;
+    const names = base.paths();
+    const unsynced = steps.flatMap((step, number) => {
+      if (step.kind !== 'names') return [];
+      for (const { directory, name, inode } of step.entries)
+        if (inode !== undefined) names.set(inode, `${names.get(directory)}/${name}`);
+      const puts = step.entries.some(
+        ({ directory, inode }) => directory === step.into && inode !== undefined,
+      );
+      const isSynced = steps.some(
+        (later) => later.kind === 'sync' && later.inode === step.into && later.begun > number,
+      );
+      const directory = names.get(step.into) ?? '';
+      return puts && !isSynced && !MAY_BE_LATE.test(directory) ? [directory] : [];
+    });
+    expect(unsynced).toEqual([]);
+  });
 
   it.each(writes.filter(({ leavesStore }) => leavesStore !== true))(
     'cut short twice, "$name" and then whoever comes next, all is as before or as after, in whatever order the disk wrote',
