@@ -114,7 +114,8 @@ class Execution {
     const withInput = { ...typed, ...filled };
     const runner = await this.#session.runner();
     const raw = (await cli.resolve?.(withInput, runner)) ?? withInput;
-    const values = raw === withInput ? checked : parseValues(this.#operation.params, raw).values;
+    // What was checked lacks the names that are looked up, even where the lookup changes none.
+    const values = cli.resolve === undefined ? checked : parseValues(this.#operation.params, raw).values;
     if (!(await this.#isConfirmed(values, runner))) return FAILED;
     const byTheWay = await this.#madeByTheWay(values, runner);
     if (!(await this.#isMeant(byTheWay, runner))) return FAILED;

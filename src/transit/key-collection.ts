@@ -66,7 +66,7 @@ export function requireNotSoftDeleted(key: NamedKey): void {
   if (!key.document.softDeleted) return;
   throw conflict(ownWords('refusing to use soft-deleted key'), {
     field: 'name',
-    hint: 'restore it first with "coffer transit keys soft-delete-restore NAME"',
+    hint: `restore it first with "coffer transit keys soft-delete-restore ${key.document.name}"`,
   });
 }
 
