@@ -146,26 +146,23 @@ async function changePages(
   changes: IdChanges,
 ): Promise<void> {
   let next = head.next;
-  let rearranged = false;
-  const pages: PageEntry[] = [];
-  const shares = distribute(head.pages, changes);
-  for (const [position, entry] of head.pages.entries()) {
-    const share = shares.get(position);
-    const ids = share && merge(await loadPage(writer, collection, entry.page), share);
-    if (ids === undefined) {
-      pages.push(entry);
-      continue;
-    }
+  const replaced = new Map<PageEntry, readonly PageEntry[]>();
+  for (const [entry, share] of distribute(head.pages, changes)) {
+    const ids = merge(await loadPage(writer, collection, entry.page), share);
+    if (ids === undefined) continue;
     const [first, ...more] = cut(ids);
     writer.save(pageOf(collection, entry.page), first === undefined ? undefined : { ids: first });
-    if (first !== undefined) pages.push(entry);
+    if (first !== undefined && more.length === 0) continue;
+    const entries = first === undefined ? [] : [entry];
     for (const chunk of more) {
-      pages.push({ page: next, from: chunk[0] ?? '' });
+      entries.push({ page: next, from: chunk[0] ?? '' });
       writer.save(pageOf(collection, next++), { ids: chunk });
     }
-    rearranged ||= first === undefined || more.length > 0;
+    replaced.set(entry, entries);
   }
-  if (rearranged) await saveHead(writer, collection, pages, next);
+  if (replaced.size === 0) return;
+  const pages = head.pages.flatMap((entry) => replaced.get(entry) ?? [entry]);
+  await saveHead(writer, collection, pages, next);
 }
 
 async function saveHead(
@@ -188,14 +185,15 @@ async function saveHead(
   writer.save(headOf(collection), { ids });
 }
 
-/** Groups changes by the position of their page. */
-function distribute(pages: readonly PageEntry[], changes: IdChanges): Map<number, IdChanges> {
-  const shares = new Map<number, { added: Set<string>; removed: Set<string> }>();
+/** Groups changes by their page. */
+function distribute(pages: readonly PageEntry[], changes: IdChanges): Map<PageEntry, IdChanges> {
+  const shares = new Map<PageEntry, { added: Set<string>; removed: Set<string> }>();
   for (const kind of ['added', 'removed'] as const) {
     for (const id of changes[kind]) {
-      const position = positionOf(pages, id);
-      const share = shares.get(position) ?? { added: new Set(), removed: new Set() };
-      shares.set(position, share);
+      const page = pages[positionOf(pages, id)];
+      if (page === undefined) continue;
+      const share = shares.get(page) ?? { added: new Set(), removed: new Set() };
+      shares.set(page, share);
       share[kind].add(id);
     }
   }

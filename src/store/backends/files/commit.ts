@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto';
+import { hash } from 'node:crypto';
 import { corrupt, failedAfter, placed } from '../../../ground/errors.ts';
 import { Pace } from '../../../ground/pace.ts';
 import { missing, REPAIR } from '../../refusals.ts';
@@ -202,7 +202,7 @@ function applyEntry(directory: StoreDirectory, from: Version, { ref, sha256 }: J
     if (isThere(staged)) throw error;
   }
   const present = readWhole(target);
-  if (present === undefined || hash(present) !== sha256) {
+  if (present === undefined || hash('sha256', present) !== sha256) {
     throw missing({ file: staged }, REPAIR);
   }
 }
@@ -214,9 +214,7 @@ export const stagedName = (ref: BlobRef): string => `${ref.area}-${ref.name}`;
 
 const entryOf = ({ ref, bytes }: Change): JournalEntry => ({
   ref,
-  sha256: bytes === undefined ? undefined : hash(bytes),
+  sha256: bytes === undefined ? undefined : hash('sha256', bytes),
 });
-
-const hash = (bytes: Uint8Array): string => createHash('sha256').update(bytes).digest('hex');
 
 const areasOf = (entries: readonly JournalEntry[]): Set<Area> => new Set(entries.map(({ ref }) => ref.area));
