@@ -4,6 +4,7 @@ import type { Environment, OptionValue } from './given.ts';
 import { resolveSettings, type Settings } from './settings.ts';
 import { messageLine } from './terminal/message.ts';
 import type { Prompts } from './terminal/prompt.ts';
+import { inSamePlace } from './terminal/same-place.ts';
 import { shellWord } from './terminal/shell-word.ts';
 import type { Streams } from './terminal/streams.ts';
 import { visible } from './terminal/visible.ts';
@@ -58,6 +59,11 @@ export class Session {
       const value = this.#everywhere.get(flag);
       return typeof value === 'string' ? [`--${flag} ${shellWord(value)}`] : [];
     });
+  }
+
+  /** Returns a hint whose commands work in the same place. */
+  hintHere(hint: string): string {
+    return inSamePlace(hint, this.#everywhere);
   }
 
   /** Prints a message that is not a result. Names in it may be from any source. */

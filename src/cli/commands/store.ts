@@ -1,3 +1,4 @@
+import { basename } from 'node:path';
 import { asCofferError, CofferError, exists, printPlace } from '../../ground/errors.ts';
 import { backupStore, restoreStore } from '../../store/administration/backup.ts';
 import { copyStore } from '../../store/administration/copy.ts';
@@ -17,7 +18,7 @@ import { printVersion } from '../../store/backends/version.ts';
 import type { Command, OptionSpec } from '../command.ts';
 import { DONE, FAILED } from '../exit-codes.ts';
 import { mayReplace } from '../files/out-file.ts';
-import { printDocument, printResult } from '../files/output.ts';
+import { isBrief, printDocument, printResult } from '../files/output.ts';
 import { type Given, variable } from '../given.ts';
 import { LastSeen } from '../last-seen.ts';
 import { FORCE, forceOption } from '../parse/operation-spec.ts';
@@ -25,7 +26,9 @@ import { interruptible } from '../processes/interruptible.ts';
 import { credentialsFor, unlockStore } from '../secrets/unlock.ts';
 import type { Session } from '../session.ts';
 import { refuseUnmeantPlace } from '../settings.ts';
+import { messageLine } from '../terminal/message.ts';
 import { watched } from '../terminal/progress.ts';
+import { visible } from '../terminal/visible.ts';
 import { findingText, namingDamage, sayLeftOut, WITHOUT_DAMAGED } from './damage.ts';
 
 const REPAIR = 'repair';
@@ -92,8 +95,10 @@ async function printExamination(
   const { checked, unlocked, findings } = examination;
   const checkedText = `Checked ${checked} ${checked === 1 ? 'file' : 'files'}`;
   if (session.settings.format === 'json' || findings.length > 0) {
-    const shape = { table: () => findingTable(findings) };
+    const brief = isBrief(session);
+    const shape = { table: () => (brief ? briefTable(findings) : findingTable(findings)) };
     await printResult(session, mended === undefined ? examination : { ...examination, mended }, shape);
+    if (brief) printFixes(session, findings);
   }
   for (const { file, done } of mended ?? []) session.say(`Repaired: ${file} ${done}.`);
   if (mended?.length === 0) session.say('Nothing to repair.');
@@ -107,6 +112,27 @@ const findingTable = (findings: readonly Finding[]) => ({
   head: ['File', 'Problem', 'Fix'],
   rows: findings.map((finding) => [finding.file, findingText(finding), finding.hint ?? '']),
 });
+
+const briefTable = (findings: readonly Finding[]) => ({
+  head: ['File', 'Problem'],
+  rows: findings.map((finding) => [finding.file, findingText(finding)]),
+});
+
+/** Number of files up to which a fix that is not for all names its files. */
+const MOST_NAMED = 3;
+
+/** Prints each fix once. */
+function printFixes(session: Session, findings: readonly Finding[]): void {
+  const byFix = Map.groupBy(findings, ({ hint }) => hint);
+  const { out } = session.streams;
+  for (const [hint, found] of byFix) {
+    if (hint === undefined) continue;
+    const named = found.map(({ file }) => basename(file)).join(', ');
+    const files = found.length > MOST_NAMED ? `${found.length} files` : named;
+    const which = byFix.size === 1 ? '' : ` ${files}`;
+    out.write(messageLine(out, visible(`To fix${which}: ${session.hintHere(hint)}.`)));
+  }
+}
 
 const UNVERIFIED: OptionSpec = {
   flag: 'unverified',

@@ -5,7 +5,7 @@ import type { Environment } from '../given.ts';
 import { isColourAllowed } from '../settings.ts';
 import { inFlags } from './flag-names.ts';
 import { messageLine } from './message.ts';
-import { shellWord } from './shell-word.ts';
+import { inSamePlace } from './same-place.ts';
 import { ClosedPipe, Interrupted, type Streams } from './streams.ts';
 import { visible, visibleLines } from './visible.ts';
 
@@ -46,7 +46,7 @@ export function reportError(
     errorLine(
       message ?? '',
       variableFor(label, environment, invocation) ?? label,
-      inSamePlace(hint, invocation),
+      inSamePlace(hint, invocation?.everywhere),
     ),
   );
   return exitCodeOf[known.kind];
@@ -79,41 +79,6 @@ function variableFor(
 ): string | undefined {
   if (label === undefined || invocation?.everywhere.has(label.slice(2)) !== false) return undefined;
   return VARIABLES.get(label)?.find((name) => Boolean(environment[name]));
-}
-
-/** Options that determine which objects a command works on, with the commands that have such objects; default: all. */
-const PLACES: readonly (readonly [flag: string, words?: ReadonlySet<string>])[] = [
-  ['store'],
-  ['address'],
-  ['mount', new Set(['transit'])],
-  ['org', new Set(['tags', 'workspaces', 'projects'])],
-];
-/** Words before a command, in quotation marks, that a hint says to run. */
-const BEFORE_COMMAND = /\b(?:run|with|use|see) $/;
-/** Words after a command that the owner of the store may have to run elsewhere. */
-const ELSEWHERE = ', without';
-/** Commands that depend on no place, or name one. */
-const PLACELESS = /^coffer (?:help|keygen|serve|team|version)\b|--(?:help|store|address)\b/;
-
-/** Adds the options that name a place to the commands of a hint, which would otherwise look elsewhere. */
-function inSamePlace(hint: string, invocation: Invocation | undefined): string {
-  const { everywhere } = invocation ?? {};
-  if (everywhere === undefined || everywhere.size === 0) return hint;
-  const parts = hint.split('"');
-  return parts
-    .map((part, at) => {
-      const [before = '', after = ''] = [parts[at - 1], parts[at + 1]];
-      const isSuggested = at % 2 === 1 && part.startsWith('coffer ') && BEFORE_COMMAND.test(before);
-      if (!isSuggested || PLACELESS.test(part) || after.startsWith(ELSEWHERE)) return part;
-      const [, word = ''] = part.split(' ', 2);
-      const options = PLACES.flatMap(([flag, words]) => {
-        const value = everywhere.get(flag);
-        const isMeant = words?.has(word) !== false && !part.includes(` --${flag} `);
-        return isMeant && typeof value === 'string' && value !== '' ? [`--${flag} ${shellWord(value)}`] : [];
-      });
-      return [part, ...options].join(' ');
-    })
-    .join('"');
 }
 
 /**

@@ -1,0 +1,39 @@
+import type { OptionValue } from '../given.ts';
+import { shellWord } from './shell-word.ts';
+
+/** Options that determine which objects a command works on, with the commands that have such objects; default: all. */
+const PLACES: readonly (readonly [flag: string, words?: ReadonlySet<string>])[] = [
+  ['store'],
+  ['address'],
+  ['mount', new Set(['transit'])],
+  ['org', new Set(['tags', 'workspaces', 'projects'])],
+];
+/** Words before a command, in quotation marks, that a hint says to run. */
+const BEFORE_COMMAND = /\b(?:run|with|use|see) $/;
+/** Words after a command that the owner of the store may have to run elsewhere. */
+const ELSEWHERE = ', without';
+/** Commands that depend on no place, or name one. */
+const PLACELESS = /^coffer (?:help|keygen|serve|team|version)\b|--(?:help|store|address)\b/;
+
+/**
+ * Adds the options that name a place to the commands of a hint, which would otherwise look elsewhere.
+ * @param everywhere options of the command that gives the hint
+ */
+export function inSamePlace(hint: string, everywhere: ReadonlyMap<string, OptionValue> | undefined): string {
+  if (everywhere === undefined || everywhere.size === 0) return hint;
+  const parts = hint.split('"');
+  return parts
+    .map((part, at) => {
+      const [before = '', after = ''] = [parts[at - 1], parts[at + 1]];
+      const isSuggested = at % 2 === 1 && part.startsWith('coffer ') && BEFORE_COMMAND.test(before);
+      if (!isSuggested || PLACELESS.test(part) || after.startsWith(ELSEWHERE)) return part;
+      const [, word = ''] = part.split(' ', 2);
+      const options = PLACES.flatMap(([flag, words]) => {
+        const value = everywhere.get(flag);
+        const isMeant = words?.has(word) !== false && !part.includes(` --${flag} `);
+        return isMeant && typeof value === 'string' && value !== '' ? [`--${flag} ${shellWord(value)}`] : [];
+      });
+      return [part, ...options].join(' ');
+    })
+    .join('"');
+}

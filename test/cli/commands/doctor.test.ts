@@ -1,0 +1,48 @@
+import { readdirSync, renameSync, rmSync } from 'node:fs';
+import { describe, expect, it } from 'vitest';
+import { DirectoryHere } from '../directory-here.ts';
+
+const DOCUMENTS = '.store/generation-1/documents';
+
+/** A store that has lost the documents of the keys `one` and `two`. */
+async function damaged(): Promise<{ readonly here: DirectoryHere; readonly lost: readonly string[] }> {
+  const here = await DirectoryHere.withStore();
+  for (const name of ['one', 'two']) await here.ok(`transit keys create ${name}`);
+  const lost: string[] = [];
+  for (const name of readdirSync(here.file(DOCUMENTS))) {
+    const path = here.file(`${DOCUMENTS}/${name}`);
+    renameSync(path, here.file('away'));
+    if (/"id":"(?:one|two)"/.test((await here.run('doctor -o json')).out)) lost.push(name);
+    renameSync(here.file('away'), path);
+  }
+  for (const name of lost) rmSync(here.file(`${DOCUMENTS}/${name}`));
+  return { here, lost: lost.sort() };
+}
+
+const RESTORE = 'restore a backup to a new location with "coffer store restore FILE --store DIRECTORY"';
+
+describe('doctor on a terminal', () => {
+  it('prints each fix once, below the table, with the store that was named, and to a pipe one for each file', async () => {
+    const { here, lost } = await damaged();
+    const shown = async (): Promise<readonly string[]> => {
+      const { exitCode, out } = await here.run('doctor --store .store', { terminals: ['out'], columns: 300 });
+      expect(exitCode).toBe(1);
+      return out.split(/(?<=┘\n)/);
+    };
+    const [table = '', fixes] = await shown();
+    expect(table.match(/is missing/g)).toHaveLength(2);
+    expect(table).not.toMatch(/Fix|coffer |-damaged/);
+    const fix = `${RESTORE}, or drop what is lost with "coffer rekey --without-damaged --store .store"`;
+    expect(fixes).toBe(`To fix: ${fix}.\n`);
+    here.write(`${DOCUMENTS}/note.txt`, 'kept');
+    expect((await shown())[1]?.trimEnd().split('\n').sort()).toEqual([
+      `To fix ${lost.join(', ')}: ${fix}.`,
+      'To fix note.txt: move it out of the store, or delete it if you know what it is.',
+    ]);
+    const { out } = await here.run('doctor --store .store');
+    expect(out.match(/\t.*\t.*"coffer rekey --without-damaged"\n/g)).toHaveLength(2);
+    rmSync(here.file(`${DOCUMENTS}/note.txt`));
+    await here.ok('rekey --without-damaged --store .store');
+    expect(await here.ok('doctor --store .store')).toBe('');
+  });
+});
