@@ -10,6 +10,7 @@ import { DONE, FAILED } from '../exit-codes.ts';
 import type { Given } from '../given.ts';
 import { switching } from '../parse/everywhere.ts';
 import { passOn } from '../processes/launch.ts';
+import { remindOfGitSetup } from '../secret-files/clone-reminder.ts';
 import type { Session } from '../session.ts';
 
 /**
@@ -48,7 +49,9 @@ export const command: Command = {
     try {
       const takeover = await Takeover.begin(session, target, draft.directory);
       if (left === undefined) draft.show(takeover.shown, takeover.base);
-      return await editUntilTaken(session, editor, draft, takeover);
+      const exitCode = await editUntilTaken(session, editor, draft, takeover);
+      if (exitCode === DONE) await remindOfGitSetup(session, target.rulebook, [path]);
+      return exitCode;
     } catch (error) {
       throw kept(error, draft, typed);
     }

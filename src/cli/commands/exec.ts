@@ -7,6 +7,7 @@ import { type Given, textOption, textsOption } from '../given.ts';
 import { switching } from '../parse/everywhere.ts';
 import { planVariables, type VariableSource } from '../processes/child-variables.ts';
 import { maskingLines } from '../processes/masking.ts';
+import { remindOfGitSetup } from '../secret-files/clone-reminder.ts';
 import { Files, formatIn, formatOption } from '../secret-files/files.ts';
 import { refuseReadable, requireRules } from '../secret-files/left-readable.ts';
 import { Rulebook } from '../secret-files/rulebook.ts';
@@ -121,6 +122,7 @@ async function childVariables(session: Session, { options }: Given): Promise<Chi
   }
   const opened = await openSources(session, sources);
   refuseNul(opened, textsOption(options, 'as-file'));
+  await remindOfGitSetup(session, rulebook, textsOption(options, 'file'));
   return {
     all: { ...variables, ...Object.fromEntries(opened.map(({ variable, text }) => [variable, text])) },
     decrypted: opened.filter(({ place }) => place.sealed !== undefined).map(({ text }) => text),

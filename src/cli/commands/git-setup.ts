@@ -8,6 +8,7 @@ import { DONE } from '../exit-codes.ts';
 import { findProgram } from '../files/program.ts';
 import { liesBelow } from '../repository/files-of-others.ts';
 import { filesBelow, git, workingTree } from '../repository/git.ts';
+import { CHECK_STAGED } from '../secret-files/clone-reminder.ts';
 import { Rulebook } from '../secret-files/rulebook.ts';
 import type { Session } from '../session.ts';
 import { foldersWithKeyring } from './git-merged.ts';
@@ -29,7 +30,7 @@ interface Hook {
 
 const CHECK: Hook = {
   name: 'pre-commit',
-  words: 'secrets check --staged',
+  words: CHECK_STAGED,
   line: (command) => `${command} || exit`,
   only: (command) => `exec ${command}`,
 };

@@ -5,6 +5,7 @@ import type { Command } from '../command.ts';
 import { DONE, FAILED } from '../exit-codes.ts';
 import type { Given } from '../given.ts';
 import { switching } from '../parse/everywhere.ts';
+import { remindOfGitSetup } from '../secret-files/clone-reminder.ts';
 import { committedFile, committedValues } from '../secret-files/committed.ts';
 import {
   ENCRYPTED,
@@ -58,6 +59,7 @@ export const encrypt: Command = {
     }
     await outcomes.write(sealings, await sealFiles(session, sealings), ENCRYPTED);
     if (options.has(KEY)) for (const sealing of sealings) sayReadable(session, sealing);
+    if (outcomes.exitCode === DONE) await remindOfGitSetup(session, rulebook, paths);
     return outcomes.exitCode;
   },
 };

@@ -14,6 +14,7 @@ import { COPY, copyOption } from '../parse/copy-option.ts';
 import { takingFile } from '../parse/everywhere.ts';
 import { IN, outOptions } from '../parse/operation-spec.ts';
 import { clipboardFor } from '../processes/clipboard-for.ts';
+import { remindOfGitSetup } from '../secret-files/clone-reminder.ts';
 import { committedFile } from '../secret-files/committed.ts';
 import {
   Files,
@@ -122,6 +123,7 @@ export const set: Command = {
           : `Set ${name} in ${path}.`,
     );
     await printDocument(session, { file: path, name, added: before === undefined });
+    await remindOfGitSetup(session, rulebook, [path]);
     return DONE;
   },
 };

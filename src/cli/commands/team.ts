@@ -10,6 +10,7 @@ import { printResult } from '../files/output.ts';
 import type { Given } from '../given.ts';
 import { textOption } from '../given.ts';
 import { takingFile } from '../parse/everywhere.ts';
+import { remindOfGitSetupHere } from '../secret-files/clone-reminder.ts';
 import { type RuledFile, sharedKeys, valuesUnder } from '../secret-files/ruled-files.ts';
 import type { Session } from '../session.ts';
 import { isUnfinished, isWaiting, WORK_IS_LEFT } from '../team/due.ts';
@@ -67,6 +68,7 @@ export const trust: Command = {
     const names = [...new Set(state.cards.map(({ card }) => card.name))];
     const listed = names.map((name) => (admins.has(name) ? `${name} (admin)` : name));
     session.say(`Trusted on this machine. Members: ${listed.join(', ')}.`);
+    remindOfGitSetupHere(session);
     return DONE;
   },
 };

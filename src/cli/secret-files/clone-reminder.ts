@@ -1,0 +1,65 @@
+import { readFileSync } from 'node:fs';
+import { basename, dirname, join, resolve } from 'node:path';
+import { RULES_NAME } from '../../secret-files/rules.ts';
+import { topOf } from '../repository/files-of-others.ts';
+import { filesBelow, git } from '../repository/git.ts';
+import type { Session } from '../session.ts';
+import type { Rulebook } from './rulebook.ts';
+
+/*
+ * Git does not copy configuration and hooks: in a clone without "coffer secrets git-setup", a plaintext value is
+ * committed silently.
+ */
+
+/** Command of the pre-commit hook that refuses plaintext; the hook may have others as well. */
+export const CHECK_STAGED = 'secrets check --staged';
+
+/**
+ * Says on a terminal, once a command, that git in this clone is not set up for encrypted values.
+ * @param paths files that the command worked on; only those that a rule names count
+ */
+export async function remindOfGitSetup(
+  session: Session,
+  rulebook: Rulebook,
+  paths: readonly string[],
+): Promise<void> {
+  const top = topToSetUp(session);
+  if (top === undefined) return;
+  for (const path of paths) {
+    if (topOf(dirname(resolve(path))) !== top || (await rulebook.ruleFor(path)) === undefined) continue;
+    sayHow(session);
+    return;
+  }
+}
+
+/** Says the same for all files of the repository, if it has rules. */
+export function remindOfGitSetupHere(session: Session): void {
+  const top = topToSetUp(session);
+  if (top !== undefined && filesBelow(top).some((path) => basename(path) === RULES_NAME)) sayHow(session);
+}
+
+/** Returns the top of the working tree if there is a user to be reminded, and git in this clone is not set up. */
+function topToSetUp({ streams, settings }: Session): string | undefined {
+  const top = streams.err.isTerminal && !settings.quiet ? topOf(resolve('.')) : undefined;
+  return top === undefined || isSetUp(top) ? undefined : top;
+}
+
+/** Whether git has the drivers, or a hook that refuses plaintext. Without git, there is nothing to set up. */
+function isSetUp(top: string): boolean {
+  if (git(top, ['config', '--get-regexp', String.raw`^diff\.coffer(-[a-z]+)?\.textconv$`]) !== undefined)
+    return true;
+  const answer = git(top, ['rev-parse', '--git-path', 'hooks']);
+  if (answer === undefined) return true;
+  const hook = join(resolve(top, answer.toString().replace(/\n$/, '')), 'pre-commit');
+  try {
+    return readFileSync(hook, 'utf8').includes(CHECK_STAGED);
+  } catch {
+    return false;
+  }
+}
+
+const sayHow = (session: Session): void =>
+  session.sayCommand(
+    'In this clone, git does not decrypt diffs yet, nor refuse to commit plaintext. To set it up:',
+    'coffer secrets git-setup',
+  );
