@@ -86,6 +86,19 @@ describe('changes that come together', () => {
     expect(commits).toHaveLength(2);
   });
 
+  it('share a commit with the next change of a caller who was just answered, if they waited meanwhile', async () => {
+    const held = holdCommits();
+    const again = add('first').then(async () => {
+      await turn();
+      return add('third');
+    });
+    await settle();
+    const second = add('second');
+    held.release();
+    expect(await Promise.all([second, again])).toEqual([1, 2]);
+    expect(commits.length).toBe(2);
+  });
+
   it('leave nothing of one that fails, and go on', async () => {
     const failing = store.transact(async (tx) => {
       tx.put(ref('count'), { count: 1000 });
