@@ -8,27 +8,17 @@ import { printResult } from '../files/output.ts';
 import { type Given, numberOption, textOption } from '../given.ts';
 import { switching, taking } from '../parse/everywhere.ts';
 import type { Session } from '../session.ts';
-import { localTime } from '../terminal/age.ts';
 import { chunksOf } from '../terminal/streams.ts';
+import {
+  type AuditEntry,
+  auditTable,
+  FIRST_FAILURE,
+  inOneLine,
+  loginName,
+  resultText,
+} from './audit-table.ts';
 
 /* Reads the audit log of a server: who did what, and when. Needs neither store nor server. */
-
-/** Request of an audit log, as far as it is shown. */
-interface AuditEntry {
-  /** RFC 3339, UTC. */
-  readonly time: string;
-  /** Display name of the token, e.g. `userpass-ada`; empty without a valid token. */
-  readonly who: string;
-  readonly accessor: string;
-  /** `read`, `create`, `update`, `delete` or `list`. */
-  readonly operation: string;
-  readonly path: string;
-  readonly remote_address: string;
-  /** Status of the response; 0 if none was recorded, because the server died or the record is still to come. */
-  readonly status: number;
-  /** Error text of the response; empty if it succeeded. */
-  readonly error: string;
-}
 
 const SINCE = 'since';
 const UNTIL = 'until';
@@ -38,11 +28,8 @@ const FAILED = 'failed';
 const LAST = 'last';
 const ALL = 'all';
 const DEFAULT_LAST = 200;
-const FIRST_FAILURE = 400;
 /** Path on which commands ask what their token may do, before they look up names and details by themselves. */
 const OWN_QUESTIONS = 'sys/capabilities-self';
-/** Path of a login with a user name: `auth/userpass/login/ada`. */
-const LOGIN = /^auth\/.+\/login\/([^/]+)$/;
 const TIME_HINT = 'use a duration such as 2h or 7d, "today", "yesterday", or a time such as 2026-11-26T22:00';
 
 export const show: Command = {
@@ -58,7 +45,8 @@ export const show: Command = {
   ],
   details:
     'Reads a file that "coffer serve --audit-log FILE" wrote: one line per request, oldest first. Times are local, ' +
-    'with -o json in UTC. A request whose response is not recorded has no result: the server exited, or is still processing it.',
+    'with -o json in UTC. On a narrow terminal, columns are left out and paths are shortened; -o wide also shows accessors ' +
+    'and addresses. A request whose response is not recorded has no result: the server exited, or is still processing it.',
   examples: [
     ['coffer audit show audit.log --since yesterday', 'Show the requests since yesterday and their callers'],
     ['coffer audit show audit.log --user ada --path transit/decrypt/', 'Show what ada decrypted'],
@@ -84,17 +72,7 @@ export const show: Command = {
     if (entries.leftOut > 0)
       session.remark(`Earlier requests left out: ${entries.leftOut} (use --${LAST} 0 to show all).`);
     await printResult(session, shown, {
-      table: () => ({
-        head: [streams.out.isTerminal ? 'Time (local)' : 'Time', 'User', 'Operation', 'Path', 'Result'],
-        rows: shown.map((entry) => [
-          timeText(entry.time),
-          entry.who === '' ? '-' : entry.who,
-          entry.operation,
-          entry.path,
-          resultText(entry),
-        ]),
-        whole: 3,
-      }),
+      table: () => auditTable(shown, session),
       lines: () =>
         shown.map((entry) =>
           [entry.time, entry.who || '-', entry.operation, inOneLine(entry.path), resultText(entry)].join(
@@ -194,16 +172,6 @@ const textIn = (record: JsonObject, member: string): string => {
   return typeof value === 'string' ? value : '';
 };
 
-function resultText({ status, error }: AuditEntry): string {
-  if (status === 0) return 'no response';
-  if (status < FIRST_FAILURE) return 'ok';
-  // Vault's texts have several lines, the first of which counts the errors.
-  const text = error.replace(/^1 error occurred:\s+\* /, '');
-  return text === '' ? `status ${status}` : inOneLine(text);
-}
-
-const inOneLine = (text: string): string => text.trim().replace(/\s+/g, ' ');
-
 /** Returns the filter that the options describe. */
 function filterOf(options: Given['options'], nowMs: number): (entry: AuditEntry) => boolean {
   const since = timeOption(options, SINCE, nowMs) ?? Number.NEGATIVE_INFINITY;
@@ -217,7 +185,7 @@ function filterOf(options: Given['options'], nowMs: number): (entry: AuditEntry)
     if (onlyFailed && entry.status < FIRST_FAILURE) return false;
     if (who === undefined || entry.who === who || entry.accessor === who) return true;
     // The display name of a login begins with the name of its method. A login itself has no token yet.
-    return entry.who.endsWith(`-${who}`) || LOGIN.exec(entry.path)?.[1]?.toLowerCase() === who.toLowerCase();
+    return entry.who.endsWith(`-${who}`) || loginName(entry.path)?.toLowerCase() === who.toLowerCase();
   };
 }
 
@@ -246,11 +214,6 @@ function timeOption(options: Given['options'], flag: string, nowMs: number): num
     : Number.NaN;
   if (Number.isNaN(ms)) throw invalid(`invalid time "${text}"`, { field: `--${flag}`, hint: TIME_HINT });
   return ms;
-}
-
-function timeText(time: string): string {
-  const at = new Date(time);
-  return Number.isNaN(at.getTime()) ? time : localTime(at);
 }
 
 const NEWLINE = 0x0a;

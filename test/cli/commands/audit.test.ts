@@ -104,6 +104,71 @@ describe('coffer audit show', () => {
     });
   });
 
+  describe('on a narrow terminal', () => {
+    const record = (path: string, over: object = {}) => ({
+      ...JSON.parse(lineFor(path)),
+      auth: { display_name: 'token', accessor: '9b567afbXYZ0123456789abc' },
+      ...over,
+    });
+    const records = [
+      record('transit/decrypt/the-orders-of-every-customer'),
+      record('transit/encrypt/orders', { response: { status: 403 }, error: 'permission denied' }),
+      record('auth/userpass/login/ada', { auth: {} }),
+      record('auth/userpass/login/eve', { auth: {}, response: { status: 400 } }),
+    ];
+    const drawn = async (columns: number, options = '', of: readonly object[] = records) => {
+      const input = of.map((each) => JSON.stringify(each)).join('\n');
+      const streams = streamsDouble({ input, terminals: ['out', 'err'], columns });
+      const line = ['audit', 'show', '-', ...options.split(' ').filter(Boolean)];
+      await runCommandLine(line, streams, { NO_COLOR: '1' });
+      return streams.written.out.trimEnd().split('\n');
+    };
+    const FRAME = 4;
+    const SUMMARY = 1;
+
+    it.each([60, 72, 90])('takes one line for each request at %i columns', async (columns) => {
+      const lines = await drawn(columns);
+      expect(lines).toHaveLength(records.length + FRAME + SUMMARY);
+      expect(Math.max(...lines.map((line) => line.length))).toBeLessThanOrEqual(columns);
+      expect(lines.at(-1)).toMatch(/^\d{4}-\d\d-\d\d, local times; everything: -o wide$/);
+    });
+
+    it('shortens the time, leaves out the operation, and keeps both ends of a path', async () => {
+      const text = (await drawn(60)).join('\n');
+      expect(text).toMatch(/│ Time +│ User +│ Path +│ Result +│/);
+      expect(text).toMatch(/│ \d\d:\d\d:00 │ token 9b567afb │ trans\S*…\S*-customer +│ ok +│/);
+      expect(text).toMatch(/│ tran\S*…\S*\/orders +│ denied +│/);
+    });
+
+    it('keeps the day of each request if there are several days', async () => {
+      const two = [record('sys/mounts'), { ...record('sys/health'), time: '2026-03-01T12:00:00Z' }];
+      const text = (await drawn(50, '', two)).join('\n');
+      expect(text).toMatch(/│ 03-0\d \d\d:\d\d │/);
+      expect(text).toContain('Local times; everything: -o wide');
+    });
+
+    it('leaves a wide terminal its full times and operations', async () => {
+      const text = (await drawn(140)).join('\n');
+      expect(text).toMatch(/│ Time \(local\) +│ User +│ Operation │ Path +│ Result +│/);
+      expect(text).not.toContain('-o wide');
+    });
+
+    it('names a token without a name by its accessor, which may be a hash, and the user of a login', async () => {
+      const hashed = { auth: { display_name: 'token', accessor: 'hmac-sha256:00c0ffee123456' } };
+      const text = (await drawn(140, '', [...records, record('sys/mounts', hashed)])).join('\n');
+      expect(text).toMatch(/│ token 9b567afb +│ update +│ transit\/encrypt/);
+      expect(text).toMatch(/│ token 00c0ffee +│ update +│ sys\/mounts/);
+      expect(text).toMatch(/│ ada +│ update +│ auth\/userpass\/login\/ada/);
+      expect(text).toMatch(/│ - +│ update +│ auth\/userpass\/login\/eve/);
+    });
+
+    it('shows whole accessors and addresses with -o wide', async () => {
+      const request = { ...record('sys/mounts').request, remote_address: '192.0.2.7' };
+      const text = (await drawn(200, '-o wide', [record('sys/mounts', { request })])).join('\n');
+      expect(text).toMatch(/│ token +│ .*│ 9b567afbXYZ0123456789abc +│ 192\.0\.2\.7 +│/);
+    });
+  });
+
   it('reads standard input, marks a request without a response, and warns of lines that are no records', async () => {
     const [first = ''] = readFileSync(file, 'utf8').split('\n');
     const { rows, err } = await shown('-', `${first}\nnonsense\n{"half": `);

@@ -1,0 +1,189 @@
+import type { Table } from '../../operations/declaration/table.ts';
+import type { Session } from '../session.ts';
+import { localTime } from '../terminal/age.ts';
+import { visible } from '../terminal/visible.ts';
+import { displayWidth } from '../wrap.ts';
+
+/* Formats the requests of an audit log as a table: on a terminal one line per request, if it is wide enough. */
+
+/** Request of an audit log, as far as it is shown. */
+export interface AuditEntry {
+  /** RFC 3339, UTC. */
+  readonly time: string;
+  /** Display name of the token, e.g. `userpass-ada`; empty without a valid token. */
+  readonly who: string;
+  readonly accessor: string;
+  /** `read`, `create`, `update`, `delete` or `list`. */
+  readonly operation: string;
+  readonly path: string;
+  readonly remote_address: string;
+  /** Status of the response; 0 if none was recorded, because the server died or the record is still to come. */
+  readonly status: number;
+  /** Error text of the response; empty if it succeeded. */
+  readonly error: string;
+}
+
+export const FIRST_FAILURE = 400;
+/** Path of a login with a user name: `auth/userpass/login/ada`. */
+const LOGIN = /^auth\/.+\/login\/([^/]+)$/;
+/** Display name of every token that was created without one. */
+const UNNAMED = 'token';
+/** Characters of an accessor that distinguish it from others. */
+const SHORT_ACCESSOR = 8;
+const HASH_PREFIX = /^hmac-sha256:/;
+/** Width of results that a table may need before columns are left out; a longer result is wrapped. */
+const RESULT_WIDTH = 30;
+/** Widths that every cell and every table take besides the texts. */
+const CELL_BORDER = 3;
+const TABLE_BORDER = 1;
+
+/** Returns the user name of a login's path. */
+export const loginName = (path: string): string | undefined => LOGIN.exec(path)?.[1];
+
+export function resultText({ status, error }: AuditEntry): string {
+  if (status === 0) return 'no response';
+  if (status < FIRST_FAILURE) return 'ok';
+  // Vault's texts have several lines, the first of which counts the errors.
+  const text = error.replace(/^1 error occurred:\s+\* /, '');
+  return text === '' ? `status ${status}` : inOneLine(text);
+}
+
+export const inOneLine = (text: string): string => text.trim().replace(/\s+/g, ' ');
+
+/** Formats requests for `-o table`, `-o wide` and terminals. */
+export function auditTable(entries: readonly AuditEntry[], { settings, streams }: Session): Table {
+  const isWide = settings.format === 'wide';
+  const { isTerminal, columns } = streams.out;
+  if (isTerminal && !isWide) return fittingTable(entries, columns);
+  return {
+    head: [
+      isTerminal ? 'Time (local)' : 'Time',
+      'User',
+      'Operation',
+      'Path',
+      'Result',
+      ...(isWide ? ['Accessor', 'Address'] : []),
+    ],
+    rows: entries.map((entry) => [
+      timeText(entry.time),
+      entry.who || '-',
+      entry.operation,
+      entry.path,
+      resultText(entry),
+      ...(isWide ? [entry.accessor || '-', entry.remote_address || '-'] : []),
+    ]),
+    whole: 3,
+  };
+}
+
+/** Column of a table on a terminal. */
+interface Column {
+  readonly head: string;
+  text(entry: AuditEntry): string;
+  /** Minimum widths, the second one for the narrowest terminals; undefined if its texts are never shortened. */
+  readonly least?: readonly [number, number];
+}
+
+const USER: Column = { head: 'User', text: userText, least: [14, 8] };
+const OPERATION: Column = { head: 'Operation', text: ({ operation }) => operation };
+const PATH: Column = { head: 'Path', text: ({ path }) => path, least: [20, 10] };
+const RESULT: Column = { head: 'Result', text: resultText, least: [6, 6] };
+/** In a narrow terminal, the most frequent refusal must leave room for the path. */
+const SHORT_RESULT: Column = {
+  ...RESULT,
+  text: (entry) => resultText(entry).replace(/^permission denied$/, 'denied'),
+};
+
+/** Shortens times first, then leaves out the operations, then shortens users, paths and results. */
+function fittingTable(entries: readonly AuditEntry[], columns: number): Table {
+  const full = [{ head: 'Time (local)', text: longTime }, USER, OPERATION, PATH, RESULT];
+  if (isFitting(entries, full, columns)) return tableOf(entries, full);
+  const days = new Set(entries.map(({ time }) => timeText(time).slice(0, DATE_LENGTH)));
+  const [day = ''] = days.size === 1 ? days : [];
+  const short = day === '' ? shortTime : clockTime;
+  const summary = `${day === '' ? 'Local times' : `${day}, local times`}; everything: -o wide`;
+  const time = { head: 'Time', text: (entry: AuditEntry) => short(timeText(entry.time)) };
+  const withOperation = [time, USER, OPERATION, PATH, SHORT_RESULT];
+  if (isFitting(entries, withOperation, columns)) return { ...tableOf(entries, withOperation), summary };
+  const least = [time, USER, PATH, SHORT_RESULT];
+  const { head, rows } = tableOf(entries, least);
+  return { head, rows: shortened(rows, least, columns), summary };
+}
+
+type Rows = readonly (readonly string[])[];
+
+const tableOf = (entries: readonly AuditEntry[], shown: readonly Column[]) => ({
+  head: shown.map(({ head }) => head),
+  rows: entries.map((entry): readonly string[] => shown.map(({ text }) => visible(text(entry)))),
+  whole: shown.indexOf(PATH),
+});
+
+function isFitting(entries: readonly AuditEntry[], shown: readonly Column[], columns: number): boolean {
+  const widths = widthsOf(tableOf(entries, shown).rows, shown);
+  const last = widths.length - 1;
+  return excessOf([...widths.slice(0, last), Math.min(widths[last] ?? 0, RESULT_WIDTH)], columns) <= 0;
+}
+
+const widthsOf = (rows: Rows, shown: readonly Column[]): number[] =>
+  shown.map(({ head }, column) =>
+    Math.max(displayWidth(head), ...rows.map((row) => displayWidth(row[column] ?? ''))),
+  );
+
+const excessOf = (widths: readonly number[], columns: number): number =>
+  widths.reduce((total, width) => total + width + CELL_BORDER, TABLE_BORDER) - columns;
+
+/** Shortens cells to one line: the widest column first, each down to its minimum widths. */
+function shortened(rows: Rows, shown: readonly Column[], columns: number): Rows {
+  const widths = widthsOf(rows, shown);
+  let excess = excessOf(widths, columns);
+  for (const step of [0, 1] as const) {
+    for (; excess > 0; excess -= 1) {
+      const spare = widths.map((width, column) => width - (shown[column]?.least?.[step] ?? width));
+      const most = Math.max(...spare);
+      if (most <= 0) break;
+      const column = spare.indexOf(most);
+      widths[column] = (widths[column] ?? 0) - 1;
+    }
+  }
+  return rows.map((row) =>
+    row.map((cell, column) => {
+      const width = widths[column] ?? 0;
+      return shown[column] === PATH ? cutInMiddle(cell, width) : cutAtEnd(cell, width);
+    }),
+  );
+}
+
+function cutAtEnd(text: string, width: number): string {
+  if (displayWidth(text) <= width) return text;
+  let cut = [...text];
+  while (displayWidth(cut.join('')) > width - 1) cut = cut.slice(0, -1);
+  return `${cut.join('')}…`;
+}
+
+/** The end of a path names the key: it keeps more of the width than the beginning. */
+function cutInMiddle(text: string, width: number): string {
+  if (displayWidth(text) <= width) return text;
+  const start = cutAtEnd(text, Math.ceil((width * 2) / 5));
+  let end = [...text];
+  while (displayWidth(start) + displayWidth(end.join('')) > width) end = end.slice(1);
+  return start + end.join('');
+}
+
+/** Names the caller: a token without a name by its accessor, a login that succeeded by the user of its path. */
+function userText({ who, accessor, path, status }: AuditEntry): string {
+  if (who === UNNAMED && accessor !== '')
+    return `${UNNAMED} ${accessor.replace(HASH_PREFIX, '').slice(0, SHORT_ACCESSOR)}`;
+  const isLoggedIn = who === '' && status > 0 && status < FIRST_FAILURE;
+  return who || (isLoggedIn ? loginName(path) : undefined) || '-';
+}
+
+const longTime = ({ time }: AuditEntry): string => timeText(time);
+
+function timeText(time: string): string {
+  const at = new Date(time);
+  return Number.isNaN(at.getTime()) ? time : localTime(at);
+}
+
+const DATE_LENGTH = '2026-11-27'.length;
+const clockTime = (time: string): string => time.slice(DATE_LENGTH + 1);
+const shortTime = (time: string): string => time.slice('2026-'.length, '2026-11-27 08:18'.length);
