@@ -20,16 +20,20 @@ import type { Session } from '../session.ts';
 export const command: Command = {
   arguments: [],
   options: [],
-  details: 'Never prompts. If neither an agent nor the environment unlocks the store, it is shown as locked.',
+  details:
+    'Never prompts. If neither an agent nor the environment unlocks the store, it is shown as locked. A terminal also ' +
+    'shows the user of the server, as its token permits, and the keyring of the repository.',
   examples: [
     ['coffer status', "Show the store's location and what unlocks it"],
     ['coffer status -o json | jq .locked', 'Check in a script whether the store is locked'],
   ],
   async run(session) {
     const { address } = session.settings;
-    const shown = address === undefined ? await localStatus(session) : await serverStatus(session);
+    const more = isBrief(session) ? await (await import('./status-keyring.ts')).keyringFacts(session) : [];
+    const shown =
+      address === undefined ? await localStatusBeside(session, more) : await serverStatus(session);
     const words = address === undefined ? placeWords(session.settings.storeLocation) : undefined;
-    const brief = isBrief(session) ? await briefTable(shown, words) : undefined;
+    const brief = isBrief(session) ? await briefTable(session, shown, { words, more }) : undefined;
     const table = (): Table => brief ?? statusTable(shown, words);
     await printResult(session, shown, { table });
     return DONE;
@@ -42,6 +46,17 @@ async function serverStatus(session: Session): Promise<object> {
   const status = data as { readonly sealed: boolean; readonly cluster_id?: string };
   const { address } = session.settings;
   return { location: address, id: status.cluster_id, locked: status.sealed, address, ...status };
+}
+
+/** Returns the status of the store. If there is none, shows at least the keyring before that is reported. */
+async function localStatusBeside(session: Session, keyring: readonly Fact[]): Promise<LocalStatus> {
+  try {
+    return await localStatus(session);
+  } catch (error) {
+    if (keyring.length > 0)
+      await printResult(session, {}, { table: () => ({ head: ['', ''], rows: rowsOf(keyring) }) });
+    throw error;
+  }
 }
 
 type LocalStatus = Awaited<ReturnType<typeof localStatus>>;
@@ -160,20 +175,35 @@ interface ServerStatus {
 }
 
 /** Formats what a user wants to know, in the order of its importance; the rest is for `-o wide`. */
-async function briefTable(shown: object, words?: ReturnType<typeof placeWords>): Promise<Table> {
+async function briefTable(session: Session, shown: object, { words, more }: BriefSetup): Promise<Table> {
   const facts =
-    words === undefined ? serverFacts(shown as ServerStatus) : await localFacts(shown as LocalStatus, words);
-  const rows = facts.flatMap(([name, value]) => (value === undefined ? [] : [[name, value]]));
-  return { head: ['', ''], rows, summary: 'More: coffer status -o wide' };
+    words === undefined
+      ? await serverFacts(session, shown as ServerStatus)
+      : await localFacts(shown as LocalStatus, words);
+  return { head: ['', ''], rows: rowsOf([...facts, ...more]), summary: 'More: coffer status -o wide' };
 }
+
+interface BriefSetup {
+  /** Wording of the store's location; undefined for a server. */
+  readonly words: ReturnType<typeof placeWords> | undefined;
+  /** Facts that belong neither to the store nor to the server. */
+  readonly more: readonly Fact[];
+}
+
+const rowsOf = (facts: readonly Fact[]): Table['rows'] =>
+  facts.flatMap(([name, value]) => (value === undefined ? [] : [[name, value]]));
 
 type Fact = readonly [name: string, value: Cell | undefined];
 
-const serverFacts = ({ address, sealed, version }: ServerStatus): readonly Fact[] => [
-  ['Address', address],
-  ['State', sealed ? 'sealed' : 'unsealed'],
-  ['Version', version],
-];
+async function serverFacts(session: Session, { address, sealed, version }: ServerStatus): Promise<Fact[]> {
+  const { loginFacts } = await import('./status-login.ts');
+  return [
+    ['Address', address],
+    ['State', sealed ? 'sealed' : 'unsealed'],
+    ['Version', version],
+    ...(sealed ? [] : await loginFacts(session, await session.runner(), address)),
+  ];
+}
 
 async function localFacts(
   shown: LocalStatus,
