@@ -13,7 +13,7 @@ import { parseValues } from '../operations/declaration/params.ts';
 import type { ListDocument } from '../operations/json-api/pages.ts';
 import { loadOperation } from '../operations/runner.ts';
 import type { Command } from './command.ts';
-import { warnOfDoubts } from './doubts.ts';
+import { runExplained, warnOfDoubts } from './doubts.ts';
 import { emptyListOf } from './empty-list.ts';
 import { DONE, FAILED, NOT_VALID } from './exit-codes.ts';
 import { hashedMainInput, mainInput, type TypedInput } from './files/main-input.ts';
@@ -224,8 +224,8 @@ class Execution {
   }
 
   #call(runner: Runner, raw: RawValues): Promise<Outcome<unknown>> {
-    if (!this.#given.options.has(ALL)) return runner.run(this.#operation, raw, this.#mount);
-    return this.#everyPage(runner, raw);
+    if (this.#given.options.has(ALL)) return this.#everyPage(runner, raw);
+    return runExplained(this.#session, this.#operation, raw, { runner, mount: this.#mount });
   }
 
   async #everyPage(runner: Runner, raw: RawValues): Promise<Outcome<unknown>> {
@@ -259,12 +259,10 @@ class Execution {
    */
   async #print(result: unknown, destination: Destination, shape?: OutputShape): Promise<void> {
     const { cli = {}, capability } = this.#operation;
-    if (this.#clipboard !== undefined && cli.result !== undefined) {
-      await this.#clipboard.copy(resultBytes(result, cli.result));
-      return;
-    }
     let why: unknown;
     try {
+      if (this.#clipboard !== undefined && cli.result !== undefined)
+        return await this.#clipboard.copy(resultBytes(result, cli.result));
       if (
         (await printResult(
           this.#session,
@@ -285,7 +283,10 @@ class Execution {
           'do not repeat it: use a command that only reads to see the result',
         );
     }
-    const unread = 'standard output was closed before the result was written';
+    const unread =
+      this.#clipboard === undefined
+        ? 'standard output was closed before the result was written'
+        : `the result was not copied: ${asCofferError(why)?.message}`;
     const undoing = cli.undo(result);
     if (undoing === undefined) throw unavailable(unread, { hint: 'create another one', cause: why });
     const { operation, raw, what, hint } = undoing;

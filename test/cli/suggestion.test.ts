@@ -118,6 +118,11 @@ describe('an unknown command', () => {
       'did you mean --copy? see "coffer transit decrypt --help"',
     ],
     [
+      'token create --name ci',
+      "unknown option '--name'",
+      'did you mean --display-name? see "coffer token create --help"',
+    ],
+    [
       'workspaces list --untagged',
       "unknown option '--untagged'",
       'use --without-tag \'*\'; see "coffer workspaces list --help"',

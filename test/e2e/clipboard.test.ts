@@ -60,6 +60,23 @@ describe('--copy', () => {
     },
   );
 
+  it('gives a new token to nothing but the clipboard, and revokes it if that fails', async () => {
+    writeFileSync(bare.file('copies'), '');
+    expect(await here.spawned.run('token create --policy default --copy')).toMatchObject({
+      exitCode: 0,
+      stdout: '',
+    });
+    expect(copies()).toMatch(/^cfr\.[\w-]+$/);
+    await vi.waitUntil(() => held() === '', { timeout: 20_000 });
+    const before = await here.ok('token list');
+    const broken = bare.file('broken');
+    mkdirSync(broken, { recursive: true });
+    writeFileSync(join(broken, 'wl-copy'), '#!/bin/sh\nexit 1\n', { mode: 0o755 });
+    const refusal = await here.with({ PATH: broken }).refused('token create --policy default --copy', 1);
+    expect(refusal).toMatch(/the result was not copied: .*; the token was revoked \(create another one\)/);
+    expect(await here.ok('token list')).toBe(before);
+  });
+
   it('is refused without a program for it before anything is decrypted, and with another destination', async () => {
     const nowhere = here.with({ PATH: bare.file('empty') });
     expect(await nowhere.refused('transit decrypt app nonsense --copy', 1)).toContain(

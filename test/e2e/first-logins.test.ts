@@ -76,6 +76,20 @@ describe('a policy that does not exist', () => {
     expect(role.stderr).toContain(warning('deploi'));
   });
 
+  it('is warned of with the policy that was probably meant, also for a new token', async () => {
+    await here.ok('policy write encrypt-only', { input: 'path "x" { capabilities = ["read"] }' });
+    const meant = ' (did you mean "encrypt-only"?)\n';
+    const near = warning('encrypt-onl').replace(/\n$/, meant);
+    const role = await typed('auth approle write deploy --token-policies encrypt-onl');
+    expect(role.stderr).toContain(near);
+    const token = await typed('token create --policy encrypt-onl --policy zebra');
+    expect(token.stderr).toContain(near);
+    expect(token.stderr).toContain(warning('zebra'));
+    expect(await here.run('token create --policy encrypt-onl')).toMatchObject({
+      stderr: 'coffer: warning: Policy "encrypt-onl" does not exist\n',
+    });
+  });
+
   it('is nothing that scripts are told of, and one that exists is not warned of', async () => {
     expect(await here.run('auth approle write deploy --token-policies deploi')).toMatchObject({ stderr: '' });
     const role = await typed('auth approle write deploy --token-policies default');

@@ -115,6 +115,7 @@ const FLAGS_ELSEWHERE: Readonly<Record<string, string>> = {
   c: 'copy',
   clip: 'copy',
   h: 'help',
+  name: 'display-name',
   v: 'version',
 };
 

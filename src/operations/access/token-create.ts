@@ -3,6 +3,7 @@
 import { revoking } from '../../access/tokens.ts';
 import { invalid } from '../../ground/errors.ts';
 import { type TokenAuth, tokenAuth } from '../auth/token-answers.ts';
+import { explainedPolicies } from '../auth/token-settings.ts';
 import { type Call, type Outcome, operation, type Undoing } from '../declaration/operation.ts';
 import {
   choice,
@@ -141,6 +142,8 @@ export const create = operation({
   params: tokenParams,
   cli: {
     result: { member: 'client_token', as: 'text' },
+    copies: true,
+    explained: explainedPolicies,
     undo: undoOf,
     done: (_values, data) => createdText(data as TokenAuth | undefined),
     examples: [
@@ -174,6 +177,8 @@ export const createByRole = operation({
   params: { ...tokenParams, role: roleName },
   cli: {
     result: { member: 'client_token', as: 'text' },
+    copies: true,
+    explained: explainedPolicies,
     undo: undoOf,
     done: (_values, data) => createdText(data as TokenAuth | undefined),
     examples: [['coffer token create-by-role release --ttl 5m', 'Create a token from the role "release"']],

@@ -1,6 +1,7 @@
 import { OLDER_NAMES, type OlderName, type TokenSettings } from '../../access/login/token-settings.ts';
 import { policyName } from '../../access/policies.ts';
 import { invalid } from '../../ground/errors.ts';
+import { meantText, nearest } from '../../ground/nearness.ts';
 import { jsonOf } from '../../ground/objects.ts';
 import { type Runner, resultOf } from '../declaration/operation.ts';
 import {
@@ -120,9 +121,33 @@ export async function unknownPolicies(
   const words = Array.isArray(given) ? given.flatMap((word) => String(word).split(',')) : [];
   const names = words.map(policyName).filter((name) => name !== '' && !ALWAYS_THERE.has(name));
   if (names.length === 0) return [];
+  const keys = await policyNames(runner);
+  return names.filter((name) => keys?.includes(name) === false).map((name) => unknownPolicy(name, keys));
+}
+
+/** Text of Vault for a policy of a new token that does not exist. */
+const MISSING_POLICY = /^Policy "(.*)" does not exist$/;
+
+/** Returns the warnings of a new token, with the policy that was probably meant. */
+export async function explainedPolicies(
+  warnings: readonly string[],
+  runner: Runner,
+): Promise<readonly string[]> {
+  if (!warnings.some((warning) => MISSING_POLICY.test(warning))) return warnings;
+  const keys = await policyNames(runner);
+  return warnings.map((warning) => {
+    const [, name] = MISSING_POLICY.exec(warning) ?? [];
+    return name === undefined ? warning : unknownPolicy(name, keys);
+  });
+}
+
+async function policyNames(runner: Runner): Promise<readonly string[] | undefined> {
   const { keys } = resultOf(await runner.run('policy list', {})) as { readonly keys?: unknown };
-  if (!Array.isArray(keys)) return [];
-  return names
-    .filter((name) => !keys.includes(name))
-    .map((name) => `the policy "${name}" does not exist, and grants nothing until it does`);
+  return Array.isArray(keys) ? keys.map(String) : undefined;
+}
+
+function unknownPolicy(name: string, existing: readonly string[] = []): string {
+  const meant = nearest(name, existing);
+  const hint = meant.length === 0 ? '' : ` (${meantText(meant)})`;
+  return `the policy "${name}" does not exist, and grants nothing until it does${hint}`;
 }

@@ -237,6 +237,8 @@ export interface CliShape<D> {
    * operation.
    */
   doubts?(values: Readonly<Record<string, unknown>>, runner: Runner): Promise<readonly string[]>;
+  /** Returns the warnings of a response in words for a user; called only on a terminal. */
+  explained?(warnings: readonly string[], runner: Runner): Promise<readonly string[]>;
   /**
    * Returns the confirmation question; without a terminal, `--yes` is required. Receives all values except the main
    * input, like `done`.
