@@ -146,6 +146,9 @@ export function pathOf(name: string): readonly string[] {
   return keys;
 }
 
+/** Message for merge conflicts, behind the place. */
+export const UNRESOLVED = 'unresolved merge conflict';
+
 const CONFLICT = /^<{7}(?: |\r?$)/m;
 
 /**
@@ -158,7 +161,7 @@ export function refuseConflicts(text: string, file: string): void {
     throw refusedAt(file, {
       text,
       offset: found.index,
-      message: 'unresolved merge conflict',
-      hint: 'resolve it first',
+      message: UNRESOLVED,
+      hint: 'keep one of the sides, or parts of both, and delete the lines with the markers',
     });
 }

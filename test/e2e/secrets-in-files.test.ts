@@ -346,7 +346,7 @@ describe('a file with secrets on the disk', () => {
     const text = 'A=1\n<<<<<<< ours\nB=1\n=======\nB=2\n>>>>>>> theirs\n';
     write('a.env', text);
     expect(await here.refused('secrets encrypt --key app a.env', 2)).toBe(
-      'coffer: a.env:2: unresolved merge conflict (resolve it first)',
+      'coffer: a.env:2: unresolved merge conflict (keep one of the sides, or parts of both, and delete the lines with the markers)',
     );
     expect(read('a.env')).toBe(text);
   });

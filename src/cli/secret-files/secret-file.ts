@@ -1,17 +1,20 @@
 import { isUtf8 } from 'node:buffer';
 import { readFileSync, type Stats, statSync } from 'node:fs';
 import { isThere } from '../../ground/directories.ts';
-import { CofferError, conflict, invalid, unsupported } from '../../ground/errors.ts';
+import { asCofferError, CofferError, conflict, invalid, unsupported } from '../../ground/errors.ts';
 import {
   type FileFormat,
   type FileFormatName,
   FORMAT_NAMES,
   type SecretFile,
+  UNRESOLVED,
 } from '../../secret-files/format.ts';
 import { formatOf, loadFormat, MAX_FILE_BYTES } from '../../secret-files/formats.ts';
 import { readFileWhole } from '../files/in-file.ts';
 import { openOutFile } from '../files/out-file.ts';
 import { refuseWayOut } from '../repository/files-of-others.ts';
+import { unmergedSides } from '../repository/git.ts';
+import { shellWord } from '../terminal/shell-word.ts';
 
 /** File whose values are encrypted one by one, as read. */
 export interface OpenFile {
@@ -35,7 +38,21 @@ export async function openSecretFile(path: string, format?: FileFormatName): Pro
   // Checked before it is opened: a pipe would block forever.
   if (stats !== undefined) refuseIrregular(path, stats);
   const bytes = readFileWhole(path, FILE, MAX_FILE_BYTES);
-  return { ...(await parsedFile(path, bytes, format)), stats: stats ?? statSync(path) };
+  const parsed = await parsedFile(path, bytes, format).catch((error: unknown) => {
+    throw withConflictHint(error, path);
+  });
+  return { ...parsed, stats: stats ?? statSync(path) };
+}
+
+/** Adds, to the error for a merge conflict whose sides git has, the command that shows them decrypted. */
+function withConflictHint(error: unknown, path: string): unknown {
+  const known = asCofferError(error);
+  if (known?.message.endsWith(UNRESOLVED) !== true || unmergedSides(path) === undefined) return error;
+  const file = shellWord(path);
+  return new CofferError(known.kind, known.message, {
+    hint: `run "coffer edit ${file}", which shows both sides decrypted, then "git add ${file}"`,
+    cause: error,
+  });
 }
 
 /** Reads a file; if it does not exist, returns the initial content of a new one. */

@@ -246,8 +246,8 @@ const charactersOf = (item: Readonly<Record<string, string>>): number =>
   Object.values(item).reduce((sum, text) => sum + text.length, 0);
 
 /** Hint if creating a store or a key, which other hints suggest, would not help. */
-const OTHER_STORE =
-  'a new store or key cannot decrypt it: ask its author for access, see "coffer team --help"';
+const SHARING = 'its author can share it with a keyring: "coffer help sharing"';
+const OTHER_STORE = `a new store or key cannot decrypt it; ${SHARING}`;
 
 function missingKey(error: unknown, { mount, name }: KeyReference, hint: string): CofferError | undefined {
   if (asCofferError(error)?.kind !== 'not-found') return undefined;
@@ -352,7 +352,7 @@ async function wrongVersion(
   if (version > Number(data['latest_version'])) {
     return {
       message: `key "${key}" has no version ${version}`,
-      hint: 'it was encrypted with another store, or with a newer state of this one',
+      hint: `it was encrypted with another store, or with a newer state of this one; ${SHARING}`,
     };
   }
   if (version < Number(data['min_decryption_version'])) {
@@ -370,4 +370,4 @@ const LEAST_CHARACTERS = 40;
 const lookOf = ({ key, payload }: SealedValue): string =>
   payload.length % 4 !== 0 || payload.length < LEAST_CHARACTERS
     ? 'it appears to be truncated'
-    : `it was modified, moved from another name, or encrypted with a key "${key}" of another store`;
+    : `it was modified, moved from another name, or encrypted with a key "${key}" of another store; ${SHARING}`;

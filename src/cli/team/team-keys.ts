@@ -1,9 +1,11 @@
 import { isUtf8 } from 'node:buffer';
+import { existsSync } from 'node:fs';
 import type { KeyringConnection } from '../../client/keyring-agent.ts';
 import { wipe } from '../../ground/bytes.ts';
 import { CofferError, conflict, denied, inauthentic, notFound, unsupported } from '../../ground/errors.ts';
 import { DEFAULT_MOUNT } from '../../mounts/paths.ts';
 import type { SealedValue } from '../../secret-files/value.ts';
+import { directoryOf } from '../../store/backends/registry.ts';
 import type { VersionFact } from '../../team/fact.ts';
 import { type Loaded, loadFacts } from '../../team/files.ts';
 import {
@@ -16,6 +18,7 @@ import {
 } from '../../team/judge/judge.ts';
 import { keyringAgentDirectory } from '../secrets/agent-directory.ts';
 import type { Session } from '../session.ts';
+import { shellWord } from '../terminal/shell-word.ts';
 import type { FoundValue, OpenValue, ValueResult } from './found-values.ts';
 import { openKeyring, type TeamKeyring } from './keyring.ts';
 import { TeamMemory } from './memory.ts';
@@ -50,6 +53,7 @@ export class TeamKeys {
   readonly #valueKeys = new Map<TeamKeyring, Promise<ValueKeys>>();
   #agent: Promise<KeyringConnection | undefined> | undefined;
   #isOffered = false;
+  #isStoreNamed = false;
 
   private constructor(session: Session, place: KeyringPlace) {
     this.#session = session;
@@ -191,8 +195,17 @@ export class TeamKeys {
       });
     }
     throw inauthentic('cannot decrypt', {
-      hint: `it was modified, moved from another name, or encrypted with a key "${key}" of another keyring or store`,
+      hint: `it was modified, moved from another name, or encrypted with a key "${key}" of another keyring or store${this.#ownStoreHint(found)}`,
     });
+  }
+
+  /** Returns the command for values that were encrypted before there was a keyring, once for a command. */
+  #ownStoreHint({ path }: FoundValue): string {
+    const store = this.#isStoreNamed ? undefined : directoryOf(this.#session.settings.storeLocation);
+    if (store === undefined || !existsSync(store)) return '';
+    this.#isStoreNamed = true;
+    const file = path === undefined ? 'FILE' : shellWord(path);
+    return `; if your store encrypted it before "coffer team init", run "coffer secrets decrypt ${file} --store ${shellWord(store)}"`;
   }
 
   /** Returns what uses the root keys: an agent that has them, or this command. */

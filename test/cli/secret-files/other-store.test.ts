@@ -1,7 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { DirectoryHere } from '../directory-here.ts';
 
-const SHARE = '(a new store or key cannot decrypt it: ask its author for access, see "coffer team --help")';
+const SHARE =
+  '(a new store or key cannot decrypt it; its author can share it with a keyring: "coffer help sharing")';
 
 /** A file as it comes from somebody else, and a place of one's own. */
 async function clone(): Promise<DirectoryHere> {
@@ -27,7 +28,7 @@ describe('values that somebody else has encrypted', () => {
     const here = await clone();
     await here.ok('init');
     expect(await here.refused(line, 3)).toMatch(
-      /^coffer: \.env:1: TOKEN: no key "app" in mount "transit" \(a new store or key cannot decrypt it: /,
+      /^coffer: \.env:1: TOKEN: no key "app" in mount "transit" \(a new store or key cannot decrypt it; /,
     );
   });
 
@@ -51,5 +52,8 @@ describe('values that somebody else has encrypted', () => {
     const said = await here.refused('secrets decrypt .env', 4);
     expect(said.match(/cannot decrypt/g)).toHaveLength(2);
     expect(said).not.toContain('none of the');
+    expect(said).toContain(
+      'of another store; its author can share it with a keyring: "coffer help sharing")',
+    );
   });
 });

@@ -1,0 +1,67 @@
+import { readFileSync, writeFileSync } from 'node:fs';
+import { describe, expect, it } from 'vitest';
+import { sharing } from '../../src/cli/topics/sharing.ts';
+import { MASTER_KEY } from './harness.ts';
+import { People, type Person, pull, push } from './team-people.ts';
+
+/** The commands of the topic, those of each block. */
+const [moving = [], adding = [], using = []] = sharing.parts
+  .flatMap(({ blocks }) => blocks)
+  .flatMap((block) => (typeof block === 'object' && 'lines' in block ? [block.lines] : []));
+
+/** Types each line of a block, which must succeed. @returns all that was printed */
+async function typed({ place }: Person, lines: readonly string[]): Promise<string> {
+  let printed = '';
+  for (const line of lines) {
+    const { exitCode, stdout, stderr } = await place.shell(line);
+    expect(`${exitCode} ${stderr}`).toMatch(/^0/);
+    printed += stdout + stderr;
+  }
+  return printed;
+}
+
+/** Someone with a store, and a file in a repository that is encrypted with it. */
+async function author(): Promise<{ people: People; alice: Person }> {
+  const people = new People();
+  const person = people.person('alice');
+  const alice = { ...person, place: person.place.with({ COFFER_MASTER_KEY: MASTER_KEY }) };
+  await alice.place.ok('init');
+  await alice.place.ok('transit keys create app');
+  writeFileSync(alice.place.file('.coffer.yaml'), 'rules:\n  - files: .env\n    key: app\n');
+  writeFileSync(alice.place.file('.env'), 'DB=s3cret\nMAIL=m1\n');
+  await alice.place.ok('secrets encrypt -q .env');
+  push(alice);
+  return { people, alice };
+}
+
+describe('values of an own store', () => {
+  it('become values that a colleague decrypts, by the commands of "coffer help sharing"', async () => {
+    const { people, alice } = await author();
+    const bob = people.person('bob');
+    expect(await bob.place.refused('secrets get .env DB', 3)).toContain('"coffer help sharing"');
+    const sealed = readFileSync(alice.place.file('.env'), 'utf8');
+    await typed(alice, moving);
+    expect(readFileSync(alice.place.file('.env'), 'utf8')).toMatch(/^DB=coffer:app:v1:/);
+    expect(readFileSync(alice.place.file('.env'), 'utf8')).not.toBe(sealed);
+    writeFileSync(alice.place.file('bob.pub'), bob.key);
+    const [, id = ''] = /coffer team trust (\S+)/.exec(await typed(alice, adding)) ?? [];
+    const own = using.map((line) =>
+      line.replace('trust ID', `trust ${id}`).replace('npm start', 'printenv DB'),
+    );
+    expect(await typed(bob, own)).toContain('s3cret\n');
+  });
+
+  it('that were not decrypted before "team init" are decrypted by the command that the first error names', async () => {
+    const { alice } = await author();
+    await alice.place.ok('team init -q');
+    const { stderr: refusal, exitCode } = await alice.place.run('secrets decrypt .env');
+    expect(exitCode).toBe(4);
+    const [command = '', ...more] = [...refusal.matchAll(/run "(coffer secrets decrypt [^"]+)"/g)].map(
+      ([, said = '']) => said,
+    );
+    expect(more).toEqual([]);
+    await typed(alice, [command, ...moving.slice(2)]);
+    expect(await alice.place.ok('secrets get .env MAIL')).toBe('m1');
+    expect(pull(alice).exitCode).toBe(0);
+  });
+});
