@@ -171,7 +171,7 @@ function withoutToken(error: unknown): unknown {
 function ofTokenFrom(from: string, error: unknown): unknown {
   if (!(error instanceof CofferError) || error.kind !== 'denied') return error;
   const source = `the token is from ${from}`;
-  const more = error.hint?.replace(/^the token is/, 'it is');
+  const more = error.hint?.replace(/^the token is/, 'it is').replace(/^the token's/, 'its');
   return withOtherHint(error, more === undefined ? source : `${source}; ${more}`);
 }
 

@@ -171,6 +171,13 @@ function dataError(status: number, { errors, coffer }: JsonObject): CofferError 
 export const DENIED_HINT = {
   hint: 'check that the token is valid and that its policies allow this',
 } as const;
+
+/** Returns the hint for a token whose policies do not allow a request. */
+export function policiesHint(right: string, path: string): string {
+  const shown = /^[\w./-]+$/.test(path) ? `; "coffer token capabilities ${path}" shows what they grant` : '';
+  return `the token's policies must grant ${right} on ${path} for this request${shown}`;
+}
+
 const HINTS: Readonly<Partial<Record<ErrorKind, { readonly hint: string }>>> = {
   denied: DENIED_HINT,
   'too-large': {
@@ -180,6 +187,9 @@ const HINTS: Readonly<Partial<Record<ErrorKind, { readonly hint: string }>>> = {
 
 const sealedServer = (): CofferError =>
   sealed('the server is sealed', { hint: 'unseal it with "coffer unseal"' });
+
+/** Servers answer what a token may not see like what does not exist. */
+export const UNSEEN_HINT = { hint: 'it does not exist, or the token is not allowed to see it' } as const;
 
 /** Unwraps texts that Go prints as a list with one entry. */
 const unwrapped = (text: string): string => /^1 error occurred:\n\t\* (.*)\n\n$/s.exec(text)?.[1] ?? text;
@@ -192,7 +202,7 @@ function documentError(status: number, { errors }: JsonObject): CofferError {
   const text = first?.['detail'] ?? first?.['title'] ?? `the server responded with status ${status}`;
   if (status === 401) return new CofferError(kind, 'the token is missing or not valid', DENIED_HINT);
   if (status === 503 && text === 'The store is sealed.') return sealedServer();
-  const hint = status === 404 ? { hint: 'it does not exist, or the token is not allowed to see it' } : {};
+  const hint = status === 404 ? UNSEEN_HINT : {};
   return new CofferError(kind, String(text), hint);
 }
 

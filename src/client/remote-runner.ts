@@ -1,34 +1,61 @@
-import { CofferError } from '../ground/errors.ts';
+import { asCofferError, CofferError } from '../ground/errors.ts';
 import { DEFAULT_MOUNT } from '../mounts/paths.ts';
 import type { Operation, Runner } from '../operations/declaration/operation.ts';
 import { parseValues } from '../operations/declaration/params.ts';
 import { CAPABILITY_OF } from '../operations/declaration/route.ts';
 import { loadOperation, type RunnerOptions } from '../operations/runner.ts';
-import { DENIED_HINT, readAnswer, readAnyAnswer } from './answer.ts';
+import { DENIED_HINT, policiesHint, readAnswer, readAnyAnswer, UNSEEN_HINT } from './answer.ts';
 import { type Bearer, printPathRequest, printRequest } from './request.ts';
-import type { Transport } from './transport.ts';
+import type { Transport, WireRequest } from './transport.ts';
 
 /**
- * Adds to a refusal the capability and the path that a policy must grant: the server does not tell them, but they
- * follow from the request.
+ * Reads a response, and adds to an error what the server does not tell, but the request does: the capability and the
+ * path that a policy must grant, or the name of what was not found.
  */
-function namingRight<T>(right: string, target: string, read: () => T): T {
+function explained<T>(right: string, request: WireRequest, read: () => T): T {
   try {
     return read();
   } catch (error) {
-    const isPlain =
-      error instanceof CofferError &&
-      error.kind === 'denied' &&
-      error.message === REFUSED &&
-      (error.hint === undefined || error.hint === DENIED_HINT.hint);
-    if (!isPlain || !target.startsWith(DATA_API)) throw error;
-    const path = decodeURIComponent(target.slice(DATA_API.length).split('?', 1)[0] ?? '');
-    throw new CofferError(error.kind, error.message, {
-      hint: `check that the token is valid and that its policies grant ${right} on ${path}`,
-      cause: error,
-    });
+    const known = asCofferError(error);
+    if (known === undefined) throw error;
+    throw namingRight(known, right, request) ?? namingMissing(known, request) ?? error;
   }
 }
+
+function namingRight(error: CofferError, right: string, { target }: WireRequest): CofferError | undefined {
+  const { kind, message, hint } = error;
+  const isPlain =
+    kind === 'denied' && message === REFUSED && (hint === undefined || hint === DENIED_HINT.hint);
+  if (!isPlain || !target.startsWith(DATA_API)) return undefined;
+  const path = decodeURIComponent(target.slice(DATA_API.length).split('?', 1)[0] ?? '');
+  return new CofferError(kind, message, { hint: policiesHint(right, path), cause: error });
+}
+
+function namingMissing(error: CofferError, { method, target }: WireRequest): CofferError | undefined {
+  const isPlain = error.message === 'not found' && error.hint === UNSEEN_HINT.hint;
+  if (!isPlain || !target.startsWith(DOCUMENT_API)) return undefined;
+  const path = target.slice(DOCUMENT_API.length).split('?', 1)[0] ?? '';
+  const [collection = '', id, inner = '', innerId, ...rest] = path.split('/').map(decodeURIComponent);
+  if (id === undefined) return undefined;
+  const isOrganization = collection === 'organizations';
+  const outer = `${wordFor(collection)} "${id}"`;
+  const isInside = isOrganization && innerId !== undefined;
+  const whole = isInside ? `${wordFor(inner)} "${innerId}" of ${outer}` : outer;
+  // The body of a change may name more that does not exist.
+  const namesMore = method !== 'GET' && (isInside ? rest.length > 0 : inner !== '');
+  const isListed = isOrganization && !isInside;
+  return new CofferError(
+    error.kind,
+    `${whole}${namesMore ? ', or what the request names in it,' : ''} not found`,
+    {
+      hint: `${UNSEEN_HINT.hint}${isListed ? '; "coffer orgs list" lists the organizations that the token may see' : ''}`,
+      cause: error,
+    },
+  );
+}
+
+/** Returns the word for one of a collection in a path: `workspaces`, `reserved-tag-keys`. */
+const wordFor = (collection: string): string => collection.replaceAll('-', ' ').replace(/s$/, '');
 
 /**
  * Capability that an operation needs. Which one an operation that may create needs depends on whether its target
@@ -39,6 +66,7 @@ const rightOf = ({ capability, exists }: Pick<Operation, 'capability' | 'exists'
 
 const REFUSED = 'permission denied';
 const DATA_API = '/v1/';
+const DOCUMENT_API = '/api/v2/';
 
 /** Creates a runner over a transport: requests are derived from the declarations, and errors keep their kinds. */
 export function remoteRunner(transport: Transport, bearer: Bearer, options: RunnerOptions): Runner {
@@ -50,14 +78,12 @@ export function remoteRunner(transport: Transport, bearer: Bearer, options: Runn
       parseValues(declaration.params, raw);
       const request = printRequest(declaration, raw, mount, bearer);
       const answer = await transport.send(request);
-      return namingRight(rightOf(declaration), request.target, () => readAnswer(declaration, answer));
+      return explained(rightOf(declaration), request, () => readAnswer(declaration, answer));
     },
     async at(asked) {
       const request = printPathRequest(asked, bearer);
       const answer = await transport.send(request);
-      return namingRight(`"${CAPABILITY_OF[asked.method]}"`, request.target, () =>
-        readAnyAnswer(asked, answer),
-      );
+      return explained(`"${CAPABILITY_OF[asked.method]}"`, request, () => readAnyAnswer(asked, answer));
     },
     organization,
     close: () => transport.close(),

@@ -87,8 +87,8 @@ describe('a client', () => {
     const [remote] = await both(tags.list, { organization_name: 'none' });
     expect(remote).toEqual({
       kind: 'not-found',
-      message: 'not found',
-      hint: 'it does not exist, or the token is not allowed to see it',
+      message: 'organization "none" not found',
+      hint: 'it does not exist, or the token is not allowed to see it; "coffer orgs list" lists the organizations that the token may see',
     });
   });
 

@@ -163,10 +163,10 @@ describe('a server', () => {
     const COFFER_TOKEN = await here.ok('token create --policy default');
     writeFileSync(here.file('.vault-token'), COFFER_TOKEN, { mode: 0o600 });
     expect(await ofVault.refused('transit keys list', 4)).toContain(
-      '(the token is from ~/.vault-token; check that the token is valid and that its policies grant',
+      '(the token is from ~/.vault-token; its policies must grant',
     );
     expect(await place.with({ COFFER_TOKEN }).refused('transit keys list', 4)).toContain(
-      'its policies grant "list" on transit/keys',
+      'policies must grant "list" on transit/keys',
     );
   });
 

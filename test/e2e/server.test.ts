@@ -16,7 +16,7 @@ describe('who is denied by a server', () => {
       );
       const powerless = place.with({ COFFER_TOKEN: await place.ok('token create --policy default') });
       expect(await powerless.refused('transit keys list', 4)).toBe(
-        'coffer: permission denied (check that the token is valid and that its policies grant "list" on transit/keys)',
+        'coffer: permission denied (the token\'s policies must grant "list" on transit/keys for this request; "coffer token capabilities transit/keys" shows what they grant)',
       );
       expect(await powerless.refused('write transit/encrypt/a.b plaintext=', 4)).toContain(
         'grant "update" on transit/encrypt/a.b',

@@ -1,4 +1,5 @@
 import { createPublicKey, type KeyObject } from 'node:crypto';
+import { policiesHint } from '../../client/answer.ts';
 import { asCofferError, CofferError, notFound, unavailable, unsupported } from '../../ground/errors.ts';
 import { isObject } from '../../ground/objects.ts';
 import { DEFAULT_MOUNT } from '../../mounts/paths.ts';
@@ -140,6 +141,6 @@ async function requireUpdate(runner: Runner, path: string): Promise<void> {
   const capabilities = isObject(answer?.data) ? answer.data['capabilities'] : undefined;
   if (!Array.isArray(capabilities) || SIGNING.some((known) => capabilities.includes(known))) return;
   throw new CofferError('denied', 'permission denied', {
-    hint: `check that the token is valid and that its policies grant "update" on ${path}`,
+    hint: policiesHint('"update"', path),
   });
 }
