@@ -25,6 +25,21 @@ describe('a file in the format of age', () => {
   });
 });
 
+describe('a file with values that are encrypted one by one', () => {
+  it('is named where an envelope is expected, with the command that decrypts it', async () => {
+    const here = await DirectoryHere.withStore();
+    here.write('.env', 'TOKEN=one\n');
+    await here.ok('secrets encrypt .env --key app');
+    const said = `coffer: .env is not a Coffer envelope (its values are encrypted one by one: run "coffer secrets decrypt .env")`;
+    expect(await here.refused('transit envelope decrypt --in .env', 1)).toBe(said);
+    expect(await here.refused('transit envelope header --in .env', 1)).toBe(said);
+    here.write('plain', 'text');
+    expect(await here.refused('transit envelope decrypt --in plain', 1)).toBe(
+      'coffer: plain is not a Coffer envelope (use a file written by "coffer transit envelope encrypt" or age)',
+    );
+  });
+});
+
 describe('a key that is named by a path', () => {
   it('is refused as a name where no such file is', async () => {
     const here = await DirectoryHere.withStore();

@@ -16,6 +16,7 @@ import type { Command } from '../command.ts';
 import { openingOptions, refuseIdentities } from '../envelope/age-options.ts';
 import { dataKeysOf } from '../envelope/data-keys.ts';
 import { decryptedNames, type InputFile, inputsOf } from '../envelope/jobs.ts';
+import { aboutFile } from '../envelope/not-an-envelope.ts';
 import {
   contextOf,
   contextOptions,
@@ -68,8 +69,14 @@ export const command: Command = {
       ? once(async () => (await import('../envelope/age-identities.ts')).identitiesOf(session, options, name))
       : undefined;
     const headers: HeaderJson[] = [];
-    for (const input of inputs)
-      headers.push(await headerOf(session, input, { name, options, keys, identities }));
+    for (const input of inputs) {
+      const header = await headerOf(session, input, { name, options, keys, identities }).catch(
+        (error: unknown) => {
+          throw aboutFile(error, input.path);
+        },
+      );
+      headers.push(header);
+    }
     const one = headers.length === 1;
     const data = one ? headers[0] : { files: headers };
     const shape = one ? {} : { table: () => tableOf(headers) };

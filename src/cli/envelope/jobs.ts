@@ -10,6 +10,7 @@ import { FORCE, IN, OUT } from '../parse/operation-spec.ts';
 import { inPlainWords } from '../plain-texts.ts';
 import type { Session } from '../session.ts';
 import { errorLine } from '../terminal/report.ts';
+import { aboutFile } from './not-an-envelope.ts';
 import { OUT_DIR } from './options.ts';
 
 /** Extensions of encrypted files: Coffer's envelopes, and age files. */
@@ -204,7 +205,8 @@ export async function forEachFile<F extends { readonly from: string | undefined 
   beforeMessage: () => void = () => {},
 ): Promise<{ readonly results: readonly R[]; readonly exitCode: number }> {
   const [only, ...others] = files;
-  if (only !== undefined && others.length === 0) return { results: [await work(only)], exitCode: DONE };
+  if (only !== undefined && others.length === 0)
+    return { results: [await oneFile(only, work)], exitCode: DONE };
   const outcomes = new Array<{ readonly result: R } | { readonly exitCode: number }>(files.length);
   const waiting = files.entries();
   const worker = async (): Promise<void> => {
@@ -212,7 +214,7 @@ export async function forEachFile<F extends { readonly from: string | undefined 
       try {
         outcomes[index] = { result: await work(file) };
       } catch (error) {
-        const known = asCofferError(error);
+        const known = asCofferError(aboutFile(error, file.from, true));
         if (known === undefined) throw error;
         beforeMessage();
         const { message, hint } = inPlainWords(known);
@@ -226,4 +228,15 @@ export async function forEachFile<F extends { readonly from: string | undefined 
     results: outcomes.flatMap((outcome) => ('result' in outcome ? [outcome.result] : [])),
     exitCode: outcomes.flatMap((outcome) => ('exitCode' in outcome ? [outcome.exitCode] : []))[0] ?? DONE,
   };
+}
+
+async function oneFile<F extends { readonly from: string | undefined }, R>(
+  file: F,
+  work: (file: F) => Promise<R>,
+): Promise<R> {
+  try {
+    return await work(file);
+  } catch (error) {
+    throw aboutFile(error, file.from);
+  }
 }

@@ -4,8 +4,10 @@ import { type CofferError, corrupt, inauthentic } from '../../ground/errors.ts';
 
 const BRING_BACK = 'get a fresh copy of the file';
 
+export const NOT_AN_ENVELOPE = 'this is not a Coffer envelope';
+
 export const notAnEnvelope = (): CofferError =>
-  corrupt('this is not a Coffer envelope', {
+  corrupt(NOT_AN_ENVELOPE, {
     hint: 'use a file written by "coffer transit envelope encrypt" or age',
   });
 

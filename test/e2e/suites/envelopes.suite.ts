@@ -68,7 +68,7 @@ export const envelopesSuite: Suite = (here) => {
         'no such file',
       );
       expect(await here().refused('transit envelope decrypt --in n.bin --out x', 1)).toContain(
-        'this is not a Coffer envelope',
+        'coffer: n.bin is not a Coffer envelope (use a file written by "coffer transit envelope encrypt" or age)',
       );
     });
 
