@@ -188,6 +188,9 @@ describe('git merge in a repository that is set up', () => {
     expect(git(here, 'diff').stdout).toMatch(
       /\+\+<{7} ours\n \+A=ours\n\+\+={7}\n\+ A=theirs\n(?:.*\n)?\+\+>{7} theirs\n/,
     );
+    expect(await here.refused('secrets get app.env A', 2)).toContain(
+      'unresolved merge conflict (run "coffer edit app.env", which shows both sides decrypted, then "git add app.env")',
+    );
     const seen = here.file('wanted');
     const solve = `cp "$1" '${seen}'; sed -i '/^[<=>]\\{7\\}/d;/A=ours/d' "$1"`;
     await here.ok('edit -q app.env', { environment: scriptedEditor(here, solve) });
