@@ -145,7 +145,12 @@ function recordsIn(text: string, file: string): readonly CsvRecord[] {
   FIELD.lastIndex = text.startsWith('\ufeff') ? 1 : 0;
   while (FIELD.lastIndex < text.length || fields.length > 0) {
     const match = FIELD.exec(text);
-    if (match === null) throw refusedAt(file, `line ${line}`, 'a quote is out of place');
+    if (match === null)
+      throw refusedAt(
+        file,
+        `line ${line}`,
+        'a quote is not closed, or is inside a field without being doubled',
+      );
     const { quoted, plain, end } = match.groups ?? {};
     fields.push(quoted === undefined ? (plain ?? '') : quoted.replaceAll('""', '"'));
     line += match[0].split('\n').length - 1;

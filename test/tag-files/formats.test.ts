@@ -132,8 +132,14 @@ describe('CSV', () => {
     ['workspace,tag\nbilling\n', 'tags.csv: line 2: expected 2 fields, found 1'],
     ['workspace,tag\na,b\nc,d,e\n', 'tags.csv: line 3: expected 2 fields, found 3'],
     ['workspace,tag\na,b\n,\n', 'tags.csv: line 3: the file is empty'],
-    ['workspace,tag\n"a\nb,c\n', 'tags.csv: line 2: a quote is out of place'],
-    ['workspace,tag\na,b"c\n', 'tags.csv: line 2: a quote is out of place'],
+    [
+      'workspace,tag\n"a\nb,c\n',
+      'tags.csv: line 2: a quote is not closed, or is inside a field without being doubled',
+    ],
+    [
+      'workspace,tag\na,b"c\n',
+      'tags.csv: line 2: a quote is not closed, or is inside a field without being doubled',
+    ],
     ['workspace,tag\n"a\nb",c\nd\n', 'tags.csv: line 4: expected 2 fields, found 1'],
     ['workspace,tag,key,value\na,,,v\n', 'tags.csv: line 2: value without a key'],
     ['workspace,tag,key,value\na,,k,v\na,,k,w\n', 'tags.csv: line 3: duplicate entry "k"'],

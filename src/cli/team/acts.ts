@@ -159,7 +159,7 @@ export async function newEpoch(
   if (!stay.some(isAdmin)) throw conflict(ADMIN_STAYS);
   const older = await roots.openToPassOn();
   if (!state.newest.some((id) => older.has(id))) {
-    throw denied('your keys cannot open the current root key of this keyring', {
+    throw denied('none of your keys opens this keyring as it is now', {
       hint: 'ask another admin to do this, or run "coffer team settle" first',
     });
   }

@@ -181,5 +181,7 @@ export const freshRoot = (): Buffer => systemRandom.bytes(32);
 /** Prints a warning with each change as long as there is only one card. */
 export function sayOnlyWay({ session, state }: Changes): void {
   if (state.cards.length > 1) return;
-  session.say('You are the only member: run "coffer team add paper --new" and print its output as a backup.');
+  session.say(
+    'You are the only member: if you lose your key, the secrets are lost. Create a backup key with "coffer team add paper --new", and print what it shows.',
+  );
 }
