@@ -114,7 +114,7 @@ function newMinDecryption(key: NamedKeyDocument, wanted: number | undefined): nu
     throw refusal(ownWords('min decryption version cannot be negative'), field, 'versions start at 1');
   const version = wanted === 0 ? 1 : wanted;
   if (version !== key.minDecryptionVersion && version > key.latestVersion) {
-    throw aboveLatest('decryption', version, key.latestVersion, field);
+    throw aboveLatest(key, 'decryption', version, field);
   }
   return version;
 }
@@ -130,7 +130,7 @@ function newMinEncryption(key: NamedKeyDocument, wanted: number | undefined): nu
     );
   }
   if (wanted !== key.minEncryptionVersion && wanted > key.latestVersion) {
-    throw aboveLatest('encryption', wanted, key.latestVersion, field);
+    throw aboveLatest(key, 'encryption', wanted, field);
   }
   return wanted;
 }
@@ -189,11 +189,16 @@ function requireAvailable(key: NamedKeyDocument, before: NamedKeyDocument): void
   }
 }
 
-const aboveLatest = (what: string, wanted: number, latest: number, field: string): CofferError =>
+const aboveLatest = (
+  { name, latestVersion }: Pick<NamedKeyDocument, 'name' | 'latestVersion'>,
+  what: string,
+  wanted: number,
+  field: string,
+): CofferError =>
   refusal(
-    `cannot set min ${what} version of ${wanted}, latest key version is ${latest}`,
+    `cannot set min ${what} version of ${wanted}, latest key version is ${latestVersion}`,
     field,
-    'rotate the key first, or use a lower version',
+    `use a lower version, or run "coffer transit keys rotate ${name}" first`,
   );
 
 const refusal = (message: string, field: string, hint: string): CofferError =>

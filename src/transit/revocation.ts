@@ -79,7 +79,11 @@ function changeVersion(
  * @throws `invalid` if there is no such version; `conflict` for the latest one
  */
 export function requireOldVersion(
-  { latestVersion, minAvailableVersion }: Pick<NamedKeyDocument, 'latestVersion' | 'minAvailableVersion'>,
+  {
+    name,
+    latestVersion,
+    minAvailableVersion,
+  }: Pick<NamedKeyDocument, 'name' | 'latestVersion' | 'minAvailableVersion'>,
   number: number,
 ): void {
   const oldest = Math.max(1, minAvailableVersion);
@@ -92,6 +96,6 @@ export function requireOldVersion(
   if (number < latestVersion) return;
   throw conflict(ownWords('the latest version of a key can be neither revoked nor destroyed'), {
     field: FIELD,
-    hint: 'rotate the key first, so that another version encrypts and signs',
+    hint: `run "coffer transit keys rotate ${name}" first, so that another version encrypts and signs`,
   });
 }

@@ -116,11 +116,17 @@ export function contextKeyFor(
  * Requires a key that signs.
  * @throws `unsupported` otherwise
  */
-export function requireSigning({ type }: NamedKey, purpose: 'signing' | 'verification'): Signing<unknown> {
+export function requireSigning(
+  { type, document }: NamedKey,
+  purpose: 'signing' | 'verification',
+): Signing<unknown> {
   if (type.signing !== undefined) return type.signing;
   throw unsupported(`key type ${type.name} does not support ${purpose}`, {
     field: 'name',
-    hint: 'use a signing key, or compute an HMAC',
+    hint:
+      purpose === 'signing'
+        ? `create a signing key with "coffer transit keys create NAME --type ed25519", or compute an HMAC with "coffer transit hmac ${document.name}"`
+        : `use the key that the data was signed with, or verify an HMAC with "coffer transit verify ${document.name} --hmac HMAC"`,
   });
 }
 

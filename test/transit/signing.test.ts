@@ -191,6 +191,7 @@ describe('signing', () => {
     expect(await rejectionOf(signOne(knownKey('aes256-gcm96', [knownVersion(KEY_32)])))).toMatchObject({
       kind: 'unsupported',
       message: 'key type aes256-gcm96 does not support signing',
+      hint: 'create a signing key with "coffer transit keys create NAME --type ed25519", or compute an HMAC with "coffer transit hmac known"',
     });
     const noItems = sign(await engineWith(knownEd25519()), 'known', [], DEFAULTS);
     expect(await rejectionOf(noItems)).toMatchObject({

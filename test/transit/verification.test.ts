@@ -216,6 +216,7 @@ describe('verifying', () => {
     expect(await rejectionOf(isValid(symmetric, ofFox('x')))).toMatchObject({
       kind: 'unsupported',
       message: 'key type aes256-gcm96 does not support verification',
+      hint: 'use the key that the data was signed with, or verify an HMAC with "coffer transit verify known --hmac HMAC"',
     });
     const softDeleted = { ...ed25519, softDeleted: true };
     expect(await rejectionOf(isValid(softDeleted, ofFox(ED25519_SIGNATURE)))).toMatchObject({

@@ -114,4 +114,14 @@ describe('keys config', () => {
     });
     expect(await operations.ask('keys read', { name: 'orders' })).toEqual(before);
   });
+
+  it.each([
+    ['keys config', { min_decryption_version: 4 }, 'use a lower version, or run "ROTATE" first'],
+    ['keys config', { min_encryption_version: 4 }, 'use a lower version, or run "ROTATE" first'],
+    ['keys revoke', { version: 3 }, 'run "ROTATE" first, so that another version encrypts and signs'],
+  ])('%s with %j names the command that adds a version', async (operation, settings, hint) => {
+    expect(await rejectionOf(operations.ask(operation, { name: 'orders', ...settings }))).toMatchObject({
+      hint: hint.replace('ROTATE', 'coffer transit keys rotate orders'),
+    });
+  });
 });
