@@ -48,9 +48,8 @@ export async function openSecretFile(path: string, format?: FileFormatName): Pro
 function withConflictHint(error: unknown, path: string): unknown {
   const known = asCofferError(error);
   if (known?.message.endsWith(UNRESOLVED) !== true || unmergedSides(path) === undefined) return error;
-  const file = shellWord(path);
   return new CofferError(known.kind, known.message, {
-    hint: `run "coffer edit ${file}", which shows both sides decrypted, then "git add ${file}"`,
+    hint: `run "coffer edit ${shellWord(path)}", which shows both sides decrypted, then "git add ${shellWord(path)}"`,
     cause: error,
   });
 }
