@@ -1,10 +1,13 @@
-import { closeSync, fstatSync, openSync, readFileSync, type Stats } from 'node:fs';
+import { isUtf8 } from 'node:buffer';
+import { closeSync, fstatSync, openSync, readFileSync, readSync, type Stats } from 'node:fs';
 import { type CofferError, placed, unavailable } from './errors.ts';
 
 const ANY_RIGHT = 0o077;
 const ALL_BUT_READING_BY_GROUP = 0o037;
 const WRITING = 0o022;
 const ROOT = 0;
+/** Mode of a file with a secret, for "chmod". */
+const PRIVATE = '600';
 /** Paths of inherited descriptors: the process that opened them is responsible. */
 const HANDED_OVER = /^\/(?:dev\/(?:stdin|fd\/\d+)|proc\/(?:self|thread-self|\d+)\/fd\/\d+)$/;
 
@@ -18,7 +21,7 @@ const HANDED_OVER = /^\/(?:dev\/(?:stdin|fd\/\d+)|proc\/(?:self|thread-self|\d+)
  */
 export function refuseExposed(path: string, stats: Stats, field?: string): void {
   const forbidden = stats.uid === ROOT ? ALL_BUT_READING_BY_GROUP : ANY_RIGHT;
-  refuseOthers(path, stats, { forbidden, mend: '600', field });
+  refuseOthers(path, stats, { forbidden, mend: PRIVATE, field });
 }
 
 /**
@@ -51,6 +54,34 @@ export function readPrivateFile(path: string, field?: string): string {
   }
 }
 
+/** Number of bytes at the beginning of a file that tell whether it may be a secret. */
+const HEAD_BYTES = 4096;
+/**
+ * What files with secrets of several lines contain: private keys in PEM, of age and its plugins, recovery shares, and
+ * passwords as in `.pgpass` (host:port:database:user:password).
+ */
+const SECRET_OF_LINES =
+  /PRIVATE KEY|AGE-(?:SECRET-KEY|PLUGIN)-|^coffer-share\.|^[^:\n]+:(?:\d+|\*):[^:\n]+:[^:\n]+:[^:\n]+$/im;
+
+/** Whether a file may be one with a secret: a text of one line, bytes, or private keys; true if it cannot be read. */
+function mayBeSecret(path: string): boolean {
+  const head = Buffer.alloc(HEAD_BYTES);
+  try {
+    const descriptor = openSync(path, 'r');
+    try {
+      const bytes = head.subarray(0, readSync(descriptor, head, 0, HEAD_BYTES, 0));
+      const text = bytes.toString('latin1').trim();
+      return !text.includes('\n') || SECRET_OF_LINES.test(text) || !isUtf8(bytes);
+    } finally {
+      closeSync(descriptor);
+    }
+  } catch {
+    return true;
+  } finally {
+    head.fill(0);
+  }
+}
+
 interface ModeRule {
   readonly forbidden: number;
   readonly mend: string;
@@ -65,11 +96,14 @@ function refuseOthers(path: string, stats: Stats, { forbidden, mend, field }: Mo
   const own = process.geteuid?.();
   if (own === undefined || !stats.isFile() || HANDED_OVER.test(path)) return;
   const { uid, mode } = stats;
+  // Other programs need a file that was named by mistake, such as /etc/passwd, with the permissions that it has.
+  const isOther = (): boolean => mend === PRIVATE && !mayBeSecret(path);
   const refused = (reason: string): CofferError =>
     unavailable(placed`${{ file: path }} ${reason}`, {
       field,
-      hint:
-        uid === own
+      hint: isOther()
+        ? 'it does not look like a file with a secret: check the path; only its owner may have access to such a file'
+        : uid === own
           ? placed`run "chmod ${mend} ${{ file: path }}"`
           : placed`run "chown ${own} ${{ file: path }} && chmod ${mend} ${{ file: path }}" as root`,
     });
