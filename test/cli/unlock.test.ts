@@ -1,5 +1,7 @@
+import { chmodSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { outputOf } from '../../src/cli/secrets/secret-sources.ts';
+import { DirectoryHere } from './directory-here.ts';
 
 describe('the command that prints the master key', () => {
   const environment = {
@@ -17,5 +19,24 @@ describe('the command that prints the master key', () => {
     expect(seen).toContain('COFFER_STORE=/srv/store');
     expect(seen).toContain('COFFER_MASTER_KEY_FILE=/srv/key');
     expect(seen.filter((line) => line.includes('secret'))).toEqual([]);
+  });
+});
+
+describe('a file that is too short for a key file', () => {
+  const why = (file: string): string =>
+    `${file} is not a key file: it has 6 bytes, a key file has at least 32 (an existing store needs its own key; ` +
+    'for a new store, create one with "coffer keygen")';
+
+  it('is named, with its length and what names it, where a store is opened, created or gets a slot', async () => {
+    const here = await DirectoryHere.withStore();
+    here.write('home/hello', 'hello\n');
+    chmodSync(here.file('home/hello'), 0o600);
+    const file = here.file('home/hello');
+    const environment = { COFFER_MASTER_KEY: undefined, COFFER_MASTER_KEY_FILE: file };
+    for (const line of ['transit keys list', 'init --store new'])
+      expect(await here.refused(line, 2, { environment })).toBe(
+        `coffer: COFFER_MASTER_KEY_FILE: ${why(file)}`,
+      );
+    expect(await here.refused(`slots add --key-file ${file}`, 2)).toBe(`coffer: --key-file: ${why(file)}`);
   });
 });

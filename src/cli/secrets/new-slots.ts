@@ -10,7 +10,7 @@ import { switching, taking, takingFile } from '../parse/everywhere.ts';
 import type { Session } from '../session.ts';
 import { shellWord } from '../terminal/shell-word.ts';
 import { isRead } from '../terminal/streams.ts';
-import { outputOf, passphraseIn, readKeyFile } from './secret-sources.ts';
+import { outputOf, passphraseIn, wholeKeyFile } from './secret-sources.ts';
 
 /** Options for the secret of a new key slot. */
 export const slotOptions: readonly OptionSpec[] = [
@@ -43,7 +43,7 @@ export interface PlannedSlot {
 /** Reads the file of a new key slot. @throws also says how such a file is created, if there is none */
 function newKeyFile(path: string): Buffer {
   try {
-    return readKeyFile(path, '--key-file');
+    return wholeKeyFile(path, '--key-file');
   } catch (error) {
     const known = asCofferError(error);
     if (known === undefined || known.hint !== undefined || existsSync(path)) throw error;

@@ -6,7 +6,7 @@ import { refuseExposed } from '../../ground/private-files.ts';
 import { parseMasterKey, tryParseMasterKey } from '../../store/master-key.ts';
 import type { Credential } from '../../store/slots/credential.ts';
 import type { SlotRequest } from '../../store/slots/slot-kind.ts';
-import { withoutLineBreak } from '../../store/slots/slot-secret.ts';
+import { MIN_KEY_FILE_BYTES, OWN_KEY, withoutLineBreak } from '../../store/slots/slot-secret.ts';
 import { readFileWhole } from '../files/in-file.ts';
 import { inputText } from '../files/input.ts';
 import { type Environment, variable } from '../given.ts';
@@ -47,11 +47,11 @@ export const unlockSources: readonly UnlockSource[] = [
     meaning: 'file with the master key, or a key file',
     // The file may be the key file of a slot, or hold the master key of a slot made from COFFER_MASTER_KEY.
     credentials: (path, source) => [
-      { source, kind: 'key-file', reveal: () => readKeyFile(path, source) },
+      { source, kind: 'key-file', reveal: () => wholeKeyFile(path, source) },
       { source, kind: 'raw', reveal: () => masterKeyIn(readKeyFile(path, source)) },
     ],
     slot(path, source) {
-      const content = readKeyFile(path, source);
+      const content = wholeKeyFile(path, source);
       const key = tryParseMasterKey(content);
       return key === undefined ? { kind: 'key-file', content } : { kind: 'raw', key };
     },
@@ -107,6 +107,20 @@ export function environmentSlot(environment: Environment): SlotRequest | undefin
  */
 export const readKeyFile = (path: string, label: string): Buffer =>
   readFileWhole(path, label, MAX_SECRET_BYTES, refusePublic);
+
+/**
+ * Reads a file whose content is a key.
+ * @throws also `invalid` if it is too short
+ */
+export function wholeKeyFile(path: string, label: string): Buffer {
+  const content = readKeyFile(path, label);
+  if (content.length >= MIN_KEY_FILE_BYTES) return content;
+  const size = content.length === 1 ? '1 byte' : `${content.length} bytes`;
+  throw invalid(`${path} is not a key file: it has ${size}, a key file has at least ${MIN_KEY_FILE_BYTES}`, {
+    field: label,
+    hint: OWN_KEY,
+  });
+}
 
 /** Ending of public keys of SSH, which others may read, beside the private key. */
 const PUBLIC_KEY = /\.pub$/;

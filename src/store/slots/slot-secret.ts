@@ -5,7 +5,11 @@ import { invalid } from '../../ground/errors.ts';
 import { MASTER_KEY_BYTES, tryParseMasterKey } from '../master-key.ts';
 import type { SlotSecret } from './key-encryption.ts';
 
-const MIN_KEY_FILE_BYTES = 32;
+/** Length of the shortest content that counts as a key file. */
+export const MIN_KEY_FILE_BYTES = 32;
+/** Hint for what is not a key. */
+export const OWN_KEY =
+  'an existing store needs its own key; for a new store, create one with "coffer keygen"';
 
 /**
  * Validates a raw key.
@@ -14,7 +18,7 @@ const MIN_KEY_FILE_BYTES = 32;
 export function rawKeySecret(key: Uint8Array): SlotSecret {
   if (key.length === MASTER_KEY_BYTES) return { kind: 'key', bytes: Buffer.from(key) };
   throw invalid(`a master key must be ${MASTER_KEY_BYTES} bytes, got ${key.length}`, {
-    hint: 'an existing store needs its own key; for a new store, create one with "coffer keygen"',
+    hint: OWN_KEY,
   });
 }
 
@@ -30,9 +34,7 @@ export function keyFileSecret(content: Uint8Array): SlotSecret {
   if (content.length < MIN_KEY_FILE_BYTES) {
     throw invalid(
       `a key file must hold at least ${MIN_KEY_FILE_BYTES} bytes, this one has ${content.length}`,
-      {
-        hint: 'an existing store needs its own key; for a new store, create one with "coffer keygen"',
-      },
+      { hint: OWN_KEY },
     );
   }
   return { kind: 'key', bytes: createHash('sha256').update(content).digest() };
