@@ -1,12 +1,18 @@
-import type { JsonWebKey } from 'node:crypto';
 import { JWS_ALGORITHMS } from '../ground/curves.ts';
 import { unsupported } from '../ground/errors.ts';
 import { ownWords } from '../ground/own-words.ts';
 import { requireCertifiableKey } from './certificates/certifiable.ts';
 import type { Engine } from './engine.ts';
 
+/** Public key as Node exports it, whose own type has different names in the versions of `@types/node`. */
+type PublicJsonWebKey = Readonly<Partial<Record<'kty' | 'crv' | 'x' | 'y' | 'n' | 'e', string>>>;
+
 /** Public signing key as a member of a JSON Web Key Set (RFC 7517). */
-export type PublishedKey = Readonly<JsonWebKey> & { readonly kid: string; readonly use: 'sig' };
+export type PublishedKey = PublicJsonWebKey & {
+  readonly kid: string;
+  readonly use: 'sig';
+  readonly alg: string | undefined;
+};
 
 /** Returns the key ID of a version, for JSON Web Keys and the headers of tokens that it signs. */
 export const keyIdOf = (name: string, version: number): string => `${name}-v${version}`;
@@ -30,7 +36,7 @@ export async function jsonWebKeySet(engine: Engine, name: string): Promise<reado
   });
 }
 
-function jwkOf(print: () => JsonWebKey): JsonWebKey {
+function jwkOf(print: () => PublicJsonWebKey): PublicJsonWebKey {
   try {
     return print();
   } catch (error) {
