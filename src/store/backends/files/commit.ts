@@ -70,10 +70,12 @@ async function commitSeveral(
   const { state } = directory;
   await cleaningUp(directory, from, async () => {
     makeDirectory(state.preparing);
-    await inParallel(changes, ({ ref, bytes }) => stage(directory, from, ref, bytes));
-    const journaling = writeDurably(pathIn(state.preparing, JOURNAL), printJournal(journal));
-    // All entries of the directory exist by now, so both can be synced at the same time.
-    await Promise.all([journaling, syncDirectory(state.preparing)]);
+    // At the same time, because the disk writes what several syncs wait for together. Each step creates its file before
+    // it waits, so all entries of the directory exist when the last step begins to sync it.
+    const steps = changes.map((change) => () => stage(directory, from, change));
+    steps.push(() => writeDurably(pathIn(state.preparing, JOURNAL), printJournal(journal)));
+    steps.push(() => syncDirectory(state.preparing));
+    await inParallel(steps, (step) => step());
     state.change(settled(from), unsettled(from));
     // Once this is on disk, the commit is decided. The sync covers the change of state as well.
     moveFile(state.preparing, state.decided);
@@ -98,12 +100,7 @@ export async function afterDecision(made: string, finishing: () => Promise<Versi
   }
 }
 
-async function stage(
-  directory: StoreDirectory,
-  from: Version,
-  ref: BlobRef,
-  bytes: Uint8Array | undefined,
-): Promise<void> {
+async function stage(directory: StoreDirectory, from: Version, { ref, bytes }: Change): Promise<void> {
   if (bytes === undefined) return;
   const staged = pathIn(directory.state.preparing, stagedName(ref));
   await stageBlobFile(directory.layout.blob(from.generation, ref), staged, bytes);
