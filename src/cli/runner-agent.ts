@@ -1,8 +1,14 @@
 import { asCofferError, CofferError } from '../ground/errors.ts';
-import { asksAgain, type Runner, STORE_SECRET } from '../operations/declaration/operation.ts';
+import { asksAgain, type Operation, type Runner, STORE_SECRET } from '../operations/declaration/operation.ts';
+import { parseValues } from '../operations/declaration/params.ts';
 import { loadOperation } from '../operations/runner.ts';
 import { findAgent } from './agent/find.ts';
+import type { RawValues } from './files/operation-values.ts';
 import type { Session } from './session.ts';
+import { withPermission } from './with-permission.ts';
+
+/** Reason for asking again, after its first letter. */
+const WHY = 'hat this command prints or allows can be used even while the store is locked';
 
 /**
  * Runs operations in the agent, if one has the store open. Operations that the agent does not run (it has locked
@@ -22,10 +28,20 @@ export async function openInAgent(
     return opened;
   };
   const again = async (): Promise<Runner> => {
-    session.remark('The result stays valid after a lock, so the secret is required again.');
+    session.remark(`W${WHY}, so the store is unlocked again for it.`);
     return outside().catch((error: unknown) => {
-      throw saying("the result stays valid after a lock, so the store's secret is required", error);
+      throw saying(`w${WHY}, so the store must be unlocked again for it`, error);
     });
+  };
+  /** Fails for what will be refused anyway, as far as the agent can tell, before the secret is asked for. */
+  const foresee = async ({ cli, params }: Operation, raw: RawValues, mount?: string): Promise<void> => {
+    if (cli?.foresee === undefined) return;
+    try {
+      await cli.foresee(parseValues(params, raw).values, await withPermission(session, inside, mount));
+    } catch (error) {
+      const kind = asCofferError(error)?.kind;
+      if (kind !== 'denied' && kind !== 'unavailable' && kind !== 'sealed') throw error;
+    }
   };
   const orHere = async <T>(work: (runner: Runner) => Promise<T>): Promise<T> => {
     try {
@@ -40,9 +56,9 @@ export async function openInAgent(
   return {
     async run(operation, raw, mount) {
       const declaration = typeof operation === 'string' ? await loadOperation(operation) : operation;
-      return asksAgain(declaration, raw)
-        ? (await again()).run(declaration, raw, mount)
-        : orHere((runner) => runner.run(declaration, raw, mount));
+      if (!asksAgain(declaration, raw)) return orHere((runner) => runner.run(declaration, raw, mount));
+      await foresee(declaration, raw, mount);
+      return (await again()).run(declaration, raw, mount);
     },
     at: (asked) => orHere((runner) => runner.at(asked)),
     organization: inside.organization,

@@ -69,6 +69,13 @@ export const isPublicKind = (kind: unknown): boolean =>
 const FORMATS: readonly string[] = ['', 'raw', 'der', 'pem'] satisfies ExportFormat[];
 const isFormat = (text: string): text is ExportFormat => FORMATS.includes(text);
 
+/** Creates the error for a key whose secrets stay in the store. */
+export const notExportable = (name: string): CofferError =>
+  conflict(ownWords('private key material is not exportable'), {
+    field: 'name',
+    hint: `run "coffer transit keys config ${name} --exportable" first; this cannot be undone`,
+  });
+
 /**
  * Exports key material.
  * @returns the key, and the printed material by decimal version number
@@ -87,12 +94,7 @@ export async function exportKey(
   if (!isFormat(format))
     throw refusal(`invalid format: ${format}`, 'format', 'use raw, der or pem, or omit it');
   const key = await requireKey(engine, name, 'key not found');
-  if (kind.secret && !key.document.exportable) {
-    throw conflict(ownWords('private key material is not exportable'), {
-      field: 'name',
-      hint: `run "coffer transit keys config ${name} --exportable" first; this cannot be undone`,
-    });
-  }
+  if (kind.secret && !key.document.exportable) throw notExportable(name);
   requireNotSoftDeleted(key);
   kind.requireFrom(key);
   const usual = key.familyNameFor(engine)?.raw ? 'raw' : '';

@@ -172,8 +172,27 @@ describe('what outlives an agent', () => {
   ])('takes the secret again: %s', async (line) => {
     await owner.ok('transit keys create app --exportable --allow-plaintext-backup');
     await owner.ok('unlock');
-    expect(await place.refused(line, LOCKED)).toMatch(/result stays valid after a lock.*help environment/);
+    expect(await place.refused(line, LOCKED)).toMatch(
+      /can be used even while the store is locked.*help environment/,
+    );
     await owner.ok(line);
+  });
+
+  it.each([
+    ['transit keys export app --key-type encryption-key', 'private key material is not exportable'],
+    ['transit backup app', 'backups of this key are not allowed'],
+    ['transit byok-export app app', 'key is not exportable'],
+    ['transit keys export none --key-type encryption-key', 'key "none" not found'],
+  ])('is refused before the secret is asked for, if it would be anyway: %s', async (line, why) => {
+    await owner.ok('transit keys create app');
+    await owner.ok('unlock');
+    const { exitCode, stderr } = await place.run(line);
+    expect({ exitCode, stderr }).toEqual({
+      exitCode: why.includes('not found') ? 3 : 1,
+      stderr: expect.stringContaining(`coffer: ${why}`),
+    });
+    expect(stderr).not.toContain('locked');
+    expect((await owner.run(line)).stderr).toBe(stderr);
   });
 
   it.each(['slots list', 'rekey', 'store backup saved'])('never goes through an agent: %s', async (line) => {

@@ -229,7 +229,8 @@ export interface CliShape<D> {
   readonly empty?: EmptyList | undefined;
   /**
    * Fails if the operation would certainly be refused, so that the user is not asked for confirmation of something that
-   * will fail. Called before the confirmation, with a runner that asks a server only what the caller may ask.
+   * will fail, or for the secret of the store. Called before that, with a runner that asks a server only what the caller
+   * may ask.
    */
   foresee?(values: Readonly<Record<string, unknown>>, runner: Runner): Promise<unknown>;
   /**

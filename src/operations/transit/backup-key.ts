@@ -1,5 +1,6 @@
 import { lostVersionsWarning } from '../../transit/lost-versions.ts';
 import { flag, text } from '../declaration/params.ts';
+import { foreseeBackup } from './foreseen.ts';
 import { existingKey, transitOperation } from './parameters.ts';
 
 export const backup = transitOperation({
@@ -8,6 +9,7 @@ export const backup = transitOperation({
   params: { name: existingKey },
   cli: {
     result: { member: 'backup', as: 'text' },
+    foresee: foreseeBackup,
     examples: [
       [
         'coffer transit backup orders --out orders.backup',

@@ -1,7 +1,8 @@
-import { transferKey } from '../../transit/key-exchange/byok-export.ts';
+import { sourceNotExportable, transferKey } from '../../transit/key-exchange/byok-export.ts';
 import { wrappingHashNames, wrappingPublicKey } from '../../transit/key-exchange/wrapping.ts';
 import { text } from '../declaration/params.ts';
 import { type ExportedKeys, exportedKeysShape, exportedVersion } from './export-key.ts';
+import { foreseeExport } from './foreseen.ts';
 import { keyName, transitOperation } from './parameters.ts';
 
 export const byokExport = transitOperation({
@@ -27,6 +28,7 @@ export const byokExport = transitOperation({
   },
   cli: {
     ...exportedKeysShape,
+    foresee: ({ source }, runner) => foreseeExport(source, runner, sourceNotExportable),
     examples: [
       [
         'coffer transit byok-export other-server orders --version latest',

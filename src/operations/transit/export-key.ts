@@ -1,5 +1,6 @@
-import { exportKey, exportKinds, isPublicKind } from '../../transit/export.ts';
+import { exportKey, exportKinds, isPublicKind, notExportable } from '../../transit/export.ts';
 import { text } from '../declaration/params.ts';
+import { foreseeExport } from './foreseen.ts';
 import { existingKey, transitOperation } from './parameters.ts';
 
 /** Exported versions of a key. */
@@ -42,6 +43,9 @@ export const declaration = transitOperation({
   },
   cli: {
     ...exportedKeysShape,
+    async foresee({ name, key_type: kind }, runner) {
+      if (!isPublicKind(kind)) await foreseeExport(name, runner, notExportable);
+    },
     examples: [
       ['coffer transit keys export releases --key-type public-key --version latest', 'Export one key'],
       ['coffer transit keys export orders --key-type encryption-key -o json', 'Export all versions as JSON'],

@@ -1,11 +1,13 @@
+import type { CofferError } from '../../ground/errors.ts';
 import { isObject, type JsonObject } from '../../ground/objects.ts';
+import { backupRefusal } from '../../transit/backup/refusal.ts';
 import { deletionNotAllowed } from '../../transit/lifecycle.ts';
 import { requireOldVersion } from '../../transit/revocation.ts';
 import { requireTrimmable } from '../../transit/trim.ts';
 import { type Runner, resultOf } from '../declaration/operation.ts';
 
 /*
- * Refusals of key commands that ask for confirmation, found before they ask.
+ * Refusals of key commands that ask for confirmation, or for the secret of the store again, found before they ask.
  * @see docs/decisions/0269
  */
 
@@ -41,6 +43,34 @@ export async function foreseeTrim(values: JsonObject, runner: Runner): Promise<v
  */
 export async function foreseeDestruction(values: JsonObject, runner: Runner): Promise<void> {
   requireOldVersion(limitsOf(await foreseeKey(values, runner)), Number(values['version']));
+}
+
+/**
+ * Checks that secrets of a key may leave the store.
+ * @param refusal creates the error of the operation
+ * @throws `not-found`; `conflict` if they may not
+ */
+export async function foreseeExport(
+  name: unknown,
+  runner: Runner,
+  refusal: (name: string) => CofferError,
+): Promise<void> {
+  const key = await foreseeKey({ name }, runner);
+  if (key['exportable'] === false) throw refusal(String(name));
+}
+
+/**
+ * Checks that a key may be backed up.
+ * @throws `not-found`; as `backupKey` if it may not
+ */
+export async function foreseeBackup(values: JsonObject, runner: Runner): Promise<void> {
+  const key = await foreseeKey(values, runner);
+  const refusal = backupRefusal({
+    name: String(values['name']),
+    exportable: key['exportable'] !== false,
+    allowPlaintextBackup: key['allow_plaintext_backup'] !== false,
+  });
+  if (refusal !== undefined) throw refusal;
 }
 
 const limitsOf = (key: JsonObject) => ({

@@ -1,6 +1,4 @@
 import { boundedSeconds, printGoTime } from '../../ground/clock.ts';
-import { conflict } from '../../ground/errors.ts';
-import { ownWords } from '../../ground/own-words.ts';
 import { turn } from '../../ground/pause.ts';
 import type { Engine } from '../engine.ts';
 import { changeKey, requireNotSoftDeleted } from '../key-collection.ts';
@@ -18,6 +16,7 @@ import {
   type OwnMembers,
   printBackupDocument,
 } from './document.ts';
+import { backupRefusal } from './refusal.ts';
 
 /**
  * Backs up a key as one text, private keys included, in the format of OpenBao (and, for the types it has, Vault). The
@@ -36,19 +35,8 @@ export async function backupKey(engine: Engine, name: string): Promise<string> {
 
 function requireBackupAllowed(key: NamedKey): void {
   requireNotSoftDeleted(key);
-  const { exportable, allowPlaintextBackup } = key.document;
-  if (!exportable) {
-    throw conflict(ownWords('exporting is disallowed on the policy'), {
-      field: 'name',
-      hint: `run "coffer transit keys config ${key.document.name} --exportable --allow-plaintext-backup" first; this cannot be undone`,
-    });
-  }
-  if (!allowPlaintextBackup) {
-    throw conflict(ownWords('plaintext backup is disallowed on the policy'), {
-      field: 'name',
-      hint: `run "coffer transit keys config ${key.document.name} --allow-plaintext-backup" first; this cannot be undone`,
-    });
-  }
+  const refusal = backupRefusal(key.document);
+  if (refusal !== undefined) throw refusal;
 }
 
 /** Prints the backup of a key as OpenBao would: everything, readable by anyone who has the text. */

@@ -1,6 +1,6 @@
 import type { KeyObject } from 'node:crypto';
 import { wipe } from '../../ground/bytes.ts';
-import { conflict, invalid, unsupported } from '../../ground/errors.ts';
+import { type CofferError, conflict, invalid, unsupported } from '../../ground/errors.ts';
 import { ownWords } from '../../ground/own-words.ts';
 import type { Engine } from '../engine.ts';
 import { versionsToExport } from '../export.ts';
@@ -19,6 +19,13 @@ interface TransferRequest {
   readonly hash: string;
 }
 
+/** Creates the error for a key that must not leave the store. */
+export const sourceNotExportable = (name: string): CofferError =>
+  conflict(ownWords('key is not exportable'), {
+    field: 'source',
+    hint: `run "coffer transit keys config ${name} --exportable" first; this cannot be undone`,
+  });
+
 /**
  * Wraps versions of one key under another, so that another server can import them without revealing them in transit.
  * @returns base64 by decimal version number, each in the form that `import` of another server accepts
@@ -30,12 +37,7 @@ export async function transferKey(engine: Engine, request: TransferRequest) {
   const key = await requireKey(engine, request.source, 'no such source key for export');
   requireNotSoftDeleted(destination);
   requireNotSoftDeleted(key);
-  if (!key.document.exportable) {
-    throw conflict(ownWords('key is not exportable'), {
-      field: 'source',
-      hint: `run "coffer transit keys config ${request.source} --exportable" first; this cannot be undone`,
-    });
-  }
+  if (!key.document.exportable) throw sourceNotExportable(request.source);
   requireWrappingHash(request.hash, 'hash');
   const wrappingKey = publicRsaKey(destination);
   const wrapped = versionsToExport(key, request.version).map((version) => {
