@@ -21,4 +21,19 @@ describe('the metrics of several processes', () => {
     expect(lineOf(text, 'coffer_processes')).toBe('coffer_processes 2');
     expect(lineOf(text, 'process_start_time_seconds')).toBe('process_start_time_seconds 1000');
   });
+
+  it.each([
+    [['available', 'available'], 1, 0],
+    [['available', 'unavailable'], 0, 0],
+    [['available', 'went-back'], 0, 1],
+    [[undefined, 'available'], 1, 0],
+    [[undefined], 0, 0],
+  ])('say of a store that is %j to them whether all can use it: %d', (conditions, available, wentBack) => {
+    const text = printMetrics(
+      conditions.map((store) => snapshot({ store })),
+      server,
+    );
+    expect(lineOf(text, 'coffer_store_available')).toBe(`coffer_store_available ${available}`);
+    expect(lineOf(text, 'coffer_store_went_back')).toBe(`coffer_store_went_back ${wentBack}`);
+  });
 });

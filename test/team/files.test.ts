@@ -41,6 +41,9 @@ describe('the directory of a keyring', () => {
     expect([...loadFacts(directory).facts.keys()].sort()).toEqual([world.first.id, bob.id].sort());
     writeFileSync(join(directory, bob.path), printFact(bob.message, 'A'.repeat(2 ** 20 - bytes + 5)));
     expect([...loadFacts(directory).strangers]).toEqual([[bob.path, 'is more than 1 MiB']]);
+    // Of a process that was killed while it wrote.
+    writeFileSync(join(directory, `${bob.path}.new`), 'coffer team 1 mem');
+    expect(loadFacts(directory).strangers.size).toBe(1);
   });
 
   it('is refused when its files are more than 512 MiB, of each of which 1 MiB counts at most', () => {
