@@ -36,6 +36,22 @@ describe('a stanza for an SSH key', () => {
       });
   });
 
+  it('is found among those for other keys of its type', async () => {
+    for (const make of [
+      () => generateKeyPairSync('ed25519'),
+      () => generateKeyPairSync('rsa', { modulusLength: 2048 }),
+    ]) {
+      const stanzas = [];
+      const identities = [];
+      for (const { publicKey, privateKey } of [make(), make()]) {
+        const blob = sshBlob(publicKey);
+        stanzas.push(await sshRecipient(publicKey, blob).wrap(fileKey));
+        identities.push(sshIdentity(privateKey, blob));
+      }
+      for (const identity of identities) expect(await identity.unwrap(stanzas)).toEqual(fileKey);
+    }
+  });
+
   it('is refused with a value more, for a key of either type', async () => {
     for (const { publicKey, privateKey } of [
       generateKeyPairSync('ed25519'),
