@@ -2,8 +2,11 @@ import type { ResourceKind } from '../operations/declaration/resource-kinds.ts';
 import type { Given, OptionValue } from './given.ts';
 import type { Session } from './session.ts';
 
-/** Source of completions for a value: names in the store, or file names of the shell. */
-type CompletionSource = ResourceKind | 'file' | 'directory';
+/**
+ * Source of completions for a value: names in the store, names that depend on the line or the directory, or file names
+ * of the shell.
+ */
+type CompletionSource = ResourceKind | 'value' | 'member' | 'key-version' | 'file' | 'directory';
 
 /** Option of a command, as typed by the user. */
 export interface OptionSpec {

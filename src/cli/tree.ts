@@ -93,7 +93,6 @@ const team = () => import('./commands/team.ts');
 const teamInit = () => import('./commands/team-init.ts');
 const teamUnlock = () => import('./commands/team-unlock.ts');
 const teamChanges = () => import('./commands/team-changes.ts');
-const complete = () => import('./commands/complete.ts');
 
 /** Commands without an operation: they work on the store as a whole, on files, or on the command line itself. */
 const storeCommands: Readonly<Record<string, Node>> = {
@@ -222,7 +221,11 @@ const servingCommands: Readonly<Record<string, Node>> = {
     summary: 'Print a shell completion script',
     load: async () => (await import('./commands/completion.ts')).completionOf(commandTree),
   },
-  complete: { ...own('Print names for a completion script', complete, 'command'), hidden: true },
+  complete: {
+    summary: 'Print names for a completion script',
+    load: async () => (await import('./commands/complete.ts')).completeOf(commandTree),
+    hidden: true,
+  },
 };
 
 /** Sections of the first help page. It must fit on a screen, so less frequent commands are only named. */

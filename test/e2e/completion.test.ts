@@ -20,6 +20,7 @@ beforeAll(async () => {
   await here.ok('orgs create acme');
   await here.ok('tags create env:prod env:test team:billing');
   await here.ok('workspaces create billing-prod');
+  writeFileSync(here.file('app.env'), 'DB=a\nDSN=b\nMAIL=c\n');
 });
 afterAll(() => removePlace(bare));
 
@@ -80,6 +81,8 @@ describe('completion scripts', () => {
     ['names of workspaces for an option', 'coffer tags attach env:prod --workspace b', ['billing-prod']],
     ['further arguments of the same kind', 'coffer tags delete env:prod team', ['team:billing']],
     ['organizations', 'coffer tags list --org a', ['acme']],
+    ['the names of the values of a file', 'coffer secrets get app.env D', ['DB', 'DSN']],
+    ['the versions of a key', 'coffer transit encrypt orders --key-version ', ['1']],
     ['nothing for a text', 'coffer transit encrypt orders ', []],
   ])('for bash offer %s', (_, line, expected) => {
     expect(bashOffers(line)).toEqual(expected);

@@ -1,20 +1,24 @@
 import type { Runner } from '../../operations/declaration/operation.ts';
-import { kindNamed, RESOURCE_KINDS } from '../../operations/declaration/resource-kinds.ts';
-import type { Command } from '../command.ts';
+import { type KindFacts, kindNamed, RESOURCE_KINDS } from '../../operations/declaration/resource-kinds.ts';
+import type { Command, Group } from '../command.ts';
+import { typedLine } from '../completions/typed.ts';
 import { DONE } from '../exit-codes.ts';
 import type { OptionValue } from '../given.ts';
 import { listedKind, NameList, openWithoutAsking } from '../listed-names.ts';
 import { everywhereOptions } from '../parse/everywhere.ts';
 import { silentCredentials } from '../secrets/unlock.ts';
 import { Session } from '../session.ts';
+import { visible } from '../terminal/visible.ts';
+import { LISTERS } from './complete-from-line.ts';
 
-export const command: Command = {
+/** Returns `coffer complete` for a command tree. */
+export const completeOf = (tree: Group): Command => ({
   arguments: [
     {
       metavar: 'KIND',
       help: 'Kind of resource to list.',
       required: true,
-      choices: Object.keys(RESOURCE_KINDS),
+      choices: [...Object.keys(RESOURCE_KINDS), ...Object.keys(LISTERS)],
     },
     { metavar: 'WORD', help: 'Words of the command line so far.', required: false, many: true },
   ],
@@ -23,14 +27,17 @@ export const command: Command = {
   /** Prints nothing for an error: a message would appear in the middle of the line being typed. */
   async run(session, { arguments: [kind = '', ...words] }) {
     const facts = kindNamed(kind);
-    if (facts === undefined) return DONE;
+    const lister = LISTERS[kind];
     const { streams, environment, prompts } = session;
     const typed = new Session(streams, environment, optionsIn(words), prompts, openQuietly);
     try {
-      const prefix = words.at(-1) ?? '';
-      const list = new NameList(await typed.runner(), await listedKind(facts));
-      const names = await list.containing(prefix.startsWith('-') ? '' : prefix);
-      streams.out.write(names.map((name) => `${name}\n`).join(''));
+      const line = lister && (await typedLine(tree, words));
+      const names = facts
+        ? await namesLike(typed, facts, words.at(-1) ?? '')
+        : ((line && (await lister(typed, line))) ?? []);
+      // Other users chose the names, and control characters could change the terminal.
+      const shown = names.filter((name) => visible(name) === name);
+      streams.out.write(shown.map((name) => `${name}\n`).join(''));
     } catch {
       // A locked store, an unknown organization or a missing answer: there is nothing to complete.
     } finally {
@@ -38,7 +45,13 @@ export const command: Command = {
     }
     return DONE;
   },
-};
+});
+
+/** Returns the names of a kind that may begin with the typed text. */
+const namesLike = async (typed: Session, facts: KindFacts, prefix: string): Promise<readonly string[]> =>
+  new NameList(await typed.runner(), await listedKind(facts)).containing(
+    prefix.startsWith('-') ? '' : prefix,
+  );
 
 /** Opens the store or connects to the server, without a secret that a command prints. */
 const openQuietly = (session: Session): Promise<Runner> =>
@@ -57,5 +70,6 @@ function optionsIn(words: readonly string[]): ReadonlyMap<string, OptionValue> {
   }
   found.delete('output');
   found.set('quiet', true);
+  found.set('no-prompt', true);
   return found;
 }

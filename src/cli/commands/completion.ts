@@ -25,7 +25,8 @@ export const completionOf = (tree: Group): Command => ({
   arguments: [{ metavar: 'SHELL', help: 'Shell.', required: true, choices: shells }],
   options: [],
   details:
-    'Completes commands and options and, if the store is unlocked, the names of keys, organizations, workspaces, tags, policies and mounts.',
+    'Completes commands and options and, if the store is unlocked, the names of keys, organizations, workspaces, tags, policies and mounts. ' +
+    'Values of files and members of a keyring are completed in any case.',
   examples: [
     ['source <(coffer completion bash)', 'bash: add to ~/.bashrc'],
     ['source <(coffer completion zsh)', 'zsh: add to ~/.zshrc after compinit'],

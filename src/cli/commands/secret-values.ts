@@ -37,6 +37,7 @@ const nameArgument: ArgumentSpec = {
   metavar: 'NAME',
   help: 'Name of the value: a variable in .env, otherwise a dotted path, e.g. db.password or servers.0.key.',
   required: true,
+  offers: 'value',
 };
 
 const VALUE = 'VALUE';

@@ -193,7 +193,7 @@ function recipientFrom(given: string): string {
 const CARD = 'card';
 
 export const remove: Command = {
-  arguments: [nameArgument],
+  arguments: [{ ...nameArgument, offers: 'member' }],
   options: [
     taking(CARD, 'ID', 'Remove only this card (key) of the member, by its ID in "coffer team".'),
     identityOption,

@@ -143,8 +143,10 @@ const choicesOf = (param: Param<unknown>): Pick<OptionSpec, 'choices'> => {
   return choices === undefined ? {} : { choices };
 };
 
-const offersOf = (param: Param<unknown>): Pick<OptionSpec, 'offers'> =>
-  param.cli.refersTo === undefined ? {} : { offers: param.cli.refersTo };
+const offersOf = ({ cli }: Param<unknown>): Pick<OptionSpec, 'offers'> => {
+  const offers = cli.refersTo ?? (cli.isKeyVersion ? 'key-version' : undefined);
+  return offers === undefined ? {} : { offers };
+};
 
 /** Whether an argument takes all words that follow. */
 export const takesMany = ({ cli }: Param<unknown>): boolean =>

@@ -79,6 +79,8 @@ export interface CliParam {
   readonly onlySuggested?: true;
   /** Kind of resource, for completions and for looking up names given instead of IDs. */
   readonly refersTo?: ResourceKind;
+  /** Present for a version of the key that the command names, for completions. */
+  readonly isKeyVersion?: true;
 }
 
 /**

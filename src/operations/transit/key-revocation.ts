@@ -11,7 +11,7 @@ const params = {
   version: integer({
     help: 'Key version; must not be the latest.',
     required: true,
-    cli: { positional: true },
+    cli: { positional: true, isKeyVersion: true },
   }),
 };
 

@@ -144,7 +144,7 @@ export const oaepHash = (what = '') =>
 export const keyVersion = integer({
   help: 'Key version (0: latest).',
   default: 0,
-  cli: { metavar: 'N' },
+  cli: { metavar: 'N', isKeyVersion: true },
 });
 
 /** Ciphertext with the parameters for reading it: the same for decrypt and rewrap, single and in items. */
