@@ -6,6 +6,7 @@ import { type Environment, variable } from './given.ts';
 import { parseQuickly } from './parse/fast-path.ts';
 import { openHere } from './runner-here.ts';
 import { Session } from './session.ts';
+import { isColourAllowed } from './settings.ts';
 import { type Prompts, terminalPrompts } from './terminal/prompt.ts';
 import { reportError } from './terminal/report.ts';
 import type { Streams } from './terminal/streams.ts';
@@ -67,7 +68,9 @@ async function parse(
   const { inOwnSpelling } = await import('./parse/habits.ts');
   const spelled = await inOwnSpelling(argv, commandTree);
   const { MissingArgument, parseWithCommander } = await import('./parse/program.ts');
-  const outcome = await parseWithCommander(spelled, commandTree, streams).catch(async (error: unknown) => {
+  const colour = isColourAllowed(environment) && !argv.includes('--no-color');
+  const parsed = parseWithCommander(spelled, commandTree, streams, colour);
+  const outcome = await parsed.catch(async (error: unknown) => {
     if (!(error instanceof MissingArgument) || !streams.err.isTerminal) throw error;
     throw await (await import('./candidates.ts')).withCandidates(error, streams, environment);
   });

@@ -1,11 +1,15 @@
+import { spawnSync } from 'node:child_process';
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { stripVTControlCharacters } from 'node:util';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { type Command, type Group, isGroup } from '../../src/cli/command.ts';
+import { runCommandLine } from '../../src/cli/command-line.ts';
 import { everywhereOptions } from '../../src/cli/parse/everywhere.ts';
 import { parseQuickly } from '../../src/cli/parse/fast-path.ts';
 import { parseWithCommander } from '../../src/cli/parse/program.ts';
+import { examplesText } from '../../src/cli/terminal/help-page.ts';
 import { commandTree } from '../../src/cli/tree.ts';
 import { streamsDouble } from '../cli/streams.double.ts';
 import { emptyPlace } from './harness.ts';
@@ -30,6 +34,13 @@ async function collect(group: Group, path: readonly string[]): Promise<void> {
   }
 }
 
+/** Help on a terminal of that width. */
+const helpAt = async (path: readonly string[], columns: number, colour = false): Promise<string> => {
+  const streams = streamsDouble({ terminals: ['out'], columns });
+  const outcome = await parseWithCommander([...path, '--help'], commandTree, streams, colour);
+  return outcome.kind === 'print' ? outcome.text : '';
+};
+
 const helpOf = async (path: readonly string[]): Promise<string> => {
   const outcome = await parseWithCommander([...path, '--help'], commandTree, streamsDouble());
   return outcome.kind === 'print' ? outcome.text : '';
@@ -51,6 +62,66 @@ describe('coffer --help', () => {
     expect(await parseWithCommander(value, commandTree, streamsDouble())).toMatchObject({
       invocation: { given: { arguments: ['orders', '--help'] } },
     });
+  });
+
+  it('breaks neither usage nor examples within a word on a narrow terminal', async () => {
+    const columns = 60;
+    for (const { path, command } of places) {
+      const lines = (await helpAt(path, columns)).split('\n');
+      const start = lines.indexOf('');
+      const usage = lines.slice(0, start);
+      expect(usage.join('\n').replace(/\n +/g, ' '), path.join(' ')).toBe(
+        (await helpOf(path)).split('\n')[0],
+      );
+      const examples = lines.slice(lines.indexOf('Examples:'));
+      const comments = command === undefined ? [] : examples.filter((line) => line.startsWith('  # '));
+      expect([...usage, ...comments].filter((line) => line.length > columns)).toEqual([]);
+      if (command === undefined || command.examples.length === 0) continue;
+      const text = examples.join('\n');
+      // What a shell makes of a line that ends in a backslash.
+      const pasted = text.replaceAll(/ \\\n {4}/g, ' ').replaceAll('\n  ', '\n');
+      for (const [example] of command.examples) expect(pasted).toContain(example);
+    }
+  });
+
+  it('breaks a long example only where a shell reads the same command', async () => {
+    const page = await helpAt(['secrets', 'get'], 40);
+    expect(page).toContain('\n  coffer secrets get prod.yaml tls.key \\\n    --out tls.key\n');
+    const command = `printf '%s\\n' "one  two" three\\ four 'five six seven' eight nine ten`;
+    const examples = [[command, 'Print']] as const;
+    const text = examplesText(examples, { isBold: false, columns: 24 });
+    const broken = text.slice(text.indexOf('printf'));
+    expect(broken.split('\n').length).toBeGreaterThan(3);
+    const print = (script: string) => spawnSync('sh', ['-c', script], { encoding: 'utf8' }).stdout;
+    expect(print(broken)).toBe(print(command));
+    const document = [['cat <<E\na very long line that nothing may break\nE', 'Print']] as const;
+    expect(examplesText(document, { isBold: false, columns: 20 })).not.toContain('\\');
+  });
+
+  it('has bold headings on a terminal with colours, and the same bytes as ever in a pipe', async () => {
+    const bold = await helpAt(['secrets', 'get'], 80, true);
+    for (const title of ['Usage:', 'Arguments:', 'Options:', 'Global options:', 'Examples:'])
+      expect(bold).toContain(`\u001b[1m${title}\u001b[22m`);
+    for (const path of [[], ['transit'], ['secrets', 'get']]) {
+      const colourful = await helpAt(path, 100, true);
+      expect(colourful).toContain('\u001b[1m');
+      expect(stripVTControlCharacters(colourful)).toBe(await helpAt(path, 100));
+      const outcome = await parseWithCommander([...path, '--help'], commandTree, streamsDouble(), true);
+      expect(outcome).toMatchObject({ kind: 'print', text: await helpOf(path) });
+    }
+    expect(await helpOf(['secrets', 'get'])).not.toContain('\u001b');
+    for (const [more, environment] of [
+      [[], { NO_COLOR: '1' }],
+      [['--no-color'], {}],
+      [[], { TERM: 'dumb' }],
+    ] as const) {
+      const streams = streamsDouble({ terminals: ['out', 'err'] });
+      await runCommandLine([...more, 'secrets', 'get', '--help'], streams, environment);
+      expect(streams.written.out).toContain('Usage: coffer secrets get');
+    }
+    const streams = streamsDouble({ terminals: ['out', 'err'] });
+    await runCommandLine(['help', 'secrets', 'get'], streams, {});
+    expect(streams.written.out).toContain('\u001b[1mUsage:\u001b[22m coffer secrets get');
   });
 
   it('is there for every command and group, and starts with its summary', async () => {

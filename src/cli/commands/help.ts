@@ -30,7 +30,7 @@ export function helpOn(tree: Group): Command {
       ['coffer help transit encrypt', 'Same as "coffer transit encrypt --help"'],
       ['coffer help environment', 'List the environment variables that Coffer reads'],
     ],
-    async run({ streams }, { arguments: words }) {
+    async run({ streams, colour }, { arguments: words }) {
       const wanted = words.join(' ');
       const topic = topics.get(OTHER_NAMES.get(wanted) ?? wanted);
       if (topic !== undefined) {
@@ -40,7 +40,7 @@ export function helpOn(tree: Group): Command {
       }
       // For unknown words, commander suggests similar commands.
       const argv = nodeAt(tree, words) === undefined ? words : [...words, '--help'];
-      const outcome = await parseWithCommander(argv, tree, streams);
+      const outcome = await parseWithCommander(argv, tree, streams, colour);
       if (outcome.kind === 'run') throw invalid(`no help topic "${words.join(' ')}"`);
       streams.out.write(outcome.text);
       return DONE;

@@ -8,7 +8,6 @@ import {
   type ArgumentSpec,
   type Command,
   type CommandLeaf,
-  type CommandSpec,
   type Group,
   type Invocation,
   isGroup,
@@ -17,7 +16,14 @@ import {
   type OptionSpec,
 } from '../command.ts';
 import type { OptionValue } from '../given.ts';
-import { EVERYWHERE_HEADING, helpPage, ONLY_NAMED } from '../terminal/help-page.ts';
+import {
+  EVERYWHERE_HEADING,
+  examplesText,
+  type HelpLook,
+  heading,
+  helpPage,
+  ONLY_NAMED,
+} from '../terminal/help-page.ts';
 import type { Streams } from '../terminal/streams.ts';
 import { topicPages } from '../topics/registry.ts';
 import { wrapped } from '../wrap.ts';
@@ -36,14 +42,16 @@ type ParseOutcome =
 /**
  * Parses a command line with commander: its complete syntax, help, and messages for every mistake. The program is built
  * along the path of the command, so that only that command is loaded.
+ * @param colour whether headings of help may be bold on a terminal
  * @throws `invalid` for a mistake, in one line that refers to the help
  */
 export async function parseWithCommander(
   argv: readonly string[],
   tree: Group,
   streams: Streams,
+  colour = false,
 ): Promise<ParseOutcome> {
-  const building = new Building(streams);
+  const building = new Building(streams, colour && streams.out.isTerminal);
   try {
     await building.root(tree).parseAsync([...argv], { from: 'user' });
   } catch (error) {
@@ -53,7 +61,7 @@ export async function parseWithCommander(
       return { kind: 'print', text: building.printed };
     }
     const helped = helpBelow(argv, error, building.path, tree);
-    if (helped !== undefined) return parseWithCommander(helped, tree, streams);
+    if (helped !== undefined) return parseWithCommander(helped, tree, streams, colour);
     throw usageMistake(error, building, { argv, tree });
   }
   if (building.result === undefined) throw new Error('commander found no command and no mistake');
@@ -175,6 +183,7 @@ const joined = (hint: string, help: string): string => `${hint}${hint.endsWith('
 
 class Building {
   readonly #streams: Streams;
+  readonly #look: HelpLook;
   readonly #before = new Map<string, OptionValue>();
   /** Text that commander printed. */
   printed = '';
@@ -187,8 +196,10 @@ class Building {
   readonly options = new Map<string, OptionValue>();
   result: Invocation | undefined;
 
-  constructor(streams: Streams) {
+  constructor(streams: Streams, isBold: boolean) {
     this.#streams = streams;
+    const { isTerminal, columns } = streams.out;
+    this.#look = { isBold, columns: isTerminal ? columns : undefined };
   }
 
   /** What was typed of a command; undefined if no command was named. */
@@ -210,18 +221,21 @@ class Building {
         outputError: () => {},
         getOutHelpWidth: () => this.#streams.out.columns,
         getErrHelpWidth: () => this.#streams.out.columns,
-        getOutHasColors: () => false,
-        getErrHasColors: () => false,
+        getOutHasColors: () => this.#look.isBold,
+        getErrHasColors: () => this.#look.isBold,
       })
       .exitOverride()
       .enablePositionalOptions()
-      .configureHelp({ formatHelp: helpPage, minWidthToWrap: MIN_HELP_COLUMN })
+      .configureHelp({
+        formatHelp: (command, helper) => helpPage(command, helper, this.#look),
+        minWidthToWrap: MIN_HELP_COLUMN,
+      })
       .showSuggestionAfterError(false)
       .helpCommand(false)
       .helpOption('-h, --help', 'Show help.')
       .version(`coffer ${version}`, '-V, --version', 'Show the version.');
     this.#fillGroup(program, tree, []);
-    program.addHelpText('after', () => moreText(this.#streams.out.columns));
+    program.addHelpText('after', () => moreText(this.#streams.out.columns, this.#look));
     return program;
   }
 
@@ -260,7 +274,7 @@ class Building {
     for (const argument of command.arguments) program.addArgument(argumentOf(argument));
     this.#addOptions(program, command.options, after);
     this.#addOptions(program, everywhereBeside(command.options), after, EVERYWHERE_HEADING);
-    program.addHelpText('after', examplesText(command));
+    program.addHelpText('after', examplesText(command.examples, this.#look));
     program.action(() => {
       this.result = invocation(path, command, program.args, { before: this.#before, after });
     });
@@ -327,19 +341,15 @@ function argumentOf(spec: ArgumentSpec): Argument {
   return new Argument(spec.required ? `<${name}>` : `[${name}]`, withNotes(spec.help, spec));
 }
 
-function examplesText({ examples }: Pick<CommandSpec, 'examples'>): string {
-  if (examples.length === 0) return '';
-  const lines = examples.map(([command, comment]) => `  # ${comment}\n  ${command.replaceAll('\n', '\n  ')}`);
-  return `\nExamples:\n${lines.join('\n\n')}\n`;
-}
-
 /** Indent and maximum width of the last lines of the first page. */
 const MORE_INDENT = '  ';
 const MORE_COLUMNS = 78;
 
-const moreText = (columns: number): string => {
+const moreText = (columns: number, look: HelpLook): string => {
   const width = Math.min(columns, MORE_COLUMNS) - MORE_INDENT.length;
-  return `\n${wrapped(MORE, width, 0).replaceAll('\n', `\n${MORE_INDENT}`)}`;
+  const text = wrapped(MORE, width, 0).replaceAll('\n', `\n${MORE_INDENT}`);
+  return `\n${text.replace(MORE_HEADING, heading(MORE_HEADING, look))}`;
 };
 
-const MORE = `More: coffer COMMAND --help, coffer help options, environment, exit-codes, ${topicPages.map(({ name }) => name).join(', ')}`;
+const MORE_HEADING = 'More:';
+const MORE = `${MORE_HEADING} coffer COMMAND --help, coffer help options, environment, exit-codes, ${topicPages.map(({ name }) => name).join(', ')}`;

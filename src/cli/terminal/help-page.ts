@@ -1,4 +1,5 @@
 import type { Command, Help, Option } from 'commander';
+import { displayWidth, wrapped } from '../wrap.ts';
 
 /** Options under this heading belong to every command; `coffer help options` explains them. */
 export const EVERYWHERE_HEADING = 'Global options:';
@@ -9,35 +10,47 @@ export const ONLY_NAMED = '';
 /** Maximum width of a term; a longer one gets a line of its own. */
 const MAX_TERM = 30;
 
+/** How help looks. */
+export interface HelpLook {
+  /** Whether headings are bold. */
+  readonly isBold: boolean;
+  /** Width of the terminal; undefined in a pipe, where usage and examples are never broken. */
+  readonly columns: number | undefined;
+}
+
+/** Formats a heading. */
+export const heading = (text: string, { isBold }: HelpLook): string =>
+  isBold ? `\u001b[1m${text}\u001b[22m` : text;
+
 /** Formats `--help`: the command's own arguments and options first, the global ones last and short. */
-export function helpPage(command: Command, helper: Help): string {
+export function helpPage(command: Command, helper: Help, look: HelpLook): string {
   const isEverywhere = (option: Option): boolean => option.helpGroupHeading === EVERYWHERE_HEADING;
   const options = helper.visibleOptions(command);
   const own = options.filter((option) => !isEverywhere(option));
   const shared = options.filter(isEverywhere);
   const list = <T>(
-    heading: string,
+    title: string,
     items: readonly T[],
     term: (item: T) => string,
     text: (item: T) => string,
   ) => {
     const width = termWidth(items.map(term), helper);
     const lines = items.map((item) => listItem(term(item), width, text(item), helper));
-    return lines.length === 0 ? [] : [heading, ...lines, ''];
+    return lines.length === 0 ? [] : [heading(title, look), ...lines, ''];
   };
-  const optionList = (heading: string, items: readonly Option[]) =>
+  const optionList = (title: string, items: readonly Option[]) =>
     list(
-      heading,
+      title,
       items,
       (option) => helper.optionTerm(option),
       (option) => option.description,
     );
   return [
-    `Usage: ${helper.commandUsage(command)}`,
+    usageLines(helper.commandUsage(command), look),
     '',
     helper.boxWrap(helper.commandDescription(command), helper.helpWidth ?? 80),
     '',
-    ...commandLists(command, helper),
+    ...commandLists(command, helper, look),
     ...list(
       'Arguments:',
       helper.visibleArguments(command),
@@ -45,26 +58,26 @@ export function helpPage(command: Command, helper: Help): string {
       (argument) => argument.description,
     ),
     ...(command.parent === null
-      ? optionLine('Options:', options, helper)
-      : [...optionList('Options:', own), ...optionLine(EVERYWHERE_HEADING, shared, helper)]),
+      ? optionLine(heading('Options:', look), options, helper)
+      : [...optionList('Options:', own), ...optionLine(heading(EVERYWHERE_HEADING, look), shared, helper)]),
   ].join('\n');
 }
 
 /** Formats the commands of a group, with a list for each of its sections. */
-function commandLists(command: Command, helper: Help): string[] {
+function commandLists(command: Command, helper: Help, look: HelpLook): string[] {
   const children = helper.visibleCommands(command);
   const sections = Map.groupBy(children, (child) => child.helpGroup() || 'Commands:');
   const names = (of: readonly Command[]): string[] => of.map((child) => child.name());
   const isListed = (child: Command): boolean => child.summary() !== ONLY_NAMED;
   const width = termWidth(names(children), helper);
-  return [...sections].flatMap(([heading, all]) => {
+  return [...sections].flatMap(([title, all]) => {
     const listed = all.filter(isListed);
     const named = names(all.filter((child) => !isListed(child)));
     const lines = listed.map((child) =>
       listItem(child.name(), width, helper.subcommandDescription(child), helper),
     );
     const last = named.length === 0 ? [] : [listItem('also:', width, named.join(', '), helper)];
-    return [heading, ...lines, ...last, ''];
+    return [heading(title, look), ...lines, ...last, ''];
   });
 }
 
@@ -79,7 +92,81 @@ function listItem(term: string, width: number, text: string, helper: Help): stri
 }
 
 /** Formats options by name only. */
-function optionLine(heading: string, options: readonly Option[], helper: Help): string[] {
+function optionLine(title: string, options: readonly Option[], helper: Help): string[] {
   const terms = options.map((option) => option.long ?? '').join(' ');
-  return [helper.boxWrap(`${heading} ${terms} (see "coffer help options")`, helper.helpWidth ?? 80), ''];
+  return [helper.boxWrap(`${title} ${terms} (see "coffer help options")`, helper.helpWidth ?? 80), ''];
+}
+
+const USAGE = 'Usage:';
+
+/** Formats the usage. On a terminal, it is broken at spaces, and goes on below its first word. */
+function usageLines(usage: string, look: HelpLook): string {
+  const { columns } = look;
+  const indent = USAGE.length + 1;
+  const text = columns === undefined ? usage : wrapped(usage, columns, indent).trimStart();
+  return `${heading(USAGE, look)} ${text}`;
+}
+
+/** Indent of comments and commands of examples, and of the further lines of a command. */
+const INDENT = 2;
+const FURTHER_INDENT = 4;
+
+/** Formats the examples; empty without any. */
+export function examplesText(
+  examples: readonly (readonly [command: string, comment: string])[],
+  look: HelpLook,
+): string {
+  if (examples.length === 0) return '';
+  const { columns } = look;
+  const indent = ' '.repeat(INDENT);
+  const texts = examples.map(([command, comment]) => {
+    const width = (columns ?? Number.POSITIVE_INFINITY) - INDENT;
+    const said = wrapped(comment, width - COMMENT.length, 0).split('\n');
+    const lines = [...said.map((line) => COMMENT + line), ...brokenCommand(command, width).split('\n')];
+    return lines.map((line) => indent + line).join('\n');
+  });
+  return `\n${heading('Examples:', look)}\n${texts.join('\n\n')}\n`;
+}
+
+const COMMENT = '# ';
+const CONTINUED = ' \\';
+/**
+ * Breaks a command at spaces, where a shell reads a backslash at the end of a line as nothing. Quoted text is not
+ * broken, nor is a command with a here-document, whose lines are input.
+ */
+function brokenCommand(command: string, width: number): string {
+  const isFitting = command.split('\n').every((line) => displayWidth(line) <= width);
+  if (isFitting || command.includes('<<')) return command;
+  let done = '';
+  let line = '';
+  let word = '';
+  let quote = '';
+  const endWord = (): void => {
+    const isTooLong = displayWidth(line) + displayWidth(word) + CONTINUED.length > width;
+    if (line.trim() !== '' && isTooLong && word !== '') {
+      done += `${line.trimEnd()}${CONTINUED}\n`;
+      line = ' '.repeat(FURTHER_INDENT - INDENT);
+    }
+    line += word;
+    word = '';
+  };
+  let isEscaped = false;
+  for (const character of command) {
+    const isPlain = quote === '' && !isEscaped;
+    if (isPlain && character === ' ') {
+      endWord();
+      line += character;
+    } else if (isPlain && character === '\n') {
+      endWord();
+      done += `${line}\n`;
+      line = '';
+    } else {
+      word += character;
+      if (character === quote && !isEscaped) quote = '';
+      else if (isPlain && (character === '"' || character === "'")) quote = character;
+    }
+    isEscaped = character === '\\' && !isEscaped && quote !== "'";
+  }
+  endWord();
+  return done + line;
 }
