@@ -11,7 +11,7 @@ import { parseQuickly } from '../../src/cli/parse/fast-path.ts';
 import { parseWithCommander } from '../../src/cli/parse/program.ts';
 import { examplesText } from '../../src/cli/terminal/help-page.ts';
 import { commandTree } from '../../src/cli/tree.ts';
-import { streamsDouble } from '../cli/streams.double.ts';
+import { type StreamsSetup, streamsDouble } from '../cli/streams.double.ts';
 import { emptyPlace } from './harness.ts';
 
 interface Place {
@@ -122,6 +122,24 @@ describe('coffer --help', () => {
     const streams = streamsDouble({ terminals: ['out', 'err'] });
     await runCommandLine(['help', 'secrets', 'get'], streams, {});
     expect(streams.written.out).toContain('\u001b[1mUsage:\u001b[22m coffer secrets get');
+  });
+
+  it('has bold headings of topics on a terminal, also those of two lines', async () => {
+    const topicAt = async (topic: string, setup: StreamsSetup) => {
+      const streams = streamsDouble(setup);
+      await runCommandLine(['help', topic], streams, {});
+      return streams.written.out;
+    };
+    const narrow = { terminals: ['out', 'err'], columns: 60 } as const;
+    expect(await topicAt('unlocking', narrow)).toContain(
+      '\n\u001b[1mWhat unlocks a store:\u001b[22m\n  Each',
+    );
+    const variables = (await topicAt('environment', narrow))
+      .replaceAll('\u001b[1m', '<b>')
+      .replaceAll('\u001b[22m', '</b>');
+    expect(variables).toMatch(/^<b>Secrets that .*<\/b>\n<b>.*:<\/b>\n {2}/);
+    for (const topic of ['unlocking', 'environment', 'options', 'exit-codes', 'secrets-format'])
+      expect(await topicAt(topic, {})).not.toContain('\u001b');
   });
 
   it('is there for every command and group, and starts with its summary', async () => {

@@ -6,6 +6,7 @@ import { everywhereOptions } from '../parse/everywhere.ts';
 import { withNotes } from '../parse/notes.ts';
 import { optionTerm, parseWithCommander } from '../parse/program.ts';
 import { unlockSources } from '../secrets/secret-sources.ts';
+import { type HelpLook, heading } from '../terminal/help-page.ts';
 import { topicPages } from '../topics/registry.ts';
 import { MOST_COLUMNS, topicText } from '../topics/topic.ts';
 import { wrapped } from '../wrap.ts';
@@ -35,7 +36,8 @@ export function helpOn(tree: Group): Command {
       const topic = topics.get(OTHER_NAMES.get(wanted) ?? wanted);
       if (topic !== undefined) {
         const { columns, isTerminal } = streams.out;
-        streams.out.write(topic(columns, isTerminal ? columns : undefined));
+        const text = topic(columns, isTerminal ? columns : undefined);
+        streams.out.write(withHeadings(text, { isBold: colour, columns }));
         return DONE;
       }
       // For unknown words, commander suggests similar commands.
@@ -46,6 +48,18 @@ export function helpOn(tree: Group): Command {
       return DONE;
     },
   };
+}
+
+/** Formats the headings of a topic: lines without an indent, the last of which ends with a colon. */
+function withHeadings(text: string, look: HelpLook): string {
+  const lines = text.split('\n');
+  let isHeading = false;
+  for (let at = lines.length - 1; at >= 0; at -= 1) {
+    const line = lines[at] ?? '';
+    isHeading = line !== '' && !line.startsWith(' ') && (isHeading || line.endsWith(':'));
+    if (isHeading) lines[at] = heading(line, look);
+  }
+  return lines.join('\n');
 }
 
 const VARIABLES: readonly (readonly [name: string, meaning: string])[] = [
