@@ -16,7 +16,7 @@ export const wrapped = (text: string, width: number, indent: number): string =>
  * lines. A command is in quotation marks or alone in parentheses, or is the rest of the message after a colon.
  */
 const PARTS =
-  /\(?"(?:coffer|git|ssh-keygen|openssl|chmod|chown|cmd|age|export|printf) [^"]*"\S*|\(?'eval [^']*'\S*|\(coffer [^()"]*\)\S*|\S+/g;
+  /\(?"(?:coffer|git|ssh-keygen|openssl|chmod|chown|ls|cmd|age|export|printf) [^"]*"\S*|\(?'eval [^']*'\S*|\(coffer [^()"]*\)\S*|\S+/g;
 const BEFORE_LAST_COMMAND = /: +(?=(?:coffer|git|export|cd) )/g;
 /** Command in place of an argument. Other parentheses and quotation marks are those of the message. */
 const SUBSTITUTION = /\$\([^()"]*\)/g;

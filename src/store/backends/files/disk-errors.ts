@@ -1,4 +1,6 @@
-import { CofferError, placed, unavailable } from '../../../ground/errors.ts';
+import { statSync } from 'node:fs';
+import { dirname } from 'node:path';
+import { CofferError, placed, type Text, unavailable } from '../../../ground/errors.ts';
 
 const AS_OWNER = 'run as the user that owns the store';
 /** Hint for a place that is no part of a store. */
@@ -33,20 +35,38 @@ export function diskReason(error: unknown): string {
   return reasons[code]?.reason ?? code;
 }
 
+/** Returns what to do if this user may not use a file of a store: its owner can find out why, others cannot. */
+function ownersHint(file: string): Text {
+  const directory = dirname(file);
+  return (isOwn(file) ?? isOwn(directory) ?? false)
+    ? placed`check the permissions: run "ls -la ${{ file: directory }}"`
+    : AS_OWNER;
+}
+
+/** Whether a file belongs to this user; undefined if that cannot be found out. */
+function isOwn(path: string): boolean | undefined {
+  try {
+    return statSync(path).uid === process.geteuid?.();
+  } catch {
+    return undefined;
+  }
+}
+
 /**
  * Converts a file system error into a CofferError: what failed on which file, why, and what to do.
- * @param whenForbidden what to do if this user may not; default: become the owner of the store
+ * @param whenForbidden what to do if this user may not; default: become the owner of the store, or, as its owner, look
+ * at its permissions
  */
 export function diskError(
   error: unknown,
   action: 'read' | 'write' | 'create' | 'delete',
   file: string,
-  whenForbidden = AS_OWNER,
+  whenForbidden?: string,
 ): CofferError {
   if (error instanceof CofferError) return error;
   const known = reasons[errorCode(error) ?? ''];
   return unavailable(placed`cannot ${action} ${{ file }}: ${diskReason(error)}`, {
     cause: error,
-    hint: known?.hint === AS_OWNER ? whenForbidden : known?.hint,
+    hint: known?.hint === AS_OWNER ? (whenForbidden ?? ownersHint(file)) : known?.hint,
   });
 }
