@@ -107,6 +107,6 @@ function refuseOthers(path: string, stats: Stats, { forbidden, mend, field }: Mo
           ? placed`run "chmod ${mend} ${{ file: path }}"`
           : placed`run "chown ${own} ${{ file: path }} && chmod ${mend} ${{ file: path }}" as root`,
     });
-  if (uid !== own && uid !== ROOT) throw refused(`belongs to another user (uid ${uid}, yours is ${own})`);
+  if (uid !== own && uid !== ROOT) throw refused(`belongs to user ${uid}, you are user ${own}`);
   if ((mode & forbidden) !== 0) throw refused(`can be ${mode & WRITING ? 'written' : 'read'} by others`);
 }

@@ -83,7 +83,7 @@ describe.skipIf(process.platform === 'win32')('a file with a secret', () => {
     const place = here.with({ COFFER_MASTER_KEY_FILE: file });
     const line = await place.refused('doctor', 1);
     expect(line).toContain(
-      `${file} belongs to another user (uid ${SOMEBODY}, yours is 0) (run "chown 0 ${file} && chmod 600 ${file}" as root)`,
+      `${file} belongs to user ${SOMEBODY}, you are user 0 (run "chown 0 ${file} && chmod 600 ${file}" as root)`,
     );
     execFileSync('sh', ['-c', /run "(.*)" as root\)$/.exec(line)?.[1] ?? 'false']);
     await place.ok('doctor');
@@ -129,9 +129,7 @@ describe.skipIf(process.platform === 'win32')('an audit log', () => {
     expect((await owner.run(serve)).stderr).not.toContain('by others');
     if (!isRoot) return;
     chownSync(file, SOMEBODY, 0);
-    expect(await owner.refused(serve, 1)).toContain(
-      `${file} belongs to another user (uid ${SOMEBODY}, yours is 0)`,
-    );
+    expect(await owner.refused(serve, 1)).toContain(`${file} belongs to user ${SOMEBODY}, you are user 0`);
   });
 });
 

@@ -6,6 +6,7 @@ import { printPlace } from '../../src/ground/errors.ts';
 import { initStore } from '../../src/store/administration/init.ts';
 import { rekey } from '../../src/store/administration/rekey.ts';
 import { storeStatus } from '../../src/store/administration/status.ts';
+import { diskError } from '../../src/store/backends/files/disk-errors.ts';
 import { printChecked } from '../../src/store/checked-json.ts';
 import { KEY, newStoreDirectory, openWithKey, temporaryDirectory } from './temporary-store.ts';
 
@@ -107,6 +108,19 @@ describe('a read-only disk', () => {
     });
   });
 
+  it('refuses without permissions with a look at the directory for its owner, and with a word about the owner for others', () => {
+    const directory = temporaryDirectory();
+    const hintFor = (file: string): unknown =>
+      diskError(Object.assign(new Error(), { code: 'EACCES' }), 'write', file).hint;
+    const look = `check the permissions: run "ls -la ${directory}"`;
+    expect(hintFor(join(directory, 'lock'))).toBe(look);
+    writeFileSync(join(directory, 'lock'), '');
+    expect(hintFor(join(directory, 'lock'))).toBe(look);
+    if (isRoot) chownSync(join(directory, 'lock'), 65_534, 65_534);
+    else return;
+    expect(hintFor(join(directory, 'lock'))).toBe('run as the user that owns the store');
+  });
+
   it('refuses writers where only the permissions are missing', async ({ skip }) => {
     if (isRoot) return skip('root may write everywhere');
     const directory = await newStoreDirectory();
@@ -115,6 +129,7 @@ describe('a read-only disk', () => {
     await expect(store.transact((tx) => tx.put(at('two'), {}))).rejects.toMatchObject({
       kind: 'unavailable',
       message: `cannot write ${join(directory, 'lock')}: permission denied`,
+      hint: `check the permissions: run "ls -la ${directory}"`,
     });
     chmodSync(join(directory, 'lock'), 0o600);
     chmodSync(join(directory, 'state'), 0o500);
@@ -165,7 +180,7 @@ describe('a store that others can write', () => {
     chownSync(directory, 65_534, 65_534);
     await expect(openWithKey(directory)).rejects.toMatchObject({
       kind: 'unavailable',
-      message: `${directory} belongs to another user (uid 65534, yours is 0)`,
+      message: `${directory} belongs to user 65534, you are user 0`,
       hint: 'run as its owner; "chown -R 0" would lock the owner out',
     });
   });

@@ -154,7 +154,7 @@ export class AgentDirectory {
     const reason = !stats.isDirectory()
       ? 'is not a directory'
       : stats.uid !== this.#uid
-        ? `belongs to another user (uid ${stats.uid}, yours is ${this.#uid})`
+        ? `belongs to user ${stats.uid}, you are user ${this.#uid}`
         : (stats.mode & forbidden) !== 0
           ? 'is open to other users'
           : undefined;

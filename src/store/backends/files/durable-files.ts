@@ -202,7 +202,7 @@ export function refuseForeign(path: string, stats: Pick<Stats, 'uid' | 'mode'>):
   const uid = process.geteuid?.();
   if (uid === undefined) return;
   if (stats.uid !== uid) {
-    throw unavailable(placed`${{ file: path }} belongs to another user (uid ${stats.uid}, yours is ${uid})`, {
+    throw unavailable(placed`${{ file: path }} belongs to user ${stats.uid}, you are user ${uid}`, {
       hint: `run as its owner; "chown -R ${uid}" would lock the owner out`,
     });
   }
