@@ -163,7 +163,7 @@ function withoutToken(error: unknown): unknown {
   if (!(error instanceof CofferError) || error.kind !== 'denied') return error;
   return withOtherHint(
     error,
-    'no token given: use "coffer login", COFFER_TOKEN or --token-file; the owner of the store creates the first one with "coffer token create", without COFFER_ADDR',
+    'no token given: use "coffer login", COFFER_TOKEN or --token-file; the owner of the store creates the first one with "coffer token create", with COFFER_ADDR and VAULT_ADDR unset',
   );
 }
 

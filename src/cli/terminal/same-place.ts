@@ -11,7 +11,7 @@ const PLACES: readonly (readonly [flag: string, words?: ReadonlySet<string>])[] 
 /** Words before a command, in quotation marks, that a hint says to run. */
 const BEFORE_COMMAND = /\b(?:run|with|use|see) $/;
 /** Words after a command that the owner of the store may have to run elsewhere. */
-const ELSEWHERE = ', without';
+const ELSEWHERE = ', with COFFER_ADDR';
 /** Commands that depend on no place, or name one. */
 const PLACELESS = /^coffer (?:help|keygen|serve|team|version)\b|--(?:help|store|address)\b/;
 
