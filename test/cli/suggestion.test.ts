@@ -223,6 +223,21 @@ describe('a word too many', () => {
       'name a file with --in; see "coffer transit envelope decrypt --help"',
     ],
     [
+      'transit keys config orders --deletion-allowed true',
+      '--deletion-allowed takes no value',
+      'leave out "true"; see "coffer transit keys config --help"',
+    ],
+    [
+      'transit keys config orders --deletion-allowed false',
+      '--deletion-allowed takes no value',
+      'use --no-deletion-allowed; see "coffer transit keys config --help"',
+    ],
+    [
+      'transit keys config orders --exportable false',
+      '--exportable takes no value',
+      'leave out "--exportable false"; see "coffer transit keys config --help"',
+    ],
+    [
       'transit keys read orders invoices',
       "too many arguments for 'read'. Expected 1 argument but got 2: orders, invoices",
       'see "coffer transit keys read --help"',
@@ -232,9 +247,12 @@ describe('a word too many', () => {
       "too many arguments for 'encrypt'. Expected 2 arguments but got 3: orders, 42, 43",
       'quote a value that has spaces; see "coffer transit encrypt --help"',
     ],
-  ])('brings up --in where a file can be read: %s', async (line, message, hint) => {
-    expect(await refusalOf(line)).toMatchObject({ kind: 'invalid', message, hint });
-  });
+  ])(
+    'brings up --in where a file can be read, and says if it is the value of a switch: %s',
+    async (line, message, hint) => {
+      expect(await refusalOf(line)).toMatchObject({ kind: 'invalid', message, hint });
+    },
+  );
 });
 
 describe('a missing argument', () => {
@@ -248,6 +266,11 @@ describe('a missing argument', () => {
       'transit keys read',
       "missing required argument 'NAME'",
       'usage: coffer transit keys read NAME, e.g. "coffer transit keys read orders"; see "coffer transit keys read --help"',
+    ],
+    [
+      'store copy',
+      "missing required argument 'FROM'",
+      'usage: coffer store copy FROM TO, e.g. "coffer store copy ./store /mnt/backup/store"; see "coffer store copy --help"',
     ],
     [
       'transit encrypt',

@@ -269,6 +269,7 @@ export const copy: Command = {
     'interrupted, run it again to continue. Stop all writers to FROM first, and use only one of the ' +
     'two stores afterwards.',
   examples: [
+    ['coffer store copy ./store /mnt/backup/store', 'Copy to another disk'],
     [
       'coffer store copy ./store postgres://coffer@db.example.com/coffer',
       'Move from a local directory to PostgreSQL',

@@ -131,6 +131,8 @@ function usageMistake(
   const first = error.message.replace(/^error: /, '');
   const help = `see "${['coffer', ...path, '--help'].join(' ')}"`;
   if (error.code === 'commander.excessArguments') {
+    const answered = answeredSwitch(argv, command, help);
+    if (answered !== undefined) return answered;
     const takesFiles = command?.options.some(({ flag }) => flag === IN) === true;
     const takesValue = command?.arguments.some(({ metavar }) => metavar === 'VALUE') === true;
     const advice = takesValue
@@ -163,6 +165,26 @@ function usageMistake(
       ? suggestionFor(tree, path, unknown ?? '', nextWord(argv, unknown)).map((words) => `"coffer ${words}"`)
       : nearest(option, flags).map((flag) => `--${flag}`);
   return invalid(first, { hint: meant.length === 0 ? help : `did you mean ${alternatives(meant)}? ${help}` });
+}
+
+/** Returns the error for a switch that is followed by a value, as in Vault's API: `--deletion-allowed true`. */
+function answeredSwitch(
+  argv: readonly string[],
+  command: Command | undefined,
+  help: string,
+): CofferError | undefined {
+  const isSwitch = (name: string): boolean =>
+    command?.options.some(({ flag, takes }) => flag === name && takes === 'nothing') === true;
+  for (const [at, word] of argv.entries()) {
+    const [, flag = ''] = /^--?([a-z][a-z_-]+)$/.exec(word)?.map((part) => part.replaceAll('_', '-')) ?? [];
+    const value = argv[at + 1] ?? '';
+    if (!isSwitch(flag) || !/^(?:true|false)$/i.test(value)) continue;
+    const opposite = `no-${flag}`;
+    const instead = isSwitch(opposite) ? `use --${opposite}` : `leave out "--${flag} ${value}"`;
+    const advice = value.toLowerCase() === 'true' ? `leave out "${value}"` : instead;
+    return invalid(`--${flag} takes no value`, { hint: `${advice}; ${help}` });
+  }
+  return undefined;
 }
 
 function nextWord(argv: readonly string[], unknown = ''): NextWord {

@@ -1,9 +1,12 @@
 import { CofferError } from '../../ground/errors.ts';
 import type { CommandSpec, Invocation } from '../command.ts';
 
+/** Width of the widest example that a narrow terminal, of 60 columns, shows in one line, with quotation marks. */
+const MOST_WIDE = 57;
+
 /**
  * Formats the words of a command and its arguments, with its plainest example: one with arguments alone, or at the end
- * of a pipe.
+ * of a pipe; if possible, one that a narrow terminal does not break.
  */
 export function usageOf(path: readonly string[], command: CommandSpec): string {
   const words = command.arguments.map(({ metavar, required, many }) => {
@@ -14,10 +17,12 @@ export function usageOf(path: readonly string[], command: CommandSpec): string {
   const beginning = ['coffer', ...path, ''].join(' ');
   const examples = command.examples.map(([line]) => line).filter((line) => !/[\n"]/.test(line));
   const isPlain = (line: string): boolean => !line.includes(' --');
-  const example =
-    examples.find((line) => line.startsWith(beginning) && isPlain(line)) ??
-    examples.find((line) => line.includes(` | ${beginning}`) && isPlain(line)) ??
-    examples.find((line) => line.startsWith(beginning));
+  const suitable = [
+    ...examples.filter((line) => line.startsWith(beginning) && isPlain(line)),
+    ...examples.filter((line) => line.includes(` | ${beginning}`) && isPlain(line)),
+    ...examples.filter((line) => line.startsWith(beginning)),
+  ];
+  const example = suitable.find(({ length }) => length <= MOST_WIDE) ?? suitable[0];
   return example === undefined ? usage : `${usage}, e.g. "${example}"`;
 }
 
