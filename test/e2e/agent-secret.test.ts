@@ -6,6 +6,7 @@ import { usualPath } from '../../src/operations/mount-types.ts';
 import { loadRoutes, type ServedRoute } from '../../src/operations/routes.ts';
 import { KEY, leave, over, placeForAgents, statusOf } from './agent-target.ts';
 import type { Place } from './harness.ts';
+import { typedAt } from './typed.ts';
 
 /*
  * What an agent does only for who gives the secret of the store again. Everything is refused that is not declared to be harmless
@@ -228,5 +229,30 @@ describe('what outlives an agent', () => {
       const { data } = await ask(served);
       expect(JSON.stringify(data), pathOf(served)).not.toMatch(WORDS);
     }
+  });
+});
+
+describe('a command that manages the store itself', () => {
+  it('says before it asks for the passphrase of an unlocked store why it does', async () => {
+    const owner = place.with(KEY);
+    await owner.with({ COFFER_NEW_PASSPHRASE: 'secret' }).ok('slots add --passphrase');
+    await owner.ok('unlock');
+    const why = 'The store is unlocked, but managing it always needs its secret.\n';
+    for (const line of [
+      'doctor',
+      `store backup ${place.file('backup')}`,
+      `store copy ${place.file('store')} ${place.file('copy')}`,
+      'slots list',
+    ]) {
+      const { stderr, asked } = await typedAt(place, line, { answers: ['secret'] });
+      expect({ line, asked, said: stderr.split(why).length - 1 }).toEqual({
+        line,
+        asked: ['Passphrase'],
+        said: 1,
+      });
+    }
+    const unverified = `store backup ${place.file('unverified')} --unverified`;
+    expect(await typedAt(place, unverified)).toMatchObject({ exitCode: 0, asked: [] });
+    expect((await typedAt(place, unverified)).stderr).not.toContain(why);
   });
 });

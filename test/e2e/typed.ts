@@ -1,6 +1,7 @@
 import { runCommandLine } from '../../src/cli/command-line.ts';
 import { DEFAULT_COLUMNS } from '../../src/cli/terminal/streams.ts';
 import { promptsDouble, type StreamsSetup, streamsDouble } from '../cli/streams.double.ts';
+import { lightWork } from '../light-work.ts';
 import { emptyPlace, MASTER_KEY, type Place } from './harness.ts';
 
 interface Terminal {
@@ -19,7 +20,11 @@ export async function typedAt(
 ) {
   const streams = streamsDouble({ terminals, columns });
   const prompts = promptsDouble(answers);
-  const exitCode = await runCommandLine(line.split(' '), streams, place.environment(), prompts);
+  // Passphrases are stretched as by the other commands of the tests, which opens the slots that those have made.
+  const inEarnest = lightWork.here();
+  const exitCode = await runCommandLine(line.split(' '), streams, place.environment(), prompts).finally(
+    inEarnest,
+  );
   return { exitCode, stdout: streams.written.out, stderr: streams.written.err, asked: prompts.asked };
 }
 

@@ -26,8 +26,12 @@ export function requireDirectory(session: Pick<Session, 'environment' | 'setting
  * Connects to the agent of the session's store. If other users could have replaced its socket, warns about that and
  * sends nothing to it.
  */
-export async function findAgent(session: Session): Promise<AgentConnection | undefined> {
-  const directory = agentDirectory(session);
+export async function findAgent(
+  session: Session,
+  storeLocation = session.settings.storeLocation,
+): Promise<AgentConnection | undefined> {
+  const { environment, settings } = session;
+  const directory = agentDirectory({ environment, settings: { ...settings, storeLocation } });
   if (!directory?.isInUse) return undefined;
   try {
     directory.verify();

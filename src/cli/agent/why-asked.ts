@@ -1,14 +1,16 @@
+import type { Location } from '../../store/backends/backend-kind.ts';
 import { givesSecret } from '../secrets/secret-variables.ts';
 import type { Session } from '../session.ts';
 import { findAgent } from './find.ts';
 
 /**
  * Says on a terminal why the secret is asked for although the store is unlocked.
+ * @param location location of the store; default: that of the settings
  * @see docs/decisions/0143
  */
-export async function sayWhyAsked(session: Session): Promise<void> {
+export async function sayWhyAsked(session: Session, location?: Location): Promise<void> {
   if (!session.prompts.available() || givesSecret(session.environment)) return;
-  const connection = await findAgent(session);
+  const connection = await findAgent(session, location);
   if (connection === undefined) return;
   try {
     const { locked } = await connection.status();

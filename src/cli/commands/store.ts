@@ -15,6 +15,8 @@ import {
   withBackendAt,
 } from '../../store/backends/registry.ts';
 import { printVersion } from '../../store/backends/version.ts';
+import type { Credential } from '../../store/slots/credential.ts';
+import { sayWhyAsked } from '../agent/why-asked.ts';
 import type { Command, OptionSpec } from '../command.ts';
 import { DONE, FAILED } from '../exit-codes.ts';
 import { mayReplace } from '../files/out-file.ts';
@@ -45,7 +47,7 @@ export const doctor: Command = {
   details:
     'Read-only without --repair. Lists each damaged file with the problem and what to do about it, ' +
     'and exits with 1 if there is any. With --repair, only damage that could not be repaired ' +
-    'counts. Never prompts. Missing documents (such as keys and tokens) are listed; they cannot be ' +
+    'counts. Asks for the passphrase even while the store is unlocked. Missing documents (such as keys and tokens) are listed; they cannot be ' +
     'recovered.',
   examples: [
     ['coffer doctor', 'Check the store'],
@@ -58,7 +60,7 @@ export const doctor: Command = {
   async run(session, { options }) {
     session.refuseRemote();
     const location = session.settings.storeLocation;
-    const credentials = credentialsFor(session);
+    const credentials = explainedCredentials(session, location);
     const { mended, examination } = await watched(session, (onProgress) =>
       options.has(REPAIR)
         ? repairStore({ location, credentials, onProgress })
@@ -141,12 +143,30 @@ const UNVERIFIED: OptionSpec = {
   excludes: [WITHOUT_DAMAGED.flag],
 };
 
-/** Returns the options with which a command verifies the store. Opening it throws `sealed` if no secret is given. */
+/**
+ * Returns the credentials for a store, which are asked for even if an agent has it open. Before the first prompt, it
+ * says why.
+ */
+function explainedCredentials(session: Session, location: Location): readonly Credential[] {
+  let isSaid = false;
+  const onAsking = async (): Promise<void> => {
+    if (isSaid) return;
+    isSaid = true;
+    await sayWhyAsked(session, location);
+  };
+  return credentialsFor(session, { location, onAsking });
+}
+
+/**
+ * Returns the options with which a command verifies the store. Opening it throws `sealed` if no secret is given.
+ * @param location location of the store; undefined for that in a backup
+ */
 const verification = (session: Session, { options }: Given, location?: Location): VerifyOptions =>
   options.has(UNVERIFIED.flag)
     ? {}
     : {
-        credentials: credentialsFor(session, { location }),
+        credentials:
+          location === undefined ? credentialsFor(session) : explainedCredentials(session, location),
         withoutDamaged: options.has(WITHOUT_DAMAGED.flag),
       };
 
@@ -167,9 +187,9 @@ export const backup: Command = {
   options: [WITHOUT_DAMAGED, UNVERIFIED, forceOption],
   details:
     'A backup is a consistent snapshot, even while other processes write. It stays encrypted and is ' +
-    'unlocked by the same secrets. Everything is verified while it is copied, so the store must be ' +
-    'unlocked; if anything is damaged, no backup is written and the exit code is 1. An existing ' +
-    'FILE is only overwritten with --force.',
+    'unlocked by the same secrets. Everything is verified while it is copied, so one of them is ' +
+    'required, even while the store is unlocked; if anything is damaged, no backup is written and ' +
+    'the exit code is 1. An existing FILE is only overwritten with --force.',
   examples: [['coffer store backup coffer.backup', 'Write a backup file (mode 0600, atomically)']],
   async run(session, given) {
     session.refuseRemote();
@@ -178,7 +198,7 @@ export const backup: Command = {
     const replace = await mayReplace(session, [file], given.options.has(FORCE));
     const summary = await verifying(session, () =>
       interruptible((interruption) =>
-        backupStore({ location, to: file, replace, interruption, ...verification(session, given) }),
+        backupStore({ location, to: file, replace, interruption, ...verification(session, given, location) }),
       ),
     );
     await printDocument(session, summary);
@@ -233,6 +253,7 @@ export const accept: Command = {
   async run(session) {
     session.refuseRemote();
     session.requireConsent();
+    await sayWhyAsked(session);
     const store = await unlockStore(session);
     try {
       const { backend, id } = store;

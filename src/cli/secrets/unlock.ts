@@ -62,7 +62,7 @@ interface CredentialOptions {
   /** Location of the store. Default: that of the settings. */
   readonly location?: Location | undefined;
   /** Called before each prompt. */
-  readonly onAsking?: (() => void) | undefined;
+  readonly onAsking?: (() => void | Promise<void>) | undefined;
   /** Prompt for the passphrase. */
   readonly question?: string | undefined;
   /** File of private keys that the user named. */
@@ -105,8 +105,8 @@ function identityCredential(
       const { prompts } = session;
       const asking = session.askedThrough({
         ...prompts,
-        secret(question) {
-          onAsking?.();
+        async secret(question) {
+          await onAsking?.();
           return prompts.secret(question);
         },
       });
@@ -141,7 +141,7 @@ function promptCredentials(
   session: Session,
   given: readonly Credential[],
   passphraseQuestion = 'Passphrase',
-  onAsking?: () => void,
+  onAsking?: () => void | Promise<void>,
 ): readonly Credential[] {
   let asked = false;
   let answered = false;
@@ -151,7 +151,7 @@ function promptCredentials(
     if (!asked && sources.size > 0)
       session.warn(`the store cannot be unlocked with ${alternatives([...sources])}`);
     asked = true;
-    onAsking?.();
+    await onAsking?.();
     const answer = await session.prompts.secret(question);
     return answer === '' ? undefined : answer;
   };
