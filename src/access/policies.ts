@@ -118,12 +118,7 @@ export class Policies {
    * @throws `invalid` for a malformed text, an invalid name, and for `root`
    */
   async write(name: string, text: string): Promise<readonly string[]> {
-    const id = checkedName(name);
-    if (id === ROOT || id === RESPONSE_WRAPPING) throw fixed(`cannot update "${id}" policy`);
-    const plain = unwrapBase64(text);
-    if (plain === '')
-      throw invalid(ownWords("'policy' parameter not supplied or empty"), { field: 'policy' });
-    const { warnings } = parsePolicy(plain);
+    const { id, plain, warnings } = checkedPolicy(name, text);
     const document: PolicyDocument = { text: plain, modified: this.#clock.now() };
     await this.#store.transact((tx) => tx.put(refOf(id), document));
     return id === name ? warnings : [`policy name was converted to ${id}`, ...warnings];
@@ -179,6 +174,20 @@ export class Policies {
 async function documentOf(view: View, name: string): Promise<PolicyDocument | undefined> {
   if (name === RESPONSE_WRAPPING) return ofWrapping;
   return (await view.get<PolicyDocument>(refOf(name))) ?? (name === DEFAULT ? builtIn : undefined);
+}
+
+/**
+ * Checks a policy before it is stored.
+ * @returns its normalized name, its text without base64, and warnings for its author
+ * @throws as `write`
+ */
+export function checkedPolicy(name: string, text: string) {
+  const id = checkedName(name);
+  if (id === ROOT || id === RESPONSE_WRAPPING) throw fixed(`cannot update "${id}" policy`);
+  const plain = unwrapBase64(text);
+  if (plain === '') throw invalid(ownWords("'policy' parameter not supplied or empty"), { field: 'policy' });
+  const { warnings } = parsePolicy(plain);
+  return { id, plain, warnings };
 }
 
 function checkedName(name: string): string {

@@ -1,9 +1,10 @@
-import { readdirSync } from 'node:fs';
+import { mkdirSync, readdirSync, writeFileSync } from 'node:fs';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { runCommandLine } from '../../src/cli/command-line.ts';
 import { promptsDouble, streamsDouble } from '../cli/streams.double.ts';
 import { flip } from './followed.ts';
 import { type Place, removePlace } from './harness.ts';
+import { unwrapped } from './terminal.ts';
 import { filledPlace, typedAt } from './typed.ts';
 
 /* What will be refused is refused before a user is asked, and the next steps that are named can be typed. */
@@ -180,4 +181,57 @@ describe('a next step that is named', () => {
     const wrong = here.with({ COFFER_MASTER_KEY: 'short' });
     expect(await wrong.refused('transit keys list', 2)).toContain('an existing store needs its own key');
   });
+});
+
+describe('input that no store would take', () => {
+  let locked: Place;
+  beforeAll(async () => {
+    locked = bare.with({ COFFER_STORE: bare.file('locked'), XDG_RUNTIME_DIR: bare.file('run') });
+    await locked.with({ COFFER_PASSPHRASE: 'secret' }).ok('init');
+    await locked.with({ COFFER_PASSPHRASE: 'secret' }).ok('store backup locked.backup');
+    writeFileSync(bare.file('bad.hcl'), 'path "x" {');
+    writeFileSync(bare.file('bad.csv'), 'name,"tags');
+    writeFileSync(bare.file('text'), 'plain text\n');
+    mkdirSync(bare.file('filled'));
+    writeFileSync(bare.file('filled/text'), 'plain text\n');
+  });
+
+  it.each([
+    ['store restore DIR/locked.backup', 6, 'a store already exists in'],
+    ['store restore DIR/locked.backup --store DIR/filled', 1, 'is not empty'],
+    ['store restore DIR/text --store DIR/new', 1, 'is not a store backup'],
+    ['store copy DIR/locked DIR/store', 6, 'a store already exists in'],
+    ['store copy DIR/locked DIR/filled', 1, 'is not empty'],
+    ['store copy DIR/nowhere DIR/new', 3, 'no store in'],
+    ['init --store DIR/text', 1, 'is a file'],
+    ['init --store DIR/text/new', 1, 'part of the path is not a directory'],
+    ['policy write x DIR/bad.hcl', 2, 'line 1, column 11'],
+    ['policy write root DIR/text', 2, 'cannot update "root" policy'],
+    ['policy write x DIR/nowhere', 2, 'no such file'],
+    ['tags import DIR/bad.csv --org acme', 2, 'line 1: a quote'],
+    ['secrets encrypt DIR/nowhere --key app', 2, 'no such file'],
+    ['secrets set DIR/nowhere A', 2, 'cannot tell the format of'],
+    ['exec -f DIR/nowhere -- true', 2, 'no such file'],
+    ['transit envelope encrypt app DIR/nowhere', 2, 'no such file'],
+    ['transit envelope encrypt app DIR/text --out DIR/text', 2, 'input and output are the same file'],
+    ['transit encrypt app --in DIR/nowhere', 2, 'no such file'],
+    ['transit sign app --in DIR/nowhere', 2, 'no such file'],
+    ['token create --ttl soon', 2, 'invalid value "soon"'],
+    ['slots add --recipient nothing', 2, 'not a recipient: "nothing"'],
+    ['write transit/keys/app type', 2, 'is not KEY=VALUE'],
+    ['agent offer app', 2, 'no protocol given'],
+  ])('is refused before the passphrase is asked for: %s', async (line, exitCode, message) => {
+    const refused = await typedAt(locked, line.replaceAll('DIR', bare.directory));
+    expect(refused).toMatchObject({ exitCode, asked: [] });
+    expect(unwrapped(refused.stderr)).toContain(message);
+  });
+
+  it.skipIf(process.platform !== 'linux')(
+    'is refused before a passphrase is asked for: a store in /proc',
+    async () => {
+      const refused = await typed('init --store /proc/new', locked);
+      expect(refused).toMatchObject({ exitCode: 1, asked: [] });
+      expect(refused.stderr).toContain('cannot create /proc/new');
+    },
+  );
 });

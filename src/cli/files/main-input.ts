@@ -26,6 +26,7 @@ const largeInputs = () => import('./large-input.ts');
 /**
  * Returns the parameters given by the main input of a command: the input itself, or a hash of it.
  * @param checked other parameters, parsed
+ * @throws what any store would refuse, if the user could be asked to unlock one
  */
 export async function mainInput(
   session: Session,
@@ -56,6 +57,8 @@ export async function mainInput(
       return hash.of(await hashInput(session, from, start, hash.algorithm));
     },
   });
+  if (session.settings.address === undefined && session.prompts.available())
+    operation.cli?.requireValid?.({ ...checked, ...parameters });
   return parameters ?? {};
 }
 

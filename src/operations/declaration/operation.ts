@@ -234,6 +234,11 @@ export interface CliShape<D> {
    */
   foresee?(values: Readonly<Record<string, unknown>>, runner: Runner): Promise<unknown>;
   /**
+   * Fails if the values, main input included, would be refused by any store. Called before a user is asked to unlock
+   * one.
+   */
+  requireValid?(values: Readonly<Record<string, unknown>>): void;
+  /**
    * Returns warnings about values that are accepted, but probably not meant; called only on a terminal, after the
    * operation.
    */

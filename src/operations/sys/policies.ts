@@ -1,4 +1,4 @@
-import { policyName, requireOwnPolicy } from '../../access/policies.ts';
+import { checkedPolicy, policyName, requireOwnPolicy } from '../../access/policies.ts';
 import { notFound } from '../../ground/errors.ts';
 import { deletingNamed, eachNamed } from '../declaration/deleting.ts';
 import { operation } from '../declaration/operation.ts';
@@ -48,6 +48,7 @@ export const write = operation({
   },
   cli: {
     input: { param: 'policy', as: 'text', fromFile: true },
+    requireValid: ({ name, policy }) => void checkedPolicy(String(name), String(policy ?? '')),
     done: (values) => `Saved policy ${String(values['name'])}.`,
     examples: [['coffer policy write orders orders.hcl', 'Create or replace a policy']],
   },

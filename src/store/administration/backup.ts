@@ -17,6 +17,7 @@ import type { Credential } from '../slots/credential.ts';
 import type { Keyring } from '../slots/keyring.ts';
 import { unlock } from '../slots/unlock.ts';
 import { type BackupRecord, BackupWriter, damagedBackup, readBackupFile } from './backup-file.ts';
+import { refuseStoreAt } from './init.ts';
 import type { Finding } from './status.ts';
 import { leftOutOf, type StoreSource, sourceOf, type VerifyOptions, verifiedBlobs } from './verified.ts';
 
@@ -172,7 +173,7 @@ interface RestoreOptions extends VerifyOptions, Abortable {
  */
 export async function restoreStore(options: RestoreOptions): Promise<BackupSummary> {
   const { from, location, credentials } = options;
-  const unlocked = credentials === undefined ? undefined : await unlockBackup(from, credentials);
+  const unlocked = credentials === undefined ? undefined : await unlockBackup(options, credentials);
   const records = readBackupFile(from);
   try {
     const { header, version } = await headOf(records, from);
@@ -206,12 +207,16 @@ interface Unlocked {
   readonly root: RootKey;
 }
 
-/** Reads a backup to its end and unlocks the store in it. */
-async function unlockBackup(from: string, credentials: readonly Credential[]): Promise<Unlocked> {
+/** Reads a backup to its end and unlocks the store in it, if it can be restored to the location. */
+async function unlockBackup(
+  { from, location }: RestoreOptions,
+  credentials: readonly Credential[],
+): Promise<Unlocked> {
   const records = readBackupFile(from);
   const head = await headOf(records, from);
   const { id } = parseHeader(head.header, { file: from });
   const backend = await MemoryBackend.create({ ...head, blobs: slotsOf(blobsOf(records, from)) }, from);
+  await refuseStoreAt(location);
   const keyring = await unlock(backend, id, credentials);
   return { keyring, root: await keyring.root(backend, head.version.generation) };
 }

@@ -5,6 +5,7 @@ import { createAt, withBackendAt } from '../backends/registry.ts';
 import { everyRef, readEvery, steady } from '../backends/whole-store.ts';
 import { parseHeader } from '../header.ts';
 import { unlock } from '../slots/unlock.ts';
+import { refuseStoreAt } from './init.ts';
 import type { Finding } from './status.ts';
 import type { OnFile } from './survey.ts';
 import { leftOutOf, sourceOf, type VerifyOptions, verifiedBlobs } from './verified.ts';
@@ -42,6 +43,7 @@ export async function copyStore(options: CopyOptions): Promise<CopySummary> {
   return withBackendAt(from, async (backend) => {
     const header = await backend.header();
     const { id } = parseHeader(header, backend.headerPlace);
+    await refuseStoreAt(to);
     const keyring = credentials === undefined ? undefined : await unlock(backend, id, credentials);
     for (let attempt = 1; ; attempt++) {
       const { state: version, view } = await steady(backend);

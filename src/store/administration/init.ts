@@ -6,7 +6,7 @@ import { type Random, systemRandom } from '../../ground/random.ts';
 import type { Blob, InitialContent } from '../backends/backend.ts';
 import type { Location } from '../backends/backend-kind.ts';
 import { MemoryBackend } from '../backends/memory.ts';
-import { createAt, withBackendAt } from '../backends/registry.ts';
+import { createAt, requireFreeAt, withBackendAt } from '../backends/registry.ts';
 import { everyRef, readEvery } from '../backends/whole-store.ts';
 import { type Header, newHeader, printHeader, readHeader } from '../header.ts';
 import { storeThere } from '../refusals.ts';
@@ -45,8 +45,8 @@ export interface InitResult {
 }
 
 /**
- * Checks early whether a store can be created, before the user is asked for a new passphrase.
- * @throws `exists` if there is a store
+ * Checks early whether a store can be created, before the user is asked for a passphrase.
+ * @throws `exists` if there is a store; `conflict` if there is anything else; `unavailable` if the disk refuses
  */
 export async function refuseStoreAt(location: Location): Promise<void> {
   const place = await withBackendAt(location, async (backend) => {
@@ -54,6 +54,7 @@ export async function refuseStoreAt(location: Location): Promise<void> {
     return backend.place;
   }).catch(() => undefined);
   if (place !== undefined) throw storeThere(place);
+  await requireFreeAt(location);
 }
 
 /**

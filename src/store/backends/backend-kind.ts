@@ -73,6 +73,11 @@ export interface BackendKind {
    * @throws `conflict` if something already exists there; `unavailable` if the disk or the database fails
    */
   create(location: Located, content: InitialContent, options: CreateOptions): Promise<void>;
+  /**
+   * Fails if `create` would certainly fail there, so that the user is not asked for a secret in vain. Absent if only an
+   * attempt shows it.
+   */
+  requireFree?(location: Located): void | Promise<void>;
   /** Creates the database schema of the stores, or updates it. */
   migrate?(location: Located): Promise<StoreMigration>;
   /** Formats a location for messages, without its password. */

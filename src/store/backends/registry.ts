@@ -99,6 +99,12 @@ export async function createAt(
   await kindOf(where.text).create(where, content, options);
 }
 
+/** Fails if a store can certainly not be created there, as far as the backend can tell before. */
+export async function requireFreeAt(location: Location): Promise<void> {
+  const where = located(location);
+  await kindOf(where.text).requireFree?.(where);
+}
+
 /** Creates or migrates the schema for a store. Undefined for backends that have none, such as directories. */
 export async function migrateAt(location: Location): Promise<StoreMigration | undefined> {
   const where = located(location);

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { readdirSync, rmSync, statSync } from 'node:fs';
+import { mkdtempSync, readdirSync, rmdirSync, rmSync, statSync } from 'node:fs';
 import { rmdir } from 'node:fs/promises';
 import { basename, dirname, join, resolve } from 'node:path';
 import { makeWithParents } from '../../../ground/directories.ts';
@@ -89,17 +89,38 @@ function takeBack(layout: Layout, stagedHeader: string, why: unknown): void {
 }
 
 /**
+ * Checks before anything is written that the files of a new store can be created.
+ * @throws as `createFiles`
+ */
+export function requireFree(directory: string): void {
+  try {
+    let path = resolve(directory);
+    while (!isThere(path)) path = dirname(path);
+    if (path === resolve(directory)) {
+      requireOwnDirectory(directory);
+      refuseOccupied(new Layout(directory));
+      // Only an attempt shows whether directories can be created in a place such as /proc.
+    } else rmdirSync(mkdtempSync(join(path, '.coffer-')));
+  } catch (error) {
+    throw diskError(error, 'create', directory, ELSEWHERE);
+  }
+}
+
+function requireOwnDirectory(directory: string): void {
+  const stats = statSync(directory);
+  if (!stats.isDirectory())
+    throw conflict(placed`${{ file: directory }} is a file`, { hint: 'use an empty or new directory' });
+  refuseForeign(directory, stats);
+}
+
+/**
  * Creates the directory.
  * @returns whether it is new
  */
 async function makeStoreDirectory(directory: string): Promise<boolean> {
   try {
     const first = makeWithParents(directory, DIRECTORY_MODE);
-    const stats = statSync(directory);
-    if (!stats.isDirectory()) {
-      throw conflict(placed`${{ file: directory }} is a file`, { hint: 'use an empty or new directory' });
-    }
-    refuseForeign(directory, stats);
+    requireOwnDirectory(directory);
     await syncPathTo(directory, first ?? directory);
     return first !== undefined;
   } catch (error) {

@@ -18,6 +18,10 @@ export const files: BackendKind = {
     const { createFiles } = await import('./create-files.ts');
     await createFiles(text, content, options);
   },
+  async requireFree({ text }) {
+    const { requireFree } = await import('./create-files.ts');
+    requireFree(text);
+  },
   async print({ text }) {
     return text;
   },
