@@ -7,8 +7,8 @@ import type { RawValues } from './files/operation-values.ts';
 import type { Session } from './session.ts';
 import { withPermission } from './with-permission.ts';
 
-/** Reason for asking again, after its first letter. */
-const WHY = 'hat this command prints or allows can be used even while the store is locked';
+/** Reason for asking again. */
+const WHY = 'because what this command prints or allows can be used even while the store is locked';
 
 /**
  * Runs operations in the agent, if one has the store open. Operations that the agent does not run (it has locked
@@ -28,9 +28,9 @@ export async function openInAgent(
     return opened;
   };
   const again = async (): Promise<Runner> => {
-    session.remark(`W${WHY}, so the store is unlocked again for it.`);
+    session.remark(`The store is unlocked again, ${WHY}.`);
     return outside().catch((error: unknown) => {
-      throw saying(`w${WHY}, so the store must be unlocked again for it`, error);
+      throw saying(`the store must be unlocked again, ${WHY}`, error);
     });
   };
   /** Fails for what will be refused anyway, as far as the agent can tell, before the secret is asked for. */
