@@ -388,7 +388,7 @@ class Execution {
     const said = this.#operation.cli?.done?.(values, resultOf(outcome), existing, this.#unchanged);
     if (said === undefined) return;
     if (existing) this.#session.say(said);
-    else this.#session.remark(said);
+    else this.#session.remark(this.#session.hintHere(said));
   }
 
   get #destination(): Destination {

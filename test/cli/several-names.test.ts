@@ -113,12 +113,15 @@ describe('commands that take one or several names', () => {
     }
   });
 
-  it('name the key that is soft-deleted, and how it is restored', async () => {
+  it('name the key that is soft-deleted, and how it is restored in the store that was named', async () => {
     const here = await DirectoryHere.withStore();
     const undo = 'coffer transit keys soft-delete-restore app';
     const err = ['err'] as const;
     expect((await here.run('transit keys soft-delete app', { terminals: err, columns: 200 })).err).toBe(
       `Soft-deleted key app. To undo this, run "${undo}".\n`,
+    );
+    expect((await here.run('transit keys soft-delete app --store .store', { terminals: err })).err).toMatch(
+      /run\s"coffer transit keys soft-delete-restore app --store .store"\.\n$/,
     );
     expect(await here.refused('transit encrypt app text', 1)).toContain(`(restore it first with "${undo}")`);
     expect(
