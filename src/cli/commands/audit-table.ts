@@ -87,6 +87,11 @@ interface Column {
 const USER: Column = { head: 'User', text: userText, least: [14, 8] };
 const OPERATION: Column = { head: 'Operation', text: ({ operation }) => operation };
 const PATH: Column = { head: 'Path', text: ({ path }) => path, least: [20, 10] };
+/** Path without the operation beside it: only a deletion must not be taken for a look. */
+const PATH_ALONE: Column = {
+  ...PATH,
+  text: ({ operation, path }) => (operation === 'delete' ? `delete ${path}` : path),
+};
 const RESULT: Column = { head: 'Result', text: resultText, least: [6, 6] };
 /** In a narrow terminal, the most frequent refusal must leave room for the path. */
 const SHORT_RESULT: Column = {
@@ -105,7 +110,7 @@ function fittingTable(entries: readonly AuditEntry[], columns: number): Table {
   const time = { head: 'Time', text: (entry: AuditEntry) => short(timeText(entry.time)) };
   const withOperation = [time, USER, OPERATION, PATH, SHORT_RESULT];
   if (isFitting(entries, withOperation, columns)) return { ...tableOf(entries, withOperation), summary };
-  const least = [time, USER, PATH, SHORT_RESULT];
+  const least = [time, USER, PATH_ALONE, SHORT_RESULT];
   const { head, rows } = tableOf(entries, least);
   return { head, rows: shortened(rows, least, columns), summary };
 }
@@ -148,7 +153,7 @@ function shortened(rows: Rows, shown: readonly Column[], columns: number): Rows 
   return rows.map((row) =>
     row.map((cell, column) => {
       const width = widths[column] ?? 0;
-      return shown[column] === PATH ? cutInMiddle(cell, width) : cutAtEnd(cell, width);
+      return shown[column] === PATH_ALONE ? cutInMiddle(cell, width) : cutAtEnd(cell, width);
     }),
   );
 }

@@ -140,6 +140,13 @@ describe('coffer audit show', () => {
       expect(text).toMatch(/│ tran\S*…\S*\/orders +│ denied +│/);
     });
 
+    it('says of a deletion that it is one, although the operations are left out', async () => {
+      const request = { ...record('transit/keys/orders').request, operation: 'delete' };
+      const text = (await drawn(60, '', [...records, record('transit/keys/orders', { request })])).join('\n');
+      expect(text).not.toContain('Operation');
+      expect(text).toMatch(/│ delete…\S*keys\/orders +│ ok +│/);
+    });
+
     it('keeps the day of each request if there are several days', async () => {
       const two = [record('sys/mounts'), { ...record('sys/health'), time: '2026-03-01T12:00:00Z' }];
       const text = (await drawn(50, '', two)).join('\n');
