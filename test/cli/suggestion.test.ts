@@ -127,6 +127,27 @@ describe('an unknown command', () => {
       "unknown option '--untagged'",
       'use --without-tag \'*\'; see "coffer workspaces list --help"',
     ],
+    ...['--exclude-taggable', '--exclude-tags'].map((flag): [string, string, string] => [
+      `workspaces list ${flag} x`,
+      `unknown option '${flag}'`,
+      'use --without-tag TAG; see "coffer workspaces list --help"',
+    ]),
+    ...[
+      ['-d', 'secrets decrypt FILE --stdout'],
+      ['-e', 'secrets encrypt FILE'],
+      ['-r', 'transit envelope encrypt --recipient RECIPIENT --in FILE'],
+      ['--recipient', 'transit envelope encrypt --recipient RECIPIENT --in FILE'],
+    ].map(([flag, command]): [string, string, string] => [
+      `${flag} x`,
+      `unknown option '${flag}'`,
+      `did you mean "coffer ${command}"? see "coffer --help"`,
+    ]),
+    ['get keys', "unknown command 'get'", 'did you mean "coffer transit keys list"? see "coffer --help"'],
+    [
+      'export app',
+      "unknown command 'export'",
+      'did you mean "coffer transit keys export" or "coffer tags export"? see "coffer --help"',
+    ],
     ['mounts ls', "unknown command 'ls'", 'did you mean "coffer mounts list"? see "coffer mounts --help"'],
   ])('that is a verb of other programs brings up our own: %s', async (line, message, hint) => {
     expect(await refusalOf(line)).toMatchObject({ kind: 'invalid', message, hint });

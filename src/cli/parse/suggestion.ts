@@ -43,6 +43,7 @@ const ELSEWHERE: ReadonlyMap<string, readonly string[]> = new Map([
   ['password', ['passphrase change']],
   ['whoami', ['token lookup']],
   ['tags move', ['tags rename']],
+  ['get keys', ['transit keys list']],
   ['kv get', ['secrets get']],
   ['kv put', ['secrets set']],
   ['team status', ['team']],
@@ -100,14 +101,26 @@ const UNDO =
 export const insteadOfCommand = (path: readonly string[], word: string): string | undefined =>
   INSTEAD.get([...path, word].join(' ')) ?? (UNDOING.has(word) ? UNDO : undefined);
 
+/** Options with which sops and age are called, and the commands that do the same. */
+const DECRYPTING = 'did you mean "coffer secrets decrypt FILE --stdout"?';
+const ENCRYPTING = 'did you mean "coffer secrets encrypt FILE"?';
+const FOR_RECIPIENTS = 'did you mean "coffer transit envelope encrypt --recipient RECIPIENT --in FILE"?';
+
 /** Options of other programs by the path of the command here: what to do instead. */
 const OPTIONS_ELSEWHERE: ReadonlyMap<string, string> = new Map([
   ['serve --dev', 'not needed: "coffer init" creates a store, "coffer serve" serves it'],
   ['serve --port', 'use --listen 127.0.0.1:PORT'],
   ['serve --host', 'use --listen HOST:PORT'],
   ['serve --bind', 'use --listen HOST:PORT'],
+  ...['d', 'decrypt'].map((flag): [string, string] => [`--${flag}`, DECRYPTING]),
+  ...['e', 'encrypt'].map((flag): [string, string] => [`--${flag}`, ENCRYPTING]),
+  ...['r', 'recipient'].map((flag): [string, string] => [`--${flag}`, FOR_RECIPIENTS]),
   ['workspaces list --untagged', "use --without-tag '*'"],
   ['workspaces list --no-tags', "use --without-tag '*'"],
+  ...['exclude-tag', 'exclude-tags', 'exclude-taggable'].map((flag): [string, string] => [
+    `workspaces list --${flag}`,
+    'use --without-tag TAG',
+  ]),
 ]);
 
 /** Options of other programs for any command: the option here. */
@@ -146,6 +159,7 @@ export function insteadOfOption(
 const ALSO_MEANT: ReadonlyMap<string, string> = new Map([
   ['encrypt', 'transit envelope encrypt'],
   ['decrypt', 'transit envelope decrypt'],
+  ['export', 'transit keys export'],
   ['tags add', 'tags attach'],
   ['tags remove', 'tags detach'],
 ]);
@@ -153,6 +167,8 @@ const ALSO_MEANT: ReadonlyMap<string, string> = new Map([
 /** Groups with commands for files: for those whose values are encrypted one by one, and for any other. */
 const FOR_VALUES = 'secrets ';
 const FOR_FILES = 'transit envelope ';
+/** Group with commands for keys, which are meant more often than tags and workspaces. */
+const FOR_KEYS = 'transit keys ';
 
 /** Word after an unknown one. */
 export interface NextWord {
@@ -205,7 +221,11 @@ export function suggestionFor(
   const shortest = places.filter(({ length }) => length === depth).map((place) => place.join(' '));
   const also = path.length === 0 ? ALSO_MEANT.get(word) : undefined;
   const meant =
-    also === undefined || !places.some((place) => place.join(' ') === also) ? shortest : [...shortest, also];
+    also === undefined || !places.some((place) => place.join(' ') === also)
+      ? shortest
+      : also.startsWith(FOR_KEYS)
+        ? [also, ...shortest]
+        : [...shortest, also];
   if (meant.length > MOST_PLACES) return [];
   return also === undefined ? meant : inOrderFor(next, meant);
 }
