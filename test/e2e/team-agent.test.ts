@@ -98,7 +98,9 @@ describe('the agent of a keyring', () => {
     await at.ok(['team', 'add', '-q', 'erin', recipientOfIdentity(freshIdentity(systemRandom))]);
     await bobs.ok('team unlock -q');
     openings();
-    expect(await bobs.refused('team key rotate app', 4)).toContain('only admins can change');
+    expect(await bobs.refused('team key rotate app', 4)).toContain(
+      'only admins can change the team and its keys; bob is a user (ask an admin: alice)',
+    );
     await at.ok('team remove -q erin --yes');
     push(alice);
     pull(bob);

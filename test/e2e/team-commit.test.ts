@@ -167,6 +167,9 @@ describe('a new member', () => {
     pull(erin);
     const { stderr } = await alice.place.run('team');
     expect(stderr).toContain(`To trust this keyring elsewhere: coffer team trust ${added.trust}\n`);
+    expect(await erin.place.refused(['team', 'trust', added.trust.replace(/^..../, '0000')], 4)).toMatch(
+      /no keyring with the ID 0000\w{4}… in this clone \(check the ID with a colleague; if it is right, run "git pull" and try again\)/,
+    );
     const { stderr: told } = await erin.place.run(['team', 'trust', added.trust]);
     expect(told).toContain('Members: alice (admin), erin.');
     // Her machine does not know whom alice adds later, and vouches for nobody it does not know.

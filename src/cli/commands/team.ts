@@ -1,5 +1,5 @@
 import { relative } from 'node:path';
-import { notFound } from '../../ground/errors.ts';
+import { invalid, notFound } from '../../ground/errors.ts';
 import { type Fact, takesOut } from '../../team/fact.ts';
 import { loadFacts } from '../../team/files.ts';
 import { bestVersion, headsOf, type Judgement, keyNames, nameOf } from '../../team/judge/judge.ts';
@@ -14,7 +14,7 @@ import { remindOfGitSetupHere } from '../secret-files/clone-reminder.ts';
 import { type RuledFile, sharedKeys, valuesUnder } from '../secret-files/ruled-files.ts';
 import type { Session } from '../session.ts';
 import { isUnfinished, isWaiting, WORK_IS_LEFT } from '../team/due.ts';
-import { openKeyring, requireId, type TeamKeyring } from '../team/keyring.ts';
+import { openKeyring, type TeamKeyring } from '../team/keyring.ts';
 import { TeamMemory } from '../team/memory.ts';
 import { type KeyringPlace, keyringAbove } from '../team/place.ts';
 import { alterationsOf, untrackedFacts, witnessOf } from '../team/witness.ts';
@@ -269,3 +269,15 @@ export const check: Command = {
     return found.length === 0 ? DONE : FAILED;
   },
 };
+
+/**
+ * Checks an ID.
+ * @throws `invalid` if the text is not an ID
+ */
+function requireId(id: string | undefined): string {
+  if (id !== undefined) return id;
+  throw invalid('invalid keyring ID', {
+    field: 'ID',
+    hint: 'use the ID as printed: 32 digits and letters, in eight groups',
+  });
+}

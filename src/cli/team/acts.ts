@@ -12,6 +12,7 @@ import {
 } from '../../team/judge/judge.ts';
 import { checkOf, sealMaterial, sealOlder } from '../../team/roots.ts';
 import { type Changes, freshRoot, MOST_HEADS } from './changes.ts';
+import { isAdmin } from './keyring.ts';
 import { usableRoot } from './usable-root.ts';
 
 /**
@@ -128,7 +129,6 @@ async function asked({ session }: Changes, { card }: CardFact, why: string): Pro
 }
 
 const ADMIN_STAYS = 'at least one admin must stay';
-const isAdmin = ({ card }: CardFact): boolean => card.sign !== undefined;
 
 /**
  * Checks that a removal leaves an admin.

@@ -1,4 +1,4 @@
-import { conflict, denied, invalid } from '../../ground/errors.ts';
+import { conflict, denied } from '../../ground/errors.ts';
 import { type CardFact, type Fact, isCard, takesOut } from '../../team/fact.ts';
 import { type Loaded, loadFacts } from '../../team/files.ts';
 import { type Judgement, judge, nameOf, pastOf } from '../../team/judge/judge.ts';
@@ -196,9 +196,13 @@ async function storeOf(
   const { known, pin, isTrusting } = how;
   const pinned = pin === undefined ? undefined : facts.get(pin)?.store;
   if (pin !== undefined && pinned === undefined) {
-    throw denied(`another keyring, or an older state of it: ${short(pin)}… is missing`, {
-      hint: 'run "git fetch", or check the ID with a colleague',
-    });
+    throw isTrusting
+      ? denied(`no keyring with the ID ${short(pin)}… in this clone`, {
+          hint: 'check the ID with a colleague; if it is right, run "git pull" and try again',
+        })
+      : denied(`another keyring, or an older state of it: ${short(pin)}… is missing`, {
+          hint: 'run "git fetch", or check the ID with a colleague',
+        });
   }
   if (known !== undefined && pinned !== undefined && known !== pinned) {
     if (isTrusting && !session.settings.yes && !session.prompts.available()) {
@@ -385,17 +389,11 @@ export function requireAdmin({ card, identities, state }: TeamKeyring): CardFact
     });
   }
   if (card.card.sign !== undefined) return card;
-  throw denied(`only admins can change the team and its keys; ${card.card.name} is a user`);
-}
-
-/**
- * Checks an ID.
- * @throws `invalid` if the text is not an ID
- */
-export function requireId(id: string | undefined): string {
-  if (id !== undefined) return id;
-  throw invalid('invalid keyring ID', {
-    field: 'ID',
-    hint: 'use the ID as printed: 32 digits and letters, in eight groups',
+  const admins = new Set(state.cards.filter(isAdmin).map((other) => other.card.name));
+  throw denied(`only admins can change the team and its keys; ${card.card.name} is a user`, {
+    hint: `ask an admin: ${[...admins].sort().join(', ')}`,
   });
 }
+
+/** Whether a card is that of an admin. */
+export const isAdmin = ({ card }: CardFact): boolean => card.sign !== undefined;
