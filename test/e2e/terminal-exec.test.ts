@@ -28,9 +28,16 @@ sys.exit(10 + count)
 
 describe.skipIf(!canUseTerminals)('coffer exec on a terminal', () => {
   it('says that nothing was decrypted, if no file is given and no variable is encrypted', async () => {
-    const { text } = onTerminal(await place(), 'coffer exec -- echo hello');
-    expect(text.replaceAll('\n', ' ')).toContain('nothing was decrypted (see -f).');
+    const here = await place();
+    const { text } = onTerminal(here, 'coffer exec -- echo hello');
+    expect(text.replaceAll('\n', ' ')).toContain(
+      'Nothing was decrypted: no file was given. To use app.env: coffer exec -f app.env -- echo hello',
+    );
     expect(text).toContain('hello');
+    writeFileSync(here.file('.coffer.yaml'), '');
+    expect(onTerminal(here, 'coffer exec -- true').text.replaceAll('\n', ' ')).toContain(
+      'To use a file: coffer exec -f FILE -- true',
+    );
   });
 
   it('gives the program the terminal', async () => {

@@ -1,6 +1,7 @@
-import { statSync } from 'node:fs';
+import { readdirSync, statSync } from 'node:fs';
 import { invalid } from '../../ground/errors.ts';
 import { formatOf } from '../../secret-files/formats.ts';
+import { RULES_NAME } from '../../secret-files/rules.ts';
 import type { Command } from '../command.ts';
 import { findProgram } from '../files/program.ts';
 import { type Given, textOption, textsOption } from '../given.ts';
@@ -88,11 +89,28 @@ export const command: Command = {
       return found.kind === 'not-found' ? NOT_FOUND : NOT_EXECUTABLE;
     }
     if (textsOption(given.options, 'file').length === 0 && variables.decrypted.length === 0)
-      session.remark('No file was given and no variable is encrypted: nothing was decrypted (see -f).');
+      session.remark(await withoutFile(session, given.arguments));
     if (mask !== undefined) session.streams.out.write(mask([...variables.decrypted]));
     return start(session, given, { path: found.path, words: [name, ...rest], variables });
   },
 };
+
+/** Formats what to do if no file was given: the command with a file of this directory that a rule is about, if any. */
+async function withoutFile(session: Session, words: readonly string[]): Promise<string> {
+  if (session.settings.quiet || !session.streams.err.isTerminal) return '';
+  const program = words.map(shellWord).join(' ');
+  const path = await fileWithRule(new Rulebook(session.quietly())).catch(() => undefined);
+  return `Nothing was decrypted: no file was given. To use ${path ?? 'a file'}: coffer exec -f ${shellWord(path ?? 'FILE')} -- ${program}`;
+}
+
+/** Returns a file of the working directory that a rule of `.coffer.yaml` is about. */
+async function fileWithRule(rulebook: Rulebook): Promise<string | undefined> {
+  for (const name of readdirSync('.').sort()) {
+    if (isVariablesFile(name) && name !== RULES_NAME && (await rulebook.ruleFor(name)) !== undefined)
+      return name;
+  }
+  return undefined;
+}
 
 /** Whether a word in the place of the program is a file with variables, given without `-f`. */
 const isVariablesFile = (name: string): boolean =>
