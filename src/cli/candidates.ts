@@ -54,10 +54,12 @@ export async function withCandidates(
 
 /** Option whose value is missing, in the message of an error. */
 const MISSING_OPTION = /^missing required value --([a-z-]+)$/;
+/** Message for a name without the organization that it is of. */
+const NO_ORGANIZATION = /^no organization given for /;
 
 /** Returns the flag of the option whose value is missing. */
 export const missingOption = ({ message }: CofferError): string | undefined =>
-  MISSING_OPTION.exec(message)?.[1];
+  NO_ORGANIZATION.test(message) ? 'org' : MISSING_OPTION.exec(message)?.[1];
 
 /** Adds the names that the value of a missing option could be to the error; as `withCandidates`. */
 export async function withOptionCandidates(

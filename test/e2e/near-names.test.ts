@@ -94,7 +94,7 @@ describe('a missing name', () => {
   ])('is answered with those that there are, to a person: %s', async (line, said) => {
     const { exitCode, stderr } = await typed(plain(), line);
     expect(exitCode).toBe(2);
-    expect(oneLine(stderr)).toContain(said);
+    expect(stderr.replace(/\s+/g, ' ')).toContain(said);
     expect(await here.refused(line, 2)).toContain('(usage:');
   });
 
@@ -139,6 +139,14 @@ describe('a command on tags', () => {
       'coffer: missing required value --org (use --org NAME or set COFFER_ORG; "coffer orgs list" lists them, "coffer orgs create NAME" creates one)';
     expect(await nowhere.refused('workspaces list', 2)).toBe(said);
     expect(await nowhere.refused('tags prune --unused --yes', 2)).toBe(said);
+  });
+
+  it('names the organizations where that of a name is missing', async () => {
+    const nowhere = here.with({ COFFER_ORG: '' });
+    const { stderr } = await typed(nowhere, 'tags detach env:prod --workspace billing-prod');
+    expect(stderr.replace(/\s+/g, ' ')).toContain(
+      'no organization given for "env:prod" (organizations: acme; use --org NAME or set COFFER_ORG, or an ID instead of the name; "coffer orgs list" lists the organizations)',
+    );
   });
 
   it('names the workspaces that are missing in words that can be read', async () => {

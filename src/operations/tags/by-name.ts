@@ -31,7 +31,7 @@ function organizationOf(runner: Runner, name: unknown): string {
   if (runner.organization !== undefined) return runner.organization;
   throw invalid(`no organization given for "${String(name)}"`, {
     field: '--org',
-    hint: 'use --org NAME or set COFFER_ORG, or use an ID instead of the name',
+    hint: 'use --org NAME or set COFFER_ORG, or an ID instead of the name; "coffer orgs list" lists the organizations',
   });
 }
 
