@@ -4,6 +4,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { KEY, LOCKED, leave, placeForAgents, statusOf } from './agent-target.ts';
 import type { Place } from './harness.ts';
 import { EXTENSION_FAILURE, FAILURE, login, SshAgentClient, SUCCESS, sshString } from './ssh-agent-client.ts';
+import { typedAt } from './typed.ts';
 
 let place: Place;
 let owner: Place;
@@ -56,6 +57,8 @@ describe('an agent of ssh', () => {
   it('offers nothing by itself', async () => {
     expect(await client.list()).toEqual([]);
     expect(await place.json('agent list')).toEqual({ offers: [] });
+    const { stdout, stderr } = await typedAt(place, 'agent list');
+    expect(`${stdout}${stderr}`).toContain('No keys are offered. Offer one: coffer agent offer NAME --ssh\n');
   });
 
   it('offers the keys that were named, in that order, and only those that SSH has', async () => {

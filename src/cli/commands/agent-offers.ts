@@ -7,7 +7,7 @@ import { CONFIRM, chosenDoors, doorOptions, useOptions, usesFor, usesText } from
 import { listedOffers } from '../agent/listed-offers.ts';
 import type { Command } from '../command.ts';
 import { DONE } from '../exit-codes.ts';
-import { printResult } from '../files/output.ts';
+import { isBrief, printResult } from '../files/output.ts';
 import type { Given } from '../given.ts';
 
 const keyArgument = { metavar: 'NAME', help: 'Name of the key.', required: true, offers: 'key' } as const;
@@ -83,13 +83,20 @@ export const list: Command = {
   examples: [['coffer agent list', 'List offered keys and their uses']],
   async run(session) {
     const offers = await listedOffers(await session.runner());
+    if (offers.length === 0 && isBrief(session)) {
+      const command = ['coffer agent offer NAME --ssh', ...session.placeOptions()].join(' ');
+      session.say(`No keys are offered. Offer one: ${command}`);
+      return DONE;
+    }
     await printResult(
       session,
       { offers },
       {
         lines: () => offers.map(({ door, mount, key }) => `${door}\t${mount}/${key}`),
         table: () => ({
-          head: ['Door', 'Mount', 'Key', 'Uses', 'Asks'],
+          head: isBrief(session)
+            ? ['Protocol', 'Mount', 'Key', 'Uses', 'Confirms']
+            : ['Door', 'Mount', 'Key', 'Uses', 'Asks'],
           rows: offers.map(({ door, mount, key, uses, confirm }) => [
             door,
             mount,

@@ -8,7 +8,7 @@ import { lockAgent } from '../agent/lock.ts';
 import { sayWhyAsked } from '../agent/why-asked.ts';
 import type { Command } from '../command.ts';
 import { DONE, FAILED } from '../exit-codes.ts';
-import { printDocument, printResult } from '../files/output.ts';
+import { isBrief, printDocument, printResult } from '../files/output.ts';
 import { newsOfSlots, type PlannedSlot, plannedSlots, slotOptions } from '../secrets/new-slots.ts';
 import { unlockStore } from '../secrets/unlock.ts';
 import type { Session } from '../session.ts';
@@ -34,20 +34,22 @@ export const list: Command = {
   async run(session) {
     return onStore(session, async (store) => {
       const slots = await listSlots(store);
-      await printResult(session, slots, { table: () => slotTable(slots) });
+      await printResult(session, slots, { table: () => slotTable(slots, isBrief(session)) });
       return DONE;
     });
   },
 };
 
-const slotTable = (slots: readonly SlotSummary[]): Table => ({
+const slotTable = (slots: readonly SlotSummary[], isInWords: boolean): Table => ({
   head: ['ID', 'Kind', 'Created', 'Label'],
-  rows: slots.map((slot) => [slot.id, kindText(slot), { time: slot.created }, slot.label]),
+  rows: slots.map((slot) => [slot.id, kindText(slot, isInWords), { time: slot.created }, slot.label]),
   whole: 0,
   lesser: [2],
 });
 
-function kindText({ kind, shares, recipient }: SlotSummary): string {
+function kindText({ kind, shares, recipient }: SlotSummary, isInWords: boolean): string {
+  // Scripts compare the name that the store has for it.
+  if (kind === 'raw' && isInWords) return 'master key';
   if (shares !== undefined) return `${kind} (${shares.threshold} of ${shares.count})`;
   return recipient === undefined ? kind : `${kind} (${abridged(recipient)})`;
 }

@@ -349,6 +349,7 @@ describe('the label of a new store', () => {
     const { out } = await shown(`slots list --store ${store} -o json`);
     const slots = JSON.parse(out) as { kind: string; label?: string }[];
     expect(slots.filter(({ label }) => label === 'laptop').map((slot) => slot.kind)).toEqual([kind]);
+    if (kind === 'raw') expect((await shown(`slots list --store ${store}`, 200)).out).toContain('master key');
   });
 });
 
