@@ -95,8 +95,13 @@ export function inPlainWords(error: CofferError): CofferError {
   if (NO_TOKEN.test(message))
     return reworded(error, { message: 'unknown token', hint: hint ?? TOKEN_HINT, field: error.field });
   const plain = REWORDINGS.reduce((text, [known, words]) => text.replace(known, words), message);
-  return plain === message ? error : reworded(error, { message: plain, hint, field: error.field });
+  const plainHint = hint?.replace(MINIMUM, '--min-$1cryption-version of this key is');
+  if (plain === message && plainHint === hint) return error;
+  return reworded(error, { message: plain, hint: plainHint, field: error.field });
 }
+
+/** Limit of a key in a hint, under its name in the API. */
+const MINIMUM = /\bmin_(de|en)cryption_version of this key is/;
 
 /** Returns what to do about a missing path of a login method, of which a server says only that. */
 const loginHint = (path: string): string | undefined =>

@@ -75,6 +75,14 @@ describe('the command line', () => {
     expect(inPlainWords(error).message).toBe('key "second" not found; already done: first');
   });
 
+  it('names the option for a limit of a key, not the parameter of the API', () => {
+    const error = invalid('no such key version', { hint: 'min_decryption_version of this key is 2' });
+    expect(inPlainWords(error)).toMatchObject({
+      message: 'no such key version',
+      hint: '--min-decryption-version of this key is 2',
+    });
+  });
+
   it('leaves an error alone that has only plain words', () => {
     const error = notFound('tag "a" not found', { hint: 'list the tags' });
     expect(inPlainWords(error)).toBe(error);
