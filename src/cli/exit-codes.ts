@@ -42,6 +42,9 @@ export const exitCodeMeanings: readonly (readonly [code: number, meaning: string
   [3, 'not found'],
   [4, 'permission denied, store locked, wrong key, or data was modified'],
   [NOT_VALID, 'invalid signature or HMAC (verify)'],
-  [EXISTS, 'already exists, unchanged (0 with --if-missing)'],
+  [
+    EXISTS,
+    'already exists and was not changed (0 with --if-missing, or if it is a key with the same settings)',
+  ],
   [UNCONFIRMED, 'the change was or may have been made, but a later step failed; check before retrying'],
 ];

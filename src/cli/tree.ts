@@ -15,7 +15,7 @@ const GROUP_SUMMARIES: Readonly<Record<string, string>> = {
   workspaces: 'Manage workspaces and their tags',
   projects: 'Manage projects and the tags their workspaces inherit',
   tags: 'Manage the tags of an organization',
-  'tags reserved': 'Manage reserved keys of KEY=VALUE tags',
+  'tags reserved': 'Manage keys that an organization reserves for KEY=VALUE tags',
   token: "Manage the tokens of a server's clients",
   policy: 'Manage policies, which say what tokens may do',
   mounts: 'Manage transit mounts, each with its own keys',

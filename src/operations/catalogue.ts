@@ -251,7 +251,7 @@ export const catalogue = {
   },
   mounts: {
     list: entry('List the transit mounts', one(mounts, 'list')),
-    add: entry('Add a transit mount', one(mounts, 'add')),
+    add: entry('Add a mount: another set of keys, under a path of its own', one(mounts, 'add')),
     remove: entry('Remove a mount and all its keys', one(mounts, 'remove')),
     move: entry('Move a mount and its keys to another path', one(mounts, 'move')),
     read: served('Show one mount', one(mounts, 'read')),

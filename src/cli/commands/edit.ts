@@ -27,7 +27,10 @@ export const command: Command = {
   options: [
     { ...switching('resume', 'Resume an unsaved edit.'), excludes: ['discard'] },
     switching('discard', 'Discard an unsaved edit and start over.'),
-    switching('on-disk', 'Allow plaintext in the temporary directory, without an in-memory file system.'),
+    switching(
+      'on-disk',
+      'Without an in-memory file system, allow plaintext on disk, in the temporary directory.',
+    ),
   ],
   details:
     'Opens the decrypted file in $VISUAL or $EDITOR and encrypts your changes. Unchanged values ' +

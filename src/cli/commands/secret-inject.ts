@@ -53,7 +53,7 @@ export const command: Command = {
     ['coffer secrets inject --in nginx.conf.tpl --out nginx.conf', 'Fill in a template'],
     [
       'coffer secrets inject --in prod.yaml | kubectl apply -f -',
-      'Use a file without writing plaintext to disk',
+      'Apply a manifest without writing plaintext to disk',
     ],
   ],
   async run(session, { options }) {

@@ -17,7 +17,7 @@ export const keygen: Command = {
   arguments: [],
   options: [copyOption, ...outOptions],
   details:
-    'A master key is 32 random bytes in base64. Set it in COFFER_MASTER_KEY, or save it to a file and pass that with --key-file.',
+    'A master key is 32 random bytes in base64. Set it in COFFER_MASTER_KEY, or write it to a file with --out and set COFFER_MASTER_KEY_FILE to that file.',
   examples: [
     ['export COFFER_MASTER_KEY=$(coffer keygen)', 'Put the key in the environment, e.g. in CI'],
     ['coffer keygen --out master.key', 'Write the key to a file that only you can read'],

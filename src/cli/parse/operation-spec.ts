@@ -107,7 +107,7 @@ export function specOf(operation: Operation, method?: string): OperationSpec {
     options: [
       ...flagged.flatMap(([name, param]) => optionsOf(name, param)).map(named),
       ...(method === undefined ? [] : [pathOption(method)]),
-      ...shapeOptions(shape, batch),
+      ...shapeOptions(operation.params, shape, batch),
       ...(flags.has(FORCE) ? [] : [forceOption]),
     ],
     examples: shape.examples ?? [],
@@ -241,11 +241,13 @@ function fallbackOf(param: Param<unknown>): Pick<OptionSpec, 'fallback'> {
   return isEmpty ? {} : { fallback: String(value) };
 }
 
-function shapeOptions(shape: CommandShape, batch: string | undefined): readonly OptionSpec[] {
+function shapeOptions(params: Params, shape: CommandShape, batch: string | undefined): readonly OptionSpec[] {
   const { input } = shape;
   const options: OptionSpec[] = [];
   if (input !== undefined && !input.fromFile) {
-    options.push(takingFile(IN, 'Read the value from FILE.'));
+    const [{ metavar = '' } = {}] = inputArgument(params, shape);
+    const what = metavar === 'VALUE' || !/^[A-Z]+$/.test(metavar) ? 'the value' : metavar;
+    options.push(takingFile(IN, `Read ${what} from FILE.`));
   }
   if (input?.as === 'bytes') {
     options.push(switching(BASE64, 'The input is base64.'));
