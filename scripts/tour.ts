@@ -45,7 +45,7 @@ function tour(): void {
   run(`transit verify releases --signature ${signature}`, { input: 'something else', exitCode: 5 });
 
   chapter('An organization, its workspaces and their tags');
-  environment['COFFER_ORG'] = 'acme';
+  exported('COFFER_ORG', 'acme');
   run('orgs create acme');
   run('workspaces create billing-prod');
   run('workspaces create billing-test');
@@ -63,6 +63,12 @@ function tour(): void {
 
 function chapter(title: string): void {
   process.stdout.write(`\n# ${title}\n`);
+}
+
+/** Sets a variable for the commands that follow, as the reader has to. */
+function exported(name: string, value: string): void {
+  process.stdout.write(`$ export ${name}=${value}\n`);
+  environment[name] = value;
 }
 
 interface Step {
