@@ -3549,7 +3549,7 @@ complete -c coffer -n '__coffer_at '\''verify'\''' -l help -s h -d 'Show help.'
 complete -c coffer -n '__coffer_at '\''edit'\'' 0' -F
 complete -c coffer -n '__coffer_at '\''edit'\''' -l resume -d 'Resume an unsaved edit.'
 complete -c coffer -n '__coffer_at '\''edit'\''' -l discard -d 'Discard an unsaved edit and start over.'
-complete -c coffer -n '__coffer_at '\''edit'\''' -l on-disk -d 'If there is no in-memory file system, allow plaintext on disk, in the temporary directory.'
+complete -c coffer -n '__coffer_at '\''edit'\''' -l on-disk -d 'Without an in-memory file system, allow plaintext on disk, in the temporary directory.'
 complete -c coffer -n '__coffer_at '\''edit'\''' -l store -x -a '(__fish_complete_directories (commandline -ct))' -d 'Store to use: directory, or postgres://USER@HOST/DATABASE.'
 complete -c coffer -n '__coffer_at '\''edit'\''' -l address -x -d 'Server to use: http://…, https://… or unix:/PATH.'
 complete -c coffer -n '__coffer_at '\''edit'\''' -l token -d 'Token for the server; prompts if TOKEN is omitted.'
@@ -3653,7 +3653,7 @@ complete -c coffer -n '__coffer_at '\''secrets rewrap'\''' -l help -s h -d 'Show
 complete -c coffer -n '__coffer_at '\''secrets edit'\'' 0' -F
 complete -c coffer -n '__coffer_at '\''secrets edit'\''' -l resume -d 'Resume an unsaved edit.'
 complete -c coffer -n '__coffer_at '\''secrets edit'\''' -l discard -d 'Discard an unsaved edit and start over.'
-complete -c coffer -n '__coffer_at '\''secrets edit'\''' -l on-disk -d 'If there is no in-memory file system, allow plaintext on disk, in the temporary directory.'
+complete -c coffer -n '__coffer_at '\''secrets edit'\''' -l on-disk -d 'Without an in-memory file system, allow plaintext on disk, in the temporary directory.'
 complete -c coffer -n '__coffer_at '\''secrets edit'\''' -l store -x -a '(__fish_complete_directories (commandline -ct))' -d 'Store to use: directory, or postgres://USER@HOST/DATABASE.'
 complete -c coffer -n '__coffer_at '\''secrets edit'\''' -l address -x -d 'Server to use: http://…, https://… or unix:/PATH.'
 complete -c coffer -n '__coffer_at '\''secrets edit'\''' -l token -d 'Token for the server; prompts if TOKEN is omitted.'
