@@ -62,8 +62,8 @@ describe('auth enable', () => {
 });
 
 describe('a policy that does not exist', () => {
-  const warning = (policy: string) =>
-    `coffer: warning: the policy "${policy}" does not exist, and grants nothing until it does\n`;
+  const warning = (policy: string, hint = `create it with "coffer policy write ${policy} FILE"`) =>
+    `coffer: warning: the policy "${policy}" does not exist, and grants nothing until it does (${hint})\n`;
 
   it('is warned of on a terminal when a user or a role gets it', async () => {
     await here.ok('auth enable approle');
@@ -78,8 +78,7 @@ describe('a policy that does not exist', () => {
 
   it('is warned of with the policy that was probably meant, also for a new token', async () => {
     await here.ok('policy write encrypt-only', { input: 'path "x" { capabilities = ["read"] }' });
-    const meant = ' (did you mean "encrypt-only"?)\n';
-    const near = warning('encrypt-onl').replace(/\n$/, meant);
+    const near = warning('encrypt-onl', 'did you mean "encrypt-only"?');
     const role = await typed('auth approle write deploy --token-policies encrypt-onl');
     expect(role.stderr).toContain(near);
     const token = await typed('token create --policy encrypt-onl --policy zebra');

@@ -148,6 +148,7 @@ async function policyNames(runner: Runner): Promise<readonly string[] | undefine
 
 function unknownPolicy(name: string, existing: readonly string[] = []): string {
   const meant = nearest(name, existing);
-  const hint = meant.length === 0 ? '' : ` (${meantText(meant)})`;
-  return `the policy "${name}" does not exist, and grants nothing until it does${hint}`;
+  const create = `create it with "coffer policy write ${name} FILE"`;
+  const hint = meant.length === 0 ? create : meantText(meant);
+  return `the policy "${name}" does not exist, and grants nothing until it does (${hint})`;
 }
