@@ -144,7 +144,7 @@ describe('coffer audit show', () => {
       const request = { ...record('transit/keys/orders').request, operation: 'delete' };
       const text = (await drawn(60, '', [...records, record('transit/keys/orders', { request })])).join('\n');
       expect(text).not.toContain('Operation');
-      expect(text).toMatch(/│ delete…\S*keys\/orders +│ ok +│/);
+      expect(text).toMatch(/│ delete …\S*keys\/orders +│ ok +│/);
     });
 
     it('keeps the day of each request if there are several days', async () => {
