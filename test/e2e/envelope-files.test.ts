@@ -34,6 +34,18 @@ describe('files after the key to encrypt with', () => {
   });
 });
 
+describe('an encrypted file in the place of a ciphertext', () => {
+  it('is refused with the command that decrypts it', async () => {
+    await here.ok('transit envelope encrypt orders report.txt --out given.enc');
+    for (const words of ['transit decrypt orders', 'transit decrypt orders --in', 'transit rewrap orders'])
+      expect(await here.refused(`${words} given.enc`, 2)).toContain(
+        'given.enc is an encrypted file (run "coffer transit envelope decrypt --in given.enc")',
+      );
+    await here.ok('transit envelope decrypt --in given.enc');
+    expect(await here.refused('transit decrypt orders report.txt', 2)).toContain('no prefix');
+  });
+});
+
 describe.runIf(canUseTerminals)('on a terminal', () => {
   it('the result of an encryption is named, with the size of the plaintext', () => {
     const beside = onTerminal(here, 'coffer transit envelope encrypt orders report.txt');

@@ -14,7 +14,8 @@ import {
 import { open } from 'node:fs/promises';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { binary, emptyPlace, MASTER_KEY, type Place, removePlace } from './harness.ts';
-import { canUseTerminals, onTerminal } from './terminal.ts';
+import { canUseTerminals, onTerminal, unwrapped } from './terminal.ts';
+import { typedAt } from './typed.ts';
 
 let here: Place;
 /** No store and no key. */
@@ -110,6 +111,12 @@ describe('a check for what should be encrypted and is not', () => {
     const found = await bare.run('secrets check');
     expect(found).toMatchObject({ exitCode: 1, stdout: 'deep/a.env:4:TOKEN\n' });
     expect(found.stderr).toBe('coffer: a value should be encrypted (coffer secrets encrypt FILE)\n');
+    const shown = await typedAt(bare, `secrets check ${bare.file('deep/a.env')}`);
+    expect(unwrapped(shown.stderr)).toContain(`(coffer secrets encrypt ${bare.file('deep/a.env')})`);
+    write('clean.env', 'EMPTY=\n');
+    expect((await typedAt(bare, `secrets check ${bare.file('clean.env')}`)).stderr).toBe(
+      'Checked 1 file: no plaintext values.\n',
+    );
     expect(JSON.parse((await bare.run('secrets check -o json')).stdout)).toEqual({
       findings: [{ file: 'deep/a.env', line: 4, name: 'TOKEN' }],
     });

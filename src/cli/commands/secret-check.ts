@@ -5,7 +5,7 @@ import { lineCounter } from '../../secret-files/format.ts';
 import type { Rule } from '../../secret-files/rules.ts';
 import { isSecret, RULES_NAME } from '../../secret-files/rules.ts';
 import type { Command } from '../command.ts';
-import { FAILED } from '../exit-codes.ts';
+import { DONE, FAILED } from '../exit-codes.ts';
 import { printResult } from '../files/output.ts';
 import { switching } from '../parse/everywhere.ts';
 import { liesBelow } from '../repository/files-of-others.ts';
@@ -65,7 +65,11 @@ export const command: Command = {
       await outcomes.each(named, async (path) => look(await files.open(path)));
     }
     const findings = found.flat();
-    await report(session, findings);
+    await report(session, findings, options.has(STAGED));
+    if (findings.length === 0 && outcomes.exitCode === DONE && !options.has(STAGED))
+      session.remark(
+        `Checked ${found.length} ${found.length === 1 ? 'file' : 'files'}: no plaintext values.`,
+      );
     return findings.length > 0 || isLacking ? FAILED : outcomes.exitCode;
   },
 };
@@ -142,7 +146,11 @@ async function staged(session: Session): Promise<readonly Staged[]> {
   return found;
 }
 
-async function report(session: Session, findings: readonly PlainValueFinding[]): Promise<void> {
+async function report(
+  session: Session,
+  findings: readonly PlainValueFinding[],
+  isStaged: boolean,
+): Promise<void> {
   const lines = () => findings.map(({ file, line, name }) => visible(`${file}:${line}:${name}`));
   if (findings.length > 0 || session.settings.format === 'json') {
     await printResult(
@@ -153,8 +161,19 @@ async function report(session: Session, findings: readonly PlainValueFinding[]):
   }
   if (findings.length === 0) return;
   const what = findings.length === 1 ? 'a value' : `${findings.length} values`;
-  session.fail(`${what} should be encrypted (coffer secrets encrypt FILE)`);
+  // Scripts know the text without files.
+  const command = session.streams.err.isTerminal ? remedy(findings, isStaged) : 'coffer secrets encrypt FILE';
+  session.fail(`${what} should be encrypted (${command})`);
 }
+
+function remedy(findings: readonly PlainValueFinding[], isStaged: boolean): string {
+  const files = [...new Set(findings.map(({ file }) => file))];
+  const words = files.length > MOST_FILES ? 'FILE...' : files.map(shellWord).join(' ');
+  return `coffer secrets encrypt ${words}${isStaged ? ` && git add ${words}` : ''}`;
+}
+
+/** Maximum number of files that a command to paste names. */
+const MOST_FILES = 3;
 
 const LINES = { member: 'findings', as: 'lines' } as const;
 

@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import { existsSync } from 'node:fs';
 import { decodeBase64 } from '../../ground/base64.ts';
+import { invalid } from '../../ground/errors.ts';
 import type { InputHash, Operation } from '../../operations/declaration/operation.ts';
 import type { Session } from '../session.ts';
 import { shellWord } from '../terminal/shell-word.ts';
@@ -116,7 +117,9 @@ async function taken<T>(
   { ofValue, ofFile }: InputReaders<T>,
 ): Promise<T | undefined> {
   const { fromFile, optional, onRequest } = operation.cli?.input ?? {};
-  if (fromFile !== true && operation.cli?.input?.as === 'bytes') warnOfFile(session, value);
+  const { as, param } = operation.cli?.input ?? {};
+  if (param === CIPHERTEXT) await refuseEnvelope(file ?? value);
+  if (fromFile !== true && (as === 'bytes' || param === CIPHERTEXT)) warnOfFile(session, value);
   const opened = openInput(session, {
     value,
     file,
@@ -132,6 +135,23 @@ async function taken<T>(
   } finally {
     opened.close();
   }
+}
+
+/** Parameter of a ciphertext as text, for which some take the file that an envelope command has written. */
+const CIPHERTEXT = 'ciphertext';
+
+/**
+ * Refuses the file of an envelope in the place of a ciphertext.
+ * @param path file, or text that may be the name of one; a ciphertext has a colon
+ * @throws `invalid` with the command for such a file
+ */
+async function refuseEnvelope(path: string | undefined): Promise<void> {
+  if (path === undefined || path === '-' || path.includes(':') || !existsSync(path)) return;
+  const { isEnvelopeFile } = await import('./envelope-file.ts');
+  if (!isEnvelopeFile(path)) return;
+  throw invalid(`${path} is an encrypted file`, {
+    hint: `run "coffer transit envelope decrypt --in ${shellWord(path)}"`,
+  });
 }
 
 /** Warns a user at a terminal that a text which is the name of a file does not stand for its contents. */

@@ -18,7 +18,7 @@ export interface SealedHeader extends KeyReference {
 }
 
 /** File signature like PNG's: a byte that occurs in no text, and a newline that line ending conversion would change. */
-const MAGIC = Buffer.from('\x89COFFER\n', 'latin1');
+export const MAGIC = Buffer.from('\x89COFFER\n', 'latin1');
 export const FORMAT_VERSION = 1;
 const AES_256_GCM = 1;
 export const ALGORITHM_NAME = 'aes-256-gcm';
