@@ -25,6 +25,17 @@ describe('files after the key to encrypt with', () => {
     expect(existsSync(here.file('both/report.txt.coffer'))).toBe(true);
   });
 
+  it('stand in the place of the key where a passphrase is named, which needs none', async () => {
+    writeFileSync(here.file('pass'), 'correct horse\n', { mode: 0o600 });
+    await here.ok('transit envelope encrypt report.txt other.txt --passphrase-file pass --out-dir aged');
+    expect(await here.ok('transit envelope decrypt --in aged/other.txt.age --passphrase-file pass')).toBe(
+      'in the red',
+    );
+    await here.ok('transit envelope encrypt report.txt --passphrase-file pass --out one.age');
+    expect(existsSync(here.file('one.age'))).toBe(true);
+    expect(await here.refused('transit envelope encrypt nofile --passphrase-file pass', 2)).toContain('NAME');
+  });
+
   it('are not what a name means that comes first, where data is piped in', async () => {
     write('orders', 'a file named like the key');
     const { stdout } = await here.shell(

@@ -7,6 +7,7 @@ import type { Command } from '../command.ts';
 import {
   ARMOR,
   isForOthers,
+  needsNoKey,
   openingOptions,
   refuseIdentities,
   sendingOptions,
@@ -74,7 +75,7 @@ export const encrypt: Command = {
     ],
   ],
   async run(session, typed) {
-    const given = withFilesAsInput(typed);
+    const given = withFilesAsInput(typed, !needsNoKey(typed.options));
     const { options } = given;
     const name = namedKey(given);
     if (name !== undefined) refuseFileAsKey(session, name, given);

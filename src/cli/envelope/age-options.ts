@@ -40,13 +40,20 @@ export const openingOptions: readonly OptionSpec[] = [
   takingFile(PASSPHRASE_FILE, 'Read the passphrase of an age file from FILE.'),
 ];
 
+/** Whether recipients or a passphrase are named, which take the place of a key. */
+export const needsNoKey = (options: Given['options']): boolean =>
+  textsOption(options, RECIPIENT).length > 0 || namesPassphrase(options);
+
+const namesPassphrase = (options: Given['options']): boolean =>
+  options.has(PASSPHRASE) || options.has(PASSPHRASE_FILE);
+
 /**
  * Whether a file for others is requested.
  * @throws `invalid` if options cannot be combined
  */
 export function isForOthers(options: Given['options'], name: string | undefined): boolean {
   const isRecipients = textsOption(options, RECIPIENT).length > 0;
-  const isPassphrase = options.has(PASSPHRASE) || options.has(PASSPHRASE_FILE);
+  const isPassphrase = namesPassphrase(options);
   if (!isRecipients && !isPassphrase) {
     if (options.has(ARMOR)) throw invalid('--armor needs --recipient or --passphrase', { field: ARMOR });
     if (name !== undefined) return false;

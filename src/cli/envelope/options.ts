@@ -68,12 +68,17 @@ export function withFileAsInput(session: Session, given: Given): Given {
   return { arguments: [], options: new Map([...given.options, [IN, [name]]]) };
 }
 
-/** Takes the files after the key as values of `--in`. */
-export function withFilesAsInput({ arguments: [name, ...files], options }: Given): Given {
-  if (name === undefined || files.length === 0)
-    return { arguments: name === undefined ? [] : [name], options };
+/**
+ * Takes the files after the key as values of `--in`.
+ * @param needsKey false if there is no key: a file may have its place then
+ */
+export function withFilesAsInput({ arguments: words, options }: Given, needsKey: boolean): Given {
+  const [first] = words;
+  const keys = !needsKey && first !== undefined && existsSync(first) ? 0 : 1;
+  const files = words.slice(keys);
+  if (files.length === 0) return { arguments: words, options };
   const named = [...textsOption(options, IN), ...files];
-  return { arguments: [name], options: new Map([...options, [IN, named]]) };
+  return { arguments: words.slice(0, keys), options: new Map([...options, [IN, named]]) };
 }
 
 /**
