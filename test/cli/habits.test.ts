@@ -25,6 +25,8 @@ describe('a spelling of other programs', () => {
     ['read -format json transit/keys/orders', 'read --output json transit/keys/orders'],
     ['token create -policy=deploy -ttl=1h', 'token create --policy=deploy --ttl=1h'],
     ['token create -policy deploy -renewable', 'token create --policy deploy --renewable'],
+    ['team --json', 'team list --output=json'],
+    ['team --identity me.key', 'team list --identity me.key'],
     ['login -method=userpass username=ada', 'login --method=userpass username=ada'],
     ['write -f transit/keys/orders', 'write --force transit/keys/orders'],
     ['write -force transit/keys/orders', 'write --force transit/keys/orders'],
@@ -41,6 +43,8 @@ describe('a spelling of other programs', () => {
   });
 
   it.each([
+    'team --help',
+    'team --quiet check',
     'secrets get .env NAME',
     'get .env NAME',
     'transit keys list -o=json',

@@ -4,6 +4,7 @@ import { describe, expect, it } from 'vitest';
 import { nodeAt } from '../../src/cli/command.ts';
 import { parseWithCommander } from '../../src/cli/parse/program.ts';
 import { commandTree } from '../../src/cli/tree.ts';
+import type { CofferError } from '../../src/ground/errors.ts';
 import { temporaryDirectory } from '../store/temporary-store.ts';
 import { streamsDouble } from './streams.double.ts';
 
@@ -148,6 +149,29 @@ describe('an unknown command', () => {
       "unknown command 'export'",
       'did you mean "coffer transit keys export" or "coffer tags export"? see "coffer --help"',
     ],
+    ...[
+      ['secrets status', 'secrets list'],
+      ['secrets run', 'exec'],
+      ['secrets rm', 'secrets unset'],
+      ['transit keys restore', 'transit keys soft-delete-restore'],
+      ['tags merge', 'tags rename --merge'],
+      ['share', 'team add'],
+      ['team invite', 'team add'],
+    ].map(([line = '', own]): [string, string, string] => [
+      `${line} x`,
+      `unknown command '${line.split(' ').at(-1)}'`,
+      `did you mean "coffer ${own}"? see "${['coffer', ...line.split(' ').slice(0, -1), '--help'].join(' ')}"`,
+    ]),
+    ...[
+      ['workspaces list', '--no-tag', '--without-tag'],
+      ['workspaces list', '--not-tag', '--without-tag'],
+      ['transit keys read', '--all', '-o wide'],
+      ['secrets decrypt', '--out', '--stdout'],
+    ].map(([command, option, own]): [string, string, string] => [
+      `${command} ${option}`,
+      `unknown option '${option}'`,
+      `did you mean ${own}? see "coffer ${command} --help"`,
+    ]),
     ['mounts ls', "unknown command 'ls'", 'did you mean "coffer mounts list"? see "coffer mounts --help"'],
   ])('that is a verb of other programs brings up our own: %s', async (line, message, hint) => {
     expect(await refusalOf(line)).toMatchObject({ kind: 'invalid', message, hint });
@@ -181,8 +205,8 @@ describe('an unknown command', () => {
   });
 
   it('that stands at the top is brought up with its whole path, not as the word that was typed', async () => {
-    expect(await refusalOf('secrets status')).toMatchObject({
-      hint: 'did you mean "coffer status"? see "coffer secrets --help"',
+    expect(await refusalOf('secrets doctor')).toMatchObject({
+      hint: 'did you mean "coffer doctor"? see "coffer secrets --help"',
     });
   });
 
@@ -220,15 +244,21 @@ describe('an unknown command', () => {
     },
   );
 
-  it('before a file brings up the commands for such a file first', async () => {
+  it('before a file brings up the whole commands for such a file', async () => {
     const directory = temporaryDirectory();
-    for (const name of ['f.txt', '.env']) writeFileSync(join(directory, name), 'A=1\n');
-    expect(await refusalOf(`encrypt ${join(directory, 'f.txt')}`)).toMatchObject({
-      hint: 'did you mean "coffer transit envelope encrypt", "coffer secrets encrypt" or "coffer transit encrypt"? see "coffer --help"',
-    });
-    expect(await refusalOf(`decrypt ${join(directory, '.env')}`)).toMatchObject({
-      hint: 'did you mean "coffer secrets decrypt", "coffer transit envelope decrypt" or "coffer transit decrypt"? see "coffer --help"',
-    });
+    const [text, values] = ['f.txt', '.env'].map((name) => join(directory, name));
+    for (const path of [text, values]) writeFileSync(path ?? '', 'A=1\n');
+    const hintOf = async (line: string) => ((await refusalOf(line)) as CofferError).hint;
+    expect(await hintOf(`encrypt ${text}`)).toBe(
+      `did you mean "coffer transit envelope encrypt KEY --in ${text}"? see "coffer --help"`,
+    );
+    expect(await hintOf(`decrypt ${values}`)).toBe(
+      `did you mean "coffer secrets decrypt ${values}" or "coffer transit envelope decrypt --in ${values}"? see "coffer --help"`,
+    );
+    expect(await hintOf(`get ${values} A`)).toBe(
+      `did you mean "coffer secrets get ${values} NAME"? see "coffer --help"`,
+    );
+    expect(await hintOf(`get ${text} A`)).toBe('see "coffer --help"');
   });
 
   it('never brings up a hidden one', async () => {
@@ -297,6 +327,16 @@ describe('a missing argument', () => {
       'transit encrypt',
       "missing required argument 'NAME'",
       `usage: coffer transit encrypt NAME [VALUE], e.g. "printf '4242' | coffer transit encrypt orders"; see "coffer transit encrypt --help"`,
+    ],
+    [
+      'audit show',
+      "missing required argument 'FILE'",
+      'usage: coffer audit show FILE, e.g. "coffer audit show audit.log --since yesterday"; see "coffer audit show --help"',
+    ],
+    [
+      'completion',
+      "missing required argument 'SHELL'",
+      'usage: coffer completion SHELL, e.g. "source <(coffer completion bash)"; see "coffer completion --help"',
     ],
   ])('brings up how the command is used: %s', async (line, message, hint) => {
     expect(await refusalOf(line)).toMatchObject({ kind: 'invalid', message, hint });

@@ -220,6 +220,7 @@ describe('coffer --help', () => {
     expect(await here.ok([])).toBe(await here.ok('--help'));
     expect(await here.ok('transit keys')).toBe(await here.ok('transit keys --help'));
     expect(await here.ok('help')).toBe(await here.ok('--help'));
+    expect(await here.ok('help topics')).toBe(await here.ok('help --help'));
   });
 
   it('has topics: every variable that the command reads, and every exit code', async () => {

@@ -31,7 +31,8 @@ export function helpOn(tree: Group): Command {
       ['coffer help transit encrypt', 'Same as "coffer transit encrypt --help"'],
       ['coffer help environment', 'List the environment variables that Coffer reads'],
     ],
-    async run({ streams, colour }, { arguments: words }) {
+    async run({ streams, colour }, { arguments: typed }) {
+      const words = typed.join(' ') === LIST ? [HELP] : typed;
       const wanted = words.join(' ');
       const topic = topics.get(OTHER_NAMES.get(wanted) ?? wanted);
       if (topic !== undefined) {
@@ -107,6 +108,10 @@ const VARIABLES: readonly (readonly [name: string, meaning: string])[] = [
  * @param most width above which a list in two columns becomes one with the meaning below the term; unlimited in a pipe
  */
 type TopicPrinter = (columns: number, most?: number) => string;
+
+/** Word that users try for the list of topics, which is in the help of this command. */
+const LIST = 'topics';
+const HELP = 'help';
 
 /** Words that users try, with the topics that are about them. */
 const OTHER_NAMES: ReadonlyMap<string, string> = new Map([

@@ -23,6 +23,8 @@ const OPTIONS: Readonly<Record<string, { readonly flag: string; readonly value?:
   file: { flag: IN },
 };
 
+const HELP: ReadonlySet<string> = new Set(['--help', '-h', 'help']);
+
 /** Command with options of `vault write`, where `-f` says that there is no data. */
 const WRITE = 'write';
 
@@ -35,12 +37,14 @@ export async function inOwnSpelling(argv: readonly string[], tree: Group): Promi
   let node: Node = tree;
   const path: string[] = [];
   while (isGroup(node)) {
-    walk.options(everywhereOptions, undefined);
+    const bare: string | undefined = walk.isAtOptionsAlone(node) ? node.bare : undefined;
+    if (bare === undefined) walk.options(everywhereOptions, undefined);
     const word = walk.word();
-    const name: string | undefined = word === undefined ? undefined : ownVerb(node, path, word);
+    const name: string | undefined = bare ?? (word === undefined ? undefined : ownVerb(node, path, word));
     const child: Node | undefined = name === undefined ? undefined : node.children[name];
     if (name === undefined || child === undefined) return walk.finished();
-    walk.take(name);
+    if (bare === undefined) walk.take(name);
+    else walk.insert(bare);
     path.push(name);
     node = child;
   }
@@ -79,6 +83,18 @@ class Walk {
   take(spelling: string): void {
     this.#written.push(spelling);
     this.#at++;
+  }
+
+  /** Whether options follow the name of a group, but none of its commands: they are for the one that runs alone. */
+  isAtOptionsAlone({ children }: Group): boolean {
+    const rest = this.#argv.slice(this.#at);
+    const isOther = rest.some((word) => HELP.has(word) || Object.hasOwn(children, word));
+    return !isOther && rest[0] !== undefined && looksLikeOption(rest[0]);
+  }
+
+  /** Adds a word that was left out. */
+  insert(word: string): void {
+    this.#written.push(word);
   }
 
   takeWord(): boolean {

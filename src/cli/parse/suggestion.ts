@@ -1,6 +1,7 @@
 import { nearest } from '../../ground/nearness.ts';
 import { formatOf } from '../../secret-files/formats.ts';
 import { type Group, isGroup, nodeAt } from '../command.ts';
+import { shellWord } from '../terminal/shell-word.ts';
 
 /** Verbs with the same meaning in other programs; each group here has at most one of each line. */
 const SAME_MEANING: readonly (readonly string[])[] = [
@@ -53,6 +54,18 @@ const ELSEWHERE: ReadonlyMap<string, readonly string[]> = new Map([
   ['undelete', ['transit keys soft-delete-restore']],
   ['transit undelete', ['transit keys soft-delete-restore']],
   ['transit keys undelete', ['transit keys soft-delete-restore']],
+  ['transit keys restore', ['transit keys soft-delete-restore']],
+  ['secrets status', ['secrets list']],
+  ['secrets run', ['exec']],
+  ...['rm', 'remove', 'delete', 'del'].map((word): [string, readonly string[]] => [
+    `secrets ${word}`,
+    ['secrets unset'],
+  ]),
+  ['tags merge', ['tags rename --merge']],
+  ...['share', 'invite', 'team invite', 'team share'].map((word): [string, readonly string[]] => [
+    word,
+    ['team add'],
+  ]),
   ['print', ['token lookup']],
   ['path-help', ['help']],
   ['lease', ['token renew']],
@@ -67,6 +80,9 @@ const ELSEWHERE: ReadonlyMap<string, readonly string[]> = new Map([
  * wrong command is worse than none.
  */
 const NOTHING_HERE: ReadonlySet<string> = new Set(['get', 'history', 'info', 'set']);
+
+/** Commands for one value of a file, which some type at the top: nothing else is meant before such a file. */
+const FOR_NAMED_VALUE: ReadonlySet<string> = new Set(['get', 'set', 'unset']);
 
 /** What to do about a passphrase that is lost. */
 const FORGOTTEN =
@@ -121,6 +137,10 @@ const OPTIONS_ELSEWHERE: ReadonlyMap<string, string> = new Map([
     `workspaces list --${flag}`,
     'use --without-tag TAG',
   ]),
+  ['workspaces list --no-tag', 'did you mean --without-tag?'],
+  ['workspaces list --not-tag', 'did you mean --without-tag?'],
+  ['transit keys read --all', 'did you mean -o wide?'],
+  ['secrets decrypt --out', 'did you mean --stdout?'],
 ]);
 
 /** Options of other programs for any command: the option here. */
@@ -200,6 +220,9 @@ export function suggestionFor(
   const here = (own: string): readonly string[] => [[...path, own].join(' ')];
   if (Object.hasOwn(known, `${word}s`)) return here(`${word}s`);
   const words = [...path, word];
+  const ofFile = next.isFile && next.word !== undefined && formatOf(next.word) !== undefined;
+  if (ofFile && path.length === 0 && FOR_NAMED_VALUE.has(word))
+    return [`${FOR_VALUES}${word} ${shellWord(next.word)} NAME`];
   const elsewhere = ELSEWHERE.get([...words, next.word ?? ''].join(' ')) ?? ELSEWHERE.get(words.join(' '));
   if (elsewhere !== undefined) {
     const there = elsewhere.find((place) => nodeAt(tree, commandIn(place)) !== undefined);
@@ -227,18 +250,15 @@ export function suggestionFor(
         ? [also, ...shortest]
         : [...shortest, also];
   if (meant.length > MOST_PLACES) return [];
-  return also === undefined ? meant : inOrderFor(next, meant);
+  const isForFile = also?.startsWith(FOR_FILES) === true && next.isFile;
+  return isForFile && next.word !== undefined ? forFile(word, next.word) : meant;
 }
 
-/** Returns commands in the order of their probability: if a file is named, first the one for such files. */
-function inOrderFor({ word = '', isFile }: NextWord, meant: readonly string[]): readonly string[] {
-  if (!isFile) return meant;
-  const groups = formatOf(word) === undefined ? [FOR_FILES, FOR_VALUES] : [FOR_VALUES, FOR_FILES];
-  const rank = (place: string): number => {
-    const at = groups.findIndex((group) => place.startsWith(group));
-    return at === -1 ? groups.length : at;
-  };
-  return [...meant].sort((one, other) => rank(one) - rank(other));
+/** Returns the whole commands to encrypt or decrypt a file: first, if its values can be, those for its values. */
+function forFile(verb: string, path: string): readonly string[] {
+  const file = shellWord(path);
+  const whole = `${FOR_FILES}${verb}${verb === 'encrypt' ? ' KEY' : ''} --in ${file}`;
+  return formatOf(path) === undefined ? [whole] : [`${FOR_VALUES}${verb} ${file}`, whole];
 }
 
 /** Returns the words of the command in a suggestion, which may go on with options. */

@@ -6,7 +6,7 @@ const MOST_WIDE = 57;
 
 /**
  * Formats the words of a command and its arguments, with its plainest example: one with arguments alone, or at the end
- * of a pipe; if possible, one that a narrow terminal does not break.
+ * of a pipe that the command reads a value from; if possible, one that a narrow terminal does not break.
  */
 export function usageOf(path: readonly string[], command: CommandSpec): string {
   const words = command.arguments.map(({ metavar, required, many }) => {
@@ -16,10 +16,12 @@ export function usageOf(path: readonly string[], command: CommandSpec): string {
   const usage = ['coffer', ...path, ...words].join(' ');
   const beginning = ['coffer', ...path, ''].join(' ');
   const examples = command.examples.map(([line]) => line).filter((line) => !/[\n"]/.test(line));
-  const isPlain = (line: string): boolean => !line.includes(' --');
+  const isPlain = (line: string): boolean => !/ --| \| (?!coffer)/.test(line);
   const suitable = [
     ...examples.filter((line) => line.startsWith(beginning) && isPlain(line)),
-    ...examples.filter((line) => line.includes(` | ${beginning}`) && isPlain(line)),
+    ...examples.filter((line) => line.includes(` | ${beginning}`) && isPlain(line) && !line.endsWith(' -')),
+    ...examples.filter((line) => line.startsWith(beginning) && !line.includes(' | ')),
+    ...examples.filter((line) => line.includes(`(${beginning}`)),
     ...examples.filter((line) => line.startsWith(beginning)),
   ];
   const example = suitable.find(({ length }) => length <= MOST_WIDE) ?? suitable[0];
