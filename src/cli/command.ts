@@ -90,6 +90,8 @@ export interface Section {
 
 export interface Group {
   readonly summary: string;
+  /** Text below the summary in `--help`, if one sentence is not enough. */
+  readonly details?: string;
   readonly children: Readonly<Record<string, Node>>;
   /** Sections of the children in help; if undefined, help lists all of them below one title. */
   readonly sections?: readonly Section[];

@@ -200,6 +200,10 @@ const teamCommands: Readonly<Record<string, Node>> = {
       check: own('Check the keyring for problems', team, 'check'),
       log: own('Show the history of the keyring', team, 'log'),
     }),
+    details:
+      'To join: send an admin your public key, such as ~/.ssh/id_ed25519.pub. The admin runs "coffer team add NAME ' +
+      'KEY", pushes, and tells you an ID. Then run "git pull", "coffer team trust ID", and "coffer secrets ' +
+      'git-setup". To share values that were encrypted with a store: "coffer help sharing".',
     bare: 'list',
   },
 };

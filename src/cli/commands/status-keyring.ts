@@ -1,4 +1,5 @@
 import { spelled } from '../../team/names.ts';
+import { sharingHint } from '../secret-files/store-values.ts';
 import type { Session } from '../session.ts';
 import { keyringInSight } from '../team/known-members.ts';
 import { keyringIdentities, ownCards } from '../team/own-keys.ts';
@@ -30,4 +31,15 @@ export async function keyringFacts(session: Session): Promise<readonly (readonly
     // What is wrong with the keyring, the commands that use it tell in full.
     return [['Keyring', `${spelled(id)}, which cannot be used: run "coffer team"`]];
   }
+}
+
+/** Returns the advice for a user without a store in a repository with a keyring, or with values of somebody's store. */
+export async function storelessHint(session: Session): Promise<string | undefined> {
+  const keyring = keyringInSight(session.environment);
+  if (keyring === undefined) return sharingHint(session);
+  const step =
+    keyring.id === undefined
+      ? 'run "coffer team trust ID", with the ID of a colleague (see "coffer team --help")'
+      : 'run "coffer team" to show it';
+  return `the keyring of this repository needs no store: ${step}`;
 }

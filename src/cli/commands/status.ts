@@ -1,5 +1,5 @@
 import type { AgentConnection } from '../../client/agent.ts';
-import { asCofferError, type CofferError } from '../../ground/errors.ts';
+import { asCofferError, type CofferError, withOtherHint } from '../../ground/errors.ts';
 import { trimSlashes } from '../../ground/trim.ts';
 import type { Runner } from '../../operations/declaration/operation.ts';
 import { type Cell, type Table, timeCell } from '../../operations/declaration/table.ts';
@@ -55,8 +55,17 @@ async function localStatusBeside(session: Session, keyring: readonly Fact[]): Pr
   } catch (error) {
     if (keyring.length > 0)
       await printResult(session, {}, { table: () => ({ head: ['', ''], rows: rowsOf(keyring) }) });
-    throw error;
+    throw await withoutStore(session, error);
   }
+}
+
+/** Returns the error, without the advice to create a store where a repository has values that this would not open. */
+async function withoutStore(session: Session, error: unknown): Promise<unknown> {
+  const known = asCofferError(error);
+  if (known?.kind !== 'not-found' || session.isStoreGiven) return error;
+  const { storelessHint } = await import('./status-keyring.ts');
+  const hint = await storelessHint(session);
+  return hint === undefined ? error : withOtherHint(known, hint);
 }
 
 type LocalStatus = Awaited<ReturnType<typeof localStatus>>;

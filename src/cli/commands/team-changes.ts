@@ -83,7 +83,7 @@ export const add: Command = {
     if (isAdmin && !recipient.startsWith('ssh-ed25519 '))
       throw invalid('an admin needs an ssh-ed25519 key, for signing', { field: 'RECIPIENT' });
     const keyring = await openKeyring(session, {
-      place: keyringHere(session),
+      place: await keyringHere(session),
       isChange: true,
       identity: identityIn(options),
     });
@@ -208,7 +208,7 @@ export const remove: Command = {
     ['coffer team remove bob --card 22sx08km', 'Remove one key of a member, but not the member'],
   ],
   async run(session, { arguments: [name = ''], options }) {
-    const place = keyringHere(session);
+    const place = await keyringHere(session);
     const keyring = await openKeyring(session, {
       place,
       isChange: true,
@@ -297,7 +297,7 @@ export const settle: Command = {
     'nothing more.',
   examples: [['coffer team settle', 'Run after a merge']],
   async run(session, { options }) {
-    const place = keyringHere(session);
+    const place = await keyringHere(session);
     const isRestored = bringBack(session, place);
     const keyring = await openKeyring(session, { place, isChange: true, identity: identityIn(options) });
     const changes = await Changes.begin(session, keyring);
@@ -350,7 +350,7 @@ function bringBack(session: Session, place: KeyringPlace): boolean {
 }
 
 const keyChange = async (session: Session, options: Given['options']): Promise<Changes> => {
-  const place = keyringHere(session);
+  const place = await keyringHere(session);
   return Changes.begin(
     session,
     await openKeyring(session, { place, isChange: true, identity: identityIn(options) }),

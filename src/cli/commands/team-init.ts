@@ -19,6 +19,7 @@ import { printDocument } from '../files/output.ts';
 import { textOption } from '../given.ts';
 import { taking } from '../parse/everywhere.ts';
 import { workingTree } from '../repository/git.ts';
+import { sayHowToMove, strandedBy } from '../secret-files/store-values.ts';
 import type { PersonalKey } from '../secrets/identities.ts';
 import { pluginHost } from '../secrets/plugins.ts';
 import type { Session } from '../session.ts';
@@ -73,6 +74,7 @@ export const init: Command = {
         hint: 'create one with "ssh-keygen -t ed25519", or use --identity FILE',
       });
     }
+    const stranded = existsSync(directory) ? await strandedBy(session, place) : [];
     const { store, root } = await found(session, place, name, own);
     const memory = new TeamMemory(session.environment);
     memory.setKeyringAt(place.mark, store);
@@ -87,6 +89,7 @@ export const init: Command = {
     );
     session.say(`It has the key ${key}. To commit it: git add ${join(folder, KEYRING)}`);
     sayOnlyWay(changes);
+    sayHowToMove(session, stranded, key);
     return DONE;
   },
 };

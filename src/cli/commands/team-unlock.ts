@@ -24,7 +24,7 @@ export const unlock: Command = {
   async run(session, { options }) {
     const times = timesOf(options);
     const keyring = await openKeyring(session, {
-      place: keyringHere(session),
+      place: await keyringHere(session),
       identity: identityIn(options),
     });
     for (const { id } of keyring.state.believed) await keyring.roots.open(id);

@@ -12,6 +12,7 @@ import { textOption } from '../given.ts';
 import { takingFile } from '../parse/everywhere.ts';
 import { remindOfGitSetupHere } from '../secret-files/clone-reminder.ts';
 import { type RuledFile, sharedKeys, valuesUnder } from '../secret-files/ruled-files.ts';
+import { sharingHint } from '../secret-files/store-values.ts';
 import type { Session } from '../session.ts';
 import { isUnfinished, isWaiting, WORK_IS_LEFT } from '../team/due.ts';
 import { openKeyring, type TeamKeyring } from '../team/keyring.ts';
@@ -35,12 +36,12 @@ export const identityIn = (options: Given['options']): string | undefined => tex
  * Returns the keyring of the working directory.
  * @throws `not-found` if there is none
  */
-export function keyringHere(session: Session): KeyringPlace {
+export async function keyringHere(session: Session): Promise<KeyringPlace> {
   const memory = new TeamMemory(session.environment);
   const place = keyringAbove('.', (mark) => memory.keyringAt(mark) !== undefined);
   if (place !== undefined) return place;
   throw notFound('no keyring in this directory or its parents', {
-    hint: 'run "coffer team init" to create one',
+    hint: (await sharingHint(session)) ?? 'run "coffer team init" to create one',
   });
 }
 
@@ -60,7 +61,7 @@ export const trust: Command = {
   examples: [['coffer team trust 22sx-08km-gprp-h0n6-x84k-5x7n-y91q-d3ec', 'Run once in each clone']],
   async run(session, { arguments: [text = ''], options }) {
     const trusting = requireId(unspelled(text));
-    const place = keyringHere(session);
+    const place = await keyringHere(session);
     const { state } = await openKeyring(session, { place, trusting, identity: identityIn(options) });
     const admins = new Set(
       state.cards.filter(({ card }) => card.role === 'admin').map(({ card }) => card.name),
@@ -80,7 +81,7 @@ export const list: Command = {
   examples: [['coffer team', 'List the members']],
   async run(session, { options }) {
     const keyring = await openKeyring(session, {
-      place: keyringHere(session),
+      place: await keyringHere(session),
       identity: identityIn(options),
     });
     const { state } = keyring;
@@ -154,7 +155,7 @@ export const log: Command = {
   examples: [['coffer team log', 'Show the history']],
   async run(session, { options }) {
     const { state } = await openKeyring(session, {
-      place: keyringHere(session),
+      place: await keyringHere(session),
       identity: identityIn(options),
     });
     const entries = state.line.map((fact) => ({
@@ -223,7 +224,7 @@ export const check: Command = {
     'several folders are listed, but are not a problem.',
   examples: [['coffer team check', 'Check before a release, or in CI']],
   async run(session, { options }) {
-    const place = keyringHere(session);
+    const place = await keyringHere(session);
     const { state, roots } = await openKeyring(session, {
       place,
       identity: identityIn(options),

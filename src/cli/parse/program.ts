@@ -268,7 +268,9 @@ class Building {
         .command(word, { hidden: !isGroup(node) && node.hidden === true })
         .helpCommand(false)
         .summary(section?.named.includes(word) === true ? ONLY_NAMED : node.summary)
-        .description(`${node.summary}.`);
+        .description(
+          `${node.summary}.${isGroup(node) && node.details !== undefined ? `\n\n${node.details}` : ''}`,
+        );
       if (section !== undefined) child.helpGroup(`${section.title}:`);
     }
     this.#addOptions(program, everywhereOptions, this.#before, EVERYWHERE_HEADING);

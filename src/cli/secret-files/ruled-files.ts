@@ -64,28 +64,42 @@ interface SharedKey {
   readonly folders: readonly string[];
 }
 
-/** File that rules name and a keyring applies to. */
+/** File that rules name. */
 export interface RuledFile {
   /** Path, relative to the working directory. */
   readonly path: string;
-  /** Folder, relative to that of the keyring. */
+  /** Folder, relative to the one that was searched: that of the keyring. */
   readonly folder: string;
   /** Key that its rule names. */
   readonly ruleKey: string;
-  /** Values encrypted with keys of the keyring; none if the file cannot be read. */
+  /** Values encrypted with keys of the keyring, or of the default mount of a store; none if the file cannot be read. */
   readonly values: readonly { readonly name: string; readonly key: string; readonly version: number }[];
 }
 
 /** Returns the files that rules name and this keyring applies to. */
-export async function valuesUnder(session: Session, place: KeyringPlace): Promise<readonly RuledFile[]> {
+export const valuesUnder = (session: Session, place: KeyringPlace): Promise<readonly RuledFile[]> =>
+  ruledFiles(
+    session,
+    place.folder,
+    async (path, mount) => (await teamKeysFor(session, path, mount))?.place.mark === place.mark,
+  );
+
+/**
+ * Returns the files below a folder that rules name.
+ * @param counts whether a file is included; called with the mount that its rule names
+ */
+export async function ruledFiles(
+  session: Session,
+  folder: string,
+  counts: (path: string, mount: string | undefined) => Promise<boolean>,
+): Promise<readonly RuledFile[]> {
   const rulebook = new Rulebook(session);
   const files = new Files(session, new Map(), rulebook);
   const found: RuledFile[] = [];
-  for (const name of filesBelow(place.folder)) {
-    const path = relative('.', join(place.folder, name));
+  for (const name of filesBelow(folder)) {
+    const path = relative('.', join(folder, name));
     const rule = name.split('/').includes(KEYRING) ? undefined : await rulebook.ruleFor(path);
-    if (rule === undefined || (await teamKeysFor(session, path, rule.mount))?.place.mark !== place.mark)
-      continue;
+    if (rule === undefined || !(await counts(path, rule.mount))) continue;
     found.push({
       path,
       folder: posix.dirname(name),

@@ -173,7 +173,7 @@ export class TeamKeys {
   async #open(keyring: TeamKeyring, found: FoundValue): Promise<OpenedValue> {
     const { key, version: number } = found.value;
     const versions = versionsOf(keyring, found);
-    if (versions.length === 0) throw noSuchVersion(keyring, key, number);
+    if (versions.length === 0) throw noSuchVersion(keyring, { key, number }, this.#ownStoreHint(found));
     const keys = await this.#keysOf(keyring);
     const { opened, isKnown } = await keys.open(versions, found);
     const [only, other] = opened;
@@ -194,18 +194,19 @@ export class TeamKeys {
             'ask an admin to run "coffer team add NAME KEY" with your key'),
       });
     }
+    const own = this.#ownStoreHint(found);
     throw inauthentic('cannot decrypt', {
-      hint: `it was modified, moved from another name, or encrypted with a key "${key}" of another keyring or store${this.#ownStoreHint(found)}`,
+      hint: `it was modified, moved from another name, or encrypted with a key "${key}" of another keyring or store${own === '' ? '' : `; ${own}`}`,
     });
   }
 
-  /** Returns the command for values that were encrypted before there was a keyring, once for a command. */
+  /** Returns the commands for values that were encrypted before there was a keyring, once for a command. */
   #ownStoreHint({ path }: FoundValue): string {
     const store = this.#isStoreNamed ? undefined : directoryOf(this.#session.settings.storeLocation);
     if (store === undefined || !existsSync(store)) return '';
     this.#isStoreNamed = true;
     const file = path === undefined ? 'FILE' : shellWord(path);
-    return `; if your store encrypted it before "coffer team init", run "coffer secrets decrypt ${file} --store ${shellWord(store)}"`;
+    return `if your store encrypted it before "coffer team init", run "coffer secrets decrypt ${file} --store ${shellWord(store)}", then "coffer secrets encrypt ${file}"`;
   }
 
   /** Returns what uses the root keys: an agent that has them, or this command. */
@@ -292,14 +293,19 @@ function noKey(state: TeamKeyring['state'], key: string): CofferError {
   });
 }
 
-function noSuchVersion({ state }: TeamKeyring, key: string, number: number): CofferError {
+function noSuchVersion(
+  { state }: TeamKeyring,
+  { key, number }: { readonly key: string; readonly number: number },
+  own: string,
+): CofferError {
+  const first = own === '' ? '' : `${own}; otherwise, `;
   if (!keyNames(state).includes(key)) {
     return notFound(noKey(state, key).message, {
-      hint: 'it is of another keyring or a store, as after a file was moved: decrypt it where it was ("coffer secrets decrypt FILE"), then encrypt it here',
+      hint: `${first}it is of another keyring or a store, as after a file was moved: decrypt it where it was ("coffer secrets decrypt FILE"), then encrypt it here`,
     });
   }
   return notFound(`the keyring of this repository has no version ${number} of key "${key}"`, {
-    hint: 'its commit may lack new files of .coffer: ask its author to run "git add .coffer" and commit; or it belongs to an unmerged branch, another keyring, or a store',
+    hint: `${first}its commit may lack new files of .coffer: ask its author to run "git add .coffer" and commit; or it belongs to an unmerged branch, another keyring, or a store`,
   });
 }
 
