@@ -24,6 +24,9 @@ import type { Streams } from './terminal/streams.ts';
 const MOST_NAMES = 6;
 const MOST_CHARACTERS = 60;
 
+/** Maximum number of keys whose type is looked up. */
+const MOST_EXAMINED = 20;
+
 /** Verbs of commands whose name is a new one. */
 const OF_NEW: ReadonlySet<string> = new Set(['add', 'create', 'enable', 'import']);
 
@@ -122,17 +125,32 @@ async function namesText(
   return listing === undefined ? undefined : listText(listing, kind, offers);
 }
 
-/** Returns the names of the keys, for a user at a terminal, if the store can be opened without asking for anything. */
+/**
+ * Returns the keys that values in files can be encrypted with, for a user at a terminal: an empty text if there are
+ * none; undefined if the store cannot be opened without asking for anything.
+ */
 export async function keysText(session: Session): Promise<string | undefined> {
   if (!session.streams.err.isTerminal) return undefined;
   const runner = await openAtHand(session).catch(() => undefined);
   try {
-    return runner && (await listText(runner, await listedKind(RESOURCE_KINDS.key), 'key'));
+    if (runner === undefined) return undefined;
+    const { names, total } = await new NameList(runner, await listedKind(RESOURCE_KINDS.key)).first();
+    const examined = names.slice(0, MOST_EXAMINED);
+    const suited = await Promise.all(examined.map((name) => isForValues(runner, name)));
+    const shown = examined.filter((_, at) => suited[at]);
+    return shownText(shown, { total: shown.length + total - examined.length, what: 'keys' }) ?? '';
   } catch {
     return undefined;
   } finally {
     runner?.close();
   }
+}
+
+/** Whether a key encrypts values each bound to its name: signing keys and RSA keys do not. */
+async function isForValues(runner: Runner, name: string): Promise<boolean> {
+  const { data } = await runner.run('transit keys read', { name });
+  const { supports_encryption, supports_derivation, convergent_encryption } = data as Record<string, unknown>;
+  return supports_encryption === true && supports_derivation === true && convergent_encryption !== true;
 }
 
 async function listText(
@@ -141,6 +159,15 @@ async function listText(
   offers: ArgumentSpec['offers'],
 ): Promise<string | undefined> {
   const { names, total } = await new NameList(listing, kind).first();
+  const what = kind.operation.cli?.empty?.what ?? NEVER_EMPTY[offers ?? ''] ?? 'existing';
+  return shownText(names, { total, what });
+}
+
+/** Formats the first of some names; undefined if there are none. */
+function shownText(
+  names: readonly string[],
+  { total, what }: { readonly total: number; readonly what: string },
+): string | undefined {
   let characters = 0;
   const shown = names.slice(0, MOST_NAMES).filter((name) => {
     characters += name.length;
@@ -148,7 +175,6 @@ async function listText(
   });
   if (shown.length === 0) return undefined;
   const rest = total > shown.length ? ` and ${total - shown.length} more` : '';
-  const what = kind.operation.cli?.empty?.what ?? NEVER_EMPTY[offers ?? ''] ?? 'existing';
   return `${what}: ${shown.join(', ')}${rest}`;
 }
 

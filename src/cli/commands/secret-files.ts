@@ -1,6 +1,5 @@
-import { asCofferError, invalid, withOtherHint } from '../../ground/errors.ts';
+import { invalid } from '../../ground/errors.ts';
 import { isSecret, RULES_NAME } from '../../secret-files/rules.ts';
-import type { KeyReference } from '../../transit/envelope/ports.ts';
 import type { Command } from '../command.ts';
 import { DONE, FAILED } from '../exit-codes.ts';
 import type { Given } from '../given.ts';
@@ -18,11 +17,11 @@ import {
   printExactly,
   type RuledFile,
 } from '../secret-files/files.ts';
+import { keyOrAdvice } from '../secret-files/first-key.ts';
 import { consentToLess, requireRules } from '../secret-files/left-readable.ts';
 import { Rulebook } from '../secret-files/rulebook.ts';
 import { openFiles, requireFile, rewrapFiles, type Sealing, sealFiles } from '../secret-files/transform.ts';
 import type { Session } from '../session.ts';
-import { keyringAbove } from '../team/place.ts';
 import { shellWord } from '../terminal/shell-word.ts';
 
 export const encrypt: Command = {
@@ -44,7 +43,7 @@ export const encrypt: Command = {
     const outcomes = new Outcomes(session);
     const plans = await outcomes.each(paths, async (path) => {
       const file = await files.open(path);
-      const key = await keyOrNames(session, () => files.keyFor(session, file));
+      const key = await keyOrAdvice(session, path, () => files.keyFor(session, file));
       const readable = file.file.places.filter((place) => place.sealed === undefined);
       const places = readable.filter((place) => isSecret(place, file.rule));
       const committed = readable.length === 0 ? undefined : await committedFile(file);
@@ -63,23 +62,6 @@ export const encrypt: Command = {
     return outcomes.exitCode;
   },
 };
-
-/**
- * Returns the key to encrypt with.
- * @throws as `keyOf`; on a terminal, with the names of the keys that there are
- */
-async function keyOrNames(session: Session, keyOf: () => KeyReference): Promise<KeyReference> {
-  try {
-    return keyOf();
-  } catch (error) {
-    const known = asCofferError(error);
-    // A keyring has keys of its own.
-    const isStore = keyringAbove('.', () => false) === undefined;
-    const names = known && isStore ? await (await import('../candidates.ts')).keysText(session) : undefined;
-    if (known === undefined || names === undefined) throw error;
-    throw withOtherHint(known, `${names}; ${known.hint}`);
-  }
-}
 
 /** Tells a user who names a key how many values the rules leave unencrypted. */
 function sayReadable(session: Session, { path, file, places }: Sealing): void {

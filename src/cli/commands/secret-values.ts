@@ -25,6 +25,7 @@ import {
   printExactly,
   type RuledFile,
 } from '../secret-files/files.ts';
+import { keyOrAdvice } from '../secret-files/first-key.ts';
 import { consentToLess, requireRules } from '../secret-files/left-readable.ts';
 import { missingValue } from '../secret-files/missing-value.ts';
 import { Rulebook } from '../secret-files/rulebook.ts';
@@ -99,7 +100,8 @@ export const set: Command = {
     await requireRules(session, rulebook, read);
     const before = placeOf(read.file, name);
     const isPlain = !isKeyNamed && before?.sealed === undefined && staysPlain(read, name);
-    const key = isPlain ? undefined : files.keyFor(session, read, before?.sealed ?? keyOfOthers(read));
+    const keyOf = () => files.keyFor(session, read, before?.sealed ?? keyOfOthers(read));
+    const key = isPlain ? undefined : await keyOrAdvice(session, path, keyOf);
     // A name that the format cannot have is refused before the user is asked for the value.
     if (before === undefined) changed(read, { name, value: 'value', before, type: undefined });
     const value = await valueFor(session, given, name);

@@ -1,0 +1,76 @@
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { describe, expect, it } from 'vitest';
+import { emptyPlace, MASTER_KEY, type Place } from './harness.ts';
+import { canUseTerminals, onTerminal, unwrapped } from './terminal.ts';
+
+async function placeWithStore(): Promise<Place> {
+  const here = emptyPlace().with({ COFFER_MASTER_KEY: MASTER_KEY });
+  await here.ok('init -q');
+  writeFileSync(here.file('.env'), 'DB=s3cret\n');
+  return here;
+}
+
+/** What a refused command says on a wide terminal, in one line. */
+function refusal(here: Place, line: string): string {
+  const { text, exitCode } = onTerminal(here, line, { columns: 400 });
+  expect(`${exitCode} ${text}`).toMatch(/^2 /);
+  return unwrapped(text);
+}
+
+/** Types the commands of a message. */
+async function typed(here: Place, text: string): Promise<void> {
+  const commands = [...text.matchAll(/"((?:coffer|printf) [^"]+)"/g)].map(([, command = '']) => command);
+  expect(commands).toHaveLength(2);
+  expect(await here.shell(commands.join(' && '))).toMatchObject({ exitCode: 0, stderr: '' });
+}
+
+describe.skipIf(!canUseTerminals)('the first value that is encrypted, without a key', () => {
+  it('is answered on a terminal with the commands that create one and a rule', async () => {
+    const here = await placeWithStore();
+    await here.ok('transit keys create rel --type ed25519');
+    await here.ok('transit keys create wide --type rsa-2048');
+    const text = refusal(here, 'coffer secrets encrypt .env');
+    expect(text).toContain('no key given to encrypt .env with (no key can encrypt values yet: run "coffer');
+    expect(text).not.toMatch(/\brel\b|\bwide\b/);
+    await typed(here, text);
+    expect(readFileSync(here.file('.coffer.yaml'), 'utf8')).toBe('rules:\n  - files: .env\n    key: app\n');
+    await here.ok('secrets encrypt -q .env');
+    expect(await here.ok('secrets get .env DB')).toBe('s3cret');
+    // From then on, keys that encrypt values are offered, and no others.
+    writeFileSync(here.file('b.json'), '{"a": "1"}');
+    expect(refusal(here, 'coffer secrets encrypt b.json')).toContain(
+      '(keys: app; use --key NAME, or add a rule',
+    );
+  });
+
+  it('has its rule added to those that are there, also by "secrets set"', async () => {
+    const here = await placeWithStore();
+    writeFileSync(here.file('.coffer.yaml'), 'rules:\n  - files: other.yaml\n    key: other\n');
+    mkdirSync(here.file('config'));
+    await typed(here, refusal(here, 'coffer secrets set config/prod.yaml db.password s3cret'));
+    await here.ok('secrets set -q config/prod.yaml db.password s3cret');
+    expect(await here.ok('secrets get config/prod.yaml db.password')).toBe('s3cret');
+  });
+
+  it('needs no rule if one in this directory could not name the file', async () => {
+    const here = await placeWithStore();
+    writeFileSync(here.file("it's.env"), 'A=1\n');
+    await typed(here, refusal(here, `coffer secrets encrypt "it's.env"`));
+    expect(existsSync(here.file('.coffer.yaml'))).toBe(false);
+    expect(await here.ok(['secrets', 'get', "it's.env", 'A'])).toBe('1');
+    const below = await placeWithStore();
+    mkdirSync(below.file('sub'));
+    writeFileSync(below.file('sub/a.env'), 'A=1\n');
+    writeFileSync(below.file('.coffer.yaml'), 'rules:\n  - files: other.yaml\n    key: other\n');
+    expect(refusal(below, 'cd sub && coffer secrets encrypt a.env')).toContain(
+      'then "coffer secrets encrypt a.env --key app")',
+    );
+  });
+
+  it('is answered in a pipe as ever', async () => {
+    const here = await placeWithStore();
+    expect(await here.refused('secrets encrypt .env', 2)).toBe(
+      'coffer: no key given to encrypt .env with (use --key NAME, or add a rule to .coffer.yaml)',
+    );
+  });
+});
