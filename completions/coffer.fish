@@ -427,7 +427,7 @@ complete -c coffer -n '__coffer_at '\''store'\''' -l help -s h -d 'Show help.'
 complete -c coffer -n '__coffer_at '\''store backup'\'' 0' -F
 complete -c coffer -n '__coffer_at '\''store backup'\''' -l without-damaged -d 'Skip damaged or missing documents and list them, instead of failing.'
 complete -c coffer -n '__coffer_at '\''store backup'\''' -l unverified -d 'Copy without unlocking or verifying; damage is copied silently.'
-complete -c coffer -n '__coffer_at '\''store backup'\''' -l force -d 'Let --out overwrite an existing file.'
+complete -c coffer -n '__coffer_at '\''store backup'\''' -l force -d 'Overwrite FILE if it exists.'
 complete -c coffer -n '__coffer_at '\''store backup'\''' -l store -x -a '(__fish_complete_directories (commandline -ct))' -d 'Store to use: directory, or postgres://USER@HOST/DATABASE.'
 complete -c coffer -n '__coffer_at '\''store backup'\''' -l address -x -d 'Server to use: http://…, https://… or unix:/PATH.'
 complete -c coffer -n '__coffer_at '\''store backup'\''' -l token -d 'Token for the server; prompts if TOKEN is omitted.'

@@ -124,6 +124,12 @@ describe('coffer --help', () => {
     expect(streams.written.out).toContain('\u001b[1mUsage:\u001b[22m coffer secrets get');
   });
 
+  it('names no option in the help of a switch that the command does not have', async () => {
+    const backup = await here.ok('store backup --help');
+    expect(backup).toContain('Overwrite FILE if it exists.');
+    expect(backup).not.toContain('--out ');
+  });
+
   it('has bold headings of topics on a terminal, also those of two lines', async () => {
     const topicAt = async (topic: string, setup: StreamsSetup) => {
       const streams = streamsDouble(setup);

@@ -184,7 +184,7 @@ const verifying = <T>(session: Session, work: () => Promise<T>): Promise<T> =>
 
 export const backup: Command = {
   arguments: [{ metavar: 'FILE', help: 'Backup file to create.', required: true, offers: 'file' }],
-  options: [WITHOUT_DAMAGED, UNVERIFIED, forceOption],
+  options: [WITHOUT_DAMAGED, UNVERIFIED, { ...forceOption, help: 'Overwrite FILE if it exists.' }],
   details:
     'A backup is a consistent snapshot, even while other processes write. It stays encrypted and is ' +
     'unlocked by the same secrets. Everything is verified while it is copied, so one of them is ' +
