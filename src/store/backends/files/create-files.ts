@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
-import { mkdtempSync, readdirSync, rmdirSync, rmSync, statSync } from 'node:fs';
+import { accessSync, constants, readdirSync, rmSync, statSync } from 'node:fs';
 import { rmdir } from 'node:fs/promises';
-import { basename, dirname, join, resolve } from 'node:path';
+import { basename, dirname, join, resolve, sep } from 'node:path';
 import { makeWithParents } from '../../../ground/directories.ts';
 import { conflict, corrupt, failedAfter, placed } from '../../../ground/errors.ts';
 import { storeThere } from '../../refusals.ts';
@@ -99,8 +99,8 @@ export function requireFree(directory: string): void {
     if (path === resolve(directory)) {
       requireOwnDirectory(directory);
       refuseOccupied(new Layout(directory));
-      // Only an attempt shows whether directories can be created in a place such as /proc.
-    } else rmdirSync(mkdtempSync(join(path, '.coffer-')));
+      // With the dot, it has to be a directory.
+    } else accessSync(`${path}${sep}.`, constants.W_OK);
   } catch (error) {
     throw diskError(error, 'create', directory, ELSEWHERE);
   }
