@@ -23,26 +23,24 @@ export async function remindOfGitSetup(
   rulebook: Rulebook,
   paths: readonly string[],
 ): Promise<void> {
-  const top = topToSetUp(session);
-  if (top === undefined) return;
+  if (!canRemind(session)) return;
+  const top = topOf(resolve('.'));
   for (const path of paths) {
-    if (topOf(dirname(resolve(path))) !== top || (await rulebook.ruleFor(path)) === undefined) continue;
-    sayHow(session);
+    if (top === undefined || topOf(dirname(resolve(path))) !== top) continue;
+    if ((await rulebook.ruleFor(path)) === undefined) continue;
+    if (!isSetUp(top)) sayHow(session);
     return;
   }
 }
 
 /** Says the same for all files of the repository, if it has rules. */
 export function remindOfGitSetupHere(session: Session): void {
-  const top = topToSetUp(session);
-  if (top !== undefined && filesBelow(top).some((path) => basename(path) === RULES_NAME)) sayHow(session);
+  const top = canRemind(session) ? topOf(resolve('.')) : undefined;
+  if (top === undefined || isSetUp(top)) return;
+  if (filesBelow(top).some((path) => basename(path) === RULES_NAME)) sayHow(session);
 }
 
-/** Returns the top of the working tree if there is a user to be reminded, and git in this clone is not set up. */
-function topToSetUp({ streams, settings }: Session): string | undefined {
-  const top = streams.err.isTerminal && !settings.quiet ? topOf(resolve('.')) : undefined;
-  return top === undefined || isSetUp(top) ? undefined : top;
-}
+const canRemind = ({ streams, settings }: Session): boolean => streams.err.isTerminal && !settings.quiet;
 
 /** Whether git has the drivers, or a hook that refuses plaintext. Without git, there is nothing to set up. */
 function isSetUp(top: string): boolean {
