@@ -13,10 +13,11 @@ export const wrapped = (text: string, width: number, indent: number): string =>
 
 /**
  * Parts of a message that are not broken: words, and commands, which would be run too early if they were pasted in two
- * lines. A command is in quotation marks or alone in parentheses, or is the rest of the message after a colon.
+ * lines. A command is in quotation marks or alone in parentheses, or is the rest of the message after a colon; or it is
+ * the value of a parameter.
  */
 const PARTS =
-  /\(?"(?:coffer|git|ssh-keygen|openssl|chmod|chown|ls|cmd|age|export|printf) [^"]*"\S*|\(?'eval [^']*'\S*|\(coffer [^()"]*\)\S*|\S+/g;
+  /\(?"(?:coffer|git|ssh-keygen|openssl|chmod|chown|ls|cmd|age|export|printf) [^"]*"\S*|\(?'eval [^']*'\S*|\(coffer [^()"]*\)\S*|\w+="\$\([^()]*\)"\S*|\S+/g;
 const BEFORE_LAST_COMMAND = /: +(?=(?:coffer|git|export|cd) )/g;
 /** Command in place of an argument. Other parentheses and quotation marks are those of the message. */
 const SUBSTITUTION = /\$\([^()"]*\)/g;

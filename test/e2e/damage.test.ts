@@ -5,6 +5,7 @@ import { inTurn } from '../in-turn.ts';
 import { seeded } from '../seeded.ts';
 import { flip } from './followed.ts';
 import { emptyPlace, MASTER_KEY, type Place, removePlace } from './harness.ts';
+import { typedAt } from './typed.ts';
 
 let here: Place;
 
@@ -100,9 +101,17 @@ describe('coffer doctor --repair', () => {
       );
     }
     expect(await here.refused('transit keys read one', 1)).toContain(path);
-    await here.ok('rekey --without-damaged');
+    const kept = await typedAt(here, 'rekey --without-damaged', { answers: [false], columns: 1000 });
+    expect(kept).toMatchObject({ exitCode: 1, asked: ['Permanently drop what is in this file?'] });
+    expect(kept.stderr).toMatch(/ lost: .* is missing \(document one of .*\)\nNo changes made\.\n$/);
+    expect((await here.run('doctor')).exitCode).toBe(1);
+    const dropped = await typedAt(here, 'rekey --without-damaged', { answers: [true], columns: 1000 });
+    expect(dropped).toMatchObject({ exitCode: 0, asked: ['Permanently drop what is in this file?'] });
     await here.ok('doctor');
     expect(await keys()).toEqual(['three', 'two']);
+    // Nothing is lost, so nothing is asked; in a pipe the option alone is the answer.
+    expect(await typedAt(here, 'rekey --without-damaged')).toMatchObject({ exitCode: 0, asked: [] });
+    await here.ok('rekey --without-damaged');
     await here.ok('transit keys create one');
   });
 });

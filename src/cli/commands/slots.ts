@@ -2,6 +2,7 @@ import { asCofferError, conflict, invalid } from '../../ground/errors.ts';
 import type { Table } from '../../operations/declaration/table.ts';
 import { rekey as sealAgain } from '../../store/administration/rekey.ts';
 import { addSlot, listSlots, removeSlot, requireRemovable } from '../../store/administration/slots.ts';
+import { DamageError } from '../../store/administration/verified.ts';
 import type { SealedStore } from '../../store/sealed/sealed-store.ts';
 import type { SlotSummary } from '../../store/slots/slot-kind.ts';
 import { lockAgent } from '../agent/lock.ts';
@@ -13,7 +14,7 @@ import { newsOfSlots, type PlannedSlot, plannedSlots, slotOptions } from '../sec
 import { unlockStore } from '../secrets/unlock.ts';
 import type { Session } from '../session.ts';
 import { watched } from '../terminal/progress.ts';
-import { namingDamage, sayLeftOut, WITHOUT_DAMAGED } from './damage.ts';
+import { findingText, namingDamage, sayLeftOut, WITHOUT_DAMAGED } from './damage.ts';
 
 /** Runs `work` on the unlocked local store itself. */
 async function onStore(session: Session, work: (store: SealedStore) => Promise<number>): Promise<number> {
@@ -154,17 +155,16 @@ export const rekey: Command = {
     'All key slots keep working with the same secrets. Readers can continue, writers wait. An ' +
     'interrupted rekey leaves the store either unchanged or fully re-encrypted. If any document is ' +
     'damaged or missing, nothing is changed, unless --without-damaged is given, which drops that ' +
-    'document permanently.',
+    'document permanently; on a terminal, after a question.',
   examples: [
     ['coffer rekey', 'Rekey after removing a slot whose secret may have leaked'],
     ['coffer rekey --without-damaged', 'Drop lost documents so that the store is consistent again'],
   ],
   async run(session, { options }) {
     return onStore(session, async (store) => {
-      const withoutDamaged = options.has(WITHOUT_DAMAGED.flag);
-      const { files, leftOut } = await namingDamage(session, () =>
-        watched(session, (onProgress) => sealAgain(store, { onProgress, withoutDamaged })),
-      );
+      const sealed = await resealed(session, store, options.has(WITHOUT_DAMAGED.flag));
+      if (sealed === undefined) return FAILED;
+      const { files, leftOut } = sealed;
       await printDocument(session, { files, leftOut });
       sayLeftOut(session, leftOut);
       session.say(`Re-encrypted ${files} ${files === 1 ? 'file' : 'files'} with a new root key.`);
@@ -173,3 +173,28 @@ export const rekey: Command = {
     });
   },
 };
+
+/**
+ * Re-encrypts a store. A user who can be asked sees what is lost before it is dropped.
+ * @returns undefined if the user does not want that
+ */
+async function resealed(
+  session: Session,
+  store: SealedStore,
+  withoutDamaged: boolean,
+): Promise<Awaited<ReturnType<typeof sealAgain>> | undefined> {
+  const seal = (drops: boolean) =>
+    watched(session, (onProgress) => sealAgain(store, { onProgress, withoutDamaged: drops }));
+  if (!withoutDamaged || session.settings.yes || !session.prompts.available())
+    return namingDamage(session, () => seal(withoutDamaged));
+  try {
+    // With damage, this fails before anything is changed.
+    return await seal(false);
+  } catch (error) {
+    if (!(error instanceof DamageError)) throw error;
+    const { findings } = error;
+    for (const finding of findings) session.warn(`lost: ${finding.file} ${findingText(finding)}`);
+    const what = findings.length === 1 ? 'what is in this file' : `what is in these ${findings.length} files`;
+    return (await session.confirmed(async () => `Permanently drop ${what}?`)) ? seal(true) : undefined;
+  }
+}

@@ -33,6 +33,11 @@ describe('a message', () => {
     expect(
       messageLine(on(40), 'coffer: app.env:1: DB should be encrypted (coffer secrets encrypt FILE)'),
     ).toBe('coffer: app.env:1: DB should be\nencrypted (coffer secrets encrypt FILE)\n');
+    // Broken, it would encrypt nothing.
+    const base64 = 'coffer: base64 is expected, for example plaintext="$(printf %s hello | base64)"';
+    expect(messageLine(on(50), base64)).toBe(
+      'coffer: base64 is expected, for example\nplaintext="$(printf %s hello | base64)"\n',
+    );
     const serving = 'Serving. In another terminal: export COFFER_ADDR=a COFFER_TOKEN=$(coffer token create)';
     expect(messageLine(on(40), serving)).toBe(
       'Serving. In another terminal:\nexport COFFER_ADDR=a COFFER_TOKEN=$(coffer token create)\n',
