@@ -293,6 +293,12 @@ describe('a mistyped name on a server', () => {
     expect((await typed(gone, 'transit keys read')).stderr).toContain("argument 'NAME' (usage:");
   });
 
+  it('is not what a path with the wrong method is answered with: the other methods are', async () => {
+    expect(await owner.refused('read transit/decrypt/orders', 2)).toBe(
+      'coffer: unsupported operation (try another of read, write, list and delete)',
+    );
+  });
+
   it('brings up nothing that the token may not list, and leaves no denied list in the audit log', async () => {
     const place = await tokenWith('path "transit/keys/ordesr" { capabilities = ["read"] }');
     const before = trail().length;

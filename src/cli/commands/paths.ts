@@ -84,7 +84,7 @@ async function run(session: Session, method: PathRequest['method'], given: Given
   const runner = await session.runner();
   if (isForGood && !session.settings.yes) await foreseeDeletion(session, runner, path);
   if (isForGood && !(await session.confirmed(async () => `Permanently delete ${path}?`))) return FAILED;
-  const outcome = await runner.at({ method, path, parameters }).catch(explainBase64);
+  const outcome = await runner.at({ method, path, parameters }).catch(explained);
   for (const warning of outcome.warnings ?? []) session.warn(warning);
   const existing = outcome.existing ? existingText(path, outcome.data) : undefined;
   if (existing !== undefined) session.warn(existing);
@@ -103,12 +103,20 @@ async function run(session: Session, method: PathRequest['method'], given: Given
   return DONE;
 }
 
-/** Adds how base64 is made to the error about a text that is none. @throws it, and every other error unchanged */
-function explainBase64(error: unknown): never {
+/**
+ * Adds how base64 is made to the error about a text that is none, and other commands to that of an agent or server about
+ * the wrong method.
+ * @throws it, and every other error unchanged
+ */
+function explained(error: unknown): never {
   const known = asCofferError(error);
-  if (known === undefined || !known.message.startsWith('illegal base64 data')) throw error;
-  const field = known.field ?? 'plaintext';
-  throw withOtherHint(known, `base64 is expected, for example ${field}="$(printf %s hello | base64)"`);
+  if (known?.message.startsWith('illegal base64 data') === true) {
+    const field = known.field ?? 'plaintext';
+    throw withOtherHint(known, `base64 is expected, for example ${field}="$(printf %s hello | base64)"`);
+  }
+  if (known?.message === 'unsupported operation' && known.hint === undefined)
+    throw withOtherHint(known, 'try another of read, write, list and delete');
+  throw error;
 }
 
 /** Path of a key, by its mount and name. */
