@@ -293,7 +293,7 @@ describe('a mistyped name on a server', () => {
     expect((await typed(gone, 'transit keys read')).stderr).toContain("argument 'NAME' (usage:");
   });
 
-  it('is not what a path with the wrong method is answered with: the other methods are', async () => {
+  it('is distinguished from a path with other methods, which are named', async () => {
     expect(await owner.refused('read transit/decrypt/orders', 2)).toBe(
       'coffer: unsupported operation (try another of read, write, list and delete)',
     );
