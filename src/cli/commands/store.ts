@@ -47,8 +47,8 @@ export const doctor: Command = {
   details:
     'Read-only without --repair. Lists each damaged file with the problem and what to do about it, ' +
     'and exits with 1 if there is any. With --repair, only damage that could not be repaired ' +
-    'counts. Asks for the passphrase even while the store is unlocked. Missing documents (such as keys and tokens) are listed; they cannot be ' +
-    'recovered.',
+    'counts. Asks for the passphrase even while the store is unlocked. Missing documents (such as ' +
+    'keys and tokens) are listed; they cannot be recovered.',
   examples: [
     ['coffer doctor', 'Check the store'],
     [

@@ -1,7 +1,14 @@
 import { isUtf8 } from 'node:buffer';
 import { readFileSync, type Stats, statSync } from 'node:fs';
 import { isThere } from '../../ground/directories.ts';
-import { asCofferError, CofferError, conflict, invalid, unsupported } from '../../ground/errors.ts';
+import {
+  asCofferError,
+  CofferError,
+  conflict,
+  invalid,
+  unsupported,
+  withOtherHint,
+} from '../../ground/errors.ts';
 import {
   type FileFormat,
   type FileFormatName,
@@ -48,10 +55,10 @@ export async function openSecretFile(path: string, format?: FileFormatName): Pro
 function withConflictHint(error: unknown, path: string): unknown {
   const known = asCofferError(error);
   if (known?.message.endsWith(UNRESOLVED) !== true || unmergedSides(path) === undefined) return error;
-  return new CofferError(known.kind, known.message, {
-    hint: `run "coffer edit ${shellWord(path)}", which shows both sides decrypted, then "git add ${shellWord(path)}"`,
-    cause: error,
-  });
+  return withOtherHint(
+    known,
+    `run "coffer edit ${shellWord(path)}", which shows both sides decrypted, then "git add ${shellWord(path)}"`,
+  );
 }
 
 /** Reads a file; if it does not exist, returns the initial content of a new one. */
