@@ -5,6 +5,16 @@ const WIDE =
 /** Returns the number of terminal cells that a text takes. */
 export const displayWidth = (text: string): number => [...text].length + (text.match(WIDE)?.length ?? 0);
 
+/** Returns the width of each column, in terminal cells: that of its widest text. */
+export function columnWidths(rows: readonly (readonly string[])[]): readonly number[] {
+  const widths: number[] = [];
+  for (const row of rows) {
+    for (const [column, text] of row.entries())
+      widths[column] = Math.max(widths[column] ?? 0, displayWidth(text));
+  }
+  return widths;
+}
+
 /** Wraps a text at its spaces. A word longer than a line gets a line of its own. */
 export const wrapped = (text: string, width: number, indent: number): string =>
   filled(text.split(' '), width - indent)

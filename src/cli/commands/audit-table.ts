@@ -2,7 +2,7 @@ import type { Table } from '../../operations/declaration/table.ts';
 import type { Session } from '../session.ts';
 import { localTime } from '../terminal/age.ts';
 import { visible } from '../terminal/visible.ts';
-import { displayWidth } from '../wrap.ts';
+import { columnWidths, displayWidth } from '../wrap.ts';
 
 /* Formats the requests of an audit log as a table: on a terminal one line per request, if it is wide enough. */
 
@@ -129,17 +129,15 @@ function isFitting(entries: readonly AuditEntry[], shown: readonly Column[], col
   return excessOf([...widths.slice(0, last), Math.min(widths[last] ?? 0, RESULT_WIDTH)], columns) <= 0;
 }
 
-const widthsOf = (rows: Rows, shown: readonly Column[]): number[] =>
-  shown.map(({ head }, column) =>
-    Math.max(displayWidth(head), ...rows.map((row) => displayWidth(row[column] ?? ''))),
-  );
+const widthsOf = (rows: Rows, shown: readonly Column[]): readonly number[] =>
+  columnWidths([shown.map(({ head }) => head), ...rows]);
 
 const excessOf = (widths: readonly number[], columns: number): number =>
   widths.reduce((total, width) => total + width + CELL_BORDER, TABLE_BORDER) - columns;
 
 /** Shortens cells to one line: the widest column first, each down to its minimum widths. */
 function shortened(rows: Rows, shown: readonly Column[], columns: number): Rows {
-  const widths = widthsOf(rows, shown);
+  const widths = [...widthsOf(rows, shown)];
   let excess = excessOf(widths, columns);
   for (const step of [0, 1] as const) {
     for (; excess > 0; excess -= 1) {
@@ -160,7 +158,8 @@ function shortened(rows: Rows, shown: readonly Column[], columns: number): Rows 
 
 function cutAtEnd(text: string, width: number): string {
   if (displayWidth(text) <= width) return text;
-  let cut = [...text];
+  // Every character takes a cell at least; the paths that callers send may be long.
+  let cut = [...text].slice(0, width);
   while (displayWidth(cut.join('')) > width - 1) cut = cut.slice(0, -1);
   return `${cut.join('')}…`;
 }
@@ -169,7 +168,7 @@ function cutAtEnd(text: string, width: number): string {
 function cutInMiddle(text: string, width: number): string {
   if (displayWidth(text) <= width) return text;
   const start = cutAtEnd(text, Math.ceil((width * 2) / 5));
-  let end = [...text];
+  let end = [...text].slice(-width);
   while (displayWidth(start) + displayWidth(end.join('')) > width) end = end.slice(1);
   return start + end.join('');
 }

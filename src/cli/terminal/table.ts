@@ -1,7 +1,7 @@
 import { Chalk, type ChalkInstance } from 'chalk';
 import CliTable from 'cli-table3';
 import type { Table } from '../../operations/declaration/table.ts';
-import { displayWidth } from '../wrap.ts';
+import { columnWidths, displayWidth } from '../wrap.ts';
 
 /** Table whose cells are texts as they are shown. */
 interface DrawnTable extends Table {
@@ -166,9 +166,7 @@ const recordLines = ({ head, rows }: DrawnTable, chalk: ChalkInstance): readonly
 
 /** Returns the widths of the cells with which the table fits. */
 function widthsFor(rows: readonly (readonly string[])[], columns: number, whole: number | undefined): Widths {
-  const natural = (rows[0] ?? []).map((_, column) =>
-    Math.max(...rows.map((row) => displayWidth(row[column] ?? ''))),
-  );
+  const natural = columnWidths(rows);
   const widths = [...natural];
   let excess = sum(widths) + (PADDING + 1) * widths.length + 1 - columns;
   const widestFirst = natural

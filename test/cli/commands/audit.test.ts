@@ -140,6 +140,15 @@ describe('coffer audit show', () => {
       expect(text).toMatch(/│ tran\S*…\S*\/orders +│ denied +│/);
     });
 
+    it('shortens a path of a hundred thousand characters like any other, in time in proportion to it', async () => {
+      const long = Array.from({ length: 20 }, (_, at) =>
+        record(`transit/decrypt/${at}${'x'.repeat(100_000)}`),
+      );
+      const lines = await drawn(60, '', [...records, ...long]);
+      expect(lines).toHaveLength(records.length + long.length + FRAME + SUMMARY);
+      expect(Math.max(...lines.map((line) => line.length))).toBeLessThanOrEqual(60);
+    });
+
     it('says of a deletion that it is one, although the operations are left out', async () => {
       const request = { ...record('transit/keys/orders').request, operation: 'delete' };
       const text = (await drawn(60, '', [...records, record('transit/keys/orders', { request })])).join('\n');
