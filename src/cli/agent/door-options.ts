@@ -7,12 +7,12 @@ import { type Given, textsOption } from '../given.ts';
 const USE = 'use';
 export const CONFIRM = 'confirm';
 
-/** One flag for each protocol. */
-export const doorOptions: readonly OptionSpec[] = AGENT_DOORS.map(({ name, help }) => ({
-  flag: name,
-  takes: 'nothing',
-  help,
-}));
+/**
+ * Returns one flag for each protocol.
+ * @param help help text of its flag
+ */
+export const doorOptions = (help: (kind: AgentDoorKind) => string): readonly OptionSpec[] =>
+  AGENT_DOORS.map((kind) => ({ flag: kind.name, takes: 'nothing', help: help(kind) }));
 
 export const chosenDoors = (options: Given['options']): readonly AgentDoorKind[] =>
   AGENT_DOORS.filter(({ name }) => options.has(name));
@@ -25,17 +25,24 @@ export const useOptions: readonly OptionSpec[] = [
     flag: USE,
     takes: 'each',
     metavar: 'USE',
-    help: 'Allowed use of the key. Can be repeated.',
+    help: 'Allow only this use, one of those listed at --ssh, --pkcs11, --age or --sops. Can be repeated.',
     choices: allUses,
   },
-  { flag: CONFIRM, takes: 'nothing', help: 'Ask for confirmation before each use.' },
+  {
+    flag: CONFIRM,
+    takes: 'nothing',
+    help: 'Ask for confirmation before each use, with the program in $COFFER_ASKPASS or $SSH_ASKPASS.',
+  },
 ];
 
-/** Help text about the uses of each protocol. */
-export const usesText = AGENT_DOORS.map((kind) => {
-  const uses = Object.entries(kind.uses).map(([name, { help }]) => `${name} (${help})`);
-  return `--${kind.name}: ${uses.join(', ')}; default: ${usualUses(kind).join(' and ')}.`;
-}).join(' ');
+/** Returns a help text about the uses of a protocol: those that are allowed without `--use`, then the others. */
+export function usesText(kind: AgentDoorKind): string {
+  const usual = usualUses(kind);
+  const text = (name: string) => `${name} (${kind.uses[name]?.help})`;
+  const extra = Object.keys(kind.uses).filter((name) => !usual.includes(name));
+  const others = extra.length === 0 ? '' : ` Only with --use: ${extra.map(text).join(', ')}.`;
+  return `Allowed uses: ${usual.map(text).join(', ')}.${others}`;
+}
 
 /**
  * Returns the uses for which keys are offered through a protocol, by default its usual ones.

@@ -10,15 +10,20 @@ import { DONE } from '../exit-codes.ts';
 import { isBrief, printResult } from '../files/output.ts';
 import type { Given } from '../given.ts';
 
-const keyArgument = { metavar: 'NAME', help: 'Name of the key.', required: true, offers: 'key' } as const;
+const keyArgument = {
+  metavar: 'NAME',
+  help: 'Name of the key, see "coffer transit keys list".',
+  required: true,
+  offers: 'key',
+} as const;
 
 export const offer: Command = {
   arguments: [keyArgument],
-  options: [...doorOptions, ...useOptions],
+  options: [...doorOptions((kind) => `Offer it to ${kind.programs}. ${usesText(kind)}`), ...useOptions],
   details:
     'Other programs can use the key while the store is unlocked; the key itself never leaves the ' +
     'agent. No key is offered by default, and an offer lasts until "coffer agent withdraw". ' +
-    `Offering a key again replaces its uses. Uses of ${usesText}`,
+    'Offering a key again replaces the uses that were allowed before.',
   examples: [
     ['coffer agent offer laptop --ssh', 'Use a key for ssh logins and signed git commits'],
     ['coffer agent offer laptop --ssh --use login --confirm', 'Allow only logins, and confirm each one'],
@@ -51,9 +56,9 @@ export const offer: Command = {
 
 export const withdraw: Command = {
   arguments: [keyArgument],
-  options: doorOptions,
+  options: doorOptions(({ programs }) => `Withdraw it only from ${programs}.`),
   details:
-    'Without a protocol option, withdraws the key from all of them. Programs that are using the key lose it immediately.',
+    'Without --ssh, --pkcs11, --age or --sops, withdraws the key from all programs. Programs that are using the key lose it immediately.',
   examples: [['coffer agent withdraw laptop', 'Withdraw a key from all programs']],
   async run(session, given) {
     const key = keyOf(given);
@@ -79,8 +84,8 @@ export const withdraw: Command = {
 export const list: Command = {
   arguments: [],
   options: [],
-  details: 'Shows each offered key with its protocol and its allowed uses.',
-  examples: [['coffer agent list', 'List offered keys and their uses']],
+  details: 'Shows each offered key with its protocol and what programs may do with the key.',
+  examples: [['coffer agent list', 'List offered keys and their allowed uses']],
   async run(session) {
     const offers = await listedOffers(await session.runner());
     if (offers.length === 0 && isBrief(session)) {

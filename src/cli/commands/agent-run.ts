@@ -9,7 +9,7 @@ import { uselessSecrets } from '../../store/backends/registry.ts';
 import { handOver } from '../../store/handed-over.ts';
 import { askerOf } from '../agent/ask.ts';
 import { askToUnlockOf } from '../agent/ask-to-unlock.ts';
-import { CONFIRM, useOptions, usesFor } from '../agent/door-options.ts';
+import { CONFIRM, useOptions, usesFor, usesText } from '../agent/door-options.ts';
 import { requireDirectory } from '../agent/find.ts';
 import { passedDescriptors } from '../agent/passed-descriptors.ts';
 import { type AgentSaid, toldBy } from '../agent/start.ts';
@@ -24,11 +24,11 @@ import { credentialsFor, openWith } from '../secrets/unlock.ts';
 import type { Session } from '../session.ts';
 
 /** Options for the keys of each protocol, for an agent of a server, which has no local store for offers. */
-const keyOptions: readonly OptionSpec[] = AGENT_DOORS.map(({ name, help }) => ({
-  flag: name,
+const keyOptions: readonly OptionSpec[] = AGENT_DOORS.map((kind) => ({
+  flag: kind.name,
   takes: 'each',
   metavar: 'NAME',
-  help: `Key of the server to offer; needs --address. ${help}`,
+  help: `Offer the key NAME, which a server (--address) holds, to ${kind.programs}. ${usesText(kind)}`,
 }));
 
 /** Command that runs the agent in the foreground, for service managers and for debugging. */
@@ -41,10 +41,13 @@ export const run: Command = {
     'activation, sockets are matched by FileDescriptorName= or by path: agent (coffer commands), api (Vault API), and ' +
     `one for each protocol (${AGENT_DOORS.map(({ name }) => name).join(', ')}). The agent exits when its time is up, on ` +
     '"coffer lock", and on SIGINT, SIGTERM or SIGHUP. With --address, the agent uses the keys of a Coffer, OpenBao or ' +
-    'Vault server with your current token; name the keys to offer with the protocol options.',
+    'Vault server with your current token; --ssh, --pkcs11, --age and --sops name the keys to offer.',
   examples: [
     ['coffer agent run', 'Run in the foreground, e.g. as ExecStart= of a systemd user service'],
-    ['coffer agent run --address https://vault.example.org --ssh laptop', 'Offer a key of a server'],
+    [
+      'coffer agent run --address https://vault.example.org --ssh laptop',
+      'Offer to ssh the key "laptop", which a server holds',
+    ],
   ],
   labelOf: (field) => (field === 'audit' ? `--${AUDIT_LOG}` : undefined),
   async run(session, { options }) {

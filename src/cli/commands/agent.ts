@@ -63,13 +63,14 @@ async function statusOf(session: Session): Promise<AgentStatus | undefined> {
 
 export const env: Command = {
   arguments: [],
-  options: doorOptions,
+  options: doorOptions(({ programs }) => `Print the variables for ${programs} even if they are already set.`),
   details:
     'VAULT_ADDR and VAULT_AGENT_ADDR point programs that use the Vault API, such as sops, cosign ' +
-    'and bao, at the agent. The agent ignores VAULT_TOKEN; it is set because some programs require ' +
-    'one, and so that they do not send it the token of another server. The other variables point ' +
-    'ssh and similar programs at the keys offered to them (see "coffer agent offer"). A variable ' +
-    'that already has another value is left alone, unless you name its protocol, e.g. --ssh.',
+    'and bao, at the agent. VAULT_TOKEN gets a placeholder, which the agent ignores: some programs ' +
+    'need a token, and would otherwise send the one that is meant for another server. The other ' +
+    'variables point ssh and similar programs at the keys offered to them (see "coffer agent ' +
+    'offer"). A variable that already has another value is left alone, unless you name its ' +
+    'protocol, e.g. --ssh.',
   examples: [['eval "$(coffer agent env)"', 'Set the variables for programs started from this shell']],
   async run(session, { options }) {
     const directory = requireDirectory(session);

@@ -4,6 +4,7 @@ import type { Desk } from './desk.ts';
 
 /** Use that keys can be offered for. */
 interface DoorUse {
+  /** What the program may do, in help. */
   readonly help: string;
   /** Operations that it requires, by their words in the catalogue. */
   readonly operations: readonly string[];
@@ -30,8 +31,8 @@ export interface OfferedKeyData {
 export interface AgentDoorKind {
   /** Name of its flag of `agent offer`, of the socket, and in the audit log. */
   readonly name: string;
-  /** Help text of the flag. */
-  readonly help: string;
+  /** Programs that use it, in help. */
+  readonly programs: string;
   /** Uses by name. */
   readonly uses: Readonly<Record<string, DoorUse>>;
   /** Operations that come with every key, by their words in the catalogue. */

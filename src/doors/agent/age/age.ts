@@ -5,7 +5,7 @@ import { pluginIdentity, pluginRecipient } from './names.ts';
 /** age plugin protocol (`age-plugin-coffer`). */
 export const age: AgentDoorKind = {
   name: 'age',
-  help: 'For age (age-plugin-coffer).',
+  programs: 'age (age-plugin-coffer)',
   uses: { open: { help: 'decrypt files', operations: ['transit decrypt'] } },
   needs: ['transit keys read'],
   refusal({ type, typesIn }) {

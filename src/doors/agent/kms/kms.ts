@@ -6,7 +6,7 @@ import { type AgentDoorKind, sealingRefusal } from '../agent-door.ts';
  */
 export const kms: AgentDoorKind = {
   name: 'kms',
-  help: 'For the Kubernetes API server.',
+  programs: 'the Kubernetes API server',
   uses: {
     seal: { help: 'encrypt and decrypt seeds', operations: ['transit encrypt', 'transit decrypt'] },
   },

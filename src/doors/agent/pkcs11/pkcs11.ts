@@ -6,9 +6,9 @@ import type { AgentDoorKind } from '../agent-door.ts';
  */
 export const pkcs11: AgentDoorKind = {
   name: 'pkcs11',
-  help: 'For programs that load p11-kit-client.so (PKCS #11).',
+  programs: 'programs that load p11-kit-client.so (PKCS #11)',
   uses: {
-    sign: { help: 'sign', operations: ['transit sign'] },
+    sign: { help: 'sign data', operations: ['transit sign'] },
     decrypt: { help: 'decrypt with RSA', operations: ['transit decrypt'] },
   },
   needs: ['transit keys read'],

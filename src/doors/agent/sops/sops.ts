@@ -3,7 +3,7 @@ import { type AgentDoorKind, sealingRefusal } from '../agent-door.ts';
 /** Key service of sops: encrypts and decrypts the data keys of files. */
 export const sops: AgentDoorKind = {
   name: 'sops',
-  help: 'For sops (key service).',
+  programs: 'sops (key service)',
   uses: {
     encrypt: { help: 'encrypt and rotate files', operations: ['transit encrypt'] },
     decrypt: { help: 'decrypt files', operations: ['transit decrypt'] },

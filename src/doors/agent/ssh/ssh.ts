@@ -6,7 +6,7 @@ const SIGN = ['transit sign'];
 /** ssh-agent, for ssh, git and ssh-keygen. */
 export const ssh: AgentDoorKind = {
   name: 'ssh',
-  help: 'For ssh, git and ssh-keygen (ssh-agent protocol).',
+  programs: 'ssh, git and ssh-keygen (ssh-agent protocol)',
   uses: {
     login: { help: 'log in with ssh', operations: SIGN },
     sign: { help: 'sign commits and files', operations: SIGN },
