@@ -25,11 +25,11 @@ const GROUP_SUMMARIES: Readonly<Record<string, string>> = {
   ),
   'token roles': 'Manage token roles, which limit the tokens created from them',
   agent: 'Manage the agent, which keeps the store unlocked',
-  slots: 'Manage the key slots that unlock the store',
+  slots: 'Manage the secrets that unlock the store (key slots)',
   passphrase: 'Manage the passphrase of the store',
   secrets: 'Encrypt single values in .env, YAML and JSON files',
-  team: 'Manage the keyring of a repository, without a server',
-  'team key': 'Manage the keys of a keyring',
+  team: "Manage a team's keys in a git repository, without a server",
+  'team key': 'Manage the keys that values are encrypted with',
   store: 'Back up, restore and move the store',
   audit: 'Read the audit log of a server',
 };
@@ -116,9 +116,9 @@ const storeCommands: Readonly<Record<string, Node>> = {
   },
   [AGENT_PROCESS]: { ...own('Run the agent in the background', agentRun, 'inBackground'), hidden: true },
   slots: group('slots', {
-    list: own('List the key slots', slots, 'list'),
-    add: own('Add a key slot', slots, 'add'),
-    remove: own('Remove a key slot', slots, 'remove'),
+    list: own('List the key slots, without their secrets', slots, 'list'),
+    add: own('Add a secret that unlocks the store (a key slot)', slots, 'add'),
+    remove: own('Remove a key slot: its secret no longer unlocks the store', slots, 'remove'),
   }),
   passphrase: {
     ...group('passphrase', { change: own('Change the passphrase of the store', passphrase, 'change') }),
@@ -261,7 +261,7 @@ const SECTIONS: readonly Section[] = [
 /** Tree of all commands. Nothing is loaded before it is used. */
 export const commandTree: Group = {
   summary:
-    "Encrypt, sign and verify with named, versioned keys, and manage an organization's workspace tags, on a local sealed store or a server.",
+    "Encrypt, sign and verify with named, versioned keys, and manage an organization's workspace tags, in a local encrypted store or on a server.",
   sections: SECTIONS,
   children: {
     ...storeCommands,

@@ -7,7 +7,7 @@ import type { Session } from '../session.ts';
 export const WITHOUT_DAMAGED: OptionSpec = {
   flag: 'without-damaged',
   takes: 'nothing',
-  help: 'Skip damaged or missing documents and list them, instead of failing.',
+  help: 'Leave out damaged or missing documents (such as keys) and list them, instead of failing.',
 };
 
 /** Formats the damage of a file, and its document if that is known. */

@@ -29,17 +29,21 @@ export const command: Command = {
   arguments: [],
   options: [...slotOptions, dialectOption, ifMissing],
   details:
-    `By default the store is unlocked by the secret in the environment (${variables.join(', ')}), ` +
-    'otherwise init prompts for a passphrase. Each option adds a key slot. Recovery shares are ' +
-    'always in addition to another slot.',
+    `Without options, the store is unlocked by the secret in the environment (${variables.join(', ')}) ` +
+    'or, if none is set, by a passphrase, which init prompts for. --passphrase, --key-file, --raw, --command and ' +
+    '--recipient choose other secrets instead; each unlocks the store by itself. With --shares alone, the secret in ' +
+    'the environment or a passphrase unlocks the store, too.',
   examples: [
     ['coffer init', 'Prompt for a passphrase'],
     [
       'coffer keygen --out master.key && COFFER_MASTER_KEY_FILE=master.key coffer init',
-      'Unlock with a key file',
+      'Unlock with a master key in a file',
     ],
-    ['coffer init --recipient "$(cat ~/.ssh/id_ed25519.pub)"', 'Unlock with your SSH key'],
-    ['coffer init --shares 5 --threshold 3', 'Add five recovery shares, any three of which unlock the store'],
+    ['coffer init --recipient "$(cat ~/.ssh/id_ed25519.pub)"', 'Unlock with your SSH private key'],
+    [
+      'coffer init --shares 5 --threshold 3',
+      'Also print five recovery shares, any three of which unlock the store',
+    ],
   ],
   async run(session, { options }) {
     session.refuseRemote();

@@ -31,7 +31,9 @@ async function onStore(session: Session, work: (store: SealedStore) => Promise<n
 export const list: Command = {
   arguments: [],
   options: [],
-  examples: [['coffer slots list', 'List all key slots, oldest first']],
+  examples: [
+    ['coffer slots list', 'List all key slots (their kinds and labels, not the secrets), oldest first'],
+  ],
   async run(session) {
     return onStore(session, async (store) => {
       const slots = await listSlots(store);
@@ -67,14 +69,15 @@ const abridged = (recipient: string): string =>
 export const add: Command = {
   arguments: [],
   options: slotOptions,
-  details: 'The store must first be unlocked with an existing slot. The data is not re-encrypted.',
+  details:
+    'A new secret, such as a passphrase, is one more way to unlock the store; the others keep working. Asks for an existing secret first. The data is not re-encrypted.',
   examples: [
     ['coffer slots add --passphrase', 'Add another passphrase'],
     [
       '(umask 077; coffer slots add --raw --label paper > master.key)',
       'Add a new master key and write it to a file that only you can read',
     ],
-    ['coffer slots add --recipient "$(cat ~/.ssh/id_ed25519.pub)"', 'Unlock with your SSH key'],
+    ['coffer slots add --recipient "$(cat ~/.ssh/id_ed25519.pub)"', 'Also unlock with your SSH private key'],
     [
       'coffer slots add --shares 5 --threshold 3',
       'Print five recovery shares, any three of which unlock the store',
@@ -110,7 +113,7 @@ export const remove: Command = {
   arguments: [{ metavar: 'ID', help: 'ID or label of the slot, see "coffer slots list".', required: true }],
   options: [],
   examples: [
-    ['coffer slots remove 3f9c0a1b2c3d4e5f', 'Remove a slot; its secret no longer unlocks the store'],
+    ['coffer slots remove 3f9c0a1b2c3d4e5f', 'Remove the slot with this ID'],
     ['coffer slots remove paper', 'Remove the slot with the label "paper"'],
   ],
   async run(session, { arguments: [named = ''] }) {
@@ -150,14 +153,17 @@ function slotNamed(slots: readonly SlotSummary[], named: string): SlotSummary | 
 
 export const rekey: Command = {
   arguments: [],
-  options: [WITHOUT_DAMAGED],
+  options: [
+    { ...WITHOUT_DAMAGED, help: 'Permanently drop damaged or missing documents, instead of failing.' },
+  ],
   details:
-    'All key slots keep working with the same secrets. Readers can continue, writers wait. An ' +
-    'interrupted rekey leaves the store either unchanged or fully re-encrypted. If any document is ' +
-    'damaged or missing, nothing is changed, unless --without-damaged is given, which drops that ' +
-    'document permanently; on a terminal, after a question.',
+    'The same secrets unlock the store afterwards. Meanwhile, other commands can read the store; ' +
+    'those that change it wait. An interrupted rekey leaves the store either unchanged or fully ' +
+    're-encrypted. If a document of the store, such as a key or a token, is damaged or missing, ' +
+    'rekey fails and changes nothing. With --without-damaged it drops such documents permanently; ' +
+    'on a terminal, it asks first.',
   examples: [
-    ['coffer rekey', 'Rekey after removing a slot whose secret may have leaked'],
+    ['coffer rekey', 'Make a removed secret, which may have leaked, useless for copies of the new data'],
     ['coffer rekey --without-damaged', 'Drop lost documents so that the store is consistent again'],
   ],
   async run(session, { options }) {

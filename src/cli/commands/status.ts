@@ -21,8 +21,9 @@ export const command: Command = {
   arguments: [],
   options: [],
   details:
-    'Never prompts. If neither an agent nor the environment unlocks the store, it is shown as locked. A terminal also ' +
-    'shows the user of the server, as its token permits, and the keyring of the repository.',
+    'Never prompts. If neither an agent nor the environment unlocks the store, it is shown as locked. On a terminal, ' +
+    'also shows the keyring of the repository and, for a server, as which user you are logged in, if your token may ' +
+    'read that.',
   examples: [
     ['coffer status', "Show the store's location and what unlocks it"],
     ['coffer status -o json | jq .locked', 'Check in a script whether the store is locked'],

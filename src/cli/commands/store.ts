@@ -46,9 +46,9 @@ export const doctor: Command = {
   ],
   details:
     'Read-only without --repair. Lists each damaged file with the problem and what to do about it, ' +
-    'and exits with 1 if there is any. With --repair, only damage that could not be repaired ' +
-    'counts. Asks for the passphrase even while the store is unlocked. Missing documents (such as ' +
-    'keys and tokens) are listed; they cannot be recovered.',
+    'and exits with 1 if there is any; with --repair, only if some damage could not be repaired. ' +
+    'Asks for the passphrase even while the store is unlocked. Missing documents (such as keys and ' +
+    'tokens) are listed; they cannot be recovered.',
   examples: [
     ['coffer doctor', 'Check the store'],
     [
@@ -139,7 +139,7 @@ function printFixes(session: Session, findings: readonly Finding[]): void {
 const UNVERIFIED: OptionSpec = {
   flag: 'unverified',
   takes: 'nothing',
-  help: 'Copy without unlocking or verifying; damage is copied silently.',
+  help: 'Do not ask for a secret and do not verify; damage is copied silently.',
   excludes: [WITHOUT_DAMAGED.flag],
 };
 
@@ -187,10 +187,10 @@ export const backup: Command = {
   options: [WITHOUT_DAMAGED, UNVERIFIED, { ...forceOption, help: 'Overwrite FILE if it exists.' }],
   details:
     'A backup is a consistent snapshot, even while other processes write. It stays encrypted and is ' +
-    'unlocked by the same secrets. Everything is verified while it is copied, so one of them is ' +
-    'required, even while the store is unlocked; if anything is damaged, no backup is written and ' +
-    'the exit code is 1. An existing FILE is only overwritten with --force.',
-  examples: [['coffer store backup coffer.backup', 'Write a backup file (mode 0600, atomically)']],
+    'unlocked by the same secrets. Everything is verified while it is copied, so one of these ' +
+    'secrets is required, even while the store is unlocked. If anything is damaged, no backup is ' +
+    'written and the exit code is 1. An existing FILE is only overwritten with --force.',
+  examples: [['coffer store backup coffer.backup', 'Write a backup file that only you can read']],
   async run(session, given) {
     session.refuseRemote();
     const [file = ''] = given.arguments;
@@ -213,8 +213,8 @@ export const restore: Command = {
   options: [WITHOUT_DAMAGED, UNVERIFIED],
   details:
     'The target must be an empty directory or not exist. The restored store is unlocked by the ' +
-    'secrets it had when it was backed up. One of them is required, because everything is verified; ' +
-    'if anything is damaged, nothing is restored and the exit code is 1.',
+    'secrets it had when it was backed up. One of these secrets is required, because everything is ' +
+    'verified. If anything is damaged, nothing is restored and the exit code is 1.',
   examples: [['coffer store restore coffer.backup --store ./restored', 'Restore next to the old store']],
   async run(session, given) {
     session.refuseRemote();
@@ -245,11 +245,10 @@ export const accept: Command = {
   options: [],
   details:
     'After a store is replaced by a backup, or a database loses its latest changes, running servers ' +
-    'and agents refuse the store because it is older than what they have seen. This command accepts ' +
-    'the older state: it raises the revision above any that was seen, and running processes pick up ' +
-    'the store again. Tokens and keys are those of the older state: tokens revoked since then are ' +
-    'valid again.',
-  examples: [['coffer store accept', 'Accept the current state']],
+    'and agents refuse the store because it is older than what they have seen. This command makes ' +
+    'them accept and use it. Tokens and keys are those of the older state: tokens revoked since ' +
+    'then are valid again.',
+  examples: [['coffer store accept', 'Accept the store as it is now']],
   async run(session) {
     session.refuseRemote();
     session.requireConsent();
@@ -285,8 +284,8 @@ export const copy: Command = {
   options: [WITHOUT_DAMAGED, UNVERIFIED],
   details:
     'The copy stays encrypted and is unlocked by the same secrets. Everything is verified while it ' +
-    'is copied, so one of them is required; if anything is damaged, no copy is made and the exit ' +
-    'code is 1. The copy is compared with the original before it becomes usable. If the command is ' +
+    'is copied, so one of these secrets is required. If anything is damaged, no copy is made and ' +
+    'the exit code is 1. The copy is compared with the original before it becomes usable. If the command is ' +
     'interrupted, run it again to continue. Stop all writers to FROM first, and use only one of the ' +
     'two stores afterwards.',
   examples: [

@@ -17,7 +17,7 @@ export const keygen: Command = {
   arguments: [],
   options: [copyOption, ...outOptions],
   details:
-    'A master key is 32 random bytes in base64. Set it in COFFER_MASTER_KEY, or write it to a file with --out and set COFFER_MASTER_KEY_FILE to that file.',
+    'A master key unlocks a store. It is 32 random bytes in base64. Set it in COFFER_MASTER_KEY, or write it to a file with --out and set COFFER_MASTER_KEY_FILE to that file.',
   examples: [
     ['export COFFER_MASTER_KEY=$(coffer keygen)', 'Put the key in the environment, e.g. in CI'],
     ['coffer keygen --out master.key', 'Write the key to a file that only you can read'],
@@ -46,7 +46,7 @@ export const version: Command = {
     },
   ],
   details:
-    'On a terminal, also says how to upgrade this copy. Otherwise same as "coffer --version". With -o json, prints an object with only the version number.',
+    'On a terminal, also says how to upgrade this installation. Otherwise the same as "coffer --version". With -o json, prints an object with only the version number.',
   examples: [
     ['coffer version', 'Print the version'],
     ['coffer version -o json', 'Print the version for a script'],

@@ -18,13 +18,13 @@ export const unlock: Command = {
   arguments: [],
   options: [
     ...timeOptions,
-    takingFile(IDENTITY, 'File of private keys (age or SSH) to unlock with.'),
+    takingFile(IDENTITY, 'Unlock with an age or SSH private key in FILE.'),
     auditOption,
   ],
   details:
     'Prompts once and starts an agent: a background process of the current user that keeps the ' +
-    'store unlocked for later commands. If the store is already unlocked, nothing changes, unless ' +
-    '--idle or --for is given: they restart the timers. Commands that manage the store (slots, ' +
+    'store unlocked for later commands. If the store is already unlocked, nothing changes, except that ' +
+    '--idle and --for restart the timers. Commands that manage the store (slots, ' +
     'rekey, backup), export keys or create tokens still ask for the secret.',
   examples: [
     ['coffer unlock', 'Unlock with the default timeouts'],

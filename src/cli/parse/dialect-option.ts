@@ -7,7 +7,7 @@ export const dialectOption: OptionSpec = {
   flag: 'dialect',
   takes: 'value',
   metavar: 'D',
-  help: 'Prefix of ciphertexts and signatures, for all callers; with "vault", signing keys rotate without --force.',
+  help: 'Write ciphertexts and signatures for all callers as "service:v1:…" or "vault:v1:…"; with "vault", signing keys rotate without --force. Default: "vault" for clients of the Vault API, else "service".',
   choices: DIALECTS,
 };
 

@@ -20,18 +20,22 @@ export const slotOptions: readonly OptionSpec[] = [
   ),
   takingFile('passphrase-file', 'Read the new passphrase from FILE.'),
   takingFile('key-file', 'Unlock with the contents of FILE, at least 32 bytes.'),
-  switching('raw', 'Unlock with a new master key, printed once and never stored.'),
+  switching('raw', 'Unlock with a new master key, which is printed once and not stored.'),
   taking('command', 'COMMAND', 'Unlock with the output of COMMAND, e.g. a password manager.'),
-  taking('shares', 'N', 'Unlock with N recovery shares, printed once and never stored.'),
-  taking('threshold', 'T', 'Number of shares needed to unlock.'),
+  taking(
+    'shares',
+    'N',
+    'Unlock with recovery shares: print N, once, of which any T (--threshold) unlock the store.',
+  ),
+  taking('threshold', 'T', 'Number of shares needed to unlock; required with --shares.'),
   {
     flag: 'recipient',
     takes: 'values',
     metavar: 'WHO',
-    help: 'Unlock with the private key of a public key: age1…, SSH, or @FILE with one per line. Can be repeated.',
+    help: 'Unlock with the age or SSH private key that belongs to this public key: age1…, "ssh-ed25519 …", or @FILE with one per line. Can be repeated.',
     offers: 'file',
   },
-  taking('label', 'TEXT', 'Label shown by "coffer slots list".'),
+  taking('label', 'TEXT', 'Name for the new secret in "coffer slots list".'),
 ];
 
 /** Slot to create, and the key that must be shown because it was generated here. */

@@ -88,7 +88,7 @@ export const add = operation({
       cli: { hidden: true },
     }),
     dialect: choice(DIALECTS, {
-      help: 'Prefix of ciphertexts and signatures; with "vault", signing keys rotate without --force.',
+      help: 'Write ciphertexts and signatures of this mount as "service:v1:…" or "vault:v1:…"; with "vault", signing keys rotate without --force. Default: that of the store or the server.',
       cli: { metavar: 'D' },
     }),
     description: text({ help: 'Description.', default: '' }),
@@ -101,7 +101,12 @@ export const add = operation({
     // Vault servers require the type.
     resolve: async (raw) => ({ type: 'transit', ...raw }),
     done: (values) => `Mounted transit at ${String(values['path'])}/.`,
-    examples: [['coffer mounts add teams/payments --dialect vault', 'Add a mount with the prefix "vault:"']],
+    examples: [
+      [
+        'coffer mounts add teams/payments --dialect vault',
+        'Add a mount whose ciphertexts begin with "vault:"',
+      ],
+    ],
   },
   async run({ core }, { type, path, description, dialect, options, config, ...rest }) {
     // Permission to add engines must not allow adding login methods: `sys/auth` requires more.
