@@ -12,7 +12,7 @@ import {
   openWithoutAsking,
 } from './listed-names.ts';
 import { everywhereOptions, invocation } from './parse/everywhere.ts';
-import type { MissingArgument } from './parse/program.ts';
+import type { MissingArgument, MissingKey } from './parse/program.ts';
 import { environmentCredentials } from './secrets/secret-sources.ts';
 import { Session } from './session.ts';
 import { terminalPrompts } from './terminal/prompt.ts';
@@ -103,7 +103,11 @@ async function candidatesFor(
 }
 
 /** Returns a session that neither asks nor prints anything, and runs no command for the secret. */
-function silentSession({ everywhere }: Invocation, streams: Streams, environment: Environment): Session {
+function silentSession(
+  { everywhere }: Pick<Invocation, 'everywhere'>,
+  streams: Streams,
+  environment: Environment,
+): Session {
   const quiet = new Map<string, OptionValue>([...everywhere, ['quiet', true], ['no-prompt', true]]);
   const silent = { ...environment, COFFER_MASTER_KEY_COMMAND: undefined };
   return new Session(streams, silent, quiet, terminalPrompts(streams), openAtHand);
@@ -123,6 +127,59 @@ async function namesText(
 ): Promise<string | undefined> {
   const listing = await listingRunner(session, await session.runner());
   return listing === undefined ? undefined : listText(listing, kind, offers);
+}
+
+/** Puts the keys that there are into an error about a command that lacks one; as `withCandidates`. */
+export async function withKeys(
+  error: MissingKey,
+  streams: Streams,
+  environment: Environment,
+): Promise<CofferError> {
+  const session = silentSession({ everywhere: error.everywhere }, streams, environment);
+  try {
+    const hint = error.hint ?? '';
+    return withOtherHint(error, (await inTime(session, hintWithKeys(session, hint))) ?? hint);
+  } finally {
+    await session.close();
+  }
+}
+
+/**
+ * Puts the keys that there are into a hint with a command for any key, for a user at a terminal.
+ * @returns the same hint if they cannot be listed without asking for anything
+ */
+export async function hintWithKeys(session: Session, hint: string): Promise<string> {
+  if (!session.streams.err.isTerminal) return hint;
+  const runner = await openAtHand(session.quietly()).catch(() => undefined);
+  try {
+    return runner === undefined ? hint : await filledWithKeys(session, runner, hint);
+  } finally {
+    runner?.close();
+  }
+}
+
+/** Placeholder for the key in a command. */
+const ANY_KEY = /(?<= )KEY(?= )/;
+/** Name of the first key in advice, as in the examples of help. */
+const FIRST_KEY = 'app';
+
+/**
+ * Puts the only key in the place of the word KEY in the command of a hint. Of several keys it says the names, and
+ * without any, how one is created.
+ * @returns the same hint if the caller may not list keys
+ */
+export async function filledWithKeys(session: Session, runner: Runner, hint: string): Promise<string> {
+  if (!ANY_KEY.test(hint)) return hint;
+  const listing = await listingRunner(session, runner);
+  const list =
+    listing === undefined ? undefined : new NameList(listing, await listedKind(RESOURCE_KINDS.key));
+  const { names, total } = (await list?.first().catch(() => undefined)) ?? {};
+  if (names === undefined) return hint;
+  const [first] = names;
+  if (first === undefined)
+    return `first create a key with "coffer transit keys create ${FIRST_KEY}"; ${hint.replace(ANY_KEY, FIRST_KEY)}`;
+  if (names.length === 1) return hint.replace(ANY_KEY, () => first);
+  return `${shownText(names, { total: total ?? names.length, what: 'keys' })}; ${hint}`;
 }
 
 /**

@@ -67,12 +67,15 @@ async function parse(
   if (quick !== undefined) return quick;
   const { inOwnSpelling } = await import('./parse/habits.ts');
   const spelled = await inOwnSpelling(argv, commandTree);
-  const { MissingArgument, parseWithCommander } = await import('./parse/program.ts');
+  const { MissingArgument, MissingKey, parseWithCommander } = await import('./parse/program.ts');
   const colour = isColourAllowed(environment) && !argv.includes('--no-color');
   const parsed = parseWithCommander(spelled, commandTree, streams, colour);
   const outcome = await parsed.catch(async (error: unknown) => {
-    if (!(error instanceof MissingArgument) || !streams.err.isTerminal) throw error;
-    throw await (await import('./candidates.ts')).withCandidates(error, streams, environment);
+    if (!streams.err.isTerminal) throw error;
+    if (error instanceof MissingArgument)
+      throw await (await import('./candidates.ts')).withCandidates(error, streams, environment);
+    if (!(error instanceof MissingKey)) throw error;
+    throw await (await import('./candidates.ts')).withKeys(error, streams, environment);
   });
   if (outcome.kind === 'run') return outcome.invocation;
   streams.out.write(outcome.text);

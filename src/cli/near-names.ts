@@ -127,6 +127,25 @@ const exchanged = async (value: string, list: NameList): Promise<readonly string
   (await list.near(value)).filter((existing) => existing === value);
 
 /**
+ * Asks about new names that are nearly existing ones.
+ * @param value as for `existingNear`
+ * @returns whether all are meant as they are
+ */
+export async function isMeant(
+  session: Session,
+  runner: Runner,
+  made: readonly NewName[],
+  value: string | undefined,
+): Promise<boolean> {
+  for (const wanted of made) {
+    const near = await existingNear(session, runner, wanted, value);
+    const question = `Create ${wanted.kind} ${wanted.name}? It does not exist; ${meantText(near)}`;
+    if (near.length > 0 && !(await session.confirmed(async () => question))) return false;
+  }
+  return true;
+}
+
+/**
  * Returns the existing names of a kind of resource that are similar to a name.
  * @param value further argument, which is returned if it is an existing name: both may have been exchanged
  * @returns an empty list if no name is similar, or if the caller may not list them

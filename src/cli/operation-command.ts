@@ -1,5 +1,4 @@
-import { asCofferError, exists, failedAfter, invalid, unavailable, unconfirmed } from '../ground/errors.ts';
-import { meantText } from '../ground/nearness.ts';
+import { asCofferError, exists, failedAfter, invalid } from '../ground/errors.ts';
 import {
   type CliShape,
   changesSomething,
@@ -10,12 +9,12 @@ import {
   resultOf,
 } from '../operations/declaration/operation.ts';
 import { parseValues } from '../operations/declaration/params.ts';
-import type { ListDocument } from '../operations/json-api/pages.ts';
 import { loadOperation } from '../operations/runner.ts';
 import type { Command } from './command.ts';
 import { runExplained, warnOfDoubts } from './doubts.ts';
 import { emptyListOf } from './empty-list.ts';
 import { DONE, FAILED, NOT_VALID } from './exit-codes.ts';
+import type { CalledOperation } from './file-as-key.ts';
 import { hashedMainInput, mainInput, type TypedInput } from './files/main-input.ts';
 import { checkTyped, type RawValues, rawValues } from './files/operation-values.ts';
 import { type OutPlace, outPlaceOf, refuseSameFile } from './files/out-file.ts';
@@ -29,6 +28,7 @@ import {
 } from './files/output.ts';
 import { type Given, textOption } from './given.ts';
 import { hinting } from './hinting.ts';
+import { warnOfMore } from './more-pages.ts';
 import { COPY } from './parse/copy-option.ts';
 import {
   ALL,
@@ -47,7 +47,6 @@ import {
 import type { Copier } from './processes/clipboard.ts';
 import { clipboardFor } from './processes/clipboard-for.ts';
 import type { Session } from './session.ts';
-import type { OutputFormat } from './settings.ts';
 import { foreseen } from './terminal/report.ts';
 import { withPermission } from './with-permission.ts';
 
@@ -64,9 +63,11 @@ export function commandOf(path: readonly string[], summary: string, operation: O
       const instead = operation.cli?.withoutParam;
       if (instead !== undefined && raw[instead.param] === undefined) {
         const other = await loadOperation([...path.slice(0, -1), instead.run].join(' '));
-        return new Execution(session, other, specOf(other, method), given).run(raw);
+        return new Execution(session, { path, operation: other, spec: specOf(other, method) }, given).run(
+          raw,
+        );
       }
-      const execution = new Execution(session, operation, spec, given);
+      const execution = new Execution(session, { path, operation, spec }, given);
       const each = spec.positional.find((name) => operation.params[name]?.cli.positional === 'each');
       if (each !== undefined && Array.isArray(raw[each])) return execution.runEach(each, raw);
       const hint = operation.cli?.largeInput?.hint;
@@ -78,6 +79,7 @@ export function commandOf(path: readonly string[], summary: string, operation: O
 /** One run of one operation. */
 class Execution {
   readonly #session: Session;
+  readonly #called: CalledOperation;
   readonly #operation: Operation;
   readonly #spec: OperationSpec;
   readonly #given: Given;
@@ -86,17 +88,18 @@ class Execution {
   #unchanged = 0;
   #clipboard: Copier | undefined;
 
-  constructor(session: Session, operation: Operation, spec: OperationSpec, given: Given) {
+  constructor(session: Session, called: CalledOperation, given: Given) {
     this.#session = session;
-    this.#operation = operation;
-    this.#spec = spec;
+    this.#called = called;
+    this.#operation = called.operation;
+    this.#spec = called.spec;
     this.#given = given;
   }
 
   /** Runs the operation. Everything that needs no secret is checked and read before the store is unlocked. */
   async run(typed: RawValues): Promise<number> {
     const { cli = {} } = this.#operation;
-    const checked = checkTyped(this.#operation, this.#spec, typed, cli.input?.param);
+    const checked = await this.#checked(typed);
     const batch = this.#option(BATCH);
     refuseSameFile(this.#option(IN), this.#option(OUT));
     const force = this.#spec.replaces && this.#given.options.has(FORCE);
@@ -110,7 +113,9 @@ class Execution {
       return this.#finish({ data }, checked);
     }
     if (cli.input?.secret !== undefined) await this.#foresee(checked, await this.#session.runner());
+    if (this.#session.streams.in.isTerminal) await this.#refuseFileAsKey();
     const filled = await mainInput(this.#session, this.#operation, this.#typedInput, checked);
+    if (cli.input !== undefined && filled[cli.input.param] === '') await this.#refuseFileAsKey();
     const withInput = { ...typed, ...filled };
     const runner = await this.#session.runner();
     const raw = (await cli.resolve?.(withInput, runner)) ?? withInput;
@@ -125,6 +130,21 @@ class Execution {
     const exitCode = await this.#finish(outcome, values, byTheWay);
     await warnOfDoubts(this.#session, this.#operation, values, { runner, mount: this.#mount });
     return exitCode;
+  }
+
+  /** Parses the values. A text that cannot be the name of a key may be that of a file. */
+  async #checked(typed: RawValues): Promise<RawValues> {
+    try {
+      return checkTyped(this.#operation, this.#spec, typed, this.#operation.cli?.input?.param);
+    } catch (error) {
+      await this.#refuseFileAsKey();
+      throw error;
+    }
+  }
+
+  async #refuseFileAsKey(): Promise<void> {
+    const { refuseFileAsKey } = await import('./file-as-key.ts');
+    await refuseFileAsKey(this.#session, this.#called, this.#given);
   }
 
   /** Runs the operation once for each value of a parameter, in order, until one fails. */
@@ -241,19 +261,6 @@ class Execution {
   }
 
   /**
-   * Warns of further pages. Tables and documents show the page number; lines do not, and a script would take the first
-   * page for everything.
-   */
-  #warnOfMore(data: unknown, format: OutputFormat): void {
-    const { pagination } = (data as Partial<ListDocument<unknown>> | undefined)?.meta ?? {};
-    const knowsOfPages = [ALL, 'page', 'page-size'].some((flag) => this.#given.options.has(flag));
-    if (format !== 'raw' || knowsOfPages || !pagination || pagination['next-page'] === null) return;
-    this.#session.warn(
-      `showing ${pagination['page-size']} of ${pagination['total-count']} (use --all to list all)`,
-    );
-  }
-
-  /**
    * Prints the result.
    * @throws an error that says that the operation was done, or was reverted, if it cannot be printed
    */
@@ -287,15 +294,8 @@ class Execution {
       this.#clipboard === undefined
         ? 'standard output was closed before the result was written'
         : `the result was not copied: ${asCofferError(why)?.message}`;
-    const undoing = cli.undo(result);
-    if (undoing === undefined) throw unavailable(unread, { hint: 'create another one', cause: why });
-    const { operation, raw, what, hint } = undoing;
-    try {
-      await (await this.#session.runner()).run(operation, raw);
-    } catch (error) {
-      throw unconfirmed(unread, { hint, cause: error });
-    }
-    throw unavailable(`${unread}; ${what} was revoked`, { hint: 'create another one', cause: why });
+    const { undone } = await import('./undone.ts');
+    throw await undone(this.#session, cli.undo(result), unread, why);
   }
 
   /** Returns the objects that will be created implicitly: a mistyped name would otherwise create one silently. */
@@ -343,13 +343,8 @@ class Execution {
   async #isMeant(made: readonly NewName[], runner: Runner): Promise<boolean> {
     const { streams, prompts } = this.#session;
     if (made.length === 0 || !streams.in.isTerminal || !prompts.available()) return true;
-    const { existingNear } = await import('./near-names.ts');
-    for (const wanted of made) {
-      const near = await existingNear(this.#session, runner, wanted, this.#value);
-      const question = `Create ${wanted.kind} ${wanted.name}? It does not exist; ${meantText(near)}`;
-      if (near.length > 0 && !(await this.#session.confirmed(async () => question))) return false;
-    }
-    return true;
+    const { isMeant } = await import('./near-names.ts');
+    return isMeant(this.#session, runner, made, this.#value);
   }
 
   async #finish(
@@ -369,7 +364,8 @@ class Execution {
       const nothing = this.#session.settings.format === 'json' ? {} : undefined;
       await this.#print(resultOf(outcome) ?? nothing, this.#destination);
       if (this.#out !== undefined) this.#session.remark(writtenText(this.#session, cli, this.#out));
-      if (cli.paged) this.#warnOfMore(outcome.data, formatFor(this.#session, cli, this.#destination));
+      if (cli.paged && formatFor(this.#session, cli, this.#destination) === 'raw')
+        warnOfMore(this.#session, this.#given, outcome.data);
     }
     this.#sayDone(outcome, values);
     if (!this.#isWhole) return FAILED;

@@ -250,11 +250,25 @@ describe('an unknown command', () => {
     for (const path of [text, values]) writeFileSync(path ?? '', 'A=1\n');
     const hintOf = async (line: string) => ((await refusalOf(line)) as CofferError).hint;
     expect(await hintOf(`encrypt ${text}`)).toBe(
-      `did you mean "coffer transit envelope encrypt KEY --in ${text}"? see "coffer --help"`,
+      `did you mean "coffer transit envelope encrypt KEY ${text}"? see "coffer --help"`,
     );
     expect(await hintOf(`decrypt ${values}`)).toBe(
-      `did you mean "coffer secrets decrypt ${values}" or "coffer transit envelope decrypt --in ${values}"? see "coffer --help"`,
+      `did you mean "coffer secrets decrypt ${values}" or "coffer transit envelope decrypt ${values}"? see "coffer --help"`,
     );
+    expect(await hintOf(`encrypt orders ${text}`)).toBe(
+      `did you mean "coffer transit envelope encrypt orders ${text}"? see "coffer --help"`,
+    );
+    expect(await hintOf(`encrypt orders ${values}`)).toBe(
+      `did you mean "coffer secrets encrypt ${values} --key orders" or "coffer transit envelope encrypt orders ${values}"? see "coffer --help"`,
+    );
+    expect(await hintOf(`decrypt orders ${text}`)).toBe(
+      `did you mean "coffer transit envelope decrypt ${text}"? see "coffer --help"`,
+    );
+    const two = 'transit envelope decrypt';
+    expect(await hintOf(`${two} orders ${text}`)).toBe(
+      `leave out the key, the file names it: "coffer ${two} ${text}"`,
+    );
+    expect(await hintOf(`${two} ${values} ${text}`)).toBe(`run "coffer ${two} --in ${values} ${text}"`);
     expect(await hintOf(`get ${values} A`)).toBe(
       `did you mean "coffer secrets get ${values} NAME"? see "coffer --help"`,
     );

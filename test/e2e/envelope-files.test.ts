@@ -73,7 +73,7 @@ describe.runIf(canUseTerminals)('on a terminal', () => {
   it('a file in the place of the key is refused with the command that encrypts it, and nothing is read', () => {
     const { text, exitCode } = onTerminal(here, 'coffer transit envelope encrypt report.txt');
     expect(exitCode).toBe(2);
-    expect(text.replace(/\s+/g, ' ')).toContain('run "coffer transit envelope encrypt KEY report.txt"');
+    expect(text.replace(/\s+/g, ' ')).toContain('run "coffer transit envelope encrypt orders report.txt"');
     expect(text).not.toContain('Reading from standard input');
   });
 

@@ -1,5 +1,7 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { isGroup, type Node } from '../../src/cli/command.ts';
+import { commandTree } from '../../src/cli/tree.ts';
 import type { StreamsSetup } from '../cli/streams.double.ts';
 import { emptyPlace, MASTER_KEY, type Place, removePlace } from './harness.ts';
 import { typedAt } from './typed.ts';
@@ -30,7 +32,80 @@ describe('a value that is the name of a file', () => {
   });
 });
 
+/** File in the working directory of the tests, whose name could be that of a key. */
+const FILE = 'README.md';
+
+/** Returns the words of the commands below a node that take a key and an input. */
+async function takingKeyAndInput(node: Node, path: readonly string[] = []): Promise<readonly string[]> {
+  if (isGroup(node)) {
+    const children = Object.entries(node.children);
+    return (
+      await Promise.all(children.map(([word, child]) => takingKeyAndInput(child, [...path, word])))
+    ).flat();
+  }
+  const {
+    arguments: [first],
+    options,
+  } = await node.load();
+  return first?.offers === 'key' && options.some(({ flag }) => flag === 'in') ? [path.join(' ')] : [];
+}
+
+/** Commands that read no input unless one is named, and `import`, which can create a key from nothing. */
+const READING_NOTHING = ['transit keys csr', 'transit import-version'];
+
 describe('a file in the place of a key', () => {
+  it('is refused by every command that would wait for the terminal', async () => {
+    const commands = await takingKeyAndInput(commandTree);
+    expect(commands).toEqual(expect.arrayContaining(['transit encrypt', 'transit hmac', 'transit verify']));
+    for (const command of commands.filter((line) => !READING_NOTHING.includes(line))) {
+      const { stderr } = await typed(`${command} ${FILE}${command === 'transit reencrypt' ? ' orders' : ''}`);
+      expect({ command, said: stderr.replaceAll(/\s+/g, ' ') }).toEqual({
+        command,
+        said: expect.stringMatching(
+          /README\.md (?:is a file, and no key has|is not a Coffer envelope|with )/,
+        ),
+      });
+    }
+    expect(await here.ok('transit keys list')).toBe('app\norders');
+  });
+
+  it.each([
+    ['encrypt', 'README.md', 2, '(keys: app, orders; run "coffer transit envelope encrypt KEY README.md")'],
+    ['encrypt', './README.md', 2, 'run "coffer transit envelope encrypt KEY ./README.md"'],
+    ['encrypt', 'package.json', 2, 'or "coffer secrets encrypt package.json" for its values alone'],
+    ['decrypt', 'README.md', 3, 'run "coffer transit envelope decrypt README.md"'],
+    ['sign', 'README.md', 3, 'run "coffer transit sign KEY --in README.md"'],
+  ])('is answered with the command that takes it: %s %s', async (verb, file, exitCode, command) => {
+    const result = await typed(`transit ${verb} ${file}`);
+    const said = result.stderr.replaceAll(/\s+/g, ' ');
+    expect({ exitCode: result.exitCode, said }).toEqual({ exitCode, said: expect.stringContaining(command) });
+  });
+
+  it('has the only key in its command, or the command that creates the first one', async () => {
+    const place = here.with({ COFFER_STORE: here.file('other-store') });
+    await place.ok('init');
+    const said = async (line: string) => (await typedAt(place, line)).stderr.replaceAll(/\s+/g, ' ');
+    expect(await said(`transit encrypt ${FILE}`)).toContain(
+      '(first create a key with "coffer transit keys create app"; run "coffer transit envelope encrypt app README.md")',
+    );
+    await place.ok('transit keys create only');
+    for (const line of ['transit encrypt', 'transit envelope encrypt', 'encrypt'])
+      expect(await said(`${line} ${FILE}`)).toContain('"coffer transit envelope encrypt only README.md"');
+  });
+
+  it('is refused by a script that gives nothing to encrypt, and is a key if it gives something', async () => {
+    writeFileSync(here.file('card'), 'a file');
+    expect(await here.refused('transit encrypt card', 2)).toMatch(
+      /^coffer: card is a file, and no key has this name/,
+    );
+    expect(await here.refused('transit decrypt card', 3)).toMatch(
+      /^coffer: card is a file, and no key has this name/,
+    );
+    expect(await here.ok('transit encrypt nofile')).toMatch(/^service:v1:/);
+    expect(await here.ok('transit encrypt card', { input: '4242' })).toMatch(/^service:v1:/);
+    expect(await here.ok('transit encrypt card')).toMatch(/^service:v1:/);
+  });
+
   it('is decrypted, shown and rewrapped, as with --in', async () => {
     writeFileSync(here.file('report'), 'for your eyes');
     await here.ok('transit envelope encrypt orders --in report --out report.coffer');

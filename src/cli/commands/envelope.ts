@@ -78,7 +78,7 @@ export const encrypt: Command = {
     const given = withFilesAsInput(typed, !needsNoKey(typed.options));
     const { options } = given;
     const name = namedKey(given);
-    if (name !== undefined) refuseFileAsKey(session, name, given);
+    if (name !== undefined) await refuseFileAsKey(session, name, given);
     if (isForOthers(options, name) || name === undefined) return encryptForOthers(session, options);
     const metadata = namedPairs('--metadata', textsOption(options, 'metadata'));
     const jobs = await jobsOf(session, options, envelopeNames);

@@ -85,12 +85,14 @@ export function withFilesAsInput({ arguments: words, options }: Given, needsKey:
  * Refuses the name of a file in the place of the key to encrypt with, if the command would wait for the terminal.
  * @throws `invalid`
  */
-export function refuseFileAsKey({ streams }: Session, name: string, { options }: Given): void {
-  if (options.has(IN) || !streams.in.isTerminal) return;
+export async function refuseFileAsKey(session: Session, name: string, { options }: Given): Promise<void> {
+  if (options.has(IN) || !session.streams.in.isTerminal) return;
   if (statSync(name, { throwIfNoEntry: false })?.isFile() !== true) return;
+  const { hintWithKeys } = await import('../candidates.ts');
+  const command = `run "coffer transit envelope encrypt KEY ${shellWord(name)}"`;
   throw invalid(`no key given to encrypt ${name} with`, {
     field: 'NAME',
-    hint: `run "coffer transit envelope encrypt KEY ${shellWord(name)}"; if ${name} is a key, use --in - for standard input`,
+    hint: `${await hintWithKeys(session, command)}; if ${name} is a key, use --in - for standard input`,
   });
 }
 

@@ -1,4 +1,3 @@
-import { statSync } from 'node:fs';
 import { Argument, CommanderError, Option, Command as Program } from 'commander';
 import { alternatives } from '../../ground/alternatives.ts';
 import { CofferError, invalid } from '../../ground/errors.ts';
@@ -28,9 +27,10 @@ import type { Streams } from '../terminal/streams.ts';
 import { topicPages } from '../topics/registry.ts';
 import { wrapped } from '../wrap.ts';
 import { everywhereBeside, everywhereOptions, invocation } from './everywhere.ts';
+import { answeredSwitch, isRegularFile, wordsOfEnvelope } from './excess.ts';
 import { withNotes } from './notes.ts';
 import { IN } from './operation-spec.ts';
-import { insteadOfCommand, insteadOfOption, type NextWord, suggestionFor } from './suggestion.ts';
+import { ANY_KEY, insteadOfCommand, insteadOfOption, type NextWord, suggestionFor } from './suggestion.ts';
 import { usageOf } from './usage.ts';
 
 /** Result of parsing with commander. */
@@ -87,6 +87,18 @@ export class MissingArgument extends CofferError {
   }
 }
 
+/** Error about an unknown command, whose hint has the command that was meant, for the key KEY. */
+export class MissingKey extends CofferError {
+  /** Options before the command. */
+  readonly everywhere: ReadonlyMap<string, OptionValue>;
+
+  constructor(message: string, hint: string, everywhere: ReadonlyMap<string, OptionValue>) {
+    super('invalid', message, { hint });
+    this.everywhere = everywhere;
+    Object.defineProperty(this, 'everywhere', { enumerable: false });
+  }
+}
+
 /** Minimum column width of wrapped descriptions in help; narrower ones are hard to read. */
 const MIN_HELP_COLUMN = 15;
 
@@ -125,7 +137,7 @@ function helpBelow(
 /** Converts an error of commander, whose message is `error: …`. */
 function usageMistake(
   error: CommanderError,
-  { path, command, unfinished }: Building,
+  { path, command, unfinished, before }: Building,
   { argv, tree }: { readonly argv: readonly string[]; readonly tree: Group },
 ): Error {
   const first = error.message.replace(/^error: /, '');
@@ -133,6 +145,8 @@ function usageMistake(
   if (error.code === 'commander.excessArguments') {
     const answered = answeredSwitch(argv, command, help);
     if (answered !== undefined) return answered;
+    const ofEnvelope = wordsOfEnvelope(path, unfinished?.words ?? []);
+    if (ofEnvelope !== undefined) return invalid(first.replace(/\.$/, ''), { hint: ofEnvelope });
     const takesFiles = command?.options.some(({ flag }) => flag === IN) === true;
     const takesValue = command?.arguments.some(({ metavar }) => metavar === 'VALUE') === true;
     const advice = takesValue
@@ -164,40 +178,18 @@ function usageMistake(
     option === undefined
       ? suggestionFor(tree, path, unknown ?? '', nextWord(argv, unknown)).map((words) => `"coffer ${words}"`)
       : nearest(option, flags).map((flag) => `--${flag}`);
-  return invalid(first, { hint: meant.length === 0 ? help : `did you mean ${alternatives(meant)}? ${help}` });
-}
-
-/** Returns the error for a switch that is followed by a value, as in Vault's API: `--deletion-allowed true`. */
-function answeredSwitch(
-  argv: readonly string[],
-  command: Command | undefined,
-  help: string,
-): CofferError | undefined {
-  const isSwitch = (name: string): boolean =>
-    command?.options.some(({ flag, takes }) => flag === name && takes === 'nothing') === true;
-  for (const [at, word] of argv.entries()) {
-    const [, flag = ''] = /^--?([a-z][a-z_-]+)$/.exec(word)?.map((part) => part.replaceAll('_', '-')) ?? [];
-    const value = argv[at + 1] ?? '';
-    if (!isSwitch(flag) || !/^(?:true|false)$/i.test(value)) continue;
-    const opposite = `no-${flag}`;
-    const instead = isSwitch(opposite) ? `use --${opposite}` : `leave out "--${flag} ${value}"`;
-    const advice = value.toLowerCase() === 'true' ? `leave out "${value}"` : instead;
-    return invalid(`--${flag} takes no value`, { hint: `${advice}; ${help}` });
-  }
-  return undefined;
+  if (meant.length === 0) return invalid(first, { hint: help });
+  const hint = `did you mean ${alternatives(meant)}? ${help}`;
+  return meant.some((words) => words.includes(` ${ANY_KEY} `))
+    ? new MissingKey(first, hint, before)
+    : invalid(first, { hint });
 }
 
 function nextWord(argv: readonly string[], unknown = ''): NextWord {
-  const word = argv[argv.indexOf(unknown) + 1];
-  return { word, isFile: word !== undefined && isRegularFile(word) };
-}
-
-function isRegularFile(path: string): boolean {
-  try {
-    return statSync(path).isFile();
-  } catch {
-    return false;
-  }
+  const [word, second] = argv.slice(argv.indexOf(unknown) + 1);
+  const isFile = word !== undefined && isRegularFile(word);
+  const file = !isFile && second !== undefined && isRegularFile(second) ? second : undefined;
+  return { word, isFile, file };
 }
 
 /** Joins a hint, which may be a question, and a reference to the help. */
@@ -206,7 +198,8 @@ const joined = (hint: string, help: string): string => `${hint}${hint.endsWith('
 class Building {
   readonly #streams: Streams;
   readonly #look: HelpLook;
-  readonly #before = new Map<string, OptionValue>();
+  /** Options before the command. */
+  readonly before = new Map<string, OptionValue>();
   /** Text that commander printed. */
   printed = '';
   /** Words recognised so far. */
@@ -228,7 +221,7 @@ class Building {
   get unfinished(): Unfinished | undefined {
     const { path, command } = this;
     if (command === undefined || this.#leaf === undefined) return undefined;
-    return { path, command, words: this.#leaf.args, around: { before: this.#before, after: this.options } };
+    return { path, command, words: this.#leaf.args, around: { before: this.before, after: this.options } };
   }
 
   root(tree: Group): Program {
@@ -273,7 +266,7 @@ class Building {
         );
       if (section !== undefined) child.helpGroup(`${section.title}:`);
     }
-    this.#addOptions(program, everywhereOptions, this.#before, EVERYWHERE_HEADING);
+    this.#addOptions(program, everywhereOptions, this.before, EVERYWHERE_HEADING);
     program.hook('preSubcommand', async (_, chosen) => {
       const word = chosen.name();
       const node = group.children[word];
@@ -300,7 +293,7 @@ class Building {
     this.#addOptions(program, everywhereBeside(command.options), after, EVERYWHERE_HEADING);
     program.addHelpText('after', examplesText(command.examples, this.#look));
     program.action(() => {
-      this.result = invocation(path, command, program.args, { before: this.#before, after });
+      this.result = invocation(path, command, program.args, { before: this.before, after });
     });
   }
 

@@ -195,6 +195,8 @@ export interface NextWord {
   readonly word?: string | undefined;
   /** Whether it is the path of an existing file. */
   readonly isFile: boolean;
+  /** Word after it, if only that is the path of an existing file. */
+  readonly file?: string | undefined;
 }
 
 /** Maximum number of suggestions that are helpful. */
@@ -250,15 +252,22 @@ export function suggestionFor(
         ? [also, ...shortest]
         : [...shortest, also];
   if (meant.length > MOST_PLACES) return [];
-  const isForFile = also?.startsWith(FOR_FILES) === true && next.isFile;
-  return isForFile && next.word !== undefined ? forFile(word, next.word) : meant;
+  if (also?.startsWith(FOR_FILES) !== true) return meant;
+  if (next.isFile && next.word !== undefined) return forFile(word, next.word);
+  return next.file === undefined ? meant : forFile(word, next.file, next.word);
 }
 
+/** Placeholder for the key in a suggestion. */
+export const ANY_KEY = 'KEY';
+
 /** Returns the whole commands to encrypt or decrypt a file: first, if its values can be, those for its values. */
-function forFile(verb: string, path: string): readonly string[] {
+function forFile(verb: string, path: string, key?: string): readonly string[] {
   const file = shellWord(path);
-  const whole = `${FOR_FILES}${verb}${verb === 'encrypt' ? ' KEY' : ''} --in ${file}`;
-  return formatOf(path) === undefined ? [whole] : [`${FOR_VALUES}${verb} ${file}`, whole];
+  const isEncryption = verb === 'encrypt';
+  const whole = `${FOR_FILES}${verb}${isEncryption ? ` ${key ?? ANY_KEY}` : ''} ${file}`;
+  if (formatOf(path) === undefined) return [whole];
+  const withKey = isEncryption && key !== undefined ? ` --key ${key}` : '';
+  return [`${FOR_VALUES}${verb} ${file}${withKey}`, whole];
 }
 
 /** Returns the words of the command in a suggestion, which may go on with options. */

@@ -1,0 +1,82 @@
+import { closeSync, openSync, readSync, statSync } from 'node:fs';
+import { CofferError, invalid } from '../ground/errors.ts';
+import { isMissing, type Operation } from '../operations/declaration/operation.ts';
+import { formatOf } from '../secret-files/formats.ts';
+import { KEY_NAME } from '../transit/key-document.ts';
+import { filledWithKeys, hintWithKeys } from './candidates.ts';
+import type { Given } from './given.ts';
+import { BATCH, IN, type OperationSpec } from './parse/operation-spec.ts';
+import type { Session } from './session.ts';
+import { shellWord } from './terminal/shell-word.ts';
+import { withPermission } from './with-permission.ts';
+
+/** Maximum length of the beginning of a file by which a ciphertext is recognized, in bytes. */
+const BEGINNING = 64;
+const CIPHERTEXT = /^[a-z]+:v\d+:/;
+
+/** Operation that a command runs, with the words of the command. */
+export interface CalledOperation {
+  readonly path: readonly string[];
+  readonly operation: Operation;
+  readonly spec: OperationSpec;
+}
+
+/**
+ * Refuses the name of a file in the place of a key, if no key has it and nothing else is given to work on: the command
+ * would wait for the terminal, or take nothing for its input.
+ * @throws `invalid` with the command that takes the file, or `not-found` if the operation creates no key
+ */
+export async function refuseFileAsKey(
+  session: Session,
+  { path, operation, spec }: CalledOperation,
+  { arguments: words, options }: Given,
+): Promise<void> {
+  const { input, byTheWay } = operation.cli ?? {};
+  const [name] = words;
+  const isKey = operation.params[spec.positional[0] ?? '']?.cli.refersTo === 'key';
+  const needsInput = input !== undefined && !input.optional && !input.onRequest;
+  const hasInput = words.length > spec.positional.length || [IN, BATCH].some((flag) => options.has(flag));
+  if (name === undefined || !isKey || !needsInput || hasInput) return;
+  if (statSync(name, { throwIfNoEntry: false })?.isFile() !== true) return;
+  const hint = hintFor(path, words);
+  if (!KEY_NAME.test(name))
+    throw invalid(`${name} is a file, not a key`, { hint: await hintWithKeys(session, hint) });
+  const runner = await session.runner();
+  const asking = await withPermission(session, runner);
+  if (!(await isMissing(asking, 'transit keys read', { name }))) return;
+  throw new CofferError(
+    byTheWay === undefined ? 'not-found' : 'invalid',
+    `${name} is a file, and no key has this name`,
+    {
+      hint: await filledWithKeys(session, runner, hint),
+    },
+  );
+}
+
+/** Returns the hint with the command that takes the file, for the key KEY. */
+function hintFor(path: readonly string[], [name = '', ...others]: readonly string[]): string {
+  const verb = path.at(-1);
+  const file = shellWord(name);
+  const isEnvelope = !isCiphertext(name);
+  if (verb === 'decrypt' && isEnvelope) return `run "coffer transit envelope decrypt ${file}"`;
+  if (verb === 'rewrap' && isEnvelope) return `run "coffer transit envelope rewrap ${file}"`;
+  if (verb !== 'encrypt') return `run "${['coffer', ...path, 'KEY', ...others].join(' ')} --in ${file}"`;
+  const values =
+    formatOf(name) === undefined ? '' : `, or "coffer secrets encrypt ${file}" for its values alone`;
+  return `run "coffer transit envelope encrypt KEY ${file}"${values}`;
+}
+
+function isCiphertext(path: string): boolean {
+  const start = Buffer.alloc(BEGINNING);
+  try {
+    const fd = openSync(path, 'r');
+    try {
+      readSync(fd, start, 0, start.length, 0);
+    } finally {
+      closeSync(fd);
+    }
+  } catch {
+    return false;
+  }
+  return CIPHERTEXT.test(start.toString('latin1'));
+}
