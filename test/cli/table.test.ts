@@ -56,6 +56,46 @@ describe('drawTable', () => {
     expect(drawn).toContain('│ a-name-that-is-much');
   });
 
+  it('draws a row of a long table as it draws that of a short one', () => {
+    const cell = fc.stringMatching(/^[a-z 漢é-]{0,40}$/);
+    const cases = fc.record({
+      rows: fc
+        .integer({ min: 1, max: 4 })
+        .chain((width) =>
+          fc.array(fc.array(cell, { minLength: width, maxLength: width }), { minLength: 1, maxLength: 20 }),
+        ),
+      titles: fc.constantFrom('', 'Head'),
+      style: fc.record({
+        boxed: fc.boolean(),
+        colour: fc.boolean(),
+        plain: fc.boolean(),
+        columns: fc.integer({ min: 40, max: 150 }),
+      }),
+    });
+    fc.assert(
+      fc.property(cases, ({ rows, titles, style }) => {
+        const head = (rows[0] ?? []).map(() => titles);
+        const short = drawTable({ head, rows }, style).split('\n');
+        const long = drawTable({ head, rows: Array.from({ length: 101 }, () => rows).flat() }, style).split(
+          '\n',
+        );
+        const below = style.boxed ? 2 : 1;
+        const above = short.length - below - (long.length - short.length) / 100;
+        expect(Number.isInteger(above)).toBe(true);
+        const body = short.slice(above, -below);
+        const all = Array.from({ length: 101 }, () => body).flat();
+        expect(long).toEqual([...short.slice(0, above), ...all, ...short.slice(-below)]);
+      }),
+    );
+  });
+
+  it.each([true, false])('draws more rows than a function can have arguments, boxed: %s', (boxed) => {
+    const rows = Array.from({ length: 130_000 }, (_, row) => [`key-${row}`, 'aes256-gcm96']);
+    const drawn = drawTable({ head: ['Name', 'Type'], rows }, { boxed, colour: false, columns: 80 });
+    expect(drawn).toContain('key-129999');
+    expect(drawn.split('\n').length).toBe(rows.length + (boxed ? 5 : 2));
+  });
+
   describe('with lesser columns', () => {
     const tags = (name: string) => ({
       head: ['Name', 'Instances', 'Created', 'Id'],

@@ -23,6 +23,9 @@ export interface AuditEntry {
   readonly error: string;
 }
 
+/** Line below the requests on a terminal, where a local command is missing otherwise. */
+export const SCOPE = 'Local commands are not recorded, only requests to a server.';
+
 export const FIRST_FAILURE = 400;
 /** Path of a login with a user name: `auth/userpass/login/ada`. */
 const LOGIN = /^auth\/.+\/login\/([^/]+)$/;
@@ -54,8 +57,9 @@ export const inOneLine = (text: string): string => text.trim().replace(/\s+/g, '
 export function auditTable(entries: readonly AuditEntry[], { settings, streams }: Session): Table {
   const isWide = settings.format === 'wide';
   const { isTerminal, columns } = streams.out;
-  if (isTerminal && !isWide) return fittingTable(entries, columns);
+  if (isTerminal && !isWide) return { ...fittingTable(entries, columns), note: SCOPE };
   return {
+    note: isTerminal ? SCOPE : undefined,
     head: [
       isTerminal ? 'Time (local)' : 'Time',
       'User',

@@ -1,5 +1,5 @@
 import { parseGoDuration } from '../../ground/durations.ts';
-import { invalid } from '../../ground/errors.ts';
+import { type CofferError, invalid } from '../../ground/errors.ts';
 import { isObject, type JsonObject } from '../../ground/objects.ts';
 import type { Command } from '../command.ts';
 import { DONE } from '../exit-codes.ts';
@@ -16,6 +16,7 @@ import {
   inOneLine,
   loginName,
   resultText,
+  SCOPE,
 } from './audit-table.ts';
 
 /* Reads the audit log of a server: who did what, and when. Needs neither store nor server. */
@@ -63,6 +64,7 @@ export const show: Command = {
     const entries = new Entries(matches, last === 0 ? Number.POSITIVE_INFINITY : last);
     for await (const line of linesOf(bytesOf(session, file))) entries.add(line);
     const shown = entries.finished();
+    if (entries.unreadable > 0 && entries.read === 0) throw noLog(file);
     if (entries.unreadable > 0)
       session.warn(
         entries.unreadable === 1
@@ -81,9 +83,15 @@ export const show: Command = {
         ),
       empty: { what: 'requests' },
     });
+    if (shown.length === 0 && isForPerson) session.remark(SCOPE);
     return DONE;
   },
 };
+
+const noLog = (file: string): CofferError =>
+  invalid(`${file === '-' ? 'the input' : file} is not an audit log`, {
+    hint: 'name the file that a server writes: coffer serve --audit-log FILE',
+  });
 
 /** Number of requests in memory before those that are not shown are dropped. */
 const TRIM_FROM = 10_000;
@@ -95,6 +103,8 @@ class Entries {
   /** Requests by their IDs; of one that modifies, the response replaces the record before it. */
   readonly #entries = new Map<string, AuditEntry>();
   #trimAt = TRIM_FROM;
+  /** Lines that are records, also of requests that do not match. */
+  read = 0;
   unreadable = 0;
   leftOut = 0;
 
@@ -113,6 +123,7 @@ class Entries {
       this.unreadable += 1;
       return;
     }
+    this.read += 1;
     const { id, entry } = record;
     if (this.#entries.size >= this.#trimAt) {
       this.#trim();

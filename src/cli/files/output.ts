@@ -314,6 +314,7 @@ async function tableText(session: Session, table: Table, terminal: boolean, wide
     whole: table.whole,
     lesser: table.lesser,
     summary: table.summary === undefined ? undefined : visible(table.summary),
+    note: table.note,
   };
   return drawTable(shown, {
     boxed: terminal,

@@ -54,6 +54,8 @@ const PLAIN_LINES = {
   'right-mid': '+',
   middle: '|',
 } as const;
+/** Characters of the library within a row. */
+const LINES = { left: '│', middle: '│', right: '│' } as const;
 const PADDING = 2;
 /**
  * Length up to which a word is only broken if no column can be left out instead: half of the terminal's width, within
@@ -62,6 +64,11 @@ const PADDING = 2;
 const SHORT_WORD = { least: 24, most: 40 } as const;
 /** Maximum height of a row, in lines; if one would be higher, columns are left out. */
 const MAX_LINES = 3;
+/**
+ * Rows up to which the library draws a table. Its time grows with the square of the rows, and it passes them as arguments
+ * of a function, for which a stack has room up to some number only. Of a longer table it draws the frame.
+ */
+const MOST_LIBRARY_ROWS = 100;
 /**
  * Minimum column widths in a narrow terminal. The widest columns shrink first: to the first width, and only when all
  * have reached it, to the second.
@@ -74,12 +81,12 @@ const FLOORS = [16, 6] as const;
  * @see docs/decisions/0291
  */
 export function drawTable(table: DrawnTable, style: TableStyle): string {
-  const { summary } = table;
+  const { summary, note } = table;
   const chalk = new Chalk({ level: style.colour ? 1 : 0 });
   const [shown, widths] = style.boxed ? fittingTable(table, style) : [table, undefined];
   const lines =
     widths === 'too many columns' ? recordLines(shown, chalk) : gridLines(shown, style, widths, chalk);
-  const below = summary === undefined ? [] : [chalk.dim(summary)];
+  const below = [summary, note].filter((line) => line !== undefined).map((line) => chalk.dim(line));
   return [...lines, ...below].map((line) => `${line.trimEnd()}\n`).join('');
 }
 
@@ -137,17 +144,58 @@ const breaksShortWord = (cell: string, width = 0, shortWord: number): boolean =>
 
 function gridLines(
   { head, rows }: DrawnTable,
-  { boxed, plain }: TableStyle,
+  style: TableStyle,
   widths: readonly number[] | undefined,
   chalk: ChalkInstance,
 ): readonly string[] {
+  const { boxed } = style;
+  if (rows.length === 0 && !boxed) return [];
   const fitted = (cell: string, column: number): string => cellWrapped(cell, widths?.[column]);
-  const isUntitled = head.every((title) => title === '');
-  const drawn = new CliTable({
-    head:
-      isUntitled && boxed
-        ? []
-        : head.map((title, column) => (boxed ? chalk.bold(fitted(title, column)) : title)),
+  const isUntitled = boxed && head.every((title) => title === '');
+  const titles = isUntitled ? [] : boxed ? head.map(fitted) : head;
+  const boldTitles = boxed ? titles.map((title) => chalk.bold(title)) : titles;
+  const cells = rows.map((row) => row.map(fitted));
+  if (rows.length <= MOST_LIBRARY_ROWS) return drawn(style, boldTitles, cells);
+  const lines = cells.flatMap(inLines);
+  // The library draws no column without width.
+  const least = boxed ? 0 : 1;
+  const used = columnWidths([...inLines(titles), ...lines]).map((width) => Math.max(width, least));
+  const frame = drawn(style, boldTitles, [used.map((width) => ' '.repeat(width))]);
+  const blank = frame.length - (boxed ? 2 : 1);
+  return [
+    ...frame.slice(0, blank),
+    ...lines.map((texts) => drawnLine(texts, used, style)),
+    ...frame.slice(blank + 1),
+  ];
+}
+
+/** Returns the lines of a row, each with the texts of all cells. */
+function inLines(row: readonly string[]): readonly (readonly string[])[] {
+  const cells = row.map((cell) => cell.split('\n'));
+  const height = Math.max(...cells.map(({ length }) => length));
+  return Array.from({ length: height }, (_, line) => cells.map((cell) => cell[line] ?? ''));
+}
+
+/** Draws a line of a row as the library does. */
+function drawnLine(
+  texts: readonly string[],
+  widths: readonly number[],
+  { boxed, plain }: TableStyle,
+): string {
+  const padded = texts.map((text, column) => text + ' '.repeat((widths[column] ?? 0) - displayWidth(text)));
+  const { left, middle, right } = !boxed ? NO_LINES : plain ? PLAIN_LINES : LINES;
+  const margin = boxed ? ' ' : '';
+  return left + margin + padded.join(margin + middle + margin) + margin + right;
+}
+
+/** Draws a table with the library, which colours nothing here. */
+function drawn(
+  { boxed, plain }: TableStyle,
+  head: readonly string[],
+  rows: readonly (readonly string[])[],
+): readonly string[] {
+  const table = new CliTable({
+    head: [...head],
     // The library would add colours by itself, even in a pipe.
     style: {
       head: [],
@@ -157,8 +205,8 @@ function gridLines(
     },
     chars: !boxed ? NO_LINES : plain ? PLAIN_LINES : {},
   });
-  for (const row of rows) drawn.push(row.map(fitted));
-  return rows.length === 0 && !boxed ? [] : drawn.toString().split('\n');
+  for (const row of rows) table.push([...row]);
+  return table.toString().split('\n');
 }
 
 const recordLines = ({ head, rows }: DrawnTable, chalk: ChalkInstance): readonly string[] =>

@@ -11,6 +11,8 @@ export interface Table {
   readonly lesser?: readonly number[] | undefined;
   /** Line below the table, e.g. page and total. */
   readonly summary?: string | undefined;
+  /** Line below the summary, about what no such table contains. */
+  readonly note?: string | undefined;
 }
 
 /** How a terminal shows an object: its members in words, without those that are not set. */

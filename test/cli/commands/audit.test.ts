@@ -94,6 +94,27 @@ describe('coffer audit show', () => {
       expect(await atTerminal('--path sys/')).toContain('sys/capabilities-self');
     });
 
+    it.each(['', ' -o wide', ' --user eve'])(
+      'says below the requests that local commands are not among them, within 60 columns: "%s"',
+      async (options) => {
+        const streams = streamsDouble({ input: log, terminals: ['out', 'err'], columns: 120 });
+        const line = `audit show -${options} --no-color`;
+        await runCommandLine(line.split(' '), streams, {});
+        const { out, err } = streams.written;
+        const last = `${out}${err}`.trimEnd().split('\n').at(-1) ?? '';
+        expect(last).toBe('Local commands are not recorded, only requests to a server.');
+        expect(last.length).toBeLessThanOrEqual(60);
+      },
+    );
+
+    it.each(['', ' -o table', ' -o wide', ' -o json'])(
+      'says nothing of local commands in a pipe: "%s"',
+      async (form) => {
+        const { rows, err } = await shown(`-${form}`, log);
+        expect(`${rows.flat().join()}${err}`).not.toContain('Local commands');
+      },
+    );
+
     it('says that times are local, and leaves everything as it is in a pipe', async () => {
       expect(await atTerminal('--all')).toMatch(/│ Time \(local\) +│ User/);
       expect((await shown('-', log)).rows.map((row) => row[3])).toEqual([
@@ -124,13 +145,13 @@ describe('coffer audit show', () => {
       return streams.written.out.trimEnd().split('\n');
     };
     const FRAME = 4;
-    const SUMMARY = 1;
+    const SUMMARY = 2;
 
     it.each([60, 72, 90])('takes one line for each request at %i columns', async (columns) => {
       const lines = await drawn(columns);
       expect(lines).toHaveLength(records.length + FRAME + SUMMARY);
       expect(Math.max(...lines.map((line) => line.length))).toBeLessThanOrEqual(columns);
-      expect(lines.at(-1)).toMatch(/^\d{4}-\d\d-\d\d, local times; everything: -o wide$/);
+      expect(lines.at(-SUMMARY)).toMatch(/^\d{4}-\d\d-\d\d, local times; everything: -o wide$/);
     });
 
     it('shortens the time, leaves out the operation, and keeps both ends of a path', async () => {
@@ -190,6 +211,26 @@ describe('coffer audit show', () => {
     const { rows, err } = await shown('-', `${first}\nnonsense\n{"half": `);
     expect(rows.map((row) => row[4])).toEqual(['no response']);
     expect(err).toContain('2 lines are not audit records');
+  });
+
+  it('refuses a file without a single record, but not an empty one', async () => {
+    const key = join(temporaryDirectory(cleaning), 'master.key');
+    writeFileSync(key, 'BASE64\n');
+    const advice = '(name the file that a server writes: coffer serve --audit-log FILE)';
+    expect(await shown(key)).toEqual({
+      exitCode: 2,
+      rows: [],
+      err: `coffer: ${key} is not an audit log ${advice}\n`,
+    });
+    expect(await shown('-', 'BASE64\n')).toMatchObject({
+      exitCode: 2,
+      err: `coffer: the input is not an audit log ${advice}\n`,
+    });
+    expect(await shown('-', '')).toEqual({ exitCode: 0, rows: [], err: '' });
+    expect(await shown('- --user eve', `BASE64\n${lineFor('sys/mounts')}`)).toMatchObject({
+      exitCode: 0,
+      err: expect.stringContaining('1 line is not an audit record'),
+    });
   });
 
   it('takes no line for a record that lacks the time or the request, or is no object', async () => {
