@@ -1,11 +1,6 @@
 import { asCofferError, CofferError, invalid } from './ground/errors.ts';
-import {
-  type Catalogue,
-  type CatalogueBranch,
-  type CatalogueEntry,
-  catalogue,
-  isEntry,
-} from './operations/catalogue.ts';
+import { type Catalogue, catalogue } from './operations/catalogue.ts';
+import { type CatalogueBranch, type CatalogueEntry, isEntry } from './operations/catalogue-entry.ts';
 import { openCore } from './operations/core.ts';
 import { type Operation, type Runner, resultOf } from './operations/declaration/operation.ts';
 import { flagOf, type InputOf, type Params, type SuggestedWords } from './operations/declaration/params.ts';

@@ -1,12 +1,8 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, it } from 'vitest';
-import {
-  type CatalogueBranch,
-  type CatalogueEntry,
-  catalogue,
-  isEntry,
-} from '../src/operations/catalogue.ts';
+import { catalogue } from '../src/operations/catalogue.ts';
+import { type CatalogueBranch, type CatalogueEntry, isEntry } from '../src/operations/catalogue-entry.ts';
 import type { Operation } from '../src/operations/declaration/operation.ts';
 import { type Method, parseRoute, printPath } from '../src/operations/declaration/route.ts';
 import { loadRoutes, type Match, mountedRoutes } from '../src/operations/routes.ts';

@@ -1,4 +1,5 @@
-import { type CatalogueBranch, type CatalogueEntry, catalogue, isEntry } from '../operations/catalogue.ts';
+import { catalogue } from '../operations/catalogue.ts';
+import { type CatalogueBranch, type CatalogueEntry, isEntry } from '../operations/catalogue-entry.ts';
 import type { Operation } from '../operations/declaration/operation.ts';
 import { MOUNT_TYPES } from '../operations/mount-types.ts';
 import { AGENT_PROCESS, KEYRING_AGENT_PROCESS } from './agent/agent-process.ts';

@@ -1,32 +1,6 @@
 /** Catalogue of all operations by name; each is declared once in the folders beside this file. */
 
-import type { Operation } from './declaration/operation.ts';
-
-/** Catalogue entry: enough to print help and to find the operation; its declaration is loaded on demand. */
-export interface CatalogueEntry<O> {
-  readonly summary: string;
-  /** Whether it is offered as a command. */
-  readonly command: boolean;
-  /** The path must be literal, because bundlers only find those. */
-  readonly load: () => Promise<{ readonly declaration: O }>;
-}
-
-export interface CatalogueBranch {
-  readonly [word: string]: CatalogueEntry<Operation> | CatalogueBranch;
-}
-
-const entryThat =
-  (command: boolean) =>
-  <O>(summary: string, load: CatalogueEntry<O>['load']): CatalogueEntry<O> => ({ summary, command, load });
-
-const entry = entryThat(true);
-/** Entry of an operation that only the HTTP API and the library have. */
-const served = entryThat(false);
-
-/** Loads one operation from a module that declares several. */
-const one =
-  <M, Name extends keyof M>(load: () => Promise<M>, name: Name) =>
-  async (): Promise<{ readonly declaration: M[Name] }> => ({ declaration: (await load())[name] });
+import { type CatalogueBranch, entry, one, served } from './catalogue-entry.ts';
 
 const keys = () => import('./transit/keys.ts');
 const keyRevocation = () => import('./transit/key-revocation.ts');
@@ -396,9 +370,5 @@ export const catalogue = {
     'api-document': served('Print the OpenAPI document', one(server, 'apiDocument')),
   },
 } as const satisfies CatalogueBranch;
-
-export const isEntry = (
-  node: CatalogueEntry<Operation> | CatalogueBranch,
-): node is CatalogueEntry<Operation> => typeof node['load'] === 'function';
 
 export type Catalogue = typeof catalogue;

@@ -1,4 +1,4 @@
-import { type CatalogueBranch, isEntry } from './catalogue.ts';
+import { type CatalogueBranch, isEntry } from './catalogue-entry.ts';
 import type { Api, Operation } from './declaration/operation.ts';
 import type { Params } from './declaration/params.ts';
 import { type Method, type Route, routesOf } from './declaration/route.ts';

@@ -1,7 +1,8 @@
 import { withoutUndefined } from '../ground/objects.ts';
 import { DEFAULT_MOUNT } from '../mounts/paths.ts';
 import type { Store, View } from '../store/store.ts';
-import { type CatalogueBranch, catalogue, isEntry } from './catalogue.ts';
+import { catalogue } from './catalogue.ts';
+import { type CatalogueBranch, isEntry } from './catalogue-entry.ts';
 import {
   type Call,
   type Core,

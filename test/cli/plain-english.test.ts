@@ -9,7 +9,8 @@ import { withNotes } from '../../src/cli/parse/notes.ts';
 import { topicPages } from '../../src/cli/topics/registry.ts';
 import { topicText } from '../../src/cli/topics/topic.ts';
 import { commandTree } from '../../src/cli/tree.ts';
-import { type CatalogueBranch, catalogue, isEntry } from '../../src/operations/catalogue.ts';
+import { catalogue } from '../../src/operations/catalogue.ts';
+import { type CatalogueBranch, isEntry } from '../../src/operations/catalogue-entry.ts';
 
 /* Rules for the texts that people read, as far as a program can judge them. @see docs/decisions/0290 */
 

@@ -1,10 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import {
-  type CatalogueBranch,
-  type CatalogueEntry,
-  catalogue,
-  isEntry,
-} from '../../src/operations/catalogue.ts';
+import { catalogue } from '../../src/operations/catalogue.ts';
+import { type CatalogueBranch, type CatalogueEntry, isEntry } from '../../src/operations/catalogue-entry.ts';
 import type { Operation } from '../../src/operations/declaration/operation.ts';
 import { selfSigned } from '../servers/self-signed.ts';
 import { DirectoryHere } from './directory-here.ts';

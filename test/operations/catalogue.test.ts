@@ -1,10 +1,6 @@
 import { beforeAll, describe, expect, it } from 'vitest';
-import {
-  type CatalogueBranch,
-  type CatalogueEntry,
-  catalogue,
-  isEntry,
-} from '../../src/operations/catalogue.ts';
+import { catalogue } from '../../src/operations/catalogue.ts';
+import { type CatalogueBranch, type CatalogueEntry, isEntry } from '../../src/operations/catalogue-entry.ts';
 import type { Operation } from '../../src/operations/declaration/operation.ts';
 import { flagOf } from '../../src/operations/declaration/params.ts';
 import { MOUNT_TYPES } from '../../src/operations/mount-types.ts';

@@ -1,7 +1,8 @@
 import { CAPABILITIES } from '../../access/capability.ts';
 import { asCofferError, invalid } from '../../ground/errors.ts';
 import { meantText, nearest } from '../../ground/nearness.ts';
-import { type CatalogueBranch, catalogue, isEntry } from '../../operations/catalogue.ts';
+import { catalogue } from '../../operations/catalogue.ts';
+import { type CatalogueBranch, isEntry } from '../../operations/catalogue-entry.ts';
 import type { Operation, Runner } from '../../operations/declaration/operation.ts';
 import { CAPABILITY_OF, printPath, type Route, routesOf } from '../../operations/declaration/route.ts';
 import { type Table, timeCell } from '../../operations/declaration/table.ts';

@@ -5,7 +5,8 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type CommandLeaf, isGroup, type Node } from '../../../src/cli/command.ts';
 import { runCommandLine } from '../../../src/cli/command-line.ts';
 import { commandTree } from '../../../src/cli/tree.ts';
-import { type CatalogueBranch, catalogue, isEntry } from '../../../src/operations/catalogue.ts';
+import { catalogue } from '../../../src/operations/catalogue.ts';
+import { type CatalogueBranch, isEntry } from '../../../src/operations/catalogue-entry.ts';
 import { MASTER_KEY } from '../../e2e/harness.ts';
 import { streamsDouble } from '../streams.double.ts';
 
