@@ -138,9 +138,9 @@ const storeCommands: Readonly<Record<string, Node>> = {
 
 const envelope = group('transit envelope', {
   encrypt: own('Encrypt a file or stream of any size', envelopes, 'encrypt'),
-  decrypt: own('Decrypt a file or stream ("envelope encrypt" or age)', envelopes, 'decrypt'),
-  header: own('Show the header of an encrypted file', envelopeHeader, 'command'),
-  rewrap: own('Rewrap encrypted files with the latest key version', envelopeRewrap, 'command'),
+  decrypt: own('Decrypt a file or stream, of "envelope encrypt" or age', envelopes, 'decrypt'),
+  header: own('Show which key a file is encrypted with, and its metadata', envelopeHeader, 'command'),
+  rewrap: own('Move encrypted files to the latest version of their key', envelopeRewrap, 'command'),
 });
 
 const signingCommands: Readonly<Record<string, Node>> = {
@@ -322,7 +322,7 @@ function withTransitParts(children: Group['children']): Group['children'] {
   return within(children, 'transit', (transit) => ({
     ...within(transit, 'keys', (keys) => ({
       ...keys,
-      public: own('Print public keys in the formats of other programs', keysPublic, 'command'),
+      public: own('Print a public key in the format of another program', keysPublic, 'command'),
     })),
     envelope,
   }));

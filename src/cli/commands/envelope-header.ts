@@ -48,8 +48,8 @@ export const command: Command = {
     ...contextOptions,
   ],
   details:
-    'Without --verify no key is needed and nothing shown is authenticated. With --verify the header ' +
-    'is authenticated and, for files, the end of the file and so its size; the data is not read. ' +
+    'Needs no key, but an attacker may have changed what is shown. With --verify, uses the key to ' +
+    'check the header and, for files, the size; the data itself is not checked. ' +
     'For files in the age format, the recipient types are shown.',
   examples: [
     ['coffer transit envelope header --in dump.sql.coffer', 'Show which key a file is encrypted with'],

@@ -32,7 +32,7 @@ export const command: Command = {
     { ...inOption, help: 'Files to rewrap; in directories, all *.coffer and *.age files, recursively.' },
     {
       ...recipientOption,
-      help: `New recipients of an age file, replacing all old ones. ${recipientOption.help}`,
+      help: 'Replace all recipients of an age file by this one: age1…, an SSH public key, the name of a key, or @FILE with one per line. Can be repeated.',
     },
     ...openingOptions,
     ...contextOptions,
@@ -44,7 +44,10 @@ export const command: Command = {
     'file; its data is not decrypted. Former recipients with a copy of the old file can still ' +
     'decrypt it.',
   examples: [
-    ['coffer transit envelope rewrap --in dump.sql.coffer', 'Rewrap after rotating the key'],
+    [
+      'coffer transit envelope rewrap --in dump.sql.coffer',
+      'Re-encrypt the data key after rotating the named key',
+    ],
     [
       'coffer transit envelope rewrap orders --in backups',
       'Rewrap all files in a directory that use this key',

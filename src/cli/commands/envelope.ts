@@ -42,7 +42,13 @@ export const encrypt: Command = {
       required: false,
       offers: 'key',
     },
-    { metavar: 'FILE', help: 'Files to read, as with --in.', required: false, offers: 'file', many: true },
+    {
+      metavar: 'FILE',
+      help: 'Files to encrypt; the same as --in.',
+      required: false,
+      offers: 'file',
+      many: true,
+    },
   ],
   options: [
     inOption,
@@ -53,14 +59,14 @@ export const encrypt: Command = {
       flag: 'metadata',
       takes: 'values',
       metavar: 'NAME=VALUE',
-      help: 'Metadata for the header; authenticated but not encrypted.',
+      help: 'Add NAME=VALUE to the header of the file; it is authenticated, but anyone can read it.',
     },
     ...contextOptions,
   ],
   details:
-    'Data is encrypted locally with a new data key, which is wrapped by the named key. Size is ' +
-    'unlimited, memory use is constant. Multiple files, or the files in a directory, are encrypted ' +
-    'one by one and get the extension ".coffer". With --recipient, files are written in the age ' +
+    'Data is encrypted locally with a new data key. The data key is encrypted with the named key and ' +
+    'stored in the file. Size is unlimited, memory use is constant. Multiple files, or the files in ' +
+    'a directory, are encrypted one by one and get the extension ".coffer". With --recipient, files are written in the age ' +
     'format with the extension ".age"; recipients decrypt them with "age -d" or Coffer.',
   examples: [
     ['coffer transit envelope encrypt orders dump.sql --out dump.sql.coffer', 'Encrypt a file'],
@@ -132,9 +138,9 @@ export const decrypt: Command = {
   arguments: [expectedKey],
   options: [inOption, outOption, ...severalOptions, ...rangeOptions, ...openingOptions, ...contextOptions],
   details:
-    'Only authenticated data is written. With --out, the file appears once all of it is ' +
-    'authenticated. On a pipe, data is written as it is authenticated: if the exit code is not 0, ' +
-    'the output is incomplete. With --offset or --length only the requested range is read, so ' +
+    'Data is written only after it was authenticated. With --out, the file appears once all of it is ' +
+    'authenticated. Without, data is written piece by piece: if the exit code is not 0, the output is ' +
+    'incomplete. With --offset or --length only the requested range is read, so ' +
     'changes elsewhere in the file go unnoticed. Files in the age format are decrypted with a key ' +
     'of the store, with --identity, or with a passphrase.',
   examples: [

@@ -83,7 +83,7 @@ export const command: Command = {
       choices: Object.keys(FORMS),
     }),
     taking(VERSION, 'N', 'Key version.', { fallback: 'latest; for allowed-signers, all' }),
-    taking(IDENTITY, 'WHO', 'Principal to write in allowed-signers, e.g. an email address.', {
+    taking(IDENTITY, 'WHO', 'Name of the signer in an allowed-signers line, e.g. an email address.', {
       fallback: 'the name of the key',
     }),
     ...outOptions,

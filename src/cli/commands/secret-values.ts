@@ -74,7 +74,7 @@ export const set: Command = {
       required: false,
     },
   ],
-  options: [takingFile(IN, 'Read the value from FILE.'), keyOption, formatOption],
+  options: [takingFile(IN, 'Read the new value from FILE.'), keyOption, formatOption],
   details:
     'Replaces an existing value and keeps its key, or adds a new value, creating parents and the ' +
     'file as needed. Command-line arguments are visible to other users in the process list: enter ' +

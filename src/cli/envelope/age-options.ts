@@ -15,7 +15,7 @@ export const recipientOption: OptionSpec = {
   flag: RECIPIENT,
   takes: 'values',
   metavar: 'WHO',
-  help: 'Recipient: age1…, SSH public key, key name, or @FILE with one per line. Can be repeated.',
+  help: 'Encrypt for this recipient, in the age format: age1…, an SSH public key, the name of a key, or @FILE with one per line. Can be repeated.',
   offers: 'key',
 };
 
@@ -33,7 +33,7 @@ export const openingOptions: readonly OptionSpec[] = [
     flag: IDENTITY,
     takes: 'values',
     metavar: 'FILE',
-    help: 'Identity file: AGE-SECRET-KEY-… or an SSH private key. Can be repeated.',
+    help: 'Decrypt an age file with the private key in FILE: AGE-SECRET-KEY-… or an SSH key. Can be repeated.',
     fallback: 'keys of the store',
     offers: 'file',
   },

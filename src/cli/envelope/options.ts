@@ -26,7 +26,7 @@ export const inOption: OptionSpec = {
 };
 
 export const severalOptions: readonly OptionSpec[] = [
-  taking(OUT_DIR, 'DIR', 'Write one result file per input to DIR.', {
+  taking(OUT_DIR, 'DIR', 'Write a result file for each input file to the directory DIR.', {
     fallback: 'next to each input file, if there are several',
     offers: 'directory',
     excludes: ['out'],
@@ -37,7 +37,7 @@ export const severalOptions: readonly OptionSpec[] = [
 /** Argument for the named key, which the header also contains. */
 export const expectedKey: ArgumentSpec = {
   metavar: 'NAME',
-  help: 'Expected key; fail if the header names another.',
+  help: 'Key that the file should be encrypted with; fail if it is another. Default: any.',
   required: false,
   offers: 'key',
 };

@@ -68,7 +68,10 @@ export function mountOfMethod(method: string, options: Given['options']): string
 }
 
 const pathOption = (method: string): OptionSpec =>
-  taking(PATH, 'P', 'Mount path of the method below auth/.', { fallback: method, offers: 'login' });
+  taking(PATH, 'P', 'Path below auth/ at which the login method is enabled.', {
+    fallback: method,
+    offers: 'login',
+  });
 
 /**
  * Derives the syntax.
@@ -167,10 +170,7 @@ function inputArgument(params: Params, shape: CommandShape): readonly ArgumentSp
   if (shape.input === undefined) return [];
   const param = params[shape.input.param];
   const meaning = shape.input.help ?? (param && helpOf(param));
-  const source =
-    shape.input.optional || shape.input.onRequest
-      ? '"-" reads standard input.'
-      : 'Reads standard input if omitted or "-".';
+  const source = sourceText(shape.input);
   return [
     {
       metavar: param?.cli.metavar ?? (shape.input.fromFile ? 'FILE' : 'VALUE'),
@@ -179,6 +179,15 @@ function inputArgument(params: Params, shape: CommandShape): readonly ArgumentSp
       offers: shape.input.fromFile ? 'file' : undefined,
     },
   ];
+}
+
+/** Returns where the main input comes from, for the help of its argument. */
+function sourceText({ secret, optional, onRequest }: NonNullable<CommandShape['input']>): string {
+  if (secret !== undefined) {
+    const source = onRequest ? 'prompts' : 'prompts, or reads standard input,';
+    return `Never an argument, which other users could see: ${source} if omitted; "-" reads standard input.`;
+  }
+  return optional || onRequest ? '"-" reads standard input.' : 'Reads standard input if omitted or "-".';
 }
 
 function meaningsOf(name: string, param: Param<unknown>): [flag: string, meaning: FlagMeaning][] {
@@ -246,11 +255,12 @@ function shapeOptions(params: Params, shape: CommandShape, batch: string | undef
   const options: OptionSpec[] = [];
   if (input !== undefined && !input.fromFile) {
     const [{ metavar = '' } = {}] = inputArgument(params, shape);
-    const what = metavar === 'VALUE' || !/^[A-Z]+$/.test(metavar) ? 'the value' : metavar;
-    options.push(takingFile(IN, `Read ${what} from FILE.`));
+    const { what = metavar, secret } = input;
+    const read = secret === undefined ? what : `the ${secret.charAt(0).toLowerCase()}${secret.slice(1)}`;
+    options.push(takingFile(IN, `Read ${read} from FILE.`));
   }
   if (input?.as === 'bytes') {
-    options.push(switching(BASE64, 'The input is base64.'));
+    options.push(switching(BASE64, 'Decode the input, which is base64.'));
   } else if (shape.result?.as === 'base64') {
     options.push(switching(BASE64, 'Print base64 instead of raw bytes.'));
   }
@@ -268,7 +278,7 @@ const batchOption = (besideInput: boolean): OptionSpec => ({
   flag: BATCH,
   takes: 'value',
   metavar: 'FILE',
-  help: 'Process many items: JSON Lines or a JSON array in FILE ("-": stdin); prints one line per item.',
+  help: 'Process many items from FILE ("-": standard input), JSON Lines or a JSON array, and print one line per item.',
   offers: 'file',
   excludes: besideInput ? [IN] : undefined,
 });

@@ -16,7 +16,7 @@ export const revoke = operation({
       ],
       ['coffer token revoke --in token.txt --yes', 'Revoke a token read from a file'],
     ],
-    input: { param: 'token', as: 'text' },
+    input: { param: 'token', as: 'text', what: 'the token or its accessor' },
     confirm: async () => 'Revoke the token and all its child tokens?',
     done: () => 'Revoked.',
   },

@@ -179,6 +179,8 @@ export interface CliShape<D> {
     readonly as: 'bytes' | 'text';
     /** Description of VALUE, if the parameter's says base64. */
     readonly help?: string;
+    /** Noun for the input in the help of `--in`; default: the placeholder of its argument. */
+    readonly what?: string;
     /** Present if VALUE is a file name. */
     readonly fromFile?: true;
     /** Present if nothing is read without an argument, flag or redirected input. */

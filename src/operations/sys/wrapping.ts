@@ -65,7 +65,12 @@ export const unwrap = operation({
   strangers: true,
   params,
   cli: {
-    input: { param: 'token', as: 'text', help: 'Wrapping token.' },
+    input: {
+      param: 'token',
+      as: 'text',
+      what: 'the wrapping token',
+      help: 'Wrapping token: holds one response of a server, and works only once.',
+    },
     examples: [['coffer unwrap --in wrapping-token.txt', 'Unwrap a response; this works only once']],
   },
   async run({ core, caller }, values) {

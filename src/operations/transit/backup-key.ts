@@ -43,7 +43,7 @@ export const restore = transitOperation({
   },
   cli: {
     makes: true,
-    input: { param: 'backup', as: 'text' },
+    input: { param: 'backup', as: 'text', what: 'the backup' },
     done: ({ name }) => (name === undefined ? 'Restored the key.' : `Restored key ${name}.`),
     examples: [
       ['coffer transit restore --in orders.backup', 'Restore under the original name'],

@@ -10,7 +10,7 @@ export const byokExport = transitOperation({
   capability: 'read',
   params: {
     destination: keyName({
-      help: "Key to wrap with: the other server's wrapping key, imported as an RSA public key.",
+      help: "Key to encrypt with: the other server's wrapping key, imported here before as an RSA public key.",
       required: true,
       cli: { positional: true, refersTo: 'key' },
     }),
@@ -21,7 +21,7 @@ export const byokExport = transitOperation({
     }),
     version: exportedVersion,
     hash: text({
-      help: 'Hash function for RSA-OAEP.',
+      help: 'Hash function of RSA-OAEP, which encrypts the exported key.',
       default: 'SHA256',
       cli: { suggest: () => wrappingHashNames },
     }),
@@ -32,7 +32,7 @@ export const byokExport = transitOperation({
     examples: [
       [
         'coffer transit byok-export other-server orders --version latest',
-        'Print the wrapped key for "transit import" on the other server',
+        'Print the encrypted key, for "transit import" on the other server',
       ],
     ],
   },
@@ -50,7 +50,12 @@ export const wrappingKey = transitOperation({
   params: {},
   cli: {
     result: { member: 'public_key', as: 'text' },
-    examples: [['coffer transit wrapping-key > wrapping.pem', 'Print the key to wrap imports with']],
+    examples: [
+      [
+        'coffer transit wrapping-key > wrapping.pem',
+        'Save the public key that keys to import are encrypted with',
+      ],
+    ],
   },
   async run({ engine }) {
     return { data: { public_key: await wrappingPublicKey(engine) } };

@@ -3,7 +3,7 @@
 import { integer, text } from '../declaration/params.ts';
 import { existingKey, transitOperation } from './parameters.ts';
 
-const version = integer({ help: 'Key version. Default: latest.', cli: { metavar: 'N' } });
+const version = integer({ help: 'Version of the key to use. Default: latest.', cli: { metavar: 'N' } });
 
 export const csr = transitOperation({
   route: 'POST keys/:name/csr',
@@ -15,7 +15,7 @@ export const csr = transitOperation({
     version,
     csr: text({
       long: true,
-      help: 'CSR in PEM to copy the subject and attributes from.',
+      help: 'Another CSR in PEM, to copy the subject and attributes from. Default: an empty subject.',
       default: '',
       cli: { metavar: 'TEMPLATE' },
     }),
@@ -56,7 +56,10 @@ export const setCertificate = transitOperation({
     input: { param: 'certificate_chain', as: 'text' },
     done: (values) => `Set the certificate chain of key ${values['name']}.`,
     examples: [
-      ['coffer transit keys set-certificate releases --in chain.pem', 'Set the chain of the latest version'],
+      [
+        'coffer transit keys set-certificate releases --in chain.pem',
+        'Store the chain for the latest version of the key',
+      ],
     ],
   },
   async run({ engine }, values) {

@@ -23,7 +23,7 @@ export interface DataKeysData {
 
 const params = {
   type: choice(['plaintext', 'wrapped'], {
-    help: '"plaintext": print the key and its ciphertext; "wrapped": only the ciphertext.',
+    help: '"plaintext": return the data key and its ciphertext; "wrapped": only the ciphertext.',
     required: true,
     cli: { positional: true },
     unknown: () => "Invalid path, must be 'plaintext' or 'wrapped'",
@@ -74,7 +74,7 @@ export const many = transitOperation({
   computes: true,
   params: {
     ...params,
-    count: integer({ help: 'Number of keys, 1 to 1000.', default: 1, cli: { metavar: 'N' } }),
+    count: integer({ help: 'Number of data keys, 1 to 1000.', default: 1, cli: { metavar: 'N' } }),
   },
   cli: {
     lines: (data: DataKeysData) =>

@@ -33,7 +33,7 @@ export const declaration = transitOperation({
   },
   cli: {
     batch: contextsApart,
-    input: { param: 'ciphertext', as: 'text' },
+    input: { param: 'ciphertext', as: 'text', what: 'the ciphertext' },
     result: { member: 'plaintext', as: 'base64' },
     copies: true,
     examples: [

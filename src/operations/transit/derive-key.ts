@@ -8,7 +8,7 @@ export const declaration = transitOperation({
   withoutSecret: true,
   params: {
     name: keyName({
-      help: 'Key to create, or existing key to add a version to.',
+      help: 'Key to create from the result, or existing key that gets it as a new version.',
       required: true,
       cli: { positional: true },
     }),
@@ -23,7 +23,7 @@ export const declaration = transitOperation({
       cli: { metavar: 'PEM' },
     }),
     base_key_name: text({
-      help: 'ECDSA key that provides the private key.',
+      help: 'Your key, of an ECDSA type, whose private key is combined with PEM.',
       default: '',
       cli: { metavar: 'NAME', refersTo: 'key' },
     }),

@@ -59,7 +59,7 @@ export const declaration = transitOperation({
     padding_scheme: itemFields.padding_scheme,
     hash_algorithm: itemFields.hash_algorithm,
     type: text({
-      help: 'Type of the key if it is created.',
+      help: 'Type of the key, if this command creates it.',
       default: DEFAULT_KEY_TYPE,
       cli: {
         suggest: () =>
@@ -69,7 +69,7 @@ export const declaration = transitOperation({
       },
     }),
     convergent_encryption: flag({
-      help: 'If the key is created, make it convergent: equal plaintexts give equal ciphertexts.',
+      help: 'If this command creates the key, make it convergent: equal plaintexts give equal ciphertexts.',
       default: false,
     }),
     no_create: flag({ help: 'Fail if the key does not exist, instead of creating it.', default: false }),
@@ -78,14 +78,14 @@ export const declaration = transitOperation({
   },
   cli: {
     batch: contextsApart,
-    input: { param: 'plaintext', as: 'bytes', help: 'Plaintext (may be empty).' },
+    input: { param: 'plaintext', as: 'bytes', help: 'Plaintext (may be empty).', what: 'the plaintext' },
     result: { member: 'ciphertext', as: 'text' },
     byTheWay: async ({ name }, runner) =>
       (await isMissing(runner, 'transit keys read', { name })) ? [{ kind: 'key', name: String(name) }] : [],
     examples: [
       ["printf '4242' | coffer transit encrypt orders", 'Encrypt standard input'],
       ['coffer transit encrypt orders --in card.txt --out card.enc', 'Read from a file and write to a file'],
-      ['coffer transit encrypt orders --batch items.ndjson', 'Encrypt many values from JSON Lines'],
+      ['coffer transit encrypt orders --batch items.ndjson', 'Encrypt many values, one JSON object per line'],
     ],
   },
   exists: ({ engine }, values) => withValue(findKey(engine, values.name), (key) => key !== undefined),

@@ -18,7 +18,7 @@ export const exportedKeysShape = {
 
 /** Version to export. */
 export const exportedVersion = text({
-  help: 'Version number or "latest". Default: all usable versions.',
+  help: 'Key version to export: a number or "latest". Default: all usable versions.',
   default: '',
   cli: { metavar: 'N' },
 });
@@ -47,8 +47,14 @@ export const declaration = transitOperation({
       if (!isPublicKind(kind)) await foreseeExport(name, runner, notExportable);
     },
     examples: [
-      ['coffer transit keys export releases --key-type public-key --version latest', 'Export one key'],
-      ['coffer transit keys export orders --key-type encryption-key -o json', 'Export all versions as JSON'],
+      [
+        'coffer transit keys export releases --key-type public-key --version latest',
+        'Export the public key of the latest version',
+      ],
+      [
+        'coffer transit keys export orders --key-type encryption-key -o json',
+        'Export the secret key of every version as JSON',
+      ],
     ],
   },
   async run({ engine }, values) {

@@ -21,7 +21,7 @@ export const declaration = transitTool({
     }),
   },
   cli: {
-    input: { param: 'input', as: 'bytes', help: 'Input to hash.' },
+    input: { param: 'input', as: 'bytes', help: 'Input to hash.', what: 'the input' },
     hashesInput(values) {
       const { algorithm, of } = hashing(String(values['algorithm']), String(values['format']));
       return { algorithm, of: (digest) => ({ sum: of(digest) }) };

@@ -28,7 +28,7 @@ export const declaration = transitOperation({
     ),
   },
   cli: {
-    input: { param: 'input', as: 'bytes', help: 'Input to authenticate (may be empty).' },
+    input: { param: 'input', as: 'bytes', help: 'Input to authenticate (may be empty).', what: 'the input' },
     largeInput: {
       hint: 'compute the HMAC of its hash: "coffer transit hash --in FILE | coffer transit hmac NAME"',
     },

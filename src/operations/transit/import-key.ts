@@ -17,16 +17,19 @@ import { existingKey, keyName, parameterSet, transitOperation } from './paramete
 /** Common parameters of both import operations. */
 const incomingKey = {
   ciphertext: base64({
-    help: 'Key to import: PEM, base64 (symmetric) or an age identity; it is wrapped before it is sent. Over the API: an AES key wrapped with RSA-OAEP, followed by the key wrapped with AES-KWP.',
+    help: 'An AES key encrypted with RSA-OAEP for the wrapping key, followed by the key to import, encrypted with this AES key (AES-KWP).',
     default: '',
+    cli: {
+      help: 'Key to import: PEM, base64 (symmetric) or an age identity; it is encrypted before it is sent to a server.',
+    },
   }),
   public_key: text({
-    help: 'Import only a public key: PEM, or an age recipient.',
+    help: 'Import only this public key, to encrypt or verify: PEM, or an age recipient.',
     default: '',
     cli: { metavar: 'PEM' },
   }),
   hash_function: text({
-    help: 'Hash function for RSA-OAEP.',
+    help: 'Hash function of RSA-OAEP, which encrypts the key on its way to the server.',
     default: 'SHA256',
     cli: { metavar: 'HASH', suggest: () => ['SHA1', 'SHA224', 'SHA256', 'SHA384', 'SHA512'] },
   }),
@@ -45,17 +48,23 @@ export const create = transitOperation({
     parameter_set: parameterSet,
     ...incomingKey,
     allow_rotation: flag({
-      help: 'Allow rotation, which creates new versions on this server.',
+      help: 'Allow rotating the key, with new versions that are generated here.',
       default: false,
     }),
-    derived: flag({ help: 'Derive a separate key for each context.', default: false }),
-    exportable: flag({ help: 'Allow exporting the key material; cannot be undone.', default: false }),
+    derived: flag({
+      help: 'Use a separate key, derived from this one, for each context (a value that encrypt and decrypt then require).',
+      default: false,
+    }),
+    exportable: flag({
+      help: 'Allow exporting the key material; cannot be disallowed later.',
+      default: false,
+    }),
     allow_plaintext_backup: flag({
-      help: 'Allow plaintext backups of the key; cannot be undone.',
+      help: 'Allow plaintext backups of the key; cannot be disallowed later.',
       default: false,
     }),
     auto_rotate_period: duration({
-      help: 'Rotate automatically at this age (0: never); needs allow_rotation.',
+      help: 'Rotate automatically when the latest version is this old (0: never); needs allow_rotation.',
       default: 0,
       cli: { metavar: 'DURATION' },
     }),
@@ -66,13 +75,13 @@ export const create = transitOperation({
   },
   cli: {
     makes: true,
-    input: { param: 'ciphertext', as: 'text', optional: true },
+    input: { param: 'ciphertext', as: 'text', what: 'the key', optional: true },
     resolve: wrapLocally,
     done: (values) => `Imported key ${values['name']} (${values['type']}, version 1).`,
     examples: [
       [
         'coffer transit import releases --type ed25519 --in private.pem',
-        'Import a private key; it is wrapped before it is sent',
+        'Import a private key; it is encrypted before it is sent to a server',
       ],
       [
         'coffer transit import upstream --type rsa-4096 --in public.pem',
@@ -112,12 +121,12 @@ export const addVersion = transitOperation({
     name: existingKey,
     ...incomingKey,
     version: integer({
-      help: 'Add the private key to version N, which has only a public key, instead of adding a version.',
+      help: 'Add the private key to version N, which has only its public key, instead of adding a version.',
       cli: { metavar: 'N' },
     }),
   },
   cli: {
-    input: { param: 'ciphertext', as: 'text', optional: true },
+    input: { param: 'ciphertext', as: 'text', what: 'the key', optional: true },
     resolve: wrapLocally,
     done: (values) => `Imported a version of key ${values['name']}.`,
     examples: [['coffer transit import-version releases --in next.pem', 'Add a version to an imported key']],

@@ -9,7 +9,7 @@ import { existingKey, transitOperation } from './parameters.ts';
 const params = {
   name: existingKey,
   version: integer({
-    help: 'Key version; must not be the latest.',
+    help: 'Number of the key version; not the latest version.',
     required: true,
     cli: { positional: true, isKeyVersion: true },
   }),

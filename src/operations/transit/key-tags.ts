@@ -25,7 +25,7 @@ export type KeyTagsData = Partial<KeyTags>;
 
 /** Organization of the tags; a key only has tags of one. */
 export const tagOrganization = text({
-  help: 'Organization that the tags belong to.',
+  help: 'Organization that the tags belong to; see "coffer orgs list".',
   cli: organizationFlag,
 });
 
@@ -93,14 +93,17 @@ export const tag = transitOperation({
   params: {
     name: existingKey,
     organization: tagOrganization,
-    tags: tagTexts('Tags, by ID or name, or KEY=VALUE; missing tags are created.'),
+    tags: tagTexts('Tags to add, by name (team:core), ID or KEY=VALUE; those that do not exist are created.'),
   },
   cli: {
     ...cli,
     byTheWay: newTags,
     done: (values) => `Added ${countedIn(values['tags'], 'tag')} to key ${values['name']}.`,
     examples: [
-      ['coffer transit keys tag orders env:prod team:core --org acme', 'Add tags, creating missing ones'],
+      [
+        'coffer transit keys tag orders env:prod team:core --org acme',
+        'Add two tags, which are created if they do not exist',
+      ],
     ],
   },
   async run(call, { name, organization = '', tags: given }) {
@@ -125,12 +128,19 @@ export const untag = transitOperation({
   withoutSecret: true,
   params: {
     name: existingKey,
-    tags: tagTexts('Tags, by ID or name, or KEY=VALUE; tags that the key does not have are ignored.'),
+    tags: tagTexts(
+      'Tags to remove, by name (team:core), ID or KEY=VALUE; those that the key does not have are ignored.',
+    ),
   },
   cli: {
     ...cli,
     done: (values) => `Removed ${countedIn(values['tags'], 'tag')} from key ${values['name']}.`,
-    examples: [['coffer transit keys untag orders env:test', 'Remove a tag; the tag itself is kept']],
+    examples: [
+      [
+        'coffer transit keys untag orders env:test',
+        'Remove a tag from the key; the tag itself is not deleted',
+      ],
+    ],
   },
   async run(call, { name, tags: given }) {
     checkTexts(given);

@@ -34,18 +34,24 @@ export const create = transitOperation({
       cli: { suggest: keyTypeNames },
     }),
     parameter_set: parameterSet,
-    derived: flag({ help: 'Derive a separate key for each context.', default: false }),
-    convergent_encryption: flag({
-      help: 'Encrypt equal plaintexts with equal context to equal ciphertexts; derived keys only.',
+    derived: flag({
+      help: 'Use a separate key, derived from this one, for each context (a value that encrypt and decrypt then require).',
       default: false,
     }),
-    exportable: flag({ help: 'Allow exporting the key material; cannot be undone.', default: false }),
+    convergent_encryption: flag({
+      help: 'Give equal plaintexts with equal contexts equal ciphertexts; only for derived keys.',
+      default: false,
+    }),
+    exportable: flag({
+      help: 'Allow exporting the key material; cannot be disallowed later.',
+      default: false,
+    }),
     allow_plaintext_backup: flag({
-      help: 'Allow plaintext backups of the key; cannot be undone.',
+      help: 'Allow plaintext backups of the key; cannot be disallowed later.',
       default: false,
     }),
     auto_rotate_period: duration({
-      help: 'Rotate automatically at this age, e.g. 720h (at least 1h; 0: never).',
+      help: 'Rotate automatically when the latest version is this old, e.g. 720h (at least 1h; 0: never).',
       default: 0,
       cli: { metavar: 'DURATION' },
     }),
@@ -154,7 +160,7 @@ export const read = transitOperation({
   params: {
     name: existingKey,
     context: base64({
-      help: 'Derivation context, base64; shows its public keys (derived signing keys).',
+      help: 'Show the public keys for this derivation context, base64 (only for derived signing keys).',
       cli: { textTwin: true, metavar: 'B64' },
     }),
   },
@@ -184,10 +190,13 @@ export const list = transitOperation({
   capability: 'list',
   withoutSecret: true,
   params: {
-    after: text({ help: 'Start after NAME, which need not exist.', cli: { metavar: 'NAME' } }),
+    after: text({
+      help: 'List only names after NAME in sorted order; NAME need not exist.',
+      cli: { metavar: 'NAME' },
+    }),
     limit: integer({ help: 'Maximum number of names (0: all).', default: 0, cli: { metavar: 'N' } }),
     tag: texts({
-      help: 'Only keys with all of these tags, by name or KEY=VALUE; * is a wildcard.',
+      help: 'Only keys with all of these tags, such as team:core or env=prod; * is a wildcard.',
       default: [],
       cli: { metavar: 'TAG', refersTo: 'tag' },
     }),
@@ -228,11 +237,14 @@ export const configure = transitOperation({
       help: 'Oldest version allowed to encrypt and sign (0: no separate limit).',
       cli: { metavar: 'N' },
     }),
-    deletion_allowed: flag({ help: 'Allow deleting the key.', cli: { negatable: true } }),
-    exportable: flag({ help: 'Allow exporting the key material; cannot be undone.' }),
-    allow_plaintext_backup: flag({ help: 'Allow plaintext backups of the key; cannot be undone.' }),
+    deletion_allowed: flag({
+      help: 'Allow deleting the key.',
+      cli: { negatable: 'Forbid deleting the key.' },
+    }),
+    exportable: flag({ help: 'Allow exporting the key material; cannot be disallowed later.' }),
+    allow_plaintext_backup: flag({ help: 'Allow plaintext backups of the key; cannot be disallowed later.' }),
     auto_rotate_period: duration({
-      help: 'Rotate automatically at this age, e.g. 720h (at least 1h; 0: never).',
+      help: 'Rotate automatically when the latest version is this old, e.g. 720h (at least 1h; 0: never).',
       cli: { metavar: 'DURATION' },
     }),
     keep_versions: integer({
@@ -241,7 +253,7 @@ export const configure = transitOperation({
     }),
     auto_trim: flag({
       help: 'On each rotation, permanently delete versions that keep_versions does not keep.',
-      cli: { negatable: true },
+      cli: { negatable: 'On rotation, keep all versions stored, even those that can no longer be used.' },
     }),
   },
   cli: {
@@ -258,13 +270,13 @@ export const configure = transitOperation({
     examples: [
       [
         'coffer transit keys config orders --min-decryption-version 2',
-        'Stop old ciphertexts from decrypting',
+        'Refuse to decrypt ciphertexts of version 1',
       ],
       [
         'coffer transit keys config orders --keep-versions 3',
-        'Keep the last three versions usable on each rotation',
+        'Allow only the last three versions, also after each rotation',
       ],
-      ['coffer transit keys config orders --deletion-allowed', 'Allow deletion'],
+      ['coffer transit keys config orders --deletion-allowed', 'Allow deleting the key'],
     ],
   },
   async run({ engine }, values) {
@@ -296,7 +308,10 @@ export const rotate = transitOperation({
   withoutSecret: true,
   params: {
     name: eachKey,
-    force: flag({ help: 'Rotate even if the key can only sign.', default: false }),
+    force: flag({
+      help: 'Rotate a key that can only sign; verifiers then need its new public key.',
+      default: false,
+    }),
   },
   cli: {
     acts: true,
@@ -307,7 +322,10 @@ export const rotate = transitOperation({
         ? ` Rewrap old values with "coffer transit rewrap ${values['name']} CIPHERTEXT", those in files with "coffer secrets rewrap FILE".`
         : ''),
     examples: [
-      ['coffer transit keys rotate orders', 'Encrypt new values with a new version'],
+      [
+        'coffer transit keys rotate orders',
+        'Encrypt new values with a new version; old values can still be decrypted',
+      ],
       ['coffer transit keys rotate releases --force', 'Rotate a signing key'],
     ],
   },
@@ -332,7 +350,7 @@ export const trim = transitOperation({
     examples: [
       [
         'coffer transit keys trim orders --min-available-version 2',
-        'Delete version 1; both minimum versions must be at least 2',
+        'Delete version 1; before, "keys config" must set both minimum versions to 2',
       ],
     ],
     acts: true,

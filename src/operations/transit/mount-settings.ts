@@ -11,9 +11,9 @@ export const configureKeyDefaults = transitOperation({
   params: {
     // Parameter whose absence means false, as in Vault; a command without it only reads.
     disable_upsert: flag({
-      help: 'Fail to encrypt with a missing key, instead of creating it.',
+      help: 'When encrypting with a key that does not exist, fail instead of creating it.',
       default: false,
-      cli: { negatable: 'Create a missing key when encrypting with it.' },
+      cli: { negatable: 'When encrypting with a key that does not exist, create it.' },
     }),
   },
   cli: {
@@ -47,7 +47,7 @@ export const configureCache = transitOperation({
   withoutSecret: true,
   params: {
     size: integer({
-      help: 'Maximum number of cached keys, at least 10 (0: no limit). Takes effect when the server restarts or reloads its plugins.',
+      help: 'Maximum number of keys in the cache, at least 10 (0: no limit). Takes effect when the server restarts.',
       default: 0,
       cli: { metavar: 'N' },
     }),

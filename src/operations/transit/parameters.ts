@@ -87,7 +87,7 @@ export function keyName<const S extends Spec<string>>(spec: S): Declared<string,
 
 /** Parameter set, for Vault's type names that stand for several types. */
 export const parameterSet = text({
-  help: 'Parameter set for type names of Vault: 44, 65 or 87 for ml-dsa; a key type of Coffer for slh-dsa.',
+  help: 'Only if the type is "ml-dsa" or "slh-dsa", as in Vault: 44, 65 or 87 for ml-dsa; for slh-dsa a key type such as slh-dsa-sha2-128s.',
   default: '',
   cli: { metavar: 'SET' },
 });
@@ -107,7 +107,7 @@ export const eachKey = keyName({
 });
 
 export const context = base64({
-  help: 'Derivation context, base64; required for derived keys.',
+  help: 'Derivation context, base64; required if the key was created as derived.',
   cli: { textTwin: true, metavar: 'B64' },
 });
 
@@ -129,20 +129,20 @@ export const associatedData = base64({
  * @param what rest of a phrase that begins with "Padding", for operations that pad twice
  */
 export const paddingScheme = (what = '') =>
-  text({ help: `Padding${what}, for RSA keys: oaep.`, cli: { suggest: () => ['oaep'] as const } });
+  text({ help: `Padding${what}, for RSA keys; only oaep.`, cli: { suggest: () => ['oaep'] as const } });
 
 /**
  * Hash of the padding.
- * @param what rest of a phrase that begins with "Hash of the padding", for operations that pad twice
+ * @param what rest of a phrase that begins with "Hash function of the OAEP padding", for operations that pad twice
  */
 export const oaepHash = (what = '') =>
   text({
-    help: `Hash of the padding${what}, for RSA keys. Default: sha2-256.`,
+    help: `Hash function of the OAEP padding${what}, for RSA keys. Default: sha2-256.`,
     cli: { suggest: hashNames },
   });
 
 export const keyVersion = integer({
-  help: 'Key version (0: latest).',
+  help: 'Version of the key to use (0: latest).',
   default: 0,
   cli: { metavar: 'N', isKeyVersion: true },
 });
@@ -171,7 +171,7 @@ export const hashAlgorithm = text({
  */
 const oldHashAlgorithm = {
   ...text({
-    help: 'Alias of hash_algorithm, which takes precedence.',
+    help: 'Older name of hash_algorithm, which takes precedence if both are given.',
     cli: { suggest: hashNames },
   }),
   sentAs: 'hash_algorithm',
@@ -183,12 +183,12 @@ export const signatureParameters = {
   algorithm: oldHashAlgorithm,
   prehashed: flag({ help: 'The input is already a hash (base64 of the binary digest).', default: false }),
   signature_algorithm: text({
-    help: 'RSA signature scheme: pss or pkcs1v15.',
+    help: 'Signature scheme, for RSA keys: pss or pkcs1v15. Default: pss.',
     default: '',
     cli: { suggest: () => ['pss', 'pkcs1v15'] as const },
   }),
   marshaling_algorithm: text({
-    help: 'Encoding of ECDSA signatures: asn1 or jws.',
+    help: 'Encoding of signatures, for ECDSA keys: asn1, or jws as in JSON Web Signatures.',
     default: 'asn1',
     cli: { suggest: () => ['asn1', 'jws'] as const },
   }),

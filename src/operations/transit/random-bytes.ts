@@ -18,7 +18,7 @@ export const declaration = transitTool({
     bytes: integer({
       help: 'Number of bytes, 1 to 131072.',
       default: 32,
-      cli: { positional: true, metavar: 'BYTES' },
+      cli: { positional: true, metavar: 'BYTES', help: 'Number of bytes, 1 to 131072. Default: 32.' },
     }),
     format: text({
       help: 'Output encoding: base64 or hex.',
@@ -34,7 +34,7 @@ export const declaration = transitTool({
   cli: {
     result: { member: 'random_bytes', as: 'text' },
     copies: true,
-    examples: [['coffer transit random 16 --format hex', 'Print 128 random bits']],
+    examples: [['coffer transit random 16 --format hex', 'Print 16 random bytes as 32 hex digits']],
   },
   async run({ core }, values) {
     const { text: printed, warnings } = randomBytes(core, {

@@ -49,7 +49,7 @@ export const declaration = transitOperation({
   params: {
     name: existingKey,
     destination: keyName({
-      help: 'Key to encrypt with.',
+      help: 'Key to encrypt the new ciphertext with.',
       required: true,
       cli: { positional: true, refersTo: 'key' },
     }),
@@ -61,13 +61,16 @@ export const declaration = transitOperation({
   },
   cli: {
     batch: contextsApart,
-    input: { param: 'ciphertext', as: 'text' },
+    input: { param: 'ciphertext', as: 'text', what: 'the ciphertext' },
     result: { member: 'ciphertext', as: 'text' },
     examples: [
-      ['coffer transit reencrypt orders archive service:v1:…', 'Re-encrypt with the key archive'],
+      [
+        'coffer transit reencrypt orders archive service:v1:…',
+        'Decrypt with the key "orders" and encrypt with the key "archive"',
+      ],
       [
         'coffer transit reencrypt orders archive --batch old.ndjson --out new.ndjson',
-        'Re-encrypt a column of a database',
+        'Re-encrypt many ciphertexts, one JSON object per line',
       ],
     ],
   },

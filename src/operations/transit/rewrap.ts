@@ -28,7 +28,7 @@ export const rewrapParameters = {
   encrypt_padding_scheme: paddingScheme(' of the new ciphertext'),
   decrypt_hash_algorithm: oaepHash(' of the old ciphertext'),
   encrypt_hash_algorithm: oaepHash(' of the new ciphertext'),
-  hash_algorithm: oaepHash(' of both ciphertexts, unless set separately'),
+  hash_algorithm: oaepHash(' of both ciphertexts (the options for one of them take precedence)'),
 };
 const itemFields = { ...rewrapParameters, key_version: itemKeyVersion, reference };
 
@@ -47,11 +47,14 @@ export const declaration = transitOperation({
   },
   cli: {
     batch: contextsApart,
-    input: { param: 'ciphertext', as: 'text' },
+    input: { param: 'ciphertext', as: 'text', what: 'the ciphertext' },
     result: { member: 'ciphertext', as: 'text' },
     examples: [
       ['coffer transit rewrap orders service:v1:…', 'Re-encrypt with the latest key version'],
-      ['coffer transit rewrap orders --batch old.ndjson --out new.ndjson', 'Rewrap a column of a database'],
+      [
+        'coffer transit rewrap orders --batch old.ndjson --out new.ndjson',
+        'Re-encrypt many ciphertexts, one JSON object per line',
+      ],
     ],
   },
   async run({ engine }, values): Promise<Outcome<SingleOrBatch<EncryptedData, EncryptedData>>> {

@@ -34,7 +34,7 @@ export const declaration = transitOperation({
     ),
   },
   cli: {
-    input: { param: 'input', as: 'bytes', help: 'Input to sign (may be empty).' },
+    input: { param: 'input', as: 'bytes', help: 'Input to sign (may be empty).', what: 'the input' },
     largeInput: largeSignedInput,
     result: { member: 'signature', as: 'text' },
     examples: [

@@ -25,7 +25,12 @@ export const softDelete = transitOperation({
     resolve: requireThere,
     done: (values) =>
       `Soft-deleted key ${values['name']}. To undo this, run "coffer transit keys soft-delete-restore ${values['name']}".`,
-    examples: [['coffer transit keys soft-delete orders', 'Stop all use of a key']],
+    examples: [
+      [
+        'coffer transit keys soft-delete orders',
+        'Stop every use of a key; "soft-delete-restore" undoes that',
+      ],
+    ],
   },
   run: ({ engine }, values) =>
     markSoftDeleted(engine, values.name, true, 'key was already marked as soft deleted'),
@@ -41,7 +46,7 @@ export const restore = transitOperation({
     table: keyTable,
     resolve: requireThere,
     done: (values) => `Restored key ${values['name']}.`,
-    examples: [['coffer transit keys soft-delete-restore orders', 'Restore a soft-deleted key']],
+    examples: [['coffer transit keys soft-delete-restore orders', 'Use a soft-deleted key again']],
   },
   run: ({ engine }, values) => markSoftDeleted(engine, values.name, false, 'key was already restored'),
 });

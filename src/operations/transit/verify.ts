@@ -17,12 +17,12 @@ import {
 const input = base64({ help: 'Input that was signed or authenticated, base64 (may be empty).' });
 const signature = text({
   long: true,
-  help: 'Signature to verify, from "sign".',
+  help: 'Signature to verify, as printed by "sign".',
   cli: { excludes: ['hmac'], orFile: true, metavar: 'TEXT|@FILE' },
 });
 const hmac = text({
   long: true,
-  help: 'HMAC to verify, from "hmac".',
+  help: 'HMAC to verify, as printed by "hmac".',
   cli: { orFile: true, metavar: 'TEXT|@FILE' },
 });
 const itemFields = { input, context, signature, hmac, reference };
@@ -49,7 +49,12 @@ export const declaration = transitOperation({
   },
   cli: {
     batch: { bare: bareItem },
-    input: { param: 'input', as: 'bytes', help: 'Input that was signed or authenticated (may be empty).' },
+    input: {
+      param: 'input',
+      as: 'bytes',
+      help: 'Input that was signed or authenticated (may be empty).',
+      what: 'the signed input',
+    },
     largeInput: largeSignedInput,
     result: { member: 'valid', as: 'text' },
     // The result may come from a server, and may have any type then.
