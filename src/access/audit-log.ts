@@ -76,7 +76,7 @@ export class AuditLog {
   append(line: string): Promise<void> {
     if (this.#closed) {
       this.#unwritten?.(1);
-      return Promise.reject(cannotWrite(new Error('it is closed')));
+      return Promise.reject(cannotWrite(new Error('the audit log is closed')));
     }
     this.#next ??= { lines: [], written: Promise.withResolvers<void>() };
     this.#next.lines.push(line);
@@ -190,7 +190,7 @@ async function endsWithinLine(file: FileHandle): Promise<boolean> {
 function cannotOpen(path: string, cause: unknown): CofferError {
   if (cause instanceof CofferError) return cause;
   return unavailable(placed`cannot open the audit log ${{ file: path }}: ${diskReason(cause)}`, {
-    hint: 'fix the path or its permissions',
+    hint: 'check that the directory exists and that you may write there',
     cause,
   });
 }

@@ -75,7 +75,7 @@ export class Doors {
       const place = before.findIndex(isOf(offer.mount, offer.key));
       if (place === -1 && before.length >= MOST_OFFERS) {
         throw invalid(`at most ${MOST_OFFERS} keys can be offered through one protocol`, {
-          hint: 'withdraw some of them',
+          hint: 'withdraw one with "coffer agent withdraw NAME"',
         });
       }
       tx.put(refOf(door), { offers: place === -1 ? [...before, offer] : before.with(place, offer) });

@@ -33,7 +33,9 @@ const MAX_SHOWN = 40;
  */
 export function parseBody(text: string): Body {
   if (text.length > MAX_POLICY_LENGTH) {
-    throw invalid(`failed to parse policy: longer than ${MAX_POLICY_LENGTH} characters`, { field: 'policy' });
+    throw invalid(`failed to parse policy: it is longer than ${MAX_POLICY_LENGTH} characters`, {
+      field: 'policy',
+    });
   }
   return new HclParser(text).parse();
 }
@@ -80,7 +82,8 @@ class HclParser {
 
   /** Runs `read` one nesting level deeper. */
   #nested<T>(read: () => T): T {
-    if (this.#depth >= MAX_DEPTH) throw syntaxError(this.#token.at, `nested deeper than ${MAX_DEPTH} levels`);
+    if (this.#depth >= MAX_DEPTH)
+      throw syntaxError(this.#token.at, `blocks and lists are nested deeper than ${MAX_DEPTH} levels`);
     this.#depth += 1;
     const result = read();
     this.#depth -= 1;

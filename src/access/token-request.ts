@@ -224,14 +224,14 @@ export function checkedPolicies(names: readonly string[]): readonly string[] {
     throw invalid(`cannot assign policy "${RESPONSE_WRAPPING}"`, { field: 'policies' });
   }
   if (asked.length > MAX_POLICIES) {
-    throw invalid(`policies must have at most ${MAX_POLICIES} names, not ${asked.length}`, {
+    throw invalid(`a token can have at most ${MAX_POLICIES} policies, not ${asked.length}`, {
       field: 'policies',
     });
   }
   const long = asked.find((name) => name.length > MAX_POLICY_NAME_LENGTH);
   if (long === undefined) return asked;
   throw invalid(
-    `names in policies must have at most ${MAX_POLICY_NAME_LENGTH} characters, not ${long.length}`,
+    `the name of a policy can have at most ${MAX_POLICY_NAME_LENGTH} characters, not ${long.length}`,
     {
       field: 'policies',
     },

@@ -120,8 +120,8 @@ export async function compareWithLastSeen(
   }
   if (before !== undefined && seen !== undefined && isBehind(seen)) {
     session.warn(
-      `the store was rolled back from ${printVersion(before)} to ${printVersion(seen)} (restore the ` +
-        'newer state, or run "coffer store accept")',
+      `the store was rolled back from ${printVersion(before)} to ${printVersion(seen)} (if you ` +
+        'restored a backup on purpose, run "coffer store accept"; if not, an older copy was put there: restore the newer one)',
     );
   }
   session.atEnd(() => {

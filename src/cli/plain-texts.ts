@@ -1,13 +1,12 @@
 import { CofferError } from '../ground/errors.ts';
 import { LOGIN_METHODS } from '../operations/mount-types.ts';
+import { API_WORDINGS, HINT_WORDINGS } from './api-wordings.ts';
+import type { Rewording } from './key-wordings.ts';
 
 /*
  * Texts of errors that clients of Vault compare, in words that a user of the command line understands. The API, its log
  * and the library keep them to the letter.
  */
-
-/** A text of the API, or a part of one, and its replacement as for `String.replace`. */
-type Rewording = readonly [text: RegExp, plain: string];
 
 /** Vault calls a key a policy, and a mount a backend. */
 const REWORDINGS: readonly Rewording[] = [
@@ -33,6 +32,7 @@ const REWORDINGS: readonly Rewording[] = [
   [/^plugin not found in the catalog: (.*)/, 'unknown type "$1"'],
   [/^No secret engine mount at (.+?)\/?$/, 'no mount "$1"'],
   [/go-jose\/go-jose(?:\/jwt)?: /, ''],
+  ...API_WORDINGS,
 ];
 
 /** Text about a key that does not exist; each operation has its own. */
@@ -94,14 +94,15 @@ export function inPlainWords(error: CofferError): CofferError {
   }
   if (NO_TOKEN.test(message))
     return reworded(error, { message: 'unknown token', hint: hint ?? TOKEN_HINT, field: error.field });
-  const plain = REWORDINGS.reduce((text, [known, words]) => text.replace(known, words), message);
-  const plainHint = hint?.replace(MINIMUM, '--min-$1cryption-version of this key is');
+  const plain = inWords(message, REWORDINGS);
+  const advice = hint ?? REWORDINGS.find(([text, , own]) => own !== undefined && text.test(message))?.[2];
+  const plainHint = advice && inWords(advice, HINT_WORDINGS);
   if (plain === message && plainHint === hint) return error;
   return reworded(error, { message: plain, hint: plainHint, field: error.field });
 }
 
-/** Limit of a key in a hint, under its name in the API. */
-const MINIMUM = /\bmin_(de|en)cryption_version of this key is/;
+const inWords = (text: string, wordings: readonly Rewording[]): string =>
+  wordings.reduce((words, [known, plain]) => words.replace(known, plain), text);
 
 /** Returns what to do about a missing path of a login method, of which a server says only that. */
 const loginHint = (path: string): string | undefined =>

@@ -123,7 +123,7 @@ export class Mounts {
           hint:
             clash.path === mount.path
               ? `${clash.type} is already enabled there: use it, or choose another path`
-              : 'choose a path that is neither above nor below another mount',
+              : 'choose a path that neither begins with the path of another mount nor is the beginning of one',
         });
       }
       await write(tx, type, [...mounts, mount]);

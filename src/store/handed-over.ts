@@ -53,7 +53,7 @@ export async function takeOver(
   try {
     backend = await backendAt(location);
     const { id } = await readHeader(backend);
-    if (id !== storeId) throw corrupt('it was replaced by another store', { hint: RESTORE });
+    if (id !== storeId) throw corrupt('the store was replaced by another one', { hint: RESTORE });
     const root = new RootKey(rootKey, id, generation);
     // Only the right key opens the list, so a wrong one is detected before anything else is read.
     await openSlotList(backend, root);

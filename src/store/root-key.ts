@@ -107,7 +107,7 @@ export class RootKey {
     if (bytes.length < HEAD_BYTES + TAG_BYTES) throw damaged(place, 'it is truncated');
     if (bytes[0] !== SEALED_FORMAT) throw damaged(place, 'its format is unknown');
     const plaintext = openOnce(this.#context(ref, bytes.subarray(1, HEAD_BYTES)), bytes.subarray(HEAD_BYTES));
-    if (plaintext === undefined) throw damaged(place, 'its content belongs under another name');
+    if (plaintext === undefined) throw damaged(place, 'its content was changed, or is that of another file');
     const [space, collection, id, json] = splitLengthPrefixed(plaintext);
     wipe(plaintext);
     if (!isSpace(space) || collection === undefined || id === undefined || json === undefined) {

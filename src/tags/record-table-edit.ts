@@ -46,7 +46,7 @@ export class RecordTableEdit<R extends TableRecord> {
       RecordTableEdit.create(tx, shape, random);
     }
     const directory = await tx.get<Directory>(directoryRef(shape));
-    if (directory === undefined) throw corrupt(`the directory of ${shape.collection} is missing`);
+    if (directory === undefined) throw corrupt(`the index of ${shape.collection} is missing`);
     return new RecordTableEdit<R>(tx, shape, random, directory);
   }
 

@@ -45,7 +45,7 @@ export class RecordTable<R extends TableRecord> {
 
   static async open<R extends TableRecord>(view: View, shape: TableShape): Promise<RecordTable<R>> {
     const directory = await view.get<Directory>(directoryRef(shape));
-    if (directory === undefined && !shape.isLazy) throw missing(`the directory of ${shape.collection}`);
+    if (directory === undefined && !shape.isLazy) throw missing(`the index of ${shape.collection}`);
     return new RecordTable<R>(view, shape, directory ?? EMPTY_DIRECTORY);
   }
 
@@ -149,7 +149,7 @@ export class RecordTable<R extends TableRecord> {
     if (this.#directory === EMPTY_DIRECTORY) return EMPTY_LEAF;
     const id = this.#directory.leaves[index]?.id ?? '';
     const leaf = await this.#view.get<TableLeaf>(leafRef(this.#shape, id));
-    if (leaf === undefined) throw missing(`leaf ${id} of ${this.#shape.collection}`);
+    if (leaf === undefined) throw missing(`part ${id} of the index of ${this.#shape.collection}`);
     return leaf;
   }
 }

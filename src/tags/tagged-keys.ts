@@ -246,5 +246,5 @@ function sorted(texts: readonly string[]): {
 const otherOrganization = (name: string): CofferError =>
   conflict(`the key has tags of the organization ${name}`, {
     field: 'organization',
-    hint: 'remove these first: all tags of a key must belong to one organization',
+    hint: 'remove these tags first: all tags of a key must belong to one organization',
   });

@@ -109,7 +109,7 @@ export function requireUsableVersion(version: number, key: NamedKeyDocument, nou
     throw refusal(
       noun,
       `${noun.invalid}: version is too new`,
-      `the latest version of this key is ${key.latestVersion}; it was encrypted with another key, or a newer state of it`,
+      `the latest version of this key is ${key.latestVersion}: this is of another key, or the key was restored from an older backup`,
     );
   }
   if (version < key.minDecryptionVersion) {
@@ -137,7 +137,7 @@ export function decodePayload(payload: string, noun: Noun, message: string): Buf
   }
 }
 
-const SPACED = 'remove the spaces in it; line breaks may stay';
+const SPACED = 'remove the spaces in it (line breaks do no harm)';
 
 const refusal = ({ field }: Noun, message: string, hint: string): CofferError =>
   invalid(message, { field, hint });

@@ -33,7 +33,8 @@ const KINDS: Readonly<Record<string, ExportKind>> = {
   'encryption-key': {
     secret: true,
     requireFrom(key) {
-      if (!key.encrypts) throw lacks(ownWords('encryption not supported for the key'), 'use signing-key');
+      if (!key.encrypts)
+        throw lacks(ownWords('encryption not supported for the key'), 'use the key type signing-key');
     },
     print: printSecret,
   },
@@ -41,7 +42,7 @@ const KINDS: Readonly<Record<string, ExportKind>> = {
     secret: true,
     requireFrom({ type }) {
       if (type.signing === undefined)
-        throw lacks(ownWords('signing not supported for the key'), 'use encryption-key');
+        throw lacks(ownWords('signing not supported for the key'), 'use the key type encryption-key');
     },
     print: printSecret,
   },
@@ -151,14 +152,17 @@ function printHmacKey(_key: NamedKey, version: KeyVersion, format: ExportFormat)
 
 function requirePublicKey({ type, document }: NamedKey): void {
   if (type.publicKey === undefined) {
-    throw lacks(`unknown key type ${type.name} for export type public-key`, 'only asymmetric keys have one');
+    throw lacks(
+      `unknown key type ${type.name} for export type public-key`,
+      'only key pairs have a public key',
+    );
   }
   // Vault and OpenBao export it, although it is half of the input from which context keys are derived.
   // @see docs/decisions/0016
   if (document.derived) {
     throw lacks(
       ownWords('public key of a derived key cannot be exported'),
-      'read the key with a context to see the public key of that context',
+      'each context has its own: read the key with a context to see it',
     );
   }
 }

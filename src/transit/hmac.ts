@@ -80,7 +80,7 @@ function usableVersion(key: NamedKey, number: number): KeyVersion {
   if (number > latestVersion) {
     throw invalid(ownWords('invalid HMAC: version is too new'), {
       field: 'hmac',
-      hint: `it names version ${number}, the latest of this key is ${latestVersion}: check that it was computed with this key`,
+      hint: `the HMAC is of version ${number}, but the latest version of this key is ${latestVersion}: check that it was computed with this key`,
     });
   }
   if (number < minDecryptionVersion) {

@@ -233,7 +233,7 @@ export function refuseAssociatedData(
   const member = index === undefined ? 'associated_data' : `[${index}].associated_data`;
   throw unsupported(`'${member}' provided for non-AEAD cipher suite ${typeName}`, {
     field: 'associated_data',
-    hint: 'omit it, or use a symmetric key',
+    hint: 'omit this option, or use a symmetric key',
   });
 }
 
@@ -256,7 +256,7 @@ export function requirePaddingScheme(
   throw padding === undefined
     ? unsupported(`${refused}: unsupported key type ${type.name} for padding scheme`, {
         field: member,
-        hint: 'omit it: it is for RSA keys',
+        hint: 'omit this option, which is for RSA keys',
       })
     : unsupported(`${refused}: unsupported padding scheme ${scheme}`, {
         field: member,
@@ -278,7 +278,7 @@ export function oaepHashOf(
   if (type.publicKeyEncryption?.paddingScheme === undefined) {
     throw unsupported(`${member} is not supported for key type ${type.name}`, {
       field: member,
-      hint: 'omit it: it is for the padding of RSA keys',
+      hint: 'omit this option, which is for the padding of RSA keys',
     });
   }
   if (hashNamed(name) === undefined) {

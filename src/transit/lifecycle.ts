@@ -88,7 +88,7 @@ export function requireKeyType(name: string, parameterSet = '', told = 'unknown 
   }
   throw invalid(`invalid parameter set ${parameterSet} for key type ${name}`, {
     field: 'parameter_set',
-    hint: sets.length === 0 ? 'omit it: the type has none' : `use ${alternatives(sets)}`,
+    hint: sets.length === 0 ? 'omit the parameter set: this type has none' : `use ${alternatives(sets)}`,
   });
 }
 
@@ -97,7 +97,7 @@ function requireKeySize({ name, size }: KeyType, keyBytes: number): void {
     if (keyBytes === 0) return;
     throw invalid(`key_size is not valid for algorithm ${name}`, {
       field: 'key_size',
-      hint: 'omit it: keys of this type have a fixed length',
+      hint: 'omit the key size: keys of this type have a fixed one',
     });
   }
   const bounds = { field: 'key_size', hint: `use ${size.minimumBytes} to ${size.maximumBytes} bytes` };
@@ -132,7 +132,7 @@ export function requireCapabilities(
   if (convergentEncryption && type.aead === undefined) {
     throw unsupported(`convergent encryption not supported for keys of type ${type.name}`, {
       field: 'convergent_encryption',
-      hint: 'omit it, or use a symmetric type',
+      hint: 'omit convergent_encryption, or use a symmetric type',
     });
   }
 }

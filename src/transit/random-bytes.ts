@@ -37,7 +37,7 @@ export function randomBytes(
   if (!SOURCES.includes(source)) {
     throw invalid(`unsupported entropy source "${source}"; must be "platform" or "seal", or "all"`, {
       field: 'source',
-      hint: 'omit it',
+      hint: 'omit the source',
     });
   }
   const warnings =

@@ -77,7 +77,7 @@ export async function reencrypt(
   if (found.document.convergentEncryption && !isComparable) {
     throw denied(ownWords('permission denied'), {
       field: 'destination',
-      hint: `${destination} is convergent: its ciphertexts reveal which plaintexts are equal, so this needs update on decrypt/${source}`,
+      hint: `the token needs "update" on decrypt/${source}: ${destination} is a convergent key, whose ciphertexts show which plaintexts are equal`,
     });
   }
   const into = await rotatedWhenDue(engine, found);

@@ -177,7 +177,7 @@ export function requireFitting(
   if (request.signatureContext && !bindsContexts) {
     throw unsupported(ownWords('signature_context is not supported for this key type'), {
       field: 'signature_context',
-      hint: 'omit it: only ed25519, ML-DSA and SLH-DSA support a signature context',
+      hint: 'omit the signature context: only ed25519, ML-DSA and SLH-DSA keys support it',
     });
   }
   if (request.hashAlgorithm !== 'none') return;
@@ -187,7 +187,7 @@ export function requireFitting(
     ownWords('hash_algorithm=none requires both prehashed=true and signature_algorithm=pkcs1v15'),
     {
       field: 'hash_algorithm',
-      hint: 'name the hash, or set both',
+      hint: 'name a hash, or set both',
     },
   );
 }

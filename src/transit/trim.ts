@@ -13,7 +13,7 @@ import type { NamedKey } from './named-key.ts';
 export function trimKey(engine: Engine, name: string, oldest: number | undefined): Promise<NamedKey> {
   return changeKey(engine, name, 'invalid key name', ({ document }) => {
     if (oldest === undefined) {
-      throw refusal(ownWords('missing min_available_version'), 'use the oldest version to keep');
+      throw refusal(ownWords('missing min_available_version'), 'give the oldest version to keep');
     }
     requireTrimmable(document, oldest);
     return oldest === document.minAvailableVersion ? document : trimmed(document, oldest);

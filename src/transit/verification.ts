@@ -118,7 +118,7 @@ function refuseNothing(): never {
 const nothingToVerify = (): CofferError =>
   invalid(ownWords("neither a 'signature' nor an 'hmac' were given to verify"), {
     field: 'signature',
-    hint: 'use the signature or the HMAC',
+    hint: 'give the signature, or the HMAC',
   });
 
 function materialOf(
@@ -150,7 +150,7 @@ export function decodeSignature(payload: string, { marshaling }: SignatureOption
   // The position of the first bad character would refer to the payload, which the caller does not see separately.
   throw invalid(ownWords('invalid base64 signature value'), {
     field: 'signature',
-    hint: 'it is truncated, or has another marshaling_algorithm',
+    hint: 'the signature is truncated, or needs another marshaling_algorithm',
   });
 }
 

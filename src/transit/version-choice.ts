@@ -17,7 +17,7 @@ export function versionToWriteWith(
 ): KeyVersion {
   const { latestVersion, minEncryptionVersion } = key.document;
   if (requested < 0)
-    throw refusal(`requested version for ${purpose} is negative`, '0 or nothing means the latest');
+    throw refusal(`requested version for ${purpose} is negative`, 'use 0, or no version, for the latest one');
   if (requested > latestVersion) {
     throw refusal(
       `requested version for ${purpose} is higher than the latest key version`,
@@ -58,13 +58,13 @@ export function requireExistingVersion(key: NamedKey, number: number): KeyVersio
   if (number < 0) {
     throw refusal(
       ownWords('key version does not exist (cannot be negative)'),
-      '0 or nothing means the latest',
+      'use 0, or no version, for the latest one',
     );
   }
   if (number > latestVersion) {
     throw refusal(
       `key version does not exist; latest key version is ${latestVersion}`,
-      'use an older version, or omit it',
+      'use an older version, or omit the version for the latest one',
     );
   }
   return requireVersion(key, number);
@@ -100,11 +100,14 @@ export function absentVersion(
   if (revoked === undefined) {
     return invalid(`${refusal}: version ${number} was not in the backup that this key was restored from`, {
       field,
-      hint: 'restore a backup that has it under another name',
+      hint: 'restore a backup that has this version, under another name',
     });
   }
   return revoked === null
-    ? conflict(`version ${number} of this key was destroyed`, { field, hint: 'it cannot be restored' })
+    ? conflict(`version ${number} of this key was destroyed`, {
+        field,
+        hint: 'its key material was deleted and cannot be restored',
+      })
     : conflict(`version ${number} of this key is revoked`, {
         field,
         hint: `to use it again, run "coffer transit keys reinstate ${document.name} ${number}"`,

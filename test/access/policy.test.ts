@@ -166,7 +166,9 @@ describe('a policy with a mistake is refused', () => {
   it('when it nests deeper or is longer than any policy is', () => {
     expect(problemOf(`path "a" { comment = ${'['.repeat(100_000)}`)).toMatch(/nested deeper than 16 levels$/);
     expect(problemOf(`${'{"path":'.repeat(100_000)}`)).toMatch(/nested deeper than 16 levels$/);
-    expect(problemOf('#'.repeat(1_048_577))).toBe('failed to parse policy: longer than 1048576 characters');
+    expect(problemOf('#'.repeat(1_048_577))).toBe(
+      'failed to parse policy: it is longer than 1048576 characters',
+    );
   });
 
   it('without repeating more than a little of it', () => {

@@ -132,11 +132,11 @@ describe('what a token carries', () => {
     expect(request({ policies: policies(256), noDefaultPolicy }).token.policies).toEqual(policies(256));
     expect(await failureOf(() => request({ policies: policies(257), noDefaultPolicy }))).toEqual([
       'invalid',
-      'policies must have at most 256 names, not 257',
+      'a token can have at most 256 policies, not 257',
     ]);
     expect(await failureOf(() => request({ policies: policies(1, 129) }))).toEqual([
       'invalid',
-      'names in policies must have at most 128 characters, not 129',
+      'the name of a policy can have at most 128 characters, not 129',
     ]);
   });
 

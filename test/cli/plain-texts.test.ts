@@ -83,6 +83,51 @@ describe('the command line', () => {
     });
   });
 
+  it.each([
+    ['cipher: message authentication failed', 'cannot decrypt the ciphertext'],
+    [
+      'failed to parse policy: path "a": invalid key "capabilites" on line 2',
+      'failed to parse policy: path "a": unknown word "capabilites" on line 2',
+    ],
+    [
+      'failed to parse policy: invalid key "paths" on line 1',
+      'failed to parse policy: unknown word "paths" on line 1',
+    ],
+    [
+      'could not validate if there is only one leaf certificate in the provided chain',
+      'each certificate after the first must be of a CA',
+    ],
+    [
+      'go-jose/go-jose/jwt: expected number value to unmarshal NumericDate',
+      'a time in the token is not a number',
+    ],
+    [
+      'error validating token: json: cannot unmarshal number into Go struct field Claims.iss of type string',
+      'error validating token: claim "iss" of the token must be text, not another value',
+    ],
+    [
+      "'token_type' cannot be 'batch' when role is set to generate periodic tokens",
+      'token_type cannot be batch for periodic tokens',
+    ],
+    [
+      'cannot set min encryption version of 3, latest key version is 2',
+      'min_encryption_version cannot be 3: the latest version of the key is 2',
+    ],
+    ['expected ephemeral AES key to be 256-bit', 'the wrapped key must begin with an AES key of 256 bits'],
+    [
+      'root or sudo privileges required to create orphan token',
+      'a root token or the sudo capability is required: create orphan token',
+    ],
+  ])('says in words of its users: %s', (message, plain) => {
+    expect(said(message)).toBe(plain);
+  });
+
+  it('adds what to do to a text without a hint, and leaves the hint of another one', () => {
+    const text = 'could not load configuration';
+    expect(inPlainWords(invalid(text)).hint).toBe('an administrator runs "coffer auth jwt config"');
+    expect(inPlainWords(invalid(text, { hint: 'do this' })).hint).toBe('do this');
+  });
+
   it('leaves an error alone that has only plain words', () => {
     const error = notFound('tag "a" not found', { hint: 'list the tags' });
     expect(inPlainWords(error)).toBe(error);

@@ -47,6 +47,12 @@ describe('reportError', () => {
     );
   });
 
+  it('does not repeat what the message begins with', () => {
+    const about = (text: string) => report(invalid(text, { field: 'mount' })).err;
+    expect(about('--mount cannot be empty')).toBe('coffer: --mount cannot be empty\n');
+    expect(about('--mounts are many')).toBe('coffer: --mount: --mounts are many\n');
+  });
+
   it('stays on one line and shows control characters, whatever is in the texts', () => {
     const { err } = report(invalid('a\nb\u001b[2J', { field: 'f\r', hint: 'h\u0007' }));
     expect(err).toBe('coffer: f\\u000d: a; b\\u001b[2J (h\\u0007)\n');

@@ -183,7 +183,7 @@ describe('a plugin that does not keep to the protocol', () => {
     ['wrong index', INVALID],
     ['short file key', INVALID],
     ['two file keys', INVALID],
-    ['wrong file key', 'the header of the envelope is not authentic'],
+    ['wrong file key', 'the header of the file was modified'],
     ['one long line', INVALID],
     ['a mebibyte of stanzas', INVALID],
     ['endless messages', INVALID],

@@ -179,7 +179,7 @@ describe('what outlives an agent', () => {
   });
 
   it.each([
-    ['transit keys export app --key-type encryption-key', 'private key material is not exportable'],
+    ['transit keys export app --key-type encryption-key', 'the key is not exportable'],
     ['transit backup app', 'backups of this key are not allowed'],
     ['transit byok-export app app', 'key is not exportable'],
     ['transit keys export none --key-type encryption-key', 'key "none" not found'],

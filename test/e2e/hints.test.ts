@@ -206,7 +206,7 @@ const cases: readonly Case[] = [
       const id = await ownSlot();
       rmSync(here.file(`store/generation-1/slots/${id}.json`));
       expect(await here.refused('doctor', 4)).toContain(
-        'its slot is missing: run this again with another secret',
+        'its key slot may be missing: run this again with another secret',
       );
       const { stdout } = await other.run('doctor');
       expect(stdout).toContain(`${id}.json`);
@@ -217,7 +217,7 @@ const cases: readonly Case[] = [
   },
   {
     title: 'a lost list of several slots is made anew with the one that is used',
-    hint: '\'run "coffer doctor --repair"; if there are several slots, "coffer rekey --without-damaged" keeps the one you unlock with\'',
+    hint: '\'run "coffer doctor --repair"; if the store has several key slots, run "coffer rekey --without-damaged", which keeps only the slot that you unlock with\'',
     async follow() {
       await furnished();
       await damagedUntil('slots list', () => true);
@@ -229,7 +229,7 @@ const cases: readonly Case[] = [
   },
   {
     title: 'a lost list of the only slot is made anew by the repair',
-    hint: '\'run "coffer doctor --repair"; if there are several slots, "coffer rekey --without-damaged" keeps the one you unlock with\'',
+    hint: '\'run "coffer doctor --repair"; if the store has several key slots, run "coffer rekey --without-damaged", which keeps only the slot that you unlock with\'',
     async follow() {
       await here.ok('init');
       await here.ok('transit keys create orders');
@@ -367,8 +367,8 @@ const databaseHints = [
 
 /** Followed in test/service/rollback.test.ts and test/store/repair.test.ts. */
 const acceptanceHints = [
-  '\'restore the newer state, run "coffer store accept" to accept this one, or restart the processes that use it\'',
-  '\'was given its missing state file again; servers that are running continue after "coffer store accept" or a restart\'',
+  '\'if you restored a backup on purpose, run "coffer store accept"; if not, an older copy was put there: restore the newer one\'',
+  '\'has its missing state file again; running servers continue after "coffer store accept" or a restart\'',
 ];
 
 it('every hint of the store that names a command is followed by a test', () => {

@@ -155,7 +155,7 @@ describe('a damaged store', () => {
     ] as const) {
       await expect(get(store, id)).rejects.toMatchObject({
         kind: 'corrupt',
-        message: `${path} is damaged: its content belongs under another name`,
+        message: `${path} is damaged: its content was changed, or is that of another file`,
       });
     }
     expect(await damagedFiles()).toEqual([one, two].sort());

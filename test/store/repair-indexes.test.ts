@@ -101,10 +101,10 @@ describe('the repair of indexes', () => {
     await store.transact((tx) => tx.delete(at('one')));
     writeFileSync(path, bytes, { mode: 0o600 });
     expect(await examined(directory)).toMatchObject([
-      { file: path, reason: 'is not in the index of its collection' },
+      { file: path, reason: 'is not listed in the index that it belongs in' },
     ]);
     const { mended: done } = await repaired(directory);
-    expect(done).toMatchObject([{}, { file: path, done: expect.stringContaining('document one of things') }]);
+    expect(done).toMatchObject([{}, { file: path, done: expect.stringContaining('one of things') }]);
     expect(await store.read((view) => view.list('things'))).toEqual([...IDS].sort());
   });
 

@@ -23,7 +23,7 @@ describe('a sealed blob', () => {
     for (const length of [49, bytes.length - 1])
       expect(why(bytes.subarray(0, length))).toMatchObject({
         kind: 'corrupt',
-        message: 'documents/x is damaged: its content belongs under another name',
+        message: 'documents/x is damaged: its content was changed, or is that of another file',
       });
   });
 
@@ -35,7 +35,7 @@ describe('a sealed blob', () => {
   });
 
   it('is another in another generation of the same key, and in another store', () => {
-    const message = 'documents/x is damaged: its content belongs under another name';
+    const message = 'documents/x is damaged: its content was changed, or is that of another file';
     for (const other of [
       new RootKey(Buffer.alloc(32, 7), 'another store', 1),
       new RootKey(Buffer.alloc(32, 8), 'a store', 1),

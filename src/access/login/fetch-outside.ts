@@ -70,7 +70,7 @@ export async function fetchOutside(
 }
 
 const notAsked = (): Error =>
-  new Error('link-local addresses and those of cloud metadata services are not allowed');
+  new Error('the address is a link-local one or of a cloud metadata service, which are not allowed');
 
 /**
  * Link-local addresses (RFC 3927, RFC 4291), also behind a translator (RFC 6052), and other addresses of such cloud
@@ -97,7 +97,8 @@ export const lookupOutside: LookupFunction = (host, options, done) => {
     const addresses: readonly LookupAddress[] = found ?? [];
     const [first] = addresses;
     const refused = error ?? (addresses.some(({ address }) => isOfLink(address)) ? notAsked() : null);
-    if (refused !== null || first === undefined) done(refused ?? new Error('no address'), '');
+    if (refused !== null || first === undefined)
+      done(refused ?? new Error('the host name has no address'), '');
     else if (options.all) done(null, [...addresses]);
     else done(null, first.address, first.family);
   });

@@ -12,7 +12,14 @@ export const WITHOUT_DAMAGED: OptionSpec = {
 
 /** Formats the damage of a file, and its document if that is known. */
 export const findingText = ({ reason, holds }: Finding): string =>
-  holds === undefined ? reason : `${reason} (document ${holds.id} of ${holds.collection})`;
+  holds === undefined ? reason : `${reason} (it holds ${shownDocument(holds)})`;
+
+/** Formats a document: `key orders`; others with the name of their collection. */
+const shownDocument = ({ collection, id }: NonNullable<Finding['holds']>): string =>
+  KEYS.test(collection) ? `key ${id}` : `${id} of ${collection}`;
+
+/** Collection of the keys of a mount. */
+const KEYS = /^transit\/[^/]+\/keys$/;
 
 /** Runs `work`. If it fails because several files are damaged, prints each file before the error. */
 export async function namingDamage<T>(session: Session, work: () => Promise<T>): Promise<T> {

@@ -85,7 +85,7 @@ function aboutSlots(error: unknown): never {
   if (!(error instanceof CofferError) || error.kind !== 'denied') throw error;
   const { kind, message, hint, cause } = error;
   const advice =
-    'if the secret was valid before, its slot is missing: run this again with another secret to find out';
+    'if this secret unlocked the store before, its key slot may be missing: run this again with another secret to find out';
   throw new CofferError(kind, message, { hint: hint === undefined ? advice : `${hint}; ${advice}`, cause });
 }
 

@@ -124,7 +124,7 @@ export async function requestOf(
     values[name] = name === secret?.name ? secretIn(session, value, secret) : textOf(session, value);
   }
   if (secret !== undefined && values[secret.name] === undefined) {
-    const found = await missingSecret(session, method, request);
+    const found = await missingSecret(session, { method, pairs }, request);
     if (found !== undefined) values[secret.name] = found;
   }
   if (method === TOKEN) return { token: (values['token'] ?? '').trim() };
@@ -144,9 +144,10 @@ function secretIn(
 
 async function missingSecret(
   session: Session,
-  method: string,
+  typed: TypedLogin,
   request: JobTokenRequest,
 ): Promise<string | undefined> {
+  const { method } = typed;
   const { secret } = formOf(method);
   if (secret === undefined) return undefined;
   const own = OWN_SECRETS[method];
@@ -158,6 +159,6 @@ async function missingSecret(
   if (secret.isOptional) return undefined;
   throw invalid(`cannot prompt for the ${secret.question.toLowerCase()}`, {
     field: secret.name,
-    hint: `use ${secret.name}=@FILE or ${secret.name}=-`,
+    hint: `run "${againOf(typed, [`${secret.name}=-`])} < FILE"`,
   });
 }

@@ -42,10 +42,11 @@ export function reportError(
   const labels = (field: string) => invocation?.command.labelOf?.(field);
   const [message, hint = ''] = [known.message, known.hint].map((text) => text && inFlags(text, labels));
   const label = labelOf(known, invocation);
+  const source = variableFor(label, environment, invocation) ?? label;
   print(
     errorLine(
       message ?? '',
-      variableFor(label, environment, invocation) ?? label,
+      source !== undefined && message?.startsWith(`${source} `) ? undefined : source,
       inSamePlace(hint, invocation?.everywhere),
     ),
   );

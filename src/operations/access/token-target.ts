@@ -72,7 +72,7 @@ export function callingToken(caller: Caller): { accessor: string; token: string 
   if (accessor === undefined || token === undefined) {
     throw invalid(ownWords('missing token ID'), {
       field: 'token',
-      hint: 'name a token; the owner of a local store has none',
+      hint: 'name a token: commands on a local store use none themselves',
     });
   }
   return { accessor, token };

@@ -95,7 +95,7 @@ export const create = transitOperation({
     if (values.convergent_encryption !== undefined) {
       throw invalid(ownWords('import cannot be used on keys with convergent encryption enabled'), {
         field: 'convergent_encryption',
-        hint: 'omit it',
+        hint: 'omit convergent_encryption',
       });
     }
     await importKey(engine, values.name, {

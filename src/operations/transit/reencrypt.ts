@@ -104,7 +104,7 @@ function requireBothPolicies({ caller, mount, sent = {} }: MountCall, source: st
   if (mayMove && (mayRead || !mayEverRead(caller, mount, destination))) return mayRead;
   throw denied(ownWords('permission denied'), {
     field: 'destination',
-    hint: `this needs update on rewrap/${source} and encrypt/${destination}, and on decrypt/${source} if other tokens can decrypt with, export or import the destination key`,
+    hint: `the token needs "update" on rewrap/${source} and encrypt/${destination}; also on decrypt/${source} if other tokens can use the key ${destination} to decrypt, or can export or import it`,
   });
 }
 

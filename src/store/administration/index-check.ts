@@ -105,11 +105,11 @@ export class IndexCheck {
       if (!documents.has(id)) this.#noteLost({ space: 'document', collection, id });
     }
     if (sound && this.#collections.sound && !this.#collections.ids.has(collection))
-      this.#report(headOf(collection), 'is not in the list of collections');
+      this.#report(headOf(collection), 'is not listed in the index of the store');
     if (!sound) return;
     for (const id of documents) {
       if (!ids.has(id))
-        this.#report({ space: 'document', collection, id }, 'is not in the index of its collection');
+        this.#report({ space: 'document', collection, id }, 'is not listed in the index that it belongs in');
     }
   }
 
@@ -125,7 +125,7 @@ export class IndexCheck {
       const end = head.pages[position + 1]?.from;
       for (const id of content?.ids ?? []) ids.add(id);
       const misplaced = content?.ids.some((id) => id < from || (end !== undefined && id >= end)) === true;
-      if (misplaced) this.#report(identity, 'does not fit the head of its index');
+      if (misplaced) this.#report(identity, 'contradicts another file of the same index');
       sound &&= content !== undefined && !misplaced;
     }
     return { ids, sound, pages: head.next };
@@ -178,7 +178,8 @@ export class IndexCheck {
   }
 
   #reportUnused(): void {
-    for (const { identity } of this.#unused()) this.#report(identity, 'belongs to no index');
+    for (const { identity } of this.#unused())
+      this.#report(identity, 'is a part of an index that is not used');
   }
 
   #reportDamaged(): void {

@@ -117,7 +117,7 @@ async function wholeGeneration(
   }
   if (refusals.length === generations.length) throw refusals[0];
   throw corrupt(
-    placed`${backend.place} is damaged: the current generation is unknown (candidates: ${generations.join(' and ')}), and none is complete`,
+    placed`${backend.place} is damaged: two of its generations could be the current one (${generations.join(' and ')}), and neither is complete`,
     { hint: RESTORE },
   );
 }
@@ -160,7 +160,7 @@ async function mendUnderLock(backend: Backend, session: WriteSession, keyring: K
     await session.commit([list]);
     mended.push({
       file: printPlace(backend.locate(root.generation, list.ref)),
-      done: 'was rebuilt with the only slot; its label is lost',
+      done: 'was rebuilt: the list of key slots, with the only slot there is; the label of the slot is lost',
     });
   }
   // One at a time, so that at most one index is in memory; the list of collections comes last.
@@ -182,7 +182,7 @@ async function writeIndex(
     ...blobs.map(({ identity, json }) => root.seal(identity, json)),
     ...stale.map((ref) => ({ ref, bytes: undefined })),
   ]);
-  const what = collection === COLLECTIONS ? 'list of collections' : `index of ${collection}`;
+  const what = collection === COLLECTIONS ? 'index of the store' : `index of ${collection}`;
   const done =
     blobs.length === 0
       ? `was a leftover of the ${what} and was deleted`
@@ -192,7 +192,7 @@ async function writeIndex(
   // The document was always readable by ID; now it is listed as well.
   const listed = added.map((id) => ({
     file: fileOf({ space: 'document', collection, id }),
-    done: `was added to the index again: document ${id} of ${collection}; if it had been deleted, delete it again`,
+    done: `was listed again: ${id} of ${collection}; if it had been deleted, delete it again`,
   }));
   return [index, ...listed];
 }

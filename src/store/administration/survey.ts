@@ -71,7 +71,9 @@ export class Survey {
     const place = this.locate(ref);
     const opened = this.root.open(ref, bytes, place);
     if (this.root.refOf(opened.identity).name !== ref.name)
-      throw corrupt(placed`${place} is misplaced: it belongs under another name`, { hint: REPAIR });
+      throw corrupt(placed`${place} is misplaced: it has the content of another file of the store`, {
+        hint: REPAIR,
+      });
     return opened;
   }
 

@@ -27,7 +27,7 @@ export class WentBack extends CofferError {
       'unavailable',
       placed`${{ inside: 'the store in ', outside: '' }}${place} ${what} from ${printVersion(from)} to ${printVersion(to)}`,
       {
-        hint: 'restore the newer state, run "coffer store accept" to accept this one, or restart the processes that use it',
+        hint: 'if you restored a backup on purpose, run "coffer store accept"; if not, an older copy was put there: restore the newer one',
       },
     );
     this.from = from;

@@ -106,7 +106,7 @@ interface SlotOrigin {
 export function unwrapRoot(slot: Slot, keys: SlotKeys, { storeId, generation, place }: SlotOrigin): RootKey {
   const bytes = unwrapRootKey(slot.rootKey, keys, { storeId, generation, slot });
   if (bytes === undefined) {
-    throw corrupt(placed`${place} is damaged: the root key in it was not wrapped by this store`, {
+    throw corrupt(placed`${place} is damaged: the key in it was not written by this store`, {
       hint: 'unlock with another slot; if this change was not intended, check which users can write to the file',
     });
   }

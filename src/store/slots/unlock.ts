@@ -287,7 +287,7 @@ function refusal(
         : 'nothing else unlocks it: without the right secret, its data is lost';
     return denied(refused, { hint });
   }
-  return denied(`${refused}; there are too many key slots to try, ${leftOut} were skipped`, {
+  return denied(`${refused}; it has too many key slots to try all of them: ${leftOut} were skipped`, {
     hint: 'slot files may have been planted: unlock with a master key or key file, and remove those listed by "coffer doctor"',
   });
 }

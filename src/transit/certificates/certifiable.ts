@@ -45,7 +45,7 @@ export function certificationOf(key: NamedKey): Certification<unknown> {
   if (key.document.derived) {
     throw unsupported(ownWords('operation not supported for keys with derivation enabled'), {
       field: 'name',
-      hint: 'each context has a separate key; use a key that is not derived',
+      hint: 'a derived key has another key for each context: use a key that is not derived',
     });
   }
   requireNotSoftDeleted(key);

@@ -90,7 +90,7 @@ function withChain(
 /** Requires the leaf first, and only authorities after it. */
 function requireOrder(chain: readonly X509Certificate[]): void {
   const [leaf, ...authorities] = chain;
-  const hint = 'use the certificate of the key, then that of its issuer, and so on';
+  const hint = 'put the certificate of the key first, then that of its issuer, and so on';
   if (leaf?.ca !== false) {
     throw refusal(ownWords('certificate in the first element is not a valid leaf certificate'), hint);
   }

@@ -216,5 +216,7 @@ class Window implements ByteSink {
  */
 function requireInside({ offset }: ByteRange, size: number): void {
   if (offset <= size) return;
-  throw invalid(`offset ${offset} is past the end: the plaintext has ${size} bytes`, { field: 'offset' });
+  throw invalid(`offset ${offset} is past the end of the decrypted data, which has ${size} bytes`, {
+    field: 'offset',
+  });
 }

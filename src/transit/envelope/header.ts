@@ -79,7 +79,7 @@ export function printSealedHeader(header: SealedHeader): Buffer {
 const tooLong = () =>
   invalid('the metadata is too long', {
     field: 'metadata',
-    hint: `use less than ${MAX_FIELDS_BYTES} bytes for mount, key name and metadata together`,
+    hint: `use at most ${MAX_FIELDS_BYTES} bytes for the mount, the name of the key and the metadata together`,
   });
 
 /** Prints a text after its length in bytes (16-bit big-endian). */
@@ -118,7 +118,7 @@ export function parsePrefix(
     prefix.readUInt8(11) === 0 &&
     wrappedKeyBytes >= MIN_WRAPPED_KEY_BYTES &&
     wrappedKeyBytes <= MAX_WRAPPED_KEY_BYTES;
-  if (!possible) throw damaged('its header holds an impossible size');
+  if (!possible) throw damaged('a size in its header is impossible');
   const mac = PREFIX_BYTES + prefix.readUInt16BE(14);
   const halves = mac + MAC_BYTES;
   return {

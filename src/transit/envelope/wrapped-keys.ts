@@ -45,13 +45,16 @@ export const halfOf = (generation: number): 0 | 1 => (generation % 2 === 1 ? 0 :
  */
 export function printWrappedKey({ generation, ciphertext }: WrappedKey, bytes: number): Buffer {
   if (bytes > MAX_WRAPPED_KEY_BYTES || OVERHEAD_BYTES + ciphertext.length > bytes) {
-    throw unsupported(`a wrapped data key of ${ciphertext.length} bytes does not fit into the header`, {
-      hint: 'decrypt the envelope and encrypt it again',
-    });
+    throw unsupported(
+      `the new key, of ${ciphertext.length} bytes, does not fit into the header of the file`,
+      {
+        hint: 'decrypt the file and encrypt it again',
+      },
+    );
   }
   if (generation > LAST_GENERATION) {
-    throw unsupported('the data key cannot be rewrapped again: the counter in the header is full', {
-      hint: 'decrypt the envelope and encrypt it again',
+    throw unsupported('the file was rewrapped as often as its header can count', {
+      hint: 'decrypt the file and encrypt it again',
     });
   }
   const half = Buffer.alloc(bytes);

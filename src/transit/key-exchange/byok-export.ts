@@ -58,7 +58,7 @@ function wrap(engine: Engine, { type }: NamedKey, version: KeyVersion, { under, 
   if (type.importing === undefined || !version.hasSecret) {
     throw invalid(`version ${version.number} does not contain a private part`, {
       field: 'version',
-      hint: 'only versions with key material can be exported',
+      hint: 'only the public key of this version was imported',
     });
   }
   const secret = type.importing.secretBytes(version.material);
@@ -75,7 +75,7 @@ function publicRsaKey(destination: NamedKey): KeyObject {
   if (type.publicKeyEncryption?.paddingScheme === undefined || publicKey === undefined) {
     throw unsupported(ownWords('unsupported key type in use; must be a rsa key'), {
       field: 'destination',
-      hint: "import the other server's wrapping key as an rsa-4096 public key, and name that",
+      hint: "import the other server's wrapping key as a public key of the type rsa-4096, and use that as the destination",
     });
   }
   return keyOf({ publicKey });

@@ -63,7 +63,7 @@ export async function deriveKey(engine: Engine, name: string, wanted: KeyDerivat
       throw refusal(
         `error importing key: invalid key type: expected ${type.name}, got ${derived.name}`,
         'derived_key_type',
-        'omit it, or use another name',
+        'omit derived_key_type, or use another name',
       );
     }
     const document =

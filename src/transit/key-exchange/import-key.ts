@@ -114,7 +114,10 @@ async function requireFreeName(view: View, engine: Engine, name: string): Promis
     ownWords(
       'the import path cannot be used with an existing key; use import-version to rotate an existing imported key',
     ),
-    { field: 'name', hint: 'use another name, or import a version of this key' },
+    {
+      field: 'name',
+      hint: `use another name; "coffer transit import-version ${name}" adds a version to an imported key`,
+    },
   );
 }
 
@@ -158,13 +161,13 @@ export async function importedMaterial(
   if (readPublicKey === undefined) {
     throw unsupported(ownWords('provided type does not support public_key import'), {
       field: 'public_key',
-      hint: 'give the wrapped private key in "ciphertext" instead of "public_key"',
+      hint: 'import the private key',
     });
   }
   if (derived) {
     throw refusedImport(
       'unable to import only public key for derived Ed25519 key: imported key should not be an Ed25519 key pair but is instead an HKDF key',
-      { field: 'public_key', hint: 'use the wrapped private key as ciphertext' },
+      { field: 'public_key', hint: 'import the private key' },
     );
   }
   return parsed(() => readPublicKey(publicKey));

@@ -120,7 +120,7 @@ export function unwrapFromTransport(privateKey: KeyObject, hashName: string, blo
   if (blob.length <= modulusBytes) {
     throw invalid(ownWords('provided ciphertext is too short'), {
       field: 'ciphertext',
-      hint: 'use the wrapped AES key, followed by the key that it wraps',
+      hint: 'give the wrapped AES key, followed by the key that it wraps',
     });
   }
   const ephemeral = openEphemeral(privateKey, hash, blob.subarray(0, modulusBytes));

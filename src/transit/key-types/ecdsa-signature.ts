@@ -27,7 +27,7 @@ export function joinedNumbers(
   throw invalid(ownWords('supplied signature is invalid'), { field: 'signature', hint: FIX });
 }
 
-const FIX = 'use the signature unchanged; jws signatures need marshaling_algorithm jws';
+const FIX = 'give the signature unchanged; one in the format jws needs marshaling_algorithm=jws';
 
 function joined(r: Uint8Array, s: Uint8Array, coordinateBytes: number): Buffer | undefined {
   const halves = Buffer.alloc(2 * coordinateBytes);

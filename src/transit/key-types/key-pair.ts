@@ -253,7 +253,7 @@ export function refuseDigest({ prehashed }: SignatureOptions, typeName: string, 
   if (!prehashed) return;
   throw unsupported(`prehashed input is not supported for key type ${typeName}${why}`, {
     field: 'prehashed',
-    hint: 'use the message itself: the scheme hashes it',
+    hint: 'give the message itself: it is hashed when it is signed',
   });
 }
 

@@ -55,5 +55,5 @@ export function nodeAead(name: NodeAeadName, key: SecretKey, refusal: string): A
 export const notAuthentic = (refusal: string) =>
   inauthentic(refusal, {
     field: 'ciphertext',
-    hint: 'it was modified, or encrypted with another key, context or associated data',
+    hint: 'the ciphertext was modified, or encrypted with another key, context or associated data',
   });

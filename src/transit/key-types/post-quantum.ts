@@ -110,7 +110,7 @@ async function signAndCheck(
   const key = inContext(createPublicKey(pair.privateKey), bound);
   if (nodeVerify(null, input, key, signature)) return signature;
   throw corrupt(`a ${set.name} private key does not match its public key`, {
-    hint: 'rotate the key: this version cannot sign',
+    hint: 'this version cannot sign: rotate the key, or restore it from a backup',
   });
 }
 

@@ -55,7 +55,7 @@ const encryption: PublicKeyEncryption<KeyPair> = {
         ownWords('failed to RSA encrypt the plaintext: crypto/rsa: message too long for RSA key size'),
         {
           field: 'plaintext',
-          hint: 'encrypt a data key with this key, and the data with the data key',
+          hint: 'for data of any size, use "coffer transit envelope encrypt"',
         },
       );
     }
@@ -66,7 +66,7 @@ const encryption: PublicKeyEncryption<KeyPair> = {
     } catch {
       throw inauthentic(ownWords('failed to RSA decrypt the ciphertext: crypto/rsa: decryption error'), {
         field: 'ciphertext',
-        hint: 'it was modified, or encrypted with another key',
+        hint: 'the ciphertext was modified, or encrypted with another key',
       });
     }
   },

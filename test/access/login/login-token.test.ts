@@ -17,13 +17,13 @@ it.each<[string, object, string, string]>([
     'policies without number',
     { policies: Array.from({ length: 257 }, (_, index) => `p${index}`) },
     'invalid',
-    'policies must have at most 256 names, not 258',
+    'a token can have at most 256 policies, not 258',
   ],
   [
     'policy with an endless name',
     { policies: ['p'.repeat(10_000)] },
     'invalid',
-    'names in policies must have at most',
+    'the name of a policy can have at most',
   ],
   [
     'name without end',

@@ -103,7 +103,7 @@ const refusals: [Raw, string, string][] = [
   [
     { type: 'ed25519', parameter_set: '44' },
     'invalid parameter set 44 for key type ed25519',
-    'omit it: the type has none',
+    'omit the parameter set: this type has none',
   ],
   [
     { type: 'slh-dsa', parameter_set: 'slh-dsa-shake-128s' },

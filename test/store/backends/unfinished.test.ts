@@ -57,7 +57,7 @@ describe('following a commit', () => {
   it('calls the store damaged where the journal is of another state than the one that is there', async () => {
     expect(await refused(follow('dirty-1-5', unsettled(FIRST)))).toMatchObject({
       kind: 'corrupt',
-      message: expect.stringContaining('belongs to another revision of the store'),
+      message: expect.stringContaining('belongs to an older or newer state of the store'),
     });
   });
 });

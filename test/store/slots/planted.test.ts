@@ -80,7 +80,7 @@ describe('slot files that somebody planted', () => {
     expect(refusal).toMatchObject({
       kind: 'denied',
       message: expect.stringMatching(
-        /^the store cannot be unlocked with the passphrase; there are too many key slots to try, \d+ were skipped$/,
+        /^the store cannot be unlocked with the passphrase; it has too many key slots to try all of them: \d+ were skipped$/,
       ),
     });
   });

@@ -206,7 +206,7 @@ describe('somebody who can write to the disk', () => {
     writeFileSync(path, slotBlob({ ...slot, rootKey }).bytes);
     await expect(openStore({ location: directory, credentials: [rawCredential()] })).rejects.toMatchObject({
       kind: 'corrupt',
-      message: `${path} is damaged: the root key in it was not wrapped by this store`,
+      message: `${path} is damaged: the key in it was not written by this store`,
     });
   });
 

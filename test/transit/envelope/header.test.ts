@@ -130,7 +130,7 @@ describe('a sealed header', () => {
       });
     const beyond = printSealedHeader({ ...header, wrappedKeyBytes: 8193 });
     expect(thrownBy(() => parsePrefix(beyond))).toMatchObject({
-      message: 'the envelope is damaged: its header holds an impossible size',
+      message: 'the envelope is damaged: a size in its header is impossible',
     });
   });
 
@@ -163,7 +163,7 @@ describe('a sealed header', () => {
     bytes.writeUInt8(value, place);
     expect(thrownBy(() => parsePrefix(bytes))).toMatchObject({
       kind: 'inauthentic',
-      message: 'the envelope is damaged: its header holds an impossible size',
+      message: 'the envelope is damaged: a size in its header is impossible',
     });
   });
 

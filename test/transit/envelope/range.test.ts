@@ -60,7 +60,7 @@ describe('a range', () => {
 
   it('that begins behind the end is refused, and the message tells the size', async () => {
     const range = { offset: plaintext.length + 1 };
-    const message = `offset ${range.offset} is past the end: the plaintext has ${plaintext.length} bytes`;
+    const message = `offset ${range.offset} is past the end of the decrypted data, which has ${plaintext.length} bytes`;
     const refusal = { kind: 'invalid', field: 'offset', message };
     expect(await rejectionOf(rangeOf(new MemoryFile(envelope), range))).toMatchObject(refusal);
     const sink = new Collected();

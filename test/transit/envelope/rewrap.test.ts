@@ -104,7 +104,7 @@ describe('a rewrap', () => {
     keys.rewrap = () => Promise.resolve(`service:v2:${'x'.repeat(500)}`);
     expect(await rejectionOf(rewrapEnvelope({ keys, file }))).toMatchObject({
       kind: 'unsupported',
-      message: 'a wrapped data key of 511 bytes does not fit into the header',
+      message: 'the new key, of 511 bytes, does not fit into the header of the file',
     });
     expect(file.bytes.equals(before)).toBe(true);
   });

@@ -56,7 +56,7 @@ describe('the wrapped keys of a header', () => {
       thrownBy(() => printWrappedKey({ generation: 1, ciphertext: 'x'.repeat(size) }, size)),
     ).toMatchObject({
       kind: 'unsupported',
-      message: `a wrapped data key of ${size} bytes does not fit into the header`,
+      message: `the new key, of ${size} bytes, does not fit into the header of the file`,
     });
     expect(thrownBy(() => printWrappedKey({ generation: 1, ciphertext: 'x' }, 8256))).toMatchObject({
       kind: 'unsupported',
@@ -69,7 +69,7 @@ describe('the wrapped keys of a header', () => {
     expect(parseWrappedKeys(Buffer.concat([half, empty])).current.ciphertext).toBe(full);
     expect(thrownBy(() => printWrappedKey({ generation: 1, ciphertext: `${full}x` }, SIZE))).toMatchObject({
       kind: 'unsupported',
-      message: `a wrapped data key of ${SIZE - 37} bytes does not fit into the header`,
+      message: `the new key, of ${SIZE - 37} bytes, does not fit into the header of the file`,
     });
     expect(printWrappedKey({ generation: 1, ciphertext: 'x' }, 8192)).toHaveLength(8192);
     expect(thrownBy(() => printWrappedKey({ generation: 1, ciphertext: 'x' }, 8193))).toMatchObject({
@@ -90,8 +90,8 @@ describe('the wrapped keys of a header', () => {
     expect(parseWrappedKeys(Buffer.concat([empty, last])).current.generation).toBe(0xfffffffe);
     expect(thrownBy(() => printed(0xffffffff))).toMatchObject({
       kind: 'unsupported',
-      message: 'the data key cannot be rewrapped again: the counter in the header is full',
-      hint: 'decrypt the envelope and encrypt it again',
+      message: 'the file was rewrapped as often as its header can count',
+      hint: 'decrypt the file and encrypt it again',
     });
     const beyond = Buffer.from(printed(1));
     beyond.writeUInt32BE(0xffffffff);

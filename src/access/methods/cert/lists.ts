@@ -108,7 +108,7 @@ async function fetched({ store, mount }: CertPorts, url: string): Promise<Revoca
     ({ subject }) => subject === list.issuer,
   );
   if (authorities.some((authority) => list.isSignedBy(authority))) return list;
-  if (authorities.length > 0) throw unparsed('it was not signed by its CA');
+  if (authorities.length > 0) throw unparsed('it was not signed by the CA that it names');
   if (url.startsWith('https:')) return list;
   throw unparsed(
     'no role trusts the CA that signed it, so it cannot be verified',

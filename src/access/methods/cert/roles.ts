@@ -166,6 +166,6 @@ export function refuseOnlineChecks(settings: Readonly<Record<string, unknown>>):
   if (wanted === undefined) return;
   throw unsupported(ownWords('OCSP is not supported'), {
     field: wanted[0],
-    hint: 'use CRLs, below crls/',
+    hint: 'use a revocation list (CRL): "coffer auth cert set-revocations NAME"',
   });
 }

@@ -42,7 +42,7 @@ const NEW_ROLE: JwtSettings = {
 
 /** @see docs/decisions/0297 */
 const NO_GROUPS =
-  'groups_claim grants nothing, because groups are not supported: it only refuses tokens without group names in that claim. Bind the claim with bound_claims, in a role for each set of policies';
+  'groups_claim gives no policies, because groups are not supported: it only refuses tokens without groups. To give policies by group, write a role for each group, with bound_claims';
 
 /**
  * Creates or changes a role. A role for browser logins is stored for compatibility, but does not allow logins.

@@ -96,7 +96,11 @@ export async function afterDecision(made: string, finishing: () => Promise<Versi
   try {
     return await finishing();
   } catch (error) {
-    throw failedAfter(made, error, 'do not repeat this: the next command that writes finishes it');
+    throw failedAfter(
+      made,
+      error,
+      'do not repeat the command: the next one that changes the store completes it',
+    );
   }
 }
 
@@ -153,7 +157,7 @@ export function readJournal({ state }: StoreDirectory, from: Version): Journal |
   if (bytes === undefined) return undefined;
   const journal = parseJournal(bytes, path);
   if (journal.from.generation !== from.generation || journal.from.revision !== from.revision) {
-    throw corrupt(placed`${{ file: path }} belongs to another revision of the store`, {
+    throw corrupt(placed`${{ file: path }} belongs to an older or newer state of the store`, {
       hint: REPAIR,
     });
   }

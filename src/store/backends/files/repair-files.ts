@@ -35,7 +35,7 @@ import { DECIDED, unsettled } from './state-directory.ts';
  * accept it.
  */
 const STATE_IS_BACK =
-  'was given its missing state file again; servers that are running continue after "coffer store accept" or a restart';
+  'has its missing state file again; running servers continue after "coffer store accept" or a restart';
 
 /** Flaw and its repair, if there is one. */
 interface MendableFlaw extends Flaw {
@@ -226,7 +226,7 @@ async function mendUnfinished(
     if (digestAt(target) === sha256) return true;
     mended.push({
       place: { file: target },
-      done: 'was rolled back: an unacknowledged change is lost',
+      done: 'was undone: an interrupted change, which no command had reported as done',
     });
     return false;
   });
@@ -237,7 +237,7 @@ async function mendUnfinished(
   if (journal === undefined)
     mended.push({
       place,
-      done: 'was damaged: its unacknowledged change was completed, except for deletions',
+      done: 'was damaged: the interrupted change in it was completed, except for deletions',
     });
   return present;
 }
@@ -264,7 +264,7 @@ async function noteLeftovers(
   mended.push({ place: { file: staged }, done: LEFT });
 }
 
-const LEFT = 'was left by a killed writer and was deleted';
+const LEFT = 'was left behind by a killed process and was deleted';
 
 function decidedJournal(decided: string): Journal | undefined {
   const path = join(decided, JOURNAL);

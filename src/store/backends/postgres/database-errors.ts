@@ -16,7 +16,7 @@ interface DatabaseReason {
 
 const GRANT =
   'grant the role USAGE on the schema and SELECT, INSERT, UPDATE and DELETE on the tables created by "coffer store migrate"';
-const WAIT = 'it is tried again with the next request';
+const WAIT = 'try again; servers do so with each request';
 const NOTHING_CHANGED = 'nothing was changed; check what else uses these tables, then retry';
 
 const POOLER: DatabaseReason = {
@@ -43,7 +43,7 @@ const REASONS: Readonly<Record<string, DatabaseReason>> = {
   '42P05': POOLER,
   '25006': {
     reason: 'the database is read-only',
-    hint: 'name the primary, or lift default_transaction_read_only for this role',
+    hint: 'connect to the primary, or set default_transaction_read_only to off for this role',
   },
   '53100': { reason: 'the disk of the database is full', hint: 'free some space there' },
   '53200': { reason: 'the database is out of memory', hint: WAIT },

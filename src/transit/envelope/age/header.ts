@@ -143,6 +143,6 @@ export function requireAuthentic({ covered, mac }: AgeHeader, fileKey: Uint8Arra
 }
 
 const changedHeader = (): CofferError =>
-  denied('the header of the envelope is not authentic', {
-    hint: 'it was modified without its key; get a fresh copy of the file',
+  denied('the header of the file was modified', {
+    hint: 'get a fresh copy of the file',
   });

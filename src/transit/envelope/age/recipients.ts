@@ -63,7 +63,7 @@ function parseKey(
   if (kem === undefined) {
     const prefixes = KEMS.flatMap((known) => prefixOf(known) ?? []);
     throw invalid(`unknown age key type ${parsed.prefix.slice(0, 40)}1…`, {
-      hint: `known are those that begin with ${alternatives(prefixes.map((prefix) => `${prefix}1`))}`,
+      hint: `use one that begins with ${alternatives(prefixes.map((prefix) => `${prefix}1`))}`,
     });
   }
   if (parsed.bytes.length !== bytes(kem)) {
@@ -178,7 +178,7 @@ export const sealedFor = (
  * @throws `inauthentic`
  */
 export function requireShape(args: readonly string[], count: number, body: Buffer): readonly string[] {
-  if (args.length !== count) throw damaged('a recipient stanza has more or fewer values than it should have');
-  if (body.length !== BODY_BYTES) throw damaged('a recipient stanza does not wrap a file key');
+  if (args.length !== count) throw damaged('a recipient in its header has too few or too many values');
+  if (body.length !== BODY_BYTES) throw damaged('a recipient in its header has no key of the file');
   return args;
 }

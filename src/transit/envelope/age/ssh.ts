@@ -76,7 +76,7 @@ export function sshIdentity(privateKey: KeyObject, blob: Uint8Array): AgeIdentit
     async unwrap(stanzas) {
       for (const { type, args, body } of stanzas.filter((stanza) => stanza.type === own)) {
         const given = Buffer.from(args[0] ?? '');
-        if (given.length !== tag.length) throw damaged('a recipient stanza names no SSH key');
+        if (given.length !== tag.length) throw damaged('a recipient in its header names no SSH key');
         if (!timingSafeEqual(given, tag)) continue;
         const fileKey = type === RSA ? openWithRsa(privateKey, args, body) : await openEd25519(args, body);
         if (fileKey !== undefined) return fileKey;
@@ -92,7 +92,7 @@ export function sshIdentity(privateKey: KeyObject, blob: Uint8Array): AgeIdentit
 }
 
 function openWithRsa(key: KeyObject, args: readonly string[], body: Buffer): Buffer | undefined {
-  if (args.length !== 1) throw damaged('a recipient stanza has more or fewer values than it should have');
+  if (args.length !== 1) throw damaged('a recipient in its header has too few or too many values');
   try {
     const fileKey = privateDecrypt(oaep(key), body);
     return fileKey.length === FILE_KEY_BYTES ? fileKey : undefined;

@@ -49,9 +49,12 @@ function tagOf(info: string, sent: Uint8Array, point: Uint8Array): Buffer {
 }
 
 const noPointSent = () =>
-  inauthentic(ownWords('the envelope is damaged: a recipient stanza has a point that is not on its curve'), {
-    hint: 'get a fresh copy of the file',
-  });
+  inauthentic(
+    ownWords('the envelope is damaged: a recipient in its header has a point that is not on its curve'),
+    {
+      hint: 'get a fresh copy of the file',
+    },
+  );
 
 /**
  * Derives the shared secret of DHKEM(P-256, HKDF-SHA256) (RFC 9180, 4.1) from the agreed one.

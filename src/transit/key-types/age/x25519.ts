@@ -50,7 +50,7 @@ export const lowOrderRecipient = () =>
   });
 
 export const lowOrderShare = () =>
-  inauthentic(ownWords('the envelope is damaged: a recipient stanza has a point of low order'), {
+  inauthentic(ownWords('the envelope is damaged: a recipient in its header has a point of low order'), {
     hint: 'get a fresh copy of the file',
   });
 

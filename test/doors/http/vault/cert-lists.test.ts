@@ -72,7 +72,10 @@ describe('a list of revoked certificates', () => {
     ]);
     await root('POST', 'auth/fetching/certs/one', { certificate: ca.cert });
     list = made.revocationList(otherCa, []);
-    expect(outcome(await follow())).toEqual([400, ['failed to parse CRL: it was not signed by its CA']]);
+    expect(outcome(await follow())).toEqual([
+      400,
+      ['failed to parse CRL: it was not signed by the CA that it names'],
+    ]);
     list = made.revocationList(ca, [revoked]);
     expect((await follow()).status).toBe(204);
     expect((await asClient(revoked, 'auth/fetching/login')).status).toBe(400);

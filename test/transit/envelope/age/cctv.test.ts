@@ -13,7 +13,7 @@ import { Collected, sourceOf } from '../in-memory.ts';
 const OUTCOMES: Readonly<Record<string, object>> = {
   'header failure': { kind: expect.stringMatching(/^(inauthentic|corrupt|invalid)$/) },
   'armor failure': { kind: expect.stringMatching(/^(inauthentic|corrupt)$/) },
-  'HMAC failure': { kind: 'denied', message: 'the header of the envelope is not authentic' },
+  'HMAC failure': { kind: 'denied', message: 'the header of the file was modified' },
   'no match': {
     kind: 'denied',
     message: expect.stringMatching(/no matching key for this file|wrong passphrase/),

@@ -32,7 +32,7 @@ describe('a stanza for an SSH key', () => {
     for (const args of [[], [tag.slice(1), share], [`${tag}A`, share]])
       expect(await refused(unwrap(args))).toMatchObject({
         kind: 'inauthentic',
-        message: expect.stringContaining('a recipient stanza names no SSH key'),
+        message: expect.stringContaining('a recipient in its header names no SSH key'),
       });
   });
 
@@ -64,7 +64,7 @@ describe('a stanza for an SSH key', () => {
       const more = { ...stanza, args: [...stanza.args, 'x'] };
       expect(await refused(Promise.resolve(identity.unwrap([more])))).toMatchObject({
         kind: 'inauthentic',
-        message: expect.stringContaining('a recipient stanza has more or fewer values than it should have'),
+        message: expect.stringContaining('a recipient in its header has too few or too many values'),
       });
     }
   });

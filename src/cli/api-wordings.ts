@@ -1,0 +1,214 @@
+import { OF_KEYS, type Rewording } from './key-wordings.ts';
+
+/** Texts about tokens, logins and their roles. Names of parameters are printed as options later. */
+const OF_LOGINS: readonly Rewording[] = [
+  [/^auth methods cannot create root tokens/, 'a login method cannot give the policy root'],
+  [/^bad token/, 'unknown token'],
+  [
+    /^child policies must be subset of parent/,
+    'a token can only get policies that the token creating it has',
+  ],
+  [
+    /^client identity during renewal not matching client identity used during login/,
+    'the token was issued for another client certificate: connect with that one to renew it',
+  ],
+  [
+    /^expiring root tokens cannot create non-expiring root tokens/,
+    'a root token that expires cannot create one that does not',
+  ],
+  [/^error parsing address "(.*)": Unable to convert .*/, 'invalid address "$1"'],
+  [/^error registering path suffix: "\.\." is not allowed/, 'path_suffix must not contain ".."'],
+  [/^failed to find accessor entry for secret_id_accessor: /, 'no secret ID with the accessor '],
+  [
+    /^failed to parse metadata: failed to parse the input: invalid <key,value> format/,
+    'invalid metadata',
+    'use KEY=VALUE',
+  ],
+  [
+    /^failed to renew entry: policies have changed, not renewing/,
+    'cannot renew the token: the policies of its user or role have changed; log in again',
+  ],
+  [
+    /^failed to renew entry: (role ".*") does not exist during renewal/,
+    'cannot renew the token: its $1 no longer exists',
+  ],
+  [/^failed to store secret_id: SecretID is already registered/, 'this secret ID already exists'],
+  [/^failed to validate CIDR blocks: invalid CIDR address: /, 'invalid address range '],
+  [
+    /^failed to verify subset relationship between CIDR blocks on the role (\[[^\]]*\]) and CIDR blocks on the secret ID (\[[^\]]*\])/,
+    'the address ranges of the secret ID, $2, must be within those of the role, $1',
+  ],
+  [
+    /^given role path suffix contains invalid characters; must match .*/,
+    'invalid path_suffix',
+    'use letters, digits, "_", "-" and "."',
+  ],
+  [/^lease is not renewable/, 'the token cannot be renewed'],
+  [/^missing name in alias/, 'the certificate or token used to log in names no user'],
+  [
+    /^no chain matching all constraints could be found for this login certificate/,
+    'no role accepts this client certificate',
+  ],
+  [
+    /^nonCA certificates should have TLS client authentication set as an extended key usage/,
+    'a certificate that is not of a CA must allow TLS client authentication (extended key usage)',
+  ],
+  [/^parent token lookup failed: no parent found/, 'the token that was used no longer exists'],
+  [/^past the max TTL, cannot renew/, 'the token has reached its maximum lifetime and cannot be renewed'],
+  [
+    /^restricted use token cannot generate child tokens/,
+    'a token with a limited number of uses cannot create other tokens',
+  ],
+  [/^root or sudo privileges required to (.*)/, 'a root token or the sudo capability is required: $1'],
+  [
+    /^root tokens may not be created without parent token being root/,
+    'only a root token can create root tokens',
+  ],
+  [
+    /^source address "(.*)" unauthorized by CIDR restrictions on the /,
+    'the address $1 is not one that may log in with this ',
+  ],
+  [
+    /^'token_type' cannot be 'batch'( or 'default_batch')? when (?:role is )?set to generate (.*)/,
+    'token_type cannot be batch$1 for $2',
+  ],
+  [
+    /^at least one constraint should be enabled on the role/,
+    'the role ID alone would be enough to log in',
+    'use --bind-secret-id or --secret-id-bound-cidrs',
+  ],
+  [
+    /^bind_secret_id is not set on the role/,
+    'the role does not use secret IDs',
+    'run "coffer auth approle write ROLE --bind-secret-id" first',
+  ],
+];
+
+/** Texts about JSON Web Tokens and the claims in them. */
+const OF_CLAIMS: readonly Rewording[] = [
+  [/^a user claim must be defined on the role/, 'missing user_claim, the claim that names the user'],
+  [
+    /^audience claim found in JWT but no audiences bound to the role/,
+    'the token names an audience (aud), but the role allows none',
+    'an administrator sets it with "coffer auth jwt write ROLE --bound-audiences AUDIENCE"',
+  ],
+  [
+    /^claim is not a string(?: or list)?: /,
+    'bound_claims must have texts, or lists of texts, as values, not ',
+  ],
+  [/^claim "(.*)" could not be converted to string$/, 'claim "$1" of the token is not text'],
+  [/^"(.*)" claim could not be converted to string list/, 'claim "$1" of the token is not a list of texts'],
+  [
+    /^could not load configuration/,
+    'this login method is not configured yet',
+    'an administrator runs "coffer auth jwt config"',
+  ],
+  [/^error converting claim '(.*)' to string/, 'claim "$1" of the token is not text'],
+  [
+    /^error validating claims: claim "(.*)" does not match any associated bound claim values/,
+    'claim "$1" of the token has none of the values that the role allows',
+  ],
+  [
+    /^error validating claims: claim "(.*)" is missing/,
+    'the token has no claim "$1", which the role requires',
+  ],
+  [
+    /^error validating claims: (received|bound) claim is not a string, bool, int or list: /,
+    'a $1 claim must be text, a number, true, false or a list, not ',
+  ],
+  [
+    /^failed to fetch groups: "(.*)" claim not found in token/,
+    'the token has no claim "$1", which the role reads groups from',
+  ],
+  [
+    /^failed to template policy \[(\d+)\]: the claim is not a string/,
+    'policy $1 of the role is named by a claim that is not text',
+  ],
+  [/^failed to verify id token signature/, 'no key of the issuer verifies the signature of the token'],
+  [/^fetching keys oidc: get keys failed/, 'the server cannot fetch the keys of the issuer of the token'],
+  [
+    /^invalid audience \(aud\) claim: audience claim does not match any expected audience/,
+    'the token is for another audience (aud) than the role allows',
+  ],
+  [
+    /json: cannot unmarshal \S+ into Go struct field Claims\.(\S+) of type string/,
+    'claim "$1" of the token must be text, not another value',
+  ],
+  [
+    /^metadata key "role" is reserved and may not be a mapping destination/,
+    'claim_mappings must not set "role", which is reserved',
+  ],
+  [/^multiple keys are mapped to metadata key /, 'claim_mappings sets several claims as '],
+  [
+    /^must have at least one bound constraint when creating\/updating a role/,
+    'the role would accept every token of the issuer',
+    'use --bound-audiences, --bound-subject or --bound-claims',
+  ],
+  [
+    /^no known key successfully validated the token signature/,
+    'none of the configured keys verifies the signature of the token',
+  ],
+  [
+    /^'period' of '"([^"]*)"' is greater than the backend's maximum lease TTL of '"([^"]*)"'/,
+    'the period of $1 is longer than $2, the maximum TTL of this login method',
+  ],
+  [
+    /^role with oidc role_type is not allowed/,
+    'the role is for logins in a browser, which are not supported',
+    'an administrator writes the role again with "coffer auth jwt write ROLE"',
+  ],
+  [/expected number value to unmarshal NumericDate/, 'a time in the token is not a number'],
+  [
+    /expected string or array value to unmarshal to Audience/,
+    'claim "aud" of the token must be text or a list of texts',
+  ],
+];
+
+/** Texts about mounts, policies and the server. */
+const OF_SYSTEM: readonly Rewording[] = [
+  [
+    /^cannot (?:enable|disable) audit device via API; .*/,
+    'audit logs are set only when the server is started',
+  ],
+  [/^cannot fetch sysview for path "auth\/(.*?)\/?"/, 'no login method at "$1/"'],
+  [/^tune of path "auth\/(.*?)\/?" failed: no mount entry found/, 'no login method at "$1/"'],
+  [/^No auth engine at (.*?)\/?$/, 'no login method at "$1/"'],
+  [/^cannot remount /, 'cannot move the mount '],
+  [/^no matching mount at "(.*?)\/?"/, 'no mount "$1"'],
+  [
+    /^preflight capability check returned 403, please ensure client's policies grant access to path "(.*?)\/?"/,
+    'the policies of the token grant nothing in the mount "$1"',
+  ],
+  [
+    /^given default lease TTL greater than given max lease TTL/,
+    'the default TTL is longer than the maximum TTL',
+  ],
+  [
+    /^given default lease TTL greater than system max lease TTL of (.*)/,
+    'the default TTL is longer than $1, the maximum of the server',
+  ],
+  [
+    /^backend max lease TTL of (.*) would be less than backend default lease TTL of (.*)/,
+    'the maximum TTL of $1 would be shorter than the default TTL of $2',
+  ],
+  [/^error converting input for field ".*": '' expected type .*/, 'must be a JSON object'],
+  [/^Field validation failed: error converting input for field ".*": expected /, 'must be '],
+  [
+    /^error validating wrapping token: (?:empty token in request body|token is empty)/,
+    'missing wrapping token',
+  ],
+  [/^(failed to parse policy: (?:path "[^"]*": )?)invalid key (?="[^"]*" on line )/, '$1unknown word '],
+  [/: comment not terminated$/, ': a comment that begins with /* does not end: put paths in quotes'],
+  [/^'key' must be specified in request body as JSON, or 'reset' set to true/, 'missing key, or --reset'],
+  [/^quota rule with similar properties exists under the name /, 'the same requests are already limited by '],
+  [/^'rate' is invalid/, 'rate must be a number above 0'],
+];
+
+export const API_WORDINGS: readonly Rewording[] = [...OF_LOGINS, ...OF_CLAIMS, ...OF_SYSTEM, ...OF_KEYS];
+
+/** Hints that name parameters by words that are no names of options. */
+export const HINT_WORDINGS: readonly Rewording[] = [
+  [/\bmin_(de|en)cryption_version of this key is/, '--min-$1cryption-version of this key is'],
+  [/^set derived as well$/, 'use --derived'],
+  [/^omit derived, or /, 'omit --derived, or '],
+];
