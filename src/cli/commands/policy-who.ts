@@ -33,28 +33,42 @@ export const command: Command = {
   arguments: [
     {
       metavar: 'CAPABILITY',
-      help: 'Capability to look for.',
+      help: 'Capability to look for, as in a policy.',
       required: false,
       choices: CAPABILITIES,
     },
-    { metavar: 'PATH', help: 'Policy path, e.g. transit/decrypt/orders.', required: false },
+    { metavar: 'PATH', help: 'API path, as in a policy, e.g. transit/decrypt/orders.', required: false },
   ],
   options: [
     {
-      ...taking(KEY, 'NAME', 'Look for an operation on this key, instead of a capability on a path.'),
+      ...taking(
+        KEY,
+        'NAME',
+        'Name of a key: with --operation, look for this use of the key, instead of CAPABILITY and PATH.',
+      ),
       offers: 'key',
     },
-    taking(OPERATION, 'OPERATION', 'Operation on the key: decrypt, sign, "keys delete".'),
+    taking(
+      OPERATION,
+      'OPERATION',
+      'Command of "coffer transit" that uses the key, e.g. decrypt, sign or "keys delete".',
+    ),
     ...outOptions,
   ],
   details:
     'Lists the policies that grant the capability, the roles and users of login methods and the token roles whose ' +
-    'tokens have it, and the tokens that have it now, each with the policies that grant it. Limits on parameters are ' +
-    'not considered. Batch tokens are not stored, and therefore not listed. The secret of the store permits ' +
-    'everything. On a server, this needs the capabilities update and sudo on sys/capabilities-holders.',
+    'tokens have it, and the tokens that have it now, each with the policies that grant it. Limits on request ' +
+    'parameters are not considered. Batch tokens are not stored, and therefore not listed. A secret that unlocks the ' +
+    'store permits everything, and is not listed. On a server, this needs the capabilities update and sudo on sys/capabilities-holders.',
   examples: [
-    ['coffer policy who update transit/decrypt/orders', 'List all that may decrypt with the key orders'],
-    ['coffer policy who --key orders --operation decrypt', 'The same, in the words of commands'],
+    [
+      'coffer policy who update transit/decrypt/orders',
+      'List all logins and tokens that may decrypt with the key "orders"',
+    ],
+    [
+      'coffer policy who --key orders --operation decrypt',
+      'The same, named by key and command instead of by path',
+    ],
     ['coffer policy who --key orders --operation "keys delete" -o json', 'Print JSON'],
   ],
   async run(session, given) {

@@ -14,7 +14,7 @@ export const command: Command = {
   arguments: [
     {
       metavar: 'PATH',
-      help: 'Policy path, e.g. transit/encrypt/orders. Can be repeated.',
+      help: 'API path, as in a policy, e.g. transit/encrypt/orders. Can be repeated.',
       required: true,
       many: true,
     },
@@ -25,7 +25,7 @@ export const command: Command = {
   ],
   details:
     'Prints the capabilities that the policies of a token grant on each path: create, read, update, ' +
-    'delete, list and sudo; "root" means all of them, "deny" none. Limits on parameters are not shown. ' +
+    'delete, list and sudo; "root" means all of them, "deny" none. Limits that policies set on request parameters are not shown. ' +
     'To check another token, use its accessor or --token-file.',
   examples: [
     ['coffer token capabilities transit/encrypt/orders', 'Check what your token may do'],

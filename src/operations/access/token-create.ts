@@ -20,43 +20,52 @@ import { roleName } from './token-role-name.ts';
 /** Settings of a new token, shared by the paths that issue tokens. */
 const tokenParams = {
   policies: texts({
-    help: 'Policies of the token. Default: those of its creator.',
+    help: 'Policies of the token. Default: those of its creator ("root" on a local store).',
     cli: { flag: 'policy', metavar: 'P', refersTo: 'policy' },
   }),
   ttl: duration({
-    help: 'Time to live, e.g. 24h; at most 32d. Default: 32d.',
+    help: 'Time to live, e.g. 24h; at most 32d. Default: 32d; a root token lives until it is revoked.',
     cli: { metavar: 'D' },
   }),
   lease: duration({ help: 'Deprecated alias of `ttl`.', cli: { hidden: true } }),
   explicit_max_ttl: duration({
-    help: "Hard limit on the token's lifetime, renewals included.",
+    help: "Hard limit on the token's lifetime, renewals included. Default: none.",
     cli: { metavar: 'D' },
   }),
   period: duration({
-    help: 'Make it a periodic token: each renewal resets its TTL to this, without limit.',
+    help: 'Make the token periodic: each renewal lets it live this long again, any number of times.',
     cli: { metavar: 'D' },
   }),
   display_name: text({
-    help: 'Display name in lists and the audit log.',
+    help: 'Name of the token in lists and in the audit log.',
     default: '',
     cli: { metavar: 'S' },
   }),
   num_uses: integer({
-    help: 'Number of requests it can make (0: unlimited).',
+    help: 'Number of requests that the token can make (0: unlimited).',
     default: 0,
     cli: { metavar: 'N' },
   }),
-  renewable: flag({ help: 'Allow the token to be renewed.', default: true, cli: { negatable: true } }),
-  no_default_policy: flag({ help: 'Do not attach the "default" policy.', default: false }),
+  renewable: flag({
+    help: 'Allow the token to be renewed.',
+    default: true,
+    cli: { negatable: 'Forbid renewing the token.' },
+  }),
+  no_default_policy: flag({
+    help: 'Do not give the token the policy "default", which all tokens get otherwise.',
+    default: false,
+  }),
   no_parent: flag({
-    help: 'Create it without a parent, so it is not revoked with its creator.',
+    help: 'Create the token without a parent, so that it is not revoked with the token of its creator.',
     default: false,
     cli: { flag: 'orphan' },
   }),
-  meta: textMap({ help: 'Metadata of the token. Can be repeated.' }),
+  meta: textMap({
+    help: 'Store NAME=VALUE with the token, for "token lookup" and the audit log. Can be repeated.',
+  }),
   id: text({ help: 'Custom token value, instead of a random one.', default: '', cli: { hidden: true } }),
   type: choice(['', 'service', 'batch'], {
-    help: 'Token type: service, or batch (not stored, cannot be renewed or revoked).',
+    help: 'Token type: service, or batch (not stored, cannot be renewed or revoked). Default: service.',
     default: '',
     cli: { metavar: 'KIND', suggest: () => ['service', 'batch'] },
     unknown: () => "invalid 'token_type' value",
@@ -147,7 +156,7 @@ export const create = operation({
     undo: undoOf,
     done: (_values, data) => createdText(data as TokenAuth | undefined),
     examples: [
-      ['coffer token create', 'Create a root token: all permissions, never expires'],
+      ['coffer token create', 'Create a root token, which may do everything and never expires'],
       [
         'coffer token create --policy orders --ttl 24h --display-name billing',
         'Create a token for one program',

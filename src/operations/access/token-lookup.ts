@@ -74,16 +74,18 @@ export const lookup = operation({
   capability: 'update',
   withoutSecret: true,
   computes: true,
-  params: { token: tokenId('Token or accessor. Default: the current token.') },
+  params: {
+    token: tokenId('Token, or its accessor (its ID in "coffer token list"). Default: your own token.'),
+  },
   cli: {
     examples: [
       [
         'coffer token lookup 6f2a9c0e4b7d1f35a8c2e6094d7b13f5a0c8e291',
-        'Show by accessor, see "coffer token list"',
+        'Show the token with this accessor, see "coffer token list"',
       ],
       [
         'coffer token lookup --address http://127.0.0.1:8200 --token-file token.txt',
-        'Show the current token on a server',
+        'Show the token in token.txt, on a server',
       ],
     ],
     withoutParam: { param: 'token', run: 'lookup-self' },

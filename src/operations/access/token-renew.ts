@@ -15,7 +15,7 @@ import {
 } from './token-target.ts';
 
 const incrementParam = duration({
-  help: 'New TTL, e.g. 24h. Default: the TTL it was created with.',
+  help: 'Time to live from now on, e.g. 24h. Default: that with which the token was created.',
   cli: { metavar: 'D' },
 });
 
@@ -44,18 +44,18 @@ export const renew = operation({
   route: 'POST /auth/token/renew',
   capability: 'update',
   params: {
-    token: tokenId('Token or accessor. Default: the current token.'),
+    token: tokenId('Token, or its accessor (its ID in "coffer token list"). Default: your own token.'),
     increment: incrementParam,
   },
   cli: {
     examples: [
       [
         'coffer token renew 6f2a9c0e4b7d1f35a8c2e6094d7b13f5a0c8e291 --increment 24h',
-        'Renew by accessor, see "coffer token list"',
+        'Renew the token with this accessor, see "coffer token list"',
       ],
       [
         'coffer token renew --address http://127.0.0.1:8200 --token-file token.txt',
-        'Renew the current token on a server',
+        'Renew the token in token.txt, on a server',
       ],
     ],
     withoutParam: { param: 'token', run: 'renew-self' },

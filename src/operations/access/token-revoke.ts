@@ -7,12 +7,12 @@ export const revoke = operation({
   route: 'POST /auth/token/revoke',
   capability: 'update',
   withoutSecret: true,
-  params: { token: tokenId('Token or accessor.') },
+  params: { token: tokenId('Token, or its accessor (its ID in "coffer token list").') },
   cli: {
     examples: [
       [
         'coffer token revoke 6f2a9c0e4b7d1f35a8c2e6094d7b13f5a0c8e291',
-        'Revoke by accessor, see "coffer token list"',
+        'Revoke the token with this accessor, see "coffer token list"',
       ],
       ['coffer token revoke --in token.txt --yes', 'Revoke a token read from a file'],
     ],
@@ -60,7 +60,7 @@ const PATH = 'auth/token/revoke-orphan';
 export const revokeOrphan = operation({
   route: `POST /${PATH}`,
   capability: 'update',
-  params: { token: tokenId('Token or accessor.') },
+  params: { token: tokenId('Token, or its accessor (its ID in "coffer token list").') },
   async run(call, values) {
     if (!call.caller.may(PATH, 'sudo'))
       throw invalid(ownWords('root or sudo privileges required to revoke and orphan'));

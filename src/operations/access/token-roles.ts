@@ -12,12 +12,12 @@ import { roleName } from './token-role-name.ts';
 
 const settings = {
   allowed_policies: texts({
-    help: 'Policies that its tokens may have; all others are refused.',
+    help: 'Policies that tokens of this role may have; all others are refused.',
     cli: { metavar: 'P', refersTo: 'policy' },
   }),
   allowed_policies_glob: texts({ help: 'Like allowed_policies, with * as a wildcard.' }),
   disallowed_policies: texts({
-    help: 'Policies that its tokens must not have.',
+    help: 'Policies that tokens of this role must not have.',
     cli: { metavar: 'P', refersTo: 'policy' },
   }),
   disallowed_policies_glob: texts({ help: 'Like disallowed_policies, with * as a wildcard.' }),
@@ -26,30 +26,40 @@ const settings = {
     cli: { hidden: true },
   }),
   orphan: flag({
-    help: 'Create its tokens without a parent.',
-    cli: { negatable: true },
+    help: 'Create tokens of this role without a parent, so that they are not revoked with the token of their creator.',
+    cli: {
+      negatable:
+        'Create tokens of this role with a parent: they are revoked with the token of their creator.',
+    },
   }),
-  renewable: flag({ help: 'Allow its tokens to be renewed.', cli: { negatable: true } }),
-  path_suffix: text({ help: 'Suffix appended to the creation path of its tokens.' }),
+  renewable: flag({
+    help: 'Allow renewing tokens of this role.',
+    cli: { negatable: 'Forbid renewing tokens of this role.' },
+  }),
+  path_suffix: text({
+    help: 'Append this to the path at which tokens of this role are issued, see "token revoke-prefix".',
+  }),
   token_period: duration({
-    help: 'Make its tokens periodic: each renewal resets their TTL to this.',
+    help: 'Make tokens of this role periodic: each renewal lets them live this long again.',
     cli: { metavar: 'D' },
   }),
   token_explicit_max_ttl: duration({
-    help: 'Hard limit on the lifetime of its tokens, renewals included.',
+    help: 'Hard limit on the lifetime of tokens of this role, renewals included.',
     cli: { metavar: 'D' },
   }),
   token_bound_cidrs: texts({
-    help: 'Addresses or CIDR blocks that its tokens can be used from.',
+    help: 'Addresses or CIDR blocks from which tokens of this role can be used. Default: any.',
     cli: { metavar: 'CIDR' },
   }),
   token_no_default_policy: flag({
-    help: 'Do not attach the "default" policy to its tokens.',
-    cli: { negatable: 'Attach the "default" policy to its tokens again.' },
+    help: 'Do not give tokens of this role the policy "default".',
+    cli: { negatable: 'Give tokens of this role the policy "default", as usual.' },
   }),
-  token_num_uses: integer({ help: 'Number of requests that each token can make (0: unlimited).' }),
+  token_num_uses: integer({
+    help: 'Number of requests that each token of this role can make (0: unlimited).',
+  }),
   token_type: text({
-    help: 'Type of its tokens: service, batch, default-service or default-batch.',
+    help: 'Type of tokens of this role: service or batch; or default-service or default-batch, which a request can override.',
   }),
   alias_metadata: textMap({
     help: 'Stored for compatibility; has no effect.',
@@ -138,7 +148,7 @@ export const write = operation({
     examples: [
       [
         'coffer token roles write release --allowed-policies sign-releases --token-explicit-max-ttl 15m',
-        'Limit the tokens that a pipeline can create for its jobs',
+        'Let a pipeline create tokens for its jobs, with one policy and for 15 minutes',
       ],
     ],
   },

@@ -34,17 +34,17 @@ export const roomOf = async ({ core, mount }: MountCall): Promise<AppRolePorts> 
 export const role_name = roleName('role', 'deploy');
 
 const roleParams = {
-  role_id: text({ help: 'Role ID that programs log in with. Default: random.' }),
+  role_id: text({ help: 'Role ID, the user name with which programs log in. Default: random.' }),
   bind_secret_id: flag({
     help: 'Require a secret ID in addition to the role ID.',
-    cli: { negatable: true },
+    cli: { negatable: 'Let programs log in with the role ID alone.' },
   }),
   secret_id_bound_cidrs: texts({
-    help: 'CIDR blocks that logins are accepted from.',
+    help: 'CIDR blocks from which logins are accepted. Default: any.',
     cli: { metavar: 'CIDR' },
   }),
   bound_cidr_list: texts({ help: 'Deprecated alias of `secret_id_bound_cidrs`.', cli: { hidden: true } }),
-  secret_id_num_uses: integer({ help: 'Number of logins per secret ID (0: unlimited).' }),
+  secret_id_num_uses: integer({ help: 'Number of logins with each secret ID (0: unlimited).' }),
   secret_id_ttl: duration({ help: 'Lifetime of secret IDs (0: unlimited).', cli: { metavar: 'D' } }),
   local_secret_ids: flag({
     help: 'Stored for compatibility; can only be set on creation.',
@@ -122,7 +122,7 @@ export const write = operation({
       ],
       [
         'coffer auth approle write deploy --token-bound-cidrs 10.0.0.0/8 --path ci',
-        'Use the method mounted at auth/ci',
+        'Create a role of the login method at auth/ci',
       ],
     ],
   },

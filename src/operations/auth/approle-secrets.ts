@@ -25,15 +25,19 @@ import { loginAnswer } from './token-answers.ts';
 const secretParams = {
   role_name,
   metadata: text({
-    help: 'Metadata of the tokens that logins with it get: a JSON object, or a=b,c=d.',
+    help: 'Metadata for tokens of logins with the new secret ID: a JSON object, or a=b,c=d.',
     cli: { metavar: 'A=B' },
   }),
-  cidr_list: texts({ help: "CIDR blocks that logins with it are accepted from; a subset of the role's." }),
+  cidr_list: texts({
+    help: "CIDR blocks from which logins with the new secret ID are accepted; a subset of the role's.",
+  }),
   token_bound_cidrs: texts({
-    help: "CIDR blocks that its tokens can be used from; a subset of the role's.",
+    help: "CIDR blocks from which tokens of such logins can be used; a subset of the role's.",
     cli: { metavar: 'CIDR' },
   }),
-  num_uses: integer({ help: 'Number of logins that it is valid for. Default: as set on the role.' }),
+  num_uses: integer({
+    help: 'Number of logins for which the secret ID is valid. Default: as set on the role.',
+  }),
   ttl: duration({ help: 'Lifetime of the secret ID. Default: as set on the role.', cli: { metavar: 'D' } }),
 } as const;
 
@@ -42,7 +46,7 @@ const ACCESSOR = '84896a0c-1347-aa90-a4f6-aca8b7558780';
 
 const secret_id = text({ help: 'Secret ID.', default: '' });
 const secret_id_accessor = text({
-  help: 'Accessor of the secret ID.',
+  help: 'Accessor of the secret ID, see "coffer auth approle list-secret-ids".',
   default: '',
   cli: { positional: true, metavar: 'ACCESSOR', example: ACCESSOR },
 });
@@ -122,7 +126,7 @@ export const createCustom = operation({
     result: { member: 'secret_id_accessor', as: 'text' },
     examples: [
       ['coffer auth approle custom-secret-id deploy', 'Prompt for the secret ID, and print its accessor'],
-      ['coffer auth approle custom-secret-id deploy --in secret-id', 'Read it from a file'],
+      ['coffer auth approle custom-secret-id deploy --in secret-id', 'Read the secret ID from a file'],
     ],
   },
   async run(call: MountCall, { secret_id: own, ...values }) {

@@ -49,7 +49,10 @@ const roomOf = async ({ core, mount }: MountCall): Promise<CertPorts> => ({
 });
 
 const patterns = (of: string) =>
-  texts({ help: `${of} patterns; one must match.`, cli: { metavar: 'PATTERN' } });
+  texts({
+    help: `Patterns (* is a wildcard), one of which ${of} of the certificate must match.`,
+    cli: { metavar: 'PATTERN' },
+  });
 
 const PEM = { orFile: true, metavar: 'PEM' } as const;
 const HIDDEN = { hidden: true } as const;
@@ -62,16 +65,20 @@ const ownParams = {
   }),
   display_name: text({ help: 'Display name of issued tokens. Default: the name of the role.' }),
   allowed_names: texts({
-    help: 'Name patterns; the common name, a DNS or an email SAN must match one.',
+    help: 'Patterns (* is a wildcard), one of which the common name, a DNS SAN or an email SAN of the certificate must match.',
     cli: { metavar: 'PATTERN' },
   }),
-  allowed_common_names: patterns('Common name'),
-  allowed_dns_sans: patterns('DNS SAN'),
-  allowed_email_sans: patterns('Email SAN'),
-  allowed_uri_sans: patterns('URI SAN'),
-  allowed_organizational_units: patterns('Organizational unit'),
-  required_extensions: texts({ help: 'Required extensions as OID:PATTERN; all must match.' }),
-  allowed_metadata_extensions: texts({ help: 'OIDs of extensions to copy to the token metadata.' }),
+  allowed_common_names: patterns('the common name'),
+  allowed_dns_sans: patterns('a DNS SAN'),
+  allowed_email_sans: patterns('an email SAN'),
+  allowed_uri_sans: patterns('a URI SAN'),
+  allowed_organizational_units: patterns('an organizational unit'),
+  required_extensions: texts({
+    help: 'Extensions that the certificate must have, as OID:PATTERN; all must match.',
+  }),
+  allowed_metadata_extensions: texts({
+    help: 'OIDs of certificate extensions to copy to the metadata of the token.',
+  }),
 } as const;
 
 const unusedParams = {
@@ -167,7 +174,7 @@ export const write = operation({
     examples: [
       [
         "coffer auth cert write web --certificate @ca.pem --allowed-dns-sans '*.example.com' --token-policies web",
-        'Accept certificates of one CA',
+        'Let clients with a certificate of this CA log in',
       ],
     ],
   },
@@ -249,7 +256,10 @@ export const writeRevocations = operation({
   params: {
     name: listName,
     crl: text({ help: 'CRL in PEM or base64.', long: true, cli: PEM }),
-    url: text({ help: 'URL to fetch the CRL from, now and whenever it expires.', cli: { metavar: 'URL' } }),
+    url: text({
+      help: 'URL from which to fetch the CRL, now and whenever it expires.',
+      cli: { metavar: 'URL' },
+    }),
   },
   cli: {
     done: (values) => `Saved CRL ${String(values['name'])}.`,

@@ -72,14 +72,14 @@ const PEM = { orFile: true, metavar: 'PEM' } as const;
 export const configParams = {
   oidc_discovery_url: text({ help: 'Issuer URL; its keys are found by OIDC discovery.', default: '' }),
   oidc_discovery_ca_pem: text({
-    help: "CA certificates to trust for this URL, PEM. Default: the system's.",
+    help: "CA certificates to trust when connecting to this URL, PEM. Default: the system's.",
     cli: PEM,
     long: true,
     default: '',
   }),
   jwks_url: text({ help: "URL of the issuer's JSON Web Key Set (JWKS).", default: '' }),
   jwks_ca_pem: text({
-    help: "CA certificates to trust for this URL, PEM. Default: the system's.",
+    help: "CA certificates to trust when connecting to this URL, PEM. Default: the system's.",
     cli: PEM,
     long: true,
     default: '',
@@ -89,12 +89,12 @@ export const configParams = {
     default: [],
     cli: PEM,
   }),
-  bound_issuer: text({ help: 'Required "iss" claim (empty: any).', default: '' }),
+  bound_issuer: text({ help: 'Issuer that JWTs must name in the claim "iss" (empty: any).', default: '' }),
   jwt_supported_algs: texts({
     help: 'Allowed signature algorithms. Default: all supported ones.',
     default: [],
   }),
-  default_role: text({ help: 'Role for logins that do not name one.', default: '' }),
+  default_role: text({ help: 'Role of logins that do not name one.', default: '' }),
   skip_jwks_validation: flag({
     help: 'Save the configuration even if the issuer cannot be reached.',
     default: false,
@@ -119,18 +119,18 @@ export const configParams = {
 /** The role type and the comparison of claims must be given with each write, or else the defaults apply. */
 export const settingsParams = {
   role_type: text({ help: 'Must be "jwt" in every write.', default: '', cli: { hidden: true } }),
-  user_claim: text({ help: 'Claim that identifies the client.' }),
+  user_claim: text({ help: 'Claim whose value names the client, e.g. in the audit log.' }),
   user_claim_json_pointer: flag({
-    cli: { negatable: true },
-    help: 'Treat user_claim as a JSON pointer.',
+    cli: { negatable: 'Treat user_claim as the plain name of a claim.' },
+    help: 'Treat user_claim as a JSON pointer, e.g. /a/b, instead of the name of a claim.',
   }),
-  bound_audiences: texts({ help: 'Accepted audiences; "aud" must contain one of them.' }),
-  bound_subject: text({ help: 'Required "sub" claim.' }),
+  bound_audiences: texts({ help: 'Audiences, one of which the claim "aud" must contain.' }),
+  bound_subject: text({ help: 'Value that the claim "sub" must have. Default: any.' }),
   bound_claims: object({
-    help: 'Required claims: NAME or JSON pointer, with the accepted value or values.',
+    help: 'Claims that a JWT must have: their NAME or JSON pointer, with the accepted value or values.',
   }),
   bound_claims_type: text({
-    help: 'How to compare bound claims: "string", or "glob" (* is a wildcard).',
+    help: 'How to compare values of bound_claims: "string" (exactly), or "glob" (* is a wildcard). Default: string.',
     default: '',
   }),
   claim_mappings: pairs({ help: 'Claims to copy to the token metadata, as CLAIM=METADATA-NAME.' }),
@@ -138,14 +138,18 @@ export const settingsParams = {
     help: 'Claim that must contain group names; Coffer has no groups, so it grants nothing.',
     cli: { hidden: true },
   }),
-  expiration_leeway: leeway({ help: 'Validity of JWTs without "exp" (-1: 0s). Default: 150s.' }),
+  expiration_leeway: leeway({
+    help: 'For JWTs without "exp": how long after "iat" or "nbf" they are valid (-1: 0s). Default: 150s.',
+  }),
   not_before_leeway: leeway({
     help: 'For JWTs without "nbf" and "iat": how long before "exp" they become valid (-1: 0s). Default: 150s.',
   }),
-  clock_skew_leeway: leeway({ help: 'Allowed clock skew (-1: 0s). Default: 60s.' }),
+  clock_skew_leeway: leeway({
+    help: 'Tolerated difference between the clocks of issuer and server (-1: 0s). Default: 60s.',
+  }),
   token_policies_template_claims: flag({
-    cli: { negatable: true },
-    help: 'Expand claims in policy names, e.g. team-{{.department}}.',
+    cli: { negatable: 'Take names in token_policies literally.' },
+    help: 'Replace claims in the names of token_policies by their values, e.g. in team-{{.department}}.',
   }),
   allowed_redirect_uris: texts(ofBrowsers),
   callback_mode: text(ofBrowsers),

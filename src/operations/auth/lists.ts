@@ -5,7 +5,7 @@ import { integer, text, type ValuesOf } from '../declaration/params.ts';
 /** Paging parameters of all lists of roles and users. */
 export const listParams = {
   after: text({
-    help: 'Start after NAME, which need not exist.',
+    help: 'List only names after NAME in sorted order; NAME need not exist.',
     default: '',
     cli: { metavar: 'NAME' },
   }),

@@ -19,42 +19,45 @@ import type { Details } from '../declaration/table.ts';
 /** Token settings that the roles of every login method have. */
 export const tokenSettingsParams = {
   token_policies: texts({
-    help: 'Policies of issued tokens.',
+    help: 'Policies of tokens that a login gets.',
     cli: { metavar: 'P', refersTo: 'policy' },
   }),
   token_no_default_policy: flag({
-    help: 'Do not attach the "default" policy to issued tokens.',
-    cli: { negatable: 'Attach the "default" policy to issued tokens again.' },
+    help: 'Do not give issued tokens the policy "default".',
+    cli: { negatable: 'Give issued tokens the policy "default", as usual.' },
   }),
   token_ttl: duration({
-    help: 'TTL of issued tokens (0: default of the mount).',
+    help: 'Time to live of issued tokens (0: default of the login method).',
     cli: { metavar: 'D' },
   }),
   token_max_ttl: duration({
-    help: 'Maximum TTL of issued tokens, renewals included (0: maximum of the mount).',
+    help: 'Maximum lifetime of issued tokens, renewals included (0: maximum of the login method).',
     cli: { metavar: 'D' },
   }),
   token_explicit_max_ttl: duration({
-    help: 'Hard limit on the lifetime of issued tokens, renewals included.',
+    help: 'Hard limit on the lifetime of issued tokens, also of periodic ones.',
     cli: { metavar: 'D' },
   }),
   token_period: duration({
-    help: 'Issue periodic tokens: each renewal resets the TTL to this, without limit.',
+    help: 'Issue periodic tokens: each renewal lets them live this long again, any number of times.',
     cli: { metavar: 'D' },
   }),
   token_num_uses: integer({ help: 'Number of requests that each issued token can make (0: unlimited).' }),
   token_bound_cidrs: texts({
-    help: 'Addresses or CIDR blocks that issued tokens can be used from.',
+    help: 'Addresses or CIDR blocks from which issued tokens can be used. Default: any.',
     cli: { metavar: 'CIDR' },
   }),
   token_type: declare(
-    { help: 'Type of issued tokens: default, service or batch.', cli: { metavar: 'TYPE' } },
+    {
+      help: 'Type of issued tokens: service, batch (not stored, cannot be renewed or revoked), or default (service).',
+      cli: { metavar: 'TYPE' },
+    },
     { type: 'string' },
     parseTokenType,
   ),
   token_strictly_bind_ip: flag({
-    help: 'Bind each token to the address it was issued to.',
-    cli: { negatable: true },
+    help: 'Accept each issued token only from the address of its login.',
+    cli: { negatable: 'Accept issued tokens also from other addresses than that of their login.' },
   }),
   alias_metadata: textMap({
     help: 'Stored for compatibility; has no effect.',

@@ -107,7 +107,10 @@ export const write = operation({
     doubts: unknownPolicies,
     done: (values) => `Saved user ${String(values['name'])}.`,
     examples: [
-      ['coffer auth userpass write ada --token-policies clerk --token-ttl 8h', 'Prompt for the password'],
+      [
+        'coffer auth userpass write ada --token-policies clerk --token-ttl 8h',
+        'Create a user; prompts for the password',
+      ],
       [
         'coffer auth userpass write ada --token-policies clerk --in password.txt',
         'Read the password from a file',
@@ -151,8 +154,8 @@ export const changePassword = operation({
     foresee: foreseeMount,
     done: (values) => `Changed the password of ${String(values['name'])}.`,
     examples: [
-      ['coffer auth userpass password ada', 'Prompt for the new password'],
-      ['coffer auth userpass password ada --in password.txt', 'Read it from a file'],
+      ['coffer auth userpass password ada', 'Change a password; prompts for the new one'],
+      ['coffer auth userpass password ada --in password.txt', 'Read the new password from a file'],
     ],
   },
   async run(call: MountCall, values) {

@@ -15,7 +15,7 @@ import { changedConfig, loginConfigParams, traitParams, traitsIn } from './mount
 
 /** Without `auth/`, and without slashes at the ends. */
 const methodPath = text({
-  help: 'Mount path below auth/, e.g. "approle".',
+  help: 'Path below auth/ at which the login method is enabled, e.g. "approle".',
   required: true,
   cli: { positional: true, metavar: 'PATH', refersTo: 'login' },
 });
@@ -82,7 +82,7 @@ export const enable = operation({
       cli: { positional: true, metavar: 'METHOD', suggest: () => LOGIN_METHODS },
     }),
     path: text({
-      help: 'Mount path below auth/. Default: the name of the method.',
+      help: 'Path below auth/ at which to enable it. Default: the name of the method.',
       default: '',
       cli: { metavar: 'P' },
     }),
@@ -98,7 +98,12 @@ export const enable = operation({
     makes: true,
     resolve: async (raw) => ({ path: raw['type'], ...raw }),
     done: (values) => `Enabled ${String(values['type'])} at ${String(values['path'])}/.`,
-    examples: [['coffer auth enable userpass --path people', 'Enable logins with user name and password']],
+    examples: [
+      [
+        'coffer auth enable userpass --path people',
+        'Enable logins with user name and password, at auth/people',
+      ],
+    ],
   },
   async run({ core }, { type, path, description, options = {}, config, ...rest }) {
     if (type === '') throw invalid(ownWords('backend type must be specified as a string'), { field: 'type' });
@@ -180,7 +185,12 @@ export const tune = operation({
   cli: {
     acts: true,
     done: (values) => `Updated ${String(values['path'])}/.`,
-    examples: [['coffer auth tune userpass --max-lease-ttl 8h', 'Limit logins to a working day']],
+    examples: [
+      [
+        'coffer auth tune userpass --max-lease-ttl 8h',
+        'Let tokens of this login method live for at most 8 hours',
+      ],
+    ],
   },
   async run({ core }, { path, description, options, ...config }) {
     const missing = (wanted: string) => `tune of path "auth/${wanted}/" failed: no mount entry found`;

@@ -14,7 +14,7 @@ import { duration, flag, text } from '../declaration/params.ts';
 const leaseId = text({ help: 'ID of the lease.', default: '' });
 
 const prefixParam = text({
-  help: 'Path the tokens were issued at, e.g. auth/approle.',
+  help: 'Path at which the tokens were issued, e.g. auth/approle for all logins with this method.',
   required: true,
   cli: { positional: true, metavar: 'PATH' },
 });
@@ -142,7 +142,10 @@ export const revokePrefix = operation({
       `Revoke all tokens issued at or below ${trimSlashes(String(prefix))}/, and their child tokens?`,
     done: ({ prefix }) => `Revoked all tokens issued at ${trimSlashes(String(prefix))}/.`,
     examples: [
-      ['coffer token revoke-prefix auth/approle', 'Revoke all logins of a method, including batch tokens'],
+      [
+        'coffer token revoke-prefix auth/approle',
+        'Revoke all tokens of a login method, including batch tokens',
+      ],
     ],
   },
   async run(call, { prefix }) {

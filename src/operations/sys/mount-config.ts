@@ -22,11 +22,11 @@ const names = (help: string) => texts({ help, cli: { hidden: true } });
 
 /** Settings of a mount: members of `config` on creation, and top-level when tuned. */
 export const configParams = {
-  default_lease_ttl: ttl('Default TTL of tokens issued by this method.'),
-  max_lease_ttl: ttl('Maximum TTL of tokens issued by this method.'),
+  default_lease_ttl: ttl('Time to live of tokens issued by this method, unless a role sets another.'),
+  max_lease_ttl: ttl('Maximum lifetime of tokens issued by this method, renewals included.'),
   force_no_cache: flag({ help: 'Accepted and stored for compatibility; has no effect.' }),
   listing_visibility: choice(['', 'hidden', 'unauth'], {
-    help: '"unauth" lists the mount to clients without a token.',
+    help: '"unauth" shows the login method to clients that are not logged in; "hidden" does not.',
     unknown: (word) => `invalid listing_visibility ${word}`,
   }),
   audit_non_hmac_request_keys: names('Request parameters that the audit log shows in plaintext.'),

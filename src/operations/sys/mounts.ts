@@ -19,7 +19,7 @@ import { changedConfig, configParams, loginConfigParams, traitParams, traitsIn }
 
 /** Without slashes at the ends. */
 const mountPath = text({
-  help: 'Mount path, e.g. "teams/payments".',
+  help: 'Path of the mount, e.g. "teams/payments".',
   required: true,
   cli: { positional: true, metavar: 'PATH', refersTo: 'mount' },
 });
@@ -189,12 +189,12 @@ export const move = operation({
   capability: 'sudo',
   params: {
     from: text({
-      help: 'Current mount path.',
+      help: 'Current path of the mount.',
       required: true,
       cli: { positional: true, metavar: 'FROM', refersTo: 'mount' },
     }),
     to: text({
-      help: 'New mount path, e.g. "teams/payments".',
+      help: 'New path of the mount, e.g. "teams/payments".',
       required: true,
       cli: { positional: true, metavar: 'TO' },
     }),
@@ -203,7 +203,10 @@ export const move = operation({
     acts: true,
     done: (values) => `Moved ${String(values['from'])} to ${String(values['to'])}.`,
     examples: [
-      ['coffer mounts move transit teams/payments', 'Move a mount and its keys; policies are not changed'],
+      [
+        'coffer mounts move transit teams/payments',
+        'Move a mount and its keys; change policies that name the old path yourself',
+      ],
     ],
   },
   async run({ core }, { from, to }) {

@@ -6,7 +6,7 @@ import { text } from '../declaration/params.ts';
 
 const policyNameParam = {
   ...text({
-    help: 'Name of the policy, lower case.',
+    help: 'Name of the policy, in lower case.',
     required: true,
     cli: { positional: true, metavar: 'NAME', refersTo: 'policy' },
   }),
@@ -44,13 +44,19 @@ export const write = operation({
   capability: 'update',
   params: {
     name: policyNameParam,
-    policy: text({ long: true, help: 'Policy in HCL or JSON, or base64 of it.', default: '' }),
+    policy: text({
+      long: true,
+      help: 'Policy in HCL or JSON, or base64 of it; see "coffer help policy-format".',
+      default: '',
+    }),
   },
   cli: {
     input: { param: 'policy', as: 'text', fromFile: true },
     requireValid: ({ name, policy }) => void checkedPolicy(String(name), String(policy ?? '')),
     done: (values) => `Saved policy ${String(values['name'])}.`,
-    examples: [['coffer policy write orders orders.hcl', 'Create or replace a policy']],
+    examples: [
+      ['coffer policy write orders orders.hcl', 'Create the policy "orders" from a file, or replace it'],
+    ],
   },
   async run({ core }, values) {
     const warnings = await (await core.access()).policies.write(values.name, values.policy);
@@ -112,7 +118,11 @@ export const writeLegacy = operation({
   capability: 'update',
   params: {
     name: policyNameParam,
-    policy: text({ long: true, help: 'Policy in HCL or JSON, or base64 of it.', default: '' }),
+    policy: text({
+      long: true,
+      help: 'Policy in HCL or JSON, or base64 of it; see "coffer help policy-format".',
+      default: '',
+    }),
     rules: text({ long: true, help: 'Deprecated alias of `policy`.', default: '' }),
   },
   async run({ core }, values) {

@@ -11,7 +11,7 @@ export const approleMounts: MountType = {
   name: 'approle',
   isLogin: true,
   login: {
-    summary: 'Manage AppRole: programs that log in with a secret ID',
+    summary: 'Manage logins of programs, with a secret ID (AppRole)',
     needs: ['role_id'],
     secret: { name: 'secret_id', question: 'Secret ID', isOptional: true },
   },
