@@ -15,8 +15,8 @@ const GROUP_SUMMARIES: Readonly<Record<string, string>> = {
   orgs: 'Manage organizations',
   workspaces: 'Manage workspaces and their tags',
   projects: 'Manage projects and the tags their workspaces inherit',
-  tags: 'Manage the tags of an organization',
-  'tags reserved': 'Manage keys that an organization reserves for KEY=VALUE tags',
+  tags: "Manage the tags of an organization's workspaces and keys",
+  'tags reserved': 'Manage reserved KEYs of KEY=VALUE tags, set by projects',
   token: "Manage the tokens of a server's clients",
   policy: 'Manage policies, which say what tokens may do',
   mounts: 'Manage mounts: separate sets of keys, each at a path',
@@ -287,15 +287,15 @@ function withOwnParts(children: Group['children']): Group['children'] {
   return within(withAccessParts(withWorkspaceParts(withTransitParts(children))), 'tags', (tags) => ({
     ...tags,
     show: own('Show a tag and where it is used', tagsShow, 'command'),
-    attach: own('Add a tag to workspaces or keys', tagsBulk, 'attach'),
-    detach: own('Remove a tag from workspaces or keys', tagsBulk, 'detach'),
-    of: own('List the tags of a workspace or key', tagsOf, 'command'),
+    attach: own('Add a tag to workspaces or transit keys', tagsBulk, 'attach'),
+    detach: own('Remove a tag from workspaces or transit keys', tagsBulk, 'detach'),
+    of: own('List the tags of a workspace or transit key', tagsOf, 'command'),
     delete: own('Delete tags and remove them from all workspaces and keys', tagsDelete, 'command'),
     rename: own('Rename a tag, or merge it into another', tagsRename, 'command'),
     prune: own('Delete unused tags', tagsPrune, 'command'),
     export: own('Export all tags and workspaces to a file', tagsFile, 'exportTags'),
     import: own('Add the tags, workspaces and projects listed in a file', tagsFile, 'importTags'),
-    apply: own('Make the tags of workspaces match a file', tagsFile, 'apply'),
+    apply: own('Add and remove tags of workspaces, as listed in a file', tagsFile, 'apply'),
   }));
 }
 
@@ -314,7 +314,7 @@ function withWorkspaceParts(children: Group['children']): Group['children'] {
   return within(children, 'workspaces', (workspaces) => ({
     ...workspaces,
     list: own('List or search workspaces', workspacesList, 'command'),
-    tag: own('Add tags to a workspace, creating missing ones', workspacesTag, 'command'),
+    tag: own('Add tags to a workspace; they are created if needed', workspacesTag, 'command'),
   }));
 }
 

@@ -50,7 +50,7 @@ function bulkCommand(bulk: Bulk): Command {
         flag: KEY,
         takes: 'values',
         metavar: 'NAME',
-        help: 'Keys of the mount, instead of workspaces. Can be repeated.',
+        help: 'Names of transit keys, instead of workspaces. Can be repeated.',
         offers: 'key',
         excludes: [WORKSPACE, DRY_RUN, ...whereOptions.map(({ flag }) => flag)],
       },
@@ -250,12 +250,12 @@ export const attach = bulkCommand({
   summary: 'Add a tag to workspaces or keys',
   operation: attachOperation,
   onKey: tagKey,
-  keyExample: ['coffer tags attach env:prod --key orders pay --org acme', 'Add a tag to two keys'],
+  keyExample: ['coffer tags attach env:prod --key orders pay --org acme', 'Add a tag to two transit keys'],
   isDone: (carries) => carries,
   said: (tag, workspaces) => `Added ${tag} to ${workspaces}.`,
   example: [
     "coffer tags attach env:prod --where-name 'billing-*' --where-tag team:core --dry-run --org acme",
-    'Preview which workspaces would change',
+    'Print which workspaces would change, without changing them',
   ],
 });
 
@@ -264,11 +264,11 @@ export const detach = bulkCommand({
   summary: 'Remove a tag from workspaces or keys',
   operation: detachOperation,
   onKey: untagKey,
-  keyExample: ['coffer tags detach env:prod --key orders --org acme', 'Remove a tag from a key'],
+  keyExample: ['coffer tags detach env:prod --key orders --org acme', 'Remove a tag from a transit key'],
   isDone: (carries) => !carries,
   said: (tag, workspaces) => `Removed ${tag} from ${workspaces}.`,
   example: [
     "coffer tags detach env:test --where-name 'billing-*' --org acme",
-    'Remove a tag from all workspaces with a prefix',
+    'Remove a tag from all workspaces whose names begin with "billing-"',
   ],
 });

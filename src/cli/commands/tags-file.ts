@@ -35,7 +35,7 @@ const formatOption = taking(FORMAT, 'FORMAT', 'File format.', {
   fallback: 'from the file extension',
   choices: FORMAT_NAMES,
 });
-const dryRun = switching(DRY_RUN, 'Only print the plan.');
+const dryRun = switching(DRY_RUN, 'Only print what would change.');
 const fileArgument = {
   metavar: 'FILE',
   help: 'File in the format of "coffer tags export"; "-" reads standard input.',
@@ -121,10 +121,17 @@ export const importTags: Command = {
   arguments: [{ ...fileArgument, required: false }],
   options: [
     formatOption,
-    taking(FROM, 'KIND', 'Import from the server at --address into the local store, instead of a file.', {
-      choices: [TFE],
+    taking(
+      FROM,
+      'KIND',
+      'Import from a Terraform Enterprise server (tfe) at --address into the local store, instead of from a file.',
+      {
+        choices: [TFE],
+      },
+    ),
+    taking(FROM_ORG, 'NAME', 'Organization on the server of --from.', {
+      fallback: "the local organization's name",
     }),
-    taking(FROM_ORG, 'NAME', 'Organization on that server.', { fallback: "the local organization's name" }),
     dryRun,
   ],
   details:
@@ -134,7 +141,7 @@ export const importTags: Command = {
     'COFFER_TOKEN or TFE_TOKEN.',
   examples: [
     ['coffer tags import tags.csv --org acme', 'Import from a spreadsheet'],
-    ['coffer tags import tags.yaml --dry-run --org acme', 'Preview an import'],
+    ['coffer tags import tags.yaml --dry-run --org acme', 'Print what an import would change'],
     [
       'coffer tags import --from tfe --address https://app.example.com --token-file token --org acme',
       'Import an organization from Terraform Enterprise',
@@ -202,16 +209,19 @@ export const apply: Command = {
       flag: OWNS,
       takes: 'values',
       metavar: 'TAG',
-      help: 'Only manage tags that match, e.g. env:*; leave all others alone.',
+      help: 'Add and remove only tags that match, e.g. env:*; leave all others alone.',
     },
   ],
   details:
     'Adds and removes tags until each workspace in the file has exactly the tags listed for it. ' +
-    'Workspaces that are not in the file are left alone. Prints the plan and asks for confirmation, ' +
+    'Workspaces that are not in the file are left alone. Prints what will change and asks for confirmation, ' +
     'unless --yes is given.',
   examples: [
-    ['coffer tags apply tags.yaml --dry-run --org acme', 'Print only the plan'],
-    ["coffer tags apply team.yaml --owns 'team:*' --yes --org acme", 'Manage only your own tags'],
+    ['coffer tags apply tags.yaml --dry-run --org acme', 'Print what would change'],
+    [
+      "coffer tags apply team.yaml --owns 'team:*' --yes --org acme",
+      'Add and remove only tags that begin with "team:"',
+    ],
   ],
   run: (session, given) =>
     withFile(session, given, {

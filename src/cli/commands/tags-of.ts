@@ -7,7 +7,7 @@ import { switching } from '../parse/everywhere.ts';
 
 const KEY = 'key';
 
-const ofWorkspace = commandOf(['tags', 'of'], 'List the tags of a workspace or key', tagsOf);
+const ofWorkspace = commandOf(['tags', 'of'], 'List the tags of a workspace or transit key', tagsOf);
 const ofKey = commandOf(['transit', 'keys', 'tags'], 'List the tags of a key', tagsOfKey);
 
 /** Command that lists the tags of a workspace; if there is none of that name, those of the key of that name. */
@@ -15,11 +15,11 @@ export const command: Command = {
   ...ofWorkspace,
   options: [
     ...ofWorkspace.options,
-    switching(KEY, 'Treat the name as that of a key, even if a workspace has the same name.'),
+    switching(KEY, 'Take WS as the name of a transit key, even if a workspace has the same name.'),
   ],
   examples: [
     ...ofWorkspace.examples,
-    ['coffer tags of orders --key', 'List the tags of a key, like "coffer transit keys tags orders"'],
+    ['coffer tags of orders --key', 'List the tags of a transit key, like "coffer transit keys tags orders"'],
   ],
   async run(session, given) {
     const [name = ''] = given.arguments;

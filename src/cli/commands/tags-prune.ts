@@ -22,7 +22,7 @@ const MAX_NAMED = 5;
 export const command: Command = {
   arguments: [],
   options: [
-    switching(UNUSED, 'Required: confirms that only unused tags are deleted.'),
+    switching(UNUSED, 'Required, so that the command says that it deletes unused tags only.'),
     {
       flag: MATCHING,
       takes: 'values',
@@ -37,7 +37,7 @@ export const command: Command = {
     ['coffer tags prune --unused --dry-run --org acme', 'Print the unused tags, without deleting them'],
     [
       "coffer tags prune --unused --matching 'tmp:*' --yes --org acme",
-      'Delete without confirmation, in a script',
+      'Delete unused tags that begin with "tmp:", without asking',
     ],
   ],
   async run(session, { options }) {

@@ -13,10 +13,10 @@ const replacing = commandOf(PATH, SUMMARY, retag);
 /** Command that adds tags to a workspace, or replaces all its tags. */
 export const command: Command = {
   ...adding,
-  options: [...adding.options, switching(REPLACE, 'Remove all other tags.')],
+  options: [...adding.options, switching(REPLACE, 'Remove all other tags of the workspace.')],
   examples: [
     ...adding.examples,
-    ['coffer workspaces tag billing env:prod --replace --org acme', 'Replace all tags by one'],
+    ['coffer workspaces tag billing env:prod --replace --org acme', 'Remove all other tags of the workspace'],
   ],
   run: (session, given) => (given.options.has(REPLACE) ? replacing : adding).run(session, given),
 };

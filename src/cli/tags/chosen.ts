@@ -26,11 +26,15 @@ const choosing = (flag: string, metavar: string, help: string, isTag = true): Op
 export const sameAs = (flag: string): OptionSpec => choosing(ALL_TAGS, 'TAG', `Alias of --${flag}.`);
 
 export const whereOptions: readonly OptionSpec[] = [
-  choosing(WHERE_NAME, 'NAME', 'Select workspaces by name; * is a wildcard.', false),
-  choosing(WHERE_TAG, 'TAG', 'Select workspaces with all of these tags; env:* matches by prefix.'),
+  choosing(WHERE_NAME, 'NAME', 'Choose workspaces by name; * is a wildcard.', false),
+  choosing(
+    WHERE_TAG,
+    'TAG',
+    'Choose workspaces with all of these tags; env:* stands for any tag that begins with env:.',
+  ),
   sameAs(WHERE_TAG),
-  choosing(ANY_TAG, 'TAG', 'Select workspaces with any of these tags.'),
-  { ...choosing(NO_TAG, 'TAG', 'Select workspaces with none of these tags.'), former: ['no-tag'] },
+  choosing(ANY_TAG, 'TAG', 'Choose workspaces with any of these tags.'),
+  { ...choosing(NO_TAG, 'TAG', 'Choose workspaces with none of these tags.'), former: ['no-tag'] },
 ];
 
 export interface Choice {

@@ -61,7 +61,7 @@ const tokenParams = {
     cli: { flag: 'orphan' },
   }),
   meta: textMap({
-    help: 'Store NAME=VALUE with the token, for "token lookup" and the audit log. Can be repeated.',
+    help: 'Store NAME=VALUE with the token; "token lookup" shows it. Can be repeated.',
   }),
   id: text({ help: 'Custom token value, instead of a random one.', default: '', cli: { hidden: true } }),
   type: choice(['', 'service', 'batch'], {

@@ -46,7 +46,7 @@ export const namedOrganization = text({
 
 /** Organization in a path, for operations that also accept only an identifier. */
 export const optionalOrganizationName = text({
-  help: 'Organization, if a name is given instead of an ID.',
+  help: 'Name of the organization; not needed if an ID is given.',
   cli: organizationFlag,
 });
 

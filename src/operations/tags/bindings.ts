@@ -52,11 +52,11 @@ function withoutValue(data: unknown): string {
 }
 
 const given = boundTags({
-  help: 'Tags: KEY=VALUE, or KEY for a tag without a value.',
+  help: 'Tags to set, as KEY=VALUE, or KEY for a tag without a value.',
   cli: { positional: 'variadic', metavar: 'KEY=VALUE' },
 });
 const takenOff = boundKeys({
-  help: 'Tag keys; missing keys are ignored.',
+  help: 'KEY of each KEY=VALUE tag to remove; those that are not set are ignored.',
   cli: { positional: 'variadic', metavar: 'KEY' },
 });
 
@@ -105,7 +105,7 @@ export const bindWorkspace = documentOperation({
     ...listed,
     acts: true,
     done: ({ data }) => `Set ${countedIn(data, 'tag')} on the workspace${withoutValue(data)}.`,
-    examples: [['coffer workspaces bind billing env=prod team=core --org acme', 'Set a value']],
+    examples: [['coffer workspaces bind billing env=prod team=core --org acme', 'Set two tags']],
   },
   async run({ core }, { workspace_id, data }) {
     const { workspaces } = await core.tags();
@@ -125,7 +125,12 @@ export const rebindWorkspace = documentOperation({
     acts: true,
     done: ({ data }) =>
       `Set ${countedIn(data, 'tag')} on the workspace, replacing all others${withoutValue(data)}.`,
-    examples: [['coffer workspaces rebind billing env=prod --org acme', 'Replace all KEY=VALUE tags']],
+    examples: [
+      [
+        'coffer workspaces rebind billing env=prod --org acme',
+        'Set env=prod, and remove all other KEY=VALUE tags',
+      ],
+    ],
   },
   async run({ core }, { workspace_id, data }) {
     const { workspaces } = await core.tags();
@@ -146,7 +151,10 @@ export const unbindWorkspace = documentOperation({
     resolve: workspaceByName,
     done: ({ data }) => `Removed ${countedIn(data, 'key')} from the workspace.`,
     examples: [
-      ['coffer workspaces unbind billing env --org acme', 'Remove a key; inherited values are kept'],
+      [
+        'coffer workspaces unbind billing env --org acme',
+        'Remove the tag env=…; one inherited from the project stays',
+      ],
     ],
   },
   async run({ core }, { workspace_id, data }) {
@@ -197,7 +205,12 @@ export const bindProject = documentOperation({
     ...listed,
     acts: true,
     done: ({ data }) => `Set ${countedIn(data, 'tag')} on the project${withoutValue(data)}.`,
-    examples: [['coffer projects bind platform env=prod --org acme', 'Set a tag; all workspaces inherit it']],
+    examples: [
+      [
+        'coffer projects bind platform env=prod --org acme',
+        'Set a tag, which all workspaces of the project inherit',
+      ],
+    ],
   },
   async run({ core }, { project_id, data }) {
     const { projects } = await core.tags();
@@ -217,7 +230,12 @@ export const rebindProject = documentOperation({
     acts: true,
     done: ({ data }) =>
       `Set ${countedIn(data, 'tag')} on the project, replacing all others${withoutValue(data)}.`,
-    examples: [['coffer projects rebind platform env=prod --org acme', 'Replace all KEY=VALUE tags']],
+    examples: [
+      [
+        'coffer projects rebind platform env=prod --org acme',
+        'Set env=prod, and remove all other KEY=VALUE tags',
+      ],
+    ],
   },
   async run({ core }, { project_id, data }) {
     const { projects } = await core.tags();
@@ -238,7 +256,10 @@ export const unbindProject = documentOperation({
     resolve: projectByName,
     done: ({ data }) => `Removed ${countedIn(data, 'key')} from the project.`,
     examples: [
-      ['coffer projects unbind platform env --org acme', 'Remove a key from the project and its workspaces'],
+      [
+        'coffer projects unbind platform env --org acme',
+        'Remove the tag env=…, which the workspaces then no longer inherit',
+      ],
     ],
   },
   async run({ core }, { project_id, data }) {

@@ -76,10 +76,10 @@ export const where = documentOperation({
     organization_name: organizationName,
     [TAGGED]: taggedFilter(
       { positional: 'variadic', metavar: 'KEY=VALUE' },
-      'Only tags that match any of these: KEY=VALUE, KEY for any value, or =VALUE for any key.',
+      'Tags to find: KEY=VALUE, KEY for any value, or =VALUE for any key. With several, any may match.',
     ),
     [KIND]: choice(TAGGABLE_KINDS, {
-      help: 'Only tags of projects, or only tags of workspaces.',
+      help: 'Search only "projects", or only "workspaces".',
       cli: { flag: 'on', metavar: 'KIND', suggest: () => TAGGABLE_KINDS },
     }),
     [FIELDS]: texts({
@@ -100,7 +100,7 @@ export const where = documentOperation({
         'coffer tags where env=prod env=stage --on workspaces --org acme',
         'Find workspaces with either of two tags',
       ],
-      ['coffer tags where owner --all --org acme', 'List every value of a key'],
+      ['coffer tags where owner --all --org acme', 'List every value that the tag "owner" has'],
     ],
   },
   async run(call, values) {

@@ -99,7 +99,7 @@ const contentParams = {
   'setting-overwrites': settingOverwrites('default-execution-mode'),
   'default-agent-pool-id': unkeptAttribute('default-agent-pool-id', NO_AGENTS),
   'tag-bindings': bindingsRelationship({
-    help: 'KEY=VALUE tags of the project, replacing all others; its workspaces inherit them.',
+    help: 'KEY=VALUE tags of the project, which its workspaces inherit; replaces all that it has.',
     cli: { flag: 'bind', metavar: 'KEY=VALUE' },
   }),
 };
@@ -180,7 +180,7 @@ export const list = documentOperation({
     paged: true,
     table: projectPageTable,
     lines: projectLines,
-    examples: [['coffer projects list --org acme', 'List the first 20']],
+    examples: [['coffer projects list --org acme', 'List the first 20 projects']],
   },
   async run(call, values) {
     const { projects } = await call.core.tags();
@@ -281,7 +281,7 @@ export const move = documentOperation({
     examples: [
       [
         'coffer projects move platform --workspace billing --org acme',
-        'Move workspaces out of their current project',
+        'Move the workspace billing from its project to platform',
       ],
     ],
   },

@@ -124,7 +124,10 @@ export const detach = documentOperation({
     unchanged: workspacesAlready(false),
     done: ({ data }, _data, _existing, already) => changeText(DETACHED, lengthOf(data), already),
     examples: [
-      ['coffer tags detach env:prod --workspace web --org acme', 'Remove a tag; the tag itself is kept'],
+      [
+        'coffer tags detach env:prod --workspace web --org acme',
+        'Remove a tag from a workspace; the tag itself is not deleted',
+      ],
     ],
   },
   async run(call, { tag_id, data }) {
@@ -144,7 +147,10 @@ export const tag = documentOperation({
     unchanged: tagsAlready(true),
     done: ({ data }, _data, _existing, already) => changeText(TAGGED, lengthOf(data), already),
     examples: [
-      ['coffer workspaces tag billing env:prod team:core --org acme', 'Add tags, creating missing ones'],
+      [
+        'coffer workspaces tag billing env:prod team:core --org acme',
+        'Add two tags, which are created if they do not exist',
+      ],
     ],
   },
   async run({ core }, { workspace_id, data }) {
@@ -178,7 +184,10 @@ export const untag = documentOperation({
     unchanged: tagsAlready(false),
     done: ({ data }, _data, _existing, already) => changeText(UNTAGGED, lengthOf(data), already),
     examples: [
-      ['coffer workspaces untag billing env:test --org acme', 'Remove a tag; the tag itself is kept'],
+      [
+        'coffer workspaces untag billing env:test --org acme',
+        'Remove a tag from a workspace; the tag itself is not deleted',
+      ],
     ],
   },
   async run({ core }, { workspace_id, data }) {

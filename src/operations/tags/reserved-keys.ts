@@ -80,8 +80,8 @@ function keyMeant(values: ValuesOf<typeof whichKey>): Reference {
 }
 
 const disableOverrides = booleanAttribute('disable-overrides', {
-  help: 'Prevent workspaces from overriding the value set by their project.',
-  cli: { negatable: 'Allow workspaces to override the value set by their project.' },
+  help: 'Refuse another value on a workspace than its project has.',
+  cli: { negatable: 'Allow another value on a workspace than its project has.' },
 });
 
 export const create = documentOperation({
@@ -92,7 +92,7 @@ export const create = documentOperation({
   params: {
     organization_name: organizationName,
     key: attribute('key', {
-      help: 'Tag key to reserve.',
+      help: 'KEY of KEY=VALUE tags, e.g. cost-center.',
       required: true,
       cli: { positional: true, metavar: 'KEY' },
     }),
@@ -106,7 +106,7 @@ export const create = documentOperation({
     examples: [
       [
         'coffer tags reserved create env --disable-overrides --org acme',
-        "Make a project's value of env binding for its workspaces",
+        'Refuse env=… on a workspace, if its project has another value for env',
       ],
     ],
   },
@@ -156,7 +156,7 @@ export const update = documentOperation({
   params: {
     ...whichKey,
     key: attribute('key', {
-      help: 'New name of the reserved tag key.',
+      help: 'New KEY.',
       cli: { flag: 'key', metavar: 'KEY' },
     }),
     'disable-overrides': disableOverrides,
@@ -167,7 +167,7 @@ export const update = documentOperation({
     examples: [
       [
         'coffer tags reserved update env --no-disable-overrides --org acme',
-        'Allow workspaces to override it',
+        'Allow another value of env on a workspace than its project has',
       ],
     ],
   },

@@ -174,12 +174,12 @@ export const rename = documentOperation({
     organization_name: optionalOrganizationName,
     tag_name: tagNameInstead,
     name: attribute('name', {
-      help: 'New name; converted to lower case.',
+      help: 'New name of the tag; converted to lower case.',
       required: true,
       cli: { positional: true, metavar: 'NAME' },
     }),
     merge: booleanAttribute('merge', {
-      help: 'If a tag with the new name exists, merge this tag into it.',
+      help: 'If a tag with the new name exists, give it to everything that has this tag, and delete this tag.',
     }),
   },
   cli: {
@@ -225,7 +225,9 @@ export const remove = documentOperation({
     resolve: idsFor({ data: 'tag' }),
     confirm: ({ data }, runner) => question(idsIn(data), runner),
     done: ({ data }) => `Deleted ${countedIn(data, 'tag')}.`,
-    examples: [['coffer tags delete env:old --org acme', 'Delete a tag and remove it from all workspaces']],
+    examples: [
+      ['coffer tags delete env:old --org acme', 'Delete a tag, and remove it from all workspaces and keys'],
+    ],
   },
   async run(
     { core },

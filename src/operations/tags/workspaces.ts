@@ -113,7 +113,7 @@ function workspaceMeant(values: ValuesOf<typeof whichWorkspace>): Reference {
 }
 
 const projectOf = projectRelationship({
-  help: 'ID of its project. Default: the default project.',
+  help: 'ID of the project of the workspace. Default: the default project.',
   cli: { flag: 'project', metavar: 'PROJECT', refersTo: 'project' },
 });
 
@@ -155,7 +155,7 @@ export const create = documentOperation({
     }),
     description: attribute('description', { help: 'Description.', cli: { metavar: 'TEXT' } }),
     tags: tagsRelationship({
-      help: 'Tags to add, by ID or name; missing tags are created.',
+      help: 'Tags to add, by ID or name; those that do not exist are created.',
       cli: { flag: 'tag', metavar: 'TAG', refersTo: 'tag' },
     }),
     'tag-bindings': bindingsOf('KEY=VALUE tags to set. Can be repeated.'),
@@ -224,7 +224,7 @@ export const list = documentOperation({
       cli: { flag: 'without-tag', formerFlags: ['exclude-tag'], metavar: 'NAME', refersTo: 'tag' },
     }),
     'search[wildcard-name]': text({
-      help: 'Only names that match PATTERN; * is allowed at either end.',
+      help: 'Only workspaces whose name matches PATTERN; * is a wildcard, allowed at either end.',
       cli: { flag: 'wildcard', metavar: 'PATTERN' },
     }),
     [TAGGED]: taggedFilter({ flag: 'bound', metavar: 'KEY=VALUE' }),
@@ -243,11 +243,11 @@ export const list = documentOperation({
     lines: workspaceLines,
     resolve: idsFor({ [PROJECT]: 'project' }),
     examples: [
-      ['coffer workspaces list --org acme', 'List the first 20'],
+      ['coffer workspaces list --org acme', 'List the first 20 workspaces'],
       ["coffer workspaces list --without-tag '*' --org acme", 'List workspaces without any tag'],
       [
         'coffer workspaces list --tag env:prod --without-tag team:core --all --org acme',
-        'List workspaces by tag',
+        'List all workspaces that have one tag but not another',
       ],
       [
         "coffer workspaces list --any-tag 'env:*' team:core --org acme",
@@ -255,7 +255,7 @@ export const list = documentOperation({
       ],
       [
         'coffer workspaces list --bound env=prod --project platform --org acme',
-        'List workspaces by KEY=VALUE tag and project',
+        'List workspaces of a project that have a KEY=VALUE tag',
       ],
     ],
   },
