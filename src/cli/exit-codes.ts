@@ -37,14 +37,11 @@ export const exitCodeOf: Readonly<Record<ErrorKind, number>> = {
 /** Meaning of each code, for `coffer help exit-codes`. */
 export const exitCodeMeanings: readonly (readonly [code: number, meaning: string])[] = [
   [DONE, 'done'],
-  [FAILED, 'failed, e.g. conflict, damage, full disk, server unreachable'],
-  [USAGE, 'usage error or invalid value'],
+  [FAILED, 'failed for another reason, e.g. conflict, damage, full disk, server unreachable'],
+  [USAGE, 'wrong options or arguments, or an invalid value'],
   [3, 'not found'],
   [4, 'permission denied, store locked, wrong key, or data was modified'],
-  [NOT_VALID, 'invalid signature or HMAC (verify)'],
-  [
-    EXISTS,
-    'already exists and was not changed (0 with --if-missing, or if it is a key with the same settings)',
-  ],
+  [NOT_VALID, 'the signature or HMAC that was verified is invalid'],
+  [EXISTS, 'already exists and was not changed (with --if-missing, or for a key with the same settings, 0)'],
   [UNCONFIRMED, 'the change was or may have been made, but a later step failed; check before retrying'],
 ];

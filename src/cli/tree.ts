@@ -156,10 +156,10 @@ const loginCommands: Readonly<Record<string, Node>> = {
 };
 
 const pathCommands: Readonly<Record<string, Node>> = {
-  read: own('Read an API path', paths, 'read'),
-  write: own('Write to an API path', paths, 'write'),
-  list: own('List the entries below an API path', paths, 'list'),
-  delete: own('Delete an API path', paths, 'remove'),
+  read: own('Read a path of the HTTP API, like "vault read"', paths, 'read'),
+  write: own('Write to a path of the HTTP API, like "vault write"', paths, 'write'),
+  list: own('List a path of the HTTP API, like "vault list"', paths, 'list'),
+  delete: own('Delete a path of the HTTP API, like "vault delete"', paths, 'remove'),
 };
 
 /** Commands for values in files, and for programs that use them. */
@@ -171,9 +171,9 @@ const secretCommands: Readonly<Record<string, Node>> = {
     decrypt: own('Decrypt values in files', secretFiles, 'decrypt'),
     rewrap: own('Re-encrypt values with the latest key versions', secretFiles, 'rewrap'),
     edit: own('Edit a file with encrypted values in your editor', edit, 'command'),
-    list: own('List the values of a file', secretList, 'command'),
-    get: own('Print a value', secretValues, 'get'),
-    set: own('Set a value', secretValues, 'set'),
+    list: own('List the names of the values in a file', secretList, 'command'),
+    get: own('Print one value of a file, decrypted', secretValues, 'get'),
+    set: own('Set one value in a file, encrypted', secretValues, 'set'),
     unset: own('Remove a value from a file', secretValues, 'unset'),
     check: own('Find plaintext values that should be encrypted', secretCheck, 'command'),
     inject: own('Fill a template with decrypted values', secretInject, 'command'),
@@ -188,21 +188,21 @@ const teamCommands: Readonly<Record<string, Node>> = {
   team: {
     ...group('team', {
       init: own('Create a keyring for a repository or a folder in it', teamInit, 'init'),
-      trust: own('Trust the keyring of this clone', team, 'trust'),
+      trust: own('Confirm that the keyring of this clone is genuine', team, 'trust'),
       list: own('List the members and the keys', team, 'list'),
-      add: own('Add a member', teamChanges, 'add'),
+      add: own('Add a member and let them decrypt all values', teamChanges, 'add'),
       remove: own('Remove a member and re-encrypt everything', teamChanges, 'remove'),
-      settle: own('Complete a merge or an interrupted removal', teamChanges, 'settle'),
+      settle: own('Complete a git merge or an interrupted removal', teamChanges, 'settle'),
       unlock: own('Keep the keyring unlocked for a while', teamUnlock, 'unlock'),
       key: group('team key', {
-        add: own('Add a key', teamChanges, 'addKey'),
+        add: own('Add a key to the keyring', teamChanges, 'addKey'),
         rotate: own('Rotate a key: add a version', teamChanges, 'rotateKey'),
       }),
       check: own('Check the keyring for problems', team, 'check'),
-      log: own('Show the history of the keyring', team, 'log'),
+      log: own('Show the changes to the keyring, with their authors', team, 'log'),
     }),
     details:
-      'To join: send an admin your public key, such as ~/.ssh/id_ed25519.pub. The admin runs "coffer team add NAME ' +
+      'A keyring is a directory .coffer in a repository, with keys that only its members can open. To join: send an admin your public key, such as ~/.ssh/id_ed25519.pub. The admin runs "coffer team add NAME ' +
       'KEY", pushes, and tells you an ID. Then run "git pull", "coffer team trust ID", and "coffer secrets ' +
       'git-setup". To share values that were encrypted with a store: "coffer help sharing".',
     bare: 'list',
@@ -213,8 +213,8 @@ const servingCommands: Readonly<Record<string, Node>> = {
   audit: group('audit', { show: own('List the requests in an audit log', audit, 'show') }),
   serve: own('Serve the store over HTTP', serve, 'command'),
   kms: own('Run a Kubernetes KMS v2 plugin', kms, 'command'),
-  seal: own('Seal a server', server, 'seal'),
-  unseal: own('Unseal a server', server, 'unseal'),
+  seal: own('Seal a server: lock it until it is unsealed', server, 'seal'),
+  unseal: own('Unseal a server: unlock it with a secret', server, 'unseal'),
   health: own('Check the health of a server', server, 'health'),
   'serve-worker': { ...own('Run a worker process of a server', serveWorker, 'command'), hidden: true },
   version: own('Show the version', storeless, 'version'),

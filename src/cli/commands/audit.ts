@@ -34,15 +34,29 @@ const OWN_QUESTIONS = 'sys/capabilities-self';
 const TIME_HINT = 'use a duration such as 2h or 7d, "today", "yesterday", or a time such as 2026-11-26T22:00';
 
 export const show: Command = {
-  arguments: [{ metavar: 'FILE', help: 'Audit log; - is standard input.', required: true, offers: 'file' }],
+  arguments: [
+    {
+      metavar: 'FILE',
+      help: 'Audit log of a server; "-" reads standard input.',
+      required: true,
+      offers: 'file',
+    },
+  ],
   options: [
     taking(SINCE, 'TIME', 'Only requests since then: 2h or 7d ago, today, yesterday, 2026-11-26T22:00.'),
     taking(UNTIL, 'TIME', 'Only requests before then.'),
-    taking(USER, 'NAME', 'Only requests of this user, display name or accessor, and logins with the name.'),
+    taking(
+      USER,
+      'NAME',
+      'Only requests of the user or token with this name or accessor, and attempts to log in with this name.',
+    ),
     taking(PATH, 'PREFIX', 'Only requests whose path begins with PREFIX, e.g. transit/decrypt/.'),
     switching(FAILED, 'Only requests that failed or were denied.'),
     taking(LAST, 'N', 'Only the last N of these requests (0: all).', { fallback: String(DEFAULT_LAST) }),
-    switching(ALL, `On a terminal, also requests on ${OWN_QUESTIONS}, which commands send by themselves.`),
+    switching(
+      ALL,
+      `Include requests on ${OWN_QUESTIONS}, which coffer commands send by themselves, and which a terminal omits otherwise.`,
+    ),
   ],
   details:
     'Reads a file that "coffer serve --audit-log FILE" wrote: one line per request, oldest first. Times are local, ' +
@@ -51,8 +65,11 @@ export const show: Command = {
   examples: [
     ['coffer audit show audit.log --since yesterday', 'Show the requests since yesterday and their callers'],
     ['coffer audit show audit.log --user ada --path transit/decrypt/', 'Show what ada decrypted'],
-    ['coffer audit show audit.log --failed --last 20', 'Show the last 20 refusals'],
-    ['zcat audit.log.2.gz | coffer audit show -', 'Read a rotated file'],
+    [
+      'coffer audit show audit.log --failed --last 20',
+      'Show the last 20 requests that failed or were denied',
+    ],
+    ['zcat audit.log.2.gz | coffer audit show -', 'Show an older, compressed audit log'],
   ],
   async run(session, { arguments: [file = '-'], options }) {
     const { settings, streams } = session;

@@ -26,7 +26,7 @@ export const completionOf = (tree: Group): Command => ({
   options: [],
   details:
     'Completes commands and options and, if the store is unlocked, the names of keys, organizations, workspaces, tags, policies and mounts. ' +
-    'Values of files and members of a keyring are completed in any case.',
+    'Names of values in files and of members of a keyring are completed even if it is locked.',
   examples: [
     ['source <(coffer completion bash)', 'bash: add to ~/.bashrc'],
     ['source <(coffer completion zsh)', 'zsh: add to ~/.zshrc after compinit'],

@@ -47,32 +47,44 @@ export const command: Command = {
       short: 'f',
       offers: 'file',
     },
-    each('only', 'NAME', 'Only use this variable from the files. Can be repeated.'),
+    each('only', 'NAME', 'Use only this variable from the files. Can be repeated.'),
     each(
       'as-file',
       'NAME',
-      'Write the value to an in-memory file and set NAME to its path. Can be repeated.',
+      'Write the value of NAME to an in-memory file, and set NAME to the path of this file. Can be repeated.',
     ),
     formatOption,
-    switching('overwrite', 'Let files override variables that are already set.'),
+    switching(
+      'overwrite',
+      'Let values from the files replace variables that are already set. Default: keep those.',
+    ),
     {
       flag: 'mask',
       takes: 'value',
       metavar: 'WHERE',
-      help: 'Print commands that make the CI log mask the values.',
+      help: 'Hide the values in the log of a CI job: print the commands that its runner has for that.',
       choices: ['github', 'gitlab'],
     },
-    switching('on-disk', 'Allow --as-file to use the temporary directory, without an in-memory file system.'),
+    switching(
+      'on-disk',
+      'Let --as-file write to the temporary directory, on disk, if no in-memory file system exists.',
+    ),
   ],
   details:
-    'Runs COMMAND with the variables from the files, and with encrypted values already in its ' +
-    'environment decrypted. In YAML and JSON files, db.password becomes DB_PASSWORD. All values are ' +
+    'Runs COMMAND with the variables from the files. Encrypted values that are already in the ' +
+    'environment are decrypted, too. In YAML and JSON files, db.password becomes DB_PASSWORD. All values are ' +
     'decrypted before the program starts. The program replaces this command, so terminal, signals ' +
-    "and exit code are its own. Variables that hold Coffer's own secrets are removed.",
+    "and exit code are its own. Variables with Coffer's own secrets, such as COFFER_PASSPHRASE, are removed.",
   examples: [
     ['coffer exec -f .env -- npm start', 'Run a server with the variables of a file'],
-    ['coffer exec -f app.yaml --only DB_PASSWORD -- ./migrate --to 12', 'Pass a single variable'],
-    ['coffer exec -f .env --as-file SSH_KEY -- sh -c \'ssh -i "$SSH_KEY" host\'', 'Pass a value as a file'],
+    [
+      'coffer exec -f app.yaml --only DB_PASSWORD -- ./migrate --to 12',
+      'Pass only DB_PASSWORD to the program',
+    ],
+    [
+      'coffer exec -f .env --as-file SSH_KEY -- sh -c \'ssh -i "$SSH_KEY" host\'',
+      'Pass the value of SSH_KEY as a file',
+    ],
   ],
   async run(session, given) {
     const [name = '', ...rest] = given.arguments;

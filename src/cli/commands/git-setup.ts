@@ -46,7 +46,7 @@ export const command: Command = {
     'the store is unlocked, and never prompt. "git merge" merges value by value, so changes to ' +
     'different values do not conflict. A pre-commit hook rejects plaintext values that .coffer.yaml ' +
     'says to encrypt. With a team\'s keyring, a post-merge hook says when "coffer team settle" is needed. Run it once in each clone.',
-  examples: [['coffer secrets git-setup', 'Run once in each clone']],
+  examples: [['coffer secrets git-setup', 'Set up this clone']],
   async run(session) {
     const root = workingTree('.', 'run it in the repository');
     const drivers = await driversOf(session, root);

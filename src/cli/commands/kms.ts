@@ -29,10 +29,16 @@ export const command: Command = {
       flag: SOCKET,
       takes: 'value',
       metavar: 'PATH',
-      help: 'Unix socket for the Kubernetes API server.',
+      help: 'Unix socket to listen on for the Kubernetes API server.',
       offers: 'file',
     },
-    { flag: KEY, takes: 'value', metavar: 'NAME', help: 'Key to encrypt with.', offers: 'key' },
+    {
+      flag: KEY,
+      takes: 'value',
+      metavar: 'NAME',
+      help: 'Key of the store or server to encrypt Kubernetes secrets with.',
+      offers: 'key',
+    },
   ],
   details:
     'Lets the Kubernetes API server encrypt secrets with a key of the store, or of a server ' +
@@ -43,11 +49,11 @@ export const command: Command = {
   examples: [
     [
       'coffer kms --socket /run/coffer/kms.sock --key cluster',
-      'Use a local store with a master key in the environment',
+      'Use a key of the local store, which the environment unlocks',
     ],
     [
       'coffer kms --socket /run/coffer/kms.sock --key cluster --address unix:/run/coffer.sock',
-      'Use a server on this machine',
+      'Use a key of a Coffer server on this machine',
     ],
   ],
   async run(session, { options }) {

@@ -65,21 +65,29 @@ export const login: Command = {
     { metavar: 'METHOD', help: 'Login method. Default: token.', required: false, choices: METHOD_NAMES },
     {
       metavar: PAIR,
-      help: 'Login parameters, e.g. role=release. KEY=@FILE reads a file, KEY=- standard input.',
+      help: 'Parameters of the login, e.g. role=release. KEY=@FILE reads the value from a file, KEY=- from standard input.',
       required: false,
       many: true,
     },
   ],
   options: [
-    taking(METHOD, 'METHOD', 'Same as METHOD.', { choices: METHOD_NAMES }),
-    taking(PATH, 'P', 'Mount path of the method below auth/.', { fallback: 'the name of the method' }),
-    taking(AUDIENCE, 'URL', 'Audience of the GitHub Actions ID token.', {
+    taking(METHOD, 'METHOD', 'The same as the argument METHOD.', { choices: METHOD_NAMES }),
+    taking(PATH, 'P', 'Path below auth/ at which the login method is enabled.', {
+      fallback: 'the name of the method',
+    }),
+    taking(AUDIENCE, 'URL', 'Audience for which GitHub Actions issues the ID token, with the method jwt.', {
       fallback: 'the server address',
     }),
-    takingFile(CLIENT_CERT, 'Client certificate, PEM. For later commands set $COFFER_CLIENT_CERT.'),
-    takingFile(CLIENT_KEY, 'Key of the client certificate, PEM. For later commands set $COFFER_CLIENT_KEY.'),
+    takingFile(
+      CLIENT_CERT,
+      'Log in with the client certificate in FILE, PEM. For later commands set $COFFER_CLIENT_CERT.',
+    ),
+    takingFile(
+      CLIENT_KEY,
+      'File with the private key of the client certificate, PEM. For later commands set $COFFER_CLIENT_KEY.',
+    ),
     switching(NO_STORE, 'Print the token instead of storing it.'),
-    taking(FIELD, 'NAME', 'Print only this field, e.g. token.'),
+    taking(FIELD, 'NAME', 'Print only this field of the login, e.g. token.'),
   ],
   details:
     'Stores the token in a file that only you can read, one per address. Later commands for that ' +
@@ -89,7 +97,10 @@ export const login: Command = {
   examples: [
     ['coffer login userpass username=ada', 'Log in with a password; prompts for it'],
     ['coffer login jwt role=release', 'Log in from GitHub Actions or GitLab CI'],
-    ['coffer login approle role_id=deploy secret_id=@secret-id', 'Read the secret from a file'],
+    [
+      'coffer login approle role_id=deploy secret_id=@secret-id',
+      'Log in as a program, with the secret ID in the file secret-id',
+    ],
     [
       'token=$(coffer login jwt role=release --no-store)',
       'Get a token for another program without storing it',
@@ -320,15 +331,16 @@ export const logout: Command = {
   arguments: [],
   options: [
     {
-      ...switching(REVOKE, 'Revoke the token even if you supplied it yourself.'),
+      ...switching(REVOKE, 'Revoke the token on the server even if you entered it yourself.'),
       excludes: [NO_REVOKE],
     },
-    switching(NO_REVOKE, 'Delete the stored token without revoking it.'),
+    switching(NO_REVOKE, 'Delete the token here without revoking it on the server.'),
   ],
   details:
-    'A token that "coffer login" obtained is revoked on the server. A token that you supplied ' +
-    'yourself ("coffer login token") is only deleted locally.',
-  examples: [['coffer logout', 'Revoke and delete the token for $COFFER_ADDR']],
+    'If you logged in with a password, certificate or similar, the token is also revoked on the ' +
+    'server. If you entered the token itself ("coffer login" without another method), it is only ' +
+    'deleted here and stays valid.',
+  examples: [['coffer logout', 'Log out from the server in $COFFER_ADDR']],
   async run(session, { options }) {
     const address = requireServer(session);
     const file = TokenFile.required(session.environment, address);

@@ -19,13 +19,13 @@ import type { Session } from '../session.ts';
 
 const path: ArgumentSpec = {
   metavar: 'PATH',
-  help: 'API path without /v1/, e.g. transit/keys/orders.',
+  help: 'Path of the HTTP API without /v1/, e.g. transit/keys/orders.',
   required: true,
 };
 
 const pairs: ArgumentSpec = {
   metavar: PAIR,
-  help: 'Parameters. KEY=@FILE reads a value from a file, KEY=- from standard input; @FILE or - reads a JSON object.',
+  help: 'Parameters of the request. KEY=@FILE reads the value from a file, KEY=- from standard input; @FILE or - alone reads all parameters from a JSON object.',
   required: false,
   many: true,
 };
@@ -53,21 +53,31 @@ const command = (
   run: (session, given) => run(session, method, given),
 });
 
-export const read = command('GET', [path, pairs], 'Parameters are sent in the query string.', [
-  ['coffer read transit/keys/orders', 'Like "vault read"'],
-  ['coffer read transit/keys/orders --field latest_version', 'Print one field'],
-]);
-export const write = command('POST', [path, pairs], 'Parameters are sent in the request body.', [
-  ['coffer write transit/encrypt/orders plaintext=aGVsbG8=', 'Like "vault write"'],
-  ['coffer write transit/keys/orders/config @config.json', 'Read the request body from a file'],
-]);
-export const list = command('LIST', [path], 'Prints the names below a path, one per line.', [
+export const read = command(
+  'GET',
+  [path, pairs],
+  'Sends a GET request, with the parameters in the query string.',
+  [
+    ['coffer read transit/keys/orders', 'Like "vault read"'],
+    ['coffer read transit/keys/orders --field latest_version', 'Print one field'],
+  ],
+);
+export const write = command(
+  'POST',
+  [path, pairs],
+  'Sends a POST request, with the parameters in the body.',
+  [
+    ['coffer write transit/encrypt/orders plaintext=aGVsbG8=', 'Like "vault write"'],
+    ['coffer write transit/keys/orders/config @config.json', 'Read all parameters from a JSON file'],
+  ],
+);
+export const list = command('LIST', [path], 'Prints the names directly below the path, one per line.', [
   ['coffer list transit/keys', 'Like "vault list"'],
 ]);
 export const remove = command(
   'DELETE',
   [path, pairs],
-  'This cannot be undone, except for the soft-delete of a key.',
+  'Sends a DELETE request. It cannot be undone, except for the soft-delete of a key.',
   [['coffer delete transit/keys/orders', 'Like "vault delete", with confirmation']],
 );
 

@@ -32,10 +32,10 @@ export const command: Command = {
   details:
     'Prints FILE:LINE:NAME for each plaintext value that should be encrypted, and exits with 1 if ' +
     'there is any. Does not check whether encrypted values can be decrypted, so neither a key nor a ' +
-    'store is needed. --staged also exits with 1 if staged files need files in .coffer that are not ' +
-    'staged.',
+    'store is needed. With --staged, also exits with 1 if files of the keyring in .coffer, which the ' +
+    'staged files need, are not staged.',
   examples: [
-    ['coffer secrets check', 'Check in CI'],
+    ['coffer secrets check', 'Check all files, e.g. in CI'],
     ['coffer secrets check --staged', 'Check in a pre-commit hook'],
   ],
   isVerdict: true,

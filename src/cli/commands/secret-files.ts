@@ -28,14 +28,17 @@ export const encrypt: Command = {
   arguments: [manyFiles],
   options: [keyOption, formatOption],
   details:
-    'Encrypts values in place, one by one; everything else in the file, including values that are ' +
-    'already encrypted, stays byte for byte. A value that is unchanged since the last git commit ' +
+    'Encrypts values in place, one by one. Everything else in the file, including values that are ' +
+    'already encrypted, is left unchanged. A value that is unchanged since the last git commit ' +
     'gets its old ciphertext back. .coffer.yaml says which values are encrypted with which key; ' +
-    'without it, all non-empty values are. Each ciphertext is bound to the name of its value and ' +
-    'cannot be decrypted under another name.',
+    'without it, all non-empty values are. A ciphertext can only be decrypted under the name that the ' +
+    'value had when it was encrypted.',
   examples: [
     ['coffer secrets encrypt .env config/prod.yaml', 'Encrypt files according to .coffer.yaml'],
-    ['coffer secrets encrypt --key app .env', 'Encrypt all values with one key'],
+    [
+      'coffer secrets encrypt --key app .env',
+      'Encrypt values with the key "app", whatever .coffer.yaml says',
+    ],
   ],
   async run(session, { arguments: paths, options }) {
     const rulebook = new Rulebook(session);
@@ -86,7 +89,7 @@ export const decrypt: Command = {
     'Restores the values byte for byte, which leaves plaintext on disk. To avoid that, use --stdout, ' +
     '"coffer edit" or "coffer secrets get" (prints one value).',
   examples: [
-    ['coffer secrets decrypt .env', 'Decrypt a file; the values name their keys'],
+    ['coffer secrets decrypt .env', 'Decrypt all values in a file'],
     ['coffer secrets decrypt .env --stdout', 'Print a file decrypted, without changing it'],
   ],
   async run(session, { arguments: paths, options }) {
@@ -133,7 +136,7 @@ export const rewrap: Command = {
   arguments: [manyFiles],
   options: [formatOption],
   details: 'Values that already use the latest key version are left unchanged.',
-  examples: [['coffer secrets rewrap .env config/*.yaml', 'Rewrap after rotating the key']],
+  examples: [['coffer secrets rewrap .env config/*.yaml', 'Re-encrypt values after rotating their key']],
   async run(session, { arguments: paths, options }) {
     const files = new Files(session, options);
     const outcomes = new Outcomes(session);

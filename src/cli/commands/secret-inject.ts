@@ -46,9 +46,8 @@ export const command: Command = {
   details:
     'Prints the input with each {{ coffer:FILE#NAME }} replaced by that value, without quotes. FILE ' +
     'is relative to the input file and must be in the same repository. If the input is itself a ' +
-    '.env, YAML or JSON file, its own encrypted values are decrypted as well. In any other text, ' +
-    'a ciphertext by itself is an error: it is bound to the name of its value, which only ' +
-    '{{ coffer:FILE#NAME }} gives.',
+    '.env, YAML or JSON file, its own encrypted values are decrypted as well. Any other ' +
+    'input must not contain a ciphertext itself, because its name, which is needed to decrypt it, is unknown.',
   examples: [
     ['coffer secrets inject --in nginx.conf.tpl --out nginx.conf', 'Fill in a template'],
     [

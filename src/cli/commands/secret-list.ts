@@ -13,7 +13,7 @@ export const command: Command = {
   details:
     'Prints the name of each value and, on a terminal, the key version that it is encrypted with. ' +
     'Values are not decrypted, so neither a key nor a store is needed.',
-  examples: [['coffer secrets list .env', 'List the values of a file']],
+  examples: [['coffer secrets list .env', 'List the names of the values in .env']],
   async run(session, { arguments: [path], options }) {
     if (path === undefined) {
       throw invalid('no file given', {

@@ -49,7 +49,7 @@ export const get: Command = {
   details: 'Prints only the value, without the quotes it has in the file.',
   examples: [
     ['coffer secrets get .env DATABASE_URL', 'Print a value'],
-    ['coffer secrets get prod.yaml tls.key --out tls.key', 'Write a value to a file'],
+    ['coffer secrets get prod.yaml tls.key --out tls.key', 'Write a decrypted value to a file'],
     ['coffer secrets get .env API_TOKEN --copy', 'Copy a value to the clipboard, for 45s'],
   ],
   async run(session, { arguments: [path = '', name = ''], options }) {
@@ -135,7 +135,7 @@ export const unset: Command = {
   arguments: [oneFile, nameArgument],
   options: [formatOption],
   details: 'Removes the value and its name from the file. No key is needed.',
-  examples: [['coffer secrets unset .env OLD_TOKEN', 'Remove a value; other lines are unchanged']],
+  examples: [['coffer secrets unset .env OLD_TOKEN', 'Remove the value OLD_TOKEN from the file .env']],
   async run(session, { arguments: [path = '', name = ''], options }) {
     const read = await new Files(session, options).open(path);
     const place = found(read, name);

@@ -30,10 +30,10 @@ const options: readonly OptionSpec[] = [
     help: 'Address to listen on (port 0: any free port). Can be repeated.',
     fallback: `${DEFAULT_LISTEN}, unless --socket is given`,
   },
-  taking('socket', 'PATH', 'Unix socket to listen on.', { offers: 'file' }),
-  takingFile('tls-cert', 'TLS certificate chain, PEM.'),
-  takingFile('tls-key', 'Private key of the TLS certificate, PEM.'),
-  takingFile('tls-client-ca', 'Require client certificates signed by one of these CAs, PEM.'),
+  taking('socket', 'PATH', 'Unix socket to listen on, instead of an address.', { offers: 'file' }),
+  takingFile('tls-cert', 'TLS certificate chain of the server, PEM.'),
+  takingFile('tls-key', 'Private key of the TLS certificate of the server, PEM.'),
+  takingFile('tls-client-ca', 'Require each client to have a certificate of one of the CAs in FILE, PEM.'),
   {
     ...switching(
       'tls-no-client-certs',
@@ -41,11 +41,11 @@ const options: readonly OptionSpec[] = [
     ),
     excludes: ['tls-client-ca'],
   },
-  switching('allow-insecure-listen', 'Allow plain HTTP on non-loopback addresses.'),
-  taking('workers', 'N', 'Number of worker processes.', { fallback: '1' }),
-  taking('max-request-size', 'BYTES', 'Maximum request size.', { fallback: '32 MiB' }),
+  switching('allow-insecure-listen', 'Allow HTTP without TLS on addresses that other machines can reach.'),
+  taking('workers', 'N', 'Number of processes that handle requests.', { fallback: '1' }),
+  taking('max-request-size', 'BYTES', 'Refuse requests larger than this.', { fallback: '32 MiB' }),
   dialectOption,
-  switching(SEALED, 'Start sealed, even if a secret is available.'),
+  switching(SEALED, 'Start locked (sealed), even if a secret is available, and wait for "coffer unseal".'),
   auditOption,
 ];
 

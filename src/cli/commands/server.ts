@@ -33,11 +33,11 @@ export const seal: Command = {
   arguments: [],
   options: [],
   details:
-    "The server drops its key from memory and answers 503 until it is unsealed. Requires a token with permission for sys/seal, or an administrator's token.",
+    "The server drops its key from memory and refuses requests (status 503) until it is unsealed. Requires a token with permission for sys/seal, or an administrator's token.",
   examples: [
     [
       'coffer seal --address https://coffer.example.com:8200',
-      'Seal a server before handing over the machine',
+      'Lock the store of a server until "coffer unseal"',
     ],
   ],
   async run(session) {

@@ -37,13 +37,15 @@ export const command: Command = {
     },
   ],
   options: [
-    taking(KEY, 'NAME', 'Name of the key.', { offers: 'key' }),
-    taking(FORMAT, 'FORMAT', 'ssh: for ssh-keygen -Y verify; minisign: for minisign -V.', {
+    taking(KEY, 'NAME', 'Key to sign with.', { offers: 'key' }),
+    taking(FORMAT, 'FORMAT', 'Signature format: ssh, for ssh-keygen and git to verify, or minisign.', {
       fallback: 'ssh',
       choices: Object.keys(FORMATS),
     }),
-    namespaceOption('ssh: namespace of the signature; the verifier must use the same one.'),
-    taking(COMMENT, 'TEXT', 'minisign: trusted comment.', { fallback: 'timestamp and file name' }),
+    namespaceOption('With ssh: purpose of the signature (namespace), which the verifier must name as well.'),
+    taking(COMMENT, 'TEXT', 'With minisign: signed comment, which the verifier sees.', {
+      fallback: 'timestamp and file name',
+    }),
     taking(
       MANIFEST,
       'FILE',
@@ -52,8 +54,8 @@ export const command: Command = {
         offers: 'file',
       },
     ),
-    taking(KEY_VERSION, 'N', 'Key version.', { fallback: 'latest' }),
-    forceOption,
+    taking(KEY_VERSION, 'N', 'Version of the key to sign with.', { fallback: 'latest' }),
+    { ...forceOption, help: 'Overwrite existing signature files.' },
   ],
   details:
     'Writes the signature next to the file, as FILE.sig or FILE.minisig. It can be verified without ' +

@@ -35,7 +35,7 @@ const nameArgument: ArgumentSpec = {
 };
 const keyArgument: ArgumentSpec = {
   metavar: 'KEY',
-  help: 'Name of the key, e.g. app.',
+  help: 'Name of the encryption key, e.g. app.',
   required: true,
 };
 
@@ -60,7 +60,8 @@ export const add: Command = {
   details:
     'The member can decrypt everything that was ever encrypted in the repository. By default the member ' +
     'is a user and can encrypt and decrypt; an admin can also change the team. --new is for a CI ' +
-    'pipeline or a paper backup: set COFFER_IDENTITY to the printed text to use the key.',
+    'pipeline or a backup on paper, which have no key yet. To use the printed private key, set ' +
+    'COFFER_IDENTITY to it.',
   examples: [
     ['coffer team add bob bob.pub --admin', 'Add a colleague as an admin'],
     ['coffer team add ci --new', 'Add a pipeline; store the output as its secret COFFER_IDENTITY'],
@@ -205,7 +206,10 @@ export const remove: Command = {
     'at their source, e.g. in the database. If the command is interrupted, run it again to continue.',
   examples: [
     ['coffer team remove bob', 'Remove a member'],
-    ['coffer team remove bob --card 22sx08km', 'Remove one key of a member, but not the member'],
+    [
+      'coffer team remove bob --card 22sx08km',
+      'Remove one key of the member bob, but not the other keys of bob',
+    ],
   ],
   async run(session, { arguments: [name = ''], options }) {
     const place = await keyringHere(session);
@@ -371,7 +375,7 @@ export const addKey: Command = {
   arguments: [keyArgument],
   options: [identityOption],
   details: 'All members can use the key. Name it in a rule of .coffer.yaml to encrypt files with it.',
-  examples: [['coffer team key add mail', 'Add a key']],
+  examples: [['coffer team key add mail', 'Add the key "mail" to the keyring']],
   async run(session, { arguments: [key = ''], options }) {
     if (!isKeyName(key)) throw invalid(`invalid key name ${JSON.stringify(key)}`, { field: 'KEY' });
     const changes = await keyChange(session, options);

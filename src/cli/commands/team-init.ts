@@ -36,7 +36,12 @@ import { identityIn, identityOption } from './team.ts';
 
 export const init: Command = {
   arguments: [
-    { metavar: 'FOLDER', help: 'Only for the files in this folder.', required: false, offers: 'directory' },
+    {
+      metavar: 'FOLDER',
+      help: 'Folder whose files use the keyring. Default: all files of the repository.',
+      required: false,
+      offers: 'directory',
+    },
   ],
   options: [
     taking('name', 'NAME', 'Your name in the keyring.', { fallback: 'your name on this machine' }),
@@ -44,9 +49,10 @@ export const init: Command = {
     identityOption,
   ],
   details:
-    'Creates the directory .coffer, which is committed with the files. It holds the list of ' +
-    'members, and keys that only members can open. You become its admin, with your SSH or age key. ' +
-    'Values in files below it are encrypted with its keys from then on.',
+    'A keyring is a directory .coffer in a git repository, which is committed with the other files. ' +
+    'It holds the list of members, and keys that only members can open. You become its admin, with ' +
+    'your SSH or age key. Values in files beside and below .coffer are encrypted with its keys from ' +
+    'then on.',
   examples: [
     ['coffer team init', 'Create a keyring for a repository'],
     ['coffer team init production', 'Create a keyring for one folder'],

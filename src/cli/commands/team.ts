@@ -27,7 +27,7 @@ import { visible } from '../terminal/visible.ts';
 const IDENTITY = 'identity';
 export const identityOption = takingFile(
   IDENTITY,
-  'Your private key (age or SSH). Default: $COFFER_IDENTITY or $COFFER_IDENTITY_FILE, else ~/.ssh/id_ed25519, ' +
+  'File with your private key (age or SSH). Default: $COFFER_IDENTITY or $COFFER_IDENTITY_FILE, else ~/.ssh/id_ed25519, ' +
     '~/.ssh/id_rsa, ~/.config/coffer/identity and ~/.config/sops/age/keys.txt.',
 );
 export const identityIn = (options: Given['options']): string | undefined => textOption(options, IDENTITY);
@@ -58,7 +58,12 @@ export const trust: Command = {
     'Records on this machine that the keyring of the repository is genuine: it contains the change ' +
     'with this ID and all earlier ones. "coffer team add" prints the ID of its change. If two admins ' +
     'removed each other, the ID of one of the removals decides which of the two stays.',
-  examples: [['coffer team trust 22sx-08km-gprp-h0n6-x84k-5x7n-y91q-d3ec', 'Run once in each clone']],
+  examples: [
+    [
+      'coffer team trust 22sx-08km-gprp-h0n6-x84k-5x7n-y91q-d3ec',
+      'Trust the keyring of this clone, with the ID from an admin',
+    ],
+  ],
   async run(session, { arguments: [text = ''], options }) {
     const trusting = requireId(unspelled(text));
     const place = await keyringHere(session);
@@ -77,7 +82,7 @@ export const trust: Command = {
 export const list: Command = {
   arguments: [],
   options: [identityOption],
-  details: 'Lists members with their keys, and pending work. Same as "coffer team" alone.',
+  details: 'Also lists what is still to do, such as a merge to complete. The same as "coffer team" alone.',
   examples: [['coffer team', 'List the members']],
   async run(session, { options }) {
     const keyring = await openKeyring(session, {
@@ -151,8 +156,8 @@ export const log: Command = {
   arguments: [],
   options: [identityOption],
   details:
-    'Lists the signed changes to the keyring, oldest first. The times are those that their authors claim.',
-  examples: [['coffer team log', 'Show the history']],
+    'Lists the signed changes to the keyring, oldest first. The times are as their authors set them, and not verified.',
+  examples: [['coffer team log', 'Show all changes to members and keys']],
   async run(session, { options }) {
     const { state } = await openKeyring(session, {
       place: await keyringHere(session),
@@ -219,7 +224,7 @@ export const check: Command = {
   details:
     'Checks every file and signature of the keyring, the git settings that could alter its files, and ' +
     'the git history for files of it that were removed or changed. Also reports files of the keyring ' +
-    'that git does not track, root keys whose creators could not open them, and encrypted values ' +
+    'that git does not track, keys that their own creators could not open, and encrypted values ' +
     'whose key version is missing. Exits with 1 if a problem is found. Keys that .coffer.yaml uses in ' +
     'several folders are listed, but are not a problem.',
   examples: [['coffer team check', 'Check before a release, or in CI']],

@@ -66,17 +66,31 @@ export const command: Command = {
     },
   ],
   options: [
-    takingTextOrFile(PUBLIC_KEY, 'KEY', 'Public key, or its file: PEM, OpenSSH, minisign or JWK.', {
-      excludes: [ALLOWED_SIGNERS, KEY],
-    }),
-    taking(ALLOWED_SIGNERS, 'FILE', 'OpenSSH allowed_signers file; needs --identity.', {
-      offers: 'file',
-      excludes: [KEY],
-    }),
-    taking(IDENTITY, 'WHO', 'Expected signer, as listed in the allowed signers.'),
-    taking(KEY, 'NAME', 'Verify with a key of the store (any version).', { offers: 'key' }),
-    namespaceOption('ssh: namespace of the signature.'),
-    taking(FORMAT, 'FORMAT', 'Required signature format.', {
+    takingTextOrFile(
+      PUBLIC_KEY,
+      'KEY',
+      'Verify with this public key, or the one in this file: PEM, OpenSSH, minisign or JWK.',
+      {
+        excludes: [ALLOWED_SIGNERS, KEY],
+      },
+    ),
+    taking(
+      ALLOWED_SIGNERS,
+      'FILE',
+      'Accept keys that this OpenSSH allowed_signers file lists for --identity.',
+      {
+        offers: 'file',
+        excludes: [KEY],
+      },
+    ),
+    taking(
+      IDENTITY,
+      'WHO',
+      'Signer that the file of --allowed-signers must list with the key, e.g. an email address.',
+    ),
+    taking(KEY, 'NAME', 'Verify with this key of the store or server, in any version.', { offers: 'key' }),
+    namespaceOption('With ssh: purpose for which the signature must have been made (namespace).'),
+    taking(FORMAT, 'FORMAT', 'Format that the signature must have.', {
       fallback: 'that of the signature, if the key format allows it',
       choices: VERIFIED_FORMATS,
     }),

@@ -38,7 +38,7 @@ export const everywhereOptions: readonly OptionSpec[] = [
     excludes: ['token-file'],
   },
   takingFile('token-file', 'Read the token from FILE.'),
-  taking('mount', 'PATH', 'Transit mount to use.', {
+  taking('mount', 'PATH', 'Mount (set of keys) to use.', {
     fallback: '$COFFER_MOUNT, else transit',
     offers: 'mount',
   }),
@@ -51,7 +51,7 @@ export const everywhereOptions: readonly OptionSpec[] = [
     short: 'o',
     takes: 'value',
     metavar: 'FORMAT',
-    help: 'Output format: "wide" is a table with all columns and exact times.',
+    help: 'Output format: table, wide (a table with all columns and exact times), json, or raw (only the value, for scripts).',
     fallback: 'table on a terminal, otherwise raw',
     choices: outputFormats,
   },
@@ -63,7 +63,7 @@ export const everywhereOptions: readonly OptionSpec[] = [
     help: 'Never prompt; fail if input is missing.',
     fallback: '$COFFER_NO_PROMPT',
   },
-  { flag: 'yes', short: 'y', takes: 'nothing', help: 'Skip confirmation prompts.' },
+  { flag: 'yes', short: 'y', takes: 'nothing', help: 'Answer yes to all confirmation prompts.' },
 ];
 
 /** Returns the global options besides a command's own; its own meaning of a flag takes precedence. */

@@ -24,7 +24,7 @@ export const policyFormat: Topic = {
         `Capabilities are ${CAPABILITY_WORDS.join(', ')}. Everything not allowed is denied; "deny" ` +
           'takes precedence. A trailing "*" matches any suffix, "+" matches one segment. If several rules ' +
           'match, the most specific one applies.',
-        'Encrypting with a missing key requires the create capability; update alone is not enough. Paths of tags and workspaces are those of the HTTP API, beginning with api/v2.',
+        'Encrypting with a key that does not exist creates it, and requires the capability create beside update. Paths of tags and workspaces are those of the HTTP API, beginning with api/v2.',
       ],
     },
     {
@@ -34,7 +34,7 @@ export const policyFormat: Topic = {
           terms: [
             [
               'allowed_parameters, denied_parameters, required_parameters',
-              'Request parameters that are allowed, denied and required.',
+              'Request parameters that a request may have, must not have, and must have.',
             ],
             [
               'min_wrapping_ttl, max_wrapping_ttl',

@@ -13,8 +13,8 @@ export const secretsFormat: Topic = {
         'Names, comments, order and layout are kept. Each value is encrypted separately, including its ' +
           'quotes. KEY is the named key, MOUNT its mount if that is not "transit", vN the version of the ' +
           'key. The rest is the same as in a transit ciphertext.',
-        'The path of a value is its associated data (and its context, for derived keys): keys and list ' +
-          'indexes joined by dots, e.g. "db.password", "servers.0.key". In keys, dots, "#" and ' +
+        'The path of a value is its associated data (and its context, for derived keys): names and list ' +
+          'indexes joined by dots, e.g. "db.password", "servers.0.key". In names, dots, "#" and ' +
           'backslashes are escaped with a backslash; paths in the second YAML document start with "2#". A ' +
           'value can therefore only be decrypted under its own name. The file name is not part of the ' +
           'path.',
@@ -63,11 +63,14 @@ export const secretsFormat: Topic = {
               '"export" before a name is allowed. Single quotes and backquotes are literal; in double quotes \\n, \\r, \\t, \\", \\\\ and \\$ are expanded. An ' +
                 'unquoted value ends at the end of its line, or at a "#" after a space. Variables and commands are not expanded.',
             ],
-            ['YAML', 'Version 1.2. Duplicate keys are an error.'],
-            ['JSON', 'RFC 8259, without comments and trailing commas. Duplicate keys are an error.'],
+            ['YAML', 'Version 1.2. Duplicate names in a mapping are an error.'],
+            [
+              'JSON',
+              'RFC 8259, without comments and trailing commas. Duplicate names in an object are an error.',
+            ],
           ],
         },
-        'All files are UTF-8, with at most 1 MiB and 200 levels. A file with merge conflict markers is an error.',
+        'All files are UTF-8, with at most 1 MiB and 200 levels of nesting. A file with merge conflict markers is an error.',
       ],
     },
   ],

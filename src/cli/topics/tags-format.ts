@@ -11,7 +11,7 @@ export const tagsFormat: Topic = {
       blocks: [
         {
           lines: [
-            "owns: ['team:*', 'owner']",
+            "owns: ['team:*', 'owner']   # the tags that this file manages",
             'workspaces:',
             '  billing-prod: [team:core]',
             '  web-prod: { tags: [team:web], bindings: { owner: shop }, project: Shop }',
@@ -21,16 +21,16 @@ export const tagsFormat: Topic = {
         },
         {
           terms: [
-            ['tags', 'All tags, used or unused.'],
+            ['tags', 'All tags of the organization, used or unused.'],
             ['workspaces', 'Each with its tags; or with tags, bindings (KEY=VALUE tags) and its project.'],
             ['projects', 'Each with its bindings.'],
             [
               'owns',
-              'Patterns of the tags this file manages. "tags apply" leaves all others alone, so several files can manage one workspace.',
+              'Patterns of the tags that this file manages. "tags apply" adds and removes only these, so several files can manage one workspace. Default: all tags.',
             ],
           ],
         },
-        'JSON has the same members.',
+        'A JSON file has the same structure.',
       ],
     },
     {

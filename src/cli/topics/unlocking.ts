@@ -10,7 +10,7 @@ export const unlocking: Topic = {
     {
       heading: 'What unlocks a store',
       blocks: [
-        'Each key slot of a store has its own secret, and any of them unlocks the store; "coffer slots list" lists them. ' +
+        'Each of the secrets of a store unlocks it by itself, and has a key slot in the store; "coffer slots list" lists the slots. ' +
           '"coffer unlock" asks once and leaves an agent with the unlocked store for later commands.',
         {
           terms: [
@@ -30,7 +30,7 @@ export const unlocking: Topic = {
     {
       heading: 'Before a passphrase is forgotten',
       blocks: [
-        'A passphrase cannot be reset. Add a second slot now, and keep its secret elsewhere, e.g. on paper:',
+        'A passphrase cannot be reset. Add a second secret now, and keep it elsewhere, e.g. on paper:',
         {
           lines: [
             'umask 077',
