@@ -65,7 +65,7 @@ const ANOTHER_KEY = 'it was created with another key';
 const ALTERED = 'the file or the signature was modified';
 
 /** Required properties of a signature. */
-export interface Expected {
+interface Expected {
   /** Required format; undefined for that of the signature, as far as the form of the trusted key allows it. */
   readonly format: VerifiedFormat | undefined;
   readonly namespace: string;
