@@ -116,7 +116,7 @@ const random: Chapter = {
       expectLike(await ask(side, 'random', { bytes: 48 }), { random_bytes: lengthIs(48) }),
     ),
     gives(
-      'format is base64 unless it is said',
+      'format is base64 by default',
       'random',
       { 'url:bytes': 3 },
       { random_bytes: /^[A-Za-z0-9+/]{4}$/ },
@@ -150,7 +150,7 @@ const hash: Chapter = {
   title: 'Hash data',
   rows: [
     gives(
-      'the algorithm is sha2-256 unless it is said',
+      'the algorithm is sha2-256 by default',
       'hash',
       { input: PLAIN },
       { sum: digest('sha2-256', 'hex') },
@@ -170,7 +170,7 @@ const hash: Chapter = {
         sum: digest('sha2-512', 'hex'),
       }),
     ),
-    gives('format is hex unless it is said', 'hash', { input: PLAIN }, { sum: /^[0-9a-f]{64}$/ }),
+    gives('format is hex by default', 'hash', { input: PLAIN }, { sum: /^[0-9a-f]{64}$/ }),
     gives('format may be hex', 'hash', { input: PLAIN, format: 'hex' }, { sum: digest('sha2-256', 'hex') }),
     gives(
       'format may be base64',
@@ -194,7 +194,7 @@ const hmac: Chapter = {
   title: 'Generate HMAC',
   rows: [
     gives(
-      'the algorithm is sha2-256 unless it is said',
+      'the algorithm is sha2-256 by default',
       'hmac',
       { name: aes, input: PLAIN },
       {

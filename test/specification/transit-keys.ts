@@ -60,9 +60,9 @@ const namedKey: Chapter = {
   title: 'Named key',
   rows: [
     ...DEFAULTS.map(([name, value]) =>
-      gives(`${name} of a key is ${value} unless it is said`, 'create', make({}), { [name]: value }),
+      gives(`${name} of a key is ${value} by default`, 'create', make({}), { [name]: value }),
     ),
-    gives('convergent encryption is off unless it is said', 'create', make({ derived: true }), {
+    gives('convergent encryption is off by default', 'create', make({ derived: true }), {
       convergent_encryption: false,
     }),
     holds('a derived key needs a context to encrypt', async (side) => {
