@@ -123,10 +123,13 @@ export class Session {
     });
   }
 
-  /** Asks for confirmation unless `--yes` is given. Prints a message if the answer is no. */
+  /**
+   * Asks for confirmation unless `--yes` is given. Commands in the question work in the same place. Prints a message if
+   * the answer is no.
+   */
   async confirmed(question: () => Promise<string>): Promise<boolean> {
     if (this.settings.yes) return true;
-    const yes = await this.prompts.confirm(await question());
+    const yes = await this.prompts.confirm(this.hintHere(await question()));
     if (!yes) this.say('No changes made.');
     return yes;
   }

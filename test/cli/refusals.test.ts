@@ -96,9 +96,13 @@ describe('several tags', () => {
       await here.run('tags prune --unused', { prompts });
       return prompts.asked;
     };
-    expect(await asked()).toEqual(['Delete 5 unused tags (t1, t2, t3, t4, t5)?']);
+    expect(await asked()).toEqual([
+      'Delete 5 unused tags (t1, t2, t3, t4, t5)? This cannot be undone; keep a copy first with "coffer tags export".',
+    ]);
     await here.ok('tags create t6');
-    expect(await asked()).toEqual(['Delete 6 unused tags (t1, t2, t3, t4, t5 and 1 more)?']);
+    expect(await asked()).toEqual([
+      'Delete 6 unused tags (t1, t2, t3, t4, t5 and 1 more)? This cannot be undone; keep a copy first with "coffer tags export".',
+    ]);
   });
 });
 
@@ -113,7 +117,7 @@ describe('a tag that is renamed', () => {
       return prompts.asked;
     };
     expect(await asked('tags rename prd prod --merge')).toEqual([
-      'Merge prd into prod? prd is deleted. This cannot be undone.',
+      'Merge prd into prod? prd is deleted. This cannot be undone; keep a copy first with "coffer tags export".',
     ]);
     expect(await asked('tags rename prod PROD --merge')).toEqual([]);
   });

@@ -1,5 +1,6 @@
 import { invalid } from '../../ground/errors.ts';
 import type { Runner } from '../../operations/declaration/operation.ts';
+import { copiedFirst } from '../../operations/tags/copied-first.ts';
 import { FORMAT_NAMES, formatOf, loadFormat, MAX_FILE_BYTES } from '../../tag-files/formats.ts';
 import type { TagFile, TagFormatName } from '../../tag-files/tag-file.ts';
 import { toTree } from '../../tag-files/tree.ts';
@@ -281,7 +282,9 @@ async function carryOver(
   if (isEmpty(plan)) session.say('No changes needed.');
   if (options.isDry || isEmpty(plan)) return DONE;
   if (asks) session.requireConsent();
-  if (asks && !(await session.confirmed(async () => `Apply? ${planSummary(plan, TO_DO)}`))) return FAILED;
+  const loses = planLines(plan).some((line) => line.startsWith('-'));
+  const question = `Apply? ${planSummary(plan, TO_DO)}${loses ? ` ${copiedFirst()}` : ''}`;
+  if (asks && !(await session.confirmed(async () => question))) return FAILED;
   await carryOutPlan(session, runner, { organization_name: organization, whole, plan });
   session.say(`Done: ${planSummary(plan, ALL_DONE)}`);
   return DONE;

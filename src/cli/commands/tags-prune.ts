@@ -1,4 +1,5 @@
 import { invalid } from '../../ground/errors.ts';
+import { copiedFirst } from '../../operations/tags/copied-first.ts';
 import { counted, type TagResource } from '../../operations/tags/documents.ts';
 import { UNUSED_ONLY } from '../../operations/tags/tags.ts';
 import { anyOf } from '../../tags/wildcard.ts';
@@ -83,8 +84,8 @@ export const command: Command = {
 
 function question(names: readonly string[]): string {
   const [first = '', ...others] = names;
-  if (others.length === 0) return `Delete the unused tag ${first}?`;
+  if (others.length === 0) return `Delete the unused tag ${first}? ${copiedFirst()}`;
   const shown = names.slice(0, MAX_NAMED).join(', ');
   const rest = names.length > MAX_NAMED ? ` and ${names.length - MAX_NAMED} more` : '';
-  return `Delete ${names.length} unused tags (${shown}${rest})?`;
+  return `Delete ${names.length} unused tags (${shown}${rest})? ${copiedFirst()}`;
 }

@@ -1,5 +1,6 @@
 import { asCofferError } from '../../ground/errors.ts';
 import type { Runner } from '../../operations/declaration/operation.ts';
+import { copiedFirst } from '../../operations/tags/copied-first.ts';
 import { counted, type ResourceDocument, type TagResource } from '../../operations/tags/documents.ts';
 import { rename } from '../../operations/tags/tags.ts';
 import { foldCase } from '../../tags/names.ts';
@@ -36,7 +37,7 @@ async function questionOf(
   { tag, name }: { readonly tag: string; readonly name: string },
 ): Promise<string | undefined> {
   const what = `Merge ${tag} into ${name}?`;
-  const consequence = `${tag} is deleted. This cannot be undone.`;
+  const consequence = `${tag} is deleted. ${copiedFirst()}`;
   try {
     const from = await shown(runner, await resolved(runner, tag));
     const organization_name = session.settings.organization ?? from.relationships.organization.data.id;

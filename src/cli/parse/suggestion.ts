@@ -93,6 +93,13 @@ const FORGOTTEN =
 const AUDIT_LOG =
   'the audit log is set by "coffer serve --audit-log FILE"; "coffer audit show FILE" shows it';
 
+/** Words for bringing back what was deleted, in groups with commands that delete for good, and what to do instead. */
+const RESTORING = ['restore', 'undelete', 'recover'];
+const FROM_EXPORT =
+  'deleted tags and workspaces cannot be restored; if "coffer tags export" kept a copy, run "coffer tags import FILE"';
+const FROM_BACKUP =
+  'what was deleted cannot be restored, except with the whole store, from a backup: "coffer store restore FILE"';
+
 /** Commands of other programs by their path here, of which no command is the equivalent: what to do instead. */
 const INSTEAD: ReadonlyMap<string, string> = new Map([
   ['secrets enable', 'a store has transit already; use "coffer mounts add PATH" for another mount'],
@@ -100,6 +107,12 @@ const INSTEAD: ReadonlyMap<string, string> = new Map([
   ['upgrade', '"coffer version" on a terminal says how to upgrade this copy'],
   ['update', '"coffer version" on a terminal says how to upgrade this copy'],
   ['self-update', '"coffer version" on a terminal says how to upgrade this copy'],
+  ...['tags', 'workspaces', 'projects', 'orgs'].flatMap((group) =>
+    RESTORING.map((word): [string, string] => [`${group} ${word}`, FROM_EXPORT]),
+  ),
+  ...['policy', 'token', 'token roles', 'mounts', 'auth', 'slots'].flatMap((group) =>
+    RESTORING.map((word): [string, string] => [`${group} ${word}`, FROM_BACKUP]),
+  ),
   ...['recover', 'recovery', 'forgot', 'reset'].map((word): [string, string] => [word, FORGOTTEN]),
   [
     'uninstall',

@@ -1,5 +1,6 @@
 import { invalid } from '../../ground/errors.ts';
 import { ownWords } from '../../ground/own-words.ts';
+import { FOR_GOOD } from '../declaration/deleting.ts';
 import { operation } from '../declaration/operation.ts';
 import { accessorParam, callingToken, findOwn, findToken, refuseBatch, tokenId } from './token-target.ts';
 
@@ -17,7 +18,7 @@ export const revoke = operation({
       ['coffer token revoke --in token.txt --yes', 'Revoke a token read from a file'],
     ],
     input: { param: 'token', as: 'text', what: 'the token or its accessor' },
-    confirm: async () => 'Revoke the token and all its child tokens?',
+    confirm: async () => `Revoke the token and all its child tokens? ${FOR_GOOD}`,
     done: () => 'Revoked.',
   },
   async run(call, values) {

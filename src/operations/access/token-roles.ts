@@ -3,7 +3,7 @@
 import type { TokenRole } from '../../access/token-roles.ts';
 import { notFound } from '../../ground/errors.ts';
 import { listAnswer, listCli } from '../auth/lists.ts';
-import { deletingNamed, eachNamed } from '../declaration/deleting.ts';
+import { deletingNamed, eachNamed, FOR_GOOD } from '../declaration/deleting.ts';
 import { lacking } from '../declaration/lacking.ts';
 import { operation } from '../declaration/operation.ts';
 import { duration, flag, integer, type Params, text, textMap, texts } from '../declaration/params.ts';
@@ -165,7 +165,7 @@ export const remove = operation({
   capability: 'delete',
   params: { name: eachNamed(roleName) },
   cli: {
-    confirm: async (values) => `Delete the token role ${String(values['name'])}?`,
+    confirm: async (values) => `Delete the token role ${String(values['name'])}? ${FOR_GOOD}`,
     ...deletingNamed({
       find: ({ name }, runner) => runner.run('token roles read', { name }),
       what: ({ name }) => `token role ${String(name)}`,

@@ -11,7 +11,7 @@ import {
 import { NEW_ROLE, removeRole, writeRole } from '../../access/methods/approle/roles.ts';
 import { type CofferError, invalid, notFound } from '../../ground/errors.ts';
 import { ownWords } from '../../ground/own-words.ts';
-import { deletingNamed, eachNamed } from '../declaration/deleting.ts';
+import { deletingNamed, eachNamed, FOR_GOOD } from '../declaration/deleting.ts';
 import { type MountCall, operation } from '../declaration/operation.ts';
 import { duration, flag, integer, text, texts, type ValuesOf } from '../declaration/params.ts';
 import { listAnswer, listCli, listParams, pageOf } from './lists.ts';
@@ -148,7 +148,8 @@ export const remove = operation({
   capability: 'delete',
   params: { role_name: eachNamed(role_name) },
   cli: {
-    confirm: async (values) => `Delete the role ${String(values['role_name'])} and its secret IDs?`,
+    confirm: async (values) =>
+      `Delete the role ${String(values['role_name'])} and its secret IDs? ${FOR_GOOD}`,
     ...deletingNamed({
       find: ({ role_name }, runner) => runner.run('auth approle read', { role_name }),
       what: ({ role_name }) => `role ${String(role_name)}`,

@@ -14,6 +14,7 @@ import { printGoTime } from '../../ground/clock.ts';
 import { asCofferError, invalid } from '../../ground/errors.ts';
 import { isObject } from '../../ground/objects.ts';
 import { ownWords } from '../../ground/own-words.ts';
+import { FOR_GOOD } from '../declaration/deleting.ts';
 import { type MountCall, type Outcome, operation } from '../declaration/operation.ts';
 import { duration, integer, text, texts, type ValuesOf } from '../declaration/params.ts';
 import type { Details } from '../declaration/table.ts';
@@ -228,7 +229,7 @@ export const destroy = operation({
   params: { role_name, secret_id },
   cli: {
     input: { param: 'secret_id', as: 'text', secret: 'Secret ID' },
-    confirm: async () => 'Destroy the secret ID?',
+    confirm: async () => `Destroy the secret ID? ${FOR_GOOD}`,
     done: () => 'Destroyed the secret ID.',
   },
   async run(call: MountCall, values) {
@@ -247,7 +248,7 @@ export const destroyAccessor = operation({
   capability: 'update',
   withoutSecret: true,
   params: { role_name, secret_id_accessor },
-  cli: { confirm: async () => 'Destroy the secret ID?', done: () => 'Destroyed the secret ID.' },
+  cli: { confirm: async () => `Destroy the secret ID? ${FOR_GOOD}`, done: () => 'Destroyed the secret ID.' },
   async run(call: MountCall, values) {
     const accessor = given(values.secret_id_accessor, 'secret_id_accessor');
     await destroySecret(await roomOf(call), values.role_name, { accessor });

@@ -23,7 +23,7 @@ import { refuseOnlineChecks, writeRole } from '../../access/methods/cert/roles.t
 import { printGoTime } from '../../ground/clock.ts';
 import { invalid, notFound } from '../../ground/errors.ts';
 import { ownWords } from '../../ground/own-words.ts';
-import { deletingNamed, eachNamed } from '../declaration/deleting.ts';
+import { deletingNamed, eachNamed, FOR_GOOD } from '../declaration/deleting.ts';
 import { lacking } from '../declaration/lacking.ts';
 import { type MountCall, operation } from '../declaration/operation.ts';
 import { duration, flag, integer, text, texts, type ValuesOf } from '../declaration/params.ts';
@@ -206,7 +206,7 @@ export const remove = operation({
   capability: 'delete',
   params: { name: eachNamed(name) },
   cli: {
-    confirm: async (values) => `Delete the role ${String(values['name'])}?`,
+    confirm: async (values) => `Delete the role ${String(values['name'])}? ${FOR_GOOD}`,
     ...deletingNamed({
       find: ({ name }, runner) => runner.run('auth cert read', { name }),
       what: ({ name }) => `role ${String(name)}`,

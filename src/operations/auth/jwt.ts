@@ -6,7 +6,7 @@ import { login as logIn } from '../../access/methods/jwt/login.ts';
 import { type JwtRoleChange, writeRole } from '../../access/methods/jwt/roles.ts';
 import { notFound } from '../../ground/errors.ts';
 import { ownWords } from '../../ground/own-words.ts';
-import { deletingNamed, eachNamed } from '../declaration/deleting.ts';
+import { deletingNamed, eachNamed, FOR_GOOD } from '../declaration/deleting.ts';
 import { type MountCall, type Outcome, operation } from '../declaration/operation.ts';
 import { text, type ValuesOf } from '../declaration/params.ts';
 import { configParams, roleParams, settingsParams } from './jwt-params.ts';
@@ -146,7 +146,7 @@ export const remove = operation({
   capability: 'delete',
   params: { name: eachNamed(name) },
   cli: {
-    confirm: async (values) => `Delete the role ${String(values['name'])}?`,
+    confirm: async (values) => `Delete the role ${String(values['name'])}? ${FOR_GOOD}`,
     ...deletingNamed({
       find: ({ name }, runner) => runner.run('auth jwt read', { name }),
       what: ({ name }) => `role ${String(name)}`,

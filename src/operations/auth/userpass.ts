@@ -4,7 +4,7 @@ import { type NewPassword, Userpass } from '../../access/methods/userpass/userpa
 import { asCofferError, invalid, notFound } from '../../ground/errors.ts';
 import type { JsonObject } from '../../ground/objects.ts';
 import { ownWords } from '../../ground/own-words.ts';
-import { deletingNamed, eachNamed } from '../declaration/deleting.ts';
+import { deletingNamed, eachNamed, FOR_GOOD } from '../declaration/deleting.ts';
 import { type MountCall, operation, type Runner } from '../declaration/operation.ts';
 import { text } from '../declaration/params.ts';
 import { listAnswer, listCli, listParams, pageOf } from './lists.ts';
@@ -130,7 +130,7 @@ export const remove = operation({
   capability: 'delete',
   params: { name: eachNamed(name) },
   cli: {
-    confirm: async (values) => `Delete the user ${String(values['name'])}?`,
+    confirm: async (values) => `Delete the user ${String(values['name'])}? ${FOR_GOOD}`,
     ...deletingNamed({
       find: ({ name }, runner) => runner.run('auth userpass read', { name }),
       what: ({ name }) => `user ${String(name)}`,

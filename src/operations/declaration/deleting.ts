@@ -9,6 +9,9 @@ import type { CliParam } from './params.ts';
  * user is not told that something was deleted that did not exist.
  */
 
+/** End of the question before a deletion, unless it says so otherwise or the object can be created again as it was. */
+export const FOR_GOOD = 'This cannot be undone.';
+
 type Values = Readonly<Record<string, unknown>>;
 
 interface Deleting {

@@ -6,7 +6,7 @@ import { trimSlashes } from '../../ground/trim.ts';
 import type { Mount } from '../../mounts/mount.ts';
 import { isLoginMount } from '../../mounts/mounts.ts';
 import { LOGIN_PREFIX } from '../../mounts/paths.ts';
-import { deletingNamed, requireListed } from '../declaration/deleting.ts';
+import { deletingNamed, FOR_GOOD, requireListed } from '../declaration/deleting.ts';
 import { type Core, operation } from '../declaration/operation.ts';
 import { members, text, textMap } from '../declaration/params.ts';
 import { LOGIN_METHODS } from '../mount-types.ts';
@@ -139,7 +139,7 @@ export const disable = operation({
   params: { path: methodPath },
   cli: {
     confirm: async (values) =>
-      `Disable ${String(values['path'])}/, delete its data and revoke all its tokens?`,
+      `Disable ${String(values['path'])}/, delete its data and revoke all its tokens? ${FOR_GOOD}`,
     ...deletingNamed({
       async find({ path }, runner) {
         refuseTokenMethod(fullPath(String(path)) === 'auth/token');

@@ -8,6 +8,7 @@ import { trimSlashes } from '../../ground/trim.ts';
 import { TIDY_STARTED } from '../access/token-roles.ts';
 import { listAnswer } from '../auth/lists.ts';
 import { tokenDetails } from '../auth/token-answers.ts';
+import { FOR_GOOD } from '../declaration/deleting.ts';
 import { type Call, operation } from '../declaration/operation.ts';
 import { duration, flag, text } from '../declaration/params.ts';
 
@@ -139,7 +140,7 @@ export const revokePrefix = operation({
   cli: {
     acts: true,
     confirm: async ({ prefix }) =>
-      `Revoke all tokens issued at or below ${trimSlashes(String(prefix))}/, and their child tokens?`,
+      `Revoke all tokens issued at or below ${trimSlashes(String(prefix))}/, and their child tokens? ${FOR_GOOD}`,
     done: ({ prefix }) => `Revoked all tokens issued at ${trimSlashes(String(prefix))}/.`,
     examples: [
       [

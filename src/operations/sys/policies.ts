@@ -1,6 +1,6 @@
 import { checkedPolicy, policyName, requireOwnPolicy } from '../../access/policies.ts';
 import { notFound } from '../../ground/errors.ts';
-import { deletingNamed, eachNamed } from '../declaration/deleting.ts';
+import { deletingNamed, eachNamed, FOR_GOOD } from '../declaration/deleting.ts';
 import { operation } from '../declaration/operation.ts';
 import { text } from '../declaration/params.ts';
 
@@ -69,7 +69,8 @@ export const remove = operation({
   capability: 'delete',
   params: { name: eachNamed(policyNameParam) },
   cli: {
-    confirm: async (values) => `Delete policy ${String(values['name'])}? Tokens lose the access it grants.`,
+    confirm: async (values) =>
+      `Delete policy ${String(values['name'])}? Tokens lose the access it grants. ${FOR_GOOD}`,
     examples: [['coffer policy delete clerk cashier', 'Delete two policies']],
     ...deletingNamed({
       async find({ name }, runner) {

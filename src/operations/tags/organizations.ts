@@ -13,6 +13,7 @@ import {
   namedOrganization,
   optionalPageParams,
 } from '../json-api/params.ts';
+import { copiedFirst } from './copied-first.ts';
 import {
   counted,
   createdText,
@@ -200,7 +201,7 @@ export const remove = documentOperation({
       const workspaces = await totalOf('workspaces list', organization_name, runner);
       const tags = await totalOf('tags list', organization_name, runner);
       const all = `${counted(workspaces, 'workspace')} and ${counted(tags, 'tag')}`;
-      return `Delete organization ${organization_name} with its ${all}?`;
+      return `Delete organization ${organization_name} with its ${all}? ${copiedFirst(String(organization_name))}`;
     },
     done: ({ organization_name }) => `Deleted organization ${organization_name}.`,
   },

@@ -2,6 +2,7 @@ import { invalid } from '../../ground/errors.ts';
 import { ownWords } from '../../ground/own-words.ts';
 import { projectNotFound, type Reference, workspaceNotFound } from '../../tags/organization.ts';
 import type { ProjectContent, ProjectFields } from '../../tags/projects.ts';
+import { FOR_GOOD } from '../declaration/deleting.ts';
 import { documentOperation } from '../declaration/operation.ts';
 import { text, texts, type ValuesOf } from '../declaration/params.ts';
 import type { Table } from '../declaration/table.ts';
@@ -260,7 +261,8 @@ export const remove = documentOperation({
   cli: {
     resolve: projectByName,
     foresee: (values, runner) => runner.run('projects show', values),
-    confirm: async ({ project_id, project_name }) => `Delete project ${String(project_name ?? project_id)}?`,
+    confirm: async ({ project_id, project_name }) =>
+      `Delete project ${String(project_name ?? project_id)}? ${FOR_GOOD}`,
     done: ({ project_id, project_name }) => `Deleted project ${String(project_name ?? project_id)}.`,
   },
   async run({ core }, values) {

@@ -15,6 +15,7 @@ import {
   pageParams,
 } from '../json-api/params.ts';
 import { idsFor, nameBesideId } from './by-name.ts';
+import { copiedFirst } from './copied-first.ts';
 import {
   counted,
   countedIn,
@@ -265,10 +266,10 @@ export function deletionQuestion(resources: readonly TagResource[]): string {
   const tags = resources.map(({ attributes }) => attributes);
   if (tags.length > MAX_NAMED) {
     const instances = tags.reduce((sum, tag) => sum + tag['instance-count'], 0);
-    return `Delete ${tags.length} tags, used ${counted(instances, 'time')} by workspaces?`;
+    return `Delete ${tags.length} tags, used ${counted(instances, 'time')} by workspaces? ${copiedFirst()}`;
   }
   const losses = tags.map(({ name, 'instance-count': count }) => `${loss(count)} ${name}`);
-  return `Delete ${counted(tags.length, 'tag')}? ${losses.join(', ')}.`;
+  return `Delete ${counted(tags.length, 'tag')}? ${losses.join(', ')}. ${copiedFirst()}`;
 }
 
 const loss = (workspaces: number): string =>

@@ -20,6 +20,7 @@ import {
   pageParams,
 } from '../json-api/params.ts';
 import { idsFor, inTurn, nameBesideId, nameOfProject, namesAmong, newTagsIn } from './by-name.ts';
+import { copiedFirst } from './copied-first.ts';
 import {
   counted,
   createdText,
@@ -389,9 +390,8 @@ export const remove = documentOperation({
     resolve: workspaceByName,
     async confirm(values, runner) {
       const { data: document } = await runner.run('workspaces show', values);
-      const { data } = document as ResourceDocument<WorkspaceResource>;
-      const { name, 'tag-names': tags } = data.attributes;
-      return `Delete workspace ${name}? It has ${counted(tags.length, 'tag')}.`;
+      const { name, 'tag-names': tags } = (document as ResourceDocument<WorkspaceResource>).data.attributes;
+      return `Delete workspace ${name}? It has ${counted(tags.length, 'tag')}. ${copiedFirst()}`;
     },
     done: ({ workspace_id, workspace_name }) => `Deleted workspace ${workspace_name ?? workspace_id}.`,
   },

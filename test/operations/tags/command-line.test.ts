@@ -34,9 +34,11 @@ describe('a text about tags', () => {
     expect(createdText('tag', names.slice(0, 5))).toBe('Created tags a, b, c, d and e.');
     expect(createdText('tag', names, 'acme')).toBe('Created 6 tags in acme.');
     expect(deletionQuestion(resources(5))).toBe(
-      'Delete 5 tags? 1 workspace loses a, 1 workspace loses b, 1 workspace loses c, 1 workspace loses d, 1 workspace loses e.',
+      'Delete 5 tags? 1 workspace loses a, 1 workspace loses b, 1 workspace loses c, 1 workspace loses d, 1 workspace loses e. This cannot be undone; keep a copy first with "coffer tags export".',
     );
-    expect(deletionQuestion(resources(6))).toBe('Delete 6 tags, used 6 times by workspaces?');
+    expect(deletionQuestion(resources(6))).toBe(
+      'Delete 6 tags, used 6 times by workspaces? This cannot be undone; keep a copy first with "coffer tags export".',
+    );
   });
 });
 
@@ -137,25 +139,27 @@ describe('the question before a deletion', () => {
     (await shape(path)).confirm?.({ ...values }, runner);
 
   it('says how many workspaces lose the tag', async () => {
-    expect(await question('tags delete', { data: [ids['a']] })).toBe('Delete 1 tag? 2 workspaces lose a.');
+    expect(await question('tags delete', { data: [ids['a']] })).toBe(
+      'Delete 1 tag? 2 workspaces lose a. This cannot be undone; keep a copy first with "coffer tags export".',
+    );
     expect(await question('tags delete', { data: [ids['a'], ids['b']] })).toBe(
-      'Delete 2 tags? 2 workspaces lose a, 1 workspace loses b.',
+      'Delete 2 tags? 2 workspaces lose a, 1 workspace loses b. This cannot be undone; keep a copy first with "coffer tags export".',
     );
   });
 
   it('sums up when there are many tags', async () => {
     const more = await api.tags('acme', 'c', 'd', 'e', 'f');
     expect(await question('tags delete', { data: [ids['a'], ids['b'], ...more] })).toBe(
-      'Delete 6 tags, used 3 times by workspaces?',
+      'Delete 6 tags, used 3 times by workspaces? This cannot be undone; keep a copy first with "coffer tags export".',
     );
   });
 
   it('says what a workspace carries, and what an organization has', async () => {
     expect(await question('workspaces delete', { workspace_id: ids['web'] })).toBe(
-      'Delete workspace web? It has 2 tags.',
+      'Delete workspace web? It has 2 tags. This cannot be undone; keep a copy first with "coffer tags export".',
     );
     expect(await question('orgs delete', { organization_name: 'acme' })).toBe(
-      'Delete organization acme with its 2 workspaces and 2 tags?',
+      'Delete organization acme with its 2 workspaces and 2 tags? This cannot be undone; keep a copy first with "coffer tags export --org acme".',
     );
   });
 });
