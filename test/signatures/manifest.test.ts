@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { parseManifest, printManifest } from '../../src/signatures/manifest.ts';
+import { anyText } from '../any-text.ts';
 
 const SUM = 'a'.repeat(64);
 
@@ -31,9 +32,9 @@ describe('a list of sums', () => {
   });
 
   it('is read back as it was printed', () => {
-    const name = fc
-      .string({ minLength: 1, maxLength: 20, unit: 'binary' })
-      .filter((text) => !/^([/\\]|[A-Za-z]:)|\0/.test(text) && !text.split(/[/\\]/).includes('..'));
+    const name = anyText({ minLength: 1, maxLength: 20 }).filter(
+      (text) => !/^([/\\]|[A-Za-z]:)|\0/.test(text) && !text.split(/[/\\]/).includes('..'),
+    );
     fc.assert(
       fc.property(fc.uniqueArray(name, { minLength: 1 }), (names) => {
         const sums = names.map((each) => ({ sha256: SUM, name: each }));
