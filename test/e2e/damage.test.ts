@@ -90,6 +90,14 @@ describe('coffer doctor --repair', () => {
     expect(statSync(here.file('store/lock')).mode & 0o777).toBe(0o600);
   });
 
+  it('shows a damaged key with this word in the list of keys on a terminal, and only its name in a pipe', async () => {
+    flip(await fileOfKey());
+    const { stdout } = await typedAt(here, 'transit keys list', { columns: 100 });
+    expect(stdout).toMatch(/│ one +│ damaged +│ +│ +│/);
+    expect(stdout).toMatch(/│ two +│ aes256-gcm96 +│ 1 /);
+    expect(await keys()).toEqual(['one', 'three', 'two']);
+  });
+
   it('names a document that is lost, and ends with 1 until it is given up', async () => {
     const path = await fileOfKey();
     rmSync(path);

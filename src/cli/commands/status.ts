@@ -227,7 +227,7 @@ async function localFacts(
     [place.charAt(0).toUpperCase() + place.slice(1), location],
     ['State', lifetime !== undefined ? `unlocked for ${lifetime}` : locked ? 'locked' : 'unlocked'],
     ['Agent', agent?.locked ? 'locked' : undefined],
-    ['Unlocked with', slots.map(({ kind }) => kindNames[kind].replace(/^an? |^the /, '')).join(', ')],
+    ['Unlocks with', slots.map(({ kind }) => kindNames[kind].replace(/^an? |^the /, '')).join(', ')],
     ['Created', { time: created }],
     ['Keys', count(keys)],
     ['Mounts', count(mounts)],

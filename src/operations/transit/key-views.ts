@@ -25,7 +25,7 @@ export async function keyListTable(
 ): Promise<readonly Table[]> {
   const names = (): Table => ({ head: ['Name'], rows: keys.map((name) => [name]) });
   if (!wide && keys.length > MAX_DETAILED) return [names()];
-  const found: (KeyData | 'denied' | undefined)[] = [];
+  const found: (KeyData | Unread)[] = [];
   for (let next = 0; next < keys.length && !found.includes('denied'); next = found.length) {
     // The first one alone: a server records each refusal, so one is enough.
     const part = keys.slice(next, next === 0 ? 1 : next + AT_ONCE);
@@ -33,20 +33,25 @@ export async function keyListTable(
   }
   const rows = keys.map((name, at): readonly Cell[] => {
     const data = found[at];
-    return [name, ...(typeof data === 'object' ? detailCells(data) : ['', '', ''])];
+    if (typeof data === 'object') return [name, ...detailCells(data)];
+    return [name, data === 'damaged' && !wide ? 'damaged' : '', '', ''];
   });
   const isEmpty = rows.every(([, type]) => type === '');
   return [isEmpty ? names() : { head: ['Name', 'Type', 'Latest version', 'Created'], rows, lesser: [3, 1] }];
 }
 
-async function detailsOf(runner: Runner, name: string): Promise<KeyData | 'denied' | undefined> {
+/** Why a key has no details; undefined if another process has deleted it since. */
+type Unread = 'denied' | 'damaged' | undefined;
+
+async function detailsOf(runner: Runner, name: string): Promise<KeyData | Unread> {
   try {
     return resultOf(await runner.run('transit keys read', { name })) as KeyData;
   } catch (error) {
     const kind = asCofferError(error)?.kind;
     if (kind === 'denied') return 'denied';
-    // Another process may have deleted it since, and a damaged one must not hide the others.
-    if (kind === 'not-found' || kind === 'corrupt') return undefined;
+    if (kind === 'not-found') return undefined;
+    // A damaged key must not hide the others.
+    if (kind === 'corrupt') return 'damaged';
     throw error;
   }
 }

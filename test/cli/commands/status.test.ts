@@ -40,7 +40,7 @@ describe('a status', () => {
     expect(rowsOf(out)).toEqual([
       `Directory: ${here.file('store')}`,
       'State: unlocked',
-      'Unlocked with: master key',
+      'Unlocks with: master key',
       'Created: just now',
       'Keys: 0',
       'Mounts: 1',
@@ -93,13 +93,14 @@ describe('a status', () => {
     const cleaning = cleanUpAfterAll();
     let home: string;
     let address: string;
+    let directory: string;
     let file: string;
     let tokens: { readonly ada: string; readonly narrow: string };
     beforeAll(async () => {
       home = temporaryDirectory(cleaning);
       file = join(home, 'audit.log');
       const server = await startServer({ auditFile: file }, cleaning);
-      address = server.address;
+      ({ address, directory } = server);
       const ada = { policies: ['default'], display_name: 'ada', ttl: '2h' };
       tokens = {
         ada: await issueToken(server.directory, ada),
@@ -124,6 +125,16 @@ describe('a status', () => {
     it('says that there is no token, or that the token may not look itself up', async () => {
       expect(rowsOf(await seen(undefined)).slice(3)).toEqual(['Logged in: no: run "coffer login"']);
       expect(rowsOf(await seen(tokens.narrow)).slice(3)).toEqual([
+        'Logged in as: unknown: the token is not valid, or may not look itself up',
+      ]);
+    });
+
+    it('costs a token with a limited number of uses one of them, and none in a pipe', async () => {
+      const limited = await issueToken(directory, { policies: ['default'], ttl: '1h', num_uses: 2 });
+      for (const columns of [0, 0, 0]) expect(await seen(limited, 'status', columns)).toContain(address);
+      for (const _ of [1, 2])
+        expect(rowsOf(await seen(limited)).slice(3)).toEqual(expect.arrayContaining(['Policies: default']));
+      expect(rowsOf(await seen(limited)).slice(3)).toEqual([
         'Logged in as: unknown: the token is not valid, or may not look itself up',
       ]);
     });
