@@ -48,6 +48,7 @@ describe('denied parameters', () => {
     ['{ "policies" = ["root"] }', { policies: ['app'] }, true],
     ['{ "policies" = [["root"]] }', { policies: ['root'] }, false],
     ['{ "policies" = [["root"]] }', { policies: ['root', 'app'] }, true],
+    ['{ "policies" = [["root"]] }', { policies: ['app'] }, true],
     ['{ "policies" = ["root"] }', { policies: ['app', ' Root'] }, false],
     ['{ "type" = ["RSA-2048"] }', { type: 'rsa-2048' }, false],
     ['{ "type" = ["rsa-*"] }', { type: ' RSA-2048' }, false],
@@ -91,6 +92,8 @@ describe('allowed parameters', () => {
     ['{ "l" = [["a", 1]] }', { l: ['a', 1] }, true],
     ['{ "l" = [["a", 1]] }', { l: ['a'] }, false],
     ['{ "l" = [["a", 1]] }', { l: ['a', 1, 'b'] }, false],
+    ['{ "l" = [["a", 1]] }', { l: ['a', 2] }, false],
+    ['{ "l" = [["a", 1]] }', { l: ['b', 1] }, false],
     ['{ "l" = ["a"] }', { l: ['a'] }, false],
     ['{ "o" = ["a"] }', { o: { a: 1 } }, false],
     ['{ "o" = [] }', { o: { a: 1 } }, true],
@@ -128,6 +131,15 @@ describe('rules about parameters', () => {
     expect(acl.allows('p', 'update', { t: 'b', u: 'x' })).toBe(true);
     expect(acl.allows('p', 'update', { t: 'c', u: 'x' })).toBe(false);
     expect(acl.allows('p', 'update', { t: 'a' })).toBe(false);
+  });
+
+  it('that deny every value deny them all, whichever other policy denies single ones', () => {
+    const every = `path "p" { ${CAPABILITIES} denied_parameters = { "t" = [] } }`;
+    const one = `path "p" { ${CAPABILITIES} denied_parameters = { "t" = ["a"] } }`;
+    for (const acl of [aclOf(every, one), aclOf(one, every)]) {
+      expect(acl.allows('p', 'update', { t: 'b' })).toBe(false);
+      expect(acl.allows('p', 'update', { u: 'b' })).toBe(true);
+    }
   });
 
   it('of one policy restrict what another grants on the same path', () => {
@@ -177,7 +189,9 @@ describe('a rule that demands wrapped answers', () => {
       'max_wrapping_ttl = 50',
       '',
     ];
-    for (const ttl of [10, 50]) expect(grants(rules, ttl)).toBe(true);
-    for (const ttl of [0, 9, 51]) expect(grants(rules, ttl)).toBe(false);
+    for (const said of [rules, rules.toReversed()]) {
+      for (const ttl of [10, 50]) expect(grants(said, ttl)).toBe(true);
+      for (const ttl of [0, 9, 51]) expect(grants(said, ttl)).toBe(false);
+    }
   });
 });

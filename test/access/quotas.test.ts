@@ -47,6 +47,7 @@ describe('the limit of a path', () => {
       limit({ path: 'transit/e*' }),
       limit({ path: 'transit/enc*' }),
       limit({ path: 'transit' }),
+      limit({ path: 'transit/e/exact' }),
       limit({ name: 'ci', path: 'auth/approle', role: 'CI' }),
     ],
     config: {
@@ -65,6 +66,7 @@ describe('the limit of a path', () => {
     ['transit/encrypt/k', 'transit/enc*'],
     ['transit/export/k', 'transit/e*'],
     ['transit/decrypt/k', 'transit'],
+    ['transit/e/exact', 'transit/e/exact'],
     ['sys/mounts', 'all'],
     ['', 'all'],
     ['sys/health', undefined],

@@ -1,5 +1,11 @@
 import { describe, expect, it } from 'vitest';
-import { Lockout, type LockState, lockedNames, unlock } from '../../../src/access/login/lockout.ts';
+import {
+  Lockout,
+  type LockState,
+  lockedNames,
+  lockoutOf,
+  unlock,
+} from '../../../src/access/login/lockout.ts';
 import { userpassMounts } from '../../../src/access/methods/userpass/mount-type.ts';
 import { systemRandom } from '../../../src/ground/random.ts';
 import type { Mount } from '../../../src/mounts/mount.ts';
@@ -88,6 +94,38 @@ describe('a name that fails to log in', () => {
     const standing = (isThere: boolean) => standingOf({ store, lockout, mount }, { name: 'new', isThere });
     expect(await standing(false)).toBe('locked here');
     expect(await standing(true)).toBe('open');
+  });
+
+  it('is locked only by failures within a quarter of an hour of the first one, or within what the mount says', async () => {
+    const { store, clock, mount } = await world();
+    const lockout = new Lockout(store, clock);
+    const quick = { ...mount, config: { user_lockout_config: { user_lockout_counter_reset_duration: 10 } } };
+    for (const [at, seconds] of [
+      [mount, 15 * 60],
+      [quick, 10],
+    ] as const) {
+      for (const [name, wait, standing] of [
+        ['late', seconds, 'open'],
+        ['just', seconds - 1, 'locked here'],
+      ] as const) {
+        const ann = { mount: at, name: `${name} ${seconds}`, isThere: true };
+        for (let i = 0; i < 4; i++) lockout.failed(ann);
+        clock.pass(wait);
+        lockout.failed(ann);
+        expect(await standingOf({ store, lockout, mount }, ann)).toBe(standing);
+      }
+    }
+  });
+
+  it('is listed as locked until the moment when it is open again', async () => {
+    const { store, clock, mount } = await world();
+    const lockout = lockoutOf(store, clock);
+    for (let i = 0; i < 5; i++) lockout.failed({ mount, name: 'ann', isThere: true });
+    clock.ms += 15 * 60 * 1000 - 1;
+    expect(await lockedNames(store, mount, clock)).toEqual(['ann']);
+    clock.ms += 1;
+    expect(await lockedNames(store, mount, clock)).toEqual([]);
+    expect(await standingOf({ store, lockout, mount }, { name: 'ann', isThere: true })).toBe('open');
   });
 
   it('is remembered however many made-up names fail, which are forgotten for each other', async () => {

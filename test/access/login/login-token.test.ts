@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
-import { buildLoginToken } from '../../../src/access/login/login-token.ts';
-import { NO_SETTINGS } from '../../../src/access/login/token-settings.ts';
+import { buildLoginToken, policiesOf } from '../../../src/access/login/login-token.ts';
+import { changedSettings, NO_SETTINGS } from '../../../src/access/login/token-settings.ts';
 import { failureOf } from '../room.ts';
 
 const mount = { type: 'jwt', path: 'auth/jwt', uuid: 'u', description: '', accessor: '', options: {} };
@@ -52,3 +52,44 @@ it.each<[string, object, string, string]>([
     expect(await failureOf(() => buildLoginToken(login, 0))).toEqual([kind, expect.stringContaining(text)]);
   },
 );
+
+it.each<[string, object, string]>([
+  [
+    'a TTL above the maximum',
+    { token_ttl: 61, token_max_ttl: 60 },
+    "'token_ttl' cannot be greater than 'token_max_ttl'",
+  ],
+  ['a negative number of uses', { token_num_uses: -1 }, "'token_num_uses' cannot be negative"],
+  [
+    'batch tokens with a period',
+    { token_type: 'batch', token_period: 1 },
+    "'token_type' cannot be 'batch' or 'default_batch' when set to generate periodic tokens",
+  ],
+  [
+    'batch tokens with a number of uses',
+    { token_type: 'batch', token_num_uses: 1 },
+    "'token_type' cannot be 'batch' or 'default_batch' when set to generate tokens with limited use count",
+  ],
+  [
+    'the address of each login and networks',
+    { token_strictly_bind_ip: true, token_bound_cidrs: ['10.0.0.0/8'] },
+    "'token_strictly_bind_ip' conflicts with 'token_bound_cidrs'; set only one",
+  ],
+])('no role gives its tokens %s', async (_, change, text) => {
+  expect(await failureOf(() => changedSettings(NO_SETTINGS, change))).toEqual(['invalid', text]);
+});
+
+it.each([
+  { token_ttl: 60, token_max_ttl: 60 },
+  { token_ttl: 60, token_max_ttl: 0 },
+  { token_type: 'batch' as const, token_ttl: 60 },
+  { token_strictly_bind_ip: true },
+])('a role may give its tokens %j', (change) => {
+  expect(changedSettings(NO_SETTINGS, change)).toMatchObject(change);
+});
+
+it('tokens of a role have the policy default unless it says otherwise', () => {
+  const settings = { ...NO_SETTINGS, token_policies: ['b', 'a'] };
+  expect(policiesOf(settings)).toEqual(['a', 'b', 'default']);
+  expect(policiesOf({ ...settings, token_no_default_policy: true })).toEqual(['a', 'b']);
+});

@@ -81,6 +81,28 @@ describe('the ways from a certificate to an authority', () => {
     );
   });
 
+  it('are good from the second in which each certificate begins to the one in which it ends', () => {
+    const leaf = read(made.make('in-time', { by: root }));
+    const { validFromDate, validToDate } = leaf.x509;
+    const at = (ms: number) => chainsTo([read(root)], { leaf, intermediates: [] }, ms);
+    const from = Math.max(validFromDate.getTime(), read(root).x509.validFromDate.getTime());
+    const until = Math.min(validToDate.getTime(), read(root).x509.validToDate.getTime());
+    for (const ms of [from, until]) expect(at(ms)).toHaveLength(1);
+    expect(refusal(() => at(validFromDate.getTime() - 1)).message).toMatch(/current time .* is before /);
+    expect(refusal(() => at(validToDate.getTime() + 1)).message).toMatch(/current time .* is after /);
+  });
+
+  it('have ten certificates at most', () => {
+    const authorities = [root];
+    for (let i = 1; i < 10; i++) authorities.push(made.authority(`step-${i}`, { by: authorities.at(-1) }));
+    const under = (depth: number) => {
+      const leaf = read(made.make(`deep-${depth}`, { by: authorities[depth] }));
+      const intermediates = authorities.slice(1, depth + 1).map(read);
+      return chainsTo([read(root)], { leaf, intermediates }, now).map((chain) => chain.length);
+    };
+    expect([under(8), under(9)]).toEqual([[10], []]);
+  });
+
   it('are looked for with an end, however many authorities have one name', () => {
     const extensions = [...AUTHORITY.slice(0, 2), 'subjectKeyIdentifier=01:02:03'];
     const anchors = Array.from({ length: 12 }, () => read(made.authority('same', { extensions })));

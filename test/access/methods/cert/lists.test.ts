@@ -1,7 +1,13 @@
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { followList, keepList, readList, refreshLists } from '../../../../src/access/methods/cert/lists.ts';
+import {
+  followList,
+  keepList,
+  readList,
+  refreshLists,
+  removeList,
+} from '../../../../src/access/methods/cert/lists.ts';
 import { certMounts } from '../../../../src/access/methods/cert/mount-type.ts';
 import { writeRole } from '../../../../src/access/methods/cert/roles.ts';
 import { der, TAG } from '../../../../src/ground/der.ts';
@@ -15,7 +21,9 @@ const ca = made.authority('ca');
 const revoked = made.make('revoked', { by: ca });
 
 let served = '';
-const issuer = createServer((_request, response) => response.end(served));
+/** What happens while the issuer makes up its answer. */
+let meanwhile = async (): Promise<void> => undefined;
+const issuer = createServer((_request, response) => void meanwhile().then(() => response.end(served)));
 beforeAll(() => new Promise<void>((resolve) => void issuer.listen(0, '127.0.0.1', () => resolve())));
 afterAll(() => {
   issuer.close();
@@ -77,6 +85,38 @@ it.each([
   expect((await readList(room, 'mine')).serials).toEqual([]);
 });
 
+it('a list is fetched again from the moment on at which it says that there will be another, and no text is', async () => {
+  const room = await openMount();
+  served = made.revocationList(ca, [revoked]);
+  await followList(room, 'mine', addressOf('/list'));
+  await keepList(room, 'text', served);
+  const { source, serials } = await readList(room, 'mine');
+  served = made.revocationList(ca, []);
+  room.clock.ms = (source?.nextMs ?? 0) - 1;
+  expect(await refreshLists(room)).toEqual([]);
+  expect((await readList(room, 'mine')).serials).toEqual(serials);
+  room.clock.ms += 1;
+  expect(await refreshLists(room)).toEqual([]);
+  expect((await readList(room, 'mine')).serials).toEqual([]);
+  expect((await readList(room, 'text')).serials).toEqual(serials);
+});
+
+it('a list that is removed or replaced while it is fetched again stays so', async () => {
+  const room = await openMount();
+  served = made.revocationList(ca, []);
+  await followList(room, 'removed', addressOf('/list'));
+  await followList(room, 'replaced', addressOf('/list'));
+  room.clock.ms = Date.now() + 30 * 24 * 60 * 60 * 1000;
+  meanwhile = async () => {
+    meanwhile = async () => undefined;
+    await removeList(room, 'removed');
+    await keepList(room, 'replaced', made.revocationList(ca, [revoked]));
+  };
+  expect(await refreshLists(room)).toEqual([]);
+  expect((await failureOf(() => readList(room, 'removed')))[1]).toBe('no such CRL removed');
+  expect((await readList(room, 'replaced')).serials).toHaveLength(1);
+});
+
 it('a list of up to 8 MiB of text is read, and of a longer one nothing', async () => {
   const room = await openMount();
   const text = made.revocationList(ca, [revoked]);
@@ -97,6 +137,23 @@ it('certificates of a role have up to 262,144 characters', async () => {
     'invalid',
     'failed to parse certificate',
   ]);
+});
+
+it('times of a role beyond those of its mount are kept with a warning for each', async () => {
+  const room = await openMount();
+  const mount = { ...room.mount, config: { default_lease_ttl: 10, max_lease_ttl: 20 } };
+  const times = (token_ttl: number, token_max_ttl: number, token_period: number) =>
+    writeRole({ ...room, mount }, 'times', {
+      settings: { certificate: ca.cert },
+      token: { token_ttl, token_max_ttl, token_period },
+    });
+  expect(await times(10, 20, 20)).toEqual([]);
+  expect(await times(11, 21, 21)).toEqual([
+    'Given ttl of 11 seconds is greater than current mount/system default of 10 seconds',
+    'Given max_ttl of 21 seconds is greater than current mount/system default of 20 seconds',
+    "Given period of 21 seconds is greater than the backend's maximum TTL of 20 seconds",
+  ]);
+  expect(await writeRole({ ...room, mount }, 'times', { settings: {}, token: {} })).toHaveLength(3);
 });
 
 it('a part of the lists of an authority is followed where it says that it lies, and kept with a warning', async () => {
