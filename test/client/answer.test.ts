@@ -7,6 +7,7 @@ import { declaration as decrypt } from '../../src/operations/transit/decrypt.ts'
 import { declaration as encrypt } from '../../src/operations/transit/encrypt.ts';
 import { remove as deleteKey } from '../../src/operations/transit/keys.ts';
 import { declaration as verify } from '../../src/operations/transit/verify.ts';
+import { thrownBy } from '../reference/thrown.ts';
 import { refusal } from '../refusal.ts';
 
 const JSON_TYPE = 'application/json';
@@ -52,6 +53,19 @@ describe('an answer with a good status', () => {
       kind: 'unavailable',
       message: `unexpected response (status ${answer.status})`,
     });
+  });
+
+  it('has a status from 200 to 299: what another one brings is no result', () => {
+    const body = '{"data":{"valid":true}}';
+    expect(readAnswer(verify, answered(299, body))).toMatchObject({ data: { valid: true } });
+    expect(readAnyAnswer({ method: 'POST' } as never, answered(299, body))).toMatchObject({
+      data: { valid: true },
+    });
+    for (const status of [199, 300, 304]) {
+      expect(refusal(() => readAnswer(verify, answered(status, body))).kind).toBe('unavailable');
+      const ofPath = () => readAnyAnswer({ method: 'POST' } as never, answered(status, body));
+      expect(refusal(ofPath).kind).toBe('unavailable');
+    }
   });
 
   it('is read when it is one', () => {
@@ -127,5 +141,34 @@ describe('a refusal of a request that is too large', () => {
         hint: expect.stringContaining('coffer transit envelope encrypt'),
       }),
     );
+  });
+});
+
+describe('an error of a server of another make, about an organization', () => {
+  const errorOf = (status: number, body: string) =>
+    thrownBy(() => readAnswer(listTags, answered(status, body)));
+
+  it('is told by its detail, or else its title, or else its status', () => {
+    const both = '{"errors":[{"status":"422","title":"invalid attribute","detail":"Name is taken"}]}';
+    expect(errorOf(422, both)).toMatchObject({ kind: 'invalid', message: 'Name is taken' });
+    expect(errorOf(422, '{"errors":[{"title":"invalid attribute"}]}')).toMatchObject({
+      message: 'invalid attribute',
+    });
+    for (const body of ['{}', '{"errors":"none"}', '{"errors":["none"]}', '']) {
+      expect(errorOf(500, body)).toMatchObject({
+        kind: 'unavailable',
+        message: 'the server responded with status 500',
+      });
+    }
+  });
+
+  it('says of what is missing that the token may not be allowed to see it, and of a bad token nothing else', () => {
+    const body = '{"errors":[{"title":"not found"}]}';
+    expect(errorOf(404, body)).toMatchObject({
+      message: 'not found',
+      hint: 'it does not exist, or the token is not allowed to see it',
+    });
+    expect(errorOf(409, body)).toMatchObject({ hint: undefined });
+    expect(errorOf(401, body)).toMatchObject({ message: 'the token is missing or not valid' });
   });
 });

@@ -256,6 +256,36 @@ describe('a client of something else', () => {
     expect(await rotate('http://127.0.0.1:1')).toMatchObject({ kind: 'unavailable' });
   });
 
+  it('waits as long as the API of organizations asks for, up to ten times, and for no other', async () => {
+    const asked: string[] = [];
+    let headers: Record<string, string> = {};
+    let refusals = 0;
+    const limited = await other(({ url = '' }, response) => {
+      asked.push(url);
+      if (refusals-- <= 0) return response.end('{"data":[],"links":{}}');
+      return response.writeHead(429, headers).end('{"errors":[{"title":"too many requests"}]}');
+    });
+    const own = connect({ address: limited, token: 't', timeoutMs: PATIENCE_MS });
+    onTestFinished(() => own.close());
+    const { declaration } = await orgs.list.load();
+    const list = async (times: number, given: Record<string, string>): Promise<number> => {
+      [refusals, headers] = [times, given];
+      const begun = performance.now();
+      await own.run(declaration, {}, 'transit');
+      return performance.now() - begun;
+    };
+    expect(await list(2, { 'x-ratelimit-reset': '0.1' })).toBeGreaterThanOrEqual(195);
+    expect(await list(1, { 'x-ratelimit-reset': '0', 'retry-after': '60' })).toBeLessThan(20_000);
+    expect(await list(1, { 'retry-after': '0.1' })).toBeGreaterThanOrEqual(95);
+    expect(await list(1, { 'retry-after': 'soon' })).toBeGreaterThanOrEqual(995);
+    expect(asked.splice(0)).toHaveLength(9);
+    expect((await refused(list(10, { 'retry-after': '0' }))).message).toBe('too many requests');
+    expect(asked.splice(0)).toHaveLength(10);
+    refusals = 1;
+    expect(await ask(limited)).toMatchObject({ kind: expect.any(String) });
+    expect(asked).toEqual(['/v1/transit/keys/k']);
+  });
+
   it('is told when the connection is to be used for something else', async () => {
     const switching = await other(({ socket }) => {
       socket.end('HTTP/1.1 101 Switching Protocols\r\nConnection: upgrade\r\nUpgrade: other\r\n\r\n');

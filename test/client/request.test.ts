@@ -37,6 +37,30 @@ describe('the path of a request', () => {
   });
 });
 
+describe('the headers of a request', () => {
+  it('have the token and the namespace only where there is one, in the words of each API', () => {
+    const headersOf = (operation: typeof deletePolicy | typeof showOrganization, bearer: object) => {
+      const raw = { name: 'p', organization_name: 'o' };
+      return printRequest(operation, raw, 'transit', { token: undefined, namespace: undefined, ...bearer })
+        .headers;
+    };
+    const family = { accept: 'application/json', 'x-coffer-details': '1', 'x-vault-request': 'true' };
+    expect(headersOf(deletePolicy, {})).toEqual(family);
+    expect(headersOf(deletePolicy, { token: 't', namespace: 'n' })).toEqual({
+      ...family,
+      'x-service-token': 't',
+      'x-vault-token': 't',
+      'x-vault-namespace': 'n',
+    });
+    const document = { accept: 'application/vnd.api+json', 'x-coffer-details': '1' };
+    expect(headersOf(showOrganization, {})).toEqual(document);
+    expect(headersOf(showOrganization, { token: 't', namespace: 'n' })).toEqual({
+      ...document,
+      authorization: 'Bearer t',
+    });
+  });
+});
+
 describe('the body of a request', () => {
   it('names a hash as every server of the family reads it, and not in the path', () => {
     const raw = { name: 'k', input: 'AAAA', algorithm: 'sha2-512' };

@@ -182,6 +182,78 @@ describe('a request document', () => {
     });
   });
 
+  const ofWorkspace = (tags: unknown, project: unknown = null) =>
+    readDocument(createWorkspace, {
+      data: {
+        type: 'workspaces',
+        attributes: { name: 'w' },
+        relationships: { tags, project: { data: project } },
+      },
+    });
+
+  it.each<[unknown, string, string]>([
+    [{}, 'data is missing', '/data/relationships/tags/data'],
+    [{ data: 'tag-1' }, 'must be an array of resource identifiers', '/data/relationships/tags/data'],
+    [{ data: ['tag-1'] }, 'must be a resource identifier', '/data/relationships/tags/data/0'],
+    [
+      { data: [{ type: 'tags', id: 't' }, {}] },
+      'type must be "tags"',
+      '/data/relationships/tags/data/1/type',
+    ],
+    ['tag-1', 'must be an object', '/data/relationships/tags'],
+  ])('is refused with the relationship %j, naming the place', (tags, message, field) => {
+    expect(refusal(() => ofWorkspace(tags))).toEqual({ kind: 'invalid', message, field });
+  });
+
+  it('may have a relationship that was read only with its link', () => {
+    expect(ofWorkspace({ links: { related: '/x' } })).not.toHaveProperty('tags');
+  });
+
+  it('may not set what is not kept, but may have it empty, as it was read', () => {
+    const withOther = (data: unknown) =>
+      readDocument(createWorkspace, {
+        data: { type: 'workspaces', attributes: { name: 'w' }, relationships: { locked: { data } } },
+      });
+    for (const empty of [undefined, null, []]) expect(withOther(empty)).toMatchObject({ name: 'w' });
+    for (const data of [[{ type: 'users', id: 'u' }], { type: 'users', id: 'u' }]) {
+      expect(refusal(() => withOther(data))).toEqual({
+        kind: 'invalid',
+        message: 'locked cannot be set',
+        field: '/data/relationships/locked',
+      });
+    }
+  });
+
+  it.each<[unknown, string, string]>([
+    [[{ type: 'tags' }], 'a tag needs an id or a name', '/data/0'],
+    [[{ type: 'tags', id: 1 }], 'id must be a string', '/data/0/id'],
+    [[{ type: 'tags', id: '' }], 'a tag needs an id or a name', '/data/0'],
+    [[{ type: 'tags', attributes: { name: 1 } }], 'name must be a string', '/data/0/attributes/name'],
+    [[1], 'must be a resource identifier', '/data/0'],
+    [[{ type: 'workspaces', id: 't' }], 'type must be "tags"', '/data/0/type'],
+    [[{ type: 'tags', id: null, attributes: { name: null } }], 'a tag needs an id or a name', '/data/0'],
+    [1, 'must be an array of resource identifiers', '/data'],
+  ])('that tags a workspace with %j is refused, naming the place', (data, message, field) => {
+    expect(refusal(() => parseValues(tagWorkspace.params, { workspace_id: 'w', data }))).toEqual({
+      kind: 'invalid',
+      message,
+      field,
+    });
+  });
+
+  it('names up to a thousand tags', () => {
+    const tags = (length: number) => ({
+      workspace_id: 'w',
+      data: Array.from({ length }, (_, index) => ({ type: 'tags', attributes: { name: `t${index}` } })),
+    });
+    expect(parseValues(tagWorkspace.params, tags(1000)).values).toMatchObject({ data: { length: 1000 } });
+    expect(refusal(() => parseValues(tagWorkspace.params, tags(1001)))).toEqual({
+      kind: 'invalid',
+      message: 'must have at most 1000 items, not 1001',
+      field: '/data',
+    });
+  });
+
   it('is absent where none is declared', () => {
     expect(printDocument(listTags, { organization_name: 'o' })).toBeUndefined();
     expect(readDocument(listTags, { data: 'whatever' })).toEqual({});

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { covers } from '../../src/secret-files/patterns.ts';
+import { covers, mayCoverVariable } from '../../src/secret-files/patterns.ts';
 import { isSecret, ruleFor, rulesIn } from '../../src/secret-files/rules.ts';
 import { yaml } from '../../src/secret-files/yaml.ts';
 import { refusal } from '../refusal.ts';
@@ -29,6 +29,27 @@ describe('a pattern of paths', () => {
     ['[a]', 'a', false],
   ])('%j meets %j: %j', (pattern, path, isMet) => {
     expect(covers(pattern.split('/'), path.split('/'))).toBe(isMet);
+  });
+
+  it.each([
+    ['password', 'PASSWORD', true],
+    ['password', 'DB_PASSWORD', true],
+    ['password', 'PASSWORD_OLD', true],
+    ['password', 'DBPASSWORD', false],
+    ['password', 'PASSWORDS', false],
+    ['/password', 'PASSWORD', true],
+    ['/password', 'DB_PASSWORD', false],
+    ['db.password', 'DB_PASSWORD', true],
+    ['db.password', 'DB_PASSWORD_OLD', true],
+    ['db.password', 'A_DB_PASSWORD', false],
+    ['db.**', 'DB_ANY_THING', true],
+    ['db.**', 'DB', true],
+    ['**.key', 'KEY', true],
+    ['**.key', 'A_B_KEY', true],
+    ['db.*-key', 'DB_API_KEY', true],
+    ['/', 'ANYTHING', false],
+  ])('%j may cover the variable %s: %j', (pattern, variable, may) => {
+    expect(mayCoverVariable(pattern.split(/[./]/), variable)).toBe(may);
   });
 
   it('takes no time to fail, however many stars it has', () => {
@@ -85,6 +106,18 @@ describe('the rules for encryption', () => {
     ['rules:\n  - files: a\n    key: k\n    onyl: x\n', '.coffer.yaml:4: unknown setting rules.0.onyl'],
     ['rule:\n  - files: a\n', '.coffer.yaml:2: unknown setting rule.0.files'],
     ['rules:\n  - files: a\n    key: [k]\n', '.coffer.yaml:3: rules.0.key.0 must be a string'],
+    [
+      'rules:\n  - files: ["a", ""]\n    key: k\n',
+      '.coffer.yaml:2: rules.0.files.1 must be a string or a list of strings',
+    ],
+    [
+      'rules:\n  - files: a\n    key: k\n    only:\n',
+      '.coffer.yaml:4: rules.0.only must be a string or a list of strings',
+    ],
+    [
+      'rules:\n  - files: [[a]]\n    key: k\n',
+      '.coffer.yaml:2: rules.0.files.0.0 must be a string or a list of strings',
+    ],
     ['rules:\n  - files: {a: b}\n    key:\n', '.coffer.yaml:3: rules.0.key must be a string'],
     ['rules:\n  - files: a\n    key: k\n    mount: sys\n', '.coffer.yaml:4: invalid mount "sys"'],
     ['rules:\n  - files: a\n    key: k\n    format: toml\n', '.coffer.yaml:4: unknown format "toml"'],

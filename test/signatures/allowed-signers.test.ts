@@ -57,6 +57,34 @@ describe('allowed signers', () => {
     expect(allows(limited, 'a', 'file', Date.UTC(2026, 6, 1, 0, 0, 1))).toBe(false);
   });
 
+  it('are none with a time that begins when it ends, or later', () => {
+    const lines = (from: string, to: string) => `a valid-after="${from}",valid-before="${to}" ${ed}`;
+    expect(parseAllowedSigners(lines('20260101Z', '20260101000001Z')).broken).toEqual([]);
+    for (const to of ['20260101Z', '20251231Z']) {
+      expect(parseAllowedSigners(lines('20260101Z', to))).toMatchObject({ signers: [], broken: [{}] });
+    }
+  });
+
+  it.each([
+    ['19700101000001Z', 1000],
+    ['19700101Z', undefined],
+    ['19691231Z', undefined],
+    ['20261231235961Z', Date.UTC(2027, 0, 1, 0, 0, 1)],
+    ['20261231235962Z', undefined],
+    ['202612312359Z', Date.UTC(2026, 11, 31, 23, 59)],
+    ['202612312360Z', undefined],
+    ['202612312400Z', undefined],
+    ['20261301Z', undefined],
+    ['20260001Z', undefined],
+    ['20260100Z', undefined],
+    ['20260132Z', undefined],
+    ['2026010Z', undefined],
+    ['20260101UTC', Date.UTC(2026, 0, 1)],
+    ['202601010203', new Date(2026, 0, 1, 2, 3).getTime()],
+  ])('have the time %s where it is %j', (text, time) => {
+    expect(parseSshTime(text)).toBe(time);
+  });
+
   it('with authorities and keys of devices are left out', () => {
     const { signers, broken } = parseAllowedSigners(
       `a cert-authority ${ed}\nb sk-ssh-ed25519@openssh.com AAAA\n`,

@@ -149,6 +149,12 @@ describe('creating a key', () => {
   });
 });
 
+it.each([32, 512])('a key that only makes HMACs may have %i bytes', async (keyBytes) => {
+  const engine = await freshEngine();
+  const { key } = await createKey(engine, 'mac', { ...PLAIN, type: 'hmac', keyBytes });
+  expect(Buffer.from(key.document.versions['1']?.secret ?? '', 'base64')).toHaveLength(keyBytes);
+});
+
 describe('the name of a key', () => {
   it('has at most 512 characters', async () => {
     const engine = await freshEngine();

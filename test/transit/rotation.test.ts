@@ -171,6 +171,20 @@ describe('a key with a period', () => {
     expect(await latest(engine)).toBe(1);
   });
 
+  it('is not rotated while it is soft-deleted, neither by a server nor by its use, and is once it is back', async () => {
+    const engine = await hoursLater(1000, { ...hourly, softDeleted: true });
+    expect(await rotateDueKeys(engine)).toEqual([]);
+    expect(await latest(engine)).toBe(1);
+    await storeKey(engine, hourly);
+    expect(await rotateDueKeys(engine)).toEqual(['known']);
+  });
+
+  it('is rotated when it is imported, if its import allowed that', async () => {
+    const engine = await hoursLater(1, { ...hourly, imported: true, allowImportedKeyRotation: true });
+    expect(await rotateDueKeys(engine)).toEqual(['known']);
+    expect(await latest(engine)).toBe(2);
+  });
+
   it('is not rotated by reading', async () => {
     const engine = await hoursLater(1000, hourly);
     await decrypt(engine, 'known', [{ ciphertext: 'vault:v1:AAAA' }]);

@@ -94,9 +94,10 @@ describe('the ways from a certificate to an authority', () => {
 
   it('have ten certificates at most', () => {
     const authorities = [root];
-    for (let i = 1; i < 10; i++) authorities.push(made.authority(`step-${i}`, { by: authorities.at(-1) }));
+    const last = (depth: number) => authorities[depth] ?? root;
+    for (let i = 1; i < 10; i++) authorities.push(made.authority(`step-${i}`, { by: last(i - 1) }));
     const under = (depth: number) => {
-      const leaf = read(made.make(`deep-${depth}`, { by: authorities[depth] }));
+      const leaf = read(made.make(`deep-${depth}`, { by: last(depth) }));
       const intermediates = authorities.slice(1, depth + 1).map(read);
       return chainsTo([read(root)], { leaf, intermediates }, now).map((chain) => chain.length);
     };

@@ -72,6 +72,25 @@ describe('a key of the type p256', () => {
 });
 
 describe.each([p256, hybrid])('the public half of a key of the type $name', (type) => {
+  it('is imported as its recipient, and refused as that of another type or of a point that is none', async () => {
+    const key = type.open(await type.generate(systemRandom, 0));
+    const recipient = type.publicKey?.print(key) ?? '';
+    const imported = async (text: string) => type.importing?.publicKey?.(text);
+    const raw = type.publicKey?.export(key, 'raw' as never) ?? '';
+    expect(await imported(` ${recipient}\n`)).toEqual({ publicKey: raw });
+    const { prefix, bytes } = parseBech32(recipient);
+    expect(await rejectionOf(imported(printBech32('age', Buffer.alloc(32, 9))))).toMatchObject({
+      kind: 'invalid',
+      message: `not a recipient of type ${type.name}`,
+      hint: `it begins with ${prefix}1`,
+    });
+    expect(await rejectionOf(imported(printBech32(prefix, bytes.subarray(1))))).toMatchObject({
+      message: `a key that begins with ${prefix}1 has ${bytes.length} bytes, not ${bytes.length - 1}`,
+    });
+    bytes.fill(0xff, bytes.length - 32);
+    expect(await rejectionOf(imported(printBech32(prefix, bytes)))).toMatchObject({ kind: 'invalid' });
+  });
+
   it('is not taken in when nobody could encrypt to it', async () => {
     const { publicKey = '' } = await type.generate(systemRandom, 0);
     const bytes = Buffer.from(publicKey, 'base64');

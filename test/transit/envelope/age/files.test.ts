@@ -61,6 +61,15 @@ describe('Bech32', () => {
     );
   });
 
+  it('does not mix small letters and capitals', () => {
+    const text = printBech32('age', Buffer.alloc(32, 7));
+    for (const mixed of [text.replace('a', 'A'), text.toUpperCase().replace('A', 'a')]) {
+      expect(refusal(() => parseBech32(mixed)).message).toBe(
+        'invalid age key: it mixes upper-case and lower-case letters',
+      );
+    }
+  });
+
   it('finds every single wrong letter', () => {
     fc.assert(
       fc.property(
