@@ -176,6 +176,7 @@ describe('a rule that demands wrapped answers', () => {
     ['min_wrapping_ttl = "1s"', [1, 1e9], [0]],
     ['max_wrapping_ttl = 90', [1, 90], [0, 91]],
     ['min_wrapping_ttl = "1m" max_wrapping_ttl = "1h30m"', [60, 5400], [0, 59, 5401]],
+    ['min_wrapping_ttl = 60 max_wrapping_ttl = 60', [60], [0, 59, 61]],
     ['min_wrapping_ttl = 0 max_wrapping_ttl = "0s"', [0, 1], []],
   ])('grants those within its times: %s', (rule, granted, refused) => {
     for (const ttl of granted) expect(grants([rule], ttl)).toBe(true);

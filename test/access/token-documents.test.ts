@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { Token } from '../../src/access/token.ts';
+import { issuedMs, type Token } from '../../src/access/token.ts';
 import { putToken, replaceToken, TOKENS, tokenAt } from '../../src/access/token-documents.ts';
 import type { Transaction, View } from '../../src/store/store.ts';
 
@@ -62,4 +62,12 @@ describe('tokens in the store', () => {
     tx.put({ collection: TOKENS, id: 'a' }, { ...document, usesLeft: 2 });
     expect(await tokenAt(tx, 'a')).toMatchObject({ policies: PLAIN.policies, usesLeft: 2 });
   });
+});
+
+it('a token was issued its lifetime before its end, to the millisecond, and when it was made if it has no such end', () => {
+  const ended: Token = { ...PLAIN, createdMs: 5000, creationTtl: 10, expiresMs: 15_999 };
+  expect(issuedMs(ended)).toBe(6000);
+  for (const more of [{ kind: 'batch' as const }, { renewedMs: 7000 }, { expiresMs: undefined }]) {
+    expect(issuedMs({ ...ended, ...more } as Token)).toBe(5000);
+  }
 });

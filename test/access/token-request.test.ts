@@ -72,6 +72,12 @@ describe('a request for a token', () => {
       parent({}),
       'child policies must be subset of parent',
     ],
+    [
+      'for policies of the creator and one beyond them',
+      { policies: ['app', 'other', 'x'] },
+      parent({}),
+      'child policies must be subset of parent',
+    ],
     ['for root without sudo', { policies: ['root'] }, parent({}), 'child policies must be subset of parent'],
     [
       'for root with sudo alone',

@@ -22,6 +22,12 @@ describe('a value without what is undefined', () => {
     expect(Object.keys(kept.b[0] ?? {})).toEqual(['d']);
   });
 
+  it('has them nowhere in a list whose other items are whole', () => {
+    const kept = withoutUndefined([1, { c: undefined, d: 1 }, 'x'] as const);
+    expect(Object.keys(kept[1])).toEqual(['d']);
+    expect([kept[0], kept[2]]).toEqual([1, 'x']);
+  });
+
   it('is the same object where nothing is undefined, and bytes are left as they are', () => {
     const bytes = Buffer.from('bytes');
     const whole = { a: [1, { b: bytes }] };

@@ -1,9 +1,10 @@
 import { expect, it } from 'vitest';
 import { notFound, unavailable } from '../../src/ground/errors.ts';
-import { lockedBecause } from '../../src/store/handed-over.ts';
+import { handOver, lockedBecause, takeOver } from '../../src/store/handed-over.ts';
 import { SealedStore } from '../../src/store/sealed/sealed-store.ts';
 import { memoryStore } from './memory-store.ts';
 import { replacing } from './struck-backend.ts';
+import { newStoreDirectory, openWithKey } from './temporary-store.ts';
 
 it('a process that got a store from another holds it for lost where it is gone, and not where it cannot be reached', async () => {
   const { backend, keyring } = await memoryStore();
@@ -20,4 +21,24 @@ it('a process that got a store from another holds it for lost where it is gone, 
   expect(await lockedBecause(new SealedStore(backend, keyring), { ...place, slotId: '0'.repeat(16) })).toBe(
     'the slot that unlocked it was removed',
   );
+});
+
+it('a process does not take over a store in whose place there is another one, and forgets the key either way', async () => {
+  const directory = await newStoreDirectory();
+  const store = await openWithKey(directory);
+  const handed = await handOver(store);
+  const other = await newStoreDirectory();
+  const copy = () => ({ ...handed, rootKey: Buffer.from(handed.rootKey) });
+  const foreign = copy();
+  await expect(takeOver(other, foreign)).rejects.toMatchObject({
+    kind: 'corrupt',
+    message: 'the store was replaced by another one',
+  });
+  const own = copy();
+  const taken = await takeOver(directory, own);
+  expect(taken.id).toBe(store.id);
+  for (const { rootKey } of [foreign, own])
+    expect(Buffer.from(rootKey).some((byte) => byte !== 0)).toBe(false);
+  await taken.close();
+  await store.close();
 });

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { Fact } from '../../src/team/fact.ts';
-import { bestVersion, type Judgement, judge, nextNumber } from '../../src/team/judge/judge.ts';
+import { bestVersion, type Judgement, judge, keyNames, nextNumber } from '../../src/team/judge/judge.ts';
 import type { Chance } from '../chance.ts';
 import { rounds } from '../long.ts';
 import { processorMs } from '../processor-time.ts';
@@ -366,3 +366,15 @@ function shuffled<T>(chance: Chance, list: readonly T[]): readonly T[] {
   const left = [...list];
   return list.map(() => left.splice(chance.below(left.length), 1)[0] as T);
 }
+
+it('a key is listed as long as one of its versions is valid, and its next number follows the highest of those', () => {
+  const version = (number: number, isValid: boolean) => ({ isValid, fact: { version: { number } } });
+  const versions = new Map([
+    ['mixed', [version(1, true), version(2, true), version(9, false)]],
+    ['invalid', [version(1, false)]],
+    ['first', [version(1, true)]],
+  ]);
+  const judgement = { versions } as unknown as Judgement;
+  expect(keyNames(judgement)).toEqual(['first', 'mixed']);
+  expect(['mixed', 'invalid', 'none'].map((key) => nextNumber(judgement, key))).toEqual([3, 1, 1]);
+});

@@ -92,6 +92,19 @@ describe('the ways from a certificate to an authority', () => {
     expect(refusal(() => at(validToDate.getTime() + 1)).message).toMatch(/current time .* is after /);
   });
 
+  it('are none where any of the certificates is not for clients', () => {
+    const purposes = (by: Certified, name: string, of: string) =>
+      made.authority(name, { by, extensions: [...AUTHORITY, `extendedKeyUsage=${of}`] });
+    const servers = purposes(root, 'of-servers', 'serverAuth');
+    const clients = purposes(root, 'of-clients', 'serverAuth,clientAuth');
+    const under = (by: Certified) => {
+      const leaf = read(made.make(`under-${by.name}`, { by }));
+      return () => chainsTo([read(root)], { leaf, intermediates: [read(by)] }, now);
+    };
+    expect(under(clients)()).toHaveLength(1);
+    expect(refusal(under(servers)).message).toContain('certificate specifies an incompatible key usage');
+  });
+
   it('have ten certificates at most', () => {
     const authorities = [root];
     const last = (depth: number) => authorities[depth] ?? root;

@@ -109,6 +109,26 @@ describe('organizations', () => {
     const page = await api.ask<Organizations>('orgs list', { 'page[size]': '2', 'page[number]': '2' });
     expect(ids(page)).toEqual(['c']);
     expect(page.meta).toMatchObject({ pagination: { 'total-count': 3, 'current-page': 2 } });
+    const first = await api.ask<Organizations>('orgs list', { 'page[size]': '2' });
+    expect([ids(first), first.meta]).toMatchObject([['a', 'b'], { pagination: { 'current-page': 1 } }]);
+    const usual = await api.ask<Organizations>('orgs list', { 'page[number]': '1' });
+    expect([ids(usual), usual.meta]).toMatchObject([['a', 'b', 'c'], { pagination: { 'page-size': 20 } }]);
+  });
+
+  it('are listed with their addresses for those alone who may list or read them', async () => {
+    for (const name of ['a', 'b']) await create({ name, email: `${name}@example.net` });
+    const emails = async (paths: readonly string[], query: object = {}) => {
+      const caller: Caller = { ...owner, may: (path) => paths.includes(path) };
+      const { data } = await api.send('orgs list', { ...query }, undefined, caller);
+      return (data as { data: readonly { attributes: { email: string | null } }[] }).data.map(
+        ({ attributes }) => attributes.email,
+      );
+    };
+    expect(await emails([])).toEqual([null, null]);
+    expect(await emails(['organizations/a'])).toEqual(['a@example.net', null]);
+    expect(await emails(['organizations'])).toEqual(['a@example.net', 'b@example.net']);
+    expect(await emails(['organizations/a'], { q: 'example' })).toEqual(['a@example.net']);
+    expect(await emails([], { 'q[email]': '@' })).toEqual([]);
   });
 
   it.each([

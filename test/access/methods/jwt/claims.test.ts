@@ -1,6 +1,12 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { checkBoundClaims, pointedAt, printGo } from '../../../../src/access/methods/jwt/claims.ts';
+import {
+  checkBoundClaims,
+  checkGroups,
+  pointedAt,
+  printGo,
+  templatedPolicies,
+} from '../../../../src/access/methods/jwt/claims.ts';
 import { hasUniqueNames } from '../../../../src/access/methods/jwt/unique-names.ts';
 import { anyText } from '../../../any-text.ts';
 
@@ -63,6 +69,61 @@ describe('a bound number', () => {
     const check = () => checkBoundClaims(JSON.parse(`{"id":${bound}}`), JSON.parse(`{"id":${claim}}`), false);
     if (isMet) expect(check).not.toThrow();
     else expect(check).toThrow('claim "id" does not match any associated bound claim values');
+  });
+});
+
+describe('a bound claim', () => {
+  it.each<[unknown, unknown, boolean, boolean]>([
+    ['a', 'a', false, true],
+    ['a', 'A', false, false],
+    ['a*', 'ab', false, false],
+    ['a*', 'ab', true, true],
+    ['a*', 'ba', true, false],
+    [['a', 'b'], ['c', 'b'], false, true],
+    [['a', 'b'], ['c'], false, false],
+    [true, true, false, true],
+    [true, 'true', false, false],
+    [true, true, true, false],
+    [[null], [null], false, false],
+    ['*', [null, 1], true, false],
+  ])('of %j and one of %j, with globs: %j: %j', (bound, claim, isGlob, isMet) => {
+    const check = () => checkBoundClaims({ of: bound } as never, { of: claim } as never, isGlob);
+    if (isMet) expect(check).not.toThrow();
+    else expect(check).toThrow('claim "of" does not match any associated bound claim values');
+  });
+});
+
+describe('the name of a policy with claims in it', () => {
+  const claims = { team: 'red', of: { region: 'eu' }, level: 7 };
+
+  it('has the text of each claim in its place', () => {
+    expect(templatedPolicies(['plain', 'team-{{.team}}', '{{ .of.region }}-{{.team}}'], claims)).toEqual([
+      'plain',
+      'team-red',
+      'eu-red',
+    ]);
+  });
+
+  it.each(['{{.none}}', '{{.level}}', '{{.of}}', '{{team}}', '{{', '}}', 'a{{.team', '.team}}'])(
+    'is refused with %s, since a part of it would be no claim',
+    (template) => {
+      expect(() => templatedPolicies(['plain', template], claims)).toThrow('failed to template policy [1]');
+    },
+  );
+});
+
+describe('the claim that lists groups', () => {
+  it('has names, in a list or alone', () => {
+    for (const groups of ['a', ['a', 'b'], []]) expect(() => checkGroups('groups', { groups })).not.toThrow();
+    expect(() => checkGroups('groups', {})).toThrow(
+      'failed to fetch groups: "groups" claim not found in token',
+    );
+    expect(() => checkGroups('groups', { groups: {} })).toThrow('could not be converted to string list');
+    for (const groups of [1, ['a', 1], [['a']]]) {
+      expect(() => checkGroups('groups', { groups })).toThrow(
+        'in groups claim could not be parsed as string',
+      );
+    }
   });
 });
 

@@ -1,6 +1,7 @@
 import { hash as bcrypt } from 'bcryptjs';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import type { Access } from '../../../../src/access/access.ts';
+import { Lockout } from '../../../../src/access/login/lockout.ts';
 import { requireBcrypt } from '../../../../src/access/methods/userpass/bcrypt.ts';
 import { userpassMounts } from '../../../../src/access/methods/userpass/mount-type.ts';
 import { Userpass } from '../../../../src/access/methods/userpass/userpass.ts';
@@ -128,6 +129,19 @@ describe('a password that was right when the login began', () => {
     const access = accessAfter(room.access, () => change(userpass));
     await expect(userpass.login(access, 'ann', 'old', '192.0.2.1')).rejects.toThrow(WRONG);
     expect(await room.logIn('ann', 'old')).toBe(WRONG);
+  });
+});
+
+describe('a right password', () => {
+  it('is refused like a wrong one while another process has locked the name, and counts as no failure', async () => {
+    const { userpass, store, clock, mount, logIn } = await world();
+    await userpass.write('ann', {}, { plain: 'right' });
+    const elsewhere = new Lockout(store, clock);
+    for (let i = 0; i < 5; i++) elsewhere.failed({ mount, name: 'ann', isThere: true });
+    await elsewhere.settled();
+    for (let i = 0; i < 6; i++) expect(await logIn('ann', 'right')).toBe(WRONG);
+    clock.pass(15 * 60);
+    expect(await logIn('ann', 'right')).toBe('in');
   });
 });
 
