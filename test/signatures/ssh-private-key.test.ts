@@ -88,6 +88,8 @@ describe('an SSH private key with a passphrase', () => {
     const bytes = bytesOf(made(['-a', '1']).text);
     const rounds = bytes.indexOf(Buffer.concat([uint32(1), uint32(1)]));
     expect(rounds).toBeGreaterThan(0);
+    uint32(4096).copy(bytes, rounds);
+    expect(() => parseEncryptedSshKey(textOf(bytes))).not.toThrow();
     uint32(4097).copy(bytes, rounds);
     const kdf = Buffer.from(bytes.toString('latin1').replace('bcrypt', 'scrypt'), 'latin1');
     for (const [text, what] of [

@@ -36,7 +36,7 @@ describe('numbers of SSH', () => {
     );
   });
 
-  it.each(['00000001ff', '000000020001', '0000000100'])(
+  it.each(['00000001ff', '0000000180', '000000020001', '0000000100'])(
     'are refused when they are not minimal: %s',
     (hex) => {
       const read = () => new SshReader(Buffer.from(hex, 'hex'), 'it').mpint();

@@ -265,3 +265,22 @@ describe('a backup', () => {
     });
   });
 });
+
+it('a backup is written over no file unless that is wanted, and into no directory', async () => {
+  const { directory, store } = await filledStore(1);
+  await store.close();
+  const to = join(temporaryDirectory(), 'backup');
+  const backup = (path: string) =>
+    backupStore({ location: directory, to: path, credentials: [rawCredential()] });
+  await backup(to);
+  const before = readFileSync(to);
+  await expect(backup(to)).rejects.toMatchObject({ kind: 'exists', message: `${to} already exists` });
+  expect(readFileSync(to)).toEqual(before);
+  const folder = temporaryDirectory();
+  await expect(backup(folder)).rejects.toMatchObject({
+    kind: 'exists',
+    message: `${folder} is a directory`,
+    hint: 'use the name of a file in it',
+  });
+  expect(readdirSync(folder)).toEqual([]);
+});

@@ -85,6 +85,18 @@ describe('a file of tags', () => {
     },
   );
 
+  it.each(FORMAT_NAMES)(
+    'has projects that have no tags, beside those that have some, as %s',
+    async (format) => {
+      const { parse, print } = await loadFormat(format);
+      const projects = new Map([
+        ['Bare', new Map<string, string>()],
+        ['Shop', new Map([['owner', 'core']])],
+      ]);
+      expect(parse(print({ tags: [], workspaces: new Map(), projects }), 'x').projects).toEqual(projects);
+    },
+  );
+
   it.each(FORMAT_NAMES)('has the project of a workspace without tag bindings, as %s', async (format) => {
     const { parse, print } = await loadFormat(format);
     for (const bindings of [undefined, new Map<string, string>()]) {
