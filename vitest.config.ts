@@ -14,7 +14,12 @@ const globalSetup = ['test/temporary.setup.ts', 'test/compiled.setup.ts', 'test/
 
 export default defineConfig({
   test: {
-    setupFiles: ['test/titles.setup.ts', 'test/properties.setup.ts', 'test/choices.setup.ts'],
+    setupFiles: [
+      'test/restored.setup.ts',
+      'test/titles.setup.ts',
+      'test/properties.setup.ts',
+      'test/choices.setup.ts',
+    ],
     // What tests start draws from the same seed.
     env: { [SEED_VARIABLE]: SEED },
     reporters: ['default', new Report(process.env)],

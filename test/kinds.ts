@@ -15,16 +15,19 @@ export const testFiles: readonly string[] = globSync('test/**/*.test.ts', { cwd:
   .filter((path) => !path.endsWith(NOT_IN_THIS))
   .sort();
 
-/** What belongs to a whole process, and is not given back when a test ends: files that touch it get one each. */
+/**
+ * What belongs to a whole process, and is not given back when a test ends: files that touch it get one each. Spies, fake timers and variables of
+ * `vi` are not among it: `test/restored.setup.ts` gives them back.
+ */
 const OF_THE_PROCESS = new RegExp(
   [
     /\bprocess\.(?:env\[[^\]]+\] \??\??=[^=]|chdir|umask\([^)]|on\b|once|emit|exitCode|title|stdin|send\b)/,
     /\bprocess\.(?:cpuUsage|threadCpuUsage|memoryUsage|resourceUsage)\b/,
     /\bdelete process\.env|Object\.assign\(process/,
-    /\bvi\.(?:mock|doMock|spyOn|stub\w+|useFakeTimers|setSystemTime|hoisted|resetModules)\b/,
+    /\bvi\.(?:mock|doMock|hoisted|resetModules)\b/,
     /\bglobalThis\b|\bglobal\.|\bprototype\.\w+ =/,
-    /'node:(?:cluster|module|v8|vm|perf_hooks|inspector)'/,
-    /\binject\(|\bperformance\.now\(|\bimport\(`/,
+    /\bfrom 'node:(?:cluster|vm|perf_hooks|inspector)'|\b(?:registerHooks|syncBuiltinESMExports|setFlagsFromString)\(/,
+    /\binject\(|\bimport\(`/,
   ]
     .map(({ source }) => source)
     .join('|'),
