@@ -137,7 +137,7 @@ export function decodePayload(payload: string, noun: Noun, message: string): Buf
   }
 }
 
-const SPACED = 'remove the spaces in it (line breaks do no harm)';
+const SPACED = 'remove the spaces in it; line breaks do no harm';
 
 const refusal = ({ field }: Noun, message: string, hint: string): CofferError =>
   invalid(message, { field, hint });
