@@ -207,7 +207,7 @@ _coffer_argument() {
   case "$1|$2" in
     'agent offer|0'|'agent withdraw|0'|'transit keys read|0'|'transit keys jwks|0'|'transit keys config|0'|'transit keys rotate|0+'|'transit keys trim|0'|'transit keys tags|0'|'transit keys tag|0'|'transit keys untag|0'|'transit keys revoke|0'|'transit keys reinstate|0'|'transit keys destroy|0'|'transit keys delete|0+'|'transit keys export|0'|'transit keys csr|0'|'transit keys set-certificate|0'|'transit keys soft-delete|0+'|'transit keys soft-delete-restore|0+'|'transit keys public|0'|'transit encrypt|0'|'transit decrypt|0'|'transit rewrap|0'|'transit reencrypt|0'|'transit reencrypt|1'|'transit datakey|1'|'transit datakeys|1'|'transit hmac|0'|'transit sign|0'|'transit verify|0'|'transit backup|0'|'transit import-version|0'|'transit byok-export|0'|'transit byok-export|1'|'transit envelope encrypt|0'|'transit envelope decrypt|0'|'transit envelope header|0'|'transit envelope rewrap|0') echo 'names key' ;;
     'slots remove|0'|'transit keys create|0+'|'transit keys csr|1'|'transit keys set-certificate|1'|'transit encrypt|1'|'transit decrypt|1'|'transit rewrap|1'|'transit reencrypt|2'|'transit random|0'|'transit hash|0'|'transit hmac|1'|'transit sign|1'|'transit verify|1'|'transit restore|0'|'transit restore|1'|'transit import|0'|'transit import|1'|'transit import-version|1'|'transit derive-key|0'|'transit derive-key|1'|'token lookup|0'|'token renew|0'|'token revoke|0'|'token revoke-prefix|0'|'token capabilities|0+'|'policy who|1'|'orgs create|0+'|'orgs list|0'|'workspaces create|0+'|'workspaces list|0'|'workspaces bind|1+'|'workspaces rebind|1+'|'workspaces unbind|1+'|'projects create|0+'|'projects list|0'|'projects bind|1+'|'projects rebind|1+'|'projects unbind|1+'|'tags create|0+'|'tags list|0'|'tags rename|1'|'tags of|1'|'tags where|0+'|'tags reserved create|0'|'mounts move|1'|'auth approle read|0'|'auth approle write|0'|'auth approle delete|0+'|'auth approle role-id|0'|'auth approle secret-id|0'|'auth approle custom-secret-id|0'|'auth approle custom-secret-id|1'|'auth approle list-secret-ids|0'|'auth approle lookup-secret-id|0'|'auth approle lookup-secret-id|1'|'auth approle lookup-accessor|0'|'auth approle lookup-accessor|1'|'auth approle destroy-secret-id|0'|'auth approle destroy-secret-id|1'|'auth approle destroy-accessor|0'|'auth approle destroy-accessor|1'|'auth cert read|0'|'auth cert write|0'|'auth cert delete|0+'|'auth cert revocations|0'|'auth cert set-revocations|0'|'auth cert delete-revocations|0'|'auth jwt read|0'|'auth jwt write|0'|'auth jwt delete|0+'|'auth userpass read|0'|'auth userpass write|0'|'auth userpass write|1'|'auth userpass delete|0+'|'auth userpass password|0'|'auth userpass password|1'|'unwrap|0'|'secrets set|2'|'team trust|0'|'team add|0'|'team key add|0'|'team key rotate|0'|'login|1+'|'read|0'|'read|1+'|'write|0'|'write|1+'|'list|0'|'delete|0'|'delete|1+') echo 'unknown' ;;
-    'store backup|0'|'store restore|0'|'transit envelope encrypt|1+'|'policy write|1'|'tags import|0'|'tags apply|0'|'sign|0+'|'verify|0'|'verify|1'|'edit|0'|'exec|0'|'exec|1+'|'secrets encrypt|0+'|'secrets decrypt|0+'|'secrets rewrap|0+'|'secrets edit|0'|'secrets list|0'|'secrets get|0'|'secrets set|0'|'secrets unset|0'|'secrets check|0+'|'team add|1'|'audit show|0') echo 'files' ;;
+    'store backup|0'|'store restore|0'|'transit envelope encrypt|1+'|'policy write|1'|'tags import|0'|'tags apply|0'|'sign|0+'|'verify|0'|'verify|1'|'edit|0'|'exec|1+'|'secrets encrypt|0+'|'secrets decrypt|0+'|'secrets rewrap|0+'|'secrets edit|0'|'secrets list|0'|'secrets get|0'|'secrets set|0'|'secrets unset|0'|'secrets check|0+'|'team add|1'|'audit show|0') echo 'files' ;;
     'store copy|0'|'store copy|1'|'team init|0') echo 'directories' ;;
     'transit keys tag|1+'|'transit keys untag|1+'|'workspaces tag|1+'|'workspaces untag|1+'|'tags show|0'|'tags rename|0'|'tags delete|0+'|'tags attach|0+'|'tags detach|0+') echo 'names tag' ;;
     'transit keys revoke|1'|'transit keys reinstate|1'|'transit keys destroy|1') echo 'names key-version' ;;
@@ -222,6 +222,7 @@ _coffer_argument() {
     'mounts add|0'|'mounts remove|0'|'mounts move|0') echo 'names mount' ;;
     'auth enable|0') echo 'words approle cert jwt oidc kubernetes userpass' ;;
     'auth disable|0'|'auth tune|0') echo 'names login' ;;
+    'exec|0') echo 'programs' ;;
     'secrets get|1'|'secrets set|1'|'secrets unset|1') echo 'names value' ;;
     'team remove|0') echo 'names member' ;;
     'login|0') echo 'words token approle cert jwt userpass' ;;
@@ -278,12 +279,13 @@ _coffer_offer() {
     names) compadd -- ${(f)"$(coffer complete "$rest" -- "${(@)words[1,CURRENT]}" 2>/dev/null)"} ;;
     files) _files ;;
     directories) _files -/ ;;
+    programs) _command_names -e ;;
     *) _message 'value' ;;
   esac
 }
 
 _coffer() {
-  local place='' position=0 skip='' word values
+  local place='' position=0 skip='' isHelp='' word values
   local -a described
   for word in "${(@)words[2,CURRENT-1]}"; do
     if [[ -n $skip ]]; then skip=''; continue; fi
@@ -295,7 +297,17 @@ _coffer() {
       position=$((position + 1))
     fi
   done
-  if [[ -n $skip ]]; then
+  if [[ $place == help && $position -gt 0 ]]; then
+    place=''
+    for word in "${(@)words[2,CURRENT-1]}"; do
+      [[ $word == help || $word == -* ]] || place=${place:+$place }$word
+    done
+    isHelp=1
+  fi
+  if [[ -n $isHelp ]]; then
+    described=(${(f)"$(_coffer_summaries "$place")"})
+    _describe 'command' described
+  elif [[ -n $skip ]]; then
     _coffer_offer "$(_coffer_values "$place" "$skip")"
   elif [[ $PREFIX == --*=* ]]; then
     values=$(_coffer_values "$place" "${PREFIX%%=*}") && compset -P '*=' && _coffer_offer "$values"

@@ -3,10 +3,10 @@ import type { Given, OptionValue } from './given.ts';
 import type { Session } from './session.ts';
 
 /**
- * Source of completions for a value: names in the store, names that depend on the line or the directory, or file names
- * of the shell.
+ * Source of completions for a value: names in the store, names that depend on the line or the directory, or names of
+ * files and programs that the shell knows.
  */
-type CompletionSource = ResourceKind | 'value' | 'member' | 'key-version' | 'file' | 'directory';
+type CompletionSource = ResourceKind | 'value' | 'member' | 'key-version' | 'file' | 'directory' | 'program';
 
 /** Option of a command, as typed by the user. */
 export interface OptionSpec {

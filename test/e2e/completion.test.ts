@@ -1,5 +1,6 @@
 import { spawnSync } from 'node:child_process';
-import { existsSync, readFileSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { binary, emptyPlace, MASTER_KEY, type Place, removePlace } from './harness.ts';
@@ -20,7 +21,10 @@ beforeAll(async () => {
   await here.ok('orgs create acme');
   await here.ok('tags create env:prod env:test team:billing');
   await here.ok('workspaces create billing-prod');
-  writeFileSync(here.file('app.env'), 'DB=a\nDSN=b\nMAIL=c\n');
+  const home = here.environment()['HOME'] ?? '';
+  mkdirSync(home, { recursive: true });
+  for (const file of [here.file('app.env'), join(home, 'home.env')])
+    writeFileSync(file, 'DB=a\nDSN=b\nMAIL=c\n');
 });
 afterAll(() => removePlace(bare));
 
@@ -82,10 +86,33 @@ describe('completion scripts', () => {
     ['further arguments of the same kind', 'coffer tags delete env:prod team', ['team:billing']],
     ['organizations', 'coffer tags list --org a', ['acme']],
     ['the names of the values of a file', 'coffer secrets get app.env D', ['DB', 'DSN']],
+    [
+      'the names of the values of a file in the home directory',
+      'coffer secrets get ~/home.env D',
+      ['DB', 'DSN'],
+    ],
+    ['the commands of a group that help is asked for', 'coffer help transit en', ['encrypt', 'envelope']],
+    ['the commands of a group within that group', 'coffer help transit keys ro', ['rotate']],
+    ['topics and commands to help alone', 'coffer help env', ['envelope-format', 'environment']],
+    ['nothing behind a command that help is asked for', 'coffer help transit encrypt ', []],
+    ['programs to run', 'coffer exec -f app.env -- printen', ['printenv']],
+    ['files to a program that is run', 'coffer exec -f app.env -- printenv app', ['app.env']],
     ['the versions of a key', 'coffer transit encrypt orders --key-version ', ['1']],
     ['nothing for a text', 'coffer transit encrypt orders ', []],
   ])('for bash offer %s', (_, line, expected) => {
-    expect(bashOffers(line)).toEqual(expected);
+    expect([...new Set(bashOffers(line))]).toEqual(expected);
+  });
+
+  it('for fish offer commands to help, and programs to exec behind an option with a value', () => {
+    if (!isInstalled('fish')) return;
+    const offers = (line: string): readonly string[] => {
+      const script = `source ${committed('fish')}; complete -C ${JSON.stringify(line)}`;
+      const { stdout } = spawnSync('fish', ['--no-config', '-c', script], { encoding: 'utf8' });
+      return stdout.split('\n').flatMap((row) => row.split('\t')[0] || []);
+    };
+    expect(offers('coffer help transit en')).toEqual(['encrypt', 'envelope']);
+    expect(offers('coffer help transit encrypt ')).toEqual([]);
+    expect(offers('coffer exec -f app.env -- printen')).toEqual(['printenv']);
   });
 
   it('run nothing that stands in a name: bash gets it quoted, and so it stays when the line is entered', async () => {
@@ -102,6 +129,10 @@ describe('completion scripts', () => {
     const asking = bare.with({ COFFER_MASTER_KEY_COMMAND: 'touch asked' });
     await asking.run('complete key --');
     expect((await here.shell('ls asked')).exitCode).not.toBe(0);
+  });
+
+  it.each(['~', '$HOME'])('read a file of the home directory that is typed as %s', async (home) => {
+    expect(await here.ok(`complete value -- coffer secrets get ${home}/home.env D`)).toBe('DB\nDSN\nMAIL');
   });
 
   it('look into the store that the line names', async () => {

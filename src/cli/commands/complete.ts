@@ -3,7 +3,7 @@ import { type KindFacts, kindNamed, RESOURCE_KINDS } from '../../operations/decl
 import type { Command, Group } from '../command.ts';
 import { typedLine } from '../completions/typed.ts';
 import { DONE } from '../exit-codes.ts';
-import type { OptionValue } from '../given.ts';
+import type { Environment, OptionValue } from '../given.ts';
 import { listedKind, NameList, openWithoutAsking } from '../listed-names.ts';
 import { everywhereOptions } from '../parse/everywhere.ts';
 import { silentCredentials } from '../secrets/unlock.ts';
@@ -25,7 +25,8 @@ export const completeOf = (tree: Group): Command => ({
   options: [],
   examples: [],
   /** Prints nothing for an error: a message would appear in the middle of the line being typed. */
-  async run(session, { arguments: [kind = '', ...words] }) {
+  async run(session, { arguments: [kind = '', ...typedWords] }) {
+    const words = typedWords.map((word) => inHome(word, session.environment));
     const facts = kindNamed(kind);
     const lister = LISTERS[kind];
     const { streams, environment, prompts } = session;
@@ -46,6 +47,10 @@ export const completeOf = (tree: Group): Command => ({
     return DONE;
   },
 });
+
+/** Returns a word with the home directory at its start, which shells pass on as it was typed. */
+const inHome = (word: string, { HOME }: Environment): string =>
+  HOME === undefined ? word : word.replace(/^(?:~|\$HOME|\$\{HOME\})(?=\/)/, () => HOME);
 
 /** Returns the names of a kind that may begin with the typed text. */
 const namesLike = async (typed: Session, facts: KindFacts, prefix: string): Promise<readonly string[]> =>

@@ -27,7 +27,7 @@ const each = (flag: string, metavar: string, help: string) =>
 
 export const command: Command = {
   arguments: [
-    { metavar: 'COMMAND', help: 'Program to run.', required: true, offers: 'file' },
+    { metavar: 'COMMAND', help: 'Program to run.', required: true, offers: 'program' },
     {
       metavar: 'ARG',
       help: 'Arguments of the program.',

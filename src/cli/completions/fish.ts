@@ -1,5 +1,5 @@
 import { type ArgumentSpec, type OptionSpec, takesWord } from '../command.ts';
-import { type CommandPlace, quoted, valuesOf } from './model.ts';
+import { type CommandPlace, HELP_COMMAND, notations, quoted, valuesOf } from './model.ts';
 
 /** Returns the completion script of fish. */
 export const fishScript = (
@@ -23,6 +23,16 @@ function __coffer_words
         end
     end
     string join \\n -- $found
+end
+
+# True at a group that the words name, or the words behind "${HELP_COMMAND}".
+function __coffer_in --argument-names place
+    set -l words (__coffer_words)
+    test "$words[1]" = ${HELP_COMMAND} -a (count $words) -gt 1; or begin
+        __coffer_at $place 0
+        return
+    end
+    test "$words[2..-1]" = "$place"
 end
 
 # True at the place that the words name, with as many arguments behind it as given ("+": that many or more).
@@ -61,8 +71,8 @@ const knownPlaces = (places: readonly CommandPlace[]): string =>
   `set -g __coffer_places ${places.map(({ path }) => quoted(path)).join(' ')}`;
 
 function valueFlags(places: readonly CommandPlace[]): string {
-  const flags = places.flatMap(({ options }) => options.filter(takesWord).map(({ flag }) => `--${flag}`));
-  return `set -g __coffer_value_flags ${[...new Set(flags)].join(' ')} -o`;
+  const flags = places.flatMap(({ options }) => options.filter(takesWord).flatMap(notations));
+  return `set -g __coffer_value_flags ${[...new Set(flags)].join(' ')}`;
 }
 
 function linesOf({ path, children, arguments: specs, options }: CommandPlace): string[] {
@@ -70,13 +80,16 @@ function linesOf({ path, children, arguments: specs, options }: CommandPlace): s
     quoted(`__coffer_at ${quoted(path)}${count === '' ? '' : ` ${count}`}`);
   return [
     ...children.map(
-      ({ word, summary }) => `complete -c coffer -n ${at('0')} -a ${quoted(word)} -d ${quoted(summary)}`,
+      ({ word, summary }) =>
+        `complete -c coffer -n ${quoted(`__coffer_in ${quoted(path)}`)} -a ${quoted(word)} -d ${quoted(summary)}`,
     ),
     ...specs.flatMap((spec, index) => {
       const source = sourceOf(spec);
       return source === ''
         ? []
-        : [`complete -c coffer -n ${at(`${index}${spec.many ? '+' : ''}`)} ${source}`];
+        : [
+            `complete -c coffer -n ${at(`${index}${spec.many && path !== HELP_COMMAND ? '+' : ''}`)} ${source}`,
+          ];
     }),
     ...options.map((option) => optionLine(at(''), option)),
   ];
@@ -94,6 +107,7 @@ function sourceOf(spec: ArgumentSpec | OptionSpec): string {
   const values = valuesOf(spec);
   if (values.kind === 'words') return `-a ${quoted(values.words.join(' '))}`;
   if (values.kind === 'names') return `-a ${quoted(`(__coffer_names ${values.of})`)}`;
+  if (values.kind === 'programs') return `-a ${quoted('(complete -C (commandline -ct))')}`;
   if (values.kind === 'directories') return `-a ${quoted('(__fish_complete_directories (commandline -ct))')}`;
   return values.kind === 'files' ? '-F' : '';
 }

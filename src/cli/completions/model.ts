@@ -20,6 +20,7 @@ export type CompletionValues =
   | { readonly kind: 'names'; readonly of: string }
   | { readonly kind: 'files' }
   | { readonly kind: 'directories' }
+  | { readonly kind: 'programs' }
   | { readonly kind: 'unknown' };
 
 const HELP: OptionSpec = { flag: 'help', short: 'h', takes: 'nothing', help: 'Show help.' };
@@ -57,6 +58,7 @@ export async function placesOf(tree: Group, path: readonly string[] = []): Promi
 export function valuesOf(spec: ArgumentSpec | OptionSpec): CompletionValues {
   if (spec.offers === 'file') return { kind: 'files' };
   if (spec.offers === 'directory') return { kind: 'directories' };
+  if (spec.offers === 'program') return { kind: 'programs' };
   if (spec.offers !== undefined) return { kind: 'names', of: spec.offers };
   return spec.choices === undefined ? { kind: 'unknown' } : { kind: 'words', words: spec.choices };
 }
@@ -64,6 +66,9 @@ export function valuesOf(spec: ArgumentSpec | OptionSpec): CompletionValues {
 /** Returns the spellings of an option: `--output`, `-o`. */
 export const notations = ({ flag, short }: OptionSpec): readonly string[] =>
   short === undefined ? [`--${flag}`] : [`--${flag}`, `-${short}`];
+
+/** Command whose arguments are the words of another one. */
+export const HELP_COMMAND = 'help';
 
 /** Quotes a text for any of the three shells: words and summaries contain nothing else that needs escaping. */
 export const quoted = (text: string): string => `'${text.replaceAll("'", "'\\''")}'`;

@@ -1,5 +1,12 @@
 import { takesWord } from '../command.ts';
-import { type CommandPlace, type CompletionValues, notations, quoted, valuesOf } from './model.ts';
+import {
+  type CommandPlace,
+  type CompletionValues,
+  HELP_COMMAND,
+  notations,
+  quoted,
+  valuesOf,
+} from './model.ts';
 
 /** Returns the shell functions with the completion tables, which bash and zsh both understand. */
 function tables(places: readonly CommandPlace[]): string {
@@ -34,6 +41,18 @@ const walk = (words: string): string => `  for word in ${words}; do
       position=$((position + 1))
     fi
   done`;
+
+/**
+ * Returns shell code after the walk: behind `help` and a word, `place` becomes what the words after `help` name.
+ * @param words as for the walk
+ */
+const helped = (words: string): string => `  if [[ $place == ${HELP_COMMAND} && $position -gt 0 ]]; then
+    place=''
+    for word in ${words}; do
+      [[ $word == ${HELP_COMMAND} || $word == -* ]] || place=\${place:+$place }$word
+    done
+    isHelp=1
+  fi`;
 
 /** Returns a function that prints the words that can follow a command, or fails if there is no such command. */
 const childrenTable = (places: readonly CommandPlace[]): string =>
@@ -103,6 +122,7 @@ _coffer_offer() {
     names) _coffer_names "$rest" ;;
     files) COMPREPLY=($(compgen -f -- "$cur")); compopt -o filenames 2>/dev/null ;;
     directories) COMPREPLY=($(compgen -d -- "$cur")); compopt -o filenames 2>/dev/null ;;
+    programs) COMPREPLY=($(compgen -c -- "$cur")) ;;
   esac
 }
 
@@ -120,7 +140,7 @@ _coffer_names() {
 _coffer() {
   COMPREPLY=()
   # The words are cut at spaces alone: bash would also cut them at the colons of tags.
-  local line=\${COMP_LINE:0:COMP_POINT} cur='' previous='' place='' position=0 skip='' word values
+  local line=\${COMP_LINE:0:COMP_POINT} cur='' previous='' place='' position=0 skip='' isHelp='' word values
   local -a words=()
   read -ra words <<< "$line"
   if [[ $line != *' ' ]]; then
@@ -128,7 +148,10 @@ _coffer() {
     unset "words[\${#words[@]}-1]"
   fi
 ${walk(`"\${words[@]:1}"`)}
-  if [[ -n $skip ]]; then
+${helped(`"\${words[@]:1}"`)}
+  if [[ -n $isHelp ]]; then
+    COMPREPLY=($(compgen -W "$(_coffer_children "$place")" -- "$cur"))
+  elif [[ -n $skip ]]; then
     _coffer_offer "$(_coffer_values "$place" "$skip")"
   elif [[ $cur == --*=* ]]; then
     previous=\${cur%%=*}
@@ -165,15 +188,20 @@ _coffer_offer() {
     names) compadd -- \${(f)"$(coffer complete "$rest" -- "\${(@)words[1,CURRENT]}" 2>/dev/null)"} ;;
     files) _files ;;
     directories) _files -/ ;;
+    programs) _command_names -e ;;
     *) _message 'value' ;;
   esac
 }
 
 _coffer() {
-  local place='' position=0 skip='' word values
+  local place='' position=0 skip='' isHelp='' word values
   local -a described
 ${walk(`"\${(@)words[2,CURRENT-1]}"`)}
-  if [[ -n $skip ]]; then
+${helped(`"\${(@)words[2,CURRENT-1]}"`)}
+  if [[ -n $isHelp ]]; then
+    described=(\${(f)"$(_coffer_summaries "$place")"})
+    _describe 'command' described
+  elif [[ -n $skip ]]; then
     _coffer_offer "$(_coffer_values "$place" "$skip")"
   elif [[ $PREFIX == --*=* ]]; then
     values=$(_coffer_values "$place" "\${PREFIX%%=*}") && compset -P '*=' && _coffer_offer "$values"
