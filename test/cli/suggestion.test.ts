@@ -143,6 +143,11 @@ describe('an unknown command', () => {
       `unknown option '${flag}'`,
       `did you mean "coffer ${command}"? see "coffer --help"`,
     ]),
+    ...['get', 'set', 'unset'].map((word) => [
+      word,
+      `unknown command '${word}'`,
+      `did you mean "coffer secrets ${word}"? see "coffer --help"`,
+    ]),
     ['get keys', "unknown command 'get'", 'did you mean "coffer transit keys list"? see "coffer --help"'],
     [
       'export app',

@@ -81,7 +81,7 @@ const ELSEWHERE: ReadonlyMap<string, readonly string[]> = new Map([
  */
 const NOTHING_HERE: ReadonlySet<string> = new Set(['get', 'history', 'info', 'set']);
 
-/** Commands for one value of a file, which some type at the top: nothing else is meant before such a file. */
+/** Commands for one value of a file, which some type at the top: nothing else is meant before such a file, or alone. */
 const FOR_NAMED_VALUE: ReadonlySet<string> = new Set(['get', 'set', 'unset']);
 
 /** What to do about a passphrase that is lost. */
@@ -236,8 +236,10 @@ export function suggestionFor(
   if (Object.hasOwn(known, `${word}s`)) return here(`${word}s`);
   const words = [...path, word];
   const ofFile = next.isFile && next.word !== undefined && formatOf(next.word) !== undefined;
-  if (ofFile && path.length === 0 && FOR_NAMED_VALUE.has(word))
-    return [`${FOR_VALUES}${word} ${shellWord(next.word)} NAME`];
+  if (path.length === 0 && FOR_NAMED_VALUE.has(word)) {
+    if (ofFile) return [`${FOR_VALUES}${word} ${shellWord(next.word)} NAME`];
+    if (next.word === undefined) return [`${FOR_VALUES}${word}`];
+  }
   const elsewhere = ELSEWHERE.get([...words, next.word ?? ''].join(' ')) ?? ELSEWHERE.get(words.join(' '));
   if (elsewhere !== undefined) {
     const there = elsewhere.find((place) => nodeAt(tree, commandIn(place)) !== undefined);
