@@ -105,6 +105,18 @@ describe('the ways from a certificate to an authority', () => {
     expect(refusal(under(servers)).message).toContain('certificate specifies an incompatible key usage');
   });
 
+  it('are none where any of the certificates below the trusted one is signed over SHA-1', () => {
+    const old = made.authority('old-middle', { by: root, hash: 'sha1' });
+    for (const [by, hash] of [
+      [middle, 'sha1'],
+      [old, 'sha256'],
+    ] as const) {
+      const leaf = read(made.make(`${hash}-under-${by.name}`, { by, hash }));
+      const chains = () => chainsTo([read(root)], { leaf, intermediates: [read(by)] }, now);
+      expect(refusal(chains).message).toContain('cannot verify signature: insecure algorithm');
+    }
+  });
+
   it('have ten certificates at most', () => {
     const authorities = [root];
     const last = (depth: number) => authorities[depth] ?? root;

@@ -101,6 +101,23 @@ it('a list is fetched again from the moment on at which it says that there will 
   expect((await readList(room, 'text')).serials).toEqual(serials);
 });
 
+it('a list is signed by any of the authorities of its name, as when one of them has got another key', async () => {
+  const room = await openMount();
+  const renewed = made.authority('renewed', { subject: '/CN=ca' });
+  const stranger = made.authority('stranger', { subject: '/CN=ca' });
+  await writeRole(room, 'two', { settings: { certificate: renewed.cert }, token: {} });
+  for (const by of [ca, renewed]) {
+    served = made.revocationList(by, [revoked]);
+    await followList(room, by.name, addressOf('/list'));
+    expect((await readList(room, by.name)).serials).toHaveLength(1);
+  }
+  served = made.revocationList(stranger, []);
+  expect((await failureOf(() => followList(room, 'ca', addressOf('/list'))))[1]).toContain(
+    'it was not signed by',
+  );
+  expect((await readList(room, 'ca')).serials).toHaveLength(1);
+});
+
 it('a list that is removed or replaced while it is fetched again stays so', async () => {
   const room = await openMount();
   served = made.revocationList(ca, []);
