@@ -121,6 +121,14 @@ describe('the tags of an organization', () => {
     expect(told(await list({ 'page[number]': '9' }))).toEqual([]);
   });
 
+  it('have the fields that are named, and the usual ones where none is', async () => {
+    const attributesOf = async (fields: string) =>
+      Object.keys((await list({ 'fields[tag-binding]': fields })).data[0]?.attributes ?? {});
+    for (const none of ['', ',']) expect(await attributesOf(none)).toEqual(['key', 'value', 'created-at']);
+    for (const some of ['created_at,', ',created-at'])
+      expect(await attributesOf(some)).toEqual(['created-at']);
+  });
+
   it('say on demand what each is bound to, and for how many it holds', async () => {
     const { data } = await list({ 'fields[tag-binding]': 'counts,key,value,target' });
     expect(data[0]).toEqual({

@@ -130,6 +130,7 @@ describe('projects', () => {
     [{ q: 'DEFAULT' }, ['Default Project']],
     [{ 'filter[names]': 'ALPHA,beta two' }, ['alpha', 'beta two']],
     [{ 'filter[names]': 'nobody', q: 'alpha' }, []],
+    [{ 'filter[names]': ',' }, ['Default Project', 'alpha', 'beta two']],
     [{ 'filter[tagged]': [{ key: 'env' }] }, ['beta two']],
     [{ 'filter[tagged]': [{ key: 'env', value: 'dev' }] }, []],
     [{ 'page[size]': '1', 'page[number]': '2' }, ['alpha']],
