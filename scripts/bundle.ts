@@ -8,27 +8,39 @@
  * everywhere.
  * @see docs/decisions/0070
  */
-import { writeFileSync } from 'node:fs';
+import { mkdirSync, writeFileSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import { type BuildOptions, build, type Metafile, transform } from 'esbuild';
 
 const MAIN = 'coffer.cjs';
 
+/** Part, and the sources that a command imports dynamically if it needs the part. */
+type PartSources = readonly [part: string, sources: readonly string[]];
+
+/** Sources of all commands that a program may run often. */
+const FREQUENT = ['src/cli/command-line.ts', 'src/cli/runner-agent.ts', 'src/cli/terminal/streams.ts'];
+
 /**
- * Parts by what they are for, and the sources that a command imports dynamically if it needs the part. A chunk is in
- * the first part whose sources reach it, so each list need not repeat those above it.
+ * Parts of the first file that are files of their own in the single executable only: it has code that V8 compiled for
+ * each of them. Elsewhere, reading one more file takes longer than parsing code that a command does not need.
  */
-const GROUPS: readonly (readonly [part: string, sources: readonly string[]])[] = [
+const INSIDE: readonly PartSources[] = [
+  // Gives programs the values of files, and asks an agent for them.
   [
-    MAIN,
+    'coffer-values.cjs',
     [
-      'src/cli/command-line.ts',
       'src/cli/commands/exec.ts',
       'src/cli/commands/git-textconv.ts',
       'src/cli/processes/launch.ts',
       'src/cli/team/agent-reading.ts',
-      'src/cli/terminal/streams.ts',
-      'src/cli/runner-agent.ts',
+      'src/operations/transit/decrypt.ts',
+      'src/secret-files/dotenv.ts',
+    ],
+  ],
+  // Opens a store in this process and uses its keys.
+  [
+    'coffer-store.cjs',
+    [
       'src/cli/runner-local.ts',
       'src/operations/core.ts',
       'src/operations/transit/data-key.ts',
@@ -38,13 +50,25 @@ const GROUPS: readonly (readonly [part: string, sources: readonly string[]])[] =
       'src/operations/transit/sign.ts',
       'src/operations/transit/verify.ts',
       'src/operations/transit/hmac.ts',
-      'src/secret-files/dotenv.ts',
       'src/store/backends/files/files-backend.ts',
       'src/store/open.ts',
       'src/transit/decrypt.ts',
     ],
   ],
-  ['coffer-files.cjs', ['src/cli/commands/envelope.ts', 'src/cli/commands/verify.ts']],
+];
+
+const FILES: PartSources = [
+  'coffer-files.cjs',
+  ['src/cli/commands/envelope.ts', 'src/cli/commands/verify.ts'],
+];
+
+/**
+ * Parts by what they are for, and the sources that a command imports dynamically if it needs the part. A chunk is in
+ * the first part whose sources reach it, so each list need not repeat those above it.
+ */
+const GROUPS: readonly PartSources[] = [
+  [MAIN, [...FREQUENT, ...INSIDE.flatMap(([, sources]) => sources)]],
+  FILES,
   // The keyring of a repository, for programs that are started with its values.
   [
     'coffer-keyring.cjs',
@@ -85,6 +109,14 @@ const REST = ['coffer-more.cjs', 'coffer-serve.cjs'] as const;
 
 /** Files of the command, the one that loads the others first. */
 export const PARTS: readonly string[] = [...GROUPS.map(([part]) => part), ...REST];
+
+/** Directory of the files that only the single executable has. */
+const ONLY_EXECUTABLE = 'executable';
+/** Files of the command in the single executable. Each is known there by the last part of its path. */
+export const EXECUTABLE_PARTS: readonly string[] = [
+  ...[MAIN, ...INSIDE.map(([part]) => part)].map((part) => join(ONLY_EXECUTABLE, part)),
+  ...PARTS.filter((part) => part !== MAIN),
+];
 
 type Outputs = Metafile['outputs'];
 type Chunk = readonly [name: string, code: string];
@@ -131,25 +163,52 @@ export async function bundle(options: BuildOptions, entry: string, directory: st
     for (const [name] of chunks) taken.add(name);
     return [part, chunks];
   });
-  const common = reached(outputs, (source) => !SERVING.includes(source));
+  const unserved = reached(outputs, (source) => !SERVING.includes(source));
   const others = functions.filter(([name]) => !taken.has(name));
   const [[, first = []] = [], ...parts] = groups;
   const rest: readonly Part[] = [
-    [REST[0], others.filter(([name]) => common.has(name))],
-    [REST[1], others.filter(([name]) => !common.has(name))],
+    [REST[0], others.filter(([name]) => unserved.has(name))],
+    [REST[1], others.filter(([name]) => !unserved.has(name))],
   ];
-  const main = join(directory, MAIN);
-  writeFileSync(main, mainFile(helpers, first, parts));
-  const files = [...parts, ...rest].map(([name, chunks]) => {
+  const write = (name: string, text: string): string => {
     const file = join(directory, name);
-    writeFileSync(file, `${helpers.join('')}module.exports=${table(chunks)};\n`);
+    writeFileSync(file, text);
     return file;
-  });
+  };
+  const partFile = (chunks: readonly Chunk[]): string =>
+    `${helpers.join('')}module.exports=${table(chunks)};\n`;
+  const main = write(MAIN, mainFile(helpers, first, parts));
+  const files = [...parts, ...rest].map(([name, chunks]) => write(name, partFile(chunks)));
+  const [common, ...inside] = partsInside(outputs, first);
+  mkdirSync(join(directory, ONLY_EXECUTABLE), { recursive: true });
+  write(join(ONLY_EXECUTABLE, MAIN), mainFile(helpers, common, [...inside, ...parts]));
+  for (const [name, chunks] of inside) write(join(ONLY_EXECUTABLE, name), partFile(chunks));
   return {
     main,
     parts: files,
     inputs: Object.values(outputs).flatMap((output) => Object.keys(output.inputs)),
   };
+}
+
+/**
+ * Splits the first file into its parts, and what several of them need, or one of them and the files next to them: a
+ * command should not load a part for a function or two.
+ */
+function partsInside(
+  outputs: Outputs,
+  first: readonly Chunk[],
+): readonly [common: readonly Chunk[], ...Part[]] {
+  const needed = [...INSIDE, FILES].map(([, sources]) =>
+    reached(outputs, (source) => FREQUENT.includes(source) || sources.includes(source)),
+  );
+  const ownerOf = (name: string): number => {
+    const owners = [...needed.keys()].filter((index) => needed[index]?.has(name));
+    return owners.length === 1 ? (owners[0] ?? -1) : -1;
+  };
+  const chunksOf = (owner: number): readonly Chunk[] => first.filter(([name]) => ownerOf(name) === owner);
+  const inside = INSIDE.map(([part], index): Part => [part, chunksOf(index)]);
+  const own = new Set(inside.flatMap(([, chunks]) => chunks.map(([name]) => name)));
+  return [first.filter(([name]) => !own.has(name)), ...inside];
 }
 
 const nameOf = (path: string): string => `./${basename(path)}`;

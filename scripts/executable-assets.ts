@@ -4,29 +4,36 @@
  */
 import { execFileSync } from 'node:child_process';
 import { readFileSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { basename, join } from 'node:path';
 import { gzipSync } from 'node:zlib';
 import { printBech32 } from '../src/transit/key-types/age/bech32.ts';
 import { SECRET_BYTES } from '../src/transit/key-types/age/kem.ts';
 import { x25519Kem } from '../src/transit/key-types/age/x25519.ts';
-import { PARTS } from './bundle.ts';
+import { EXECUTABLE_PARTS } from './bundle.ts';
 import { COMPRESSED_LICENSES, LICENSES } from './licenses.ts';
 import { wrapped } from './single-executable.ts';
 
 /** Paths of files, by their names in the executable. */
 export type Assets = Readonly<Record<string, string>>;
 
-/** Code cache of the most frequent commands, which the main script requires, even if it is empty. */
+/**
+ * Code cache of the most frequent commands, with a store that they open, which the main script requires, even if it is
+ * empty.
+ */
 const FIRST = 'coffer.cjs.cache';
 /** Parts that have a code cache of the same name. */
-const CACHED = ['everyday', 'files', 'help', 'keyring', 'more', 'yaml'].map((name) => `coffer-${name}.cjs`);
+const CACHED = ['everyday', 'files', 'help', 'keyring', 'more', 'store', 'values', 'yaml'].map(
+  (name) => `coffer-${name}.cjs`,
+);
 /**
- * Code caches of the same part for other commands, which need much code that the frequent ones do not. The main script
- * knows which commands use which.
+ * Code caches of the first part for commands that open no store, or need almost no code. The main script knows which
+ * commands use which.
  */
-const OF_VERIFY = 'coffer.cjs.verify.cache';
-const OF_SECRETS = 'coffer.cjs.secrets.cache';
+const OF_STORELESS = 'coffer.cjs.storeless.cache';
+const OF_VERSION = 'coffer.cjs.version.cache';
 
+/** File of variables, before it is encrypted. */
+const VARIABLES = 'PASSWORD=hunter2\nexport NAME="two words"\n';
 /** Repository with a keyring. */
 const REPOSITORY = 'repository';
 
@@ -46,16 +53,18 @@ export function build(root: string): void {
  * @param licenseOfNode section about the Node in the executable
  */
 export function plainAssets(root: string, directory: string, licenseOfNode: string): Assets {
-  for (const name of PARTS) {
-    writeFileSync(join(directory, name), wrapped(readFileSync(join(root, 'dist', name), 'utf8')));
-  }
+  const parts = EXECUTABLE_PARTS.map((path) => {
+    const name = basename(path);
+    writeFileSync(join(directory, name), wrapped(readFileSync(join(root, 'dist', path), 'utf8')));
+    return name;
+  });
   writeFileSync(join(directory, FIRST), '');
   const licenses = readFileSync(join(root, 'dist', LICENSES), 'utf8');
   writeFileSync(
     join(directory, COMPRESSED_LICENSES),
     gzipSync(`${licenses}\n${licenseOfNode}`, { level: 9 }),
   );
-  return inDirectory(directory, [...PARTS, FIRST, COMPRESSED_LICENSES]);
+  return inDirectory(directory, [...parts, FIRST, COMPRESSED_LICENSES]);
 }
 
 /** Returns the assets of the built command for an executable of this system, with code caches that are reproducible. */
@@ -78,17 +87,30 @@ export function assetsWithCaches(root: string, directory: string, licenseOfNode:
   const cache = (part: string, commands: readonly (readonly string[])[], name = `${part}.cache`): string =>
     node('scripts/code-cache.ts', directory, part, name, JSON.stringify(commands));
 
-  environment['COFFER_MASTER_KEY'] = coffer('keygen');
+  const masterKey = coffer('keygen');
+  environment['COFFER_MASTER_KEY'] = masterKey;
   coffer('--quiet', 'init');
   coffer('--quiet', 'transit', 'keys', 'create', 'aead');
-  cache('coffer.cjs', frequentCommands(coffer('transit', 'encrypt', 'aead', 'hello')));
+  cache('coffer.cjs', [], OF_VERSION);
   cache('coffer-everyday.cjs', EVERYDAY);
   cache('coffer-help.cjs', [['transit', '--help']]);
   cache('coffer-more.cjs', [['transit', 'hash', 'hello']]);
   const file = join(directory, 'app.yaml');
   writeFileSync(file, 'password: hunter2\nlist: [one, "two"]\n');
   cache('coffer-yaml.cjs', [['secrets', 'encrypt', file, '--key', 'aead']]);
+  const variables = join(directory, 'app.env');
+  writeFileSync(variables, VARIABLES);
+  coffer('--quiet', 'secrets', 'encrypt', variables, '--key', 'aead');
+  const frequent = frequentCommands(coffer('transit', 'encrypt', 'aead', 'hello'));
   const verify = verification(directory, coffer);
+  const plaintext = ['--in', variables, '--out', join(directory, 'envelope')];
+  const envelope = ['transit', 'envelope', 'encrypt', 'aead', ...plaintext, '--force'];
+  const starting = ['exec', '--file', variables, '--', 'true'];
+  // In this order: a command that starts a program removes the master key from its environment.
+  const ofStore = [...frequent, envelope, starting];
+  cache('coffer.cjs', ofStore);
+  cache('coffer-store.cjs', ofStore);
+  cache('coffer-files.cjs', [verify, envelope]);
   // Without what this machine then remembers of a keyring, which makes other commands look for one.
   const ofKeyring = {
     XDG_STATE_HOME: join(directory, 'state'),
@@ -98,16 +120,16 @@ export function assetsWithCaches(root: string, directory: string, licenseOfNode:
   const values = valuesOfKeyring(directory, environment, coffer);
   cache('coffer-keyring.cjs', [values]);
   for (const name of Object.keys(ofKeyring)) delete environment[name];
-  cache('coffer.cjs', [verify], OF_VERIFY);
-  cache('coffer-files.cjs', [verify]);
-  const caches = [FIRST, ...CACHED.map((part) => `${part}.cache`), OF_VERIFY];
-  const assets = { ...plain, ...inDirectory(directory, caches) };
+  const caches = [FIRST, ...CACHED.map((part) => `${part}.cache`), OF_STORELESS, OF_VERSION];
+  const withKey = [`COFFER_MASTER_KEY=${masterKey}`, ...starting];
+  const cacheStoreless = (commands: readonly (readonly string[])[]): Assets => {
+    cache('coffer.cjs', [verify, ...commands], OF_STORELESS);
+    cache('coffer-values.cjs', [withKey, ...commands]);
+    return { ...plain, ...inDirectory(directory, caches) };
+  };
   // An agent's socket may require a shorter path than temporary directories have on other systems.
-  if (process.platform !== 'linux') return assets;
+  if (process.platform !== 'linux') return cacheStoreless([withKey]);
 
-  const variables = join(directory, 'app.env');
-  writeFileSync(variables, 'PASSWORD=hunter2\nexport NAME="two words"\n');
-  coffer('--quiet', 'secrets', 'encrypt', variables, '--key', 'aead');
   coffer('--quiet', 'unlock');
   delete environment['COFFER_MASTER_KEY'];
   execFileSync(process.execPath, [join(root, 'bin/coffer'), '--quiet', 'team', 'unlock'], {
@@ -117,11 +139,10 @@ export function assetsWithCaches(root: string, directory: string, licenseOfNode:
   });
   const settings = Object.entries(ofKeyring).map(([name, value]) => `${name}=${value}`);
   try {
-    cache('coffer.cjs', [...commandsOfSecrets(variables), [...settings, ...values]], OF_SECRETS);
+    return cacheStoreless([['secrets', 'git-textconv', variables], starting, [...settings, ...values]]);
   } finally {
     coffer('--quiet', 'lock');
   }
-  return { ...assets, ...inDirectory(directory, [OF_SECRETS]) };
 }
 
 /** Returns a command that verifies a signature without a store. */
@@ -145,7 +166,7 @@ function valuesOfKeyring(
   execFileSync('git', ['init', '-q', repository], { env: environment });
   const secret = printBech32(x25519Kem.identityPrefix, Buffer.alloc(SECRET_BYTES, 7)).toUpperCase();
   writeFileSync(identity, `${secret}\n`, { mode: 0o600 });
-  writeFileSync(file, 'PASSWORD=hunter2\nexport NAME="two words"\n');
+  writeFileSync(file, VARIABLES);
   writeFileSync(join(repository, '.coffer.yaml'), 'rules: [{ files: "*.env", key: app }]\n');
   coffer('--quiet', 'team', 'init', repository, '--name', 'packer', '--key', 'app');
   coffer('--quiet', 'secrets', 'encrypt', file, '--key', 'app');
@@ -159,15 +180,6 @@ function valuesOfKeyring(
 const frequentCommands = (ciphertext: string): readonly (readonly string[])[] => [
   ['transit', 'encrypt', 'aead', 'hello'],
   ['transit', 'decrypt', 'aead', ciphertext],
-];
-
-/**
- * Returns the commands that git runs for each file of a diff, and that start programs: with an agent, as users and
- * their editors run them.
- */
-const commandsOfSecrets = (file: string): readonly (readonly string[])[] => [
-  ['secrets', 'git-textconv', file],
-  ['exec', '--file', file, '--', 'true'],
 ];
 
 /** Commands that users run to inspect and maintain a store. */

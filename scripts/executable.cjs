@@ -20,10 +20,13 @@ if (process.platform !== 'win32' && DIAGNOSTICS.some((name) => process.env[name]
 
 // Written as Latin-1 by scripts/executable-assets.ts, the fastest encoding to read as a string.
 const source = Buffer.from(sea.getRawAsset('coffer.cjs')).latin1Slice();
-// Compiled but unused code costs time as well, so some commands have a cache of their own.
+// Compiled but unused code costs time as well, so commands that do not open a store have a cache of their own. With one
+// of these variables a command opens it, without one it asks the agent.
 // @see docs/decisions/0070
-const OWN = { exec: 'secrets', secrets: 'secrets', verify: 'verify' };
-const own = `coffer.cjs.${OWN[process.argv[2]]}.cache`;
+const SECRETS = ['MASTER_KEY', 'PASSPHRASE'].flatMap((name) => [name, `${name}_FILE`]);
+const opens = [...SECRETS, 'MASTER_KEY_COMMAND', 'SHARES_FILE'].some((name) => process.env[`COFFER_${name}`]);
+const OWN = { '--version': 'version', verify: 'storeless' };
+const own = `coffer.cjs.${OWN[process.argv[2]] ?? (opens ? '' : 'storeless')}.cache`;
 const cache = sea.getAssetKeys().includes(own) ? own : 'coffer.cjs.cache';
 const script = new Script(source, {
   filename: 'coffer.cjs',

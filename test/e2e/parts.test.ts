@@ -1,9 +1,11 @@
 import { execFileSync } from 'node:child_process';
 import { cpSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { basename, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { runInNewContext } from 'node:vm';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { PARTS } from '../../scripts/bundle.ts';
+import { EXECUTABLE_PARTS, PARTS } from '../../scripts/bundle.ts';
+import { UNLOCK_VARIABLES } from '../../src/cli/secrets/secret-variables.ts';
 import { builtCommand } from '../built.ts';
 import { emptyPlace, MASTER_KEY, type Place, removePlace } from './harness.ts';
 
@@ -17,7 +19,7 @@ function run(parts: readonly string[], ...words: readonly string[]): string {
   rmSync(directory, { recursive: true, force: true });
   mkdirSync(join(directory, 'dist'), { recursive: true });
   cpSync(join(root, 'bin'), join(directory, 'bin'), { recursive: true });
-  for (const part of parts) cpSync(join(root, 'dist', part), join(directory, 'dist', part));
+  for (const part of parts) cpSync(join(root, 'dist', part), join(directory, 'dist', basename(part)));
   return execFileSync(process.execPath, [join(directory, 'bin/coffer'), ...words], {
     cwd: place.directory,
     env: place.environment({}),
@@ -67,5 +69,42 @@ describe('the parts of the command', () => {
   it('have one for tables alone', () => {
     const parts = ['coffer.cjs', 'coffer-everyday.cjs', 'coffer-table.cjs'];
     expect(run(parts, ...words('transit keys list -o table'))).toContain('orders');
+  });
+});
+
+describe('the parts of the executable', () => {
+  /** Names of the chunks in a file. */
+  const chunksIn = (part: string): readonly string[] =>
+    [...readFileSync(join(root, 'dist', part), 'utf8').matchAll(/"(\.\/\w+\.js)":function\(/g)].map(
+      ([, name = '']) => name,
+    );
+
+  it('are chosen by the variables that hold the secret of a store', () => {
+    const main = readFileSync(join(root, 'scripts/executable.cjs'), 'utf8');
+    const [, code = ''] = /^const SECRETS = ([^;]*;\nconst opens = [^;]*);/m.exec(main) ?? [];
+    const opens = runInNewContext(
+      `(env) => { const process = { env }; const SECRETS = ${code}; return opens; }`,
+    );
+    const chosen = UNLOCK_VARIABLES.filter((name) => opens({ [name]: 'x' }));
+    expect(chosen).toEqual(UNLOCK_VARIABLES);
+    expect(opens({ COFFER_TOKEN: 'x' })).toBe(false);
+  });
+
+  it('have each chunk of the package once', () => {
+    const packed = PARTS.flatMap(chunksIn);
+    expect(packed.length).toBeGreaterThan(100);
+    expect(EXECUTABLE_PARTS.flatMap(chunksIn).sort()).toEqual(packed.sort());
+  });
+
+  it.each([
+    ['--version', []],
+    ['transit encrypt orders hello', ['executable/coffer-store.cjs']],
+    ['exec -f .env -- true', ['executable/coffer-values.cjs']],
+    [
+      'transit envelope encrypt orders --in data.txt --out data.age -q',
+      ['executable/coffer-store.cjs', 'coffer-files.cjs'],
+    ],
+  ])('are loaded only as far as needed by %s', (line, parts) => {
+    expect(() => run(['executable/coffer.cjs', ...parts], ...words(line))).not.toThrow();
   });
 });

@@ -4,9 +4,10 @@ import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import { createServer as createSecureServer } from 'node:https';
 import type { AddressInfo } from 'node:net';
+import { basename } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
-import { PARTS } from '../../scripts/bundle.ts';
+import { EXECUTABLE_PARTS } from '../../scripts/bundle.ts';
 import { makeExecutable, wrapped } from '../../scripts/single-executable.ts';
 import { isLong } from '../long.ts';
 import { Certificates } from '../store/postgres/certificates.ts';
@@ -20,8 +21,9 @@ let place: Place;
 /** The file that is shipped, from the bundle that the test run has built; only V8's cache is not worth the time here. */
 beforeAll(async () => {
   place = emptyPlace({ COFFER_MASTER_KEY: MASTER_KEY });
-  const assets = PARTS.flatMap((name) => {
-    writeFileSync(place.file(name), wrapped(readFileSync(`${root}dist/${name}`, 'utf8')));
+  const assets = EXECUTABLE_PARTS.flatMap((path) => {
+    const name = basename(path);
+    writeFileSync(place.file(name), wrapped(readFileSync(`${root}dist/${path}`, 'utf8')));
     writeFileSync(place.file(`${name}.cache`), '');
     return [name, `${name}.cache`];
   });
