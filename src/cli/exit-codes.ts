@@ -42,6 +42,9 @@ export const exitCodeMeanings: readonly (readonly [code: number, meaning: string
   [3, 'not found'],
   [4, 'permission denied, store locked, wrong key, or data was modified'],
   [NOT_VALID, 'the signature or HMAC that was verified is invalid'],
-  [EXISTS, 'already exists and was not changed (with --if-missing, or for a key with the same settings, 0)'],
+  [
+    EXISTS,
+    'already exists and was not changed (the code is 0 instead with --if-missing, and for a key with the same settings)',
+  ],
   [UNCONFIRMED, 'the change was or may have been made, but a later step failed; check before retrying'],
 ];

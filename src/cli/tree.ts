@@ -138,7 +138,7 @@ const storeCommands: Readonly<Record<string, Node>> = {
 
 const envelope = group('transit envelope', {
   encrypt: own('Encrypt a file or stream of any size', envelopes, 'encrypt'),
-  decrypt: own('Decrypt a file or stream, of "envelope encrypt" or age', envelopes, 'decrypt'),
+  decrypt: own('Decrypt a file or stream from "envelope encrypt" or age', envelopes, 'decrypt'),
   header: own('Show which key a file is encrypted with, and its metadata', envelopeHeader, 'command'),
   rewrap: own('Move encrypted files to the latest version of their key', envelopeRewrap, 'command'),
 });

@@ -43,8 +43,8 @@ export const show: Command = {
     },
   ],
   options: [
-    taking(SINCE, 'TIME', 'Only requests since then: 2h or 7d ago, today, yesterday, 2026-11-26T22:00.'),
-    taking(UNTIL, 'TIME', 'Only requests before then.'),
+    taking(SINCE, 'TIME', 'Only requests since TIME: 2h or 7d (ago), today, yesterday, or 2026-11-26T22:00.'),
+    taking(UNTIL, 'TIME', 'Only requests before TIME, in the same forms as with --since.'),
     taking(
       USER,
       'NAME',

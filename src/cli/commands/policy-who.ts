@@ -56,10 +56,11 @@ export const command: Command = {
     ...outOptions,
   ],
   details:
-    'Lists the policies that grant the capability, the roles and users of login methods and the token roles whose ' +
-    'tokens have it, and the tokens that have it now, each with the policies that grant it. Limits on request ' +
-    'parameters are not considered. Batch tokens are not stored, and therefore not listed. A secret that unlocks the ' +
-    'store permits everything, and is not listed. On a server, this needs the capabilities update and sudo on sys/capabilities-holders.',
+    'Lists the policies that grant the capability. Then lists the roles and users of login methods, the token roles ' +
+    'and the existing tokens that have it, each with the policies that grant it. Limits on request parameters are not ' +
+    'considered. Batch tokens are not stored, and therefore not listed. A secret that unlocks the store permits ' +
+    'everything, and is not listed. On a server, this needs the capabilities update and sudo on ' +
+    'sys/capabilities-holders.',
   examples: [
     [
       'coffer policy who update transit/decrypt/orders',

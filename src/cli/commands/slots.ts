@@ -163,7 +163,7 @@ export const rekey: Command = {
     'rekey fails and changes nothing. With --without-damaged it drops such documents permanently; ' +
     'on a terminal, it asks first.',
   examples: [
-    ['coffer rekey', 'Make a removed secret, which may have leaked, useless for copies of the new data'],
+    ['coffer rekey', 'Rekey after removing a secret that may have leaked'],
     ['coffer rekey --without-damaged', 'Drop lost documents so that the store is consistent again'],
   ],
   async run(session, { options }) {

@@ -13,6 +13,11 @@ const ofKey = commandOf(['transit', 'keys', 'tags'], 'List the tags of a key', t
 /** Command that lists the tags of a workspace; if there is none of that name, those of the key of that name. */
 export const command: Command = {
   ...ofWorkspace,
+  arguments: ofWorkspace.arguments.map((argument) =>
+    argument.metavar === 'WS'
+      ? { ...argument, help: 'Name or ID of the workspace, or name of the transit key.' }
+      : argument,
+  ),
   options: [
     ...ofWorkspace.options,
     switching(KEY, 'Take WS as the name of a transit key, even if a workspace has the same name.'),

@@ -196,7 +196,11 @@ const CARD = 'card';
 export const remove: Command = {
   arguments: [{ ...nameArgument, offers: 'member' }],
   options: [
-    taking(CARD, 'ID', 'Remove only this card (key) of the member, by its ID in "coffer team".'),
+    taking(
+      CARD,
+      'ID',
+      'Remove only one key of the member, not the member: the key with this ID in "coffer team".',
+    ),
     identityOption,
   ],
   details:

@@ -45,7 +45,7 @@ export const init: Command = {
   ],
   options: [
     taking('name', 'NAME', 'Your name in the keyring.', { fallback: 'your name on this machine' }),
-    taking('key', 'KEY', 'Name of the first key.', { fallback: 'app, else the name of the folder' }),
+    taking('key', 'KEY', 'Name of the first key.', { fallback: 'app; with FOLDER, its name' }),
     identityOption,
   ],
   details:

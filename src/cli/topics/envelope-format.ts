@@ -18,7 +18,7 @@ export const envelopeFormat: Topic = {
               'The magic 89 43 4f 46 46 45 52 0a, the format version 1, the algorithm 1 (AES-256-GCM), the ' +
                 'base-2 logarithm of the chunk size (16), a zero; 2 bytes each for the size of a wrapped key ' +
                 'and the length of the fields; a salt of 32 bytes. The fields are length-prefixed texts: the ' +
-                'mount, the name of the key, and metadata as keys with values. It never changes and is not ' +
+                'mount, the name of the key, and metadata as names with values. It never changes and is not ' +
                 'encrypted.',
             ],
             [
@@ -31,7 +31,7 @@ export const envelopeFormat: Topic = {
             ],
             [
               'chunks',
-              '64 KiB of plaintext each, followed by a 16-byte tag. The nonce counts the chunks and marks the ' +
+              '64 KiB of plaintext each, followed by a 16-byte authentication tag. The nonce counts the chunks and marks the ' +
                 'last one, so missing, reordered or truncated chunks are detected.',
             ],
           ],

@@ -86,7 +86,7 @@ export const enable = operation({
       default: '',
       cli: { metavar: 'P' },
     }),
-    description: text({ help: 'Description.', default: '' }),
+    description: text({ help: 'Description of the login method.', default: '' }),
     options: textMap({ help: 'Stored for compatibility; has no effect.', cli: { hidden: true } }),
     config: members(loginConfigParams, {
       help: 'Mount settings, as in "tune".',
@@ -178,7 +178,7 @@ export const tune = operation({
   capability: 'sudo',
   params: {
     path: methodPath,
-    description: text({ help: 'Description.' }),
+    description: text({ help: 'Description of the login method.' }),
     options: textMap({ help: 'Stored for compatibility; has no effect.', cli: { hidden: true } }),
     ...loginConfigParams,
   },

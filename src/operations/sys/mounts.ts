@@ -91,7 +91,7 @@ export const add = operation({
       help: 'Write ciphertexts and signatures of this mount as "service:v1:…" or "vault:v1:…"; with "vault", signing keys rotate without --force. Default: that of the store or the server.',
       cli: { metavar: 'D' },
     }),
-    description: text({ help: 'Description.', default: '' }),
+    description: text({ help: 'Description of the mount.', default: '' }),
     options: textMap({ help: 'Mount options; only "dialect" is supported.', cli: { hidden: true } }),
     config: members(configParams, { help: 'Mount settings, as in "tune".', cli: { hidden: true } }),
     ...traitParams,
@@ -151,7 +151,7 @@ export const tune = operation({
   capability: 'update',
   params: {
     path: mountPath,
-    description: text({ help: 'Description.' }),
+    description: text({ help: 'Description of the mount.' }),
     options: textMap({ help: 'Mount options; only "dialect" is supported.' }),
     ...loginConfigParams,
   },

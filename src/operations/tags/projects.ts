@@ -91,7 +91,7 @@ function projectMeant(values: ValuesOf<typeof whichProject>): Reference {
 }
 
 const contentParams = {
-  description: attribute('description', { help: 'Description.', cli: { metavar: 'TEXT' } }),
+  description: attribute('description', { help: 'Description of the project.', cli: { metavar: 'TEXT' } }),
   'auto-destroy-activity-duration': attribute('auto-destroy-activity-duration', {
     help: 'Auto-destroy its workspaces after this inactivity, e.g. 14d.',
     cli: { hidden: true },
@@ -100,7 +100,7 @@ const contentParams = {
   'setting-overwrites': settingOverwrites('default-execution-mode'),
   'default-agent-pool-id': unkeptAttribute('default-agent-pool-id', NO_AGENTS),
   'tag-bindings': bindingsRelationship({
-    help: 'KEY=VALUE tags of the project, which its workspaces inherit; replaces all that it has.',
+    help: 'KEY=VALUE tags of the project, which its workspaces inherit; replaces any that it has.',
     cli: { flag: 'bind', metavar: 'KEY=VALUE' },
   }),
 };

@@ -139,7 +139,7 @@ export const detach = documentOperation({
 });
 
 export const tag = documentOperation({
-  ...tagsOfWorkspace('Tags, by ID or name; missing tags are created.'),
+  ...tagsOfWorkspace('Tags to add, by ID or name; those that do not exist are created.'),
   route: 'POST /workspaces/:workspace_id/relationships/tags',
   cli: {
     resolve: workspaceAndTagsByName,
@@ -177,7 +177,7 @@ export const retag = documentOperation({
 });
 
 export const untag = documentOperation({
-  ...tagsOfWorkspace('Tags, by ID or name; unknown names are ignored.'),
+  ...tagsOfWorkspace('Tags to remove, by ID or name; unknown names are ignored.'),
   route: 'DELETE /workspaces/:workspace_id/relationships/tags',
   cli: {
     resolve: workspaceAndTagsByName,

@@ -7,7 +7,7 @@ type Order = (typeof ORDERS)[number];
 /** `sort`: an unknown order is refused, because a list in another order is a different result. */
 export const sortParam = declare<Order | undefined, Spec<never>>(
   {
-    help: 'Sort by name, or by -name for descending order.',
+    help: 'Order of the list: "name", or "-name" for descending.',
     cli: { metavar: 'ORDER', suggest: () => ORDERS, onlySuggested: true },
   },
   { type: 'string', enum: ORDERS },

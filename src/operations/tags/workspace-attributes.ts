@@ -1,5 +1,7 @@
 import type { ExecutionMode, WorkspaceSettings } from '../../tags/workspace-settings.ts';
 import type { ValuesOf } from '../declaration/params.ts';
+import { bindingsRelationship } from '../json-api/bindings.ts';
+import { projectRelationship } from '../json-api/linkage.ts';
 import {
   attribute,
   attributePointer,
@@ -10,7 +12,34 @@ import {
   unkeptAttribute,
 } from '../json-api/params.ts';
 
-/** Attributes of a workspace that clients set and compare; they have no effect. */
+export const descriptionOf = attribute('description', {
+  help: 'Description of the workspace.',
+  cli: { metavar: 'TEXT' },
+});
+
+/**
+ * KEY=VALUE tags of a workspace.
+ * @param help description of the list
+ */
+export const bindingsOf = (help: string) =>
+  bindingsRelationship({ help, cli: { flag: 'bind', metavar: 'KEY=VALUE' } });
+
+/**
+ * Project of a workspace.
+ * @param what text that ends a sentence, after "project"
+ */
+export const projectOf = (what: string) =>
+  projectRelationship({
+    help: `ID of the project ${what}`,
+    cli: {
+      flag: 'project',
+      metavar: 'PROJECT',
+      refersTo: 'project',
+      help: `Name or ID of the project ${what}`,
+    },
+  });
+
+/* Attributes that clients set and compare; they have no effect. */
 
 const hidden = { cli: { hidden: true } } as const;
 

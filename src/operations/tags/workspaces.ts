@@ -6,8 +6,8 @@ import type { Workspace, WorkspaceFields } from '../../tags/workspaces.ts';
 import { type Call, documentOperation, type TerminalContext } from '../declaration/operation.ts';
 import { text, texts, type ValuesOf } from '../declaration/params.ts';
 import type { Table } from '../declaration/table.ts';
-import { bindingsRelationship, TAGGED, taggedFilter, taggedQuery } from '../json-api/bindings.ts';
-import { projectRelationship, tagsRelationship } from '../json-api/linkage.ts';
+import { TAGGED, taggedFilter, taggedQuery } from '../json-api/bindings.ts';
+import { tagsRelationship } from '../json-api/linkage.ts';
 import type { ListDocument } from '../json-api/pages.ts';
 import {
   attribute,
@@ -35,7 +35,15 @@ import {
 import { besideWorkspaces, shownOf, workspaceIncludes } from './includes.ts';
 import { mayMoveInto, seesBindings } from './sights.ts';
 import { orderOf, sortParam } from './sorting.ts';
-import { attributeParams, executionModeIn, fieldOfSetting, settingsIn } from './workspace-attributes.ts';
+import {
+  attributeParams,
+  bindingsOf,
+  descriptionOf,
+  executionModeIn,
+  fieldOfSetting,
+  projectOf,
+  settingsIn,
+} from './workspace-attributes.ts';
 
 /** Formats a table of workspaces. */
 const workspaceTable = ({ data }: Resources<WorkspaceResource>): Table => ({
@@ -113,14 +121,6 @@ function workspaceMeant(values: ValuesOf<typeof whichWorkspace>): Reference {
   });
 }
 
-const projectOf = projectRelationship({
-  help: 'ID of the project of the workspace. Default: the default project.',
-  cli: { flag: 'project', metavar: 'PROJECT', refersTo: 'project' },
-});
-
-const bindingsOf = (help: string) =>
-  bindingsRelationship({ help, cli: { flag: 'bind', metavar: 'KEY=VALUE' } });
-
 const FIELDS: WorkspaceFields = { name: attributePointer('name'), setting: fieldOfSetting };
 
 /**
@@ -154,13 +154,13 @@ export const create = documentOperation({
       required: true,
       cli: { positional: 'each', metavar: 'NAME' },
     }),
-    description: attribute('description', { help: 'Description.', cli: { metavar: 'TEXT' } }),
+    description: descriptionOf,
     tags: tagsRelationship({
       help: 'Tags to add, by ID or name; those that do not exist are created.',
       cli: { flag: 'tag', metavar: 'TAG', refersTo: 'tag' },
     }),
     'tag-bindings': bindingsOf('KEY=VALUE tags to set. Can be repeated.'),
-    project: projectOf,
+    project: projectOf('of the workspace. Default: the default project.'),
     ...attributeParams,
   },
   cli: {
@@ -344,9 +344,9 @@ export const update = documentOperation({
   params: {
     ...whichWorkspace,
     name: attribute('name', { help: 'New name.', cli: { metavar: 'NAME' } }),
-    description: attribute('description', { help: 'Description.', cli: { metavar: 'TEXT' } }),
-    'tag-bindings': bindingsOf('Replace its own KEY=VALUE tags with these.'),
-    project: projectOf,
+    description: descriptionOf,
+    'tag-bindings': bindingsOf('Replace all KEY=VALUE tags of the workspace itself with these.'),
+    project: projectOf('to move the workspace to.'),
     ...attributeParams,
   },
   cli: {

@@ -14,7 +14,6 @@ import {
 } from './batch-results.ts';
 import {
   contextsApart,
-  existingKey,
   itemKeyVersion,
   keyName,
   keyVersion,
@@ -47,7 +46,11 @@ export const declaration = transitOperation({
   withoutSecret: true,
   computes: true,
   params: {
-    name: existingKey,
+    name: keyName({
+      help: 'Key that the ciphertext is encrypted with.',
+      required: true,
+      cli: { positional: true, refersTo: 'key' },
+    }),
     destination: keyName({
       help: 'Key to encrypt the new ciphertext with.',
       required: true,
