@@ -104,7 +104,7 @@ export const catalogue = {
     import: entry('Import an existing key', one(importKey, 'create')),
     'import-version': entry('Import a new version of an imported key', one(importKey, 'addVersion')),
     'wrapping-key': entry(
-      'Print the public key that keys to import are encrypted with',
+      'Print the public key with which to encrypt keys for import',
       one(byokExport, 'wrappingKey'),
     ),
     'byok-export': entry('Export a key, encrypted for another server (BYOK)', one(byokExport, 'byokExport')),

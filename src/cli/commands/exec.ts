@@ -62,7 +62,7 @@ export const command: Command = {
       flag: 'mask',
       takes: 'value',
       metavar: 'WHERE',
-      help: 'Hide the values in the log of a CI job: print the commands that its runner has for that.',
+      help: 'In a CI job, first print the commands that make its runner hide the values in the log.',
       choices: ['github', 'gitlab'],
     },
     switching(

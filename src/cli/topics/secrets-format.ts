@@ -48,7 +48,8 @@ export const secretsFormat: Topic = {
           ],
         },
         'Patterns work as in .gitignore: a pattern with one part matches at any depth; a pattern with ' +
-          'several parts is anchored at the top; a match includes everything below it. Parts are ' +
+          'several parts is anchored at the top (the directory of .coffer.yaml, or the outermost names); a ' +
+          'match includes everything below it. Parts are ' +
           'separated by "/" in files, by dots in only and except. "*" matches any characters within a ' +
           'part, "?" one character, "**" any number of parts.',
       ],

@@ -50,7 +50,7 @@ const roomOf = async ({ core, mount }: MountCall): Promise<CertPorts> => ({
 
 const patterns = (of: string) =>
   texts({
-    help: `Patterns (* is a wildcard), one of which ${of} of the certificate must match.`,
+    help: `Patterns for ${of} of the certificate: one must match. * is a wildcard.`,
     cli: { metavar: 'PATTERN' },
   });
 
@@ -65,7 +65,7 @@ const ownParams = {
   }),
   display_name: text({ help: 'Display name of issued tokens. Default: the name of the role.' }),
   allowed_names: texts({
-    help: 'Patterns (* is a wildcard), one of which the common name, a DNS SAN or an email SAN of the certificate must match.',
+    help: 'Patterns for the common name, a DNS SAN or an email SAN of the certificate: one must match. * is a wildcard.',
     cli: { metavar: 'PATTERN' },
   }),
   allowed_common_names: patterns('the common name'),

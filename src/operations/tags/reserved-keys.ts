@@ -80,8 +80,8 @@ function keyMeant(values: ValuesOf<typeof whichKey>): Reference {
 }
 
 const disableOverrides = booleanAttribute('disable-overrides', {
-  help: 'Refuse another value on a workspace than its project has.',
-  cli: { negatable: 'Allow another value on a workspace than its project has.' },
+  help: 'Do not let a workspace have another value than its project.',
+  cli: { negatable: 'Let a workspace have another value than its project.' },
 });
 
 export const create = documentOperation({
@@ -106,7 +106,7 @@ export const create = documentOperation({
     examples: [
       [
         'coffer tags reserved create env --disable-overrides --org acme',
-        'Refuse env=… on a workspace, if its project has another value for env',
+        'Do not let workspaces have another value for env than their project',
       ],
     ],
   },
@@ -167,7 +167,7 @@ export const update = documentOperation({
     examples: [
       [
         'coffer tags reserved update env --no-disable-overrides --org acme',
-        'Allow another value of env on a workspace than its project has',
+        'Let workspaces have another value for env than their project',
       ],
     ],
   },

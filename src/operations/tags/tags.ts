@@ -99,7 +99,7 @@ export const list = documentOperation({
       ['coffer tags list --org acme', 'List the first 20 tags'],
       ['coffer tags list prod --all --org acme', 'List tags with "prod" in the name'],
       ['coffer tags list --not-on billing --org acme', 'List tags that the workspace does not have yet'],
-      ['coffer tags list --unused --org acme', 'List tags that "coffer tags prune --unused" deletes'],
+      ['coffer tags list --unused --org acme', 'List tags that "coffer tags prune --unused" would delete'],
     ],
   },
   async run(call, values) {

@@ -53,7 +53,7 @@ export const wrappingKey = transitOperation({
     examples: [
       [
         'coffer transit wrapping-key > wrapping.pem',
-        'Save the public key that keys to import are encrypted with',
+        'Save the public key with which to encrypt keys for import',
       ],
     ],
   },

@@ -349,8 +349,8 @@ export const trim = transitOperation({
   cli: {
     examples: [
       [
-        'coffer transit keys trim orders --min-available-version 2',
-        'Delete version 1; before, "keys config" must set both minimum versions to 2',
+        'coffer transit keys config orders --min-decryption-version 2 --min-encryption-version 2 && coffer transit keys trim orders --min-available-version 2',
+        'Refuse version 1, then delete it permanently',
       ],
     ],
     acts: true,
