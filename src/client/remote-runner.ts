@@ -46,7 +46,7 @@ function namingMissing(error: CofferError, { method, target }: WireRequest): Cof
   const isListed = isOrganization && !isInside;
   return new CofferError(
     error.kind,
-    `${whole}${namesMore ? ', or what the request names in it,' : ''} not found`,
+    `${whole}${namesMore ? ', or something else that the command names,' : ''} not found`,
     {
       hint: `${UNSEEN_HINT.hint}${isListed ? '; "coffer orgs list" lists the organizations that the token may see' : ''}`,
       cause: error,

@@ -102,7 +102,7 @@ function refuseOthers(path: string, stats: Stats, { forbidden, mend, field }: Mo
     unavailable(placed`${{ file: path }} ${reason}`, {
       field,
       hint: isOther()
-        ? 'it does not look like a file with a secret: check the path; only its owner may have access to such a file'
+        ? 'check the path: this does not look like a file with a secret, which only its owner may be able to read'
         : uid === own
           ? placed`run "chmod ${mend} ${{ file: path }}"`
           : placed`run "chown ${own} ${{ file: path }} && chmod ${mend} ${{ file: path }}" as root`,

@@ -115,21 +115,21 @@ export const otherNameRefused = (
     ? refusedAt(file, {
         text,
         offset: otherNameAt,
-        message: `for some parsers, the value that begins here includes ${name}, which must be separate to be encrypted`,
-        hint: 'close its quote on the same line, without a backslash before it or at the end of a line, and remove spaces after a last "="',
+        message: `some programs read ${name} as part of the value that begins here, so ${name} cannot be encrypted on its own`,
+        hint: 'close the quote on the line that it begins on, use no backslash before it or at the end of the line, and remove spaces after a last "="',
       })
     : text[otherNameAt] === '*'
       ? refusedAt(file, {
           text,
           offset: otherNameAt,
-          message: `this is an alias of ${name}, but an encrypted value can have only one name`,
+          message: `this is an alias of ${name}: an encrypted value can have only one name`,
           hint: 'replace the alias with a separate value',
         })
       : refusedAt(file, {
           text,
           offset: otherNameAt,
-          message: `because of a tag, some parsers read ${name} under another name, but an encrypted value can have only one name`,
-          hint: 'remove the tag',
+          message: `some programs read ${name} under another name, because of a YAML tag: an encrypted value can have only one name`,
+          hint: 'remove the tag, which begins with !',
         });
 
 /** Formats the name of keys: `db.password`. */

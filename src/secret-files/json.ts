@@ -73,9 +73,9 @@ class JsonReader {
   read(): TreeBranch {
     this.#take(BLANKS);
     const root = this.#branch([]);
-    if (root === undefined) throw this.#refused('neither an object nor a list begins here');
+    if (root === undefined) throw this.#refused('expected { or [ here');
     this.#take(BLANKS);
-    if (this.#at < this.#text.length) throw this.#refused('something follows the end of the document');
+    if (this.#at < this.#text.length) throw this.#refused('there is more text after the end of the document');
     return root;
   }
 

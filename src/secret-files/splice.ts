@@ -31,7 +31,7 @@ export function respliced(
   const text = spliced(file, sources);
   const misfit = (place: ScalarPlace): CofferError =>
     invalid(
-      `${name}:${lineAt(file.text, place.start)}: ${place.name}: the decrypted text is not a valid value`,
+      `${name}:${lineAt(file.text, place.start)}: ${place.name}: the decrypted text cannot be written into this file`,
       {
         hint: 'it was encrypted for another file format',
       },

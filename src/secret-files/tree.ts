@@ -55,7 +55,7 @@ export function gapFor(
       if (branch.isList && key !== String(branch.entries.length)) {
         throw invalid(`cannot add ${name}`, {
           field: 'NAME',
-          hint: `the next entry of that list is ${nameOf([...path.slice(0, depth), String(branch.entries.length)])}`,
+          hint: `the next free place in that list is ${nameOf([...path.slice(0, depth), String(branch.entries.length)])}`,
         });
       }
       return { branch, missing: [key, ...path.slice(depth + 1)] };

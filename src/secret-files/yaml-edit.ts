@@ -61,7 +61,7 @@ const newlineOf = (text: string): string => /\r?\n/.exec(text)?.[0] ?? '\n';
 const noPlace = (name: string): CofferError =>
   invalid(`cannot add ${name} to this file`, {
     field: 'NAME',
-    hint: 'its document is missing, or is one value',
+    hint: 'the file has no such YAML document, or the document is a single value',
   });
 
 const keyText = (key: string): string => yamlString(key);

@@ -189,7 +189,7 @@ class Walk {
     throw refusedAt(this.#file, {
       text: this.#text,
       offset: contents.range[0],
-      message: 'neither a map nor a list begins here',
+      message: 'expected a map or a list here',
     });
   }
 

@@ -54,7 +54,7 @@ function ecdsa(name: string, { jwkName, coordinateBytes }: Curve): SshKind {
       const curve = reader.text();
       const point = reader.string();
       if (curve !== name || point.length !== 1 + 2 * coordinateBytes || point[0] !== UNCOMPRESSED) {
-        throw invalid(`the ${algorithm} key is not a point on its curve`);
+        throw invalid(`the ${algorithm} key is invalid: it is not a point on its curve`);
       }
       const [x, y] = [point.subarray(1, 1 + coordinateBytes), point.subarray(1 + coordinateBytes)];
       return { kty: 'EC', crv: jwkName, x: x.toString('base64url'), y: y.toString('base64url') };

@@ -67,9 +67,12 @@ function settingsOf({ cipher: name, kdf, options, tag }: SshCiphertext) {
   reader.end();
   if (tag.length !== cipher.tagBytes) throw invalid('the SSH private key is damaged');
   if (rounds > MOST_ROUNDS) {
-    throw unsupported(`the SSH private key has ${rounds} rounds, and at most ${MOST_ROUNDS} are supported`, {
-      hint: CONVERT,
-    });
+    throw unsupported(
+      `the SSH private key is encrypted with ${rounds} rounds of bcrypt, and at most ${MOST_ROUNDS} are supported`,
+      {
+        hint: CONVERT,
+      },
+    );
   }
   return { cipher, salt, rounds };
 }

@@ -95,7 +95,7 @@ class CsvReader {
     const carried: GatheredRow = known ?? { tags: [], bindings: new Map(), project };
     this.#workspaces.set(workspace, carried);
     if (project !== '' && carried.project !== '' && carried.project !== project) {
-      return `${workspace} is in ${carried.project} further up`;
+      return `another line says that ${workspace} is in the project ${carried.project}`;
     }
     carried.project ||= project;
     if (tag !== '') carried.tags.push(tag);

@@ -48,7 +48,7 @@ export function fromTree(tree: unknown, file: string, checks?: NameChecks): TagF
 
 function carriedAt(value: unknown, file: string, place: string, checks?: NameChecks): Carried {
   if (value === null || Array.isArray(value)) return { tags: textsAt(value ?? [], file, place, checks?.tag) };
-  if (!isObject(value)) throw refusedAt(file, place, 'this is neither a list of tags nor an object');
+  if (!isObject(value)) throw refusedAt(file, place, 'expected a list of tags, or an object');
   refuseStrangers(value, OF_WORKSPACE, file, place);
   const { tags, bindings, project } = value;
   return {

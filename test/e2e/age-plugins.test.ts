@@ -70,7 +70,7 @@ describe('a plugin of age', () => {
     const recipient = printBech32('age1coffer', Buffer.from('transit/inbox'));
     expect(
       await place.refused(['init', '--store', place.file('within'), '--recipient', recipient], 2),
-    ).toContain('a key inside a store cannot unlock one');
+    ).toContain('a key that is in a store cannot unlock a store');
   });
 
   it.each([

@@ -137,7 +137,9 @@ describe('an agent in the foreground', () => {
     await place.ok('transit keys create app');
     if (process.platform === 'linux')
       expect(readFileSync(`/proc/${pid}/environ`, 'latin1')).not.toContain(KEY.COFFER_MASTER_KEY);
-    expect(await place.with(KEY).refused('agent run', 1)).toContain('this store already has an agent');
+    expect(await place.with(KEY).refused('agent run', 1)).toContain(
+      'an agent of this store is already running',
+    );
   });
 
   it('waits locked without a secret, refuses at once, and is opened by "unlock"', async () => {

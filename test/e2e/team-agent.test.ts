@@ -144,8 +144,8 @@ describe('the agent of a keyring', () => {
     await at.ok('team remove -q erin --yes');
     writeFileSync(alice.place.file('app.env'), older);
     shared();
-    expect(await exec()).toMatch(/^4 .*removed members \(erin\) had/s);
-    expect(await exec()).toMatch(/^4 .*removed members \(erin\) had/s);
+    expect(await exec()).toMatch(/^4 .*is known to removed members \(erin\)/s);
+    expect(await exec()).toMatch(/^4 .*is known to removed members \(erin\)/s);
     await at.ok(['secrets', 'set', '-q', 'app.env', 'DB', 'newer']);
     shared();
     expect(await exec()).toContain('newer');

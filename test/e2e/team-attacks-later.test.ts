@@ -105,7 +105,7 @@ describe('somebody who may push, and moves what is signed or encrypted', () => {
     expect(await job.refused('secrets get -q app.env DB', 4)).toContain('is not signed by alice');
     writeFileSync(pinned, text);
     rmSync(fact(runner, 'members/bob.'));
-    expect(await job.refused('secrets get -q app.env DB', 4)).toContain('changes before it are missing');
+    expect(await job.refused('secrets get -q app.env DB', 4)).toContain('earlier changes are missing');
     git(runner, 'checkout -q -- .');
     expect(await job.ok('secrets get -q app.env DB')).toBe('s3cret');
   });
@@ -122,7 +122,7 @@ describe('an admin who left, and may push', () => {
     await alice.place.ok(['secrets', 'set', '-q', 'app.env', 'OTHER', 'right']);
     const removed = await alice.place.run('team remove ci --yes');
     expect(removed).toMatchObject({ exitCode: 0 });
-    expect(removed.stderr).toContain('DB: version 1 of key "app" is one that removed members (bob, ci) had');
+    expect(removed.stderr).toContain('DB: version 1 of key "app" is known to removed members (bob, ci)');
     // Of a file with a value that is refused, no value is written.
     expect(read(alice)).toMatch(/^DB=coffer:app:v1:.*\nOTHER=coffer:app:v2:/);
     expect((await alice.place.run('secrets get app.env DB')).exitCode).toBe(4);
@@ -178,7 +178,7 @@ describe('a removal that was discarded', () => {
     const id = idOf(fact(alice, 'store.'));
     const denied = await alice.place.run(['team', 'trust', id]);
     expect(denied).toMatchObject({ exitCode: 4 });
-    expect(denied.stderr).toContain('undoes what this machine knows: bob was removed, not in this checkout');
+    expect(denied.stderr).toContain('this machine would have to forget: bob was removed, which this checkout does not have');
     expect((await alice.place.run('team settle')).exitCode).toBe(1);
     await alice.place.ok(['team', 'trust', '-q', '--yes', id]);
     await alice.place.ok('team remove -q bob --yes');

@@ -96,10 +96,10 @@ describe('a change of a keyring', () => {
     pull(bob);
     expect(await bob.place.run('team check')).toMatchObject({
       exitCode: 1,
-      stdout: 'app.env: DB needs app v2, which this keyring does not have\n',
+      stdout: 'app.env: DB is encrypted with app v2, which this keyring does not have\n',
     });
     expect((await bob.place.run('secrets get app.env DB')).stderr).toContain(
-      'its commit may lack new files of .coffer: ask its author to run "git add .coffer" and commit',
+      'the author of the file may have left out new files of .coffer: ask for "git add .coffer" and a commit',
     );
     push(alice);
     pull(bob);

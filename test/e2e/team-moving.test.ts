@@ -41,7 +41,7 @@ describe('"coffer team init" in a repository with values of a store', () => {
   it('says so when such a value is used, before anything about commits and branches', async () => {
     const alice = await withStore(new People());
     await alice.place.ok('team init -q');
-    const move = `(if your store encrypted it before "coffer team init", run "coffer secrets decrypt a.env --store ${storeOf(alice)}", then "coffer secrets encrypt a.env"; otherwise, its commit may lack`;
+    const move = `(if your store encrypted it before "coffer team init", run "coffer secrets decrypt a.env --store ${storeOf(alice)}", then "coffer secrets encrypt a.env"; otherwise, the author of the file may have left out`;
     expect(await alice.place.refused('secrets get a.env DB', 3)).toContain(
       `no version 2 of key "app" ${move}`,
     );
@@ -55,7 +55,7 @@ describe('"coffer team init" in a repository with values of a store', () => {
       'are encrypted with a key of a store that is not here, so the keyring cannot open them: see "coffer help sharing".',
     );
     expect(await bob.place.refused('secrets get a.env DB', 3)).toContain(
-      'no version 2 of key "app" (its commit may lack',
+      'no version 2 of key "app" (the author of the file may have left out',
     );
   });
 

@@ -134,7 +134,7 @@ describe('a key of an age plugin in a keyring', () => {
     const without = await alice.place.run('team remove erin --yes');
     expect(without).toMatchObject({ exitCode: 0 });
     expect(without.stderr).toMatch(
-      /bob has to wait: cannot encrypt to age1fake1\w+ \(age-plugin-fake is not installed\)/,
+      /bob does not get the keys yet: cannot encrypt to age1fake1\w+ \(age-plugin-fake is not installed\)/,
     );
     const failing = await at.with({ FAKE_MANNER: 'refuses' }).run('team remove frank --yes');
     expect(failing.stderr).toContain('(age-plugin-fake failed: the key is locked)');

@@ -260,7 +260,7 @@ describe('a value in the clear in the place of a secret', () => {
     expect(refused).toMatchObject({
       exitCode: 1,
       stderr: expect.stringContaining(
-        'app.yaml:2: db_password is not encrypted, but becomes DB_PASSWORD, and .coffer.yaml says to encrypt values that become this variable',
+        'app.yaml:2: db_password is not encrypted, but the program gets it as DB_PASSWORD, and .coffer.yaml says to encrypt values that become this variable',
       ),
     });
   });

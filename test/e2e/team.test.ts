@@ -57,7 +57,7 @@ describe('a team without a server', () => {
     // What he writes with the version that he had is refused by name.
     writeFileSync(carol.place.file('app.env'), before);
     expect((await carol.place.run('secrets get app.env DB')).stderr).toContain(
-      'is one that removed members (bob) had',
+      'is known to removed members (bob)',
     );
     await carol.place.ok('secrets rewrap -q --yes app.env');
     expect(read(carol)).toMatch(/^DB=coffer:app:v2:/);
@@ -193,7 +193,7 @@ describe('a team without a server', () => {
     renameSync(alice.place.file('app.env'), alice.place.file('production/moved.env'));
     const moved = await alice.place.run('secrets get production/moved.env DB');
     expect(moved.stderr).toContain(
-      'no key "app" in the keyring of this repository (it is of another keyring',
+      'no key "app" in the keyring of this repository (the key is of another keyring',
     );
     renameSync(alice.place.file('production/moved.env'), alice.place.file('app.env'));
     // The inner one taken away: nothing is encrypted for the outer team under its key.

@@ -37,8 +37,8 @@ describe.skipIf(process.platform === 'win32')('a file that others can read', () 
   it('is refused without a command that changes it if it is another file, which other programs need so', () => {
     const { path, text } = refusedFor('root:x:0:0:root:/root:/bin/sh\nnobody:x:65534:65534::/:/bin/false\n');
     expect(text).toBe(
-      `${path} can be read by others (it does not look like a file with a secret: check the path; ` +
-        'only its owner may have access to such a file)',
+      `${path} can be read by others (check the path: this does not look like a file with a secret, ` +
+        'which only its owner may be able to read)',
     );
   });
 });

@@ -35,7 +35,7 @@ describe('a value that some readers of .env files take for a part of the one bef
     expect(refusal(() => dotenv.parse(text, 'x.env'))).toMatchObject({
       kind: 'invalid',
       message: expect.stringMatching(
-        new RegExp(`^x\\.env:${line}: for some parsers, the value that begins here includes B, `),
+        new RegExp(`^x\\.env:${line}: some programs read B as part of the value that begins here, `),
       ) as string,
     });
   });
@@ -93,7 +93,7 @@ describe('a value that some readers of .env files take for a part of the one bef
         if (!places.some(({ sealed }) => sealed !== undefined)) continue;
       } catch (error) {
         if (!(error instanceof CofferError)) throw error;
-        if (error.message.includes('the value that begins here includes B')) refused++;
+        if (error.message.includes('read B as part of the value that begins here')) refused++;
         continue;
       }
       read++;

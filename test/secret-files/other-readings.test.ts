@@ -28,7 +28,7 @@ describe('what somebody encrypted who can not decrypt', () => {
         quote,
       ).toMatchObject({
         kind: 'invalid',
-        message: 'f:1: TITLE: the decrypted text is not a valid value',
+        message: 'f:1: TITLE: the decrypted text cannot be written into this file',
       });
     }
   });
@@ -51,7 +51,7 @@ describe('what somebody encrypted who can not decrypt', () => {
           line,
         ).toMatchObject({
           kind: 'invalid',
-          message: 'f:1: motd: the decrypted text is not a valid value',
+          message: 'f:1: motd: the decrypted text cannot be written into this file',
         });
       }
       expect(decrypted(yaml, text, [`"a${end}b: c"`])).toContain(`"a${end}b: c"`);

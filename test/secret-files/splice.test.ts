@@ -199,7 +199,7 @@ describe('values exchanged in a file', () => {
       const made = () => respliced(yaml, 'f', file, new Map(place === undefined ? [] : [[place, source]]));
       expect(refusal(made)).toMatchObject({
         kind: 'invalid',
-        message: 'f:1: a: the decrypted text is not a valid value',
+        message: 'f:1: a: the decrypted text cannot be written into this file',
       });
     }
   });

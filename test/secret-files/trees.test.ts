@@ -63,7 +63,7 @@ describe('the places of a YAML file', () => {
     ['a: {b: 1, b: 2}', 'f:1: duplicate key "b"'],
     ['a: [1\nb: 2\n', 'f:2: invalid YAML'],
     ['a: b\n\t- c\n', 'f:2: invalid YAML'],
-    ['just words\n', 'f:1: neither a map nor a list begins here'],
+    ['just words\n', 'f:1: expected a map or a list here'],
     ['a: 1\n<<<<<<< ours\nb: 1\n=======\nb: 2\n>>>>>>> theirs\n', 'f:2: unresolved merge conflict'],
     [`a: ${'['.repeat(5000)}`, 'f: nested too deeply'],
     [`${'- '.repeat(201)}a`, 'f:1: nested too deeply'],
@@ -133,10 +133,10 @@ describe('the places of a JSON file', () => {
     ['[1 2]', 'f:1: a comma or "]" is missing'],
     ['[01]', 'f:1: not valid JSON'],
     ['["\n"]', 'f:1: this string has a character or an escape that JSON does not allow'],
-    ['[1] x', 'f:1: something follows the end of the document'],
-    ['"x"', 'f:1: neither an object nor a list begins here'],
-    ['// c\n{}', 'f:1: neither an object nor a list begins here'],
-    ['', 'f:1: neither an object nor a list begins here'],
+    ['[1] x', 'f:1: there is more text after the end of the document'],
+    ['"x"', 'f:1: expected { or [ here'],
+    ['// c\n{}', 'f:1: expected { or [ here'],
+    ['', 'f:1: expected { or [ here'],
     ['['.repeat(100_000), 'f:1: nested too deeply'],
   ])('are not looked for in what is broken (case %#)', (text, message) => {
     expect(refusal(() => json.parse(text, 'f'))).toMatchObject({ kind: 'invalid', message });

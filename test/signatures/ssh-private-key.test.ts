@@ -94,7 +94,7 @@ describe('an SSH private key with a passphrase', () => {
     const kdf = Buffer.from(bytes.toString('latin1').replace('bcrypt', 'scrypt'), 'latin1');
     for (const [text, what] of [
       [chacha, 'unsupported cipher "chacha20-poly1305@openssh.com"'],
-      [textOf(bytes), '4097 rounds, and at most 4096'],
+      [textOf(bytes), '4097 rounds of bcrypt, and at most 4096'],
       [textOf(kdf), 'unsupported key derivation function'],
     ] as const) {
       expect(thrownBy(() => parseEncryptedSshKey(text))).toMatchObject({

@@ -156,7 +156,7 @@ describe('CSV', () => {
     ['workspace,tag,key,value\na,,,v\n', 'tags.csv: line 2: value without a key'],
     ['workspace,tag,key,value\na,,k,v\na,,k,w\n', 'tags.csv: line 3: duplicate entry "k"'],
     ['workspace,tag,key,value\n,,k,v\n', 'tags.csv: line 2: key without a workspace or project'],
-    ['workspace,tag,project\na,b,P\na,c,Q\n', 'tags.csv: line 3: a is in P further up'],
+    ['workspace,tag,project\na,b,P\na,c,Q\n', 'tags.csv: line 3: another line says that a is in the project P'],
     ['workspace,tag,project\n,b,P\n', 'tags.csv: line 2: projects have KEY=VALUE tags only'],
     [
       'workspace,tag,tag\n',
@@ -194,7 +194,7 @@ describe('YAML and JSON', () => {
     ['yaml', 'workspaces: [a]', 'tags.yaml: workspaces: this is not an object'],
     ['yaml', 'tags: a', 'tags.yaml: tags: this is not a list'],
     ['yaml', 'workspaces:\n  a: {tags: b}', 'tags.yaml: workspaces.a.tags: this is not a list'],
-    ['yaml', 'workspaces:\n  a: b', 'tags.yaml: workspaces.a: this is neither a list of tags nor an object'],
+    ['yaml', 'workspaces:\n  a: b', 'tags.yaml: workspaces.a: expected a list of tags, or an object'],
     ['yaml', 'workspaces:\n  a: [[b]]', 'tags.yaml: workspaces.a[0]: this is not a string'],
     [
       'yaml',

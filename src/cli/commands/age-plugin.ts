@@ -43,7 +43,9 @@ export const command: Command = {
   async run(session, { options }) {
     const machine = textOption(options, MACHINE);
     if (machine === undefined || !MACHINES.some((known) => known === machine)) {
-      throw invalid('age-plugin-coffer is run by age', { hint: `it knows ${MACHINES.join(' and ')}` });
+      throw invalid('age-plugin-coffer is run by age', {
+        hint: `age starts it with --age-plugin=${MACHINES.join(' or ')}`,
+      });
     }
     const agent = await agentOf(session);
     if (agent === undefined) await speak(session, machine);

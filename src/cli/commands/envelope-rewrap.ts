@@ -94,8 +94,8 @@ const toldOf = (
   ),
 ): string =>
   'recipients' in result
-    ? `${result.in}: for ${result.recipients} ${result.recipients === 1 ? 'recipient' : 'recipients'} now.`
-    : `${result.in}: from version ${result.from} to ${result.to}.`;
+    ? `${result.in}: now encrypted for ${result.recipients} ${result.recipients === 1 ? 'recipient' : 'recipients'}.`
+    : `${result.in}: rewrapped from key version ${result.from} to ${result.to}.`;
 
 async function isAgeFile(path: string): Promise<boolean> {
   const file = openInFile(path, IN);
@@ -176,7 +176,10 @@ function openRewritable(path: string): RewritableFile & { close(): void } {
   const stat = fstatSync(descriptor);
   if (!stat.isFile()) {
     closeSync(descriptor);
-    throw invalid(`${path} is not a regular file`, { field: IN, hint: 'a header is rewritten where it is' });
+    throw invalid(`${path} is not a regular file`, {
+      field: IN,
+      hint: 'name a regular file: its header is changed in place',
+    });
   }
   const plainly = <T>(work: Promise<T>): Promise<T> =>
     work.catch((error: unknown) => {

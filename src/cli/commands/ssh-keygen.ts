@@ -121,7 +121,7 @@ async function sign(session: Session, given: Given): Promise<number> {
     throw invalid(`the public key does not match version ${version} of ${name}`, { field: 'file' });
   }
   const format = FORMATS['ssh'];
-  if (format === undefined) throw unsupported('unknown format');
+  if (format === undefined) throw unsupported('unknown signature format');
   const digest = createHash(format.hash)
     .update(readFileWhole(file, 'FILE', MAX_INPUT_BYTES))
     .digest();

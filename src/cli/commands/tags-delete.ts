@@ -54,7 +54,12 @@ async function deleteMany(session: Session, given: readonly string[]): Promise<n
     count: data.length,
     run: () => runner.run(remove, { organization_name, data }),
   }));
-  await carryOut(session, 'tags', pieces, 'name only those that "coffer tags list" still has');
+  await carryOut(
+    session,
+    'tags',
+    pieces,
+    'run the command again with the tags that "coffer tags list" still lists',
+  );
   // With JSON output, prints an empty document, as for a call without a result.
   if (session.settings.format === 'json') await printResult(session, {}, {});
   session.remark(`Deleted ${counted(tags.size, 'tag')}.`);

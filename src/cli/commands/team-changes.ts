@@ -95,14 +95,12 @@ export const add: Command = {
       throw exists(`${name} already has this key`, { hint: 'run "coffer team" to list the members' });
     if (isThere && !session.settings.yes && !session.prompts.available()) {
       throw exists(`${name} is already a member`, {
-        hint: 'use --yes to add a second card, then run "coffer team remove NAME --card ID" for the old one',
+        hint: 'use --yes to add another key for this member; "coffer team remove NAME --card ID" removes the old one',
       });
     }
     if (
       isThere &&
-      !(await session.confirmed(
-        async () => `${name} is already a member. Add a second card, for another key?`,
-      ))
+      !(await session.confirmed(async () => `${name} is already a member. Add this key as another one?`))
     )
       return FAILED;
     const changes = await Changes.begin(session, keyring);
@@ -140,7 +138,7 @@ function sayUnknown(session: Session, changes: Changes): void {
     .map((fact) => `${fact.card.name} (added by ${nameOf(changes.state, fact.by)})`);
   if (unknown.length > 0)
     session.warn(
-      `this ID also vouches for members that this machine does not know: ${unknown.join(', ')}: send it only if they are right`,
+      `with this ID, members that this machine does not know are trusted as well: ${unknown.join(', ')} (send it only if they belong to the team)`,
     );
 }
 

@@ -180,7 +180,7 @@ export const log: Command = {
             short(id),
             { time: at },
             by,
-            counts ? what : `${what} (does not count)`,
+            counts ? what : `${what} (not in effect)`,
           ]),
         }),
       },
@@ -194,7 +194,7 @@ function said(fact: Fact): string {
   if (fact.kind === 'store') return `created the keyring, as ${fact.card?.name}`;
   if (fact.card !== undefined) return `added ${fact.card.name} (${fact.card.role})`;
   if (takesOut(fact)) return `removed ${names(fact.without)}`;
-  if (fact.kind === 'removal') return 'created a new root key for all';
+  if (fact.kind === 'removal') return 'replaced the key that encrypts all keys';
   if (fact.version !== undefined) return `created ${fact.version.key} v${fact.version.number}`;
   return fact.kind === 'slot'
     ? `gave the keys to ${names(fact.for)}`
@@ -213,7 +213,7 @@ const valuesWithoutVersion = (state: Judgement, used: readonly RuledFile[]): rea
       })
       .map(
         ({ name, key, version }) =>
-          `${path}: ${name} needs ${key} v${version}, which this keyring does not have`,
+          `${path}: ${name} is encrypted with ${key} v${version}, which this keyring does not have`,
       ),
   );
 

@@ -97,9 +97,13 @@ function plainly<T>(work: () => T): T {
   try {
     return work();
   } catch (error) {
-    throw new CofferError('unavailable', `cannot store the results until the end: ${diskReason(error)}`, {
-      hint: 'write them to a file with --out',
-      cause: error,
-    });
+    throw new CofferError(
+      'unavailable',
+      `cannot store the results on disk until all are complete: ${diskReason(error)}`,
+      {
+        hint: 'write them to a file with --out',
+        cause: error,
+      },
+    );
   }
 }

@@ -127,7 +127,7 @@ export async function refuseReadable(
       hint: `${check} run "coffer secrets encrypt ${typed}"`,
     });
   throw conflict(
-    `${told} becomes ${variable}, and ${RULES_NAME} says to encrypt values that become this variable`,
+    `${told} the program gets it as ${variable}, and ${RULES_NAME} says to encrypt values that become this variable`,
     { hint: `${check} add ${place.name} to except: in ${RULES_NAME}` },
   );
 }

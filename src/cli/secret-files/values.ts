@@ -298,7 +298,7 @@ async function explained<T>(
   if (first === undefined || values.length < 2 || hasReason || !results.every(isPuzzling)) return outcomes;
   const ofAnotherStore = new CofferError(
     'inauthentic',
-    `${first.where}: none of the ${values.length} values opens: this is not the store that they were encrypted with`,
+    `${first.where}: none of the ${values.length} values can be decrypted: they were encrypted with another store`,
     { hint: OTHER_STORE },
   );
   return results.map(() => ofAnotherStore);
@@ -352,13 +352,13 @@ async function wrongVersion(
   if (version > Number(data['latest_version'])) {
     return {
       message: `key "${key}" has no version ${version}`,
-      hint: `it was encrypted with another store, or with a newer state of this one; ${SHARING}`,
+      hint: `the value was encrypted with another store, or this store was restored from an older backup; ${SHARING}`,
     };
   }
   if (version < Number(data['min_decryption_version'])) {
     return {
       message: `version ${version} of key "${key}" is no longer allowed to decrypt`,
-      hint: `lower it with "coffer transit keys config ${key} --min-decryption-version ${version}", then rewrap the file`,
+      hint: `run "coffer transit keys config ${key} --min-decryption-version ${version}" to allow it again, then rewrap the file`,
     };
   }
   return undefined;
@@ -369,5 +369,5 @@ const LEAST_CHARACTERS = 40;
 
 const lookOf = ({ key, payload }: SealedValue): string =>
   payload.length % 4 !== 0 || payload.length < LEAST_CHARACTERS
-    ? 'it appears to be truncated'
-    : `it was modified, moved from another name, or encrypted with a key "${key}" of another store; ${SHARING}`;
+    ? 'the value appears to be truncated'
+    : `the value was modified, moved from another name, or encrypted with a key "${key}" of another store; ${SHARING}`;

@@ -53,7 +53,7 @@ function recipientsIn(session: Session, word: string): readonly NamedRecipient[]
 const OWN_PLUGIN = /^(?:age1coffer1|age-plugin-coffer$)/;
 
 const inside = () =>
-  invalid('a key inside a store cannot unlock one', {
+  invalid('a key that is in a store cannot unlock a store', {
     field: '--recipient',
     hint: 'use an SSH key, or an age identity outside of any store',
   });
@@ -107,9 +107,12 @@ export async function unwrapSecret(
 }
 
 const strange = () =>
-  denied('this store may have been replaced: its key slot for you is not one that this machine knows', {
-    hint: 'anyone can create a store that opens with your public key; if you added the slot, run "coffer unlock --identity FILE" once',
-  });
+  denied(
+    'this store may have been replaced: its slot for your key is not one that was added or opened on this machine',
+    {
+      hint: 'anyone can create a store that your key opens; if you added the slot elsewhere, run "coffer unlock --identity FILE" once',
+    },
+  );
 
 interface WrappedFile {
   readonly bytes: Uint8Array;

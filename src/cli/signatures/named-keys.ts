@@ -35,14 +35,13 @@ export async function publicVersions(
     const text = isObject(version) ? version['public_key'] : undefined;
     if (!isObject(version) || typeof text !== 'string' || text === '') return [];
     const createdAt = Date.parse(String(version['creation_time']));
-    if (!/^[1-9]\d{0,8}$/.test(number) || Number.isNaN(createdAt))
-      throw nonsense('a version that can be none');
+    if (!/^[1-9]\d{0,8}$/.test(number) || Number.isNaN(createdAt)) throw nonsense('an invalid version');
     return [publicVersion(Number(number), text, createdAt)];
   });
   if (found.length > 0) return found.sort((one, other) => one.number - other.number);
   throw unsupported(`${name} has no public key`, {
     field: 'key',
-    hint: 'use a key with a public key, such as one created with --type ed25519 for signing, that is not derived',
+    hint: 'use a key that has one: e.g. create a key with --type ed25519, without --derived',
   });
 }
 

@@ -178,7 +178,7 @@ async function verifyTransit(
   if (isSshSignedData(await content.head(SSH_PREAMBLE_BYTES)))
     return {
       format,
-      why: 'the file has the format that SSH keys sign, so the signature could belong to other data',
+      why: 'the file looks like the data that SSH signs for a file, so this signature could be one of another file',
     };
   const version = Number(number);
   const candidates = trust

@@ -216,9 +216,9 @@ function ownedBy(patterns: readonly string[]): Owned {
     has,
     check(name) {
       if (has(name)) return;
-      throw invalid(`"${name}" is not owned by this file`, {
+      throw invalid(`no pattern under owns: in this file matches the tag "${name}"`, {
         field: name,
-        hint: 'remove it, or add a pattern for it',
+        hint: 'remove the tag from the file, or add a pattern that matches it',
       });
     },
   };

@@ -34,7 +34,9 @@ async function usableEpochs({ roots, state }: Changes): Promise<readonly Fact[]>
 export async function grant(changes: Changes, card: Omit<Card, 'secret'>): Promise<Fact> {
   const [first, ...others] = await usableEpochs(changes);
   if (first === undefined) {
-    throw conflict('no root key that only current members have', { hint: 'run "coffer team settle"' });
+    throw conflict('a removal is not complete: removed members still have the key that encrypts all keys', {
+      hint: 'run "coffer team settle"',
+    });
   }
   const root = await usableRoot(changes, first.id);
   const fact = await changes.add(
@@ -105,7 +107,9 @@ async function sure(
     if (hindrance === undefined) found.push(card);
     else {
       changes.declined.add(card.id);
-      session.warn(`${name} has to wait: cannot encrypt to ${keys.join(', ').slice(0, 60)} (${hindrance})`);
+      session.warn(
+        `${name} does not get the keys yet: cannot encrypt to ${keys.join(', ').slice(0, 60)} (${hindrance})`,
+      );
     }
   }
   return found;
@@ -115,9 +119,9 @@ function doubtOf(changes: Changes, card: CardFact): string | undefined {
   if (card.id === changes.own.id) return undefined;
   const { state } = changes;
   if (!changes.isKnown(card))
-    return `was added by ${nameOf(state, card.by)} at ${card.at}, which this machine does not know of`;
+    return `was added by ${nameOf(state, card.by)} at ${card.at}, which this machine has not seen before`;
   const isNamed = state.undone.some(({ without }) => without.some(({ id }) => id === card.id));
-  return isNamed ? 'is named by a removal that does not count' : undefined;
+  return isNamed ? 'was named in a removal that is not in effect' : undefined;
 }
 
 async function asked({ session }: Changes, { card }: CardFact, why: string): Promise<boolean> {
@@ -205,7 +209,9 @@ export async function newVersion(changes: Changes, key: string): Promise<Fact> {
   const [epoch] = await usableEpochs(changes);
   const under = epoch?.id ?? state.believed[0]?.id;
   if (under === undefined) {
-    throw conflict('no root key that only current members have', { hint: 'run "coffer team settle"' });
+    throw conflict('a removal is not complete: removed members still have the key that encrypts all keys', {
+      hint: 'run "coffer team settle"',
+    });
   }
   const root = await usableRoot(changes, under);
   const head = { key, number: nextNumber(state, key), type: KEY_TYPE, under };
@@ -239,7 +245,7 @@ export async function settleKeys(changes: Changes, anew?: string, isConfirmed = 
       if (!waits(epoch, card)) continue;
       if ((await changes.roots.open(epoch.id)) === undefined) {
         changes.session.warn(
-          `${card.card.name} waits for .coffer/${epoch.path}, which none of your keys opens`,
+          `${card.card.name} cannot get the key in .coffer/${epoch.path} from you: none of your keys opens it`,
         );
         continue;
       }

@@ -200,9 +200,12 @@ async function storeOf(
       ? denied(`no keyring with the ID ${short(pin)}… in this clone`, {
           hint: 'check the ID with a colleague; if it is right, run "git pull" and try again',
         })
-      : denied(`another keyring, or an older state of it: ${short(pin)}… is missing`, {
-          hint: 'run "git fetch", or check the ID with a colleague',
-        });
+      : denied(
+          `this clone has another keyring than you trusted, or an older state of it: the change ${short(pin)}… is missing`,
+          {
+            hint: 'run "git fetch", or check the ID with a colleague',
+          },
+        );
   }
   if (known !== undefined && pinned !== undefined && known !== pinned) {
     if (isTrusting && !session.settings.yes && !session.prompts.available()) {
@@ -232,7 +235,7 @@ function requirePast(state: Judgement, pin: string): ReadonlySet<string> {
   const fact = state.facts.get(pin);
   if (!state.good.has(pin)) {
     throw denied(
-      `${short(pin)}… is not valid: ${state.refused.get(fact?.path ?? '') ?? 'it is not in this clone'}`,
+      `the change ${short(pin)}… is not valid: ${state.refused.get(fact?.path ?? '') ?? 'it is not in this clone'}`,
     );
   }
   const past = pastOf(state.good, pin);
@@ -240,7 +243,7 @@ function requirePast(state: Judgement, pin: string): ReadonlySet<string> {
     state.good.get(id)?.after.every((before) => state.good.has(before)),
   );
   if (isWhole) return past;
-  throw denied(`${short(pin)}… exists, but changes before it are missing`, {
+  throw denied(`this clone has the change ${short(pin)}…, but earlier changes are missing`, {
     hint: 'run "git fetch", then retry',
   });
 }
@@ -252,19 +255,17 @@ async function requireConsentToTakeBack(
   { seen, names }: Remembered,
 ): Promise<void> {
   const undone = before.removals.filter(({ id }) => seen.includes(id) && !after.valid.has(id));
-  const absent = after.unseen.map((id) => `${names.get(id) ?? short(id)} was removed, not in this checkout`);
+  const absent = after.unseen.map(
+    (id) => `${names.get(id) ?? short(id)} was removed, which this checkout does not have`,
+  );
   if (undone.length === 0 && absent.length === 0) return;
   const what = [...undone.map((fact) => tell(after, fact)), ...absent].join('; ');
   if (!session.settings.yes && !session.prompts.available()) {
-    throw denied(`trusting this ID undoes what this machine knows: ${what}`, {
+    throw denied(`to trust this ID, this machine would have to forget: ${what}`, {
       hint: 'use --yes to confirm',
     });
   }
-  if (
-    !(await session.confirmed(
-      async () => `Trust this ID? It takes back what this machine has seen: ${what}.`,
-    ))
-  )
+  if (!(await session.confirmed(async () => `Trust this ID? This machine then forgets: ${what}.`)))
     throw denied('not confirmed: nothing was changed');
 }
 

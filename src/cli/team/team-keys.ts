@@ -135,7 +135,7 @@ export class TeamKeys {
     if (settings.yes) return true;
     if (!prompts.available()) return false;
     return prompts.confirm(
-      `${value.where}: ${value.name} is encrypted with a key that ${whoHad(keyring, version)}. Accept it?`,
+      `${value.where}: ${value.name} is encrypted with a key version that ${whoHad(keyring, version)}. Accept it?`,
     );
   }
 
@@ -178,7 +178,9 @@ export class TeamKeys {
     const { opened, isKnown } = await keys.open(versions, found);
     const [only, other] = opened;
     if (other !== undefined)
-      throw inauthentic(`two versions ${number} of ${key} decrypt this to different values: it was forged`);
+      throw inauthentic(
+        `key "${key}" exists twice as version ${number}, and each decrypts this to another value: one was forged`,
+      );
     if (only !== undefined) {
       if (!isUtf8(only.bytes)) throw unsupported('the encrypted value is not text');
       const text = only.bytes.toString();
@@ -196,7 +198,7 @@ export class TeamKeys {
     }
     const own = this.#ownStoreHint(found);
     throw inauthentic('cannot decrypt', {
-      hint: `it was modified, moved from another name, or encrypted with a key "${key}" of another keyring or store${own === '' ? '' : `; ${own}`}`,
+      hint: `the value was modified, moved from another name, or encrypted with a key "${key}" of another keyring or store${own === '' ? '' : `; ${own}`}`,
     });
   }
 
@@ -276,9 +278,12 @@ function requireBest({ state }: TeamKeyring, key: string): VersionFact {
   const best = bestVersion(state, key);
   if (best !== undefined) return best;
   if (keyNames(state).includes(key)) {
-    throw conflict(`no version of key "${key}" is known only to current members`, {
-      hint: 'an admin must run "coffer team settle"',
-    });
+    throw conflict(
+      `removed members know every version of key "${key}", so nothing new is encrypted with it`,
+      {
+        hint: 'an admin must run "coffer team settle"',
+      },
+    );
   }
   throw noKey(state, key);
 }
@@ -301,11 +306,11 @@ function noSuchVersion(
   const first = own === '' ? '' : `${own}; otherwise, `;
   if (!keyNames(state).includes(key)) {
     return notFound(noKey(state, key).message, {
-      hint: `${first}it is of another keyring or a store, as after a file was moved: decrypt it where it was ("coffer secrets decrypt FILE"), then encrypt it here`,
+      hint: `${first}the key is of another keyring or of a store: if the file was moved here, decrypt it where it was ("coffer secrets decrypt FILE"), then encrypt it here`,
     });
   }
   return notFound(`the keyring of this repository has no version ${number} of key "${key}"`, {
-    hint: `${first}its commit may lack new files of .coffer: ask its author to run "git add .coffer" and commit; or it belongs to an unmerged branch, another keyring, or a store`,
+    hint: `${first}the author of the file may have left out new files of .coffer: ask for "git add .coffer" and a commit; if not, the version is on a branch that is not merged, or of another keyring or a store`,
   });
 }
 
@@ -314,7 +319,7 @@ function whoHad({ state }: TeamKeyring, { fact }: JudgedVersion): string {
   const ids = new Set([...givenTo(state, fact.version.under), fact.by].filter((id) => hasLeft(state, id)));
   const names = [...new Set([...ids].map((id) => nameOf(state, id)))].sort();
   return names.length > 0
-    ? `removed members (${names.join(', ')}) had`
+    ? `is known to removed members (${names.join(', ')})`
     : 'was created without knowing of a removal';
 }
 
@@ -324,7 +329,7 @@ const notBelieved = (
   { path, value }: FoundValue,
 ): CofferError =>
   denied(
-    `version ${value.version} of key "${value.key}" is one that ${whoHad(keyring, version)}: the value may not be from the team`,
+    `version ${value.version} of key "${value.key}" ${whoHad(keyring, version)}: the value may not be from the team`,
     {
       hint: `if the value is right, run "coffer secrets rewrap ${path ?? 'FILE'}"`,
     },

@@ -26,6 +26,6 @@ export async function usableRoot(
   const author = nameOf(state, fact?.by ?? '');
   throw denied(
     `.coffer/${fact?.path} was signed as ${author} without access to the keys, e.g. through a forwarded agent: refusing to encrypt with it`,
-    { hint: `remove ${author}, or create new keys` },
+    { hint: 'remove this member with "coffer team remove NAME", which replaces all keys' },
   );
 }

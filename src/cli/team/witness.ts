@@ -95,7 +95,7 @@ const MAY_BE_UNSET = new Set(['text', 'crlf', 'ident']);
 export function alterationsOf(place: KeyringPlace): readonly string[] {
   const beside = readdirSync(place.folder)
     .filter((name) => name !== KEYRING && name.normalize('NFKC').toLowerCase() === KEYRING)
-    .map((name) => `${name} is next to ${KEYRING}`);
+    .map((name) => `${name} is in the same directory as ${KEYRING}, and some systems take the two for one`);
   if (place.top === undefined) return beside;
   const listed = texts(git(place.top, ['ls-files', '-z', '--cached', '--others', '--', pathIn(place)]));
   const future = ['keys', 'members', 'removals'].map((folder) => `${pathIn(place)}/${folder}/x`);

@@ -31,7 +31,7 @@ export function consentBy({ name }: AgentDoorKind, ask: Ask | undefined, now = e
   const known = new Map<string, Answers>();
 
   const put = async (answers: Answers, question: string, gone: AbortSignal): Promise<void> => {
-    if (now() < answers.quietUntil) throw denied('denied a moment ago');
+    if (now() < answers.quietUntil) throw denied('the same use was denied a moment ago');
     if (await ask?.(question, gone)) {
       answers.noes = 0;
       return;

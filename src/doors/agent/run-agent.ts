@@ -62,7 +62,7 @@ export async function runAgent(options: RunAgentOptions): Promise<void> {
       if (isMine || asCofferError(error)?.kind !== 'unavailable') throw error;
       const isTaken = options.descriptors.size === 0 && (await somebodyListens(directory.socket));
       if (isTaken || Date.now() > givingUp) {
-        throw conflict('this store already has an agent', {
+        throw conflict('an agent of this store is already running', {
           field: TAKEN,
           hint: placed`it listens on ${{ file: directory.socket }}`,
         });

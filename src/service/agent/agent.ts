@@ -178,7 +178,7 @@ export class Agent implements ServerState {
     const key = await this.#sharedKey();
     this.#refuseOver();
     if (key === undefined || !this.#nonces.delete(nonce) || !isProof(proof, ownerProof(key, nonce, times))) {
-      throw denied('only a client that can unlock the store can restart the timers of an agent');
+      throw denied('the timers of the agent can be restarted only by a command that can unlock the store');
     }
     this.#lifetime = new Lifetime(times);
     this.#wait();

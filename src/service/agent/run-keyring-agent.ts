@@ -41,7 +41,7 @@ export async function runKeyringAgent(
     });
   } catch (error) {
     if (isMine || asCofferError(error)?.kind !== 'unavailable') throw error;
-    throw conflict('this keyring already has an agent');
+    throw conflict('an agent of this keyring is already running');
   }
 }
 

@@ -41,12 +41,12 @@ describe('a value with an alias', () => {
     const { exitCode, err } = await here.run('secrets encrypt --key app f.yaml g.yaml');
     expect({ exitCode, err }).toMatchObject({
       exitCode: 2,
-      err: expect.stringContaining('f.yaml:3: this is an alias of a,') as string,
+      err: expect.stringContaining('f.yaml:3: this is an alias of a:') as string,
     });
     expect(here.read('f.yaml')).toBe('a: &p x\nb: y\nc: *p\n');
     expect(here.read('g.yaml')).toMatch(/^a: coffer:app:/);
     expect(await here.refused('secrets set f.yaml a z --key app', 2)).toContain(
-      'f.yaml:3: this is an alias of a,',
+      'f.yaml:3: this is an alias of a:',
     );
     await here.ok('secrets set f.yaml b z --key app');
     expect(here.read('f.yaml')).toMatch(/^a: &p x\nb: coffer:app:v1:\S+\nc: \*p\n$/);

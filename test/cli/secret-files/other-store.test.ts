@@ -36,7 +36,7 @@ describe('values that somebody else has encrypted', () => {
     const here = await clone();
     await here.ok('init');
     await here.ok('transit keys create app');
-    const refusal = `coffer: .env:1: none of the 2 values opens: this is not the store that they were encrypted with ${SHARE}`;
+    const refusal = `coffer: .env:1: none of the 2 values can be decrypted: they were encrypted with another store ${SHARE}`;
     expect(await here.refused('secrets decrypt .env', 4)).toBe(refusal);
     expect(await here.refused('exec -f .env -- true', 4)).toBe(refusal);
     expect(await here.refused('secrets get .env TOKEN', 4)).toBe(refusal);

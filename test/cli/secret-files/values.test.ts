@@ -45,9 +45,9 @@ describe('values of a file that a store decrypts', () => {
   });
 
   it.each([
-    ['the shortest length', 'A'.repeat(40), /^it was modified/],
-    ['a group of base64 less than that', 'A'.repeat(36), /^it appears to be truncated$/],
-    ['no whole groups of base64', 'A'.repeat(41), /^it appears to be truncated$/],
+    ['the shortest length', 'A'.repeat(40), /^the value was modified/],
+    ['a group of base64 less than that', 'A'.repeat(36), /^the value appears to be truncated$/],
+    ['no whole groups of base64', 'A'.repeat(41), /^the value appears to be truncated$/],
   ])('are called truncated, or modified, by their length: %s', async (_, payload, hint) => {
     const [result] = await openValues(answering([{ error: 'cannot decrypt' }]), [found('A', payload)]);
     expect(result).toMatchObject({

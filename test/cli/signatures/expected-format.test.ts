@@ -45,7 +45,7 @@ describe('a signature of the transit engine', () => {
     for (const file of ['app', '-']) {
       const verify = `verify ${file} app.sig --public-key key.pem --format transit`;
       expect((await here.run(verify, { input: commit })).out).toBe(
-        `${file}: not valid: the file has the format that SSH keys sign, so the signature could belong to other data\n`,
+        `${file}: not valid: the file looks like the data that SSH signs for a file, so this signature could be one of another file\n`,
       );
     }
   });

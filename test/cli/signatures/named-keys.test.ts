@@ -24,8 +24,8 @@ describe('a server that answers nonsense', () => {
   it.each([
     ['an invalid public key', { 1: { public_key: '-----BEGIN PUBLIC KEY-----\nAAAA', creation_time } }],
     ['an invalid public key', { 1: { public_key: 'AAAA', creation_time } }],
-    ['a version that can be none', { one: { public_key: pem, creation_time } }],
-    ['a version that can be none', { 1: { public_key: pem, creation_time: 'once' } }],
+    ['an invalid version', { one: { public_key: pem, creation_time } }],
+    ['an invalid version', { 1: { public_key: pem, creation_time: 'once' } }],
   ])('has %s in it, as of %j', async (what, keys) => {
     await expect(publicVersions(server(keys), 'key')).rejects.toMatchObject({
       kind: 'unavailable',

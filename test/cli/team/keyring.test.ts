@@ -117,7 +117,7 @@ describe('a keyring', () => {
     );
     const trust = `team trust ${repository.idOf('store.')}`;
     expect(await repository.refused(trust, 4)).toBe(
-      'coffer: trusting this ID undoes what this machine knows: bob was removed, not in this checkout (use --yes to confirm)',
+      'coffer: to trust this ID, this machine would have to forget: bob was removed, which this checkout does not have (use --yes to confirm)',
     );
     expect(await repository.refused(trust, 4, [false])).toContain(
       'coffer: not confirmed: nothing was changed',

@@ -119,9 +119,9 @@ export const secretFilesSuite: Suite = (here) => {
   });
 
   it.each([
-    ['cut off', (value: string) => value.slice(0, -5), 'it appears to be truncated'],
-    ['cut down to its head', (value: string) => value.slice(0, 20), 'it appears to be truncated'],
-    ['altered', (value: string) => value.replace(/.{3}$/, 'AA='), 'it was modified'],
+    ['cut off', (value: string) => value.slice(0, -5), 'the value appears to be truncated'],
+    ['cut down to its head', (value: string) => value.slice(0, 20), 'the value appears to be truncated'],
+    ['altered', (value: string) => value.replace(/.{3}$/, 'AA='), 'the value was modified'],
     ['of a version that is not there', (value: string) => value.replace(':v1:', ':v7:'), 'has no version 7'],
   ])('refuses a value that is %s with code 4, naming file, line and name', async (_, spoil, message) => {
     await sealed('bad.env', 'A=1\nB=22222222\n');

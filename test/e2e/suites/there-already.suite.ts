@@ -68,7 +68,7 @@ export const thereAlreadySuite: Suite = (here) => {
       /.(.{10})$/,
       (whole, end) => `${whole.startsWith('A') ? 'B' : 'A'}${end}`,
     );
-    expect(await here().refused(`transit decrypt a ${altered}`, 4)).toContain('it was modified');
+    expect(await here().refused(`transit decrypt a ${altered}`, 4)).toContain('the ciphertext was modified');
     await here().refused(`transit decrypt b ${ciphertext}`, 4);
     await here().refused(`transit rewrap b ${ciphertext}`, 4);
     await here().refused('transit decrypt a service:v1:AAAA', 4);

@@ -193,7 +193,7 @@ function refuseMore(count: number): void {
 }
 
 function refuseTries(named: number, files: number): void {
-  if (named * files > MOST_TRIES) throw invalid('too many tries for one file');
+  if (named * files > MOST_TRIES) throw invalid('too many wrong keys for one file');
 }
 
 function fileKey(body: Buffer): Buffer {

@@ -107,7 +107,8 @@ class SshDoor {
       throw unsupported('SHA-1 signatures are not supported');
     }
     const asked = signedDataOf(data);
-    if (!isOffered(offer, asked, blob, client)) throw denied('the key is not offered for this use');
+    if (!isOffered(offer, asked, blob, client))
+      throw denied('the key is not offered for this kind of signature');
     await this.#desk.consent(offer, purposeOf(asked), client.gone);
     const hash = rsaHash ?? 'sha512';
     const raw = {
