@@ -66,7 +66,10 @@ export function resolveSettings(everywhere: ReadonlyMap<string, OptionValue>, en
  */
 export function refuseUnmeantPlace(location: string | undefined, field = 'store'): void {
   if (location === '') {
-    throw invalid('the location of the store is empty', { field, hint: 'check the variable in it' });
+    throw invalid('the location of the store is empty', {
+      field,
+      hint: 'check the variable that it comes from',
+    });
   }
   const hint = location === undefined ? undefined : homeHint(location);
   if (hint !== undefined) throw invalid(`cannot use ${location} as a store`, { field, hint });

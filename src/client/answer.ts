@@ -84,7 +84,7 @@ function readBody(answer: WireAnswer): JsonObject {
 }
 
 const strange = ({ status }: WireAnswer): CofferError =>
-  unavailable(`unexpected response (status ${status})`, STRANGER_HINT);
+  unavailable(`the server gave an unexpected response (status ${status})`, STRANGER_HINT);
 
 /** Whether it is a batch with failed items, which has an error's status and the complete result. */
 const isBatch = ({ data, errors }: JsonObject): boolean =>

@@ -129,7 +129,9 @@ export class HttpTransport implements Transport {
     // Without a listener, Node closes such a connection silently, and the request would never settle.
     sent.once('upgrade', (answer, socket) => {
       socket.destroy();
-      reject(unavailable(`unexpected response (status ${answer.statusCode})`, STRANGER_HINT));
+      reject(
+        unavailable(`the server gave an unexpected response (status ${answer.statusCode})`, STRANGER_HINT),
+      );
     });
     sent.end(body);
     try {
@@ -226,7 +228,7 @@ const REASONS: Readonly<Record<string, string>> = {
   ECONNRESET: 'the connection was cut',
   EPROTO: 'the server does not use TLS',
   HPE_INVALID_CONSTANT: 'the server does not speak HTTP',
-  EAI_AGAIN: 'the host name cannot be resolved at present',
+  EAI_AGAIN: 'the name server does not answer',
   EHOSTUNREACH: 'host not reachable',
   ENETUNREACH: 'network not reachable',
   ENOTFOUND: 'host not found',

@@ -111,7 +111,7 @@ const noAssignment = (text: string, at: number, file: string): CofferError =>
   refusedAt(file, {
     text,
     offset: at,
-    message: 'this is neither NAME=value nor a comment',
+    message: 'this line is neither NAME=value nor a comment',
     hint: 'check that this is a .env file and that no quote is missing',
   });
 

@@ -33,7 +33,7 @@ export function respliced(
     invalid(
       `${name}:${lineAt(file.text, place.start)}: ${place.name}: the decrypted text cannot be written into this file`,
       {
-        hint: 'it was encrypted for another file format',
+        hint: 'the value was encrypted in a file of another format',
       },
     );
   const [first] = sources.keys();

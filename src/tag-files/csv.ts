@@ -76,7 +76,7 @@ class CsvReader {
    */
   row(row: Row): string | undefined {
     const { workspace, tag, key, value, project } = row;
-    if (key === '' && value !== '') return 'value without a key';
+    if (key === '' && value !== '') return 'this line has a value, but no key';
     if (workspace !== '') return this.#onWorkspace(row);
     if (project !== '') {
       if (tag !== '') return 'projects have KEY=VALUE tags only';
@@ -84,7 +84,7 @@ class CsvReader {
       this.#projects.set(project, bindings);
       return key === '' ? undefined : bind(bindings, key, value);
     }
-    if (key !== '') return 'key without a workspace or project';
+    if (key !== '') return 'this line has a key, but no workspace and no project';
     if (tag === '') return 'the file is empty';
     this.#tags.push(tag);
     return undefined;

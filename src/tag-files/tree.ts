@@ -29,7 +29,7 @@ const OF_WORKSPACE = ['tags', 'bindings', 'project'];
  * @throws `invalid` naming the file and the place in it
  */
 export function fromTree(tree: unknown, file: string, checks?: NameChecks): TagFile {
-  if (!isObject(tree)) throw refusedAt(file, '', 'this is not an object with "tags" and "workspaces"');
+  if (!isObject(tree)) throw refusedAt(file, '', 'expected an object with "tags" and "workspaces"');
   refuseStrangers(tree, OF_FILE, file, '');
   const { tags, workspaces, projects, owns } = tree;
   return {
@@ -67,7 +67,7 @@ function mapAt<T>(
   place: string,
   read: (value: unknown, place: string, name: string) => T,
 ): ReadonlyMap<string, T> {
-  if (!isObject(value)) throw refusedAt(file, place, 'this is not an object');
+  if (!isObject(value)) throw refusedAt(file, place, 'expected an object');
   return new Map(Object.entries(value).map(([name, item]) => [name, read(item, `${place}.${name}`, name)]));
 }
 
@@ -77,7 +77,7 @@ function textsAt(
   place: string,
   check?: (text: string) => unknown,
 ): readonly string[] {
-  if (!Array.isArray(value)) throw refusedAt(file, place, 'this is not a list');
+  if (!Array.isArray(value)) throw refusedAt(file, place, 'expected a list');
   return value.map((item: unknown, index) => {
     const text = textAt(item, file, `${place}[${index}]`);
     checkAt(file, `${place}[${index}]`, () => check?.(text));
@@ -87,7 +87,7 @@ function textsAt(
 
 function textAt(value: unknown, file: string, place: string): string {
   if (typeof value === 'string') return value;
-  throw refusedAt(file, place, 'this is not a string');
+  throw refusedAt(file, place, 'expected a string');
 }
 
 function refuseStrangers(members: JsonObject, known: readonly string[], file: string, place: string): void {

@@ -58,7 +58,11 @@ export function bindingKey(key: string, field?: string): string {
 
 function checkLetters(what: 'Key' | 'Value', text: string, most: number, field: string | undefined): void {
   if (text.length > most) {
-    throw refused(`${what} is too long (maximum is ${most} characters)`, `it has ${text.length}`, field);
+    throw refused(
+      `${what} is too long (maximum is ${most} characters)`,
+      `it has ${text.length} characters`,
+      field,
+    );
   }
   if (LETTERS.test(text)) return;
   const rule = 'it can have letters, numbers and _ . = + - @ :';
@@ -94,7 +98,7 @@ export function withBindings(
   if (merged.size > MOST_BINDINGS) {
     throw invalid(`Tag bindings cannot exceed ${MOST_BINDINGS} bindings per resource`, {
       field: added[0]?.field?.replace(/\/\d+$/, ''),
-      hint: `there would be ${merged.size}`,
+      hint: `there would be ${merged.size} bindings`,
     });
   }
   return [...merged.values()];

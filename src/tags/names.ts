@@ -65,11 +65,11 @@ export function projectName(text: string, field?: string): string {
   if (text === '') throw refused(ownWords("Name can't be blank"), 'use a name', field);
   if (text.length < MIN_PROJECT_NAME_LENGTH) {
     const least = `Name is too short (minimum is ${MIN_PROJECT_NAME_LENGTH} characters)`;
-    throw refused(least, `it has ${text.length}`, field);
+    throw refused(least, `it has ${text.length} characters`, field);
   }
   if (text.length > MAX_PROJECT_NAME_LENGTH) {
     const most = `Name is too long (maximum is ${MAX_PROJECT_NAME_LENGTH} characters)`;
-    throw refused(most, `it has ${text.length}`, field);
+    throw refused(most, `it has ${text.length} characters`, field);
   }
   if (PROJECT.test(text)) return text;
   throw refused(
@@ -93,7 +93,7 @@ function checkLength(name: string, field: string | undefined): void {
   if (name.length > MAX_NAME_LENGTH) {
     throw refused(
       `Name is too long (maximum is ${MAX_NAME_LENGTH} characters)`,
-      `it has ${name.length}`,
+      `it has ${name.length} characters`,
       field,
     );
   }

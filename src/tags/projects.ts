@@ -271,7 +271,7 @@ function changed(
   if ((description?.length ?? 0) > MAX_DESCRIPTION_LENGTH) {
     throw invalid(`Description is too long (maximum is ${MAX_DESCRIPTION_LENGTH} characters)`, {
       field: fields.description,
-      hint: `it has ${description?.length}`,
+      hint: `it has ${description?.length} characters`,
     });
   }
   checkDuration(autoDestroyActivityDuration, fields.autoDestroyActivityDuration);

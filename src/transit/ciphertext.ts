@@ -76,7 +76,7 @@ export function parseVersioned(text: string, format: VersionFormat, noun: Noun) 
     throw refusal(
       noun,
       `${noun.noPrefix ?? noun.invalid}: no prefix`,
-      `it starts with ${format.starts.join('… or ')}…`,
+      `it must start with ${format.starts.join('… or ')}…`,
     );
   }
   const end = text.indexOf(format.separator, start.length);
@@ -116,7 +116,7 @@ export function requireUsableVersion(version: number, key: NamedKeyDocument, nou
     throw refusal(
       noun,
       'ciphertext or signature version is disallowed by policy (too old)',
-      `it is of version ${version}, min_decryption_version of this key is ${key.minDecryptionVersion}`,
+      `it was made with version ${version}, but min_decryption_version of this key is ${key.minDecryptionVersion}`,
     );
   }
 }

@@ -32,7 +32,7 @@ export function convergentVersionOf(key: NamedKeyDocument, version: VersionDocum
   const recorded = version.convergentVersion === 0 ? key.convergentVersion || 1 : version.convergentVersion;
   if (recorded === 1 || recorded === 2 || recorded === 3) return recorded;
   throw corrupt(`key "${key.name}" has the unknown convergent version ${recorded}`, {
-    hint: 'it was written by a newer release; update this one',
+    hint: 'the key was written by a newer Coffer: install a newer one',
   });
 }
 

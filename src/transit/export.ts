@@ -93,7 +93,7 @@ export async function exportKey(
     throw refusal(`invalid export type: ${kindName}`, 'key_type', `use one of ${exportKinds().join(', ')}`);
   }
   if (!isFormat(format))
-    throw refusal(`invalid format: ${format}`, 'format', 'use raw, der or pem, or omit it');
+    throw refusal(`invalid format: ${format}`, 'format', 'use raw, der or pem, or omit the format');
   const key = await requireKey(engine, name, 'key not found');
   if (kind.secret && !key.document.exportable) throw notExportable(name);
   requireNotSoftDeleted(key);

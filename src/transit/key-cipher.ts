@@ -260,7 +260,7 @@ export function requirePaddingScheme(
       })
     : unsupported(`${refused}: unsupported padding scheme ${scheme}`, {
         field: member,
-        hint: `use ${padding}, or omit it`,
+        hint: `use ${padding}, or omit the padding scheme`,
       });
 }
 
@@ -299,7 +299,7 @@ const notSupported = (what: 'encryption' | 'decryption', typeName: string): Coff
 const tooShort = (): CofferError =>
   inauthentic(ownWords('invalid ciphertext length'), {
     field: 'ciphertext',
-    hint: 'it appears to be truncated',
+    hint: 'the ciphertext appears to be truncated',
   });
 
 const noPrivateCounterpart = (): CofferError =>

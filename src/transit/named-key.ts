@@ -38,7 +38,7 @@ export class NamedKey {
     const type = keyTypeNamed(document.type);
     if (type === undefined) {
       throw corrupt(`key "${document.name}" has the unknown type ${document.type}`, {
-        hint: 'it was written by a newer release; update this one',
+        hint: 'the key was written by a newer Coffer: install a newer one',
       });
     }
     this.document = document;

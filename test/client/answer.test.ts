@@ -38,7 +38,7 @@ describe('an answer with a good status', () => {
     it.each(strange)('is none when it is %s', (_what, answer) => {
       expect(refusal(() => readAnswer(operation, answer))).toMatchObject({
         kind: 'unavailable',
-        message: `unexpected response (status ${answer.status})`,
+        message: `the server gave an unexpected response (status ${answer.status})`,
       });
     });
   });
@@ -51,7 +51,7 @@ describe('an answer with a good status', () => {
   ])('%s does not verify', (_, answer) => {
     expect(refusal(() => readAnswer(verify, answer))).toMatchObject({
       kind: 'unavailable',
-      message: `unexpected response (status ${answer.status})`,
+      message: `the server gave an unexpected response (status ${answer.status})`,
     });
   });
 
@@ -105,7 +105,7 @@ describe('an answer about a path', () => {
   it('is refused with the text of a page, and with the kind that the server gives', () => {
     expect(refusal(() => readAnyAnswer(read, answered(502, '<h1>Bad</h1>', 'text/html')))).toMatchObject({
       kind: 'unavailable',
-      message: 'unexpected response (status 502)',
+      message: 'the server gave an unexpected response (status 502)',
     });
     const told = (coffer: object) => answered(400, JSON.stringify({ errors: ['of the family'], coffer }));
     const detailed = { kind: 'conflict', message: 'ours', field: 'name', hint: 'look' };

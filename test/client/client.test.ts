@@ -292,7 +292,7 @@ describe('a client of something else', () => {
     });
     expect(await ask(switching)).toMatchObject({
       kind: 'unavailable',
-      message: 'unexpected response (status 101)',
+      message: 'the server gave an unexpected response (status 101)',
     });
   });
 

@@ -106,7 +106,7 @@ describe('coffer login', () => {
     );
     const line = `login approle role_id=${roleId}`;
     expect(await user.refused(`${line} secret_id=${secret}`, 2)).toBe(
-      'coffer: secret_id: secrets cannot be passed as arguments: other users could see them (use secret_id=@FILE or secret_id=-, or omit it to be prompted)',
+      'coffer: secret_id: secrets cannot be passed as arguments: other users could see them (use secret_id=@FILE to read it from a file, secret_id=- for standard input, or omit it to be prompted)',
     );
     writeFileSync(user.file('secret'), `${secret}\n`, { mode: 0o600 });
     await user.ok(`${line} secret_id=@secret`);

@@ -62,7 +62,7 @@ describe('a place that was not meant', () => {
 
   it('is an empty one, of a variable that is not set', async () => {
     expect(await here.refused(['status', '--store', ''], 2)).toBe(
-      'coffer: --store: the location of the store is empty (check the variable in it)',
+      'coffer: --store: the location of the store is empty (check the variable that it comes from)',
     );
     expect(await here.refused(['store', 'copy', '', 'copy'], 2)).toContain('FROM: the location of the store');
     expect(await here.refused('store copy store ~/copy', 2)).toContain('TO: cannot use ~/copy as a store');
@@ -248,7 +248,7 @@ describe('a file', () => {
   it('with a line that is none of a .env says what to look for', async () => {
     writeFileSync(bare.file('b.env'), 'A=1\nNOPE\n');
     expect(await here.refused('secrets encrypt b.env --key orders', 2)).toContain(
-      'b.env:2: this is neither NAME=value nor a comment (check that this is a .env file and that no quote is missing)',
+      'b.env:2: this line is neither NAME=value nor a comment (check that this is a .env file and that no quote is missing)',
     );
   });
 

@@ -52,7 +52,7 @@ describe('coffer passphrase change', () => {
     const before = await place.json('slots list');
     const managed = withPassphrase('managed', 'two').with({ COFFER_NEW_PASSPHRASE: 'three' });
     expect(await managed.refused('passphrase change', 1)).toContain(
-      `coffer: this passphrase is the output of the command of slot ${id}`,
+      `coffer: slot ${id} gets this passphrase from a command, so it cannot be changed here`,
     );
     expect(await place.json('slots list')).toEqual(before);
   });

@@ -64,7 +64,7 @@ describe('what does not go together', () => {
     ['serve --store nowhere --workers 257', '--workers: the number of workers must be 1 to 256'],
     [
       'agent run --address http://127.0.0.1:1 --idle 5m',
-      "--idle: --idle cannot be used with --address (omit it: the server writes the audit log and limits the token's lifetime)",
+      '--idle cannot be used with --address (omit this option: the server writes the audit log, and limits the lifetime of the token)',
     ],
     ['secrets check --staged report.txt', 'FILE cannot be used with --staged (use only one of them)'],
     [
@@ -81,7 +81,7 @@ describe('what does not go together', () => {
     ],
     [
       'transit envelope encrypt orders --armor --in report.txt',
-      '--armor: --armor needs --recipient or --passphrase',
+      '--armor needs --recipient or --passphrase',
     ],
     [
       'transit envelope encrypt --recipient age1xyz --passphrase --in report.txt',

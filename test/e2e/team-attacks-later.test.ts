@@ -178,7 +178,9 @@ describe('a removal that was discarded', () => {
     const id = idOf(fact(alice, 'store.'));
     const denied = await alice.place.run(['team', 'trust', id]);
     expect(denied).toMatchObject({ exitCode: 4 });
-    expect(denied.stderr).toContain('this machine would have to forget: bob was removed, which this checkout does not have');
+    expect(denied.stderr).toContain(
+      'this machine would have to forget: bob was removed, which this checkout does not have',
+    );
     expect((await alice.place.run('team settle')).exitCode).toBe(1);
     await alice.place.ok(['team', 'trust', '-q', '--yes', id]);
     await alice.place.ok('team remove -q bob --yes');

@@ -85,7 +85,7 @@ echo "stopped $?"; (echo word > go &); fg; echo "ended $?"`;
 
   it('says which variables of a file it left as they were set', async () => {
     const { text } = onTerminal(await place(), 'DB=mine coffer exec -f app.env -- true');
-    expect(text).toBe('Already set, not overridden (see --overwrite): DB\n');
+    expect(text).toBe('Already set in the environment and kept (use --overwrite to replace): DB\n');
   });
 
   it('asks for the passphrase first, and leaves the terminal as it was', async () => {

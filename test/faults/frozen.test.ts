@@ -98,7 +98,7 @@ describe.skipIf(process.platform !== 'linux')('a writer that stands still in the
     expect(refusal).toMatchObject({
       kind: 'unavailable',
       message: `timed out after 0s waiting for ${box.at('store/lock')}, held by process ${pid} since ${since}`,
-      hint: `it is stopped: "kill -CONT ${pid}" resumes it, "kill -KILL ${pid}" ends it without losing acknowledged changes`,
+      hint: `that process is stopped: "kill -CONT ${pid}" resumes it, "kill -KILL ${pid}" ends it without losing acknowledged changes`,
     });
     expect(Math.abs(Date.parse(since) - before)).toBeLessThan(60_000);
     await end(started);

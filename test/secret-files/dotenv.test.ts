@@ -58,7 +58,7 @@ describe('a .env file', () => {
   ])('is refused as %j, naming line %i', (text, line) => {
     expect(refusal(() => dotenv.parse(text, 'x.env'))).toMatchObject({
       kind: 'invalid',
-      message: `x.env:${line}: this is neither NAME=value nor a comment`,
+      message: `x.env:${line}: this line is neither NAME=value nor a comment`,
     });
   });
 

@@ -153,10 +153,16 @@ describe('CSV', () => {
       'tags.csv: line 2: a quote is not closed, or is inside a field without being doubled',
     ],
     ['workspace,tag\n"a\nb",c\nd\n', 'tags.csv: line 4: expected 2 fields, found 1'],
-    ['workspace,tag,key,value\na,,,v\n', 'tags.csv: line 2: value without a key'],
+    ['workspace,tag,key,value\na,,,v\n', 'tags.csv: line 2: this line has a value, but no key'],
     ['workspace,tag,key,value\na,,k,v\na,,k,w\n', 'tags.csv: line 3: duplicate entry "k"'],
-    ['workspace,tag,key,value\n,,k,v\n', 'tags.csv: line 2: key without a workspace or project'],
-    ['workspace,tag,project\na,b,P\na,c,Q\n', 'tags.csv: line 3: another line says that a is in the project P'],
+    [
+      'workspace,tag,key,value\n,,k,v\n',
+      'tags.csv: line 2: this line has a key, but no workspace and no project',
+    ],
+    [
+      'workspace,tag,project\na,b,P\na,c,Q\n',
+      'tags.csv: line 3: another line says that a is in the project P',
+    ],
     ['workspace,tag,project\n,b,P\n', 'tags.csv: line 2: projects have KEY=VALUE tags only'],
     [
       'workspace,tag,tag\n',
@@ -189,25 +195,25 @@ describe('YAML and JSON', () => {
   });
 
   it.each<[TagFormatName, string, string]>([
-    ['yaml', '', 'tags.yaml: this is not an object with "tags" and "workspaces"'],
+    ['yaml', '', 'tags.yaml: expected an object with "tags" and "workspaces"'],
     ['yaml', 'tag: [a]', 'tags.yaml: unknown field "tag"; use one of tags, workspaces, projects, owns'],
-    ['yaml', 'workspaces: [a]', 'tags.yaml: workspaces: this is not an object'],
-    ['yaml', 'tags: a', 'tags.yaml: tags: this is not a list'],
-    ['yaml', 'workspaces:\n  a: {tags: b}', 'tags.yaml: workspaces.a.tags: this is not a list'],
+    ['yaml', 'workspaces: [a]', 'tags.yaml: workspaces: expected an object'],
+    ['yaml', 'tags: a', 'tags.yaml: tags: expected a list'],
+    ['yaml', 'workspaces:\n  a: {tags: b}', 'tags.yaml: workspaces.a.tags: expected a list'],
     ['yaml', 'workspaces:\n  a: b', 'tags.yaml: workspaces.a: expected a list of tags, or an object'],
-    ['yaml', 'workspaces:\n  a: [[b]]', 'tags.yaml: workspaces.a[0]: this is not a string'],
+    ['yaml', 'workspaces:\n  a: [[b]]', 'tags.yaml: workspaces.a[0]: expected a string'],
     [
       'yaml',
       'workspaces:\n  a: {tag: b}',
       'tags.yaml: workspaces.a: unknown field "tag"; use one of tags, bindings, project',
     ],
-    ['yaml', 'projects:\n  P: {k: [v]}', 'tags.yaml: projects.P.k: this is not a string'],
+    ['yaml', 'projects:\n  P: {k: [v]}', 'tags.yaml: projects.P.k: expected a string'],
     ['yaml', 'workspaces:\n  a: [b]\n  a: [c]', 'tags.yaml: workspaces: duplicate entry "a"'],
     ['yaml', 'workspaces:\n  ? [a]\n  : [b]', 'tags.yaml: workspaces: a name must be a string'],
     ['yaml', '? {a: b}\n: [b]', 'tags.yaml: a name must be a string'],
     ['yaml', 'tags: &t [a]\nowns: *t', 'tags.yaml: owns: YAML aliases are not supported here'],
-    ['json', '{"workspaces":{"a":[1]}}', 'tags.json: workspaces.a[0]: this is not a string'],
-    ['json', '[]', 'tags.json: this is not an object with "tags" and "workspaces"'],
+    ['json', '{"workspaces":{"a":[1]}}', 'tags.json: workspaces.a[0]: expected a string'],
+    ['json', '[]', 'tags.json: expected an object with "tags" and "workspaces"'],
   ])('as %s, %j is refused where it is wrong', async (format, text, message) => {
     await expect(read(format, text)).rejects.toMatchObject({ kind: 'invalid', message });
   });

@@ -100,7 +100,7 @@ async function runForServer(session: Session, address: string, options: Given['o
   if (useless !== undefined) {
     throw invalid(`--${useless} cannot be used with --address`, {
       field: `--${useless}`,
-      hint: "omit it: the server writes the audit log and limits the token's lifetime",
+      hint: 'omit this option: the server writes the audit log, and limits the lifetime of the token',
     });
   }
   const { mount = DEFAULT_MOUNT } = session.settings;

@@ -145,7 +145,10 @@ async function childVariables(session: Session, { options }: Given): Promise<Chi
     only: textsOption(options, 'only'),
     overwrite: options.has('overwrite'),
   });
-  if (kept.length > 0) session.remark(`Already set, not overridden (see --overwrite): ${kept.join(', ')}`);
+  if (kept.length > 0)
+    session.remark(
+      `Already set in the environment and kept (use --overwrite to replace): ${kept.join(', ')}`,
+    );
   for (const read of files) await requireRules(session, rulebook, read);
   for (const [read, some] of Map.groupBy(sources, ({ read }) => read)) {
     await refuseReadable(session, rulebook, read, some);

@@ -41,7 +41,7 @@ export const change: Command = {
       const slots = await listSlots(store);
       const slot = slots.find(({ id }) => id === slotId);
       if (slot !== undefined && slot.kind !== 'passphrase') {
-        throw conflict(`this passphrase is the output of the command of slot ${slotId}`, {
+        throw conflict(`slot ${slotId} gets this passphrase from a command, so it cannot be changed here`, {
           hint: `first change it in your password manager, then run "coffer slots add --command COMMAND" and "coffer slots remove ${slotId}"`,
         });
       }

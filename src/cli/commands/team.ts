@@ -253,7 +253,9 @@ export const check: Command = {
       found.push(`.coffer/${path} was signed as ${nameOf(state, by)} without access to the keys`);
     }
     if (witness.isShallow)
-      session.say('The git history is incomplete, so changes that were removed from it cannot be detected.');
+      session.say(
+        'This clone does not have the whole git history, so a change that was removed from the keyring cannot be noticed.',
+      );
     const used = await valuesUnder(session, place);
     found.push(...valuesWithoutVersion(state, used));
     const shared = sharedKeys(used);

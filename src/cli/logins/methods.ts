@@ -47,7 +47,7 @@ export function askedIn(words: readonly string[], option: string | undefined): T
   if (secret !== undefined && !isElsewhere(pairs.get(secret.name) ?? '-')) {
     throw invalid('secrets cannot be passed as arguments: other users could see them', {
       field: secret.name,
-      hint: `use ${secret.name}=@FILE or ${secret.name}=-, or omit it to be prompted`,
+      hint: `use ${secret.name}=@FILE to read it from a file, ${secret.name}=- for standard input, or omit it to be prompted`,
     });
   }
   return { method, pairs };

@@ -112,7 +112,7 @@ const HELP_CODES = new Set(['commander.help', 'commander.helpDisplayed', 'comman
 function refuseHelpAsAnswer({ command, options }: Building): void {
   if (command?.isVerdict !== true || options.size === 0) return;
   throw invalid('--help cannot be combined with other options', {
-    hint: 'omit them, or put "--" before values that begin with "-"',
+    hint: 'use --help alone, or put "--" before values that begin with "-"',
   });
 }
 

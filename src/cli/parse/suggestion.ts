@@ -86,7 +86,7 @@ const FOR_NAMED_VALUE: ReadonlySet<string> = new Set(['get', 'set', 'unset']);
 
 /** What to do about a passphrase that is lost. */
 const FORGOTTEN =
-  'a forgotten passphrase cannot be reset; if another secret unlocks the store, set it, e.g. COFFER_MASTER_KEY_FILE, ' +
+  'a forgotten passphrase cannot be reset; if another secret unlocks the store, set its variable, e.g. COFFER_MASTER_KEY_FILE, ' +
   'and run "coffer slots add --passphrase"; "coffer help unlocking" says more';
 
 /** How the audit devices of Vault are set here. */

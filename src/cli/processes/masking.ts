@@ -18,7 +18,7 @@ export function maskingLines(where: string, environment: Environment): (values: 
   if (environment['GITHUB_ACTIONS'] !== 'true') {
     throw invalid('not running in GitHub Actions: the values would be printed instead of masked', {
       field: '--mask',
-      hint: 'omit it',
+      hint: 'omit --mask',
     });
   }
   return (values) => {

@@ -61,7 +61,7 @@ export interface Trust {
   judge?(signature: SshSignature): string | undefined;
 }
 
-const ANOTHER_KEY = 'it was created with another key';
+const ANOTHER_KEY = 'the signature was created with another key';
 const ALTERED = 'the file or the signature was modified';
 
 /** Required properties of a signature. */
@@ -117,12 +117,12 @@ function unexpected(
   wanted: VerifiedFormat | undefined,
 ): string | undefined {
   if (wanted !== undefined)
-    return wanted === format ? undefined : `it has the format ${format}, not ${wanted}`;
+    return wanted === format ? undefined : `the signature has the format ${format}, not ${wanted}`;
   if (trust.judge !== undefined && format !== 'ssh')
-    return `it has the format ${format}, but an allowed_signers file only verifies ssh signatures`;
+    return `the signature has the format ${format}, but an allowed_signers file only verifies ssh signatures`;
   const form = trust.keys().find((key) => key.form === 'ssh' || key.form === 'minisign')?.form;
   if (format !== 'transit' || form === undefined) return undefined;
-  return `it has the format transit, but the key has the format ${form}: use --format transit`;
+  return `the signature has the format transit, but the key has the format ${form}: use --format transit`;
 }
 
 async function verifySsh(
@@ -137,7 +137,11 @@ async function verifySsh(
     trust.judge !== undefined || trust.keys().some((trusted) => trusted.key.equals(signature.key));
   if (!isTrusted) return { format, key, why: `${ANOTHER_KEY}, ${key}` };
   if (signature.namespace !== namespace) {
-    return { format, key, why: `it was created for the namespace ${JSON.stringify(signature.namespace)}` };
+    return {
+      format,
+      key,
+      why: `the signature was created for the namespace ${JSON.stringify(signature.namespace)}, not ${JSON.stringify(namespace)}`,
+    };
   }
   const judgement = trust.judge?.(signature);
   if (judgement !== undefined) return { format, key, why: judgement };
@@ -159,7 +163,7 @@ async function verifyMini(signature: MinisignSignature, content: Content, trust:
   const found = candidates.find(({ key }) => verifyMinisign(signature, key, data));
   if (found === undefined) return { format, key: name, why: `${ALTERED}, or ${ANOTHER_KEY}` };
   if (!verifyMinisignComment(signature, found.key))
-    return { format, key: name, why: 'its comment was modified' };
+    return { format, key: name, why: 'the comment of the signature was modified' };
   return { format, key: name, comment };
 }
 

@@ -276,10 +276,12 @@ function refuseOlder(session: Session, place: KeyringPlace, isFirst: boolean): v
   const { isShallow, losses } = witnessOf(place);
   for (const { text } of losses) session.warn(text);
   if (isShallow)
-    session.say('The git history is incomplete, so changes that were removed from it cannot be detected.');
+    session.say(
+      'This clone does not have the whole git history, so a change that was removed from the keyring cannot be noticed.',
+    );
   const removals = losses.filter(({ path }) => path.startsWith('removals/'));
   if (!isFirst || removals.length === 0 || session.settings.yes) return;
-  throw denied(`this may be a state from before a removal: ${removals.map(({ text }) => text).join('; ')}`, {
+  throw denied(`this clone may be from before a removal: ${removals.map(({ text }) => text).join('; ')}`, {
     hint: 'check with a colleague; if it is right, use --yes',
   });
 }

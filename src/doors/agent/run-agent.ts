@@ -64,7 +64,7 @@ export async function runAgent(options: RunAgentOptions): Promise<void> {
       if (isTaken || Date.now() > givingUp) {
         throw conflict('an agent of this store is already running', {
           field: TAKEN,
-          hint: placed`it listens on ${{ file: directory.socket }}`,
+          hint: placed`that agent listens on ${{ file: directory.socket }}`,
         });
       }
       await pause(LOCK_PAUSE_MS);

@@ -9,7 +9,7 @@ import { CAPABILITY_OF } from '../declaration/route.ts';
 import type { AskedRequest, GuardedCore, Result } from './asked-request.ts';
 
 export const afterChange = (error: unknown): unknown =>
-  failedAfter('the change was made', error, 'check it before you retry');
+  failedAfter('the change was made', error, 'check the result before you retry');
 
 /** Audit records of one request. */
 export class Trail {

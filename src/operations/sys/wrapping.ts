@@ -15,7 +15,7 @@ const params = {
 const notThere = (): CofferError =>
   invalid(ownWords('wrapping token is not valid or does not exist'), {
     field: 'token',
-    hint: 'it was already used, has expired or is invalid; if you did not use it, revoke the wrapped secret',
+    hint: 'the token was used, has expired or is mistyped; if you did not use it, someone else did: revoke what was wrapped',
   });
 
 const missing = (why: string): CofferError =>

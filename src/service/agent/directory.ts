@@ -163,7 +163,7 @@ export class AgentDirectory {
       hint:
         reason === 'is open to other users'
           ? placed`check its contents, then run "chmod 700 ${{ file: path }}"`
-          : 'find out which user created it, then remove it',
+          : 'find out which user created this directory, then remove it',
     });
   }
 }

@@ -121,7 +121,7 @@ function mayBeGone(why: unknown): never {
   throw failedAfter(
     'the backup was created',
     why,
-    'it is complete but may not survive a power failure: copy it, or create another one',
+    'the backup is complete, but may not survive a power failure: copy it, or create another one',
   );
 }
 

@@ -68,7 +68,7 @@ describe('a signature of the transit engine', () => {
   it('is not one of another format that is asked for, which is told', async () => {
     const here = directoryWith(Buffer.from('a message'));
     expect((await here.run('verify app --public-key key.pem --format ssh')).out).toBe(
-      'app: not valid: it has the format transit, not ssh\n',
+      'app: not valid: the signature has the format transit, not ssh\n',
     );
     expect(await here.refused('verify app --public-key key.pem --format gpg', 2)).toContain('--format');
   });

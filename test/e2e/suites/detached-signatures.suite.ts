@@ -70,7 +70,7 @@ export const detachedSignaturesSuite: Suite = (here) => {
     file('package.minisig', text.replace('1.2.3', '6.6.6'));
     expect(await here().run('verify package --public-key mini.pub')).toMatchObject({
       exitCode: 5,
-      stdout: 'package: not valid: its comment was modified\n',
+      stdout: 'package: not valid: the comment of the signature was modified\n',
     });
     await here().ok('transit keys create not-mini --type ecdsa-p256');
     expect(await here().refused('sign package --key not-mini --format minisign --force', 2)).toContain(

@@ -36,7 +36,7 @@ export const ofOthersSuite: Suite = (here) => {
     expect(await verify('--namespace', 'mail')).toMatchObject({ exitCode: 0 });
     expect(await verify()).toMatchObject({
       exitCode: 5,
-      stdout: 'message: not valid: it was created for the namespace "mail"\n',
+      stdout: 'message: not valid: the signature was created for the namespace "mail", not "file"\n',
     });
     program('ssh-keygen', ['-q', '-t', 'ed25519', '-N', '', '-f', 'other']);
     const other = await alone.run('verify message --public-key other.pub --namespace mail');

@@ -74,7 +74,7 @@ describe('the padding of an RSA key', () => {
     expect(await rejectionOf(attempt)).toMatchObject({
       kind: 'unsupported',
       message: 'padding_scheme argument invalid: unsupported padding scheme pkcs1v15',
-      hint: 'use oaep, or omit it',
+      hint: 'use oaep, or omit the padding scheme',
     });
   });
 });

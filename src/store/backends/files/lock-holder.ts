@@ -51,7 +51,7 @@ function remedyFor(holder: Holder | undefined, path: string): Text {
   if (holder.pid === process.pid) return WAIT;
   const { pid } = holder;
   return holder.isStopped
-    ? placed`it is stopped${{ inside: `: "kill -CONT ${pid}" resumes it, "kill -KILL ${pid}" ends it without losing acknowledged changes`, outside: '' }}`
+    ? placed`that process is stopped${{ inside: `: "kill -CONT ${pid}" resumes it, "kill -KILL ${pid}" ends it without losing acknowledged changes`, outside: '' }}`
     : placed`${WAIT}${{ inside: `; if it hangs, "kill -KILL ${pid}" ends it without losing acknowledged changes`, outside: '' }}`;
 }
 

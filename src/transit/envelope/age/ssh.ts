@@ -115,6 +115,6 @@ function typeOf(key: KeyObject, blob: Uint8Array): string {
   const bits = key.asymmetricKeyDetails?.modulusLength ?? MIN_RSA_BITS;
   if (bits >= MIN_RSA_BITS) return type;
   throw unsupported(`an RSA key of ${bits} bits is too short`, {
-    hint: `use one of ${MIN_RSA_BITS} bits or more`,
+    hint: `use an RSA key of ${MIN_RSA_BITS} bits or more`,
   });
 }
