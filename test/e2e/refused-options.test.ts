@@ -79,10 +79,7 @@ describe('what does not go together', () => {
       ['transit', 'keys', 'public', 'releases', '--format', 'allowed-signers', '--identity', 'a"b'],
       '--identity: the identity must be a single word',
     ],
-    [
-      'transit envelope encrypt orders --armor --in report.txt',
-      '--armor needs --recipient or --passphrase',
-    ],
+    ['transit envelope encrypt orders --armor --in report.txt', '--armor needs --recipient or --passphrase'],
     [
       'transit envelope encrypt --recipient age1xyz --passphrase --in report.txt',
       '--recipient: --passphrase cannot be combined with recipients',

@@ -93,7 +93,8 @@ describe('the facts of two branches', () => {
       const place = new Place(folder, machine.place.environment());
       const trusted = await place.run(['team', 'trust', first]);
       expect(trusted).toMatchObject({ exitCode: 0 });
-      if (name === 'shallow') expect(trusted.stderr).toContain('This clone does not have the whole git history');
+      if (name === 'shallow')
+        expect(trusted.stderr).toContain('This clone does not have the whole git history');
       expect(await place.ok('secrets get -q app.env DB')).toBe('s3cret');
       await place.ok(['secrets', 'set', '-q', 'app.env', 'DB', 'x']);
     }

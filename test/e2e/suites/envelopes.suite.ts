@@ -232,7 +232,7 @@ export const envelopesSuite: Suite = (here) => {
       expect(piped.bytes.equals(wanted)).toBe(true);
       expect(
         await here().refused(`transit envelope decrypt --in p.coffer --offset ${10 * CHUNK + 1}`, 2),
-      ).toContain(`the plaintext has ${10 * CHUNK} bytes`);
+      ).toContain(`past the end of the decrypted data, which has ${10 * CHUNK} bytes`);
       expect(await here().refused('transit envelope decrypt --in p.coffer --offset x', 2)).toContain(
         'use a number of bytes',
       );

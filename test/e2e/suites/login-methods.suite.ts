@@ -130,7 +130,7 @@ export const loginMethodsSuite: Suite = (here) => {
     const other = await signToken(key, { ...claims, repository_id: '75', iat: nowSeconds() });
     expect(
       (await place.run(['write', 'auth/clusters/one/login', 'role=release', `jwt=${other}`])).stderr,
-    ).toContain('claim "repository_id" does not match any associated bound claim values');
+    ).toContain('claim "repository_id" of the token has none of the values that the role allows');
     await place.ok(`auth jwt delete release --yes ${at}`);
     expect(await place.ok(`auth jwt list ${at}`)).toBe('');
     await place.ok('auth disable clusters/one --yes');

@@ -176,7 +176,11 @@ plain,
   it.each([
     ['bad.csv', 'workspace,tag\nbilling-dev,a b\n', /bad\.csv: line 2: Tags must only contain/],
     ['bad.yaml', 'workspaces:\n  a b: [c]\n', /Name can only include/],
-    ['bad.json', '{"workspaces":{"a":"b"}}', /bad\.json: workspaces\.a: this is neither a list/],
+    [
+      'bad.json',
+      '{"workspaces":{"a":"b"}}',
+      /bad\.json: workspaces\.a: expected a list of tags, or an object/,
+    ],
     ['bad.txt', 'x', /cannot tell the format of bad\.txt/],
   ])('does nothing for %s, which is wrong', async (name, text, message) => {
     const before = await ok('tags export');
