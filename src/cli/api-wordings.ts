@@ -43,6 +43,10 @@ const OF_LOGINS: readonly Rewording[] = [
     'invalid path_suffix',
     'use letters, digits, "_", "-" and "."',
   ],
+  [
+    /^token policies (\([^)]*\)) must be subset of the role's allowed policies (\([^)]*\))/,
+    'the role does not allow the policies $1, only $2',
+  ],
   [/^lease is not renewable/, 'the token cannot be renewed'],
   [/^missing name in alias/, 'the certificate or token used to log in names no user'],
   [

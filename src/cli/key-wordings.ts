@@ -3,6 +3,8 @@ export type Rewording = readonly [text: RegExp, plain: string, hint?: string];
 
 /** Texts about named keys and what is done with them. A version is one of the key that the command names. */
 export const OF_KEYS: readonly Rewording[] = [
+  [/^keep versions cannot be negative/, 'keep_versions cannot be negative'],
+  [/^min (en|de)cryption version cannot be negative/, 'min_$1cryption_version cannot be negative'],
   [
     /^allow_rotation must be set to true if auto-rotation is enabled/,
     'auto_rotate_period needs allow_rotation',

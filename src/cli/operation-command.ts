@@ -287,7 +287,7 @@ class Execution {
         throw failedAfter(
           'the operation succeeded',
           why,
-          'do not repeat it: use a command that only reads to see the result',
+          'do not repeat the command: see the result with one that only reads',
         );
     }
     const unread =

@@ -41,6 +41,7 @@ const NO_KEY: readonly RegExp[] = [
   /^key "[^"]*" not found/,
   /^key with provided name '[^']*' not found/,
   /^invalid key name/,
+  /^no existing key named \S+ could be found/,
   /^error deleting policy .+: could not delete key; not found/,
   /^no such (?:destination key to export to|source key for export)/,
   /^specified base key not found/,

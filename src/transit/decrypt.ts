@@ -47,7 +47,7 @@ export function decryptRequest({ ciphertext, context, associatedData, nonce }: D
   if (ciphertext === undefined || ciphertext === '') {
     throw invalid(ownWords('missing ciphertext to decrypt'), {
       field: 'ciphertext',
-      hint: 'use the output of encrypt',
+      hint: 'give the ciphertext that encrypt returned',
     });
   }
   return { ciphertext, context: decodeContext(context), associatedData, nonce };

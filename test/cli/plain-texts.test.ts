@@ -56,6 +56,7 @@ describe('the command line', () => {
     'encryption key not found',
     'signing key not found',
     'invalid key name',
+    'no existing key named orders could be found',
     'error deleting policy orders: could not delete key; not found',
     'no such source key for export',
     "key with provided name 'orders' not found",

@@ -33,7 +33,11 @@ describe('a change that would be refused', () => {
     ['transit keys delete orders', 1, 'key orders may not be deleted (run'],
     ['transit keys delete nowhere', 3, 'key "nowhere" not found'],
     ['transit keys config nowhere --exportable', 3, 'key "nowhere" not found'],
-    ['transit keys trim orders --min-available-version 2', 2, 'minimum available version cannot be set'],
+    [
+      'transit keys trim orders --min-available-version 2',
+      2,
+      '--min-encryption-version of the key must be set',
+    ],
     ['transit keys destroy orders 2', 1, 'the latest version of a key can be neither revoked nor destroyed'],
     ['transit keys destroy orders 7', 2, 'no such key version'],
     ['delete transit/keys/orders', 1, 'key orders may not be deleted'],
@@ -153,7 +157,7 @@ describe('a next step that is named', () => {
   it('names the argument that is to be changed, when a store is copied onto another', async () => {
     await here.ok(['init', '--store', here.file('second')]);
     const refusal = await here.refused(['store', 'copy', here.file('store'), here.file('second')], 6);
-    expect(refusal).toContain('(use another location as TO)');
+    expect(refusal).toContain('(choose another location for TO)');
     await here.ok(['store', 'copy', here.file('store'), here.file('third')]);
   });
 

@@ -322,7 +322,7 @@ export const copy: Command = {
 function namingTarget(error: unknown): never {
   const known = asCofferError(error);
   if (known?.kind !== 'exists') throw error;
-  throw exists(known.texts.message, { hint: 'use another location as TO', cause: error });
+  throw exists(known.texts.message, { hint: 'choose another location for TO', cause: error });
 }
 
 export const migrate: Command = {

@@ -125,7 +125,8 @@ const isBatch = (param: Param<unknown>): boolean => 'fields' in param;
 function labelOf(operation: Operation, positional: readonly string[], field: string): string | undefined {
   const param = Object.hasOwn(operation.params, field) ? operation.params[field] : undefined;
   if (param === undefined) return undefined;
-  if (field === operation.cli?.input?.param) return field;
+  // The main input is not always an argument: it may be piped.
+  if (field === operation.cli?.input?.param) return field.replaceAll('_', ' ');
   return positional.includes(field) ? metavarOf(field, param) : `--${flagOf(field, param)}`;
 }
 

@@ -141,7 +141,7 @@ export async function readAge(source: Lookahead): Promise<AgeFile> {
   const rest = armor ? new Lookahead(dearmored(source)) : source;
   const header = await readAgeHeader(rest);
   if (header.stanzas.length > 1 && header.stanzas.some(({ type }) => type === SCRYPT)) {
-    throw damaged('a passphrase is not its only recipient');
+    throw damaged('it has a passphrase and other recipients, which cannot be combined');
   }
   return { header, armor, headerBytes: rest.taken, rest };
 }
