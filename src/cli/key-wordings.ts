@@ -108,7 +108,7 @@ export const OF_KEYS: readonly Rewording[] = [
   [/^failed to parse supplied peer public key PEM: .*/, 'the public key of the peer cannot be read'],
   [
     /^hash_algorithm=none requires both prehashed=true and signature_algorithm=pkcs1v15/,
-    'hash_algorithm none needs prehashed and signature_algorithm pkcs1v15',
+    'hash_algorithm none needs --prehashed and signature_algorithm pkcs1v15',
   ],
   [/^import cannot be used on keys with convergent encryption enabled/, 'convergent keys cannot be imported'],
   [

@@ -97,7 +97,7 @@ export async function lockedBecause(
     return GONE;
   }
   const state = store.seenJustNow ?? (await backend.state());
-  if (state.generation !== generation) return 'the store has a new root key ("coffer rekey")';
+  if (state.generation !== generation) return 'the store has a new root key';
   return (await backend.has(generation, slotRef(slotId)))
     ? undefined
     : 'the slot that unlocked it was removed';

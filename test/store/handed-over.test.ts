@@ -16,7 +16,7 @@ it('a process that got a store from another holds it for lost where it is gone, 
   const unreachable = unavailable('the database does not answer');
   await expect(holding(() => Promise.reject(unreachable))).rejects.toBe(unreachable);
   expect(await lockedBecause(new SealedStore(backend, keyring), { ...place, generation: 2 })).toBe(
-    'the store has a new root key ("coffer rekey")',
+    'the store has a new root key',
   );
   expect(await lockedBecause(new SealedStore(backend, keyring), { ...place, slotId: '0'.repeat(16) })).toBe(
     'the slot that unlocked it was removed',
