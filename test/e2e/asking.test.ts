@@ -54,7 +54,7 @@ it('every command that is asked for a document gives one', async () => {
 });
 
 it('people are told of flags, not of what the API calls them', async () => {
-  expect(await here.ok('transit sign --help')).toMatch(/Alias of\s+--hash-algorithm/);
+  expect(await here.ok('transit sign --help')).toMatch(/Older name of --hash-algorithm/);
   await here.ok('transit keys create wide --type rsa-2048');
   const refused = await here.refused('transit sign wide x --hash-algorithm none', 2);
   expect(refused).toContain('--signature-algorithm pkcs1v15');
