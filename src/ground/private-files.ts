@@ -11,6 +11,9 @@ const PRIVATE = '600';
 /** Paths of inherited descriptors: the process that opened them is responsible. */
 const HANDED_OVER = /^\/(?:dev\/(?:stdin|fd\/\d+)|proc\/(?:self|thread-self|\d+)\/fd\/\d+)$/;
 
+/** Begins the hint for a file that was probably named by mistake. */
+export const UNLIKELY = 'check the path: this does not look like a file with a secret';
+
 /**
  * Refuses a file with a secret that other users may read or write, like PostgreSQL and ssh: only its owner may, who
  * must be the user of this process or root; a file of root may be readable for its group. Pipes and other special files
@@ -102,7 +105,7 @@ function refuseOthers(path: string, stats: Stats, { forbidden, mend, field }: Mo
     unavailable(placed`${{ file: path }} ${reason}`, {
       field,
       hint: isOther()
-        ? 'check the path: this does not look like a file with a secret, which only its owner may be able to read'
+        ? `${UNLIKELY}, which only its owner may be able to read`
         : uid === own
           ? placed`run "chmod ${mend} ${{ file: path }}"`
           : placed`run "chown ${own} ${{ file: path }} && chmod ${mend} ${{ file: path }}" as root`,

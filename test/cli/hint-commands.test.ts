@@ -37,6 +37,7 @@ const SAMPLES: Readonly<Record<string, string>> = {
   'spelled(state.store)': '22sx-08km-gprp-h0n6-x84k-5x7n-y91q-d3ec',
   typed: '.env',
   type: 'userpass',
+  variables: 'COFFER_MASTER_KEY_FILE',
   version: '2',
   "values['name']": 'orders',
   "values['version']": '2',

@@ -25,7 +25,7 @@ describe('the command that prints the master key', () => {
 describe('a file that is too short for a key file', () => {
   const why = (file: string): string =>
     `${file} is not a key file: it has 6 bytes, a key file has at least 32 (an existing store needs its own key; ` +
-    'for a new store, create one with "coffer keygen")';
+    `for a new store, create one with "coffer keygen --out ${file}.new")`;
 
   it('is named, with its length and what names it, where a store is opened, created or gets a slot', async () => {
     const here = await DirectoryHere.withStore();

@@ -1,5 +1,4 @@
-import { existsSync } from 'node:fs';
-import { asCofferError, invalid, sealed, unavailable, withOtherHint } from '../../ground/errors.ts';
+import { invalid, sealed, unavailable } from '../../ground/errors.ts';
 import { systemRandom } from '../../ground/random.ts';
 import { generateMasterKey, parseMasterKey } from '../../store/master-key.ts';
 import type { CreatedSlot, SlotRequest } from '../../store/slots/slot-kind.ts';
@@ -8,9 +7,8 @@ import { printResult } from '../files/output.ts';
 import { type Given, numberOption, textOption, textsOption, variable } from '../given.ts';
 import { switching, taking, takingFile } from '../parse/everywhere.ts';
 import type { Session } from '../session.ts';
-import { shellWord } from '../terminal/shell-word.ts';
 import { isRead } from '../terminal/streams.ts';
-import { outputOf, passphraseIn, wholeKeyFile } from './secret-sources.ts';
+import { newKeyFile, outputOf, passphraseIn } from './secret-sources.ts';
 
 /** Options for the secret of a new key slot. */
 export const slotOptions: readonly OptionSpec[] = [
@@ -44,17 +42,6 @@ export interface PlannedSlot {
   readonly freshKey?: string;
 }
 
-/** Reads the file of a new key slot. @throws also says how such a file is created, if there is none */
-function newKeyFile(path: string): Buffer {
-  try {
-    return wholeKeyFile(path, '--key-file');
-  } catch (error) {
-    const known = asCofferError(error);
-    if (known === undefined || known.hint !== undefined || existsSync(path)) throw error;
-    throw withOtherHint(known, `create one with "coffer keygen --out ${shellWord(path)}"`);
-  }
-}
-
 /**
  * Returns the slots that the options request; empty if there are none.
  * @param inNewStore whether COFFER_PASSPHRASE is the new passphrase; for an existing store, it is the one that unlocks
@@ -75,7 +62,7 @@ export async function plannedSlots(
   }
   const keyFile = textOption(options, 'key-file');
   if (keyFile !== undefined) {
-    slots.push({ request: { kind: 'key-file', content: newKeyFile(keyFile), ...labelled } });
+    slots.push({ request: { kind: 'key-file', content: newKeyFile(keyFile, '--key-file'), ...labelled } });
   }
   const command = textOption(options, 'command');
   if (command !== undefined)

@@ -1,15 +1,16 @@
 import { isAscii } from 'node:buffer';
-import type { Stats } from 'node:fs';
+import { existsSync, type Stats } from 'node:fs';
 import { wipe } from '../../ground/bytes.ts';
-import { invalid, unavailable } from '../../ground/errors.ts';
+import { asCofferError, invalid, unavailable, withOtherHint } from '../../ground/errors.ts';
 import { refuseExposed } from '../../ground/private-files.ts';
 import { parseMasterKey, tryParseMasterKey } from '../../store/master-key.ts';
 import type { Credential } from '../../store/slots/credential.ts';
 import type { SlotRequest } from '../../store/slots/slot-kind.ts';
-import { MIN_KEY_FILE_BYTES, OWN_KEY, withoutLineBreak } from '../../store/slots/slot-secret.ts';
+import { MIN_KEY_FILE_BYTES, withoutLineBreak } from '../../store/slots/slot-secret.ts';
 import { readFileWhole } from '../files/in-file.ts';
 import { inputText } from '../files/input.ts';
 import { type Environment, variable } from '../given.ts';
+import { shellWord } from '../terminal/shell-word.ts';
 import { type UNLOCK_VARIABLES, withoutOwnSecrets } from './secret-variables.ts';
 
 /** Sources of secrets: environment variables, files and commands. */
@@ -51,7 +52,7 @@ export const unlockSources: readonly UnlockSource[] = [
       { source, kind: 'raw', reveal: () => masterKeyIn(readKeyFile(path, source)) },
     ],
     slot(path, source) {
-      const content = wholeKeyFile(path, source);
+      const content = newKeyFile(path, source);
       const key = tryParseMasterKey(content);
       return key === undefined ? { kind: 'key-file', content } : { kind: 'raw', key };
     },
@@ -112,14 +113,29 @@ export const readKeyFile = (path: string, label: string): Buffer =>
  * Reads a file whose content is a key.
  * @throws also `invalid` if it is too short
  */
-export function wholeKeyFile(path: string, label: string): Buffer {
+function wholeKeyFile(path: string, label: string): Buffer {
   const content = readKeyFile(path, label);
   if (content.length >= MIN_KEY_FILE_BYTES) return content;
+  const file = shellWord(`${path}.new`);
   const size = content.length === 1 ? '1 byte' : `${content.length} bytes`;
   throw invalid(`${path} is not a key file: it has ${size}, a key file has at least ${MIN_KEY_FILE_BYTES}`, {
     field: label,
-    hint: OWN_KEY,
+    hint: `an existing store needs its own key; for a new store, create one with "coffer keygen --out ${file}"`,
   });
+}
+
+/**
+ * Reads the key file of a new slot.
+ * @throws as `wholeKeyFile`; also says how such a file is created, if there is none
+ */
+export function newKeyFile(path: string, label: string): Buffer {
+  try {
+    return wholeKeyFile(path, label);
+  } catch (error) {
+    const known = asCofferError(error);
+    if (known === undefined || known.hint !== undefined || existsSync(path)) throw error;
+    throw withOtherHint(known, `create one with "coffer keygen --out ${shellWord(path)}"`);
+  }
 }
 
 /** Ending of public keys of SSH, which others may read, beside the private key. */

@@ -1,9 +1,12 @@
+import { existsSync } from 'node:fs';
 import { connectToAgent } from '../../client/agent.ts';
 import { CofferError } from '../../ground/errors.ts';
+import { UNLIKELY } from '../../ground/private-files.ts';
 import { kindNames } from '../../store/slots/unlock.ts';
+import type { Environment } from '../given.ts';
 import type { Session } from '../session.ts';
 import { agentDirectory } from './agent-directory.ts';
-import { environmentCredentials } from './secret-sources.ts';
+import { environmentCredentials, unlockSources } from './secret-sources.ts';
 
 /* Extends the errors about a store that stays locked by what the user can type next. */
 
@@ -25,8 +28,8 @@ const VARIABLES: readonly (readonly [secret: string, setting: string])[] = [
  */
 export async function advised(session: Session, error: unknown): Promise<unknown> {
   if (!(error instanceof CofferError)) return error;
-  if (error.kind === 'denied') return afterWrongSecret(session, error);
-  if (error.kind !== 'sealed') return error;
+  if (error.kind === 'denied') return aboutFiles(session, await afterWrongSecret(session, error));
+  if (error.kind !== 'sealed') return aboutFile(error);
   return withHint(error, hintOfUseless(session, sealedHint(session, error.hint)));
 }
 
@@ -44,8 +47,51 @@ function sealedHint(session: Session, hint: string | undefined): string | undefi
 function hintOfUseless({ environment }: Session, hint: string | undefined): string | undefined {
   const sources = new Set(environmentCredentials(environment).map(({ source }) => source));
   if (sources.size === 0) return hint;
-  const useless = `${[...sources].join(' and ')} ${sources.size === 1 ? 'does' : 'do'} not unlock it`;
+  const others = [...sources].filter((name) => !OF_FILE.test(name));
+  const useless = [
+    ...(others.length === 0
+      ? []
+      : [`${others.join(' and ')} ${others.length === 1 ? 'does' : 'do'} not unlock it`]),
+    ...wrongFiles(environment, [...sources]),
+  ].join('; ');
   return hint === undefined ? useless : `${useless}; ${hint}`;
+}
+
+/** Variables with the path of a file that holds a secret. */
+const OF_FILE = /^COFFER_(?:MASTER_KEY|PASSPHRASE|SHARES)_FILE$/;
+
+/** Says of each file in a variable whose secret is wrong whether it exists. */
+export function wrongFiles(environment: Environment, sources: readonly string[]): readonly string[] {
+  return sources.flatMap((name) => {
+    const path = OF_FILE.test(name) ? environment[name] : undefined;
+    if (path === undefined) return [];
+    return [existsSync(path) ? `${path} does not unlock it` : `${path} does not exist`];
+  });
+}
+
+/** Names the files of a wrong secret, and what to do without them. */
+function aboutFiles(session: Session, error: CofferError): CofferError {
+  const { hint = '', message } = error;
+  const sources = unlockSources
+    .map(({ variable }) => variable)
+    .filter((name) => OF_FILE.test(name) && message.includes(name));
+  const facts = wrongFiles(session.environment, sources).join('; ');
+  if (facts === '') return error;
+  const variables = sources.join(' ');
+  const isAskedFor = OF_PEOPLE.test(hint) && agentDirectory(session) !== undefined;
+  if (hint.includes(LOST)) return withHint(error, `${facts}: set ${variables} to the right file; ${hint}`);
+  return withHint(
+    error,
+    isAskedFor ? `${facts}; ${hint}: run "unset ${variables}", then "coffer unlock"` : `${facts}; ${hint}`,
+  );
+}
+
+/** Says what to do about a file with a secret that cannot be read, or is no file with a secret. */
+function aboutFile(error: CofferError): CofferError {
+  const { field: variables = '', hint } = error;
+  if (!OF_FILE.test(variables) || (hint !== undefined && !hint.includes(UNLIKELY))) return error;
+  const step = `set ${variables} to the file that unlocks this store; without one, run "unset ${variables}", then "coffer unlock"`;
+  return withHint(error, hint === undefined ? step : `${hint}; ${step}`);
 }
 
 /**
@@ -78,8 +124,8 @@ function withVariable(hint: string): string {
   return setting === undefined ? hint : `${hint}: set ${setting} and try again`;
 }
 
-const withHint = ({ kind, texts, cause }: CofferError, hint: string | undefined): CofferError =>
-  new CofferError(kind, texts.message, { hint, cause });
+const withHint = ({ kind, texts, cause, field }: CofferError, hint: string | undefined): CofferError =>
+  new CofferError(kind, texts.message, { hint, cause, field });
 
 /** Whether an agent has the store unlocked, although a command needs its secret again. */
 async function isOpenInAgent(session: Session): Promise<boolean> {

@@ -38,8 +38,10 @@ export async function unlockStore(
   };
   const credentials = credentialsFor(session, { onAsking: noteAsking, identity });
   const store = await openWith(session, credentials).catch(async (error: unknown) => {
-    const kind = asCofferError(error)?.kind;
-    if (kind !== 'denied' && kind !== 'sealed') throw error;
+    const known = asCofferError(error);
+    const isOfSecret =
+      known?.kind === 'denied' || known?.kind === 'sealed' || known?.field?.endsWith('_FILE');
+    if (isOfSecret !== true) throw error;
     throw await (await import('./unlock-advice.ts')).advised(session, error);
   });
   if (asked) await afterAsking?.(store);
@@ -148,8 +150,12 @@ function promptCredentials(
   let wrong = 0;
   const ask = async (question: string): Promise<string | undefined> => {
     const sources = new Set(given.map(({ source }) => source));
-    if (!asked && sources.size > 0)
-      session.warn(`the store cannot be unlocked with ${alternatives([...sources])}`);
+    if (!asked && sources.size > 0) {
+      const { wrongFiles } = await import('./unlock-advice.ts');
+      const facts = wrongFiles(session.environment, [...sources]);
+      const why = facts.length === 0 ? '' : ` (${facts.join('; ')})`;
+      session.warn(`the store cannot be unlocked with ${alternatives([...sources])}${why}`);
+    }
     asked = true;
     await onAsking?.();
     const answer = await session.prompts.secret(question);

@@ -8,8 +8,7 @@ import type { SlotSecret } from './key-encryption.ts';
 /** Length of the shortest content that counts as a key file. */
 export const MIN_KEY_FILE_BYTES = 32;
 /** Hint for what is not a key. */
-export const OWN_KEY =
-  'an existing store needs its own key; for a new store, create one with "coffer keygen"';
+const OWN_KEY = 'an existing store needs its own key; for a new store, create one with "coffer keygen"';
 
 /**
  * Validates a raw key.
