@@ -67,7 +67,8 @@ function addRule(label: string, body: Body, rules: PathRule[], warnings: string[
   rules.push({ pattern, permissions });
 }
 
-const MEMBERS = new Set([
+/** Members of a rule. */
+export const RULE_MEMBERS: ReadonlySet<string> = new Set([
   'comment',
   'policy',
   'capabilities',
@@ -95,7 +96,7 @@ function membersOf(path: string, body: Body): RuleMembers {
   for (const entry of body.entries) {
     const key = entry.keys[0] ?? '';
     if (FOREIGN_MEMBERS.has(key)) throw policyMistake(`path "${path}": "${key}" is not supported here`);
-    if (!MEMBERS.has(key) || entry.keys.length !== 1) {
+    if (!RULE_MEMBERS.has(key) || entry.keys.length !== 1) {
       throw policyMistake(`path "${path}": invalid key "${key}" on line ${entry.at.line}`);
     }
     if (members.has(key))

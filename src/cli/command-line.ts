@@ -94,6 +94,8 @@ async function explained(
   const known = asCofferError(error);
   // A store that stays locked has no text of the API, and scripts run into it often.
   if (known === undefined || known.kind === 'sealed') return error;
+  const { aboutPolicy, isPolicyMistake } = await import('./policy-mistakes.ts');
+  if (isPolicyMistake(known)) return aboutPolicy(known);
   const { inPlainWords } = await import('./plain-texts.ts');
   const { asMissingArgument } = await import('./parse/usage.ts');
   const plain = asMissingArgument(inPlainWords(known), invocation);
