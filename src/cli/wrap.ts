@@ -27,7 +27,7 @@ export const wrapped = (text: string, width: number, indent: number): string =>
  * the value of a parameter.
  */
 const PARTS =
-  /\(?"(?:coffer|git|ssh-keygen|openssl|chmod|chown|ls|cmd|age|export|unset|printf) [^"]*"\S*|\(?'eval [^']*'\S*|\(coffer [^()"]*\)\S*|\w{1,40}="\$\([^()]*\)"\S*|\S+/g;
+  /\(?"(?:coffer|git|ssh-keygen|openssl|chmod|chown|ls|cmd|age|export|unset|printf|sudo) [^"]*"\S*|\(?'eval [^']*'\S*|\(coffer [^()"]*\)\S*|\w{1,40}="\$\([^()]*\)"\S*|\S+/g;
 const BEFORE_LAST_COMMAND = /: +(?=(?:coffer|git|export|cd) )/g;
 /** Command in place of an argument. Other parentheses and quotation marks are those of the message. */
 const SUBSTITUTION = /\$\([^()"]*\)/g;

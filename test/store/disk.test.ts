@@ -118,7 +118,41 @@ describe('a read-only disk', () => {
     expect(hintFor(join(directory, 'lock'))).toBe(look);
     if (isRoot) chownSync(join(directory, 'lock'), 65_534, 65_534);
     else return;
-    expect(hintFor(join(directory, 'lock'))).toBe('run as the user that owns the store');
+    expect(hintFor(join(directory, 'lock'))).toBe(
+      `run as the user that owns the store: put "sudo -u '#65534'" before the command`,
+    );
+  });
+
+  it('refuses without permissions of their own with the command that adds them', () => {
+    const directory = join(temporaryDirectory(), 'store');
+    mkdirSync(directory, { mode: 0o700 });
+    const [file, inside] = [join(directory, 'lock'), join(directory, 'state', 'record')];
+    writeFileSync(file, '', { mode: 0o600 });
+    mkdirSync(join(directory, 'state'), { mode: 0o700 });
+    const hintFor = (action: 'read' | 'write' | 'create', path: string): unknown =>
+      diskError(Object.assign(new Error(), { code: 'EACCES' }), action, path, 'use another place').hint;
+    const hintAfter = (
+      mode: number,
+      path: string,
+      action: 'read' | 'write' | 'create',
+      what: string,
+    ): unknown => {
+      const { mode: before } = statSync(path);
+      chmodSync(path, mode);
+      const hint = hintFor(action, what);
+      chmodSync(path, before);
+      return hint;
+    };
+    expect(hintAfter(0o000, directory, 'read', file)).toBe(`run "chmod 700 ${directory}"`);
+    expect(hintAfter(0o000, directory, 'read', directory)).toBe(`run "chmod 700 ${directory}"`);
+    expect(hintAfter(0o000, directory, 'create', inside)).toBe(`run "chmod 700 ${directory}"`);
+    expect(hintAfter(0o555, directory, 'create', join(directory, 'new'))).toBe(
+      `run "chmod u+rwx ${directory}"`,
+    );
+    expect(hintAfter(0o500, directory, 'read', file)).toBe('use another place');
+    expect(hintAfter(0o400, file, 'write', file)).toBe(`run "chmod 600 ${file}"`);
+    expect(hintAfter(0o000, file, 'read', file)).toBe(`run "chmod 600 ${file}"`);
+    expect(hintFor('write', file)).toBe('use another place');
   });
 
   it('refuses writers where only the permissions are missing', async ({ skip }) => {
@@ -129,7 +163,7 @@ describe('a read-only disk', () => {
     await expect(store.transact((tx) => tx.put(at('two'), {}))).rejects.toMatchObject({
       kind: 'unavailable',
       message: `cannot write ${join(directory, 'lock')}: permission denied`,
-      hint: `check the permissions: run "ls -la ${directory}"`,
+      hint: `run "chmod 600 ${join(directory, 'lock')}"`,
     });
     chmodSync(join(directory, 'lock'), 0o600);
     chmodSync(join(directory, 'state'), 0o500);
@@ -181,7 +215,7 @@ describe('a store that others can write', () => {
     await expect(openWithKey(directory)).rejects.toMatchObject({
       kind: 'unavailable',
       message: `${directory} belongs to user 65534, you are user 0`,
-      hint: 'run as its owner; "chown -R 0" would lock the owner out',
+      hint: `run as the user that owns the store: put "sudo -u '#65534'" before the command; "chown -R 0" would lock the owner out`,
     });
   });
 });

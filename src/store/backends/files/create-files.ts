@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { accessSync, constants, readdirSync, rmSync, statSync } from 'node:fs';
 import { rmdir } from 'node:fs/promises';
 import { basename, dirname, join, resolve, sep } from 'node:path';
-import { makeWithParents } from '../../../ground/directories.ts';
+import { isThere as isAnythingAt, makeWithParents } from '../../../ground/directories.ts';
 import { conflict, corrupt, failedAfter, placed } from '../../../ground/errors.ts';
 import { storeThere } from '../../refusals.ts';
 import { areas, type Blob, CREATION_WAIT_MS, type InitialContent } from '../backend.ts';
@@ -95,7 +95,7 @@ function takeBack(layout: Layout, stagedHeader: string, why: unknown): void {
 export function requireFree(directory: string): void {
   try {
     let path = resolve(directory);
-    while (!isThere(path)) path = dirname(path);
+    while (!isAnythingAt(path)) path = dirname(path);
     if (path === resolve(directory)) {
       requireOwnDirectory(directory);
       refuseOccupied(new Layout(directory));
@@ -110,7 +110,7 @@ function requireOwnDirectory(directory: string): void {
   const stats = statSync(directory);
   if (!stats.isDirectory())
     throw conflict(placed`${{ file: directory }} is a file`, { hint: 'use an empty or new directory' });
-  refuseForeign(directory, stats);
+  refuseForeign(directory, stats, ELSEWHERE);
 }
 
 /**

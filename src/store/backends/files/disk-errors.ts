@@ -1,5 +1,5 @@
-import { statSync } from 'node:fs';
-import { dirname } from 'node:path';
+import { type Stats, statSync } from 'node:fs';
+import { dirname, resolve } from 'node:path';
 import { CofferError, placed, type Text, unavailable } from '../../../ground/errors.ts';
 
 const AS_OWNER = 'run as the user that owns the store';
@@ -35,38 +35,80 @@ export function diskReason(error: unknown): string {
   return reasons[code]?.reason ?? code;
 }
 
+type Action = 'read' | 'write' | 'create' | 'delete';
+
 /** Returns what to do if this user may not use a file of a store: its owner can find out why, others cannot. */
 function ownersHint(file: string): Text {
   const directory = dirname(file);
-  return (isOwn(file) ?? isOwn(directory) ?? false)
-    ? placed`check the permissions: run "ls -la ${{ file: directory }}"`
-    : AS_OWNER;
+  if (isOwn(file) ?? isOwn(directory) ?? false)
+    return placed`check the permissions: run "ls -la ${{ file: directory }}"`;
+  const owner = ownerOf(file) ?? ownerOf(directory);
+  return owner === undefined ? AS_OWNER : asOwner(owner);
 }
+
+/** Returns the hint to become the owner of a store, who is another user. */
+export const asOwner = (uid: number): string =>
+  `${AS_OWNER}: put ${uid === 0 ? '"sudo"' : `"sudo -u '#${uid}'"`} before the command`;
+
+const ownerOf = (path: string): number | undefined => statIfPossible(path)?.uid;
 
 /** Whether a file belongs to this user; undefined if that cannot be found out. */
 function isOwn(path: string): boolean | undefined {
+  const owner = ownerOf(path);
+  return owner === undefined ? undefined : owner === process.geteuid?.();
+}
+
+function statIfPossible(path: string): Stats | undefined {
   try {
-    return statSync(path).uid === process.geteuid?.();
+    return statSync(path);
   } catch {
     return undefined;
   }
 }
 
+const EXECUTE = 0o1;
+const WRITE = 0o2;
+const READ = 0o4;
+const OF_OTHERS = 0o077;
+
+/** Returns the command that gives this user the permissions on a file or directory of his own that are missing. */
+function unlocking(file: string, action: Action): Text | undefined {
+  const changes = action !== 'read';
+  const parent = dirname(resolve(file));
+  // From the outermost on: nothing can be found out about what is in a directory that may not be searched.
+  for (const path of [...ancestorsOf(parent), parent, resolve(file)]) {
+    const stats = statIfPossible(path);
+    if (stats === undefined) return undefined;
+    const isDirectory = stats.isDirectory();
+    const isPassed = path !== resolve(file) && !(changes && path === parent);
+    const needed = (isDirectory ? EXECUTE : 0) | (isPassed ? 0 : READ) | (changes && !isPassed ? WRITE : 0);
+    const mode = stats.mode >> 6;
+    if (stats.uid !== process.geteuid?.() || (mode & needed) === needed) continue;
+    const whole = isDirectory ? '700' : '600';
+    const added = isDirectory ? 'u+rwx' : 'u+rw';
+    return placed`run "chmod ${(stats.mode & OF_OTHERS) === 0 ? whole : added} ${{ file: path }}"`;
+  }
+  return undefined;
+}
+
+/** Returns the directories above a path, the outermost first. */
+function ancestorsOf(path: string): readonly string[] {
+  const above = dirname(path);
+  return above === path ? [] : [...ancestorsOf(above), above];
+}
+
 /**
  * Converts a file system error into a CofferError: what failed on which file, why, and what to do.
  * @param whenForbidden what to do if this user may not; default: become the owner of the store, or, as its owner, look
- * at its permissions
+ * at its permissions; the owner of what lacks them gets the command that adds them
  */
-export function diskError(
-  error: unknown,
-  action: 'read' | 'write' | 'create' | 'delete',
-  file: string,
-  whenForbidden?: string,
-): CofferError {
+export function diskError(error: unknown, action: Action, file: string, whenForbidden?: string): CofferError {
   if (error instanceof CofferError) return error;
-  const known = reasons[errorCode(error) ?? ''];
+  const code = errorCode(error) ?? '';
+  const known = reasons[code];
+  const mended = code === 'EACCES' ? unlocking(file, action) : undefined;
   return unavailable(placed`cannot ${action} ${{ file }}: ${diskReason(error)}`, {
     cause: error,
-    hint: known?.hint === AS_OWNER ? (whenForbidden ?? ownersHint(file)) : known?.hint,
+    hint: known?.hint === AS_OWNER ? (mended ?? whenForbidden ?? ownersHint(file)) : known?.hint,
   });
 }

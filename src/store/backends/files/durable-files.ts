@@ -16,7 +16,7 @@ import { alignedBuffer } from '../../../ground/aligned.ts';
 import { isThere as isAnythingAt, isSurely, move } from '../../../ground/directories.ts';
 import { placed, unavailable } from '../../../ground/errors.ts';
 import { patiently } from '../../../ground/windows.ts';
-import { diskError, errorCode } from './disk-errors.ts';
+import { asOwner, diskError, errorCode } from './disk-errors.ts';
 
 export const FILE_MODE = 0o600;
 export const DIRECTORY_MODE = 0o700;
@@ -196,14 +196,15 @@ const WRITABLE_BY_OTHERS = 0o022;
 /**
  * Refuses a file that another user could have changed: owned by another user, or writable for group or others.
  * Platforms without such owners (Windows) have nothing to check.
+ * @param whenForeign what to do if it belongs to another user; default: become its owner
  * @throws `unavailable` with the remedy
  */
-export function refuseForeign(path: string, stats: Pick<Stats, 'uid' | 'mode'>): void {
+export function refuseForeign(path: string, stats: Pick<Stats, 'uid' | 'mode'>, whenForeign?: string): void {
   const uid = process.geteuid?.();
   if (uid === undefined) return;
   if (stats.uid !== uid) {
     throw unavailable(placed`${{ file: path }} belongs to user ${stats.uid}, you are user ${uid}`, {
-      hint: `run as its owner; "chown -R ${uid}" would lock the owner out`,
+      hint: whenForeign ?? `${asOwner(stats.uid)}; "chown -R ${uid}" would lock the owner out`,
     });
   }
   if ((stats.mode & WRITABLE_BY_OTHERS) !== 0) {
