@@ -98,7 +98,7 @@ async function explained(
   if (isPolicyMistake(known)) return aboutPolicy(known);
   const { inPlainWords } = await import('./plain-texts.ts');
   const { asMissingArgument } = await import('./parse/usage.ts');
-  const plain = asMissingArgument(inPlainWords(known), invocation);
+  const plain = asMissingArgument(inPlainWords(known, session?.addressVariable), invocation);
   if (!ABOUT_NAMES.has(known.kind)) return plain;
   const { withNearName } = await import('./near-names.ts');
   return withNearName(plain, invocation, session, await session?.openedRunner());

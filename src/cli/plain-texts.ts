@@ -64,9 +64,22 @@ const ENABLED_THERE = /^(\S+) is already enabled there: /;
 /** Text about a login method of an unknown type; an engine of an unknown type has the same one without this hint. */
 const UNKNOWN_TYPE = /^plugin not found in the catalog: (.*)/;
 
-/** Returns an error in plain words: the same one if its text is plain already. */
-export function inPlainWords(error: CofferError): CofferError {
+/** Text about a server that does not answer, and its hint if nothing else is known about that. */
+const UNREACHABLE = /^cannot reach /;
+const NOT_SERVED = 'check that "coffer serve" is running';
+
+/**
+ * Returns an error in plain words: the same one if its text is plain already.
+ * @param variables variable that the address of a server comes from
+ */
+export function inPlainWords(error: CofferError, variables?: string): CofferError {
   const { message, hint } = error;
+  if (variables !== undefined && UNREACHABLE.test(message)) {
+    const check =
+      hint?.startsWith(NOT_SERVED) === true ? `${NOT_SERVED} at the address in ${variables}` : hint;
+    const local = `for the local store, run "unset ${variables}"`;
+    return reworded(error, { message, hint: check === undefined ? local : `${check}; ${local}` });
+  }
   const [, path] = PATH_IN_USE.exec(message) ?? [];
   const [, type] = ENABLED_THERE.exec(hint ?? '') ?? [];
   if (path !== undefined && type !== undefined && LOGIN_METHODS.includes(type)) {

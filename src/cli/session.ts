@@ -1,6 +1,6 @@
 import { invalid } from '../ground/errors.ts';
 import type { Runner } from '../operations/declaration/operation.ts';
-import type { Environment, OptionValue } from './given.ts';
+import { type Environment, type OptionValue, variable } from './given.ts';
 import { resolveSettings, type Settings } from './settings.ts';
 import { messageLine } from './terminal/message.ts';
 import type { Prompts } from './terminal/prompt.ts';
@@ -51,6 +51,12 @@ export class Session {
   /** Whether the store was named on the command line. */
   get isStoreGiven(): boolean {
     return this.#everywhere.has('store');
+  }
+
+  /** Variable that the address of the server comes from; undefined without a server, or with `--address`. */
+  get addressVariable(): string | undefined {
+    if (this.settings.address === undefined || this.#everywhere.has('address')) return undefined;
+    return ['COFFER_ADDR', 'VAULT_ADDR'].find((name) => variable(this.environment, name) !== undefined);
   }
 
   /** Returns the options that another command needs to work in the same place, as given on the command line. */
@@ -107,8 +113,10 @@ export class Session {
    */
   refuseRemote(): void {
     if (this.settings.address === undefined) return;
+    const variables = this.addressVariable;
+    const without = variables === undefined ? 'without --address' : `after "unset ${variables}"`;
     throw invalid('only supported for a local store', {
-      hint: 'run it on the machine with the store, without --address; --store DIR takes precedence over COFFER_ADDR and VAULT_ADDR',
+      hint: `run it on the machine with the store, ${without}; --store DIR takes precedence over COFFER_ADDR and VAULT_ADDR`,
     });
   }
 

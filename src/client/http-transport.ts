@@ -186,7 +186,7 @@ export class HttpTransport implements Transport {
     if (code === 'EPROTO') return `use ${this.#address.replace(/^https:/, 'http:')}`;
     return !(this.#agent instanceof SecureAgent) && MIXED_UP.has(code)
       ? `if the server uses TLS, use ${this.#address.replace(/^http:/, 'https:')}`
-      : 'check that "coffer serve" is running and that the address is correct (--address, COFFER_ADDR, VAULT_ADDR)';
+      : 'check that "coffer serve" is running and that the address is correct: --address, COFFER_ADDR or VAULT_ADDR';
   }
 }
 

@@ -18,9 +18,9 @@ function refusal(here: Place, line: string): string {
 }
 
 /** Types the commands of a message. */
-async function typed(here: Place, text: string): Promise<void> {
+async function typed(here: Place, text: string, count = 2): Promise<void> {
   const commands = [...text.matchAll(/"((?:coffer|printf) [^"]+)"/g)].map(([, command = '']) => command);
-  expect(commands).toHaveLength(2);
+  expect(commands).toHaveLength(count);
   expect(await here.shell(commands.join(' && '))).toMatchObject({ exitCode: 0, stderr: '' });
 }
 
@@ -67,10 +67,51 @@ describe.skipIf(!canUseTerminals)('the first value that is encrypted, without a 
     );
   });
 
+  it('is answered with the command that creates a store, if there is none', async () => {
+    const here = emptyPlace().with({ COFFER_MASTER_KEY: MASTER_KEY });
+    writeFileSync(here.file('.env'), 'DB=s3cret\n');
+    const text = refusal(here, 'coffer secrets encrypt .env');
+    expect(text).toContain(
+      '(no store exists yet: run "coffer init", then "coffer transit keys create app" and, for a rule',
+    );
+    await typed(here, text.replace('coffer init', 'coffer init -q'), 3);
+    await here.ok('secrets encrypt -q .env');
+    expect(await here.ok('secrets get .env DB')).toBe('s3cret');
+  });
+
   it('is answered in a pipe as ever', async () => {
     const here = await placeWithStore();
     expect(await here.refused('secrets encrypt .env', 2)).toBe(
       'coffer: no key given to encrypt .env with (use --key NAME, or add a rule to .coffer.yaml)',
     );
+  });
+});
+
+describe('a value and its name', () => {
+  it('in one word are taken apart in the answer, which does not repeat the value', async () => {
+    const here = await placeWithStore();
+    await here.ok('transit keys create app');
+    for (const more of ['', ' --key app'])
+      expect(await here.refused(`secrets set .env NEWKEY=hush${more}`, 2)).toBe(
+        'coffer: NAME: NEWKEY=… has a value in the place of the name (give the value apart: run "coffer secrets set .env NEWKEY", which asks for it or reads it from a pipe)',
+      );
+    await here.ok('secrets set .env NEWKEY --key app', { input: 'hush' });
+    expect(await here.ok('secrets get .env NEWKEY')).toBe('hush');
+  });
+});
+
+describe('a file without values', () => {
+  it('is answered with the command that encrypts it as a whole', async () => {
+    const here = await placeWithStore();
+    writeFileSync(here.file('photo.bin'), Buffer.from([0x89, 0xff, 0x00]));
+    const whole = (key: string) =>
+      `(to encrypt the whole file, run "coffer transit envelope encrypt ${key} photo.bin"; use --format`;
+    expect(await here.refused('secrets encrypt photo.bin', 2)).toContain(whole('KEY'));
+    const refusal = await here.refused('secrets encrypt photo.bin --key app', 2);
+    expect(refusal).toContain(whole('app'));
+    await here.ok('transit keys create app');
+    const [, command = ''] = /"coffer ([^"]+)"/.exec(refusal) ?? [];
+    await here.ok(`${command} --out sealed`);
+    expect(await here.refused('secrets encrypt none.bin', 2)).not.toContain('whole file');
   });
 });

@@ -7,7 +7,7 @@ import { promptsDouble, streamsDouble } from '../cli/streams.double.ts';
 import { selfSignedBetween } from '../servers/self-signed.ts';
 import { type ServerProcess, startServerProcess } from '../servers/server-process.ts';
 import { flip, named } from './followed.ts';
-import { binary, MASTER_KEY, type Place, removePlace } from './harness.ts';
+import { binary, emptyPlace, MASTER_KEY, type Place, removePlace } from './harness.ts';
 import { filledPlace } from './typed.ts';
 
 /* Mistakes of somebody who is new here: the cause is named, and what a hint says works as it stands. */
@@ -296,4 +296,22 @@ it('a directory of somebody else is not said to have a store', async ({ skip }) 
   const refusal = await here.refused(`init --store ${process.geteuid?.() === 0 ? '/sys' : 'folder'}/s`, 1);
   if (refusal.includes('read-only')) return skip('/sys is mounted read-only');
   expect(refusal).toContain('(use a directory that you can write to)');
+});
+
+describe('an address in a variable at which nothing answers', () => {
+  it('is answered with the way back to the local store, which --address is not', async () => {
+    const here = emptyPlace().with({ COFFER_MASTER_KEY: MASTER_KEY });
+    await here.ok('init');
+    const address = 'http://127.0.0.1:1';
+    const elsewhere = here.with({ COFFER_ADDR: address });
+    for (const line of ['status', 'transit keys list'])
+      expect(await elsewhere.refused(line, 1)).toContain(
+        'is running at the address in COFFER_ADDR; for the local store, run "unset COFFER_ADDR")',
+      );
+    expect(await elsewhere.refused('doctor', 2)).toContain(
+      'run it on the machine with the store, after "unset COFFER_ADDR"; --store DIR takes precedence',
+    );
+    expect(await here.refused(`status --address ${address}`, 1)).not.toContain('unset');
+    removePlace(here);
+  });
 });

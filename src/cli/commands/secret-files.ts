@@ -2,7 +2,7 @@ import { invalid } from '../../ground/errors.ts';
 import { isSecret, RULES_NAME } from '../../secret-files/rules.ts';
 import type { Command } from '../command.ts';
 import { DONE, FAILED } from '../exit-codes.ts';
-import type { Given } from '../given.ts';
+import { type Given, textOption } from '../given.ts';
 import { switching } from '../parse/everywhere.ts';
 import { remindOfGitSetup } from '../secret-files/clone-reminder.ts';
 import { committedFile, committedValues } from '../secret-files/committed.ts';
@@ -17,7 +17,7 @@ import {
   printExactly,
   type RuledFile,
 } from '../secret-files/files.ts';
-import { keyOrAdvice } from '../secret-files/first-key.ts';
+import { keyOrAdvice, openOrAdvice } from '../secret-files/first-key.ts';
 import { consentToLess, requireRules } from '../secret-files/left-readable.ts';
 import { Rulebook } from '../secret-files/rulebook.ts';
 import { openFiles, requireFile, rewrapFiles, type Sealing, sealFiles } from '../secret-files/transform.ts';
@@ -45,7 +45,8 @@ export const encrypt: Command = {
     const files = new Files(session, options, rulebook);
     const outcomes = new Outcomes(session);
     const plans = await outcomes.each(paths, async (path) => {
-      const file = await files.open(path);
+      const named = textOption(options, KEY);
+      const file = await openOrAdvice(session, path, named, () => files.open(path));
       const key = await keyOrAdvice(session, path, () => files.keyFor(session, file));
       const readable = file.file.places.filter((place) => place.sealed === undefined);
       const places = readable.filter((place) => isSecret(place, file.rule));

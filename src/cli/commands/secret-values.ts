@@ -33,6 +33,7 @@ import { replaceSecretFile } from '../secret-files/secret-file.ts';
 import { openFiles, type ReadFile, sealFiles } from '../secret-files/transform.ts';
 import type { Session } from '../session.ts';
 import type { CountedVersions } from '../team/team-keys.ts';
+import { shellWord } from '../terminal/shell-word.ts';
 
 const nameArgument: ArgumentSpec = {
   metavar: 'NAME',
@@ -96,6 +97,7 @@ export const set: Command = {
     const rulebook = new Rulebook(session);
     const files = new Files(session, options, rulebook);
     const read = await files.openOrNew(path);
+    refuseValueInName(read, name);
     const isKeyNamed = options.has(KEY);
     await requireRules(session, rulebook, read);
     const before = placeOf(read.file, name);
@@ -130,6 +132,22 @@ export const set: Command = {
     return DONE;
   },
 };
+
+/** Name and value in one word, as in the file. */
+const ASSIGNMENT = /^([\w.-]+)=/;
+
+/**
+ * Refuses a name with the value behind it, without repeating the value.
+ * @throws `invalid` with the command that asks for the value
+ */
+function refuseValueInName({ path, format }: ReadFile, typed: string): void {
+  const [, name] = ASSIGNMENT.exec(typed) ?? [];
+  if (name === undefined || format.name !== 'dotenv') return;
+  throw invalid(`${name}=… has a value in the place of the name`, {
+    field: 'NAME',
+    hint: `give the value apart: run "coffer secrets set ${shellWord(path)} ${name}", which asks for it or reads it from a pipe`,
+  });
+}
 
 export const unset: Command = {
   arguments: [oneFile, nameArgument],

@@ -1,6 +1,8 @@
+import { existsSync } from 'node:fs';
 import { dirname, relative, resolve, sep } from 'node:path';
 import { asCofferError, withOtherHint } from '../../ground/errors.ts';
 import { RULES_NAME } from '../../secret-files/rules.ts';
+import { directoryOf } from '../../store/backends/registry.ts';
 import type { KeyReference } from '../../transit/envelope/ports.ts';
 import type { Session } from '../session.ts';
 import { keyringAbove } from '../team/place.ts';
@@ -26,19 +28,33 @@ export async function keyOrAdvice(
     const known = asCofferError(error);
     // A keyring has keys of its own.
     const isStore = keyringAbove('.', () => false) === undefined;
-    const names = known && isStore ? await (await import('../candidates.ts')).keysText(session) : undefined;
-    if (known === undefined || names === undefined) throw error;
-    throw withOtherHint(known, names === '' ? firstSteps(session, path) : `${names}; ${known.hint}`);
+    if (known === undefined || !isStore) throw error;
+    if (session.streams.err.isTerminal && isStoreMissing(session)) {
+      const { sharingHint } = await import('./store-values.ts');
+      throw withOtherHint(known, (await sharingHint(session)) ?? firstSteps(session, path, true));
+    }
+    const names = await (await import('../candidates.ts')).keysText(session);
+    if (names === undefined) throw error;
+    throw withOtherHint(known, names === '' ? firstSteps(session, path, false) : `${names}; ${known.hint}`);
   }
 }
 
+/** Whether the user has no store yet, and names no server. */
+function isStoreMissing({ settings }: Session): boolean {
+  const directory = settings.address === undefined ? directoryOf(settings.storeLocation) : undefined;
+  return directory !== undefined && !existsSync(directory);
+}
+
 /**
- * Returns the advice for a user without a key. A rule is suggested if rules in the working directory can name the file,
+ * Returns the advice for a user without a key, or without a store. A rule is suggested if rules in the working directory can name the file,
  * and take nothing from the rules of a parent directory.
  */
-function firstSteps(session: Session, path: string): string {
+function firstSteps(session: Session, path: string, isFirstStore: boolean): string {
   const create = withPlace(session, `coffer transit keys create ${FIRST_KEY}`);
-  const start = `no key can encrypt values yet: run "${create}"`;
+  const init = withPlace(session, 'coffer init');
+  const start = isFirstStore
+    ? `no store exists yet: run "${init}", then "${create}"`
+    : `no key can encrypt values yet: run "${create}"`;
   const name = relative('.', path).split(sep).join('/');
   const rules = new Rulebook(session.quietly()).sourceOf(dirname(resolve(path)));
   const canBeNamed = /^[\w./-]+$/.test(name) && !name.startsWith('..');
@@ -56,3 +72,27 @@ function firstSteps(session: Session, path: string): string {
 
 const withPlace = (session: Session, command: string): string =>
   [command, ...session.placeOptions()].join(' ');
+
+/**
+ * Opens a file whose values are to be encrypted.
+ * @param key that the user names
+ * @throws as `open`; for a file without values also with the command that encrypts it as a whole
+ */
+export async function openOrAdvice<T>(
+  session: Session,
+  path: string,
+  key: string | undefined,
+  open: () => Promise<T>,
+): Promise<T> {
+  try {
+    return await open();
+  } catch (error) {
+    const known = asCofferError(error);
+    const isWhole = known?.kind === 'unsupported' && existsSync(path);
+    if (known === undefined || !isWhole) throw error;
+    const { hintWithKeys } = await import('../candidates.ts');
+    const name = key === undefined ? 'KEY' : shellWord(key);
+    const whole = `to encrypt the whole file, run "coffer transit envelope encrypt ${name} ${shellWord(path)}"`;
+    throw withOtherHint(known, `${await hintWithKeys(session, whole)}; ${known.hint}`);
+  }
+}
