@@ -18,7 +18,8 @@ const UNKNOWN_CAPABILITY = /invalid capability "([^"]*)"/;
 const OPEN_COMMENT = 'comment not terminated';
 /** Characters of paths that no word without quotes has. */
 const IN_PATH = /unexpected character "(?:[/*+']|\\")/;
-const WORD_IN_LIST = /expected a quoted string, .*found "(\w+)"/;
+const NO_TEXT = 'expected a quoted string, ';
+const FOUND_WORD = /found "(\w{1,40})"$/;
 
 /** Words at the beginning of a rule, outside of any path. */
 const TOP_WORDS = ['path', 'name'];
@@ -58,7 +59,7 @@ export function aboutPolicy(error: CofferError): CofferError {
 
 function meantIn(text: string): string | undefined {
   if (text.includes(OPEN_COMMENT) || IN_PATH.test(text)) return 'put paths in double quotes';
-  const [, word] = WORD_IN_LIST.exec(text) ?? [];
+  const [, word] = (text.includes(NO_TEXT) && FOUND_WORD.exec(text)) || [];
   if (word !== undefined) return `put words in double quotes: "${word}"`;
   const [, capability] = UNKNOWN_CAPABILITY.exec(text) ?? [];
   if (capability !== undefined) return didYouMean(capability, CAPABILITY_WORDS);
