@@ -300,10 +300,9 @@ const cases: readonly Case[] = [
         COFFER_MASTER_KEY_FILE: bare.file('short'),
         COFFER_STORE: bare.file('second'),
       });
-      await bare.ok(`${named(await file.refused('init', 2), 'keygen')} --out key`);
-      await bare
-        .with({ COFFER_MASTER_KEY_FILE: bare.file('key'), COFFER_STORE: bare.file('second') })
-        .ok('init');
+      const key = bare.file('short.new');
+      await bare.ok(named(await file.refused('init', 2), `keygen --out ${key}`));
+      await bare.with({ COFFER_MASTER_KEY_FILE: key, COFFER_STORE: bare.file('second') }).ok('init');
     },
   },
   {
