@@ -166,7 +166,7 @@ describe('a command on tags', () => {
     );
     const merging = 'tags rename new-name taken --merge';
     const question =
-      'Merge new-name into taken? 1 workspace with new-name gets taken, and new-name is deleted. This cannot be undone.';
+      'Merge new-name into taken? 1 workspace with new-name gets taken, and new-name is deleted. This cannot be undone; keep a copy first with "coffer tags export".';
     expect(await typed(here, merging, [false])).toEqual({
       exitCode: 1,
       stdout: '',

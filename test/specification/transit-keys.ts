@@ -83,7 +83,7 @@ const namedKey: Chapter = {
       'convergent encryption needs a derived key',
       'create',
       make({ convergent_encryption: true }),
-      /derivation/,
+      /derivation|must be derived/,
     ),
     ...SYMMETRIC.map((type) =>
       holds(

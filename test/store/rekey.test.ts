@@ -186,7 +186,7 @@ describe('somebody who has an old root key and may write', () => {
       await plant(directory, store.id, pairingKey);
       await expect(openWithKey(directory, NEW_KEY)).rejects.toMatchObject({
         kind: 'corrupt',
-        message: expect.stringContaining('the root key in it was not wrapped by this store'),
+        message: expect.stringContaining('the key in it was not written by this store'),
       });
     },
   );

@@ -211,7 +211,7 @@ describe('the repair of a store in which a rekey was killed and the state was lo
     const wrong = repairStore({ location: both, credentials: [rawCredential(Buffer.alloc(32, 9))] });
     await expect(wrong).rejects.toMatchObject({ kind: 'denied' });
     const { examination } = await repaired(both);
-    expect(examination.findings.map(({ reason }) => reason).join()).toContain('none is complete');
+    expect(examination.findings.map(({ reason }) => reason).join()).toContain('neither is complete');
     expect(readdirSync(both)).toEqual(expect.arrayContaining(['generation-1', 'generation-2']));
   });
 });
