@@ -2,6 +2,11 @@ import { OF_KEYS, type Rewording } from './key-wordings.ts';
 
 /** Texts about tokens, logins and their roles. Names of parameters are printed as options later. */
 const OF_LOGINS: readonly Rewording[] = [
+  [
+    /^'policy' parameter not supplied or empty/,
+    'the policy is empty',
+    'give a FILE with its text, or pipe it in; see "coffer help policy-format"',
+  ],
   [/^auth methods cannot create root tokens/, 'a login method cannot give the policy root'],
   [/^bad token/, 'unknown token'],
   [

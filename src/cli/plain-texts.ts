@@ -64,7 +64,7 @@ const ENABLED_THERE = /^(\S+) is already enabled there: /;
 /** Text about a login method of an unknown type; an engine of an unknown type has the same one without this hint. */
 const UNKNOWN_TYPE = /^plugin not found in the catalog: (.*)/;
 
-/** Text about a server that does not answer, and its hint if nothing else is known about that. */
+/** Text about a server that cannot be reached, and its hint if nothing else is known about that. */
 const UNREACHABLE = /^cannot reach /;
 const NOT_SERVED = 'check that "coffer serve" is running';
 
@@ -74,11 +74,11 @@ const NOT_SERVED = 'check that "coffer serve" is running';
  */
 export function inPlainWords(error: CofferError, variables?: string): CofferError {
   const { message, hint } = error;
-  if (variables !== undefined && UNREACHABLE.test(message)) {
-    const check =
-      hint?.startsWith(NOT_SERVED) === true ? `${NOT_SERVED} at the address in ${variables}` : hint;
+  const isSilent = hint === undefined || hint.startsWith(NOT_SERVED);
+  if (variables !== undefined && isSilent && UNREACHABLE.test(message)) {
     const local = `for the local store, run "unset ${variables}"`;
-    return reworded(error, { message, hint: check === undefined ? local : `${check}; ${local}` });
+    const check = `${NOT_SERVED} at the address in ${variables}`;
+    return reworded(error, { message, hint: hint === undefined ? local : `${check}; ${local}` });
   }
   const [, path] = PATH_IN_USE.exec(message) ?? [];
   const [, type] = ENABLED_THERE.exec(hint ?? '') ?? [];

@@ -286,8 +286,8 @@ function cardOf(fields: FactFields, role: Card['role']): Card {
   if (new Set(keys).size < keys.length) refuse('has a duplicate key');
   if (!keys.every(isRecipient)) refuse('has an invalid key');
   const [sign, secret] = [fields.get('sign')?.[0], fields.get('secret')?.[0]];
-  if ((role === 'admin') !== (sign !== undefined))
-    refuse('has a signing key but is not an admin, or the reverse');
+  if (role === 'admin' && sign === undefined) refuse('names an admin without a signing key');
+  if (role !== 'admin' && sign !== undefined) refuse('has a signing key, but is not of an admin');
   const isOwn = sign !== undefined && keys.includes(sign);
   // One of its keys was checked above, which takes half of the time that parsing a card takes.
   const isCheckedKey = isOwn && sign.startsWith('ssh-ed25519 ');

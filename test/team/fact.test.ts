@@ -63,7 +63,7 @@ describe('a fact', () => {
     [
       'an admin who does not sign',
       bob.message.replace(/^sign .*\n/m, ''),
-      'has a signing key but is not an admin',
+      'names an admin without a signing key',
     ],
     ['a name in capitals', bob.message.replace('name bob', 'name Bob'), 'has an invalid name'],
     ['a name that Windows keeps', bob.message.replace('name bob', 'name nul'), 'has an invalid name'],

@@ -150,7 +150,9 @@ async function endUnseen(
     await revoke(runner);
   } catch (error) {
     if (asCofferError(error) === undefined) throw error;
-    session.warn('the new token could not be revoked');
+    session.warn(
+      'the token of this login could neither be stored nor revoked: it stays valid until it expires',
+    );
   } finally {
     runner.close();
   }

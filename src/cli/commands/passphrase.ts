@@ -22,8 +22,9 @@ export const change: Command = {
   details:
     'Asks for the current passphrase, then twice for the new one. In scripts, the current one is read from ' +
     '$COFFER_PASSPHRASE or $COFFER_PASSPHRASE_FILE, the new one from $COFFER_NEW_PASSPHRASE or --passphrase-file. ' +
-    'Other secrets that unlock the store, and the data, are not changed. The old passphrase still opens earlier copies ' +
-    'and backups of the store: run "coffer rekey" as well if an attacker may have both.',
+    'The data, and other secrets that unlock the store, are not changed. The old passphrase still opens earlier copies ' +
+    'and backups of the store. If an attacker may have such a copy and the old passphrase, run "coffer rekey" as well: ' +
+    'it gives the store a new root key.',
   examples: [
     ['coffer passphrase change', 'Change the passphrase'],
     ['coffer passphrase change --passphrase-file new.txt', 'Read the new passphrase from a file'],

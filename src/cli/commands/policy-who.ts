@@ -44,7 +44,7 @@ export const command: Command = {
       ...taking(
         KEY,
         'NAME',
-        'Name of a key: with --operation, look for this use of the key, instead of CAPABILITY and PATH.',
+        'Name of a key. With --operation: list the holders of tokens that may use the key so. Replaces CAPABILITY and PATH.',
       ),
       offers: 'key',
     },

@@ -47,7 +47,7 @@ export const command: Command = {
     'Prints the input with each {{ coffer:FILE#NAME }} replaced by that value, without quotes. FILE ' +
     'is relative to the input file and must be in the same repository. If the input is itself a ' +
     '.env, YAML or JSON file, its own encrypted values are decrypted as well. Any other ' +
-    'input must not contain a ciphertext itself, because its name, which is needed to decrypt it, is unknown.',
+    'input must not contain ciphertexts of its own: a value can only be decrypted with its name in a file.',
   examples: [
     ['coffer secrets inject --in nginx.conf.tpl --out nginx.conf', 'Fill in a template'],
     [

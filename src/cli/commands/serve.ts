@@ -158,8 +158,9 @@ function tlsFiles(given: Given['options']): HttpServeOptions['tls'] {
   const asksNoClient = given.has('tls-no-client-certs');
   if (certificateFile === undefined && keyFile === undefined) {
     if (clientAuthoritiesFile === undefined && !asksNoClient) return undefined;
-    throw invalid('--tls-client-ca needs --tls-cert and --tls-key', {
-      hint: 'use --tls-cert and --tls-key',
+    const needing = asksNoClient ? '--tls-no-client-certs' : '--tls-client-ca';
+    throw invalid(`${needing} needs --tls-cert and --tls-key`, {
+      hint: `without TLS, leave out ${needing}`,
     });
   }
   if (certificateFile === undefined || keyFile === undefined) {

@@ -131,7 +131,7 @@ export const health: Command = {
     'Needs no token. Exits with 0 if the server is healthy, 4 if it is sealed, and 1 if it cannot be reached or cannot serve requests.',
   examples: [['coffer health --address http://127.0.0.1:8200 --quiet', 'Use in a monitoring check']],
   async run(session) {
-    requireServer(session, '"coffer doctor" checks a local store');
+    requireServer(session, 'for a local store, run "coffer doctor"');
     const runner = await session.runner();
     const { data } = await runner.run('sys health', READABLE);
     await printResult(session, data, { details: HEALTH });

@@ -23,7 +23,7 @@ const MAX_NAMED = 5;
 export const command: Command = {
   arguments: [],
   options: [
-    switching(UNUSED, 'Required, so that the command says that it deletes unused tags only.'),
+    switching(UNUSED, 'Required, as a reminder that only unused tags are deleted.'),
     {
       flag: MATCHING,
       takes: 'values',

@@ -55,8 +55,8 @@ export const trust: Command = {
   arguments: [idArgument],
   options: [identityOption],
   details:
-    'Records on this machine that the keyring of the repository is genuine: it contains the change ' +
-    'with this ID and all earlier ones. "coffer team add" prints the ID of its change. If two admins ' +
+    'Checks that the keyring of the repository contains the change with this ID and all earlier ones, ' +
+    'and records on this machine that it is genuine. "coffer team add" prints the ID of its change. If two admins ' +
     'removed each other, the ID of one of the removals decides which of the two stays.',
   examples: [
     [

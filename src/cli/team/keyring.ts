@@ -181,6 +181,7 @@ function loadedFrom(place: KeyringPlace, known: string | undefined): Loaded {
   }
 }
 
+const CHECK_ID = 'run "git fetch", or check the ID with a colleague';
 const ASK =
   'ask a colleague for the ID, in person or by chat, not through the repository, and run "coffer team trust ID"';
 
@@ -202,9 +203,7 @@ async function storeOf(
         })
       : denied(
           `this clone has another keyring than you trusted, or an older state of it: the change ${short(pin)}… is missing`,
-          {
-            hint: 'run "git fetch", or check the ID with a colleague',
-          },
+          { hint: CHECK_ID },
         );
   }
   if (known !== undefined && pinned !== undefined && known !== pinned) {
@@ -235,7 +234,8 @@ function requirePast(state: Judgement, pin: string): ReadonlySet<string> {
   const fact = state.facts.get(pin);
   if (!state.good.has(pin)) {
     throw denied(
-      `the change ${short(pin)}… is not valid: ${state.refused.get(fact?.path ?? '') ?? 'it is not in this clone'}`,
+      `the change ${short(pin)}… ${state.refused.get(fact?.path ?? '') ?? 'is not in this clone'}`,
+      { hint: CHECK_ID },
     );
   }
   const past = pastOf(state.good, pin);

@@ -33,7 +33,7 @@ const secretParams = {
     help: "CIDR blocks from which logins with the new secret ID are accepted; a subset of the role's.",
   }),
   token_bound_cidrs: texts({
-    help: "CIDR blocks from which tokens of such logins can be used; a subset of the role's.",
+    help: "CIDR blocks from which tokens of logins with the new secret ID can be used; a subset of the role's.",
     cli: { metavar: 'CIDR' },
   }),
   num_uses: integer({

@@ -156,7 +156,7 @@ export const update = documentOperation({
   params: {
     ...whichKey,
     key: attribute('key', {
-      help: 'New KEY.',
+      help: 'New name of the KEY.',
       cli: { flag: 'key', metavar: 'KEY' },
     }),
     'disable-overrides': disableOverrides,
