@@ -1,9 +1,10 @@
-import { closeSync, openSync, readSync, statSync } from 'node:fs';
+import { statSync } from 'node:fs';
 import { CofferError, invalid } from '../ground/errors.ts';
 import { isMissing, type Operation } from '../operations/declaration/operation.ts';
 import { formatOf } from '../secret-files/formats.ts';
 import { KEY_NAME } from '../transit/key-document.ts';
 import { filledWithKeys, hintWithKeys } from './candidates.ts';
+import { beginningOf } from './files/beginning.ts';
 import type { Given } from './given.ts';
 import { BATCH, IN, type OperationSpec } from './parse/operation-spec.ts';
 import type { Session } from './session.ts';
@@ -66,17 +67,5 @@ function hintFor(path: readonly string[], [name = '', ...others]: readonly strin
   return `run "coffer transit envelope encrypt KEY ${file}"${values}`;
 }
 
-function isCiphertext(path: string): boolean {
-  const start = Buffer.alloc(BEGINNING);
-  try {
-    const fd = openSync(path, 'r');
-    try {
-      readSync(fd, start, 0, start.length, 0);
-    } finally {
-      closeSync(fd);
-    }
-  } catch {
-    return false;
-  }
-  return CIPHERTEXT.test(start.toString('latin1'));
-}
+const isCiphertext = (path: string): boolean =>
+  CIPHERTEXT.test(beginningOf(path, BEGINNING)?.toString('latin1') ?? '');

@@ -1,20 +1,12 @@
 import { describe, expect, it } from 'vitest';
 import { catalogue } from '../../src/operations/catalogue.ts';
-import { type CatalogueBranch, type CatalogueEntry, isEntry } from '../../src/operations/catalogue-entry.ts';
-import type { Operation, Runner } from '../../src/operations/declaration/operation.ts';
+import type { Runner } from '../../src/operations/declaration/operation.ts';
+import { leaves } from './catalogue-leaves.ts';
 import { DirectoryHere } from './directory-here.ts';
 import { promptsDouble } from './streams.double.ts';
 
 /** Operations whose question is about a change that another command reverts. */
 const REVERSIBLE = ['tags reserved delete', 'auth cert delete-revocations'];
-
-const leaves = (
-  branch: CatalogueBranch,
-  words: readonly string[] = [],
-): readonly (readonly [string, CatalogueEntry<Operation>])[] =>
-  Object.entries(branch).flatMap(([word, node]) =>
-    isEntry(node) ? [[[...words, word].join(' '), node] as const] : leaves(node, [...words, word]),
-  );
 
 const commands = await Promise.all(
   leaves(catalogue)

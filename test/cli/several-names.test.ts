@@ -1,8 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { catalogue } from '../../src/operations/catalogue.ts';
-import { type CatalogueBranch, type CatalogueEntry, isEntry } from '../../src/operations/catalogue-entry.ts';
-import type { Operation } from '../../src/operations/declaration/operation.ts';
 import { selfSigned } from '../servers/self-signed.ts';
+import { leaves } from './catalogue-leaves.ts';
 import { DirectoryHere } from './directory-here.ts';
 import { promptsDouble } from './streams.double.ts';
 
@@ -49,14 +48,6 @@ const BEFORE: Readonly<Record<string, string>> = {
   'auth jwt delete': 'auth jwt write NAME --user-claim sub --bound-audiences me',
   'auth userpass delete': 'auth userpass write NAME --token-ttl 1h -',
 };
-
-const leaves = (
-  branch: CatalogueBranch,
-  words: readonly string[] = [],
-): readonly (readonly [string, CatalogueEntry<Operation>])[] =>
-  Object.entries(branch).flatMap(([word, node]) =>
-    isEntry(node) ? [[[...words, word].join(' '), node] as const] : leaves(node, [...words, word]),
-  );
 
 const commandIn = (line: string): string =>
   /^[a-z -]+(?= )/.exec(line.replace(/ (?:app|web|home)(?= )/, ''))?.[0] ?? '';

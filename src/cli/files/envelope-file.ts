@@ -1,19 +1,6 @@
-import { closeSync, openSync, readSync, statSync } from 'node:fs';
 import { MAGIC } from '../../transit/envelope/header.ts';
+import { beginningOf } from './beginning.ts';
 
 /** Whether a regular file that can be read begins as an envelope does. */
-export function isEnvelopeFile(path: string): boolean {
-  const start = Buffer.alloc(MAGIC.length);
-  try {
-    if (!statSync(path).isFile()) return false;
-    const fd = openSync(path, 'r');
-    try {
-      readSync(fd, start, 0, start.length, 0);
-    } finally {
-      closeSync(fd);
-    }
-  } catch {
-    return false;
-  }
-  return start.equals(MAGIC);
-}
+export const isEnvelopeFile = (path: string): boolean =>
+  beginningOf(path, MAGIC.length)?.equals(MAGIC) ?? false;
