@@ -69,6 +69,20 @@ describe('coffer edit', () => {
     expect(await shown(here)).toBe(`${ENV.replace('two', 'zwei')}NEW=fresh\n`);
   });
 
+  it('warns of new values that no rule has encrypted, and of no others', async () => {
+    const here = await place();
+    await writeSecret(here, 'app.env', ENV);
+    const outside = 'other.env';
+    rmSync(here.file('.coffer.yaml'));
+    const adding = (name: string) => edit(here, `printf '%s\\n' ${name}=fresh >> "$1"`, outside);
+    const warning = (names: string) =>
+      `coffer: warning: no rule in .coffer.yaml is for ${outside}: not encrypted: ${names} (run "coffer secrets encrypt ${outside} --key KEY")\nWrote ${outside}.\n`;
+    expect(await adding('NEW')).toMatchObject({ exitCode: 0, stderr: warning('NEW') });
+    expect(await adding('LATER')).toMatchObject({ exitCode: 0, stderr: warning('LATER') });
+    const changing = `sed -i 's/fresh/other/' "$1"`;
+    expect((await edit(here, changing, outside)).stderr).toBe(`Wrote ${outside}.\n`);
+  });
+
   it('says when nothing was changed, and does not touch the file', async () => {
     const here = await place();
     await writeSecret(here, 'app.env', ENV);

@@ -116,6 +116,18 @@ describe('coffer login', () => {
     expect(refused).toContain('users log in with "coffer login userpass username=NAME"');
     expect(await nowhere().refused('login --method ada', 2)).toMatch(/^coffer: --method: unknown/);
   });
+
+  it.each([
+    'login cfr.btDr5R5yKq3T0Zx8',
+    'login token cfr.btDr5R5yKq3T0Zx8',
+    'login --method cfr.btDr5R5yKq3T0Zx8',
+    'login cfr.btDr5R5yKq3T0Zx8 --method token',
+    'login 0123456789abcdefABCDEF',
+  ])('refuses a token among the arguments without repeating it: %s', async (line) => {
+    expect(await nowhere().refused(line, 2)).toBe(
+      'coffer: a token cannot be passed as an argument: other users could see it (use "coffer login token=- < FILE", or omit it to be prompted)',
+    );
+  });
 });
 
 describe('an argument that only some callers may omit', () => {

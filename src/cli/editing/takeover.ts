@@ -1,5 +1,5 @@
 import type { FileFormat, SecretFile } from '../../secret-files/format.ts';
-import { isSecret } from '../../secret-files/rules.ts';
+import { isSecret, RULES_NAME } from '../../secret-files/rules.ts';
 import { align } from '../../secret-files/three-way.ts';
 import type { KeyReference } from '../../transit/envelope/ports.ts';
 import { unmergedSides } from '../repository/git.ts';
@@ -15,6 +15,7 @@ import {
   sealFiles,
 } from '../secret-files/transform.ts';
 import type { Session } from '../session.ts';
+import { shellWord } from '../terminal/shell-word.ts';
 import type { DraftFile } from './draft.ts';
 import { type EditTarget, presentOf, writeTarget } from './target.ts';
 
@@ -25,6 +26,8 @@ interface EditedState {
 }
 
 const EMPTY: Readonly<Record<FileFormat['name'], string>> = { dotenv: '', yaml: '', json: '{}\n' };
+/** Maximum number of names in a warning. */
+const MOST_NAMES = 10;
 const NOTHING_CHANGED = 'No changes made.';
 
 /** Converts the edited text back to the encrypted file. */
@@ -93,9 +96,28 @@ export class Takeover {
       plain = merged;
     }
     const encrypted = await this.#encrypted(plain);
-    if (encrypted === now?.text) return NOTHING_CHANGED;
-    await writeTarget(this.#target, now, encrypted);
+    if (encrypted.text === now?.text) return NOTHING_CHANGED;
+    await writeTarget(this.#target, now, encrypted.text);
+    this.#warnOfReadable(encrypted, now?.text);
     return `Wrote ${name}.`;
+  }
+
+  /** Warns about new values that are not encrypted because no rule is for the file. */
+  #warnOfReadable(written: SecretFile, before: string | undefined): void {
+    const { format, name, rule } = this.#target;
+    if (rule !== undefined) return;
+    const old = new Set(
+      before === undefined ? [] : format.parse(before, name).places.map((place) => place.name),
+    );
+    const added = written.places.filter(
+      (place) => place.sealed === undefined && isSecret(place, undefined) && !old.has(place.name),
+    );
+    if (added.length === 0) return;
+    const names = added.slice(0, MOST_NAMES).map((place) => place.name);
+    const more = added.length > MOST_NAMES ? ` and ${added.length - MOST_NAMES} more` : '';
+    this.#session.warn(
+      `no rule in ${RULES_NAME} is for ${name}: not encrypted: ${names.join(', ')}${more} (run "coffer secrets encrypt ${shellWord(name)} --key KEY")`,
+    );
   }
 
   /**
@@ -126,7 +148,7 @@ export class Takeover {
    * Encrypts the file. Values that were encrypted keep their key, and their ciphertext if they are unchanged; for all
    * others, the rules decide.
    */
-  async #encrypted(plain: SecretFile): Promise<string> {
+  async #encrypted(plain: SecretFile): Promise<SecretFile> {
     const { format, name: path, rule } = this.#target;
     const files = new Files(this.#session, new Map());
     const known = this.#knownValues();
@@ -147,7 +169,7 @@ export class Takeover {
       });
       file = requireFile((await sealFiles(this.#session, [{ path, format, file, key, places, known }]))[0]);
     }
-    return file.text;
+    return file;
   }
 
   /** Returns the ciphertexts of all states, latest first. */

@@ -35,9 +35,10 @@ export interface TypedLogin {
  * @throws `invalid` for an unknown method, and a secret among the arguments
  */
 export function askedIn(words: readonly string[], option: string | undefined): TypedLogin {
-  const [first] = words;
+  const [first, second] = words;
   const named = first === undefined || first.includes('=') ? undefined : first;
-  if (named !== undefined && option !== undefined && named !== option) {
+  if (named === TOKEN && second !== undefined && !second.includes('=')) throw tokenAsArgument();
+  if (named !== undefined && option !== undefined && named !== option && METHODS.has(named)) {
     throw invalid(`METHOD ${named} contradicts --method ${option}`, { hint: 'use only one of them' });
   }
   const method = methodNamed(named ?? option ?? TOKEN, named === undefined ? 'method' : 'METHOD');
@@ -80,9 +81,18 @@ function requirePlainName(pairs: TypedLogin['pairs']): void {
 const questionFor = (name: string): string =>
   `${name.charAt(0).toUpperCase()}${name.slice(1).replaceAll('_', ' ')}`;
 
+/** Form of a word that may be a misspelt method or a user name. A token is longer, or has a dot in it. */
+const PLAIN_WORD = /^[A-Za-z][\w-]{0,19}$/;
+/** Error for a token among the arguments, which does not repeat it: logs of pipelines keep what a command prints. */
+const tokenAsArgument = () =>
+  invalid('a token cannot be passed as an argument: other users could see it', {
+    hint: 'use "coffer login token=- < FILE", or omit it to be prompted',
+  });
+
 /** @param field argument or option that names the method */
 function methodNamed(word: string, field: string): string {
   if (METHODS.has(word)) return word;
+  if (!PLAIN_WORD.test(word)) throw tokenAsArgument();
   throw invalid(`unknown login method ${JSON.stringify(word)}`, {
     field,
     hint: `use one of ${METHOD_NAMES.join(', ')}; users log in with "coffer login userpass username=NAME"`,
