@@ -77,6 +77,8 @@ describe('an unknown command', () => {
       "unknown command 'list'",
       'did you mean "coffer transit keys list"? see "coffer transit --help"',
     ],
+    ['store verify', "unknown command 'verify'", 'did you mean "coffer doctor"? see "coffer store --help"'],
+    ['lease revoke', "unknown command 'lease'", 'did you mean "coffer token revoke"? see "coffer --help"'],
     ['whoami', "unknown command 'whoami'", 'did you mean "coffer token lookup"? see "coffer --help"'],
     [
       'password',
@@ -238,7 +240,7 @@ describe('an unknown command', () => {
     },
   );
 
-  it.each(['recover', 'forgot', 'reset'])(
+  it.each(['recover', 'forgot', 'reset', 'passphrase reset', 'passphrase forgot'])(
     'for a lost passphrase says what else can unlock the store: %s',
     async (line) => {
       expect(await refusalOf(line)).toMatchObject({

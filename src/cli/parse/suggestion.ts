@@ -69,6 +69,12 @@ const ELSEWHERE: ReadonlyMap<string, readonly string[]> = new Map([
   ['print', ['token lookup']],
   ['path-help', ['help']],
   ['lease', ['token renew']],
+  ['lease renew', ['token renew']],
+  ['lease revoke', ['token revoke']],
+  ...['verify', 'check', 'doctor', 'repair'].map((word): [string, readonly string[]] => [
+    `store ${word}`,
+    ['doctor'],
+  ]),
   ['ping', ['health']],
   ['secrets disable', ['mounts remove']],
   ['secrets move', ['mounts move']],
@@ -114,6 +120,7 @@ const INSTEAD: ReadonlyMap<string, string> = new Map([
     RESTORING.map((word): [string, string] => [`${group} ${word}`, FROM_BACKUP]),
   ),
   ...['recover', 'recovery', 'forgot', 'reset'].map((word): [string, string] => [word, FORGOTTEN]),
+  ...['reset', 'forgot', 'recover'].map((word): [string, string] => [`passphrase ${word}`, FORGOTTEN]),
   [
     'uninstall',
     'delete the executable; "coffer help store-format" lists the files that remain, such as the store',
