@@ -1,4 +1,4 @@
-import { statSync } from 'node:fs';
+import { isRegularFile } from '../ground/directories.ts';
 import { CofferError, invalid } from '../ground/errors.ts';
 import { isMissing, type Operation } from '../operations/declaration/operation.ts';
 import { formatOf } from '../secret-files/formats.ts';
@@ -38,7 +38,7 @@ export async function refuseFileAsKey(
   const needsInput = input !== undefined && !input.optional && !input.onRequest;
   const hasInput = words.length > spec.positional.length || [IN, BATCH].some((flag) => options.has(flag));
   if (name === undefined || !isKey || !needsInput || hasInput) return;
-  if (statSync(name, { throwIfNoEntry: false })?.isFile() !== true) return;
+  if (!isRegularFile(name)) return;
   const hint = hintFor(path, words);
   if (!KEY_NAME.test(name))
     throw invalid(`${name} is a file, not a key`, { hint: await hintWithKeys(session, hint) });

@@ -25,6 +25,15 @@ export function makeWithParents(directory: string, mode: number): string | undef
 /** Whether a path exists. Unlike `existsSync`, it throws disk errors instead of returning false. */
 export const isThere = (path: string): boolean => statSync(path, { throwIfNoEntry: false }) !== undefined;
 
+/** Whether a word is the path of an existing file: one that is too long for a path, or cannot be looked up, is not. */
+export function isRegularFile(word: string): boolean {
+  try {
+    return statSync(word).isFile();
+  } catch {
+    return false;
+  }
+}
+
 /**
  * Moves a file or directory within the same disk, atomically. A network file system may report a failure of an
  * operation that succeeded: if this throws, it was verified not to be done.

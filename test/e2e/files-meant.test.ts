@@ -151,3 +151,17 @@ describe('"secrets decrypt"', () => {
     expect((await here.run('secrets decrypt .env')).stderr).toBe('');
   });
 });
+
+describe('a key whose name is too long for that of a file', () => {
+  it('is used like any other', async () => {
+    const name = 'k'.repeat(300);
+    await here.ok(`transit keys create ${name}`);
+    const ciphertext = await here.ok(`transit encrypt ${name}`, { input: 'hello' });
+    expect(await here.ok(`transit decrypt ${name}`, { input: ciphertext })).toBe('hello');
+    const envelope = await here.run(`transit envelope encrypt ${name}`, { input: 'hello' });
+    expect(envelope.exitCode).toBe(0);
+    expect((await typed(`transit envelope encrypt ${name}x`, ['in', 'out', 'err'])).stderr).not.toContain(
+      'stat',
+    );
+  });
+});

@@ -1,4 +1,5 @@
-import { readdirSync, statSync } from 'node:fs';
+import { readdirSync } from 'node:fs';
+import { isRegularFile } from '../../ground/directories.ts';
 import { invalid } from '../../ground/errors.ts';
 import { formatOf } from '../../secret-files/formats.ts';
 import { RULES_NAME } from '../../secret-files/rules.ts';
@@ -125,8 +126,7 @@ async function fileWithRule(rulebook: Rulebook): Promise<string | undefined> {
 }
 
 /** Whether a word in the place of the program is a file with variables, given without `-f`. */
-const isVariablesFile = (name: string): boolean =>
-  formatOf(name) !== undefined && statSync(name, { throwIfNoEntry: false })?.isFile() === true;
+const isVariablesFile = (name: string): boolean => formatOf(name) !== undefined && isRegularFile(name);
 
 /** Variables of the program, and the names of those that were encrypted. */
 interface ChildVariables {

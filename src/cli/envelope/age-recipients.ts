@@ -1,4 +1,4 @@
-import { statSync } from 'node:fs';
+import { isRegularFile } from '../../ground/directories.ts';
 import { asCofferError, CofferError } from '../../ground/errors.ts';
 import { systemRandom } from '../../ground/random.ts';
 import { recipientVersions } from '../../operations/age-keys.ts';
@@ -46,7 +46,7 @@ async function recipientsFrom(session: Session, word: string): Promise<readonly 
 function misnamed(word: string, error: unknown): unknown {
   const known = asCofferError(error);
   if (known?.kind !== 'not-found' && known?.kind !== 'invalid') return error;
-  const isFile = statSync(word, { throwIfNoEntry: false })?.isFile() === true;
+  const isFile = isRegularFile(word);
   if (known.kind === 'not-found' && !isFile) return error;
   const { kind } = known;
   return new CofferError(kind, isFile ? known.texts.message : `not a recipient: ${JSON.stringify(word)}`, {

@@ -1,5 +1,6 @@
-import { existsSync, statSync } from 'node:fs';
+import { existsSync } from 'node:fs';
 import { utf8 } from '../../ground/bytes.ts';
+import { isRegularFile } from '../../ground/directories.ts';
 import { invalid } from '../../ground/errors.ts';
 import { context } from '../../operations/transit/parameters.ts';
 import type { ByteRange } from '../../transit/envelope/decrypt.ts';
@@ -64,7 +65,7 @@ export function withFileAsInput(session: Session, given: Given): Given {
   const [name] = given.arguments;
   if (name === undefined || given.options.has(IN)) return given;
   const isMeant = name.includes('/') || ENCRYPTED.test(name) || session.streams.in.isTerminal;
-  if (!isMeant || statSync(name, { throwIfNoEntry: false })?.isFile() !== true) return given;
+  if (!isMeant || !isRegularFile(name)) return given;
   return { arguments: [], options: new Map([...given.options, [IN, [name]]]) };
 }
 
@@ -87,7 +88,7 @@ export function withFilesAsInput({ arguments: words, options }: Given, needsKey:
  */
 export async function refuseFileAsKey(session: Session, name: string, { options }: Given): Promise<void> {
   if (options.has(IN) || !session.streams.in.isTerminal) return;
-  if (statSync(name, { throwIfNoEntry: false })?.isFile() !== true) return;
+  if (!isRegularFile(name)) return;
   const { hintWithKeys } = await import('../candidates.ts');
   const command = `run "coffer transit envelope encrypt KEY ${shellWord(name)}"`;
   throw invalid(`no key given to encrypt ${name} with`, {

@@ -1,4 +1,4 @@
-import { statSync } from 'node:fs';
+import { isRegularFile } from '../../ground/directories.ts';
 import { type CofferError, invalid } from '../../ground/errors.ts';
 import type { Command } from '../command.ts';
 import { shellWord } from '../terminal/shell-word.ts';
@@ -38,13 +38,4 @@ export function answeredSwitch(
     return invalid(`--${flag} takes no value`, { hint: `${advice}; ${help}` });
   }
   return undefined;
-}
-
-/** Whether a word is the path of an existing file. */
-export function isRegularFile(path: string): boolean {
-  try {
-    return statSync(path).isFile();
-  } catch {
-    return false;
-  }
 }

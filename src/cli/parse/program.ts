@@ -1,5 +1,6 @@
 import { Argument, CommanderError, Option, Command as Program } from 'commander';
 import { alternatives } from '../../ground/alternatives.ts';
+import { isRegularFile } from '../../ground/directories.ts';
 import { CofferError, invalid } from '../../ground/errors.ts';
 import { nearest } from '../../ground/nearness.ts';
 import { version } from '../../ground/version.ts';
@@ -27,7 +28,7 @@ import type { Streams } from '../terminal/streams.ts';
 import { topicPages } from '../topics/registry.ts';
 import { wrapped } from '../wrap.ts';
 import { everywhereBeside, everywhereOptions, invocation } from './everywhere.ts';
-import { answeredSwitch, isRegularFile, wordsOfEnvelope } from './excess.ts';
+import { answeredSwitch, wordsOfEnvelope } from './excess.ts';
 import { withNotes } from './notes.ts';
 import { IN } from './operation-spec.ts';
 import { ANY_KEY, insteadOfCommand, insteadOfOption, type NextWord, suggestionFor } from './suggestion.ts';
