@@ -1,4 +1,5 @@
-import type { Operation, Outcome, Runner } from '../operations/declaration/operation.ts';
+import type { NewName, Operation, Outcome, Runner } from '../operations/declaration/operation.ts';
+import type { CalledOperation } from './file-as-key.ts';
 import type { RawValues } from './files/operation-values.ts';
 import type { Session } from './session.ts';
 import { withPermission } from './with-permission.ts';
@@ -35,4 +36,43 @@ export async function runExplained(
   if (settings.quiet || !streams.err.isTerminal) return outcome;
   const asking = await withPermission(session, runner, mount);
   return { ...outcome, warnings: await explained(warnings, asking).catch(() => warnings) };
+}
+
+/** Counts the objects that are already as requested, for the message on a terminal. */
+export async function countUnchanged(
+  session: Session,
+  { cli }: Operation,
+  values: RawValues,
+  { runner, mount }: { readonly runner: Runner; readonly mount: string | undefined },
+): Promise<number> {
+  const { streams, settings } = session;
+  if (cli?.unchanged === undefined || settings.quiet || !streams.err.isTerminal) return 0;
+  return cli.unchanged(values, await withPermission(session, runner, mount));
+}
+
+/**
+ * Returns the objects that will be created implicitly: a mistyped name would otherwise create one silently. Scripts ask
+ * a server nothing for that, and `madeBy` knows of keys afterwards.
+ */
+export async function madeByTheWay(
+  session: Session,
+  { cli, computes }: Operation,
+  values: RawValues,
+  runner: Runner,
+): Promise<readonly NewName[]> {
+  const { streams, settings } = session;
+  const isLookedUp = streams.err.isTerminal || (settings.address === undefined && !computes);
+  if (cli?.byTheWay === undefined || settings.quiet || !isLookedUp) return [];
+  return cli.byTheWay(values, await withPermission(session, runner));
+}
+
+/** Returns the key that an operation on an existing key has created, according to its outcome. */
+export function madeBy(
+  { operation: { params, computes }, spec }: CalledOperation,
+  { created }: Outcome<unknown>,
+  values: RawValues,
+): readonly NewName[] | undefined {
+  const [name = ''] = spec.positional;
+  const isNewKey = created && computes && params[name]?.cli.refersTo === 'key';
+  return isNewKey ? [{ kind: 'key', name: String(values[name]) }] : undefined;
 }

@@ -8,6 +8,7 @@ import { type OptionValue, textsOption } from './given.ts';
 import { listedFor, listedKind, listingRunner, NameList } from './listed-names.ts';
 import { everywhereOptions } from './parse/everywhere.ts';
 import type { Session } from './session.ts';
+import { withPermission } from './with-permission.ts';
 
 /** Word of the command line, with the argument or option that it was given for. */
 interface TypedWord {
@@ -146,6 +147,25 @@ export async function isMeant(
 }
 
 /**
+ * Says what was created because its name did not exist, and which existing name was probably meant.
+ * @param near further argument, as for `existingNear`; undefined if the user was asked about near names before
+ * @param mount default: that of the runner
+ */
+export async function sayMade(
+  session: Session,
+  made: readonly NewName[],
+  near: { readonly value?: string | undefined } | undefined,
+  mount?: string,
+): Promise<void> {
+  const listing = await withPermission(session, await session.runner(), mount);
+  const meant =
+    near === undefined ? [] : await Promise.all(made.map((one) => nearIn(listing, one, near.value)));
+  const others = meant.flat().filter((name) => !made.some((one) => one.name === name));
+  const names = made.map(({ kind, name }) => `${kind} ${name}`).join(', ');
+  session.say(`Created ${names}, which did not exist${others.length === 0 ? '.' : `; ${meantText(others)}`}`);
+}
+
+/**
  * Returns the existing names of a kind of resource that are similar to a name.
  * @param value further argument, which is returned if it is an existing name: both may have been exchanged
  * @returns an empty list if no name is similar, or if the caller may not list them
@@ -153,13 +173,25 @@ export async function isMeant(
 export async function existingNear(
   session: Session,
   runner: Runner,
-  { kind, name }: NewName,
+  wanted: NewName,
   value?: string,
 ): Promise<readonly string[]> {
   const listing = await listingRunner(session, runner);
-  if (listing === undefined) return [];
+  return listing === undefined ? [] : nearIn(listing, wanted, value);
+}
+
+/** Returns the names that are similar to one that may have been created just now. */
+async function nearIn(
+  listing: Runner,
+  { kind, name }: NewName,
+  value: string | undefined,
+): Promise<readonly string[]> {
   const list = new NameList(listing, await listedKind(RESOURCE_KINDS[kind]));
-  const near = await namesNear(name, list).catch(() => []);
+  const others = await list.near(name).catch(() => []);
+  const near = nearest(
+    name,
+    others.filter((other) => other !== name),
+  );
   return near.length > 0 || value === undefined || value === ''
     ? near
     : exchanged(value, list).catch(() => []);

@@ -11,7 +11,7 @@ import {
 import { parseValues } from '../operations/declaration/params.ts';
 import { loadOperation } from '../operations/runner.ts';
 import type { Command } from './command.ts';
-import { runExplained, warnOfDoubts } from './doubts.ts';
+import { countUnchanged, madeBy, madeByTheWay, runExplained, warnOfDoubts } from './doubts.ts';
 import { emptyListOf } from './empty-list.ts';
 import { DONE, FAILED, NOT_VALID } from './exit-codes.ts';
 import type { CalledOperation } from './file-as-key.ts';
@@ -122,13 +122,14 @@ class Execution {
     // What was checked lacks the names that are looked up, even where the lookup changes none.
     const values = cli.resolve === undefined ? checked : parseValues(this.#operation.params, raw).values;
     if (!(await this.#isConfirmed(values, runner))) return FAILED;
-    const byTheWay = await this.#madeByTheWay(values, runner);
+    const place = { runner, mount: this.#mount };
+    const byTheWay = await madeByTheWay(this.#session, this.#operation, values, runner);
     if (!(await this.#isMeant(byTheWay, runner))) return FAILED;
-    this.#unchanged = await this.#countUnchanged(values, runner);
+    this.#unchanged = await countUnchanged(this.#session, this.#operation, values, place);
     const outcome = await this.#unlessThere(runner, raw);
     if (outcome === undefined) return DONE;
     const exitCode = await this.#finish(outcome, values, byTheWay);
-    await warnOfDoubts(this.#session, this.#operation, values, { runner, mount: this.#mount });
+    await warnOfDoubts(this.#session, this.#operation, values, place);
     return exitCode;
   }
 
@@ -166,7 +167,7 @@ class Execution {
       foresee: (raw) => this.#foresee(valuesOf(raw), runner),
       isConfirmed: (raw) => this.#isConfirmed(valuesOf(raw), runner, true),
       meant: async (raw) => {
-        const made = await this.#madeByTheWay(valuesOf(raw), runner);
+        const made = await madeByTheWay(this.#session, this.#operation, valuesOf(raw), runner);
         return (await this.#isMeant(made, runner)) ? made : undefined;
       },
       run: (raw) => this.#unlessThere(runner, raw),
@@ -298,22 +299,6 @@ class Execution {
     throw await undone(this.#session, cli.undo(result), unread, why);
   }
 
-  /** Returns the objects that will be created implicitly: a mistyped name would otherwise create one silently. */
-  async #madeByTheWay(values: RawValues, runner: Runner): Promise<readonly NewName[]> {
-    const { byTheWay } = this.#operation.cli ?? {};
-    const { streams, settings } = this.#session;
-    if (byTheWay === undefined || settings.quiet || !streams.err.isTerminal) return [];
-    return byTheWay(values, await withPermission(this.#session, runner));
-  }
-
-  /** Counts the objects that are already as requested, for the message on a terminal. */
-  async #countUnchanged(values: RawValues, runner: Runner): Promise<number> {
-    const { unchanged } = this.#operation.cli ?? {};
-    const { streams, settings } = this.#session;
-    if (unchanged === undefined || settings.quiet || !streams.err.isTerminal) return 0;
-    return unchanged(values, await withPermission(this.#session, runner, this.#mount));
-  }
-
   /** Returns the function for the confirmation question; undefined if these values need no confirmation. */
   #question(values: RawValues): CliShape<unknown>['confirm'] {
     const { cli = {} } = this.#operation;
@@ -339,10 +324,14 @@ class Execution {
     }
   }
 
+  get #asksOfNewNames(): boolean {
+    const { streams, prompts } = this.#session;
+    return streams.in.isTerminal && prompts.available();
+  }
+
   /** Asks about new names that are nearly existing ones, if a user types at a terminal. */
   async #isMeant(made: readonly NewName[], runner: Runner): Promise<boolean> {
-    const { streams, prompts } = this.#session;
-    if (made.length === 0 || !streams.in.isTerminal || !prompts.available()) return true;
+    if (made.length === 0 || !this.#asksOfNewNames) return true;
     const { isMeant } = await import('./near-names.ts');
     return isMeant(this.#session, runner, made, this.#value);
   }
@@ -353,8 +342,12 @@ class Execution {
     byTheWay: readonly NewName[] = [],
   ): Promise<number> {
     const { cli = {} } = this.#operation;
-    const made = byTheWay.map(({ kind, name }) => `${kind} ${name}`);
-    if (made.length > 0) this.#session.remark(`Created ${made.join(', ')}, which did not exist.`);
+    const made = madeBy(this.#called, outcome, values) ?? byTheWay;
+    if (made.length > 0) {
+      const { sayMade } = await import('./near-names.ts');
+      const wasAsked = this.#asksOfNewNames && !this.#session.settings.yes;
+      await sayMade(this.#session, made, wasAsked ? undefined : { value: this.#value });
+    }
     this.#check(outcome, values);
     const instead =
       this.#isSentence && outcome.data !== undefined ? cli.instead?.(values, outcome.data) : undefined;

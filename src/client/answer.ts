@@ -109,6 +109,7 @@ function dataOutcome(
     auth: isObject(auth) ? auth : undefined,
     wrapInfo: isObject(wrapInfo) ? (wrapInfo as unknown as WrapInfo) : undefined,
     existing: isObject(coffer) && coffer['existing'] === true ? true : undefined,
+    created: isObject(coffer) && coffer['created'] === true ? true : undefined,
     failedItems: status >= 300 ? { statusCode: status } : undefined,
   };
 }

@@ -46,6 +46,8 @@ export interface EncryptOptions {
   readonly mayCreate: boolean;
   /** Whether the caller may use an existing key. */
   readonly mayUpdate: boolean;
+  /** Called if this call has created the key. */
+  readonly onCreated?: () => void;
 }
 
 const NO_KEY = 'encryption key not found';
@@ -122,11 +124,14 @@ async function createAndEncrypt(
   const fitting = convergentEncryption ? items.map(withContext) : items;
   const results = await encryptAll(engine, NamedKey.open(document), fitting);
   if (results.every((result) => 'error' in result)) return results;
-  return engine.store.transact(async (tx) => {
-    if ((await keyIn(tx, engine, name)) !== undefined) return undefined;
+  const isCreated = await engine.store.transact(async (tx) => {
+    if ((await keyIn(tx, engine, name)) !== undefined) return false;
     tx.put(keyRef(engine, name), document);
-    return results;
+    return true;
   });
+  if (!isCreated) return undefined;
+  options.onCreated?.();
+  return results;
 }
 
 /**

@@ -20,15 +20,26 @@ const typed = (line: string, terminals: NonNullable<StreamsSetup['terminals']> =
   typedAt(here, line, { terminals });
 
 describe('a value that is the name of a file', () => {
-  it('is encrypted as a text, with a warning that names --in on a terminal', async () => {
+  it('is encrypted as a text, with a warning that names --in, to a script as well', async () => {
     const file = here.file('card.txt');
     writeFileSync(file, 'the content');
+    const said = `not the file of that name (for the file, use --in ${file})`;
     const { stderr: err } = await typed(`transit encrypt orders ${file}`);
-    expect(err.replaceAll(/\s+/g, ' ')).toContain(
-      `not the file of that name (for the file, use --in ${file})`,
-    );
-    expect((await here.run(['transit', 'encrypt', 'orders', file])).stderr).toBe('');
+    expect(err.replaceAll(/\s+/g, ' ')).toContain(said);
+    expect((await here.run(['transit', 'encrypt', 'orders', file])).stderr).toContain(said);
     expect((await typed('transit encrypt orders hello')).stderr).not.toContain('warning');
+  });
+});
+
+describe('a value with the name of a parameter, as Vault takes it', () => {
+  it.each([
+    ['transit encrypt orders', 'plaintext'],
+    ['transit hmac orders', 'input'],
+    ['transit hash', 'input'],
+  ])('is taken as it is, with a warning: %s', async (line, param) => {
+    const said = `the value begins with "${param}=", which is part of the text`;
+    expect((await here.run(`${line} ${param}=aGk=`)).stderr).toContain(said);
+    expect((await here.run(`${line} aGk=`)).stderr).toBe('');
   });
 });
 

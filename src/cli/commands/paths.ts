@@ -98,6 +98,7 @@ async function run(session: Session, method: PathRequest['method'], given: Given
   for (const warning of outcome.warnings ?? []) session.warn(warning);
   const existing = outcome.existing ? existingText(path, outcome.data) : undefined;
   if (existing !== undefined) session.warn(existing);
+  if (outcome.created) await sayNewKey(session, path);
   const [result, member] =
     outcome.text === undefined
       ? [resultOf(outcome), textOption(given.options, FIELD) ?? (method === 'LIST' ? 'keys' : undefined)]
@@ -127,6 +128,17 @@ function explained(error: unknown): never {
   if (known?.message === 'unsupported operation' && known.hint === undefined)
     throw withOtherHint(known, 'try another of read, write, list and delete');
   throw error;
+}
+
+/** Path that encrypts, by the mount and name of its key. */
+const ENCRYPT = /^(?<mount>.+)\/encrypt\/(?<name>[^/]+)$/;
+
+/** Says that a key was created because nothing had its name, and which name was probably meant. */
+async function sayNewKey(session: Session, path: string): Promise<void> {
+  const { mount, name } = ENCRYPT.exec(path)?.groups ?? {};
+  if (name === undefined) return;
+  const { sayMade } = await import('../near-names.ts');
+  await sayMade(session, [{ kind: 'key', name }], {}, mount);
 }
 
 /** Path of a key, by its mount and name. */

@@ -58,6 +58,10 @@ export async function runBatch(session: Session, request: BatchRequest): Promise
     held?.release((bytes) => session.streams.out.write(bytes));
     await out?.commit();
     progress.end();
+    if (calls.hasCreated) {
+      const { sayMade } = await import('../near-names.ts');
+      await sayMade(session, [{ kind: 'key', name: String(request.raw['name']) }], {});
+    }
     if (tally.failed > 0) session.fail(`${tally.failed} of ${tally.items} items failed`);
     if (tally.failed > 0) return FAILED;
     return tally.notValid > 0 ? NOT_VALID : DONE;
@@ -145,6 +149,8 @@ class BatchCalls {
   /** One minimal item of each kind seen so far. */
   readonly #kinds = new Set<object>();
   #isAsked = false;
+  /** Whether a call has created the key. */
+  hasCreated = false;
   /** Whether an item has succeeded, so that the key is known to exist. */
   #isSettled = false;
 
@@ -234,6 +240,7 @@ class BatchCalls {
     this.#isAsked = true;
     const outcome = await this.#runner.run(this.operation, { ...this.#raw, [this.#param]: values });
     this.#warn(outcome.warnings);
+    this.hasCreated ||= outcome.created === true;
     return resultsOf(outcome.data, values.length);
   }
 }

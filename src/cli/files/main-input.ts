@@ -119,7 +119,7 @@ async function taken<T>(
   const { fromFile, optional, onRequest } = operation.cli?.input ?? {};
   const { as, param } = operation.cli?.input ?? {};
   if (param === CIPHERTEXT) await refuseEnvelope(file ?? value);
-  if (fromFile !== true && (as === 'bytes' || param === CIPHERTEXT)) warnOfFile(session, value);
+  if (fromFile !== true && (as === 'bytes' || param === CIPHERTEXT)) warnOfText(session, operation, value);
   const opened = openInput(session, {
     value,
     file,
@@ -154,13 +154,18 @@ async function refuseEnvelope(path: string | undefined): Promise<void> {
   });
 }
 
-/** Warns a user at a terminal that a text which is the name of a file does not stand for its contents. */
-function warnOfFile(session: Session, value: string | undefined): void {
-  if (value === undefined || value === '-' || !session.streams.err.isTerminal) return;
-  if (!existsSync(value)) return;
-  session.warn(
-    `the value is the text "${value}", not the file of that name (for the file, use --in ${shellWord(value)})`,
-  );
+/** Warns that a text which is the name of a file does not stand for its contents, and one as Vault takes it for itself. */
+function warnOfText(session: Session, { cli }: Operation, value: string | undefined): void {
+  if (value === undefined || value === '-') return;
+  const { param = '' } = cli?.input ?? {};
+  if (value.startsWith(`${param}=`))
+    session.warn(
+      `the value begins with "${param}=", which is part of the text (leave it out, and use --base64 for a base64 value)`,
+    );
+  else if (existsSync(value))
+    session.warn(
+      `the value is the text "${value}", not the file of that name (for the file, use --in ${shellWord(value)})`,
+    );
 }
 
 /** Returns the name of the input in messages. */

@@ -114,8 +114,11 @@ export interface Outcome<D> {
   /** `data` object, or the whole JSON:API document; absent for an empty response (204). */
   readonly data?: D | undefined;
   readonly warnings?: readonly string[] | undefined;
-  /** Present if a new resource was created (201 in the JSON:API). */
-  readonly created?: true;
+  /**
+   * Present if a new resource was created (201 in the JSON:API), or a key that did not exist; the latter is only reported
+   * to our own client.
+   */
+  readonly created?: true | undefined;
   /** Present if the resource already existed and was left unchanged; only reported to our own client. */
   readonly existing?: true | undefined;
   /** Present for an empty list. Vault responds with "not found"; commands and programs get the empty list. */

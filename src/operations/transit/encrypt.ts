@@ -94,7 +94,11 @@ export const declaration = transitOperation({
     values,
   ): Promise<Outcome<SingleOrBatch<EncryptedData, EncryptedData>>> {
     const path = `${mount}/encrypt/${values.name}`;
+    let created: true | undefined;
     const options = {
+      onCreated: () => {
+        created = true;
+      },
       type: values.type,
       convergentEncryption: values.convergent_encryption,
       mayCreate: !values.no_create && caller.may(path, 'create'),
@@ -103,12 +107,13 @@ export const declaration = transitOperation({
     if (values.batch_input === undefined) {
       const item = encryptItem(values, values.key_version);
       const data = encrypted(onlyValue(await encrypt(engine, values.name, [item], options)));
-      return { data, ...messageWarning(engine, values.name) };
+      return { data, created, ...messageWarning(engine, values.name) };
     }
     const items = engineItems(values.batch_input, (item) => encryptItem(item, values.key_version));
     const results = await encrypt(engine, values.name, items, options);
     return {
       data: { batch_results: resultLines(values.batch_input, results, encrypted) },
+      created,
       ...messageWarning(engine, values.name),
       ...failedItems(results, values.partial_failure_response_code),
     };

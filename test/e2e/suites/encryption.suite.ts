@@ -13,6 +13,7 @@ export const encryptionSuite: Suite = (here) => {
     ['text that is not ASCII', Buffer.from('Grüße, 世界 🗝\n')],
     ['every byte there is', Buffer.from(Array.from({ length: 256 }, (_, value) => value))],
   ])('gives back %s through two pipes', async (_, plaintext) => {
+    await here().ok('transit keys create pipe --if-missing --quiet');
     const { stdout, exitCode, stderr } = await here().run('transit encrypt pipe', { input: plaintext });
     expect({ exitCode, stderr }).toEqual({ exitCode: 0, stderr: '' });
     expect(stdout).toMatch(/^service:v1:[A-Za-z0-9+/]+=*\n$/);

@@ -76,6 +76,7 @@ export const pipesSuite: Suite = (here) => {
   it('needs constant memory for a stream of any length', async () => {
     // More than there is room for, in any case.
     const [lines, bytes] = isLong ? [60_000, 1_000] : [8_000, 4_000];
+    await newKey('batches');
     const script = `
       set +o pipefail
       yes '{"plaintext":"${base64('x'.repeat(bytes))}"}' | head -n ${lines} |

@@ -185,8 +185,9 @@ export class VaultApi {
       printed({ operation, outcome, captures, sent, unrecognized }) {
         const notes = parameterNotes(unrecognized, captures, sent);
         const labels: Labels = { id, mountType: mountTypeOf(path, mount) };
-        const details = outcome.existing && wantsDetails(exchange);
-        const shown = details ? { ...outcome, topLevel: { coffer: { existing: true } } } : outcome;
+        const { existing, created } = outcome;
+        const details = (existing || created) && wantsDetails(exchange);
+        const shown = details ? { ...outcome, topLevel: { coffer: { existing, created } } } : outcome;
         const answer = printOutcome(labels, operation, shown, notes);
         const { wrapInfo } = outcome;
         const told = wrapInfo === undefined ? {} : { wrapInfo };
