@@ -91,10 +91,12 @@ interface Column {
 const USER: Column = { head: 'User', text: userText, least: [14, 8] };
 const OPERATION: Column = { head: 'Operation', text: ({ operation }) => operation };
 const PATH: Column = { head: 'Path', text: ({ path }) => path, least: [20, 10] };
-/** Path without the operation beside it: only a deletion must not be taken for a look. */
+/** Operation that needs no word before its path: what is done is in the path, such as `transit/decrypt/orders`. */
+const USUAL = 'update';
+/** Path without a column for the operation beside it. */
 const PATH_ALONE: Column = {
   ...PATH,
-  text: ({ operation, path }) => (operation === 'delete' ? `delete ${path}` : path),
+  text: ({ operation, path }) => (operation === USUAL ? path : `${operation} ${path}`),
 };
 const RESULT: Column = { head: 'Result', text: resultText, least: [6, 6] };
 /** In a narrow terminal, the most frequent refusal must leave room for the path. */
@@ -155,7 +157,7 @@ function shortened(rows: Rows, shown: readonly Column[], columns: number): Rows 
   return rows.map((row) =>
     row.map((cell, column) => {
       const width = widths[column] ?? 0;
-      return shown[column] === PATH_ALONE ? cutInMiddle(cell, width) : cutAtEnd(cell, width);
+      return shown[column] === PATH_ALONE ? cutPath(cell, width) : cutAtEnd(cell, width);
     }),
   );
 }
@@ -168,13 +170,33 @@ function cutAtEnd(text: string, width: number): string {
   return `${cut.join('')}…`;
 }
 
-/** The end of a path names the key: it keeps more of the width than the beginning. */
-function cutInMiddle(text: string, width: number): string {
+/** Word of `PATH_ALONE` before a path. */
+const VERB = /^[a-z]{1,6} /;
+/** Characters that a shortened name keeps at least. */
+const LEAST_NAME = 5;
+
+/** The end of a path says what was done with which key: the beginning is cut, then the middle of a long name. */
+function cutPath(text: string, width: number): string {
   if (displayWidth(text) <= width) return text;
-  const start = cutAtEnd(text, Math.ceil((width * 2) / 5));
+  const [verb = ''] = VERB.exec(text) ?? [];
+  const path = text.slice(verb.length);
+  const slash = path.lastIndexOf('/');
+  const action = path.slice(Math.max(path.lastIndexOf('/', slash - 1), 0), slash + 1);
+  const name = path.slice(slash + 1);
+  const rest = width - displayWidth(`${verb}…${action}`);
+  if (slash < 0 || displayWidth(name) <= rest + 1 || rest < LEAST_NAME) {
+    const end = endOf(path, width - displayWidth(verb) - 1);
+    const part = end.slice(0, -name.length - 1).indexOf('/');
+    return `${verb}…${part < 0 ? end : end.slice(part)}`;
+  }
+  const half = cutAtEnd(name, Math.ceil(rest / 2));
+  return `${verb}…${action}${half}${endOf(name, rest - displayWidth(half))}`;
+}
+
+function endOf(text: string, width: number): string {
   let end = [...text].slice(-width);
-  while (displayWidth(start) + displayWidth(end.join('')) > width) end = end.slice(1);
-  return start + end.join('');
+  while (displayWidth(end.join('')) > width) end = end.slice(1);
+  return end.join('');
 }
 
 /** Names the caller: a token without a name by its accessor, a login that succeeded by the user of its path. */

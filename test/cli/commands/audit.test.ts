@@ -154,12 +154,36 @@ describe('coffer audit show', () => {
       expect(lines.at(-SUMMARY)).toMatch(/^\d{4}-\d\d-\d\d, local times; everything: -o wide$/);
     });
 
-    it('shortens the time, leaves out the operation, and keeps both ends of a path', async () => {
+    it('shortens the time, leaves out the column of operations, and cuts paths in front', async () => {
       const text = (await drawn(60)).join('\n');
       expect(text).toMatch(/│ Time +│ User +│ Path +│ Result +│/);
-      expect(text).toMatch(/│ \d\d:\d\d:00 │ token 9b567afb │ trans\S*…\S*-customer +│ ok +│/);
-      expect(text).toMatch(/│ tran\S*…\S*\/orders +│ denied +│/);
+      expect(text).toMatch(/│ \d\d:\d\d:00 │ token 9b567afb │ …\/decrypt\/the-…omer +│ ok +│/);
+      expect(text).toMatch(/│ …\/encrypt\/orders +│ denied +│/);
     });
+
+    it.each([
+      ['transit/encrypt/orders', '…/encrypt/orders'],
+      ['transit/decrypt/orders', '…/decrypt/orders'],
+      ['teams/payments/rewrap/orders', '…/rewrap/orders'],
+      ['transit/datakey/plaintext/orders', '…/plaintext/orders'],
+      ['transit/export/signing-key/orders', '…signing-key/orders'],
+      ['transit/keys/orders/config', '…/orders/config'],
+      ['transit/sign/orders', 'transit/sign/orders'],
+      ['transit/decrypt/the-orders-of-every-customer', '…/decrypt/the-…omer'],
+      [`${'x'.repeat(40)}/${'y'.repeat(40)}`, `…${'y'.repeat(18)}`],
+      ['z'.repeat(40), `…${'z'.repeat(18)}`],
+    ])('shows at 60 columns what was done with which key: %s', async (path, cell) => {
+      expect((await drawn(60, '', [record(path)]))[3]).toContain(`│ ${cell} `);
+    });
+
+    it.each(['read', 'list', 'create', 'delete'])(
+      'names an operation that a path does not say at 60 columns: %s',
+      async (operation) => {
+        const request = { ...record('transit/keys/orders-of-2026').request, operation };
+        const [line] = (await drawn(60, '', [record('transit/keys/orders', { request })])).slice(3);
+        expect(line).toMatch(new RegExp(`│ ${operation} …\\S*26 +│`));
+      },
+    );
 
     it('shortens a path of a hundred thousand characters like any other, in time in proportion to it', async () => {
       const long = Array.from({ length: 20 }, (_, at) =>
