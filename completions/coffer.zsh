@@ -145,7 +145,7 @@ _coffer_flags() {
     'team unlock') echo '--idle --for --identity --store --address --token --token-file --mount --org --output -o --quiet -q --no-color --no-prompt --yes -y --help -h' ;;
     'login') echo '--method --path --audience --client-cert --client-key --no-store --field --store --address --token --token-file --mount --org --output -o --quiet -q --no-color --no-prompt --yes -y --help -h' ;;
     'logout') echo '--revoke --no-revoke --store --address --token --token-file --mount --org --output -o --quiet -q --no-color --no-prompt --yes -y --help -h' ;;
-    'read'|'write'|'list'|'delete') echo '--field --out --force --store --address --token --token-file --mount --org --output -o --quiet -q --no-color --no-prompt --yes -y --help -h' ;;
+    'read'|'write'|'list'|'delete') echo '--field --format --out --force --store --address --token --token-file --mount --org --output -o --quiet -q --no-color --no-prompt --yes -y --help -h' ;;
     'audit show') echo '--since --until --user --path --failed --last --all --store --address --token --token-file --mount --org --output -o --quiet -q --no-color --no-prompt --yes -y --help -h' ;;
     'serve') echo '--listen --socket --tls-cert --tls-key --tls-client-ca --tls-no-client-certs --allow-insecure-listen --workers --max-request-size --dialect --sealed --audit-log --store --address --token --token-file --mount --org --output -o --quiet -q --no-color --no-prompt --yes -y --help -h' ;;
     'kms') echo '--socket --key --store --address --token --token-file --mount --org --output -o --quiet -q --no-color --no-prompt --yes -y --help -h' ;;
@@ -199,6 +199,7 @@ _coffer_values() {
     'exec|--format'|'secrets encrypt|--format'|'secrets decrypt|--format'|'secrets rewrap|--format'|'secrets list|--format'|'secrets get|--format'|'secrets set|--format'|'secrets unset|--format'|'secrets check|--format'|'secrets inject|--format') echo 'words dotenv yaml json' ;;
     'exec|--mask') echo 'words github gitlab' ;;
     'login|--method') echo 'words token approle cert jwt userpass' ;;
+    'read|--format'|'write|--format'|'list|--format'|'delete|--format') echo 'words json table raw' ;;
     *) return 1 ;;
   esac
 }

@@ -164,6 +164,15 @@ export class Session {
     );
   }
 
+  /**
+   * Returns a session that prints results in another format.
+   * @throws `invalid` if there is no such format
+   */
+  inFormat(format: string): Session {
+    const everywhere = new Map([...this.#everywhere, ['output', format]]);
+    return new Session(this.streams, this.environment, everywhere, this.prompts, this.#open);
+  }
+
   /** Returns a session with other prompts. The caller closes it. */
   askedThrough(prompts: Prompts): Session {
     return new Session(this.streams, this.environment, this.#everywhere, prompts, this.#open);

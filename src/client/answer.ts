@@ -48,7 +48,9 @@ export function readAnyAnswer({ method }: PathRequest, answer: WireAnswer): Outc
   const members = readBody(answer);
   if (isSuccess || isBatch(members)) {
     // Responses about the server itself have no envelope.
-    return Object.hasOwn(members, 'data') ? dataOutcome(status, members) : bareOutcome(members);
+    if (!Object.hasOwn(members, 'data')) return bareOutcome(members);
+    const { request_id, lease_id, lease_duration, renewable } = members;
+    return { ...dataOutcome(status, members), envelope: { request_id, lease_id, lease_duration, renewable } };
   }
   if (method === 'LIST' && isNothing(status, members)) return { data: { keys: [] }, nothingListed: true };
   throw dataError(status, members);

@@ -85,6 +85,10 @@ describe('an answer about a path', () => {
 
   it('is what stands in its data, or all of it where the server speaks about itself', () => {
     expect(readAnyAnswer(read, answered(200, '{"data":{"a":1}}'))).toMatchObject({ data: { a: 1 } });
+    const lease = { request_id: 'r', lease_id: 'database/creds/a/b', lease_duration: 60, renewable: true };
+    expect(readAnyAnswer(read, answered(200, JSON.stringify({ data: {}, ...lease })))).toMatchObject({
+      envelope: lease,
+    });
     expect(readAnyAnswer(read, answered(200, '{"sealed":false}'))).toEqual({ data: { sealed: false } });
     expect(readAnyAnswer(read, answered(200, '{}'))).toEqual({});
     expect(readAnyAnswer(read, answered(204, ''))).toEqual({});

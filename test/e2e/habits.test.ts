@@ -16,7 +16,37 @@ describe('a user of vault', () => {
   it('writes and reads paths with options that have one dash', async () => {
     await here.ok('write -f transit/keys/orders');
     expect(await here.ok('read -field=type transit/keys/orders')).toBe('aes256-gcm96');
-    expect(JSON.parse(await here.ok('list -format=json transit/keys'))).toEqual({ keys: ['orders'] });
+    expect(await here.ok('read -format=table transit/keys/orders')).toMatch(/^Field +Value\n/);
+    expect(await here.refused('read -format=jsn transit/keys/orders', 2)).toContain('did you mean "json"?');
+  });
+
+  it('gets from -format=json what vault prints, and from -o json the result alone', async () => {
+    const response = JSON.parse(await here.ok('read -format=json transit/keys/orders'));
+    const data = JSON.parse(await here.ok('read -o json transit/keys/orders'));
+    expect(response).toEqual({
+      request_id: '',
+      lease_id: '',
+      lease_duration: 0,
+      renewable: false,
+      data,
+      warnings: null,
+    });
+    expect(data.latest_version).toBe(1);
+    expect(JSON.parse(await here.ok('list -format=json transit/keys'))).toEqual(['orders']);
+    expect(JSON.parse(await here.ok('list -o json transit/keys'))).toEqual({ keys: ['orders'] });
+    expect(await here.ok('read -format=json -field=type transit/keys/orders')).toBe('"aes256-gcm96"');
+    expect(await here.refused('read -format=json -field=nothing transit/keys/orders', 3)).toContain(
+      '"nothing"',
+    );
+    writeFileSync(here.file('none.json'), JSON.stringify({ policy: 'path "x" { capabilities = ["read"] }' }));
+    expect(await here.ok('write -format=json sys/policies/acl/none @none.json')).toBe('');
+    const ciphertext = JSON.parse(await here.ok('write -format=json transit/encrypt/orders plaintext=aGk='));
+    expect(ciphertext.data.ciphertext).toMatch(/^service:v1:/);
+    const token = JSON.parse(await here.ok('write -format=json auth/token/create ttl=1h'));
+    expect(token).toMatchObject({
+      data: null,
+      auth: { client_token: expect.any(String), lease_duration: 3600 },
+    });
   });
 
   it('is warned that a key already existed, whose type stays as it is', async () => {

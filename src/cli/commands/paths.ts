@@ -1,7 +1,12 @@
 import { asCofferError, CofferError, withOtherHint } from '../../ground/errors.ts';
 import { isObject } from '../../ground/objects.ts';
 import { trimSlashes } from '../../ground/trim.ts';
-import { type PathRequest, type Runner, resultOf } from '../../operations/declaration/operation.ts';
+import {
+  type Outcome,
+  type PathRequest,
+  type Runner,
+  resultOf,
+} from '../../operations/declaration/operation.ts';
 import { loadOperation } from '../../operations/runner.ts';
 import type { ArgumentSpec, Command, OptionSpec } from '../command.ts';
 import { DONE, FAILED } from '../exit-codes.ts';
@@ -38,6 +43,17 @@ const fieldOption: OptionSpec = {
   help: 'Print only this field of the result.',
 };
 
+const FORMAT = 'format';
+const JSON_FORMAT = 'json';
+const formatOption: OptionSpec = {
+  flag: FORMAT,
+  takes: 'value',
+  metavar: 'FORMAT',
+  help: 'Like --output, but json prints what Vault does: the whole response, with the result in data; of a list only the names.',
+  choices: [JSON_FORMAT, 'table', 'raw'],
+  excludes: ['output'],
+};
+
 type Examples = Command['examples'];
 
 const command = (
@@ -47,7 +63,7 @@ const command = (
   examples: Examples,
 ): Command => ({
   arguments: takes,
-  options: [fieldOption, ...outOptions],
+  options: [fieldOption, formatOption, ...outOptions],
   details,
   examples,
   run: (session, given) => run(session, method, given),
@@ -89,6 +105,8 @@ async function run(session: Session, method: PathRequest['method'], given: Given
   const path = trimSlashes(place).replace(/^v1\//, '');
   const isForGood = method === 'DELETE' && !SOFT_DELETE.test(path);
   if (isForGood) session.requireConsent();
+  const format = textOption(given.options, FORMAT);
+  const printing = format === undefined ? session : session.inFormat(format);
   const file = await outPlaceOf(session, given.options);
   const parameters = Object.fromEntries(texts.flatMap((text) => parametersOf(session, text)));
   const runner = await session.runner();
@@ -99,14 +117,19 @@ async function run(session: Session, method: PathRequest['method'], given: Given
   const existing = outcome.existing ? existingText(path, outcome.data) : undefined;
   if (existing !== undefined) session.warn(existing);
   if (outcome.created) await sayNewKey(session, path);
+  const field = textOption(given.options, FIELD);
+  const destination = { file, keepBase64: true };
+  if (format === JSON_FORMAT && outcome.text === undefined) {
+    await printResult(printing, asVault(outcome, method, field), {}, destination);
+    return DONE;
+  }
   const [result, member] =
     outcome.text === undefined
-      ? [resultOf(outcome), textOption(given.options, FIELD) ?? (method === 'LIST' ? 'keys' : undefined)]
+      ? [resultOf(outcome), field ?? (method === 'LIST' ? 'keys' : undefined)]
       : [{ text: outcome.text.body }, 'text'];
-  const destination = { file, keepBase64: true };
-  const nothing = session.settings.format === 'json' ? {} : undefined;
+  const nothing = printing.settings.format === 'json' ? {} : undefined;
   await printResult(
-    session,
+    printing,
     result ?? nothing,
     member === undefined ? {} : memberShape(result, member),
     destination,
@@ -162,6 +185,25 @@ async function foreseeDeletion(session: Session, runner: Runner, path: string): 
   const { cli } = await loadOperation('transit keys delete');
   const atMount: Runner = { ...runner, run: (operation, raw) => runner.run(operation, raw, mount) };
   await cli?.foresee?.({ name }, atMount);
+}
+
+/**
+ * Returns what `vault -format=json` prints. A local store has no IDs of requests.
+ * @returns undefined for a response without a body
+ * @throws `not-found` if the result has no such field
+ * @see docs/decisions/0322
+ */
+function asVault(outcome: Outcome<unknown>, method: PathRequest['method'], field?: string): unknown {
+  const { data = null, warnings = null, auth, wrapInfo: wrap_info, envelope } = outcome;
+  const result = resultOf(outcome);
+  if (field !== undefined) {
+    memberShape(result, field);
+    return isObject(result) ? result[field] : undefined;
+  }
+  if (method === 'LIST') return isObject(data) ? data['keys'] : [];
+  if (result === undefined && wrap_info === undefined) return undefined;
+  const ofLease = { request_id: '', lease_id: '', lease_duration: 0, renewable: false, ...envelope };
+  return { ...ofLease, data, warnings, auth, wrap_info };
 }
 
 /**

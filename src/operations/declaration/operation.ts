@@ -129,6 +129,8 @@ export interface Outcome<D> {
   readonly auth?: D | undefined;
   /** Members repeated at the top level of the envelope, as in some of Vault's responses. */
   readonly topLevel?: object;
+  /** Members of a server's envelope beside the result, such as those of a lease; only for requests of any path. */
+  readonly envelope?: JsonObject | undefined;
   /** Wrapping information, returned instead of the response itself. */
   readonly wrapInfo?: WrapInfo | undefined;
   /** Complete response as serialized before, for frontends of the same protocol. */
