@@ -1,6 +1,10 @@
 import { describe, expect, it } from 'vitest';
-import { server } from './server.ts';
+import { isLong } from '../long.ts';
+import { server as serverOfItsOwn } from './server.ts';
+import { serverHere } from './server-here.ts';
 import { describeCommands } from './suites/index.ts';
+
+const server = isLong ? serverOfItsOwn : serverHere;
 
 describeCommands(server);
 
