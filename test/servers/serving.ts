@@ -3,7 +3,6 @@ import { type Agent, request } from 'node:http';
 import { request as secureRequest } from 'node:https';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
 import { afterAll, onTestFinished } from 'vitest';
 import { type HttpServeOptions, type HttpServing, serve } from '../../src/doors/http/serve.ts';
 import type { Call } from '../../src/operations/declaration/operation.ts';
@@ -11,12 +10,13 @@ import { initStore } from '../../src/store/administration/init.ts';
 import { openStore } from '../../src/store/open.ts';
 import type { SealedStore } from '../../src/store/sealed/sealed-store.ts';
 import type { Credential } from '../../src/store/slots/credential.ts';
+import { builtCommand } from '../built.ts';
 import { issueToken as issue, ownersCall, setPolicy as set } from './owner.ts';
 
 export { selfSigned } from './self-signed.ts';
 
 import { type ServerProcess, startServerProcess } from './server-process.ts';
-import { MASTER_KEY_VARIABLE, workerCommand } from './worker-command.ts';
+import { workerCommand } from './worker-command.ts';
 
 /** The master key of the stores that these tests make. */
 export const KEY = Uint8Array.from({ length: 32 }, (_, index) => index);
@@ -81,23 +81,43 @@ export async function startServer(
   return { ...serving, directory, token, log, address: serving.addresses[0] ?? '' };
 }
 
-/** As `startServer`, in a process of its own, which is ended after the test. */
+/** What of the options of a server its command has flags for. */
+type FlagOptions = Partial<
+  Pick<HttpServeOptions, 'listen' | 'socket' | 'tls' | 'workers' | 'auditFile'> & {
+    readonly location: string;
+  }
+>;
+
+const flag = (name: string, value: string | number | undefined): readonly string[] =>
+  value === undefined ? [] : [`--${name}`, String(value)];
+
+/** As `startServer`, by the command as it is shipped in a process of its own, which is ended after the test. */
 export async function spawnServer(
-  options: Partial<Omit<HttpServeOptions, 'credentials' | 'log'>> = {},
+  options: FlagOptions = {},
   finished: CleanLater = onTestFinished,
 ): Promise<ServerProcess & Pick<TestServer, 'directory' | 'token'>> {
-  const directory = join(temporaryDirectory(finished), 'store');
+  const home = temporaryDirectory(finished);
+  const directory = join(home, 'store');
   await initStore({ location: directory, slots: [{ kind: 'raw', key: Uint8Array.from(KEY) }] });
   const token = await issueToken(directory, {});
-  const program = fileURLToPath(new URL('server-program.ts', import.meta.url));
-  const settings = JSON.stringify({
-    location: directory,
-    listen: ['127.0.0.1:0'],
-    workerCommand: workerCommand(),
-    ...options,
-  });
-  const environment = { ...process.env, [MASTER_KEY_VARIABLE]: MASTER_KEY };
-  const server = await startServerProcess([program, settings], { environment });
+  const { location = directory, listen = ['127.0.0.1:0'], tls } = options;
+  const words = [
+    builtCommand(),
+    'serve',
+    ...listen.flatMap((address) => flag('listen', address)),
+    ...flag('socket', options.socket),
+    ...flag('workers', options.workers),
+    ...flag('audit-log', options.auditFile),
+    ...flag('tls-cert', tls?.certificateFile),
+    ...flag('tls-key', tls?.keyFile),
+  ];
+  const environment = {
+    ...process.env,
+    HOME: home,
+    COFFER_STORE: location,
+    COFFER_MASTER_KEY: MASTER_KEY,
+  };
+  const server = await startServerProcess(words, { environment });
   finished(() => server.stop());
   return { ...server, directory, token };
 }

@@ -3,6 +3,3 @@ import { builtCommand } from '../built.ts';
 
 /** What starts another process of a server under test: the command as it is shipped, which loads in half the time of its sources. */
 export const workerCommand = (): readonly string[] => [builtCommand(), SERVE_WORKER];
-
-/** Where programs under test find the master key. */
-export const MASTER_KEY_VARIABLE = 'TEST_MASTER_KEY';
