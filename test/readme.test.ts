@@ -10,6 +10,7 @@ import { parseQuickly } from '../src/cli/parse/fast-path.ts';
 import { inOwnSpelling } from '../src/cli/parse/habits.ts';
 import { commandTree } from '../src/cli/tree.ts';
 import { builtCommand } from './built.ts';
+import { lightWork } from './light-work.ts';
 import { isLong } from './long.ts';
 import { fiveMinutes } from './release/five-minutes.ts';
 
@@ -42,7 +43,12 @@ function outputOf(commands: readonly string[]): string {
   const path = [join(directory, 'bin'), dirname(process.execPath), process.env['PATH']].join(':');
   return execFileSync('bash', ['-c', ['set -euo pipefail', ...commands].join('\n')], {
     cwd: directory,
-    env: { PATH: path, HOME: directory, NODE_COMPILE_CACHE: process.env['NODE_COMPILE_CACHE'] },
+    env: {
+      PATH: path,
+      HOME: directory,
+      NODE_COMPILE_CACHE: process.env['NODE_COMPILE_CACHE'],
+      NODE_OPTIONS: lightWork.ofProcesses().join(' '),
+    },
     encoding: 'utf8',
   });
 }
