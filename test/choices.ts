@@ -2,6 +2,7 @@ import crypto from 'node:crypto';
 import fs from 'node:fs';
 import { syncBuiltinESMExports } from 'node:module';
 import { Chance, streamOf } from './chance.ts';
+import { giveKeysTo, withPreparedKeys } from './rsa-keys.ts';
 import { SEED } from './seed.ts';
 
 /** Characters of a temporary directory's name that are made up: small, as capitals are longer in names that are made from paths. */
@@ -10,6 +11,10 @@ const LETTER_COUNT = 6;
 
 /** Functions that draw, before they were replaced. */
 const original = { mkdirSync: fs.mkdirSync, getRandomValues: crypto.webcrypto.getRandomValues };
+const makers = withPreparedKeys({
+  generateKeyPair: crypto.generateKeyPair,
+  generateKeyPairSync: crypto.generateKeyPairSync,
+});
 let bytesOf: Chance;
 /** Directories have a stream of their own: whether one is made depends on what other runs have left. */
 let namesOf: Chance;
@@ -23,6 +28,7 @@ let namesOf: Chance;
 export function chooseFor(file: string): void {
   bytesOf = new Chance(Number(SEED), streamOf(file), streamOf('bytes'));
   namesOf = new Chance(Number(SEED), streamOf(file), streamOf('names'));
+  giveKeysTo(file);
 }
 
 function fill<T extends NodeJS.ArrayBufferView>(view: T, offset = 0, size = view.byteLength - offset): T {
@@ -59,7 +65,7 @@ function mkdtempSync(prefix: string): string {
 
 /** Replaces what draws in this process, for all that imports it. */
 export function replaceDrawing(): void {
-  Object.assign(crypto, { randomBytes, randomFillSync: fill, randomUUID });
+  Object.assign(crypto, { randomBytes, randomFillSync: fill, randomUUID, ...makers });
   Object.assign(crypto.webcrypto, {
     getRandomValues: <T extends NodeJS.ArrayBufferView>(view: T) => fill(view),
   });
