@@ -38,11 +38,16 @@ export async function openWithoutAsking(
 /**
  * Returns the runner for listing names that the user did not ask for; undefined for scripts with a server, to avoid
  * additional requests.
+ * @param mount default: that of the runner
  */
-export async function listingRunner(session: Session, runner: Runner): Promise<Runner | undefined> {
+export async function listingRunner(
+  session: Session,
+  runner: Runner,
+  mount?: string,
+): Promise<Runner | undefined> {
   const { settings, streams } = session;
   if (settings.address !== undefined && !streams.err.isTerminal) return undefined;
-  return withPermission(session, runner);
+  return withPermission(session, runner, mount);
 }
 
 /** Operation that lists names, and how. */

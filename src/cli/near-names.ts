@@ -173,10 +173,10 @@ export async function sayMade(
 export async function existingNear(
   session: Session,
   runner: Runner,
-  wanted: NewName,
+  wanted: NewName & { readonly mount?: string },
   value?: string,
 ): Promise<readonly string[]> {
-  const listing = await listingRunner(session, runner);
+  const listing = await listingRunner(session, runner, wanted.mount);
   return listing === undefined ? [] : nearIn(listing, wanted, value);
 }
 

@@ -42,6 +42,8 @@ beforeAll(async () => {
   await here.ok('init');
   await here.ok('transit keys create app');
   await here.ok('transit keys create other');
+  await here.ok('mounts add team');
+  await here.ok('transit keys create billing --mount team');
 });
 afterAll(() => removePlace(here));
 beforeEach(() => {
@@ -98,6 +100,27 @@ describe('the rules of .coffer.yaml', () => {
       expect(await bare.refused(['secrets', command, 'x'], 2)).toContain(
         'coffer: .coffer.yaml:3: unknown setting rules.0.keys',
       );
+    }
+  });
+});
+
+describe('a rule with a misspelt key', () => {
+  const encrypt = { line: 'secrets encrypt x.env', input: '' };
+  const set = { line: 'secrets set x.env A', input: '2' };
+
+  it.each([encrypt, set])('brings up the key that was meant: $line', async ({ line, input }) => {
+    write('x.env', 'A=1\n');
+    for (const [key, mount, said] of [
+      ['othre', 'transit', 'did you mean "other"? correct the name in the rule'],
+      ['unlike', 'transit', 'check that this is the right store, or run "coffer transit keys create unlike"'],
+      ['billnig', 'team', 'did you mean "billing"? correct the name in the rule'],
+    ]) {
+      write('.coffer.yaml', `rules:\n  - files: x.env\n    key: ${key}\n    mount: ${mount}\n`);
+      const { exitCode, stderr } = await here.run(line, { input });
+      expect({ exitCode, stderr }).toEqual({
+        exitCode: 3,
+        stderr: `coffer: no key "${key}" in mount "${mount}" (${said})\n`,
+      });
     }
   });
 });

@@ -2,6 +2,7 @@ import { isUtf8 } from 'node:buffer';
 import { decodeBase64 } from '../../ground/base64.ts';
 import { utf8, wipe } from '../../ground/bytes.ts';
 import { asCofferError, CofferError, notFound, unavailable, unsupported } from '../../ground/errors.ts';
+import { meantText } from '../../ground/nearness.ts';
 import { isObject, type JsonObject } from '../../ground/objects.ts';
 import type { Runner } from '../../operations/declaration/operation.ts';
 import type { SealedValue } from '../../secret-files/value.ts';
@@ -62,14 +63,8 @@ export async function sealValues(
     key,
     items,
     more: { no_create: true },
-  }).catch((error: unknown) => {
-    throw (
-      missingKey(
-        error,
-        key,
-        `check that this is the right store, or run "coffer transit keys create ${key.name}"`,
-      ) ?? error
-    );
+  }).catch(async (error: unknown) => {
+    throw (await unknownKey(session, runner, error, key)) ?? error;
   });
   return answers.map((answer) => {
     if (typeof answer['error'] !== 'string') return sealedIn(answer, key);
@@ -252,6 +247,23 @@ const OTHER_STORE = `a new store or key cannot decrypt it; ${SHARING}`;
 function missingKey(error: unknown, { mount, name }: KeyReference, hint: string): CofferError | undefined {
   if (asCofferError(error)?.kind !== 'not-found') return undefined;
   return notFound(`no key "${name}" in mount "${mount}"`, { hint, cause: error });
+}
+
+/** Returns the error for a missing key to encrypt with, which names a similar one: the rule may have it misspelt. */
+async function unknownKey(
+  session: Session,
+  runner: Runner,
+  error: unknown,
+  key: KeyReference,
+): Promise<CofferError | undefined> {
+  const create = `check that this is the right store, or run "coffer transit keys create ${key.name}"`;
+  const missing = missingKey(error, key, create);
+  if (missing === undefined) return undefined;
+  const { existingNear } = await import('../near-names.ts');
+  const near = await existingNear(session, runner, { kind: 'key', ...key });
+  return near.length === 0
+    ? missing
+    : missingKey(error, key, `${meantText(near)} correct the name in the rule`);
 }
 
 /** Returns the error for a missing store if there are values encrypted with one. */
