@@ -21,7 +21,7 @@ const MAX_VERSIONS = 10;
  */
 export async function keyListTable(
   { keys }: { readonly keys: readonly string[] },
-  { runner, wide }: TerminalContext,
+  { runner, wide, terminal }: TerminalContext,
 ): Promise<readonly Table[]> {
   const names = (): Table => ({ head: ['Name'], rows: keys.map((name) => [name]) });
   if (!wide && keys.length > MAX_DETAILED) return [names()];
@@ -33,11 +33,18 @@ export async function keyListTable(
   }
   const rows = keys.map((name, at): readonly Cell[] => {
     const data = found[at];
-    if (typeof data === 'object') return [name, ...detailCells(data)];
-    return [name, data === 'damaged' && !wide ? 'damaged' : '', '', ''];
+    const made = terminal ? ['', ''] : [''];
+    if (typeof data !== 'object') return [name, data === 'damaged' && !wide ? 'damaged' : '', '', ...made];
+    return [
+      name,
+      ...detailCells(data),
+      ...(terminal ? madeCells(data) : [createdCell(data, data.latest_version)]),
+    ];
   });
   const isEmpty = rows.every(([, type]) => type === '');
-  return [isEmpty ? names() : { head: ['Name', 'Type', 'Latest version', 'Created'], rows, lesser: [3, 1] }];
+  // Scripts may expect the columns of -o wide as they have always been: the date is that of the latest version.
+  const head = ['Name', 'Type', 'Latest version', 'Created', ...(terminal ? ['Rotated'] : [])];
+  return [isEmpty ? names() : { head, rows, lesser: terminal ? [3, 4, 1] : [3, 1] }];
 }
 
 /** Why a key has no details; undefined if another process has deleted it since. */
@@ -59,11 +66,19 @@ async function detailsOf(runner: Runner, name: string): Promise<KeyData | Unread
 const detailCells = (data: KeyData): readonly Cell[] => [
   data.soft_deleted ? `${data.type} (deleted)` : data.type,
   String(data.latest_version),
-  createdCell(data, data.latest_version),
 ];
 
+/** Returns when a key was created, as far as the versions that it still has tell that, and last rotated. */
+function madeCells({ keys = {}, latest_version: latest }: KeyData): readonly Cell[] {
+  const rotated = createdCell({ keys }, latest);
+  if (latest === 1) return [rotated, ''];
+  const [oldest = ''] = Object.values(keys).map(versionTime).sort();
+  if (oldest === '' || keys['1'] !== undefined) return [createdCell({ keys }, 1), rotated];
+  return [`before ${oldest.slice(0, '2026-11-27'.length)}`, rotated];
+}
+
 /** Returns the creation time of a version; empty for one that the key no longer has. */
-function createdCell({ keys = {} }: KeyData, version: number): Cell {
+function createdCell({ keys = {} }: Pick<KeyData, 'keys'>, version: number): Cell {
   const made = keys[String(version)];
   return made === undefined ? '' : { time: versionTime(made) };
 }

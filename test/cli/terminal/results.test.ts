@@ -212,8 +212,8 @@ describe('keys', () => {
 
   it('are listed with type, latest version and age on a terminal, and by name alone in a pipe', async () => {
     const { out } = await shown('transit keys list', 100);
-    expect(out).toMatch(/│ Name +│ Type +│ Latest version │ Created +│/);
-    expect(out).toMatch(/│ orders +│ aes256-gcm96 │ 2 +│ just now │/);
+    expect(out).toMatch(/│ Name +│ Type +│ Latest version │ Created +│ Rotated +│/);
+    expect(out).toMatch(/│ orders +│ aes256-gcm96 │ 2 +│ just now │ just now │\n│ tagged .*│ just now │ +│/);
     expect((await shown('transit keys list')).out).toBe('a-key-with-a-rather-long-name\norders\ntagged\n');
     expect((await shown('transit keys list -o raw', 100)).out).toBe(
       'a-key-with-a-rather-long-name\norders\ntagged\n',
