@@ -1,3 +1,4 @@
+import { asCofferError } from '../ground/errors.ts';
 import type { NewName, Operation, Outcome, Runner } from '../operations/declaration/operation.ts';
 import type { CalledOperation } from './file-as-key.ts';
 import type { RawValues } from './files/operation-values.ts';
@@ -75,4 +76,19 @@ export function madeBy(
   const [name = ''] = spec.positional;
   const isNewKey = created && computes && params[name]?.cli.refersTo === 'key';
   return isNewKey ? [{ kind: 'key', name: String(values[name]) }] : undefined;
+}
+
+/** Fails for what will be refused anyway, as far as that can be found out. */
+export async function foresee(
+  session: Session,
+  { cli }: Operation,
+  values: RawValues,
+  { runner, mount }: { readonly runner: Runner; readonly mount: string | undefined },
+): Promise<void> {
+  try {
+    await cli?.foresee?.(values, await withPermission(session, runner, mount));
+  } catch (error) {
+    const kind = asCofferError(error)?.kind;
+    if (kind !== 'denied' && kind !== 'unavailable' && kind !== 'sealed') throw error;
+  }
 }

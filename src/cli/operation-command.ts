@@ -11,7 +11,7 @@ import {
 import { parseValues } from '../operations/declaration/params.ts';
 import { loadOperation } from '../operations/runner.ts';
 import type { Command } from './command.ts';
-import { countUnchanged, madeBy, madeByTheWay, runExplained, warnOfDoubts } from './doubts.ts';
+import { countUnchanged, foresee, madeBy, madeByTheWay, runExplained, warnOfDoubts } from './doubts.ts';
 import { emptyListOf } from './empty-list.ts';
 import { DONE, FAILED, NOT_VALID } from './exit-codes.ts';
 import type { CalledOperation } from './file-as-key.ts';
@@ -48,7 +48,6 @@ import type { Copier } from './processes/clipboard.ts';
 import { clipboardFor } from './processes/clipboard-for.ts';
 import type { Session } from './session.ts';
 import { foreseen } from './terminal/report.ts';
-import { withPermission } from './with-permission.ts';
 
 /** Returns the command of an operation, derived completely from its declaration. */
 export function commandOf(path: readonly string[], summary: string, operation: Operation): Command {
@@ -106,7 +105,6 @@ class Execution {
     this.#out = await outPlaceOf(this.#session, this.#given.options, force);
     if (this.#given.options.has(COPY)) this.#clipboard = await clipboardFor(this.#session);
     if (batch !== undefined) return this.#runBatch(typed, batch);
-    if (this.#question(checked) !== undefined) this.#session.requireConsent();
     if (cli.hashesInput !== undefined) {
       const hash = cli.hashesInput(checked);
       const data = await hashedMainInput(this.#session, this.#operation, this.#typedInput, hash);
@@ -116,12 +114,13 @@ class Execution {
     if (this.#session.streams.in.isTerminal) await this.#refuseFileAsKey();
     const filled = await mainInput(this.#session, this.#operation, this.#typedInput, checked);
     if (cli.input !== undefined && filled[cli.input.param] === '') await this.#refuseFileAsKey();
+    if (this.#question(checked) !== undefined) await this.#requireConsent([{ ...typed, ...filled }]);
     const withInput = { ...typed, ...filled };
     const runner = await this.#session.runner();
     const raw = (await cli.resolve?.(withInput, runner)) ?? withInput;
     // What was checked lacks the names that are looked up, even where the lookup changes none.
     const values = cli.resolve === undefined ? checked : parseValues(this.#operation.params, raw).values;
-    if (!(await this.#isConfirmed(values, runner))) return FAILED;
+    if (!(await this.#isConfirmed({ ...values, ...filled }, runner))) return FAILED;
     const place = { runner, mount: this.#mount };
     const byTheWay = await madeByTheWay(this.#session, this.#operation, values, runner);
     if (!(await this.#isMeant(byTheWay, runner))) return FAILED;
@@ -155,7 +154,7 @@ class Execution {
     const calls = given.map((value) => ({ ...typed, [param]: value }));
     const checked = calls.map((call) => checkTyped(this.#operation, this.#spec, call, undefined));
     const asks = checked.some((values) => this.#question(values) !== undefined);
-    if (asks) this.#session.requireConsent();
+    if (asks) await this.#requireConsent(calls);
     const force = this.#spec.replaces && this.#given.options.has(FORCE);
     this.#out = await outPlaceOf(this.#session, this.#given.options, force);
     const runner = await this.#session.runner();
@@ -313,15 +312,27 @@ class Execution {
     return this.#session.confirmed(() => question(values, runner));
   }
 
-  /** Fails for what will be refused anyway, as far as that can be found out. */
-  async #foresee(values: RawValues, runner: Runner): Promise<void> {
-    const { cli } = this.#operation;
-    try {
-      await cli?.foresee?.(values, await withPermission(this.#session, runner, this.#mount));
-    } catch (error) {
-      const kind = asCofferError(error)?.kind;
-      if (kind !== 'denied' && kind !== 'unavailable' && kind !== 'sealed') throw error;
+  #foresee(values: RawValues, runner: Runner): Promise<void> {
+    return foresee(this.#session, this.#operation, values, { runner, mount: this.#mount });
+  }
+
+  /**
+   * Checks that confirmation is possible. If it is not, what would be refused anyway is reported first, as on a
+   * terminal.
+   * @param calls raw values of each call
+   */
+  async #requireConsent(calls: readonly RawValues[]): Promise<void> {
+    const { settings, prompts } = this.#session;
+    const isPossible = settings.yes || prompts.available();
+    const runner = isPossible ? undefined : await this.#session.runner().catch(() => undefined);
+    for (const call of calls) {
+      if (runner === undefined) break;
+      const raw = (await this.#operation.cli?.resolve?.(call, runner)) ?? call;
+      const values = parseValues(this.#operation.params, raw).values;
+      await this.#foresee(values, runner);
+      await this.#question(values)?.(values, runner);
     }
+    this.#session.requireConsent();
   }
 
   get #asksOfNewNames(): boolean {

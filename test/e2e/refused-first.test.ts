@@ -28,32 +28,54 @@ afterAll(() => removePlace(bare));
 /** Runs a command as if typed at a terminal, in this process; each question is answered with yes. */
 const typed = (line: string, place = here) => typedAt(place, line, { answers: [true] });
 
+/** Changes that are refused, although their command asks for confirmation. */
+const REFUSED: readonly (readonly [line: string, exitCode: number, message: string])[] = [
+  ['transit keys delete orders', 1, 'key orders may not be deleted (run'],
+  ['transit keys delete nowhere', 3, 'key "nowhere" not found'],
+  ['transit keys config nowhere --exportable', 3, 'key "nowhere" not found'],
+  [
+    'transit keys trim orders --min-available-version 2',
+    2,
+    '--min-encryption-version of the key must be set',
+  ],
+  ['transit keys destroy orders 2', 1, 'the latest version of a key can be neither revoked nor destroyed'],
+  ['transit keys destroy orders 7', 2, 'no such key version'],
+  ['delete transit/keys/orders', 1, 'key orders may not be deleted'],
+  ['policy delete default', 2, 'cannot delete default policy'],
+  ['auth disable token', 2, 'the login method "token" cannot be disabled'],
+  ['slots remove 0000000000000000', 3, 'no slot "0000000000000000"'],
+  ['projects delete nowhere', 3, 'not found'],
+  ['mounts remove nowhere', 3, 'no mount "nowhere" (run "coffer mounts list")'],
+  ['mounts remove auth/token', 3, 'no mount "auth/token"'],
+  ['auth disable nowhere', 3, 'no login method "nowhere"'],
+  ['policy delete nowhere', 3, 'no policy named: nowhere'],
+  ['token roles delete nowhere', 3, 'no token role "nowhere"'],
+  ['auth userpass delete nobody', 3, 'nobody'],
+  ['auth approle delete nowhere --path machines', 3, 'no role nowhere'],
+  ['tags reserved delete nowhere', 3, 'not found'],
+  ['transit keys delete orders nowhere', 1, 'key orders may not be deleted'],
+  ['orgs delete nowhere', 3, 'organization "nowhere" not found'],
+  ['workspaces delete nowhere', 3, 'workspace "nowhere" not found'],
+  ['tags delete nowhere', 3, 'tag "nowhere" not found'],
+];
+
 describe('a change that would be refused', () => {
-  it.each([
-    ['transit keys delete orders', 1, 'key orders may not be deleted (run'],
-    ['transit keys delete nowhere', 3, 'key "nowhere" not found'],
-    ['transit keys config nowhere --exportable', 3, 'key "nowhere" not found'],
-    [
-      'transit keys trim orders --min-available-version 2',
-      2,
-      '--min-encryption-version of the key must be set',
-    ],
-    ['transit keys destroy orders 2', 1, 'the latest version of a key can be neither revoked nor destroyed'],
-    ['transit keys destroy orders 7', 2, 'no such key version'],
-    ['delete transit/keys/orders', 1, 'key orders may not be deleted'],
-    ['policy delete default', 2, 'cannot delete default policy'],
-    ['auth disable token', 2, 'the login method "token" cannot be disabled'],
-    ['slots remove 0000000000000000', 3, 'no slot "0000000000000000"'],
-    ['projects delete nowhere', 3, 'not found'],
-    ['mounts remove nowhere', 3, 'no mount "nowhere" (run "coffer mounts list")'],
-    ['mounts remove auth/token', 3, 'no mount "auth/token"'],
-    ['auth disable nowhere', 3, 'no login method "nowhere"'],
-    ['policy delete nowhere', 3, 'no policy named: nowhere'],
-    ['token roles delete nowhere', 3, 'no token role "nowhere"'],
-    ['auth userpass delete nobody', 3, 'nobody'],
-    ['auth approle delete nowhere --path machines', 3, 'no role nowhere'],
-    ['tags reserved delete nowhere', 3, 'not found'],
-  ])('is refused before the user is asked: %s', async (line, exitCode, message) => {
+  it.each(REFUSED)(
+    'is refused to scripts as well before they lack --yes: %s',
+    async (line, exitCode, message) => {
+      expect(await here.refused(line, exitCode)).toContain(message);
+    },
+  );
+
+  it('is refused for a missing argument before --yes is missing', async () => {
+    for (const line of ['token revoke', 'token revoke --yes'])
+      expect(await here.refused(line, 2)).toContain(
+        "missing required argument 'ID' (usage: coffer token revoke ID",
+      );
+    expect(await here.refused('token revoke 0000', 2)).toContain('use --yes to skip the confirmation');
+  });
+
+  it.each(REFUSED)('is refused before the user is asked: %s', async (line, exitCode, message) => {
     const refused = await typed(line);
     expect(refused).toMatchObject({ exitCode, asked: [] });
     expect(refused.stderr).toContain(message);

@@ -104,13 +104,13 @@ async function run(session: Session, method: PathRequest['method'], given: Given
   const [place = '', ...texts] = given.arguments;
   const path = trimSlashes(place).replace(/^v1\//, '');
   const isForGood = method === 'DELETE' && !SOFT_DELETE.test(path);
-  if (isForGood) session.requireConsent();
   const format = textOption(given.options, FORMAT);
   const printing = format === undefined ? session : session.inFormat(format);
   const file = await outPlaceOf(session, given.options);
   const parameters = Object.fromEntries(texts.flatMap((text) => parametersOf(session, text)));
   const runner = await session.runner();
   if (isForGood && !session.settings.yes) await foreseeDeletion(session, runner, path);
+  if (isForGood) session.requireConsent();
   if (isForGood && !(await session.confirmed(async () => `Permanently delete ${path}?`))) return FAILED;
   const outcome = await runner.at({ method, path, parameters }).catch(explained);
   for (const warning of outcome.warnings ?? []) session.warn(warning);

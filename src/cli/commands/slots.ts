@@ -118,13 +118,13 @@ export const remove: Command = {
   ],
   async run(session, { arguments: [named = ''] }) {
     session.refuseRemote();
-    session.requireConsent();
     return onStore(session, async (store) => {
       // A damaged slot is removed as well.
       const slots = await listSlots(store).catch(unlessCorrupt);
       const slot = slotNamed(slots, named);
       const id = slot?.id ?? named;
       if (!session.settings.yes) await requireRemovable(store, id);
+      session.requireConsent();
       const question = `Remove slot ${id}${slot === undefined ? '' : ` (${slot.kind})`}? Its secret will no longer unlock the store.`;
       if (!(await session.confirmed(async () => question))) return FAILED;
       await removeSlot(store, id);

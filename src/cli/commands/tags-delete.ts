@@ -31,7 +31,6 @@ export const command: Command = {
  * deleted.
  */
 async function deleteMany(session: Session, given: readonly string[]): Promise<number> {
-  session.requireConsent();
   const organization_name = organizationOf(session);
   const runner = await session.runner();
   const { document, isWhole } = await everyPage<TagResource>(session, runner, {
@@ -49,6 +48,7 @@ async function deleteMany(session: Session, given: readonly string[]): Promise<n
       return tag;
     }),
   );
+  session.requireConsent();
   if (!(await session.confirmed(async () => deletionQuestion([...tags])))) return FAILED;
   const pieces = inCalls([...tags].map(({ id }) => id)).map((data) => ({
     count: data.length,

@@ -126,8 +126,10 @@ function labelOf(operation: Operation, positional: readonly string[], field: str
   const param = Object.hasOwn(operation.params, field) ? operation.params[field] : undefined;
   if (param === undefined) return undefined;
   // The main input is not always an argument: it may be piped.
-  if (field === operation.cli?.input?.param) return field.replaceAll('_', ' ');
-  return positional.includes(field) ? metavarOf(field, param) : `--${flagOf(field, param)}`;
+  if (field === operation.cli?.input?.param && !param.cli.positional) return field.replaceAll('_', ' ');
+  return positional.includes(field) || field === operation.cli?.input?.param
+    ? metavarOf(field, param)
+    : `--${flagOf(field, param)}`;
 }
 
 /** Returns the placeholder, a short word: a long one would move every description on the help page to the right. */

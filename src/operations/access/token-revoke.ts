@@ -2,7 +2,15 @@ import { invalid } from '../../ground/errors.ts';
 import { ownWords } from '../../ground/own-words.ts';
 import { FOR_GOOD } from '../declaration/deleting.ts';
 import { operation } from '../declaration/operation.ts';
-import { accessorParam, callingToken, findOwn, findToken, refuseBatch, tokenId } from './token-target.ts';
+import {
+  accessorParam,
+  callingToken,
+  findOwn,
+  findToken,
+  missingId,
+  refuseBatch,
+  tokenId,
+} from './token-target.ts';
 
 export const revoke = operation({
   route: 'POST /auth/token/revoke',
@@ -18,6 +26,9 @@ export const revoke = operation({
       ['coffer token revoke --in token.txt --yes', 'Revoke a token read from a file'],
     ],
     input: { param: 'token', as: 'text', what: 'the token or its accessor' },
+    foresee: async ({ token }) => {
+      if (token === undefined || token === '') throw missingId();
+    },
     confirm: async () => `Revoke the token and all its child tokens? ${FOR_GOOD}`,
     done: () => 'Revoked.',
   },

@@ -1,5 +1,5 @@
 import type { Token, TokenRecord } from '../../access/token.ts';
-import { invalid } from '../../ground/errors.ts';
+import { type CofferError, invalid } from '../../ground/errors.ts';
 import { ownWords } from '../../ground/own-words.ts';
 import type { Call, Caller } from '../declaration/operation.ts';
 import { text } from '../declaration/params.ts';
@@ -27,13 +27,15 @@ export async function findToken(
   id: string | undefined,
   byAccessor: string,
 ): Promise<TokenTarget | undefined> {
-  if (id === undefined || id === '') throw invalid(ownWords('missing token ID'), { field: 'token' });
+  if (id === undefined || id === '') throw missingId();
   const { tokens } = await call.core.access();
   const byText = await tokens.find(id);
   if (byText !== undefined) return { record: byText, id };
   const record = call.caller.may(byAccessor, 'update') ? await tokens.get(id) : undefined;
   return record === undefined ? undefined : { record, id: '' };
 }
+
+export const missingId = (): CofferError => invalid(ownWords('missing token ID'), { field: 'token' });
 
 /**
  * Finds a token by its accessor.
