@@ -1,5 +1,6 @@
 import { asCofferError } from '../ground/errors.ts';
-import type { NewName, Operation, Outcome, Runner } from '../operations/declaration/operation.ts';
+import type { CliShape, NewName, Operation, Outcome, Runner } from '../operations/declaration/operation.ts';
+import { parseValues } from '../operations/declaration/params.ts';
 import type { CalledOperation } from './file-as-key.ts';
 import type { RawValues } from './files/operation-values.ts';
 import type { Session } from './session.ts';
@@ -91,4 +92,43 @@ export async function foresee(
     const kind = asCofferError(error)?.kind;
     if (kind !== 'denied' && kind !== 'unavailable' && kind !== 'sealed') throw error;
   }
+}
+
+/** Whether these values require an input that is otherwise only read on request, and that may be redirected. */
+export async function requiresInput(
+  session: Session,
+  { cli }: Operation,
+  values: RawValues,
+  mount: string | undefined,
+): Promise<boolean> {
+  const { requiredFor } = cli?.input ?? {};
+  if (requiredFor === undefined || session.streams.in.isTerminal) return false;
+  return requiredFor(values, await withPermission(session, await session.runner(), mount));
+}
+
+/** Returns the function for the confirmation question; undefined if these values need no confirmation. */
+export const questionOf = ({ cli = {} }: Operation, values: RawValues): CliShape<unknown>['confirm'] =>
+  cli.asksFor?.(values) === false ? undefined : cli.confirm;
+
+/**
+ * Checks that confirmation is possible. If it is not, what would be refused anyway is reported first, as on a terminal.
+ * @param calls raw values of each call
+ * @throws `invalid` if the user cannot be asked and `--yes` is not given
+ */
+export async function requireConsent(
+  session: Session,
+  operation: Operation,
+  calls: readonly RawValues[],
+  mount: string | undefined,
+): Promise<void> {
+  const isPossible = session.settings.yes || session.prompts.available();
+  const runner = isPossible ? undefined : await session.runner().catch(() => undefined);
+  for (const call of calls) {
+    if (runner === undefined) break;
+    const raw = (await operation.cli?.resolve?.(call, runner)) ?? call;
+    const { values } = parseValues(operation.params, raw);
+    await foresee(session, operation, values, { runner, mount });
+    await questionOf(operation, values)?.(values, runner);
+  }
+  session.requireConsent();
 }

@@ -1,6 +1,5 @@
 import { asCofferError, exists, failedAfter, invalid } from '../ground/errors.ts';
 import {
-  type CliShape,
   changesSomething,
   type NewName,
   type Operation,
@@ -11,7 +10,17 @@ import {
 import { parseValues } from '../operations/declaration/params.ts';
 import { loadOperation } from '../operations/runner.ts';
 import type { Command } from './command.ts';
-import { countUnchanged, foresee, madeBy, madeByTheWay, runExplained, warnOfDoubts } from './doubts.ts';
+import {
+  countUnchanged,
+  foresee,
+  madeBy,
+  madeByTheWay,
+  questionOf,
+  requireConsent,
+  requiresInput,
+  runExplained,
+  warnOfDoubts,
+} from './doubts.ts';
 import { emptyListOf } from './empty-list.ts';
 import { DONE, FAILED, NOT_VALID } from './exit-codes.ts';
 import type { CalledOperation } from './file-as-key.ts';
@@ -112,9 +121,12 @@ class Execution {
     }
     if (cli.input?.secret !== undefined) await this.#foresee(checked, await this.#session.runner());
     if (this.#session.streams.in.isTerminal) await this.#refuseFileAsKey();
-    const filled = await mainInput(this.#session, this.#operation, this.#typedInput, checked);
+    const isRequired = await requiresInput(this.#session, this.#operation, checked, this.#mount);
+    const typedInput = { ...this.#typedInput, isRequired };
+    const filled = await mainInput(this.#session, this.#operation, typedInput, checked);
     if (cli.input !== undefined && filled[cli.input.param] === '') await this.#refuseFileAsKey();
-    if (this.#question(checked) !== undefined) await this.#requireConsent([{ ...typed, ...filled }]);
+    if (questionOf(this.#operation, checked) !== undefined)
+      await requireConsent(this.#session, this.#operation, [{ ...typed, ...filled }], this.#mount);
     const withInput = { ...typed, ...filled };
     const runner = await this.#session.runner();
     const raw = (await cli.resolve?.(withInput, runner)) ?? withInput;
@@ -153,8 +165,8 @@ class Execution {
     const given: readonly unknown[] = [typed[param]].flat();
     const calls = given.map((value) => ({ ...typed, [param]: value }));
     const checked = calls.map((call) => checkTyped(this.#operation, this.#spec, call, undefined));
-    const asks = checked.some((values) => this.#question(values) !== undefined);
-    if (asks) await this.#requireConsent(calls);
+    const asks = checked.some((values) => questionOf(this.#operation, values) !== undefined);
+    if (asks) await requireConsent(this.#session, this.#operation, calls, this.#mount);
     const force = this.#spec.replaces && this.#given.options.has(FORCE);
     this.#out = await outPlaceOf(this.#session, this.#given.options, force);
     const runner = await this.#session.runner();
@@ -298,15 +310,9 @@ class Execution {
     throw await undone(this.#session, cli.undo(result), unread, why);
   }
 
-  /** Returns the function for the confirmation question; undefined if these values need no confirmation. */
-  #question(values: RawValues): CliShape<unknown>['confirm'] {
-    const { cli = {} } = this.#operation;
-    return cli.asksFor?.(values) === false ? undefined : cli.confirm;
-  }
-
   /** Asks the user, if necessary, after checking what would be refused anyway. */
   async #isConfirmed(values: RawValues, runner: Runner, isForeseen = this.#session.settings.yes) {
-    const question = this.#question(values);
+    const question = questionOf(this.#operation, values);
     if (question === undefined) return true;
     if (!isForeseen) await this.#foresee(values, runner);
     return this.#session.confirmed(() => question(values, runner));
@@ -314,25 +320,6 @@ class Execution {
 
   #foresee(values: RawValues, runner: Runner): Promise<void> {
     return foresee(this.#session, this.#operation, values, { runner, mount: this.#mount });
-  }
-
-  /**
-   * Checks that confirmation is possible. If it is not, what would be refused anyway is reported first, as on a
-   * terminal.
-   * @param calls raw values of each call
-   */
-  async #requireConsent(calls: readonly RawValues[]): Promise<void> {
-    const { settings, prompts } = this.#session;
-    const isPossible = settings.yes || prompts.available();
-    const runner = isPossible ? undefined : await this.#session.runner().catch(() => undefined);
-    for (const call of calls) {
-      if (runner === undefined) break;
-      const raw = (await this.#operation.cli?.resolve?.(call, runner)) ?? call;
-      const values = parseValues(this.#operation.params, raw).values;
-      await this.#foresee(values, runner);
-      await this.#question(values)?.(values, runner);
-    }
-    this.#session.requireConsent();
   }
 
   get #asksOfNewNames(): boolean {

@@ -125,6 +125,20 @@ describe('an unknown command', () => {
       "unknown option '--name'",
       'did you mean --display-name? see "coffer token create --help"',
     ],
+    ...[
+      ['auth userpass write bob --policy x', 'token-policies'],
+      ['auth approle write r --policies x', 'token-policies'],
+      ['auth jwt write r --ttl 1h', 'token-ttl'],
+      ['token roles write r --policy x', 'allowed-policies'],
+      ['transit keys create foo -t ed25519', 'type'],
+      ['transit encrypt orders -i x', 'in'],
+      ['tags attach a --to web', 'workspace'],
+    ].map(([line = '', meant]): [string, string, string] => {
+      const words = line.split(' ');
+      const at = words.findIndex((word) => word.startsWith('-'));
+      const path = words.slice(0, at - 1).join(' ');
+      return [line, `unknown option '${words[at]}'`, `did you mean --${meant}? see "coffer ${path} --help"`];
+    }),
     [
       'workspaces list --untagged',
       "unknown option '--untagged'",

@@ -183,6 +183,22 @@ describe('a command at a terminal', () => {
     );
   });
 
+  it('asks for the password of a user again if both entries differ, and takes a pipe for that of a new one', async () => {
+    await here.ok('auth enable userpass --path staff');
+    const { asked, stderr, exitCode } = await typedAt(here, 'auth userpass write bob --path staff', {
+      answers: ['one', 'other', 'right', 'right'],
+    });
+    expect({ exitCode, asked: asked.length }).toEqual({ exitCode: 0, asked: 4 });
+    expect(stderr).toBe('The entries do not match, try again.\nSaved user bob.\n');
+    const piped = streamsDouble({ terminals: ['out', 'err'], input: 'secret\n' });
+    const prompts = promptsDouble([]);
+    const line = 'auth userpass write carol --path staff'.split(' ');
+    expect(await runCommandLine(line, piped, here.environment(), prompts)).toBe(0);
+    expect(prompts.asked).toEqual([]);
+    const read = (await here.json('auth userpass list --path staff')) as { keys: string[] };
+    expect(read.keys).toEqual(['bob', 'carol']);
+  });
+
   it('says of an unknown login method how a user logs in, and which parameter is missing', async () => {
     const remote = here.with({ COFFER_ADDR: 'http://127.0.0.1:1' });
     expect(await remote.refused('login ada', 2)).toMatch(

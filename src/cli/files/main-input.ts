@@ -16,6 +16,8 @@ export interface TypedInput {
   readonly file: string | undefined;
   /** Whether `--base64` is given. */
   readonly isBase64: boolean;
+  /** Whether an input that is only read on request is required: then a pipe is it. */
+  readonly isRequired?: boolean;
 }
 
 /** Maximum size, in bytes, of an input that is sent unchanged without a request for the key's type. */

@@ -164,12 +164,20 @@ const OPTIONS_ELSEWHERE: ReadonlyMap<string, string> = new Map([
 ]);
 
 /** Options of other programs for any command: the option here. */
-const FLAGS_ELSEWHERE: Readonly<Record<string, string>> = {
-  c: 'copy',
-  clip: 'copy',
-  h: 'help',
-  name: 'display-name',
-  v: 'version',
+const FLAGS_ELSEWHERE: Readonly<Record<string, readonly string[]>> = {
+  c: ['copy'],
+  clip: ['copy'],
+  h: ['help'],
+  i: ['in'],
+  k: ['key'],
+  'max-ttl': ['token-max-ttl'],
+  name: ['display-name'],
+  policies: ['token-policies', 'allowed-policies', 'policy'],
+  policy: ['token-policies', 'allowed-policies'],
+  t: ['type', 'tag'],
+  to: ['workspace'],
+  ttl: ['token-ttl'],
+  v: ['version'],
 };
 
 /** Options of other programs for the form of the output, with that here. */
@@ -188,8 +196,9 @@ export function insteadOfOption(
   if (instead !== undefined) return instead;
   const output = Object.hasOwn(OUTPUTS, flag) ? OUTPUTS[flag] : undefined;
   if (output !== undefined && flags.includes('output')) return `did you mean ${output}?`;
-  const own = Object.hasOwn(FLAGS_ELSEWHERE, flag) ? FLAGS_ELSEWHERE[flag] : undefined;
-  return own !== undefined && flags.includes(own) ? `did you mean --${own}?` : undefined;
+  const meant = Object.hasOwn(FLAGS_ELSEWHERE, flag) ? FLAGS_ELSEWHERE[flag] : undefined;
+  const own = meant?.find((candidate) => flags.includes(candidate));
+  return own !== undefined ? `did you mean --${own}?` : undefined;
 }
 
 /**

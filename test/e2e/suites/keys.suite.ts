@@ -144,14 +144,21 @@ export const keysSuite: Suite = (here) => {
     for (const word of ['soft-delete', 'soft-delete-restore']) {
       expect(await here().refused(`transit keys ${word} nobody`, 3)).toContain('nobody');
     }
+    for (const line of [
+      'write transit/keys/soft-delete',
+      'write transit/keys/soft-delete/config deletion_allowed=true',
+    ])
+      await here().ok(line);
     expect(await here().refused('delete transit/keys/soft-delete', 2)).toContain('--yes');
+    await here().ok('delete transit/keys/soft-delete --yes');
   });
 
   it('deletes a key only when that was allowed, and only with a yes', async () => {
     await here().ok('transit keys create doomed');
-    expect(await here().refused('transit keys delete doomed', 2)).toContain('--yes');
-    expect(await here().refused('transit keys delete doomed --yes', 1)).toContain('deletion');
+    for (const line of ['transit keys delete doomed', 'transit keys delete doomed --yes'])
+      expect(await here().refused(line, 1)).toContain('deletion');
     await here().ok('transit keys config doomed --deletion-allowed');
+    expect(await here().refused('transit keys delete doomed', 2)).toContain('--yes');
     expect(await here().ok('transit keys delete doomed --yes')).toBe('');
     expect(await here().refused('transit keys read doomed', 3)).toContain('doomed');
   });

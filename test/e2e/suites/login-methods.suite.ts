@@ -84,8 +84,15 @@ export const loginMethodsSuite: Suite = (here) => {
     expect(await place.refused('auth userpass write ada --token-policies clerk', 2)).toContain(
       'must provide either',
     );
-    await place.ok('auth userpass write ada - --token-policies clerk', { input: 'first one' });
-    await place.ok('auth userpass write ada --token-ttl 8h');
+    expect(await place.refused('auth userpass write ada --token-policies clerk password=hunter2', 2)).toMatch(
+      /^coffer: password: passwords cannot be passed as arguments: other users could see them \((?!.*hunter2)/,
+    );
+    await place.ok('auth userpass write ada --token-policies clerk', { input: 'first one\n' });
+    // A user who exists needs none: what is on standard input is that of a loop, perhaps.
+    await place.ok('auth userpass write ada --token-ttl 8h', { input: 'the next name' });
+    expect(await place.refused('auth userpass write eve', 2, { input: 'bob\ncarol\n' })).toContain(
+      'standard input has several lines (pass only the secret, or use - to take all of the input for it)',
+    );
     expect(await place.json('auth userpass read ada')).toMatchObject({
       token_policies: ['clerk'],
       token_ttl: 28_800,
