@@ -1,4 +1,6 @@
 import { asCofferError, CofferError, invalid } from './ground/errors.ts';
+import { meantText, nearest } from './ground/nearness.ts';
+import { isObject } from './ground/objects.ts';
 import { type Catalogue, catalogue } from './operations/catalogue.ts';
 import { type CatalogueBranch, type CatalogueEntry, isEntry } from './operations/catalogue-entry.ts';
 import { openCore } from './operations/core.ts';
@@ -64,21 +66,36 @@ export type Coffer = Functions<Catalogue> & {
   close(): void;
 };
 
-export interface OpenOptions {
+interface StorePlace {
   /** Directory of the store, or `postgres://…`, created by `coffer init`. */
   readonly location: string;
+}
+
+interface WithMasterKey {
   /** 32 bytes, or their base64 or hex text as printed by `coffer keygen`. */
-  readonly masterKey?: string | Uint8Array | undefined;
+  readonly masterKey: string | Uint8Array | undefined;
   readonly passphrase?: string | undefined;
 }
 
+interface WithPassphrase {
+  readonly passphrase: string | undefined;
+  readonly masterKey?: string | Uint8Array | undefined;
+}
+
+/** Place of a store, and a secret that unlocks it. */
+export type OpenOptions = StorePlace & (WithMasterKey | WithPassphrase);
+
+const OPEN_OPTIONS = ['location', 'masterKey', 'passphrase'];
+
 /**
  * Opens a store for a Node program.
- * @throws `invalid` without a location, as in programs written for release 0.1; `not-found` if there is no store;
+ * @throws `invalid` without a location, as in programs written for release 0.1, and for an unknown option; `not-found` if there is no store;
  * `sealed` without a secret; `denied` with a wrong one
  */
 export async function openStore(options: OpenOptions): Promise<Coffer> {
-  if (typeof options.location !== 'string') throw noLocation(options);
+  const given: Partial<OpenOptions> = options ?? {};
+  if (typeof given.location !== 'string') throw noLocation(given);
+  refuseUnknown(given, OPEN_OPTIONS, 'option');
   const opening = openSealedStore({ location: options.location, credentials: credentialsOf(options) });
   const store = await opening.catch((error: unknown) => inOwnWords(ofSecret(error, options)));
   const runner = ownerRunner(openCore(store));
@@ -122,8 +139,11 @@ const WORDS = /'[^']*'|\S+/g;
  * @throws the error
  */
 async function inOwnWords(error: unknown, params: Params = {}): Promise<never> {
-  const known = asCofferError(error);
-  if (known?.hint === undefined) throw error;
+  const ofCore = asCofferError(error);
+  if (ofCore === undefined) throw error;
+  const { inPlainWords } = await import('./cli/plain-texts.ts');
+  const known = inPlainWords(ofCore);
+  if (known.hint === undefined) throw known;
   if (known.kind === 'sealed' && CLOSED.test(known.hint)) {
     throw new CofferError('sealed', 'the store was closed', {
       hint: 'open it again with openStore',
@@ -142,7 +162,7 @@ async function inOwnWords(error: unknown, params: Params = {}): Promise<never> {
       OPTION,
       (whole, flag: string, value: string | undefined) => settingOf(params, flag, value) ?? whole,
     );
-  if (hint === known.hint) throw error;
+  if (hint === known.hint) throw known;
   const { kind, field, cause, isGone, texts } = known;
   throw new CofferError(kind, texts.message, { field, hint, cause, isGone: isGone || undefined });
 }
@@ -191,6 +211,28 @@ function settingOf(params: Params, flag: string, value?: string): string | undef
   return value === undefined ? key : `${key}: '${value}'`;
 }
 
+/** @throws `invalid` for a member that none of the names has; one that is undefined has no effect and is accepted */
+function refuseUnknown(input: object, names: readonly string[], kind: string): void {
+  const unknown = Object.entries(input).find(([name, value]) => value !== undefined && !names.includes(name));
+  if (unknown === undefined) return;
+  const [field] = unknown;
+  const near = nearest(field, names);
+  throw invalid(`unknown ${kind} "${field}"`, {
+    field,
+    hint: near.length > 0 ? meantText(near) : `use one of ${names.join(', ')}`,
+  });
+}
+
+/** Refuses parameters that an operation does not have, which would have no effect, also in the items of a batch. */
+function refuseUnknownIn(params: Params, raw: Readonly<Record<string, unknown>>): void {
+  refuseUnknown(raw, [...Object.keys(params), 'mount'], 'parameter');
+  for (const [name, param] of Object.entries(params)) {
+    const items = raw[name];
+    if (!('fields' in param) || !isObject(param.fields) || !Array.isArray(items)) continue;
+    for (const item of items) if (isObject(item)) refuseUnknown(item, Object.keys(param.fields), 'parameter');
+  }
+}
+
 const noLocation = (options: object): CofferError =>
   invalid('openStore needs the location of the store', {
     field: 'location',
@@ -226,6 +268,7 @@ function functionOf(entry: CatalogueEntry<Operation>, runner: Runner) {
   return async (input: Readonly<Record<string, unknown>> = {}): Promise<unknown> => {
     // An `import()` of a loaded module still costs as much as hashing a few kilobytes.
     declaration ??= (await entry.load()).declaration;
+    if (!declaration.freeForm) refuseUnknownIn(declaration.params, input);
     const { mount, ...raw } = input;
     const work = runner.run(declaration, raw, mount === undefined ? undefined : String(mount));
     const { params } = declaration;

@@ -50,6 +50,54 @@ describe('the library', () => {
     for (const call of calls) await expect(call()).rejects.toMatchObject({ kind: 'invalid' });
   });
 
+  it('refuses options and parameters that there are not, and a store without a secret at compile time', async () => {
+    const location = join(directory, 'store');
+    const { encrypt, keys } = coffer.transit;
+    const calls = [
+      // @ts-expect-error: without options.
+      () => openStore(),
+      // @ts-expect-error: without a secret.
+      () => openStore({ location }),
+      // @ts-expect-error: mistyped.
+      () => openStore({ location, masterkey: KEY }),
+      // @ts-expect-error: mistyped.
+      () => encrypt({ name: 'one', plaintext: '', contxt: 'YQ==' }),
+      // @ts-expect-error: none at all.
+      () => keys.list({ nonsense: 1 }),
+      // @ts-expect-error: mistyped in an item.
+      () => encrypt({ name: 'one', batch_input: [{ plaintxt: '' }] }),
+    ];
+    const errors = await Promise.all(calls.map((call) => call().catch((error: unknown) => error)));
+    const sealed = { kind: 'sealed', message: 'the store is locked: no secret was given' };
+    const didYouMean = (field: string, name: string) => ({
+      kind: 'invalid',
+      field,
+      hint: `did you mean "${name}"?`,
+    });
+    expect(errors).toMatchObject([
+      { kind: 'invalid', message: 'openStore needs the location of the store', field: 'location' },
+      sealed,
+      didYouMean('masterkey', 'masterKey'),
+      didYouMean('contxt', 'context'),
+      { kind: 'invalid', field: 'nonsense', hint: 'use one of after, limit, tag, organization, mount' },
+      didYouMean('plaintxt', 'plaintext'),
+    ]);
+    await coffer.transit.keys.create({ name: 'same', type: undefined, nonsense: undefined } as {
+      name: string;
+    });
+  });
+
+  it('names the key that does not exist or may not be deleted in the message', async () => {
+    const messageOf = (work: Promise<unknown>) => work.catch((error: Error) => error.message);
+    expect(await messageOf(coffer.transit.keys.read({ name: 'nowhere' }))).toBe('key "nowhere" not found');
+    const ciphertext = 'service:v1:AAAA';
+    expect(await messageOf(coffer.transit.decrypt({ name: 'nowhere', ciphertext }))).toBe(
+      'key "nowhere" not found',
+    );
+    await coffer.transit.keys.create({ name: 'kept' });
+    expect(await messageOf(coffer.transit.keys.delete({ name: 'kept' }))).toBe('key kept may not be deleted');
+  });
+
   it('has no options of the command line in its hints', async () => {
     const nowhere = openStore({ location: join(directory, 'nowhere'), masterKey: KEY });
     await expect(nowhere).rejects.toMatchObject({
@@ -122,7 +170,7 @@ describe('the library', () => {
     expect(hints).toEqual([
       "call transit.keys.config({ name: 'hinted', deletion_allowed: true }) first",
       "call transit.keys.config({ name: 'hinted', exportable: true }) first; this cannot be undone",
-      'no key "none"; call transit.keys.list() to list the keys',
+      'call transit.keys.list() to list the keys',
       expect.stringContaining('mounts.list()'),
     ]);
   });
