@@ -1,4 +1,4 @@
-import { CofferError, withOtherHint } from '../ground/errors.ts';
+import { asCofferError, CofferError, withOtherHint } from '../ground/errors.ts';
 import type { Runner } from '../operations/declaration/operation.ts';
 import { RESOURCE_KINDS } from '../operations/declaration/resource-kinds.ts';
 import type { ArgumentSpec, Invocation } from './command.ts';
@@ -63,6 +63,26 @@ const NO_ORGANIZATION = /^no organization given for /;
 /** Returns the flag of the option whose value is missing. */
 export const missingOption = ({ message }: CofferError): string | undefined =>
   NO_ORGANIZATION.test(message) ? 'org' : MISSING_OPTION.exec(message)?.[1];
+
+/**
+ * Returns the only organization of a store, for an error about a missing one.
+ * @returns undefined for any other error, if there are several, or if they cannot be listed without asking for anything
+ */
+export async function onlyOrganization(error: unknown, session: Session): Promise<string | undefined> {
+  const known = asCofferError(error);
+  if (known?.kind !== 'invalid' || missingOption(known) !== 'org') return undefined;
+  const quiet = session.quietly();
+  try {
+    const listing = await listingRunner(quiet, await quiet.runner());
+    if (listing === undefined) return undefined;
+    const { names } = await new NameList(listing, await listedKind(RESOURCE_KINDS.organization)).first();
+    return names.length === 1 ? names[0] : undefined;
+  } catch {
+    return undefined;
+  } finally {
+    await quiet.close();
+  }
+}
 
 /** Adds the names that the value of a missing option could be to the error; as `withCandidates`. */
 export async function withOptionCandidates(

@@ -36,7 +36,10 @@ export async function runCommandLine(
   }
 }
 
-/** Runs a parsed command line. Errors about names and values that nearly exist say which ones do. */
+/**
+ * Runs a parsed command line. Errors about names and values that nearly exist say which ones do. A command that lacks
+ * its organization, and so has done nothing yet, runs in the only one of the store.
+ */
 async function runInvocation(
   invocation: Invocation,
   streams: Streams,
@@ -48,7 +51,10 @@ async function runInvocation(
     session = new Session(streams, environment, invocation.everywhere, prompts, openRunner);
     return await invocation.command.run(session, invocation.given);
   } catch (error) {
-    throw await explained(error, invocation, session);
+    const organization = session && (await onlyOrganization(error, session));
+    if (organization === undefined) throw await explained(error, invocation, session);
+    const everywhere = new Map([...invocation.everywhere, ['org', organization] as const]);
+    return await runInvocation({ ...invocation, everywhere }, streams, environment, prompts);
   } finally {
     await session?.close();
   }
@@ -80,6 +86,11 @@ async function parse(
   if (outcome.kind === 'run') return outcome.invocation;
   streams.out.write(outcome.text);
   return undefined;
+}
+
+async function onlyOrganization(error: unknown, session: Session): Promise<string | undefined> {
+  if (asCofferError(error)?.kind !== 'invalid') return undefined;
+  return (await import('./candidates.ts')).onlyOrganization(error, session);
 }
 
 /** Kinds of errors about something that may have been mistyped. */

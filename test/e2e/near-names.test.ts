@@ -133,20 +133,28 @@ describe('a command on tags', () => {
     );
   });
 
-  it('says the same of a missing organization, wherever it is missing', async () => {
+  it('uses the only organization of the store if none is named, and asks for one if there are several', async () => {
     const nowhere = here.with({ COFFER_ORG: '' });
     const said =
       'coffer: missing required value --org (use --org NAME or set COFFER_ORG; "coffer orgs list" lists them, "coffer orgs create NAME" creates one)';
+    for (const line of [
+      'workspaces list',
+      'tags list',
+      'tags show env:prod',
+      'tags prune --unused --dry-run',
+    ])
+      expect(await nowhere.run(line)).toEqual(await here.run(line));
+    await nowhere.ok('tags attach env:prod --workspace billing-prod');
+    await nowhere.ok('tags detach env:prod --workspace billing-prod');
+    expect(await nowhere.refused('workspaces show nowhere', 3)).toContain('workspace "nowhere" not found');
+    await here.ok('orgs create globex');
     expect(await nowhere.refused('workspaces list', 2)).toBe(said);
     expect(await nowhere.refused('tags prune --unused --yes', 2)).toBe(said);
-  });
-
-  it('names the organizations where that of a name is missing', async () => {
-    const nowhere = here.with({ COFFER_ORG: '' });
     const { stderr } = await typed(nowhere, 'tags detach env:prod --workspace billing-prod');
     expect(stderr.replace(/\s+/g, ' ')).toContain(
-      'no organization given for "env:prod" (organizations: acme; use --org NAME or set COFFER_ORG, or an ID instead of the name; "coffer orgs list" lists the organizations)',
+      'no organization given for "env:prod" (organizations: acme, globex; use --org NAME or set COFFER_ORG, or an ID instead of the name; "coffer orgs list" lists the organizations)',
     );
+    await here.ok('orgs delete globex --yes');
   });
 
   it('names the workspaces that are missing in words that can be read', async () => {

@@ -172,8 +172,10 @@ describe('a next step that is named', () => {
   });
 
   it('leads from a missing organization to the list of them', async () => {
+    await here.ok('orgs create globex');
     const refusal = await here.with({ COFFER_ORG: undefined }).refused('tags list', 2);
-    expect(await here.ok(commandIn(refusal))).toBe('acme');
+    expect(await here.ok(commandIn(refusal))).toBe('acme\nglobex');
+    await here.ok('orgs delete globex --yes');
   });
 
   it('names the argument that is to be changed, when a store is copied onto another', async () => {
