@@ -1,4 +1,4 @@
-import { readFileSync, writeFileSync } from 'node:fs';
+import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { isGroup, type Node } from '../../src/cli/command.ts';
 import { commandTree } from '../../src/cli/tree.ts';
@@ -40,6 +40,25 @@ describe('a value with the name of a parameter, as Vault takes it', () => {
     const said = `the value begins with "${param}=", which is part of the text`;
     expect((await here.run(`${line} ${param}=aGk=`)).stderr).toContain(said);
     expect((await here.run(`${line} aGk=`)).stderr).toBe('');
+  });
+});
+
+describe('standard input in the place of a file with secrets', () => {
+  it('is decrypted as a file of its format, and otherwise answered with what to type', async () => {
+    writeFileSync(here.file('x.env'), '# c\nA=1\n');
+    await here.ok('secrets encrypt --key app x.env');
+    const input = readFileSync(here.file('x.env'), 'utf8');
+    const decrypted = await here.run('secrets decrypt - --format dotenv', { input });
+    expect(decrypted).toMatchObject({ exitCode: 0, stdout: '# c\nA=1\n', stderr: '' });
+    expect(await here.refused('secrets decrypt -', 2, { input })).toBe(
+      'coffer: --format: cannot tell the format of standard input (use --format dotenv|yaml|json)',
+    );
+    expect(await here.refused('secrets decrypt - x.env', 2, { input })).toContain('takes no other file');
+    for (const line of ['secrets encrypt - --key app', 'secrets rewrap -', 'secrets get - A'])
+      expect(await here.refused(line, 2, { input })).toContain(
+        'standard input (-) is not accepted here (name a file; only "coffer secrets decrypt - --format dotenv" reads',
+      );
+    expect(existsSync(here.file('-'))).toBe(false);
   });
 });
 

@@ -1,7 +1,9 @@
 import { invalid } from '../../ground/errors.ts';
+import { FORMAT_NAMES } from '../../secret-files/format.ts';
 import { isSecret, RULES_NAME } from '../../secret-files/rules.ts';
 import type { Command } from '../command.ts';
 import { DONE, FAILED } from '../exit-codes.ts';
+import { readStandardInput } from '../files/input.ts';
 import { type Given, textOption } from '../given.ts';
 import { switching } from '../parse/everywhere.ts';
 import { remindOfGitSetup } from '../secret-files/clone-reminder.ts';
@@ -9,6 +11,7 @@ import { committedFile, committedValues } from '../secret-files/committed.ts';
 import {
   ENCRYPTED,
   Files,
+  formatIn,
   formatOption,
   KEY,
   keyOption,
@@ -20,6 +23,7 @@ import {
 import { keyOrAdvice, openOrAdvice } from '../secret-files/first-key.ts';
 import { consentToLess, requireRules } from '../secret-files/left-readable.ts';
 import { Rulebook } from '../secret-files/rulebook.ts';
+import { parsedFile } from '../secret-files/secret-file.ts';
 import { openFiles, requireFile, rewrapFiles, type Sealing, sealFiles } from '../secret-files/transform.ts';
 import type { Session } from '../session.ts';
 import { shellWord } from '../terminal/shell-word.ts';
@@ -79,6 +83,7 @@ function sayReadable(session: Session, { path, file, places }: Sealing): void {
 }
 
 const STDOUT = 'stdout';
+const STANDARD_INPUT = '-';
 
 export const decrypt: Command = {
   arguments: [manyFiles],
@@ -87,14 +92,16 @@ export const decrypt: Command = {
     formatOption,
   ],
   details:
-    'Restores the values byte for byte, which leaves plaintext on disk. To avoid that, use --stdout, ' +
+    'Restores the values byte for byte, which leaves plaintext on disk. To avoid that, use --stdout, - for standard ' +
+    'input (needs --format), ' +
     '"coffer edit" or "coffer secrets get" (prints one value).',
   examples: [
     ['coffer secrets decrypt .env', 'Decrypt all values in a file'],
     ['coffer secrets decrypt .env --stdout', 'Print a file decrypted, without changing it'],
+    ['git show main:.env | coffer secrets decrypt - --format dotenv', 'Decrypt standard input'],
   ],
   async run(session, { arguments: paths, options }) {
-    if (options.has(STDOUT)) return printDecrypted(session, paths, options);
+    if (options.has(STDOUT) || paths.includes(STANDARD_INPUT)) return printDecrypted(session, paths, options);
     const files = new Files(session, options);
     const outcomes = new Outcomes(session);
     const opened = await outcomes.each(paths, (path) => files.open(path));
@@ -108,6 +115,18 @@ export const decrypt: Command = {
   },
 };
 
+/** Reads standard input like a file of the directory, whose format no name tells. */
+async function openPiped(session: Session, options: Given['options']): Promise<RuledFile> {
+  const format = formatIn(options);
+  if (format === undefined)
+    throw invalid('cannot tell the format of standard input', {
+      field: 'format',
+      hint: `use --format ${FORMAT_NAMES.join('|')}`,
+    });
+  const bytes = readStandardInput(session);
+  return { ...(await parsedFile(STANDARD_INPUT, bytes, format)), stats: undefined, rule: undefined };
+}
+
 /**
  * Prints a file decrypted.
  * @throws `invalid` for several files, whose ends nothing would mark
@@ -118,8 +137,17 @@ async function printDecrypted(
   options: Given['options'],
 ): Promise<number> {
   if (others.length > 0)
-    throw invalid(`--${STDOUT} takes a single file`, { hint: 'run it once for each file' });
-  const [result] = await openFiles(session, [await new Files(session, options).open(path)]);
+    throw invalid(
+      options.has(STDOUT) ? `--${STDOUT} takes a single file` : 'standard input (-) takes no other file',
+      {
+        hint: 'run it once for each file',
+      },
+    );
+  const opened =
+    path === STANDARD_INPUT
+      ? await openPiped(session, options)
+      : await new Files(session, options).open(path);
+  const [result] = await openFiles(session, [opened]);
   await printExactly(session, undefined, 'text', requireFile(result).text);
   return DONE;
 }

@@ -44,6 +44,11 @@ export async function openSecretFile(path: string, format?: FileFormatName): Pro
   const stats = statSync(path, { throwIfNoEntry: false });
   // Checked before it is opened: a pipe would block forever.
   if (stats !== undefined) refuseIrregular(path, stats);
+  else if (path === '-')
+    throw invalid('standard input (-) is not accepted here', {
+      field: FILE,
+      hint: 'name a file; only "coffer secrets decrypt - --format dotenv" reads standard input',
+    });
   const bytes = readFileWhole(path, FILE, MAX_FILE_BYTES);
   const parsed = await parsedFile(path, bytes, format).catch((error: unknown) => {
     throw withConflictHint(error, path);
