@@ -148,12 +148,14 @@ describe('coffer edit', () => {
   });
 });
 
+/* What an edit leaves belongs to its process, and is taken up when that has ended. */
+
 describe('a coffer edit that fails', () => {
   it('keeps the text in memory, says where, and goes on with it when it is asked to', async () => {
-    const here = (await place()).spawned;
+    const here = await place();
     await writeSecret(here, 'app.env', ENV);
     const before = read(here);
-    const failed = await edit(here, `echo 'no value here' >> "$1"`);
+    const failed = await edit(here.spawned, `echo 'no value here' >> "$1"`);
     expect(failed.exitCode).toBe(2);
     expect(failed.stderr).toMatch(
       /^coffer: app\.env:6: [^;]+; your changes are saved in (\S+) \(run "coffer edit --resume app\.env" to continue\)\n$/,
@@ -168,9 +170,9 @@ describe('a coffer edit that fails', () => {
   });
 
   it('can be dropped', async () => {
-    const here = (await place()).spawned;
+    const here = await place();
     await writeSecret(here, 'app.env', ENV);
-    await edit(here, `echo 'no value here' >> "$1"`);
+    await edit(here.spawned, `echo 'no value here' >> "$1"`);
     expect(await edit(here, 'true', '--discard', 'app.env')).toMatchObject({
       exitCode: 0,
       stderr: 'No changes made.\n',
@@ -182,7 +184,7 @@ describe('a coffer edit that fails', () => {
     ['fails', 'exit 3', 'exit code 3'],
     ['is killed', 'kill -9 $$', 'SIGKILL'],
   ])('because the editor %s changes nothing and keeps what was typed', async (_, end, how) => {
-    const here = (await place()).spawned;
+    const here = await place();
     await writeSecret(here, 'app.env', ENV);
     const before = read(here);
     const failed = await edit(here, end);
@@ -197,11 +199,11 @@ describe('a coffer edit that fails', () => {
   });
 
   it('because the file can not be written keeps what was typed', async () => {
-    const here = (await place()).spawned;
+    const here = await place();
     mkdirSync(here.file('inner'));
     await writeSecret(here, 'inner/app.env', ENV);
     const failed = await edit(
-      here,
+      here.spawned,
       `sed -i s/two/typed/ "$1"; mv '${here.file('inner')}' '${here.file('away')}'`,
       'inner/app.env',
     );
@@ -213,7 +215,7 @@ describe('a coffer edit that fails', () => {
   });
 
   it('because a value can not be opened names it, and starts no editor', async () => {
-    const here = (await place()).spawned;
+    const here = await place();
     await writeSecret(here, 'app.env', ENV);
     writeFileSync(here.file('app.env'), read(here).replace('B=', 'MOVED='));
     const refused = await here.refused('edit app.env', 4, {
@@ -225,7 +227,7 @@ describe('a coffer edit that fails', () => {
   });
 
   it('because it was killed leaves what the next one clears away, but for a text that was typed', async () => {
-    const here = (await place()).spawned;
+    const here = await place();
     await writeSecret(here, 'app.env', ENV);
     await killed(here, `touch '${here.file('ready')}'; sleep 60`);
     expect(leftIn(here)).toHaveLength(1);
@@ -240,7 +242,7 @@ describe('a coffer edit that fails', () => {
   });
 
   it('by a signal removes the plaintext', async () => {
-    const here = (await place()).spawned;
+    const here = await place();
     await writeSecret(here, 'app.env', ENV);
     const child = await editing(here, `touch '${here.file('ready')}'; exec sleep 60`);
     child.kill('SIGTERM');
