@@ -35,12 +35,18 @@ export interface GitAnswer {
   readonly stderr: string;
 }
 
+/** Configuration of git for all people, in their directory. */
+const GIT_CONFIG = 'gitconfig';
+/** Repositories of a test do not live long enough to need any: git would look after each change, by one process more each time. */
+const WITHOUT_UPKEEP = '[gc]\nauto = 0\n[maintenance]\nauto = false\n[receive]\nautogc = false\n';
+
 export class People {
   readonly directory = mkdtempSync(join(tmpdir(), 'coffer-team-'));
   readonly remote = join(this.directory, 'remote.git');
 
   constructor() {
     onTestFinished(() => rmSync(this.directory, { recursive: true, force: true }));
+    writeFileSync(join(this.directory, GIT_CONFIG), WITHOUT_UPKEEP);
     run(this.directory, ['git', 'init', '-q', '--bare', '-b', 'main', this.remote], {});
   }
 
@@ -75,7 +81,7 @@ const gitEnvironment = (name: string, home: string): Readonly<Record<string, str
   HOME: home,
   USER: name,
   XDG_STATE_HOME: join(home, 'state'),
-  GIT_CONFIG_GLOBAL: '/dev/null',
+  GIT_CONFIG_GLOBAL: join(home, '..', GIT_CONFIG),
   GIT_AUTHOR_NAME: name,
   GIT_AUTHOR_EMAIL: `${name}@example.org`,
   GIT_COMMITTER_NAME: name,
