@@ -16,7 +16,9 @@ import { expect, onTestFinished } from 'vitest';
 import { parseSshPrivateKey } from '../../src/signatures/ssh-private-key.ts';
 import { writeFact } from '../../src/team/files.ts';
 import { signed } from '../../src/team/signing.ts';
+import { isLong } from '../long.ts';
 import { Place } from './harness.ts';
+import { KeptDirectory } from './kept-directory.ts';
 
 /* People with a clone each, and a bare repository between them. Each has a home directory, and with it keys and a memory. */
 
@@ -41,11 +43,16 @@ const GIT_CONFIG = 'gitconfig';
 const WITHOUT_UPKEEP = '[gc]\nauto = 0\n[maintenance]\nauto = false\n[receive]\nautogc = false\n';
 
 export class People {
-  readonly directory = mkdtempSync(join(tmpdir(), 'coffer-team-'));
-  readonly remote = join(this.directory, 'remote.git');
+  readonly directory: string;
+  readonly remote: string;
 
-  constructor() {
+  /** @param kept what is there already */
+  constructor(kept?: KeptDirectory) {
+    this.directory = kept?.path ?? mkdtempSync(join(tmpdir(), 'coffer-team-'));
+    this.remote = join(this.directory, 'remote.git');
     onTestFinished(() => rmSync(this.directory, { recursive: true, force: true }));
+    kept?.make();
+    if (kept !== undefined) return;
     writeFileSync(join(this.directory, GIT_CONFIG), WITHOUT_UPKEEP);
     run(this.directory, ['git', 'init', '-q', '--bare', '-b', 'main', this.remote], {});
   }
@@ -57,13 +64,18 @@ export class People {
     const key = join(home, '.ssh', 'id_ed25519');
     run(home, ['ssh-keygen', '-q', '-t', 'ed25519', '-N', '', '-C', name, '-f', key], {});
     chmodSync(key, 0o600);
-    const clone = join(home, 'clone');
-    run(home, ['git', 'clone', '-q', this.remote, clone], gitEnvironment(name, home));
+    run(home, ['git', 'clone', '-q', this.remote, join(home, 'clone')], gitEnvironment(name, home));
+    return this.known(name);
+  }
+
+  /** Somebody who has a key and a clone. */
+  known(name: string): Person {
+    const home = join(this.directory, name);
     return {
       name,
       home,
-      key: readFileSync(`${key}.pub`, 'utf8').trim(),
-      place: new Place(clone, gitEnvironment(name, home)),
+      key: readFileSync(join(home, '.ssh', 'id_ed25519.pub'), 'utf8').trim(),
+      place: new Place(join(home, 'clone'), gitEnvironment(name, home)),
     };
   }
 
@@ -147,8 +159,47 @@ export function sayAgain(person: Person, start: string): void {
   writeFact(person.place.file('.coffer'), message, signed(message, key));
 }
 
-/** Alice has made a keyring and one value; the others are in, as admins but for dave, and trust it. */
-export async function team(...others: readonly string[]) {
+interface Team {
+  readonly people: People;
+  readonly alice: Person;
+  readonly others: readonly Person[];
+}
+
+interface KeptTeam {
+  readonly kept: KeptDirectory;
+  /** By a test that has not finished. */
+  isUsed: boolean;
+}
+
+/** Teams by the names of the others, as they were when they were made. */
+const keptTeams = new Map<string, KeptTeam>();
+
+/**
+ * Alice has made a keyring and one value; the others are in, as admins but for dave, and trust it. Each team is made once in a process, and copied
+ * for the tests that follow, except in the long proof.
+ */
+export async function team(...others: readonly string[]): Promise<Team> {
+  const names = others.join(' ');
+  const known = keptTeams.get(names);
+  if (known === undefined) {
+    const made = await newTeam(others);
+    if (!isLong) keptTeams.set(names, used({ kept: new KeptDirectory(made.people.directory), isUsed: true }));
+    return made;
+  }
+  if (known.isUsed) return newTeam(others);
+  const people = new People(used(known).kept);
+  return { people, alice: people.known('alice'), others: others.map((name) => people.known(name)) };
+}
+
+function used(team: KeptTeam): KeptTeam {
+  team.isUsed = true;
+  onTestFinished(() => {
+    team.isUsed = false;
+  });
+  return team;
+}
+
+async function newTeam(others: readonly string[]): Promise<Team> {
   const people = new People();
   const alice = people.person('alice');
   await alice.place.ok('team init -q');
