@@ -49,6 +49,12 @@ export async function findByPath(core: Core, request: PathRequest): Promise<Matc
   return { match, mount };
 }
 
+/** Returns the paths of a server that differ in one mistyped word, as if its first segment were a transit mount. */
+export const nearPathsOfServer = async (request: PathRequest): Promise<readonly string[]> =>
+  nearPaths(request, await loadRoutes(catalogue), [
+    { path: request.path.split('/', 1)[0] ?? '', type: 'transit' },
+  ]);
+
 /** More candidates than this are no help. */
 const MAX_CANDIDATES = 3;
 
@@ -56,7 +62,7 @@ const MAX_CANDIDATES = 3;
 function nearPaths(
   { method, path }: PathRequest,
   routes: readonly ServedRoute[],
-  mounts: readonly Mount[],
+  mounts: readonly Pick<Mount, 'path' | 'type'>[],
 ): readonly string[] {
   const tables = mountedRoutes(routes, 'vault');
   const places = [

@@ -105,7 +105,10 @@ class JsonReader {
       entries.push({ key, start, end: this.#at, value });
       this.#take(BLANKS);
       if (this.#takes(close)) return entries;
+      const comma = this.#at;
       if (!this.#takes(',')) throw this.#refused(`a comma or "${close}" is missing`);
+      this.#take(BLANKS);
+      if (this.#text[this.#at] === close) throw this.#refused(`remove the comma before "${close}"`, comma);
     }
   }
 

@@ -16,6 +16,7 @@ const root = fileURLToPath(new URL('../..', import.meta.url));
 /** What stands in a text for an expression, by its source; the names are those that a user has at hand. */
 const SAMPLES: Readonly<Record<string, string>> = {
   accessor: 'hmXcSRhPdVhSyjzZxFEBTaqp',
+  capability: 'decrypt',
   'card.name': 'dora',
   'document.name': 'orders',
   'fact.without[0]?.name': 'bob',

@@ -140,6 +140,13 @@ describe('an unknown command', () => {
       return [line, `unknown option '${words[at]}'`, `did you mean --${meant}? see "coffer ${path} --help"`];
     }),
     [
+      'transit encrypt --key orders hi',
+      "unknown option '--key'",
+      expect.stringMatching(
+        /^the key is the first argument; usage: coffer transit encrypt NAME \[VALUE\], e\.g\. /,
+      ) as string,
+    ],
+    [
       'workspaces list --untagged',
       "unknown option '--untagged'",
       'use --without-tag \'*\'; see "coffer workspaces list --help"',

@@ -1,4 +1,4 @@
-import { writeFileSync } from 'node:fs';
+import { readFileSync, writeFileSync } from 'node:fs';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { runCommandLine } from '../../src/cli/command-line.ts';
 import { promptsDouble, streamsDouble } from '../cli/streams.double.ts';
@@ -155,9 +155,12 @@ describe('a command at a terminal', () => {
   });
 
   it('names the organizations that there are if none is given', async () => {
+    expect((await typed('tags list')).exitCode).toBe(0);
+    await here.ok('orgs create globex');
     const { exitCode, stderr } = await typed('tags list');
+    await here.ok('orgs delete globex --yes');
     expect(exitCode).toBe(2);
-    expect(stderr).toContain('--org (organizations: acme; use --org NAME or set COFFER_ORG;');
+    expect(stderr).toContain('--org (organizations: acme, globex; use --org NAME or set COFFER_ORG;');
   });
 
   it('refuses the names of files for tags, which the shell puts in the place of a *', async () => {
@@ -197,6 +200,22 @@ describe('a command at a terminal', () => {
     expect(prompts.asked).toEqual([]);
     const read = (await here.json('auth userpass list --path staff')) as { keys: string[] };
     expect(read.keys).toEqual(['bob', 'carol']);
+  });
+
+  it('ends decrypted text with a line end, whichever command decrypts it', async () => {
+    writeFileSync(here.file('open'), 'text');
+    writeFileSync(here.file('closed'), 'text\n');
+    for (const name of ['open', 'closed']) {
+      await here.ok(`transit envelope encrypt app --in ${name} --out ${name}.coffer`);
+      const path = here.file(`${name}.coffer`);
+      expect(await typed(`transit envelope decrypt --in ${path}`)).toMatchObject({
+        stdout: 'text\n',
+        stderr: '',
+      });
+      expect((await here.run(`transit envelope decrypt --in ${path} --out -`)).stdout).toBe(
+        readFileSync(here.file(name), 'utf8'),
+      );
+    }
   });
 
   it('says of an unknown login method how a user logs in, and which parameter is missing', async () => {

@@ -69,6 +69,40 @@ describe('a user of vault', () => {
       expect(await here.refused(line, 2)).toContain('(not needed: "coffer init" creates a store,');
   });
 
+  it.each([
+    ['list transit/key', 3, 'did you mean "transit/keys"?'],
+    ['read transit/kyes/orders', 3, 'did you mean "transit/keys/orders"?'],
+    ['write transit/encrpt/orders plaintext=aGk=', 3, 'did you mean "transit/encrypt/orders"?'],
+  ])(
+    'is told the path that was meant, by the local store and by a server: %s',
+    async (line, exitCode, said) => {
+      expect(await here.refused(line, exitCode)).toContain(said);
+      const running = await startServerProcess([binary, 'serve', '--listen', '127.0.0.1:0', '-q'], {
+        directory: here.directory,
+        environment: here.environment(),
+      });
+      try {
+        const token = await here.ok('token create --policy root');
+        const there = here.with({
+          COFFER_ADDR: running.address,
+          COFFER_STORE: undefined,
+          COFFER_TOKEN: token,
+        });
+        expect(await there.refused(line, exitCode)).toContain(said);
+      } finally {
+        await running.stop();
+      }
+    },
+  );
+
+  it('asks who may decrypt with a key in the words that come to mind', async () => {
+    expect(await here.refused('policy who decrypt orders', 2)).toBe(
+      'coffer: CAPABILITY: unknown capability "decrypt" (run "coffer policy who --key orders --operation decrypt")',
+    );
+    await here.ok('policy who --key orders --operation decrypt');
+    expect(await here.refused('policy who nonsense orders', 2)).toContain('use one of');
+  });
+
   it('sees what a token may do on a path', async () => {
     expect(await here.ok('token capabilities transit/keys/orders')).toBe('root');
     await here.ok('policy write limited -', {

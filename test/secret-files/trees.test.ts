@@ -128,7 +128,10 @@ describe('the places of a JSON file', () => {
 
   it.each([
     ['{"a": 1,\n "a": 2}', 'f:2: duplicate key "a"'],
-    ['{"a": 1,}', 'f:1: a key in double quotes is missing'],
+    ['{"a": 1,}', 'f:1: remove the comma before "}"'],
+    ['[1,\n2,\n]', 'f:2: remove the comma before "]"'],
+    ['{a: 1}', 'f:1: a key in double quotes is missing'],
+    ['{"a": 1,,}', 'f:1: a key in double quotes is missing'],
     ['{"a" 1}', 'f:1: a colon is missing'],
     ['[1 2]', 'f:1: a comma or "]" is missing'],
     ['[01]', 'f:1: not valid JSON'],

@@ -1,4 +1,5 @@
 import { asCofferError, CofferError, withOtherHint } from '../../ground/errors.ts';
+import { meantText } from '../../ground/nearness.ts';
 import { isObject } from '../../ground/objects.ts';
 import { trimSlashes } from '../../ground/trim.ts';
 import {
@@ -112,7 +113,9 @@ async function run(session: Session, method: PathRequest['method'], given: Given
   if (isForGood && !session.settings.yes) await foreseeDeletion(session, runner, path);
   if (isForGood) session.requireConsent();
   if (isForGood && !(await session.confirmed(async () => `Permanently delete ${path}?`))) return FAILED;
-  const outcome = await runner.at({ method, path, parameters }).catch(explained);
+  const outcome = await runner
+    .at({ method, path, parameters })
+    .catch((error: unknown) => explained(error, { method, path, parameters }));
   for (const warning of outcome.warnings ?? []) session.warn(warning);
   const existing = outcome.existing ? existingText(path, outcome.data) : undefined;
   if (existing !== undefined) session.warn(existing);
@@ -142,11 +145,19 @@ async function run(session: Session, method: PathRequest['method'], given: Given
  * the wrong method.
  * @throws it, and every other error unchanged
  */
-function explained(error: unknown): never {
+async function explained(error: unknown, request: PathRequest): Promise<never> {
   const known = asCofferError(error);
   if (known?.message.startsWith('illegal base64 data') === true) {
     const field = known.field ?? 'plaintext';
     throw withOtherHint(known, `base64 is expected, for example ${field}="$(printf %s hello | base64)"`);
+  }
+  if (known?.message === 'unsupported path' && known.hint === undefined) {
+    const { nearPathsOfServer } = await import('../../operations/by-path.ts');
+    const near = await nearPathsOfServer(request);
+    throw withOtherHint(
+      known,
+      near.length > 0 ? meantText(near) : 'run "coffer mounts list" to list the mounts',
+    );
   }
   if (known?.message === 'unsupported operation' && known.hint === undefined)
     throw withOtherHint(known, 'try another of read, write, list and delete');

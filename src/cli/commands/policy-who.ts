@@ -15,6 +15,7 @@ import { existingNear } from '../near-names.ts';
 import { taking } from '../parse/everywhere.ts';
 import { outOptions } from '../parse/operation-spec.ts';
 import type { Session } from '../session.ts';
+import { shellWord } from '../terminal/shell-word.ts';
 
 /* Answers "who may decrypt with the key orders?". @see docs/decisions/0293 */
 
@@ -103,9 +104,11 @@ async function askedBy({ settings }: Session, { arguments: words, options }: Giv
   const operation = textOption(options, OPERATION);
   if (key === undefined && operation === undefined && capability !== undefined && path !== undefined) {
     if (CAPABILITIES.some((known) => known === capability)) return { capability, path };
+    const isOperation = Object.hasOwn(catalogue.transit, capability) && !path.includes('/');
+    const ofKey = `run "coffer policy who --key ${shellWord(path)} --operation ${capability}"`;
     throw invalid(`unknown capability "${capability}"`, {
       field: 'CAPABILITY',
-      hint: `use one of ${CAPABILITIES.join(', ')}`,
+      hint: isOperation ? ofKey : `use one of ${CAPABILITIES.join(', ')}`,
     });
   }
   if (key === undefined || operation === undefined || capability !== undefined) {

@@ -50,9 +50,12 @@ const slotTable = (slots: readonly SlotSummary[], isInWords: boolean): Table => 
   lesser: [2],
 });
 
+/** Returns the kind of a slot for a person: other texts call a raw key a master key. */
+const kindInWords = ({ kind }: Pick<SlotSummary, 'kind'>): string => (kind === 'raw' ? 'master key' : kind);
+
 function kindText({ kind, shares, recipient }: SlotSummary, isInWords: boolean): string {
   // Scripts compare the name that the store has for it.
-  if (kind === 'raw' && isInWords) return 'master key';
+  if (isInWords && kind === 'raw') return kindInWords({ kind });
   if (shares !== undefined) return `${kind} (${shares.threshold} of ${shares.count})`;
   return recipient === undefined ? kind : `${kind} (${abridged(recipient)})`;
 }
@@ -91,7 +94,7 @@ export const add: Command = {
       const planned = known ?? requireOne(await plannedSlots(session, options, false));
       const news = newsOfSlots(session, [planned], ([only]) => only);
       const slot = await addSlot(store, planned.request, { tell: (created) => news.tell([created]) });
-      await news.done([slot], `Added slot ${slot.id} (${slot.kind}).`);
+      await news.done([slot], `Added slot ${slot.id} (${kindInWords(slot)}).`);
       return DONE;
     });
   },

@@ -249,7 +249,7 @@ export const remove: Command = {
     if (listed.length > 0) session.say(`${name} could read these values. Change them at their source:`);
     for (const { file, names } of listed) session.say(`  ${file}: ${names.join(', ')}`);
     session.say(
-      `Add this line to the COFFER_IDENTITY of your pipelines: # at least: ${spelled(changes.newestId)}`,
+      `If a pipeline uses this keyring, add this line to its COFFER_IDENTITY: # at least: ${spelled(changes.newestId)}`,
     );
     changes.sayToCommit(files.map(({ path }) => path));
     for (const folder of otherKeyringsOf(place, name))

@@ -4,6 +4,7 @@ import { userInfo } from 'node:os';
 import { basename, dirname, join, resolve } from 'node:path';
 import { conflict, exists, invalid, notFound } from '../../ground/errors.ts';
 import { systemRandom } from '../../ground/random.ts';
+import { RULES_NAME } from '../../secret-files/rules.ts';
 import { ArmorSealer, lineOfArmor } from '../../team/armor.ts';
 import { isKeyring, KEYRING } from '../../team/directory.ts';
 import { printMessage } from '../../team/fact.ts';
@@ -96,6 +97,9 @@ export const init: Command = {
     session.say(`It has the key ${key}. To commit it: git add ${join(folder, KEYRING)}`);
     sayOnlyWay(changes);
     sayHowToMove(session, stranded, key);
+    session.remark(
+      `Next: name the files with secrets in ${RULES_NAME} ("coffer help secrets-format"), then run "coffer secrets git-setup".`,
+    );
     return DONE;
   },
 };

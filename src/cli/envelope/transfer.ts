@@ -163,7 +163,12 @@ async function writing<T>(
       },
     },
   });
-  if (to === undefined) return work(counted(standardSink(request, progress)));
+  if (to === undefined) {
+    const sink = standardSink(request, progress);
+    const result = await work(counted(sink));
+    sink.end?.();
+    return result;
+  }
   if (request.options.has(OUT_DIR)) makeHome(to.path);
   const out = openOutFile(to);
   try {
@@ -188,7 +193,12 @@ function makeHome(file: string): void {
   }
 }
 
-function standardSink({ session, options, mayBeText }: FileTransfer, progress: TransferProgress): ByteSink {
+/** Sink for a person, with a line end after text that has none, as other commands have it. */
+interface ScreenSink extends ByteSink {
+  end?(): void;
+}
+
+function standardSink({ session, options, mayBeText }: FileTransfer, progress: TransferProgress): ScreenSink {
   const { out } = session.streams;
   const asItIs = !out.isTerminal || session.settings.format === 'raw' || textOption(options, OUT) === '-';
   if (asItIs) {
@@ -229,9 +239,10 @@ const nameOf = (path: string): string => (path === '-' ? 'standard input' : path
  * Returns a sink that shows decrypted data on the terminal as it arrives. Writing fails with `invalid` once the data is
  * not text, since other bytes could contain any escape sequence.
  */
-function screen(out: Output): ByteSink {
+function screen(out: Output): ScreenSink {
   // A character may be split between two chunks.
   const decoder = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
+  let isLineOpen = false;
   const decode = (bytes: Uint8Array): string => {
     try {
       return decoder.decode(bytes, { stream: true });
@@ -244,6 +255,10 @@ function screen(out: Output): ByteSink {
       const text = decode(bytes);
       if (!isPlainText(text)) throw binaryRefused();
       out.write(text);
+      if (text !== '') isLineOpen = !text.endsWith('\n');
+    },
+    end() {
+      if (isLineOpen) out.write('\n');
     },
   };
 }

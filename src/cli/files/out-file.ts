@@ -252,7 +252,7 @@ const IMPOSSIBLE = new Set(['ENOENT', 'ENOTDIR', 'EISDIR', 'ELOOP', 'ENAMETOOLON
 const REASONS: typeof FILE_REASONS = {
   ...FILE_REASONS,
   ENOENT: 'no such directory',
-  ENOSPC: 'the disk is full',
+  ENOSPC: 'no space left on the disk',
 };
 
 function withPlainErrors<T>({ path, field }: NamedOutput, work: () => T): T {

@@ -175,6 +175,8 @@ function usageMistake(
       ? insteadOfOption(path, option ?? word ?? letter ?? '', flags)
       : insteadOfCommand(path, unknown);
   if (instead !== undefined) return invalid(first, { hint: joined(instead, help) });
+  if (option === 'key' && command?.arguments[0]?.offers === 'key')
+    return invalid(first, { hint: `the key is the first argument; usage: ${usageOf(path, command)}` });
   const meant =
     option === undefined
       ? suggestionFor(tree, path, unknown ?? '', nextWord(argv, unknown)).map((words) => `"coffer ${words}"`)

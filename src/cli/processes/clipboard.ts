@@ -81,7 +81,10 @@ export function clipboardOf(session: Session, platform: string = process.platfor
   if (found === undefined && installed.length > 0) {
     const displays = [...new Set(installed.flatMap(({ needs }) => needs ?? []))];
     throw unavailable('no display for the clipboard', {
-      hint: `set ${alternatives(displays)}, or omit --copy`,
+      hint:
+        variable(environment, 'SSH_CONNECTION') === undefined
+          ? `set ${alternatives(displays)}, or omit --copy`
+          : 'SSH has no clipboard: use --out FILE, or omit --copy',
     });
   }
   if (found === undefined) {

@@ -1,8 +1,9 @@
+import { dirname, resolve } from 'node:path';
 import { utf8 } from '../../ground/bytes.ts';
 import { asCofferError, type CofferError, invalid } from '../../ground/errors.ts';
 import { DEFAULT_MOUNT } from '../../mounts/paths.ts';
 import { type FileFormatName, FORMAT_NAMES } from '../../secret-files/format.ts';
-import type { Rule } from '../../secret-files/rules.ts';
+import { RULES_NAME, type Rule } from '../../secret-files/rules.ts';
 import type { SealedValue } from '../../secret-files/value.ts';
 import type { KeyReference } from '../../transit/envelope/ports.ts';
 import type { ArgumentSpec, OptionSpec } from '../command.ts';
@@ -101,9 +102,11 @@ export class Files {
     if (named === undefined && before !== undefined) return { mount: before.mount, name: before.key };
     const name = named ?? rule?.key;
     if (name === undefined) {
+      const hasRules = this.#rulebook.sourceOf(dirname(resolve(path))) !== undefined;
+      const unmatched = hasRules && rule === undefined ? `, which has none for ${path}` : '';
       throw invalid(`no key given to encrypt ${path} with`, {
         field: KEY,
-        hint: 'use --key NAME, or add a rule to .coffer.yaml',
+        hint: `use --key NAME, or add a rule to ${RULES_NAME}${unmatched}`,
       });
     }
     const { mount, mountNamed } = session.settings;
