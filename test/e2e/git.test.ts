@@ -39,9 +39,10 @@ function git(here: Place, line: string | readonly string[], environment = {}): G
   return { exitCode: status, stdout, stderr };
 }
 
-function commit(here: Place, message: string): void {
+/** @param options of git, such as none where the hook is to look at what is committed */
+function commit(here: Place, message: string, options: readonly string[] = ['--no-verify']): void {
   expect(git(here, 'add -A')).toMatchObject({ exitCode: 0 });
-  expect(git(here, ['commit', '-q', '-m', message])).toMatchObject({ exitCode: 0, stderr: '' });
+  expect(git(here, ['commit', '-q', ...options, '-m', message])).toMatchObject({ exitCode: 0, stderr: '' });
 }
 
 /** Edits the file by a script for sed, on a branch, and commits that. */
@@ -199,7 +200,7 @@ describe('git merge in a repository that is set up', () => {
     );
     const [, theirs] = conflict.match(/A=coffer:\S+/g) ?? [];
     expect(textOf(here).split('\n')[0]).toBe(theirs);
-    commit(here, 'solved');
+    commit(here, 'solved', []);
     expect(await opened(here)).toBe('A=theirs\nB=both\nPLAIN=3\n');
   });
 
@@ -220,7 +221,7 @@ describe('git merge in a repository that is set up', () => {
 });
 
 describe('coffer secrets git-setup', () => {
-  it('refuses a commit with a value in the clear that the rules want encrypted', async () => {
+  it('refuses a commit with a value in the clear that the rules want encrypted, and none with it encrypted', async () => {
     const here = await repository();
     writeFileSync(here.file('app.env'), 'A=clear\n');
     git(here, 'add app.env');
@@ -228,6 +229,9 @@ describe('coffer secrets git-setup', () => {
     expect(refused.exitCode).toBe(1);
     expect(refused.stdout + refused.stderr).toContain('app.env:1:A');
     expect(git(here, 'log --format=%s').stdout).toBe('base\n');
+    await writeSecret(here, 'app.env', 'A=other\n');
+    commit(here, 'encrypted', []);
+    expect(git(here, 'log --format=%s').stdout).toBe('encrypted\nbase\n');
   });
 
   it('does nothing twice, and says nothing then', async () => {
