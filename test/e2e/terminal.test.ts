@@ -258,7 +258,8 @@ describe.skipIf(!canUseTerminals)('on a terminal', () => {
     });
   });
 
-  it('shows how far a batch is, and wipes that away', () => {
+  it('shows how far a batch is, and wipes that away', async () => {
+    await here.ok('transit keys create bar');
     const line = `${JSON.stringify({ plaintext: base64('x'.repeat(500)) })}\n`;
     writeFileSync(here.file('items'), line.repeat(20_000));
     const { screen, text, exitCode } = onTerminal(here, 'coffer transit encrypt bar --batch items > sealed');

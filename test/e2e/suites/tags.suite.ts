@@ -129,7 +129,9 @@ export const tagsSuite: Suite = (here) => {
 
   it('takes the organization from the environment', async () => {
     expect(await here().with({ COFFER_ORG: 'acme' }).ok('tags list')).toBe('team:billing');
+    await here().ok('orgs create globex');
     expect(await here().refused('tags list', 2)).toContain('--org');
+    await here().ok('orgs delete globex --yes');
   });
 
   describe('bad input', () => {
