@@ -144,7 +144,9 @@ describe('a file in the place of a key', () => {
     expect(await here.ok('transit envelope header report.coffer')).toContain('orders');
     await here.ok('transit envelope rewrap report.coffer');
     writeFileSync(here.file('report.enc'), readFileSync(here.file('report.coffer')));
-    expect((await typed(`transit envelope decrypt ${here.file('report.enc')}`)).stdout).toBe('for your eyes');
+    expect((await typed(`transit envelope decrypt ${here.file('report.enc')}`)).stdout).toBe(
+      'for your eyes\n',
+    );
   });
 
   it('is a key, if there is no such file or data are piped in', async () => {
