@@ -40,7 +40,8 @@ export interface RunOptions {
   readonly environment?: Readonly<Record<string, string | undefined>>;
 }
 
-const TIMEOUT_MS = 50_000;
+/** Close to the time of a test, as a script of many commands takes minutes on a busy machine. */
+const TIMEOUT_MS = 250_000;
 
 /** How commands are run: within the process of the tests, which takes a thirtieth of the time, or each in a process of its own. */
 export type Way = 'here' | 'spawned';

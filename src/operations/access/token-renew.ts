@@ -27,7 +27,8 @@ async function renewToken(call: Call, target: TokenTarget, increment = 0): Promi
   const { tokens } = await call.core.access();
   const renewed = await tokens.renew(target.record.accessor, increment, checkOf(call));
   return {
-    auth: tokenAuth(renewed, target.id, call.core.clock.now()),
+    // As of the renewal: clients compare it with the increment, and the commit may have taken time.
+    auth: tokenAuth(renewed, target.id, renewed.token.renewedMs),
     warnings: renewed.warnings.length === 0 ? undefined : renewed.warnings,
   };
 }

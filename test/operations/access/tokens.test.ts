@@ -1,4 +1,4 @@
-import { beforeEach, describe, expect, it } from 'vitest';
+import { beforeEach, describe, expect, it, vi } from 'vitest';
 import { create, createOrphan } from '../../../src/operations/access/token-create.ts';
 import { list, lookup, lookupAccessor, lookupSelf } from '../../../src/operations/access/token-lookup.ts';
 import { renew, renewAccessor, renewSelf } from '../../../src/operations/access/token-renew.ts';
@@ -225,6 +225,15 @@ describe('renewing', () => {
     expect(await calls.result(renewAccessor, { accessor, increment: '5m' }, root)).toMatchObject({
       client_token: '',
       lease_duration: 300,
+    });
+  });
+
+  it('answers with the time that was granted, however long the commit took', async () => {
+    const { client_token } = await calls.result(create, { policies: ['app'], ttl: '1h' });
+    let now = calls.clock.now();
+    vi.spyOn(calls.clock, 'now').mockImplementation(() => (now += 2000));
+    expect(await calls.result(renewSelf, { increment: '10m' }, client_token)).toMatchObject({
+      lease_duration: 600,
     });
   });
 
