@@ -23,6 +23,26 @@ describe('the metrics of several processes', () => {
   });
 
   it.each([
+    ['coffer_tls_certificate_end_seconds', 'certificateEnds'],
+    ['coffer_store_free_bytes', 'storeFreeBytes'],
+    ['coffer_audit_free_bytes', 'auditFreeBytes'],
+  ])('give as %s what is worst for an alert, and nothing where no process knows it', (name, member) => {
+    const printed = (...values: readonly (number | undefined)[]) =>
+      lineOf(
+        printMetrics(
+          values.map((value) => snapshot({ [member]: value })),
+          server,
+        ),
+        name,
+      );
+    expect(printed(3000, 1000, 2000)).toBe(`${name} 1000`);
+    expect(printed(1000, 3000)).toBe(`${name} 1000`);
+    expect(printed(undefined, 3000)).toBe(`${name} 3000`);
+    expect(printed(0, 3000)).toBe(`${name} 0`);
+    expect(printed(undefined, undefined)).toBeUndefined();
+  });
+
+  it.each([
     [['available', 'available'], 1, 0],
     [['available', 'unavailable'], 0, 0],
     [['available', 'went-back'], 0, 1],
