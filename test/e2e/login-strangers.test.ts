@@ -1,7 +1,7 @@
-import { existsSync } from 'node:fs';
+import { existsSync, writeFileSync } from 'node:fs';
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { emptyPlace, type Place, removePlace } from './harness.ts';
 
 /* What answers a login, and is no Coffer: a server of the family with more than we understand, or another program. */
@@ -10,15 +10,22 @@ let server: Server;
 let user: Place;
 let status = 200;
 let body: unknown;
+/** What the server was asked for since the test began, and with which token. */
+let asked: string[] = [];
 
 beforeAll(async () => {
   server = createServer((request, response) => {
     request.resume();
+    const { method, url, headers } = request;
+    asked.push(`${method} ${url} ${headers['x-vault-token'] ?? headers['x-service-token'] ?? ''}`.trimEnd());
     response.writeHead(status, { 'content-type': 'application/json' }).end(JSON.stringify(body));
   });
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   const { port } = server.address() as AddressInfo;
   user = emptyPlace({ COFFER_STORE: undefined, COFFER_ADDR: `http://127.0.0.1:${port}` });
+});
+beforeEach(() => {
+  asked = [];
 });
 afterAll(() => {
   server.close();
@@ -80,4 +87,38 @@ it('a login without a secret that its method does not always need is sent withou
   [status, body] = [200, { data: null, auth: { client_token: 't', lease_duration: 60 } }];
   await user.ok('login approle role_id=r');
   expect(existsSync(user.file('.local/state/coffer/logins'))).toBe(true);
+});
+
+describe('a token that the user does not get', () => {
+  const MADE = 'login userpass username=ada password=-';
+  const BROUGHT = 'login token=-';
+  const LOGIN = 'POST /v1/auth/userpass/login/ada';
+  const LOOK = 'GET /v1/auth/token/lookup-self brought';
+  const REVOKED = 'POST /v1/auth/token/revoke-self made';
+
+  it.each([
+    ['one that the login made is revoked', MADE, [LOGIN, REVOKED]],
+    ['one that the user brought stays valid', BROUGHT, [LOOK]],
+  ])('because it cannot be stored, or the output has no such field: %s', async (_what, line, requests) => {
+    [status, body] = [200, { data: { policies: [] }, auth: { client_token: 'made', lease_duration: 60 } }];
+    writeFileSync(user.file('no-directory'), '');
+    const full = user.with({ XDG_STATE_HOME: user.file('no-directory') });
+    await full.refused(line, 1, { input: 'brought' });
+    expect(asked).toEqual(requests);
+    asked = [];
+    await user.refused(`${line} --no-store --field nothing`, 3, { input: 'brought' });
+    expect(asked).toEqual(requests);
+  });
+
+  it('in the output, but in the file, stays valid whoever made it', async () => {
+    [status, body] = [200, { data: { policies: [] }, auth: { client_token: 'made', lease_duration: 60 } }];
+    for (const [line, request] of [
+      [MADE, LOGIN],
+      [BROUGHT, LOOK],
+    ] as const) {
+      asked = [];
+      await user.refused(`${line} --field nothing`, 3, { input: 'brought' });
+      expect(asked).toEqual([request]);
+    }
+  });
 });

@@ -11,6 +11,25 @@ describe('the values that a CI log is to hide', () => {
     );
   });
 
+  it.each([
+    ['a newline', '\n', '%0A'],
+    ['a carriage return and a newline', '\r\n', '%0D%0A'],
+  ])('are named by lines as programs print them, whatever ends them: %s', (_what, end, escaped) => {
+    const value = ['one', '', '100% two', 'three', ''].join(end);
+    expect(maskingLines('github', IN_A_JOB)([value])).toBe(
+      [
+        `::add-mask::${['one', '', '100%25 two', 'three', ''].join(escaped)}\n`,
+        '::add-mask::one\n::add-mask::100%25 two\n::add-mask::three\n',
+      ].join(''),
+    );
+  });
+
+  it('are named once, however often they occur', () => {
+    expect(maskingLines('github', IN_A_JOB)(['one', 'one\r\none', 'one'])).toBe(
+      '::add-mask::one\n::add-mask::one%0D%0Aone\n',
+    );
+  });
+
   it.each<[string, Readonly<Record<string, string>>, string, string]>([
     ['jenkins', IN_A_JOB, 'invalid', 'invalid value "jenkins"'],
     ['', IN_A_JOB, 'invalid', 'invalid value ""'],
