@@ -123,6 +123,14 @@ describe.skipIf(missing !== undefined)(
       const { schema, location } = await newStore();
       await database.query(`UPDATE ${schema}.version SET version = 2`);
       await write(location);
+      // As a newer version may have altered them.
+      await database.query(
+        `ALTER TABLE ${schema}.blob ADD COLUMN more text; ALTER TABLE ${schema}.store ADD COLUMN more text;
+         ALTER TABLE ${schema}.version ADD COLUMN more text; CREATE TABLE ${schema}.more (n integer)`,
+      );
+      await write(location, 3);
+      expect(await read(location)).toEqual({ n: 3 });
+      expect(await migrateAt(location)).toEqual({ from: 2, to: 2 });
       await database.query(`UPDATE ${schema}.version SET usable_from = 2`);
       const newer = `corrupt: the tables in ${printed(schema)} were created by a newer Coffer (version 2); this one supports version 1`;
       expect(await failure(() => read(location))).toBe(newer);

@@ -14,6 +14,15 @@ export const DATA = Buffer.from('to be signed');
 export const sha256 = (data: Buffer): Buffer => createHash('sha256').update(data).digest();
 export const id = (text: string) => ({ type: A.id, value: Buffer.from(text) });
 
+/** Hash functions by their names in Node, and their numbers in PKCS #11: `CKM_…`, and `CKG_…` of the mask. */
+export const PKCS11_HASHES = [
+  { node: 'sha1', bytes: 20, digest: 0x220, ecdsa: 0x1042, rsa: 0x06, pss: 0x0e, mask: 1 },
+  { node: 'sha224', bytes: 28, digest: 0x255, ecdsa: 0x1043, rsa: 0x46, pss: 0x47, mask: 5 },
+  { node: 'sha256', bytes: 32, digest: 0x250, ecdsa: 0x1044, rsa: 0x40, pss: 0x43, mask: 2 },
+  { node: 'sha384', bytes: 48, digest: 0x260, ecdsa: 0x1045, rsa: 0x41, pss: 0x44, mask: 3 },
+  { node: 'sha512', bytes: 64, digest: 0x270, ecdsa: 0x1046, rsa: 0x42, pss: 0x45, mask: 4 },
+] as const;
+
 export interface There {
   readonly client: RpcClient;
   readonly session: number;

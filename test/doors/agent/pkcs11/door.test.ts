@@ -1,11 +1,11 @@
-import { randomBytes } from 'node:crypto';
+import { createHash, randomBytes } from 'node:crypto';
 import { Duplex } from 'node:stream';
 import { describe, expect, it } from 'vitest';
 import { RETURN } from '../../../../src/doors/agent/pkcs11/return-values.ts';
 import { ATTRIBUTE as A } from '../../../../src/doors/agent/pkcs11/rpc/attributes.ts';
 import { writeFrame } from '../../../../src/doors/agent/pkcs11/rpc/frames.ts';
 import { MECHANISM as M } from '../../../../src/doors/agent/pkcs11/rpc/mechanisms.ts';
-import { DATA, doorWorld, id, key, PRIVATE, PUBLIC, sha256 } from './door-world.ts';
+import { DATA, doorWorld, id, key, PKCS11_HASHES, PRIVATE, PUBLIC, sha256 } from './door-world.ts';
 import { writeCall } from './rpc/client-codec.ts';
 import { attribute, find, HANDSHAKE, openSession, ROOM, RpcClient } from './rpc-client.ts';
 
@@ -168,11 +168,41 @@ describe('a program', () => {
     await client.ok('logout', [session]);
   });
 
-  it('has digests and random bytes made', async () => {
+  it.each(PKCS11_HASHES)(
+    'has digests made with $node, in one piece and in several',
+    async ({ node, digest }) => {
+      const { client, session } = await program();
+      const expected = createHash(node).update(DATA).digest();
+      await client.ok('digestInit', [session, { type: digest }]);
+      for (const room of [0, expected.length - 1])
+        expect(await client.ok('digest', [session, DATA, room])).toEqual([expected.length]);
+      expect(await client.ok('digest', [session, DATA, expected.length])).toEqual([expected]);
+      await client.ok('digestInit', [session, { type: digest }]);
+      for (const byte of DATA) await client.ok('digestUpdate', [session, Buffer.from([byte])]);
+      expect(await client.ok('digestFinal', [session, ROOM])).toEqual([expected]);
+    },
+  );
+
+  it('is told of each mechanism that it may use, and what for', async () => {
+    const { client } = await program();
+    const [types] = await client.ok('getMechanismList', [1, 100]);
+    const uses: string[] = [];
+    for (const type of types as readonly number[]) {
+      const [, , flags] = await client.ok('getMechanismInfo', [1, type]);
+      uses.push(`${type} ${flags & 0xffff}`);
+    }
+    const [signs, digests, encrypts] = [0x2800, 0x400, 0x300];
+    const signing = PKCS11_HASHES.flatMap(({ ecdsa, rsa, pss }) => [ecdsa, rsa, pss]);
+    const expected = [
+      ...[...signing, M.ecdsa, M.rsaPkcs, M.rsaPss].map((type) => `${type} ${signs}`),
+      ...PKCS11_HASHES.map(({ digest }) => `${digest} ${digests}`),
+      `${M.rsaOaep} ${encrypts}`,
+    ];
+    expect(uses.toSorted()).toEqual(expected.toSorted());
+  });
+
+  it('has random bytes made', async () => {
     const { client, session } = await program();
-    await client.ok('digestInit', [session, { type: M.sha256 }]);
-    expect(await client.ok('digest', [session, DATA, 0])).toEqual([32]);
-    expect(await client.ok('digest', [session, DATA, 32])).toEqual([sha256(DATA)]);
     const [bytes] = await client.ok('generateRandom', [session, 1000]);
     expect(new Set(bytes as Buffer).size).toBeGreaterThan(100);
     expect(await client.ok('generateRandom', [session, 0])).toEqual([Buffer.alloc(0)]);

@@ -128,6 +128,27 @@ describe('a role', () => {
     expect((await here.world.root('GET', 'auth/jwt/role/refused')).status).toBe(404);
   });
 
+  it.each(['expiration_leeway', 'not_before_leeway', 'clock_skew_leeway'])(
+    'takes -1 for no %s, as a number and as the text that a command line gives, and any duration',
+    async (field) => {
+      const kept = async (given: unknown) => {
+        expect(await here.world.role('lenient', { [field]: given })).toMatchObject({ status: 204 });
+        return (await here.world.root('GET', 'auth/jwt/role/lenient')).json.data[field];
+      };
+      for (const none of [-1, '-1', '-1s']) expect([none, await kept(none)]).toEqual([none, -1]);
+      for (const usual of [0, '0', '', null]) expect([usual, await kept(usual)]).toEqual([usual, 0]);
+      for (const time of [90, '90', '90s', '1m30s']) expect([time, await kept(time)]).toEqual([time, 90]);
+      for (const negative of [-2, '-2', '-2s', '-1m']) {
+        const { status, json } = await here.world.role('lenient', { [field]: negative });
+        expect([negative, status, json.errors]).toEqual([
+          negative,
+          400,
+          [expect.stringContaining(`cannot provide negative value '${negative}'`)],
+        ]);
+      }
+    },
+  );
+
   it('may have a period of the longest time of the mount', async () => {
     expect((await here.world.role('longest', { token_period: '768h' })).status).toBe(204);
     expect((await here.world.root('GET', 'auth/jwt/role/longest')).json.data.token_period).toBe(2_764_800);
