@@ -33,6 +33,7 @@ it('the page about keys says commands that do what it says', async () => {
     organization: 'acme',
     tags: ['env:production'],
   });
+  await place.ok('transit keys rotate archive');
   expect(await place.refused('transit keys destroy archive 1', 2)).toContain('--yes');
 });
 

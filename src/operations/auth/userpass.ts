@@ -91,7 +91,7 @@ const PASSWORD_ARGUMENT = 'password=';
 async function foreseeWrite(values: JsonObject, runner: Runner): Promise<void> {
   const words = Object.values(values).flat();
   if (words.some((word) => typeof word === 'string' && word.startsWith(PASSWORD_ARGUMENT)))
-    throw invalid('passwords cannot be passed as arguments: other users could see them', {
+    throw invalid(ownWords('passwords cannot be passed as arguments: other users could see them'), {
       field: 'password',
       hint: 'pass it on standard input or with --in, or omit it to be prompted',
     });
