@@ -1,4 +1,4 @@
-import { asCofferError } from '../ground/errors.ts';
+import { asCofferError, withOtherHint } from '../ground/errors.ts';
 import type { CliShape, NewName, Operation, Outcome, Runner } from '../operations/declaration/operation.ts';
 import { parseValues } from '../operations/declaration/params.ts';
 import type { CalledOperation } from './file-as-key.ts';
@@ -30,7 +30,9 @@ export async function runExplained(
   raw: RawValues,
   { runner, mount }: { readonly runner: Runner; readonly mount: string | undefined },
 ): Promise<Outcome<unknown>> {
-  const outcome = await runner.run(operation, raw, mount);
+  const outcome = await runner
+    .run(operation, raw, mount)
+    .catch((error: unknown) => explainMissing(error, session, operation, raw));
   const { warnings = [] } = outcome;
   const { explained } = operation.cli ?? {};
   const { streams, settings } = session;
@@ -38,6 +40,22 @@ export async function runExplained(
   if (settings.quiet || !streams.err.isTerminal) return outcome;
   const asking = await withPermission(session, runner, mount);
   return { ...outcome, warnings: await explained(warnings, asking).catch(() => warnings) };
+}
+
+/**
+ * Adds how a script passes a secret to the error about one that is missing.
+ * @throws it, and every other error unchanged
+ */
+function explainMissing(error: unknown, { prompts }: Session, { cli }: Operation, raw: RawValues): never {
+  const { param = '', secret } = cli?.input ?? {};
+  const known = asCofferError(error);
+  const isMissing = known?.kind === 'invalid' && known.field === param && raw[param] === undefined;
+  if (secret === undefined || !isMissing || known.hint !== undefined || prompts.available()) throw error;
+  const noun = secret.toLowerCase();
+  throw withOtherHint(
+    known,
+    `use - before the options to read the ${noun} from standard input, or --in FILE`,
+  );
 }
 
 /** Counts the objects that are already as requested, for the message on a terminal. */
@@ -92,18 +110,6 @@ export async function foresee(
     const kind = asCofferError(error)?.kind;
     if (kind !== 'denied' && kind !== 'unavailable' && kind !== 'sealed') throw error;
   }
-}
-
-/** Whether these values require an input that is otherwise only read on request, and that may be redirected. */
-export async function requiresInput(
-  session: Session,
-  { cli }: Operation,
-  values: RawValues,
-  mount: string | undefined,
-): Promise<boolean> {
-  const { requiredFor } = cli?.input ?? {};
-  if (requiredFor === undefined || session.streams.in.isTerminal) return false;
-  return requiredFor(values, await withPermission(session, await session.runner(), mount));
 }
 
 /** Returns the function for the confirmation question; undefined if these values need no confirmation. */

@@ -17,7 +17,6 @@ import {
   madeByTheWay,
   questionOf,
   requireConsent,
-  requiresInput,
   runExplained,
   warnOfDoubts,
 } from './doubts.ts';
@@ -121,9 +120,7 @@ class Execution {
     }
     if (cli.input?.secret !== undefined) await this.#foresee(checked, await this.#session.runner());
     if (this.#session.streams.in.isTerminal) await this.#refuseFileAsKey();
-    const isRequired = await requiresInput(this.#session, this.#operation, checked, this.#mount);
-    const typedInput = { ...this.#typedInput, isRequired };
-    const filled = await mainInput(this.#session, this.#operation, typedInput, checked);
+    const filled = await mainInput(this.#session, this.#operation, this.#typedInput, checked);
     if (cli.input !== undefined && filled[cli.input.param] === '') await this.#refuseFileAsKey();
     if (questionOf(this.#operation, checked) !== undefined)
       await requireConsent(this.#session, this.#operation, [{ ...typed, ...filled }], this.#mount);

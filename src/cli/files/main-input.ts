@@ -16,8 +16,6 @@ export interface TypedInput {
   readonly file: string | undefined;
   /** Whether `--base64` is given. */
   readonly isBase64: boolean;
-  /** Whether an input that is only read on request is required: then a pipe is it. */
-  readonly isRequired?: boolean;
 }
 
 /** Maximum size, in bytes, of an input that is sent unchanged without a request for the key's type. */
@@ -40,7 +38,8 @@ export async function mainInput(
   const { input, largeInput } = operation.cli ?? {};
   if (input === undefined) return {};
   if (input.secret !== undefined) {
-    const { askedSecret } = await import('./secret-input.ts');
+    const { askedSecret, refuseSecretArgument } = await import('./secret-input.ts');
+    refuseSecretArgument(input.param, typed.value, checked);
     const secret = await askedSecret(session, input.param, input, typed);
     if (secret !== undefined) return { [input.param]: secret };
   }

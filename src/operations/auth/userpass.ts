@@ -5,7 +5,7 @@ import { asCofferError, invalid, notFound } from '../../ground/errors.ts';
 import type { JsonObject } from '../../ground/objects.ts';
 import { ownWords } from '../../ground/own-words.ts';
 import { deletingNamed, eachNamed, FOR_GOOD } from '../declaration/deleting.ts';
-import { isMissing, type MountCall, operation, type Runner } from '../declaration/operation.ts';
+import { type MountCall, operation, type Runner } from '../declaration/operation.ts';
 import { text } from '../declaration/params.ts';
 import { listAnswer, listCli, listParams, pageOf } from './lists.ts';
 import { roleName } from './names.ts';
@@ -85,19 +85,6 @@ async function foreseeMount({ name }: JsonObject, runner: Runner): Promise<void>
   }
 }
 
-/** Parameter as for `vault write`, which would otherwise become a policy or an address range. */
-const PASSWORD_ARGUMENT = 'password=';
-
-async function foreseeWrite(values: JsonObject, runner: Runner): Promise<void> {
-  const words = Object.values(values).flat();
-  if (words.some((word) => typeof word === 'string' && word.startsWith(PASSWORD_ARGUMENT)))
-    throw invalid(ownWords('passwords cannot be passed as arguments: other users could see them'), {
-      field: 'password',
-      hint: 'pass it on standard input or with --in, or omit it to be prompted',
-    });
-  await foreseeMount(values, runner);
-}
-
 export const write = operation({
   mount: 'userpass',
   route: 'POST users/:name',
@@ -115,12 +102,8 @@ export const write = operation({
       help: 'Password; required for a new user.',
       secret: 'Password',
       onRequest: true,
-      requiredFor: ({ name, password_hash }, runner) =>
-        password_hash === undefined
-          ? isMissing(runner, 'auth userpass read', { name })
-          : Promise.resolve(false),
     },
-    foresee: foreseeWrite,
+    foresee: foreseeMount,
     doubts: unknownPolicies,
     done: (values) => `Saved user ${String(values['name'])}.`,
     examples: [

@@ -195,8 +195,6 @@ export interface CliShape<D> {
      * the value.
      */
     readonly onRequest?: true;
-    /** Returns whether these values require an input nevertheless: then a pipe is it. */
-    requiredFor?(values: Readonly<Record<string, unknown>>, runner: Runner): Promise<boolean>;
     /** Name of the secret, for prompts: it is prompted for on a terminal, and never an argument. */
     readonly secret?: string;
   };

@@ -110,10 +110,7 @@ export class Userpass {
       if (hash !== undefined) {
         return { password: hash, token: changedSettings(before?.token ?? NO_SETTINGS, change) };
       }
-      throw invalid(ownWords('must provide either password or password_hash'), {
-        field: 'password',
-        hint: 'a new user needs one: pass it on standard input or with --in, or run the command on a terminal',
-      });
+      throw invalid(ownWords('must provide either password or password_hash'), { field: 'password' });
     };
     await this.#users.write(id(name), changed, options);
   }
