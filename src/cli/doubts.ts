@@ -72,9 +72,9 @@ export async function countUnchanged(
 
 /**
  * Returns the objects that will be created implicitly: a mistyped name would otherwise create one silently. Scripts ask
- * a server nothing for that, and `madeBy` knows of keys afterwards.
+ * a server nothing for that, and `createdBy` knows of keys afterwards.
  */
-export async function madeByTheWay(
+export async function createdByTheWay(
   session: Session,
   { cli, computes }: Operation,
   values: RawValues,
@@ -87,7 +87,7 @@ export async function madeByTheWay(
 }
 
 /** Returns the key that an operation on an existing key has created, according to its outcome. */
-export function madeBy(
+export function createdBy(
   { operation: { params, computes }, spec }: CalledOperation,
   { created }: Outcome<unknown>,
   values: RawValues,

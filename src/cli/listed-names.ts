@@ -104,11 +104,14 @@ interface FirstNames {
 export class NameList {
   readonly #runner: Runner;
   readonly #kind: ListedKind;
+  readonly #most: number | undefined;
   readonly #raw: Readonly<Record<string, unknown>>;
 
-  constructor(runner: Runner, kind: ListedKind) {
+  /** @param most maximum number of names to compare a word with, where a list is not divided into pages */
+  constructor(runner: Runner, kind: ListedKind, most?: number) {
     this.#runner = runner;
     this.#kind = kind;
+    this.#most = most;
     const organization = Object.entries(kind.operation.params).find(([, { cli }]) => cli.flag === 'org');
     this.#raw = organization === undefined ? {} : { [organization[0]]: runner.organization };
   }
@@ -126,13 +129,21 @@ export class NameList {
     return (await this.#page(query)).names;
   }
 
-  /** Lists the names; of a long list only those that share a part with the word. */
+  /** Lists the names; of a long list only those that share a part with the word, and of one that is too long none. */
   async near(word: string): Promise<readonly string[]> {
-    const { search } = this.#kind;
+    const { search, operation } = this.#kind;
+    const isBounded = this.#most !== undefined && operation.params['limit'] !== undefined;
+    if (isBounded) return this.#within(this.#most);
     const { names, total } = await this.first();
     if (total <= PAGE_SIZE || search === undefined) return names;
     const found = await Promise.all(partsOf(word).map((part) => this.#page({ [search]: part })));
     return [...new Set([...names, ...found.flatMap((page) => page.names.map(trimSlashes))])];
+  }
+
+  /** Lists the names if they are no more than a number. */
+  async #within(most: number): Promise<readonly string[]> {
+    const { names } = await this.#page({ limit: most + 1 });
+    return names.length > most ? [] : names.map(trimSlashes);
   }
 
   async #page(query: Readonly<Record<string, unknown>>): Promise<FirstNames> {

@@ -8,7 +8,6 @@ import { type OptionValue, textsOption } from './given.ts';
 import { listedFor, listedKind, listingRunner, NameList } from './listed-names.ts';
 import { everywhereOptions } from './parse/everywhere.ts';
 import type { Session } from './session.ts';
-import { withPermission } from './with-permission.ts';
 
 /** Word of the command line, with the argument or option that it was given for. */
 interface TypedWord {
@@ -147,22 +146,38 @@ export async function isMeant(
 }
 
 /**
+ * Maximum number of names that a created one is compared with: a loop that creates many keys would otherwise list all of
+ * them for each.
+ */
+const MAX_COMPARED = 1000;
+
+/**
  * Says what was created because its name did not exist, and which existing name was probably meant.
  * @param near further argument, as for `existingNear`; undefined if the user was asked about near names before
  * @param mount default: that of the runner
  */
-export async function sayMade(
+export async function sayCreated(
   session: Session,
-  made: readonly NewName[],
+  created: readonly NewName[],
   near: { readonly value?: string | undefined } | undefined,
   mount?: string,
 ): Promise<void> {
-  const listing = await withPermission(session, await session.runner(), mount);
-  const meant =
-    near === undefined ? [] : await Promise.all(made.map((one) => nearIn(listing, one, near.value)));
-  const others = meant.flat().filter((name) => !made.some((one) => one.name === name));
-  const names = made.map(({ kind, name }) => `${kind} ${name}`).join(', ');
+  if (session.settings.quiet) return;
+  const runner = await session.runner();
+  const nearOf = (one: NewName) =>
+    existingNear(session, runner, { ...one, mount, most: MAX_COMPARED }, near?.value);
+  const meant = near === undefined ? [] : await Promise.all(created.map(nearOf));
+  const others = meant.flat().filter((name) => !created.some((one) => one.name === name));
+  const names = created.map(({ kind, name }) => `${kind} ${name}`).join(', ');
   session.say(`Created ${names}, which did not exist${others.length === 0 ? '.' : `; ${meantText(others)}`}`);
+}
+
+/** Name to compare with existing ones. */
+interface WantedName extends NewName {
+  /** Default: that of the runner. */
+  readonly mount?: string | undefined;
+  /** Maximum number of existing names; if there are more, none is near. Default: any number. */
+  readonly most?: number;
 }
 
 /**
@@ -173,24 +188,16 @@ export async function sayMade(
 export async function existingNear(
   session: Session,
   runner: Runner,
-  wanted: NewName & { readonly mount?: string },
+  { kind, name, mount, most }: WantedName,
   value?: string,
 ): Promise<readonly string[]> {
-  const listing = await listingRunner(session, runner, wanted.mount);
-  return listing === undefined ? [] : nearIn(listing, wanted, value);
-}
-
-/** Returns the names that are similar to one that may have been created just now. */
-async function nearIn(
-  listing: Runner,
-  { kind, name }: NewName,
-  value: string | undefined,
-): Promise<readonly string[]> {
-  const list = new NameList(listing, await listedKind(RESOURCE_KINDS[kind]));
-  const others = await list.near(name).catch(() => []);
+  const listing = await listingRunner(session, runner, mount);
+  if (listing === undefined) return [];
+  const list = new NameList(listing, await listedKind(RESOURCE_KINDS[kind]), most);
+  const found = await list.near(name).catch(() => []);
   const near = nearest(
     name,
-    others.filter((other) => other !== name),
+    found.filter((other) => other !== name),
   );
   return near.length > 0 || value === undefined || value === ''
     ? near

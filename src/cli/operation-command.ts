@@ -12,9 +12,9 @@ import { loadOperation } from '../operations/runner.ts';
 import type { Command } from './command.ts';
 import {
   countUnchanged,
+  createdBy,
+  createdByTheWay,
   foresee,
-  madeBy,
-  madeByTheWay,
   questionOf,
   requireConsent,
   runExplained,
@@ -131,7 +131,7 @@ class Execution {
     const values = cli.resolve === undefined ? checked : parseValues(this.#operation.params, raw).values;
     if (!(await this.#isConfirmed({ ...values, ...filled }, runner))) return FAILED;
     const place = { runner, mount: this.#mount };
-    const byTheWay = await madeByTheWay(this.#session, this.#operation, values, runner);
+    const byTheWay = await createdByTheWay(this.#session, this.#operation, values, runner);
     if (!(await this.#isMeant(byTheWay, runner))) return FAILED;
     this.#unchanged = await countUnchanged(this.#session, this.#operation, values, place);
     const outcome = await this.#unlessThere(runner, raw);
@@ -175,7 +175,7 @@ class Execution {
       foresee: (raw) => this.#foresee(valuesOf(raw), runner),
       isConfirmed: (raw) => this.#isConfirmed(valuesOf(raw), runner, true),
       meant: async (raw) => {
-        const made = await madeByTheWay(this.#session, this.#operation, valuesOf(raw), runner);
+        const made = await createdByTheWay(this.#session, this.#operation, valuesOf(raw), runner);
         return (await this.#isMeant(made, runner)) ? made : undefined;
       },
       run: (raw) => this.#unlessThere(runner, raw),
@@ -337,12 +337,6 @@ class Execution {
     byTheWay: readonly NewName[] = [],
   ): Promise<number> {
     const { cli = {} } = this.#operation;
-    const made = madeBy(this.#called, outcome, values) ?? byTheWay;
-    if (made.length > 0) {
-      const { sayMade } = await import('./near-names.ts');
-      const wasAsked = this.#asksOfNewNames && !this.#session.settings.yes;
-      await sayMade(this.#session, made, wasAsked ? undefined : { value: this.#value });
-    }
     this.#check(outcome, values);
     const instead =
       this.#isSentence && outcome.data !== undefined ? cli.instead?.(values, outcome.data) : undefined;
@@ -354,6 +348,12 @@ class Execution {
       if (this.#out !== undefined) this.#session.remark(writtenText(this.#session, cli, this.#out));
       if (cli.paged && formatFor(this.#session, cli, this.#destination) === 'raw')
         warnOfMore(this.#session, this.#given, outcome.data);
+    }
+    const created = createdBy(this.#called, outcome, values) ?? byTheWay;
+    if (created.length > 0) {
+      const { sayCreated } = await import('./near-names.ts');
+      const wasAsked = this.#asksOfNewNames && !this.#session.settings.yes;
+      await sayCreated(this.#session, created, wasAsked ? undefined : { value: this.#value });
     }
     this.#sayDone(outcome, values);
     if (!this.#isWhole) return FAILED;

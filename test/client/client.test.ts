@@ -356,4 +356,20 @@ describe('what a server tells the client alone', () => {
       coffer: { kind: 'not-found', message: 'key not found', field: 'name' },
     });
   });
+
+  it.each([{}, { 'x-coffer-details': '1' }])(
+    'has that a key was created, for headers %j',
+    async (headers) => {
+      const encrypt = async () => {
+        const path = `/v1/transit/encrypt/created-for-${Object.keys(headers).length}`;
+        const body = { plaintext: PLAINTEXT };
+        const { json } = await send(server.address, 'POST', path, { token: server.token, headers, body });
+        return json;
+      };
+      const { coffer, ...first } = await encrypt();
+      const next = await encrypt();
+      expect(coffer).toEqual(Object.keys(headers).length === 0 ? undefined : { created: true });
+      expect(Object.keys(next)).toEqual(Object.keys(first));
+    },
+  );
 });

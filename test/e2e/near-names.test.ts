@@ -254,36 +254,6 @@ describe('a key that "transit encrypt" would create', () => {
   });
 });
 
-/** Each way in which a command creates a name that does not exist, with the name that was meant. */
-const CREATING: readonly (readonly [line: string, kind: 'key' | 'tag', name: string, meant: string])[] = [
-  ['transit encrypt ordrs hello', 'key', 'ordrs', 'orders'],
-  ['transit encrypt ordars hello -o json', 'key', 'ordars', 'orders'],
-  ['transit encrypt 1234 orders', 'key', '1234', 'orders'],
-  ['transit encrypt orderd --batch -', 'key', 'orderd', 'orders'],
-  ['transit encrypt zzz-fresh-zzz hello', 'key', 'zzz-fresh-zzz', ''],
-  ['write transit/encrypt/ordeers plaintext=aGk=', 'key', 'ordeers', 'orders'],
-  ['workspaces tag billing-prod env:prdo', 'tag', 'env:prdo', 'env:prod'],
-  ['transit keys tag orders env:pord', 'tag', 'env:pord', 'env:prod'],
-];
-
-describe('a name that a script creates without knowing', () => {
-  it.each(CREATING)('is said on standard error, once: %s', async (line, kind, name, meant) => {
-    const input = '{"plaintext":"aGk="}\n{"plaintext":"aGk="}';
-    const first = await here.run(line, { input });
-    const question = meant === '' ? '.' : `; did you mean "${meant}"?`;
-    expect(first.stderr).toBe(`Created ${kind} ${name}, which did not exist${question}\n`);
-    expect(first.exitCode).toBe(0);
-    expect(first.stdout).not.toContain('Created');
-    expect((await here.run(line, { input })).stderr).not.toContain('did not exist');
-    const remove = { key: `delete transit/keys/${name}`, tag: `tags delete ${name}` }[kind];
-    if (kind === 'key') await here.ok(`transit keys config ${name} --deletion-allowed`);
-    await here.ok(`${remove} --yes`);
-    expect((await here.run(`${line} --quiet`, { input })).stderr).not.toContain('Created');
-    if (kind === 'key') await here.ok(`transit keys config ${name} --deletion-allowed`);
-    await here.ok(`${remove} --yes`);
-  });
-});
-
 describe('a mistyped name on a server', () => {
   let running: ServerProcess;
   let owner: Place;

@@ -119,11 +119,11 @@ async function run(session: Session, method: PathRequest['method'], given: Given
   for (const warning of outcome.warnings ?? []) session.warn(warning);
   const existing = outcome.existing ? existingText(path, outcome.data) : undefined;
   if (existing !== undefined) session.warn(existing);
-  if (outcome.created) await sayNewKey(session, path);
   const field = textOption(given.options, FIELD);
   const destination = { file, keepBase64: true };
   if (format === JSON_FORMAT && outcome.text === undefined) {
     await printResult(printing, asVault(outcome, method, field), {}, destination);
+    if (outcome.created) await sayNewKey(session, path);
     return DONE;
   }
   const [result, member] =
@@ -137,6 +137,7 @@ async function run(session: Session, method: PathRequest['method'], given: Given
     member === undefined ? {} : memberShape(result, member),
     destination,
   );
+  if (outcome.created) await sayNewKey(session, path);
   return DONE;
 }
 
@@ -171,8 +172,8 @@ const ENCRYPT = /^(?<mount>.+)\/encrypt\/(?<name>[^/]+)$/;
 async function sayNewKey(session: Session, path: string): Promise<void> {
   const { mount, name } = ENCRYPT.exec(path)?.groups ?? {};
   if (name === undefined) return;
-  const { sayMade } = await import('../near-names.ts');
-  await sayMade(session, [{ kind: 'key', name }], {}, mount);
+  const { sayCreated } = await import('../near-names.ts');
+  await sayCreated(session, [{ kind: 'key', name }], {}, mount);
 }
 
 /** Path of a key, by its mount and name. */

@@ -59,8 +59,8 @@ export async function runBatch(session: Session, request: BatchRequest): Promise
     await out?.commit();
     progress.end();
     if (calls.hasCreated) {
-      const { sayMade } = await import('../near-names.ts');
-      await sayMade(session, [{ kind: 'key', name: String(request.raw['name']) }], {});
+      const { sayCreated } = await import('../near-names.ts');
+      await sayCreated(session, [{ kind: 'key', name: String(request.raw['name']) }], {});
     }
     if (tally.failed > 0) session.fail(`${tally.failed} of ${tally.items} items failed`);
     if (tally.failed > 0) return FAILED;

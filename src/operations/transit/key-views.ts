@@ -38,7 +38,7 @@ export async function keyListTable(
     return [
       name,
       ...detailCells(data),
-      ...(terminal ? madeCells(data) : [createdCell(data, data.latest_version)]),
+      ...(terminal ? createdCells(data) : [createdCell(data, data.latest_version)]),
     ];
   });
   const isEmpty = rows.every(([, type]) => type === '');
@@ -69,7 +69,7 @@ const detailCells = (data: KeyData): readonly Cell[] => [
 ];
 
 /** Returns when a key was created, as far as the versions that it still has tell that, and last rotated. */
-function madeCells({ keys = {}, latest_version: latest }: KeyData): readonly Cell[] {
+function createdCells({ keys = {}, latest_version: latest }: KeyData): readonly Cell[] {
   const rotated = createdCell({ keys }, latest);
   if (latest === 1) return [rotated, ''];
   const [oldest = ''] = Object.values(keys).map(versionTime).sort();

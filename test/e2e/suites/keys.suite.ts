@@ -163,6 +163,17 @@ export const keysSuite: Suite = (here) => {
     expect(await here().refused('transit keys read doomed', 3)).toContain('doomed');
   });
 
+  it('says that encrypt created a key, once', async () => {
+    const said = 'Created key zzz-fresh-zzz, which did not exist.\n';
+    const encrypt = 'write transit/encrypt/zzz-fresh-zzz plaintext=aGVsbG8=';
+    for (const line of ['transit encrypt zzz-fresh-zzz hello', encrypt]) {
+      expect((await here().run(line)).stderr).toBe(said);
+      expect((await here().run(line)).stderr).toBe('');
+      await here().ok('transit keys config zzz-fresh-zzz --deletion-allowed');
+      await here().ok('transit keys delete zzz-fresh-zzz --yes');
+    }
+  });
+
   describe('bad input', () => {
     it.each([
       ['an unknown type', 'transit keys create bad --type rot13', 2, '--type'],
