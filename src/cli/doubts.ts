@@ -104,20 +104,34 @@ export async function foresee(
   values: RawValues,
   { runner, mount }: { readonly runner: Runner; readonly mount: string | undefined },
 ): Promise<void> {
+  await unlessUnseen(async () => cli?.foresee?.(values, await withPermission(session, runner, mount)));
+}
+
+/**
+ * Looks for what will be refused, as far as this store and this caller let it be seen.
+ * @returns undefined if it could not be seen
+ * @throws the refusal
+ */
+export async function unlessUnseen<T>(look: () => Promise<T>): Promise<T | undefined> {
   try {
-    await cli?.foresee?.(values, await withPermission(session, runner, mount));
+    return await look();
   } catch (error) {
     const kind = asCofferError(error)?.kind;
     if (kind !== 'denied' && kind !== 'unavailable' && kind !== 'sealed') throw error;
+    return undefined;
   }
 }
+
+/** Maximum number of calls that are looked at where the confirmation is missing anyway. */
+const MOST_FORESEEN = 10;
 
 /** Returns the function for the confirmation question; undefined if these values need no confirmation. */
 export const questionOf = ({ cli = {} }: Operation, values: RawValues): CliShape<unknown>['confirm'] =>
   cli.asksFor?.(values) === false ? undefined : cli.confirm;
 
 /**
- * Checks that confirmation is possible. If it is not, what would be refused anyway is reported first, as on a terminal.
+ * Checks that confirmation is possible. If it is not, what would be refused anyway is reported first, as on a terminal;
+ * of many calls, the first ones are looked at.
  * @param calls raw values of each call
  * @throws `invalid` if the user cannot be asked and `--yes` is not given
  */
@@ -127,14 +141,16 @@ export async function requireConsent(
   calls: readonly RawValues[],
   mount: string | undefined,
 ): Promise<void> {
-  const isPossible = session.settings.yes || session.prompts.available();
-  const runner = isPossible ? undefined : await session.runner().catch(() => undefined);
-  for (const call of calls) {
-    if (runner === undefined) break;
-    const raw = (await operation.cli?.resolve?.(call, runner)) ?? call;
-    const { values } = parseValues(operation.params, raw);
-    await foresee(session, operation, values, { runner, mount });
-    await questionOf(operation, values)?.(values, runner);
+  const runner = session.mayChange ? undefined : await session.runner().catch(() => undefined);
+  if (runner !== undefined) {
+    const asking = await withPermission(session, runner);
+    for (const call of calls.slice(0, MOST_FORESEEN))
+      await unlessUnseen(async () => {
+        const raw = (await operation.cli?.resolve?.(call, asking)) ?? call;
+        const { values } = parseValues(operation.params, raw);
+        await foresee(session, operation, values, { runner, mount });
+        await questionOf(operation, values)?.(values, asking);
+      });
   }
   session.requireConsent();
 }

@@ -120,12 +120,17 @@ export class Session {
     });
   }
 
+  /** Whether a change that cannot be undone is confirmed already, or the user can be asked. */
+  get mayChange(): boolean {
+    return this.settings.yes || this.prompts.available();
+  }
+
   /**
    * Checks, before anything is read or unlocked, that confirmation is possible.
    * @throws `invalid` if the user cannot be asked and `--yes` is not given
    */
   requireConsent(): void {
-    if (this.settings.yes || this.prompts.available()) return;
+    if (this.mayChange) return;
     throw invalid('cannot prompt for confirmation of a change that cannot be undone', {
       hint: 'use --yes to skip the confirmation',
     });
@@ -153,12 +158,32 @@ export class Session {
     return this.#runner?.catch(() => undefined);
   }
 
+  /**
+   * Returns the runner of this session, opened if that is possible without asking: the user, or a command for the
+   * secret. What was opened stays open, because some secrets can be read only once.
+   * @returns undefined if something would have to be asked, or if it cannot be opened
+   */
+  async runnerUnasked(): Promise<Runner | undefined> {
+    if (this.#runner !== undefined) return this.openedRunner();
+    const unasked = this.#neverAsking(this.#everywhere);
+    this.atEnd(() => {
+      for (const work of unasked.#endings) work();
+    });
+    const runner = await this.#open(unasked).catch(() => undefined);
+    if (runner !== undefined) this.#runner = Promise.resolve(runner);
+    return runner;
+  }
+
   /** Returns a session that prints no messages and never asks, neither itself nor through a command for the secret. */
   quietly(): Session {
+    return this.#neverAsking(new Map([...this.#everywhere, ['quiet', true]]));
+  }
+
+  #neverAsking(everywhere: ReadonlyMap<string, OptionValue>): Session {
     return new Session(
       this.streams,
       { ...this.environment, COFFER_MASTER_KEY_COMMAND: undefined },
-      new Map([...this.#everywhere, ['quiet', true]]),
+      everywhere,
       { ...this.prompts, available: () => false },
       this.#open,
     );

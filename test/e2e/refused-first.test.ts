@@ -67,6 +67,14 @@ describe('a change that would be refused', () => {
     },
   );
 
+  it.each(['transit keys delete orders', 'delete transit/keys/orders', 'slots remove 0000000000000000'])(
+    'is refused to scripts for the missing --yes where the store stays locked: %s',
+    async (line) => {
+      const locked = here.with({ COFFER_MASTER_KEY: undefined });
+      expect(await locked.refused(line, 2)).toContain('use --yes to skip the confirmation');
+    },
+  );
+
   it('is refused for a missing argument before --yes is missing', async () => {
     for (const line of ['token revoke', 'token revoke --yes'])
       expect(await here.refused(line, 2)).toContain(
@@ -79,6 +87,12 @@ describe('a change that would be refused', () => {
     const refused = await typed(line);
     expect(refused).toMatchObject({ exitCode, asked: [] });
     expect(refused.stderr).toContain(message);
+  });
+
+  it('is asked about as lists name it: a slot with a master key', async () => {
+    await here.ok('slots add --raw --label spare');
+    const { asked } = await typed('slots remove spare');
+    expect(asked).toEqual([expect.stringMatching(/^Remove slot [0-9a-f]{16} \(master key\)\? /)]);
   });
 
   it('is refused before the user is asked, when it is the last slot', async () => {

@@ -8,6 +8,7 @@ import type { SlotSummary } from '../../store/slots/slot-kind.ts';
 import { lockAgent } from '../agent/lock.ts';
 import { sayWhyAsked } from '../agent/why-asked.ts';
 import type { Command } from '../command.ts';
+import { unlessUnseen } from '../doubts.ts';
 import { DONE, FAILED } from '../exit-codes.ts';
 import { isBrief, printDocument, printResult } from '../files/output.ts';
 import { newsOfSlots, type PlannedSlot, plannedSlots, slotOptions } from '../secrets/new-slots.ts';
@@ -17,7 +18,7 @@ import { watched } from '../terminal/progress.ts';
 import { findingText, namingDamage, sayLeftOut, WITHOUT_DAMAGED } from './damage.ts';
 
 /** Runs `work` on the unlocked local store itself. */
-async function onStore(session: Session, work: (store: SealedStore) => Promise<number>): Promise<number> {
+async function onStore<T>(session: Session, work: (store: SealedStore) => Promise<T>): Promise<T> {
   session.refuseRemote();
   await sayWhyAsked(session);
   const store = await unlockStore(session);
@@ -55,9 +56,9 @@ const kindInWords = ({ kind }: Pick<SlotSummary, 'kind'>): string => (kind === '
 
 function kindText({ kind, shares, recipient }: SlotSummary, isInWords: boolean): string {
   // Scripts compare the name that the store has for it.
-  if (isInWords && kind === 'raw') return kindInWords({ kind });
-  if (shares !== undefined) return `${kind} (${shares.threshold} of ${shares.count})`;
-  return recipient === undefined ? kind : `${kind} (${abridged(recipient)})`;
+  const named = isInWords ? kindInWords({ kind }) : kind;
+  if (shares !== undefined) return `${named} (${shares.threshold} of ${shares.count})`;
+  return recipient === undefined ? named : `${named} (${abridged(recipient)})`;
 }
 
 /** Maximum length of a public key in a table, in characters: those of age fit, others are shown with both ends. */
@@ -121,14 +122,12 @@ export const remove: Command = {
   ],
   async run(session, { arguments: [named = ''] }) {
     session.refuseRemote();
+    if (!session.mayChange)
+      await unlessUnseen(() => onStore(session, (store) => removable(session, store, named)));
+    session.requireConsent();
     return onStore(session, async (store) => {
-      // A damaged slot is removed as well.
-      const slots = await listSlots(store).catch(unlessCorrupt);
-      const slot = slotNamed(slots, named);
-      const id = slot?.id ?? named;
-      if (!session.settings.yes) await requireRemovable(store, id);
-      session.requireConsent();
-      const question = `Remove slot ${id}${slot === undefined ? '' : ` (${slot.kind})`}? Its secret will no longer unlock the store.`;
+      const { id, slot } = await removable(session, store, named);
+      const question = `Remove slot ${id}${slot === undefined ? '' : ` (${kindInWords(slot)})`}? Its secret will no longer unlock the store.`;
       if (!(await session.confirmed(async () => question))) return FAILED;
       await removeSlot(store, id);
       await printDocument(session, { id });
@@ -137,6 +136,21 @@ export const remove: Command = {
     });
   },
 };
+
+/**
+ * Returns the slot to remove, by its ID or label; a damaged one is removed as well.
+ * @throws what its removal would be refused for, unless `--yes` leaves that to the removal
+ */
+async function removable(
+  { settings }: Session,
+  store: SealedStore,
+  named: string,
+): Promise<{ readonly id: string; readonly slot: SlotSummary | undefined }> {
+  const slot = slotNamed(await listSlots(store).catch(unlessCorrupt), named);
+  const id = slot?.id ?? named;
+  if (!settings.yes) await requireRemovable(store, id);
+  return { id, slot };
+}
 
 /**
  * Returns the slot with an ID or, if no slot has it, a label.
