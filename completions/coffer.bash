@@ -198,7 +198,7 @@ _coffer_values() {
     'exec|--format'|'secrets encrypt|--format'|'secrets decrypt|--format'|'secrets rewrap|--format'|'secrets list|--format'|'secrets get|--format'|'secrets set|--format'|'secrets unset|--format'|'secrets check|--format'|'secrets inject|--format') echo 'words dotenv yaml json' ;;
     'exec|--mask') echo 'words github gitlab' ;;
     'login|--method') echo 'words token approle cert jwt userpass' ;;
-    'read|--format'|'write|--format'|'list|--format'|'delete|--format') echo 'words json table raw' ;;
+    'read|--format'|'write|--format'|'list|--format'|'delete|--format') echo 'words json table raw wide' ;;
     *) return 1 ;;
   esac
 }

@@ -8,6 +8,7 @@ import {
   listedFor,
   listedKind,
   listingRunner,
+  mayList,
   NameList,
   openWithoutAsking,
 } from './listed-names.ts';
@@ -17,6 +18,7 @@ import { environmentCredentials } from './secrets/secret-sources.ts';
 import { Session } from './session.ts';
 import { terminalPrompts } from './terminal/prompt.ts';
 import type { Streams } from './terminal/streams.ts';
+import { withPermission } from './with-permission.ts';
 
 /* Names that a missing argument could be, for a user at a terminal. @see docs/decisions/0274 */
 
@@ -64,24 +66,30 @@ const NO_ORGANIZATION = /^no organization given for /;
 export const missingOption = ({ message }: CofferError): string | undefined =>
   NO_ORGANIZATION.test(message) ? 'org' : MISSING_OPTION.exec(message)?.[1];
 
+/** The only organization of a store, and the runner of the store, which the session that opened it closes. */
+interface OnlyOrganization {
+  readonly organization: string;
+  readonly runner: Runner;
+}
+
 /**
  * Returns the only organization of a store, for an error about a missing one.
  * @returns undefined for any other error, if there are several, or if they cannot be listed without asking for anything
  */
-export async function onlyOrganization(error: unknown, session: Session): Promise<string | undefined> {
+export async function onlyOrganization(
+  error: unknown,
+  session: Session,
+): Promise<OnlyOrganization | undefined> {
   const known = asCofferError(error);
-  if (known?.kind !== 'invalid' || missingOption(known) !== 'org') return undefined;
-  const quiet = session.quietly();
-  try {
-    const listing = await listingRunner(quiet, await quiet.runner());
-    if (listing === undefined) return undefined;
-    const { names } = await new NameList(listing, await listedKind(RESOURCE_KINDS.organization)).first();
-    return names.length === 1 ? names[0] : undefined;
-  } catch {
-    return undefined;
-  } finally {
-    await quiet.close();
-  }
+  if (known?.kind !== 'invalid' || missingOption(known) !== 'org' || !mayList(session)) return undefined;
+  const opened = await session.runnerUnasked();
+  if (opened === undefined) return undefined;
+  const listing = await withPermission(session, opened);
+  const list = new NameList(listing, await listedKind(RESOURCE_KINDS.organization));
+  const { names } = (await list.first().catch(() => undefined)) ?? { names: [] };
+  const [organization] = names;
+  if (organization === undefined || names.length > 1) return undefined;
+  return { organization, runner: { ...opened, organization, close: () => undefined } };
 }
 
 /** Adds the names that the value of a missing option could be to the error; as `withCandidates`. */

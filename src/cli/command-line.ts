@@ -38,23 +38,26 @@ export async function runCommandLine(
 
 /**
  * Runs a parsed command line. Errors about names and values that nearly exist say which ones do. A command that lacks
- * its organization, and so has done nothing yet, runs in the only one of the store.
+ * its organization, and so has done nothing yet, runs in the only one of the store, which stays open for it.
+ * @param open opens the place where operations run
  */
 async function runInvocation(
   invocation: Invocation,
   streams: Streams,
   environment: Environment,
   prompts: Prompts,
+  open = openRunner,
 ): Promise<number> {
   let session: Session | undefined;
   try {
-    session = new Session(streams, environment, invocation.everywhere, prompts, openRunner);
+    session = new Session(streams, environment, invocation.everywhere, prompts, open);
     return await invocation.command.run(session, invocation.given);
   } catch (error) {
-    const organization = session && (await onlyOrganization(error, session));
-    if (organization === undefined) throw await explained(error, invocation, session);
-    const everywhere = new Map([...invocation.everywhere, ['org', organization] as const]);
-    return await runInvocation({ ...invocation, everywhere }, streams, environment, prompts);
+    const only = session && (await onlyOrganization(error, session, invocation));
+    if (only === undefined) throw await explained(error, invocation, session);
+    const everywhere = new Map([...invocation.everywhere, ['org', only.organization] as const]);
+    const inOnly = { ...invocation, everywhere };
+    return await runInvocation(inOnly, streams, environment, prompts, async () => only.runner);
   } finally {
     await session?.close();
   }
@@ -88,8 +91,9 @@ async function parse(
   return undefined;
 }
 
-async function onlyOrganization(error: unknown, session: Session): Promise<string | undefined> {
-  if (asCofferError(error)?.kind !== 'invalid') return undefined;
+async function onlyOrganization(error: unknown, session: Session, { given }: Invocation) {
+  // With --from, the settings name the server to read from, and the organization is of the local store.
+  if (asCofferError(error)?.kind !== 'invalid' || given.options.has('from')) return undefined;
   return (await import('./candidates.ts')).onlyOrganization(error, session);
 }
 

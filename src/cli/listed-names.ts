@@ -45,10 +45,12 @@ export async function listingRunner(
   runner: Runner,
   mount?: string,
 ): Promise<Runner | undefined> {
-  const { settings, streams } = session;
-  if (settings.address !== undefined && !streams.err.isTerminal) return undefined;
-  return withPermission(session, runner, mount);
+  return mayList(session) ? withPermission(session, runner, mount) : undefined;
 }
+
+/** Whether names may be listed that the user did not ask for: scripts send a server no additional requests. */
+export const mayList = ({ settings, streams }: Session): boolean =>
+  settings.address === undefined || streams.err.isTerminal;
 
 /** Operation that lists names, and how. */
 export interface ListedKind {

@@ -1,7 +1,10 @@
+import { once } from 'node:events';
 import { existsSync, readFileSync } from 'node:fs';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type ServerProcess, startServerProcess } from '../servers/server-process.ts';
-import { binary, type Place, removePlace } from './harness.ts';
+import { binary, MASTER_KEY, type Place, removePlace } from './harness.ts';
 import { filledPlace, typedAt } from './typed.ts';
 
 /* Names and values that are nearly existing ones. */
@@ -155,6 +158,37 @@ describe('a command on tags', () => {
       'no organization given for "env:prod" (organizations: acme, globex; use --org NAME or set COFFER_ORG, or an ID instead of the name; "coffer orgs list" lists the organizations)',
     );
     await here.ok('orgs delete globex --yes');
+  });
+
+  it('reads a secret once that can be read once, where the only organization has to be listed', async () => {
+    const script = 'COFFER_MASTER_KEY_FILE=<(printf %s "$SECRET") coffer workspaces list';
+    const environment = { COFFER_ORG: '', COFFER_MASTER_KEY: undefined, SECRET: MASTER_KEY };
+    expect(await here.shell(script, { environment })).toMatchObject({
+      exitCode: 0,
+      stdout: 'billing-prod\n',
+      stderr: '',
+    });
+  });
+
+  it('takes no organization of the server that tags are imported from for that of the store', async () => {
+    const server = createServer(({ url = '' }, answer) => {
+      const organizations = [{ id: 'other', type: 'organizations', attributes: { name: 'other' } }];
+      answer.setHeader('content-type', 'application/json');
+      answer.end(
+        JSON.stringify({
+          data: url.includes('capabilities') ? { capabilities: ['root'] } : organizations,
+        }),
+      );
+    });
+    await once(server.listen(0, '127.0.0.1'), 'listening');
+    const { port } = server.address() as AddressInfo;
+    const nowhere = here.with({ COFFER_ORG: '', COFFER_TOKEN: 'none', COFFER_STORE: undefined });
+    const line = `tags import --from tfe --address http://127.0.0.1:${port}`;
+    const { exitCode, stderr } = await typed(nowhere, line).finally(() => server.close());
+    expect({ exitCode, stderr: stderr.replace(/\s+/g, ' ') }).toEqual({
+      exitCode: 2,
+      stderr: expect.stringContaining('missing required value --org'),
+    });
   });
 
   it('names the workspaces that are missing in words that can be read', async () => {

@@ -43,7 +43,7 @@ export const everywhereOptions: readonly OptionSpec[] = [
     offers: 'mount',
   }),
   taking('org', 'NAME', 'Organization to use for tags and workspaces.', {
-    fallback: '$COFFER_ORG, else the only organization',
+    fallback: '$COFFER_ORG, else the only organization if it can be listed without asking',
     offers: 'organization',
   }),
   {
