@@ -115,7 +115,7 @@ export const decrypt: Command = {
   },
 };
 
-/** Reads standard input like a file of the directory, whose format no name tells. */
+/** Reads standard input as a file in the working directory; --format is required. */
 async function openPiped(session: Session, options: Given['options']): Promise<RuledFile> {
   const format = formatIn(options);
   if (format === undefined)
@@ -138,7 +138,9 @@ async function printDecrypted(
 ): Promise<number> {
   if (others.length > 0)
     throw invalid(
-      options.has(STDOUT) ? `--${STDOUT} takes a single file` : 'standard input (-) takes no other file',
+      options.has(STDOUT)
+        ? `--${STDOUT} takes a single file`
+        : 'standard input (-) cannot be combined with other files',
       {
         hint: 'run it once for each file',
       },

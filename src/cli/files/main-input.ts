@@ -163,7 +163,12 @@ function warnOfText(session: Session, { cli }: Operation, value: string | undefi
     session.warn(
       `the value begins with "${param}=", which is part of the text (leave it out, and use --base64 for a base64 value)`,
     );
-  else if (existsSync(value))
+  else if (!existsSync(value)) return;
+  else if (!session.streams.err.isTerminal) {
+    // Logs of scripts are kept, and the text may be a secret; others than these may be texts of any kind.
+    if (param === 'plaintext' || param === CIPHERTEXT)
+      session.warn(`the ${param} is the name of a file and was taken as text (use --in FILE for the file)`);
+  } else
     session.warn(
       `the value is the text "${value}", not the file of that name (for the file, use --in ${shellWord(value)})`,
     );

@@ -47,7 +47,7 @@ export async function openSecretFile(path: string, format?: FileFormatName): Pro
   else if (path === '-')
     throw invalid('standard input (-) is not accepted here', {
       field: FILE,
-      hint: 'name a file; only "coffer secrets decrypt - --format dotenv" reads standard input',
+      hint: 'name a file; "coffer secrets decrypt - --format dotenv" reads standard input',
     });
   const bytes = readFileWhole(path, FILE, MAX_FILE_BYTES);
   const parsed = await parsedFile(path, bytes, format).catch((error: unknown) => {
