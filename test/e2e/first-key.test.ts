@@ -87,7 +87,7 @@ describe.skipIf(!canUseTerminals)('the first value that is encrypted, without a 
     writeFileSync(here.file('.coffer.yaml'), 'rules:\n  - files: "*.yaml"\n    key: app\n');
     for (const line of ['secrets encrypt .env', 'secrets set .env A'])
       expect(await here.refused(line, 2, { input: 'x' })).toContain(
-        'no key given to encrypt .env with (use --key NAME, or add a rule to .coffer.yaml, which has none for .env)',
+        'no key given to encrypt .env with (use --key NAME, or add a rule: no rule in .coffer.yaml matches .env)',
       );
   });
 });

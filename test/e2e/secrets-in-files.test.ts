@@ -111,9 +111,17 @@ describe('a rule with a misspelt key', () => {
   it.each([encrypt, set])('brings up the key that was meant: $line', async ({ line, input }) => {
     write('x.env', 'A=1\n');
     for (const [key, mount, said] of [
-      ['othre', 'transit', 'did you mean "other"? correct the name in the rule'],
+      [
+        'othre',
+        'transit',
+        'did you mean "other"? correct the name in the rule, or check that this is the right store',
+      ],
       ['unlike', 'transit', 'check that this is the right store, or run "coffer transit keys create unlike"'],
-      ['billnig', 'team', 'did you mean "billing"? correct the name in the rule'],
+      [
+        'billnig',
+        'team',
+        'did you mean "billing"? correct the name in the rule, or check that this is the right store',
+      ],
     ]) {
       write('.coffer.yaml', `rules:\n  - files: x.env\n    key: ${key}\n    mount: ${mount}\n`);
       const { exitCode, stderr } = await here.run(line, { input });

@@ -5,7 +5,6 @@ import { DEFAULT_MOUNT } from '../../mounts/paths.ts';
 import { type FileFormatName, FORMAT_NAMES } from '../../secret-files/format.ts';
 import { RULES_NAME, type Rule } from '../../secret-files/rules.ts';
 import type { SealedValue } from '../../secret-files/value.ts';
-import type { KeyReference } from '../../transit/envelope/ports.ts';
 import type { ArgumentSpec, OptionSpec } from '../command.ts';
 import { DONE, exitCodeOf } from '../exit-codes.ts';
 import type { OutPlace } from '../files/out-file.ts';
@@ -17,6 +16,7 @@ import { errorLine } from '../terminal/report.ts';
 import { Rulebook } from './rulebook.ts';
 import { FILE, type OpenFile, openOrNewFile, openSecretFile, replaceSecretFile } from './secret-file.ts';
 import type { FileResult } from './transform.ts';
+import type { ChosenKey } from './values.ts';
 
 /* Common parts of the commands for files with secrets. */
 
@@ -97,20 +97,26 @@ export class Files {
     session: Session,
     { path, rule }: Pick<RuledFile, 'path' | 'rule'>,
     before?: SealedValue,
-  ): KeyReference {
+  ): ChosenKey {
     const named = textOption(this.#options, KEY);
     if (named === undefined && before !== undefined) return { mount: before.mount, name: before.key };
     const name = named ?? rule?.key;
     if (name === undefined) {
       const hasRules = this.#rulebook.sourceOf(dirname(resolve(path))) !== undefined;
-      const unmatched = hasRules && rule === undefined ? `, which has none for ${path}` : '';
+      const isUnmatched = hasRules && rule === undefined;
       throw invalid(`no key given to encrypt ${path} with`, {
         field: KEY,
-        hint: `use --key NAME, or add a rule to ${RULES_NAME}${unmatched}`,
+        hint: isUnmatched
+          ? `use --key NAME, or add a rule: no rule in ${RULES_NAME} matches ${path}`
+          : `use --key NAME, or add a rule to ${RULES_NAME}`,
       });
     }
     const { mount, mountNamed } = session.settings;
-    return { mount: mountNamed ? mount : (rule?.mount ?? DEFAULT_MOUNT), name };
+    return {
+      mount: mountNamed ? mount : (rule?.mount ?? DEFAULT_MOUNT),
+      name,
+      isOfRule: named === undefined,
+    };
   }
 }
 

@@ -3,11 +3,11 @@ import { dirname, relative, resolve, sep } from 'node:path';
 import { asCofferError, withOtherHint } from '../../ground/errors.ts';
 import { RULES_NAME } from '../../secret-files/rules.ts';
 import { directoryOf } from '../../store/backends/registry.ts';
-import type { KeyReference } from '../../transit/envelope/ports.ts';
 import type { Session } from '../session.ts';
 import { keyringAbove } from '../team/place.ts';
 import { shellWord } from '../terminal/shell-word.ts';
 import { Rulebook } from './rulebook.ts';
+import type { ChosenKey } from './values.ts';
 
 /** Name of the first key in advice, as in the examples of help. */
 const FIRST_KEY = 'app';
@@ -20,8 +20,8 @@ const FIRST_KEY = 'app';
 export async function keyOrAdvice(
   session: Session,
   path: string,
-  keyOf: () => KeyReference,
-): Promise<KeyReference> {
+  keyOf: () => ChosenKey,
+): Promise<ChosenKey> {
   try {
     return keyOf();
   } catch (error) {

@@ -13,7 +13,7 @@ import type { Session } from '../session.ts';
 import type { ValueResult } from '../team/found-values.ts';
 import { teamKeysFor } from '../team/nearest.ts';
 import type { Adoption, CountedVersions } from '../team/team-keys.ts';
-import { openValues, rewrapValues, sealValues } from './values.ts';
+import { type ChosenKey, openValues, rewrapValues, sealValues } from './values.ts';
 
 /** File as read, or a text that will become one. */
 export interface ReadFile {
@@ -54,7 +54,7 @@ export function knownValues(sealed: SecretFile, opened: SecretFile): KnownValues
 
 /** Values to encrypt in one file. */
 export interface Sealing extends ReadFile {
-  readonly key: KeyReference;
+  readonly key: ChosenKey;
   readonly places: readonly ScalarPlace[];
   /** Known ciphertexts, which unchanged values of the same name and key keep. */
   readonly known?: KnownValues | undefined;

@@ -46,7 +46,7 @@ async function withTheirKeys<T>(
  */
 export async function sealValues(
   session: Session,
-  key: KeyReference,
+  key: ChosenKey,
   values: readonly OpenValue[],
   path?: string,
 ): Promise<readonly SealedValue[]> {
@@ -249,12 +249,21 @@ function missingKey(error: unknown, { mount, name }: KeyReference, hint: string)
   return notFound(`no key "${name}" in mount "${mount}"`, { hint, cause: error });
 }
 
-/** Returns the error for a missing key to encrypt with, which names a similar one: the rule may have it misspelt. */
+/** Reference to a key to encrypt with. */
+export interface ChosenKey extends KeyReference {
+  /** Whether the name is that of a rule, and not of an option or of an encrypted value. */
+  readonly isOfRule?: boolean;
+}
+
+const OF_RULE = 'correct the name in the rule, or check that this is the right store';
+const OF_USER = 'otherwise check that this is the right store';
+
+/** Returns the error for a missing key to encrypt with, which names a similar one: it may be misspelt. */
 async function unknownKey(
   session: Session,
   runner: Runner,
   error: unknown,
-  key: KeyReference,
+  { isOfRule, ...key }: ChosenKey,
 ): Promise<CofferError | undefined> {
   const create = `check that this is the right store, or run "coffer transit keys create ${key.name}"`;
   const missing = missingKey(error, key, create);
@@ -263,7 +272,7 @@ async function unknownKey(
   const near = await existingNear(session, runner, { kind: 'key', ...key });
   return near.length === 0
     ? missing
-    : missingKey(error, key, `${meantText(near)} correct the name in the rule`);
+    : missingKey(error, key, `${meantText(near)} ${isOfRule === true ? OF_RULE : OF_USER}`);
 }
 
 /** Returns the error for a missing store if there are values encrypted with one. */
