@@ -1,4 +1,7 @@
+import { once } from 'node:events';
 import { writeFileSync } from 'node:fs';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { startServerProcess } from '../servers/server-process.ts';
 import { binary, emptyPlace, MASTER_KEY, type Place, removePlace } from './harness.ts';
@@ -17,6 +20,7 @@ describe('a user of vault', () => {
     await here.ok('write -f transit/keys/orders');
     expect(await here.ok('read -field=type transit/keys/orders')).toBe('aes256-gcm96');
     expect(await here.ok('read -format=table transit/keys/orders')).toMatch(/^Field +Value\n/);
+    expect(await here.ok('list -format=wide transit/keys')).toContain('orders');
     expect(await here.refused('read -format=jsn transit/keys/orders', 2)).toContain('did you mean "json"?');
   });
 
@@ -47,6 +51,19 @@ describe('a user of vault', () => {
       data: null,
       auth: { client_token: expect.any(String), lease_duration: 3600 },
     });
+  });
+
+  it('gets from -format=json the members that a server leaves out, as vault prints them', async () => {
+    const server = createServer((_, answer) => {
+      answer.setHeader('content-type', 'application/json');
+      answer.end('{"data":{"a":"b"},"lease_duration":7}');
+    });
+    await once(server.listen(0, '127.0.0.1'), 'listening');
+    const { port } = server.address() as AddressInfo;
+    const there = here.with({ COFFER_ADDR: `http://127.0.0.1:${port}`, COFFER_STORE: undefined });
+    const printed = await there.ok('read -format=json other/path').finally(() => server.close());
+    const lease = { lease_id: '', lease_duration: 7, renewable: false };
+    expect(JSON.parse(printed)).toEqual({ request_id: '', ...lease, data: { a: 'b' }, warnings: null });
   });
 
   it('is warned that a key already existed, whose type stays as it is', async () => {
@@ -100,7 +117,9 @@ describe('a user of vault', () => {
       'coffer: CAPABILITY: unknown capability "decrypt" (run "coffer policy who --key orders --operation decrypt")',
     );
     await here.ok('policy who --key orders --operation decrypt');
-    expect(await here.refused('policy who nonsense orders', 2)).toContain('use one of');
+    // Neither a command nor a group of commands with a key.
+    for (const word of ['nonsense', 'keys', 'random', 'hash'])
+      expect(await here.refused(`policy who ${word} orders`, 2)).toContain('use one of');
   });
 
   it('sees what a token may do on a path', async () => {

@@ -10,6 +10,7 @@ import {
 } from '../../operations/declaration/operation.ts';
 import { loadOperation } from '../../operations/runner.ts';
 import type { ArgumentSpec, Command, OptionSpec } from '../command.ts';
+import { unlessUnseen } from '../doubts.ts';
 import { DONE, FAILED } from '../exit-codes.ts';
 import { outPlaceOf } from '../files/out-file.ts';
 import { type OutputShape, printResult } from '../files/output.ts';
@@ -51,7 +52,7 @@ const formatOption: OptionSpec = {
   takes: 'value',
   metavar: 'FORMAT',
   help: 'Like --output, but json prints what Vault does: the whole response, with the result in data; of a list only the names.',
-  choices: [JSON_FORMAT, 'table', 'raw'],
+  choices: [JSON_FORMAT, 'table', 'raw', 'wide'],
   excludes: ['output'],
 };
 
@@ -109,9 +110,8 @@ async function run(session: Session, method: PathRequest['method'], given: Given
   const printing = format === undefined ? session : session.inFormat(format);
   const file = await outPlaceOf(session, given.options);
   const parameters = Object.fromEntries(texts.flatMap((text) => parametersOf(session, text)));
+  if (isForGood) await refuseFirst(session, path);
   const runner = await session.runner();
-  if (isForGood && !session.settings.yes) await foreseeDeletion(session, runner, path);
-  if (isForGood) session.requireConsent();
   if (isForGood && !(await session.confirmed(async () => `Permanently delete ${path}?`))) return FAILED;
   const outcome = await runner
     .at({ method, path, parameters })
@@ -187,6 +187,17 @@ function existingText(path: string, data: unknown): string | undefined {
 }
 
 /**
+ * Checks that confirmation is possible, after what would be refused anyway: also by a store that stays locked, if the
+ * user could be asked.
+ */
+async function refuseFirst(session: Session, path: string): Promise<void> {
+  if (session.settings.yes) return;
+  if (session.mayChange) await foreseeDeletion(session, await session.runner(), path);
+  else await unlessUnseen(async () => foreseeDeletion(session, await session.runner(), path));
+  session.requireConsent();
+}
+
+/**
  * Fails for a key of a local store that must not be deleted, so that the user is not asked for confirmation of
  * something that will fail.
  * @throws as `transit keys delete`
@@ -214,8 +225,10 @@ function asVault(outcome: Outcome<unknown>, method: PathRequest['method'], field
   }
   if (method === 'LIST') return isObject(data) ? data['keys'] : [];
   if (result === undefined && wrap_info === undefined) return undefined;
-  const ofLease = { request_id: '', lease_id: '', lease_duration: 0, renewable: false, ...envelope };
-  return { ...ofLease, data, warnings, auth, wrap_info };
+  // Not every server answers with all members.
+  const sent = Object.entries(envelope ?? {}).filter(([, value]) => value !== undefined);
+  const defaults = { request_id: '', lease_id: '', lease_duration: 0, renewable: false };
+  return { ...defaults, ...Object.fromEntries(sent), data, warnings, auth, wrap_info };
 }
 
 /**

@@ -104,7 +104,7 @@ async function askedBy({ settings }: Session, { arguments: words, options }: Giv
   const operation = textOption(options, OPERATION);
   if (key === undefined && operation === undefined && capability !== undefined && path !== undefined) {
     if (CAPABILITIES.some((known) => known === capability)) return { capability, path };
-    const isOperation = Object.hasOwn(catalogue.transit, capability) && !path.includes('/');
+    const isOperation = !path.includes('/') && (await takesKey(capability));
     const ofKey = `run "coffer policy who --key ${shellWord(path)} --operation ${capability}"`;
     throw invalid(`unknown capability "${capability}"`, {
       field: 'CAPABILITY',
@@ -117,6 +117,12 @@ async function askedBy({ settings }: Session, { arguments: words, options }: Giv
     });
   }
   return onKey(await operationNamed(operation), { name: key, mount: settings.mount, operation });
+}
+
+/** Whether the words are those of a command below `transit` whose path depends on its key alone. */
+async function takesKey(name: string): Promise<boolean> {
+  const entry = new Map(entriesBelow(catalogue.transit, [])).get(name);
+  return entry !== undefined && routeOnKey((await entry.load()).declaration) !== undefined;
 }
 
 /**
@@ -153,22 +159,29 @@ interface KeyOperation {
  * @throws `invalid` if that depends on more than the key
  */
 function onKey(declaration: Operation, { name, mount, operation }: KeyOperation): Asked {
-  const [param] = Object.entries(declaration.params).find(([, { cli }]) => cli.refersTo === 'key') ?? [];
-  const route = routesOf(declaration).find(
-    (candidate) => candidate.mount !== undefined && needs(candidate).join() === param,
-  );
-  if (route === undefined) {
+  const found = routeOnKey(declaration);
+  if (found === undefined) {
     throw invalid(`the path of "${operation}" does not depend on the key alone`, {
       field: `--${OPERATION}`,
       hint: 'use a capability and a path',
     });
   }
+  const { route, param } = found;
   const below = printPath(
     route,
     (part) => (part === param ? name : undefined),
     (segment) => segment,
   );
   return { capability: CAPABILITY_OF[route.method], path: `${mount}/${below}` };
+}
+
+/** Returns the route of an operation whose path depends on its key alone, and the parameter of the key. */
+function routeOnKey(declaration: Operation): { readonly route: Route; readonly param: string } | undefined {
+  const [param] = Object.entries(declaration.params).find(([, { cli }]) => cli.refersTo === 'key') ?? [];
+  const route = routesOf(declaration).find(
+    (candidate) => candidate.mount !== undefined && needs(candidate).join() === param,
+  );
+  return param === undefined || route === undefined ? undefined : { route, param };
 }
 
 /** Returns the parameters without which a route has no path. */
