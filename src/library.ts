@@ -18,7 +18,7 @@ type Camel<Word extends string> = Word extends `${infer Head}-${infer Tail}`
   : Word;
 
 interface WhichMount {
-  /** Transit mount, without slashes at the ends. Default: `transit`. */
+  /** Mount of a function that has one, without slashes at the ends. Default: `transit`. */
   readonly mount?: string;
 }
 
@@ -224,12 +224,14 @@ function refuseUnknown(input: object, names: readonly string[], kind: string): v
 }
 
 /** Refuses parameters that an operation does not have, which would have no effect, also in the items of a batch. */
-function refuseUnknownIn(params: Params, raw: Readonly<Record<string, unknown>>): void {
-  refuseUnknown(raw, [...Object.keys(params), 'mount'], 'parameter');
+function refuseUnknownIn({ params, mount }: Operation, raw: Readonly<Record<string, unknown>>): void {
+  const names = Object.keys(params);
+  refuseUnknown(raw, mount === undefined ? names : [...names, 'mount'], 'parameter');
   for (const [name, param] of Object.entries(params)) {
     const items = raw[name];
     if (!('fields' in param) || !isObject(param.fields) || !Array.isArray(items)) continue;
-    for (const item of items) if (isObject(item)) refuseUnknown(item, Object.keys(param.fields), 'parameter');
+    const fields = Object.keys(param.fields);
+    for (const item of items) if (isObject(item)) refuseUnknown(item, fields, 'parameter');
   }
 }
 
@@ -268,7 +270,7 @@ function functionOf(entry: CatalogueEntry<Operation>, runner: Runner) {
   return async (input: Readonly<Record<string, unknown>> = {}): Promise<unknown> => {
     // An `import()` of a loaded module still costs as much as hashing a few kilobytes.
     declaration ??= (await entry.load()).declaration;
-    if (!declaration.freeForm) refuseUnknownIn(declaration.params, input);
+    if (!declaration.freeForm) refuseUnknownIn(declaration, input);
     const { mount, ...raw } = input;
     const work = runner.run(declaration, raw, mount === undefined ? undefined : String(mount));
     const { params } = declaration;

@@ -82,6 +82,11 @@ describe('the library', () => {
       { kind: 'invalid', field: 'nonsense', hint: 'use one of after, limit, tag, organization, mount' },
       didYouMean('plaintxt', 'plaintext'),
     ]);
+    await expect(coffer.orgs.list({ mount: 'transit' })).rejects.toMatchObject({
+      kind: 'invalid',
+      field: 'mount',
+      hint: expect.not.stringContaining('mount'),
+    });
     await coffer.transit.keys.create({ name: 'same', type: undefined, nonsense: undefined } as {
       name: string;
     });
