@@ -87,7 +87,7 @@ describe('--copy', () => {
     );
     const overSsh = here.with({ WAYLAND_DISPLAY: undefined, SSH_CONNECTION: '127.0.0.1 1 127.0.0.1 22' });
     expect(await overSsh.refused('keygen --copy', 1)).toContain(
-      'no display for the clipboard (SSH has no clipboard: use --out FILE, or omit --copy)',
+      'no display for the clipboard (over SSH, use --out FILE, or set WAYLAND_DISPLAY)',
     );
     expect(await here.refused('keygen --copy --out key', 2)).toContain('--copy cannot be used with --out');
     expect(await here.refused('transit random --copy -o json', 2)).toContain('cannot be used with');

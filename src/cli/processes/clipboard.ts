@@ -84,7 +84,7 @@ export function clipboardOf(session: Session, platform: string = process.platfor
       hint:
         variable(environment, 'SSH_CONNECTION') === undefined
           ? `set ${alternatives(displays)}, or omit --copy`
-          : 'SSH has no clipboard: use --out FILE, or omit --copy',
+          : `over SSH, use --out FILE, or set ${alternatives(displays)}`,
     });
   }
   if (found === undefined) {
