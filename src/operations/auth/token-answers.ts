@@ -52,7 +52,7 @@ export type TokenAuth = ReturnType<typeof tokenAuth>;
 
 /**
  * Formats the `auth` object of calls that issue or renew a token, in Vault's order.
- * @param nowMs current time for an existing token; a new one has all of its time
+ * @param nowMs moment that the time left is counted from: now, or that of a renewal; a new token has all of its time
  */
 export function tokenAuth({ accessor, token }: TokenRecord, id: string, nowMs?: number) {
   return {
@@ -62,7 +62,7 @@ export function tokenAuth({ accessor, token }: TokenRecord, id: string, nowMs?: 
     policies: token.policies,
     token_policies: token.policies.length > 0 ? token.policies : undefined,
     metadata: token.meta,
-    /** Seconds from now; 0 if it never expires. */
+    /** Seconds from that moment; 0 if it never expires. */
     lease_duration:
       nowMs === undefined
         ? boundedSeconds(token.creationTtl)
