@@ -97,13 +97,12 @@ describe.skipIf(process.platform !== 'linux')('a writer that stands still in the
     const [, since = ''] = /since (\S+)$/.exec(String(refusal)) ?? [];
     expect(refusal).toMatchObject({
       kind: 'unavailable',
-      message: expect.stringMatching(
-        new RegExp(
-          `^timed out after \\d+s waiting for ${box.at('store/lock')}, held by process ${pid} since ${since}$`,
-        ),
-      ),
       hint: `that process is stopped: "kill -CONT ${pid}" resumes it, "kill -KILL ${pid}" ends it without losing acknowledged changes`,
     });
+    // One digit: the wait that a store has by itself takes longer.
+    expect((refusal as Error).message.replace(/^timed out after \ds /, '')).toBe(
+      `waiting for ${box.at('store/lock')}, held by process ${pid} since ${since}`,
+    );
     expect(Math.abs(Date.parse(since) - before)).toBeLessThan(60_000);
     await end(started);
     expect(await backend.exclusive(async () => 'in')).toBe('in');

@@ -83,13 +83,18 @@ export async function startServer(
 
 /** What of the options of a server its command has flags for. */
 type FlagOptions = Partial<
-  Pick<HttpServeOptions, 'listen' | 'socket' | 'tls' | 'workers' | 'auditFile'> & {
+  Pick<HttpServeOptions, 'listen' | 'socket' | 'workers' | 'auditFile'> & {
     readonly location: string;
+    readonly tls: { readonly certificateFile: string; readonly keyFile: string };
   }
 >;
 
 const flag = (name: string, value: string | number | undefined): readonly string[] =>
   value === undefined ? [] : [`--${name}`, String(value)];
+
+/** The environment without what would set up the server or a client of it. */
+const withoutSettings = (environment: NodeJS.ProcessEnv): NodeJS.ProcessEnv =>
+  Object.fromEntries(Object.entries(environment).filter(([name]) => !/^(?:COFFER|VAULT)_/.test(name)));
 
 /** As `startServer`, by the command as it is shipped in a process of its own, which is ended after the test. */
 export async function spawnServer(
@@ -112,7 +117,7 @@ export async function spawnServer(
     ...flag('tls-key', tls?.keyFile),
   ];
   const environment = {
-    ...process.env,
+    ...withoutSettings(process.env),
     HOME: home,
     COFFER_STORE: location,
     COFFER_MASTER_KEY: MASTER_KEY,
