@@ -56,7 +56,7 @@ describe('an encrypted file in the place of a ciphertext', () => {
     const text = await here.run('transit decrypt orders report.txt');
     expect(text).toMatchObject({ exitCode: 2, stdout: '' });
     expect(text.stderr).toMatch(
-      /^coffer: warning: the value is the text "report\.txt", not the file .*--in report\.txt\)\ncoffer: ciphertext: .*no prefix/,
+      /^coffer: warning: the ciphertext is the name of a file .*--in FILE for the file\)\ncoffer: ciphertext: .*no prefix/,
     );
   });
 });
