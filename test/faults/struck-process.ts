@@ -1,6 +1,6 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { readFileSync } from 'node:fs';
-import { inject } from 'vitest';
+import { inject, onTestFinished } from 'vitest';
 import type { Expected } from './aftermath.ts';
 import { usualWorld } from './layer/fixed-world.ts';
 import type { Call, Fault } from './layer/plan.ts';
@@ -56,12 +56,15 @@ export async function undisturbed(
   return { calls, expected: { before, after } };
 }
 
-/** Starts the command in a process of its own, which stops before one of its calls. */
-export const startStopped = (box: Sandbox, write: Write, at: number): Started =>
-  start(box, write.words(box), write.input, {
+/** Starts the command in a process of its own, which stops before one of its calls, and does not outlive the test. */
+export function startStopped(box: Sandbox, write: Write, at: number): Started {
+  const started = start(box, write.words(box), write.input, {
     world: usualWorld,
     plan: { root: box.root, watch: 'changes', at, fault: { kind: 'stop' } },
   });
+  onTestFinished(() => void started.child.kill('SIGKILL'));
+  return started;
+}
 
 async function run(...command: Parameters<typeof start>): Promise<Outcome> {
   return start(...command).ended;
