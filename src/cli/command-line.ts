@@ -91,9 +91,11 @@ async function parse(
   return undefined;
 }
 
-async function onlyOrganization(error: unknown, session: Session, { given }: Invocation) {
-  // With --from, the settings name the server to read from, and the organization is of the local store.
-  if (asCofferError(error)?.kind !== 'invalid' || given.options.has('from')) return undefined;
+async function onlyOrganization(error: unknown, session: Session, { given, everywhere }: Invocation) {
+  // With --from, the settings name the server to read from, and the organization is of the local store. A command that
+  // has one and reports it missing would run again without end.
+  const isNamed = everywhere.has('org') || given.options.has('from');
+  if (asCofferError(error)?.kind !== 'invalid' || isNamed) return undefined;
   return (await import('./candidates.ts')).onlyOrganization(error, session);
 }
 

@@ -74,7 +74,7 @@ function createdCells({ keys = {}, latest_version: latest }: KeyData): readonly 
   if (latest === 1) return [rotated, ''];
   const [oldest = ''] = Object.values(keys).map(versionTime).sort();
   if (oldest === '' || keys['1'] !== undefined) return [createdCell({ keys }, 1), rotated];
-  return [`before ${oldest.slice(0, '2026-11-27'.length)}`, rotated];
+  return [`before ${oldest.slice(0, 'YYYY-MM-DD'.length)}`, rotated];
 }
 
 /** Returns the creation time of a version; empty for one that the key no longer has. */
