@@ -183,6 +183,7 @@ describe('an unknown command', () => {
       ['secrets rm', 'secrets unset'],
       ['transit keys restore', 'transit keys soft-delete-restore'],
       ['tags merge', 'tags rename --merge'],
+      ['secrets rekey', 'secrets rewrap'],
       ['share', 'team add'],
       ['team invite', 'team add'],
     ].map(([line = '', own]): [string, string, string] => [
@@ -195,10 +196,14 @@ describe('an unknown command', () => {
       ['workspaces list', '--not-tag', '--without-tag'],
       ['transit keys read', '--all', '-o wide'],
       ['secrets decrypt', '--out', '--stdout'],
+      ['doctor', '--fix', '--repair'],
+      ['audit show audit.log', '--errors', '--failed'],
+      ['audit show audit.log', '--denied', '--failed'],
+      ['audit', '--errors', '"coffer audit show FILE --failed"'],
     ].map(([command, option, own]): [string, string, string] => [
       `${command} ${option}`,
       `unknown option '${option}'`,
-      `did you mean ${own}? see "coffer ${command} --help"`,
+      `did you mean ${own}? see "coffer ${command?.replace(' audit.log', '')} --help"`,
     ]),
     ['mounts ls', "unknown command 'ls'", 'did you mean "coffer mounts list"? see "coffer mounts --help"'],
   ])('that is a verb of other programs brings up our own: %s', async (line, message, hint) => {

@@ -59,6 +59,8 @@ export async function parseWithCommander(
     if (!(error instanceof CommanderError)) throw error;
     if (HELP_CODES.has(error.code)) {
       refuseHelpAsAnswer(building);
+      const unknown = error.code === 'commander.version' ? undefined : building.unknownWord;
+      if (unknown !== undefined) throw usageMistake(unknownCommand(unknown), building, { argv, tree });
       return { kind: 'print', text: building.printed };
     }
     const helped = helpBelow(argv, error, building.path, tree);
@@ -104,6 +106,11 @@ export class MissingKey extends CofferError {
 const MIN_HELP_COLUMN = 15;
 
 const HELP_CODES = new Set(['commander.help', 'commander.helpDisplayed', 'commander.version']);
+
+const HELP_WORDS: ReadonlySet<string> = new Set(['-h', '--help', 'help']);
+
+const unknownCommand = (word: string): CommanderError =>
+  new CommanderError(1, 'commander.unknownCommand', `error: unknown command '${word}'`);
 
 /**
  * Refuses `--help` together with other options of a command whose exit code is an answer. Scripts pass values of others
@@ -210,6 +217,8 @@ class Building {
   /** Command that they name. */
   command: Command | undefined;
   #leaf: Program | undefined;
+  /** Innermost group that was named; the root if none was. */
+  #group: Program | undefined;
   /** Options after the command. */
   readonly options = new Map<string, OptionValue>();
   result: Invocation | undefined;
@@ -225,6 +234,14 @@ class Building {
     const { path, command } = this;
     if (command === undefined || this.#leaf === undefined) return undefined;
     return { path, command, words: this.#leaf.args, around: { before: this.before, after: this.options } };
+  }
+
+  /** Word of a command line with `--help` that is no command of the group before it: commander ignores it. */
+  get unknownWord(): string | undefined {
+    if (this.command !== undefined) return undefined;
+    const word = this.#group?.args.find((typed) => !HELP_WORDS.has(typed));
+    const isKnown = this.#group?.commands.some((command) => command.name() === word);
+    return word === undefined || word.startsWith('-') || isKnown ? undefined : word;
   }
 
   root(tree: Group): Program {
@@ -258,6 +275,7 @@ class Building {
   }
 
   #fillGroup(program: Program, group: Group, path: readonly string[]): void {
+    this.#group = program;
     for (const [word, node] of inOrderOfSections(group)) {
       const section = group.sections?.find(({ listed, named }) => [...listed, ...named].includes(word));
       const child = program

@@ -77,6 +77,10 @@ const ELSEWHERE: ReadonlyMap<string, readonly string[]> = new Map([
   ]),
   ['ping', ['health']],
   ['secrets disable', ['mounts remove']],
+  ...['rekey', 'reencrypt', 're-encrypt', 'updatekeys'].map((word): [string, readonly string[]] => [
+    `secrets ${word}`,
+    ['secrets rewrap'],
+  ]),
   ['secrets move', ['mounts move']],
   ['workspaces tags', ['tags of']],
 ]);
@@ -110,6 +114,16 @@ const FROM_BACKUP =
 const INSTEAD: ReadonlyMap<string, string> = new Map([
   ['secrets enable', 'a store has transit already; use "coffer mounts add PATH" for another mount'],
   ...['list', 'disable'].map((word): [string, string] => [`audit ${word}`, AUDIT_LOG]),
+  ['audit errors', 'use "coffer audit show FILE --failed"'],
+  ['secrets rotate', 'use "coffer transit keys rotate KEY", then "coffer secrets rewrap FILE"'],
+  ...[
+    ['workspaces', 'WS'],
+    ['projects', 'PROJECT'],
+    ['orgs', 'ORG'],
+  ].map(([group, name]): [string, string] => [
+    `${group} rename`,
+    `use "coffer ${group} update ${name} --name NAME"`,
+  ]),
   ['upgrade', '"coffer version" on a terminal says how to upgrade this copy'],
   ['update', '"coffer version" on a terminal says how to upgrade this copy'],
   ['self-update', '"coffer version" on a terminal says how to upgrade this copy'],
@@ -161,12 +175,21 @@ const OPTIONS_ELSEWHERE: ReadonlyMap<string, string> = new Map([
   ['workspaces list --not-tag', 'did you mean --without-tag?'],
   ['transit keys read --all', 'did you mean -o wide?'],
   ['secrets decrypt --out', 'did you mean --stdout?'],
+  ...['errors', 'failed'].map((flag): [string, string] => [
+    `audit --${flag}`,
+    'did you mean "coffer audit show FILE --failed"?',
+  ]),
 ]);
 
 /** Options of other programs for any command: the option here. */
 const FLAGS_ELSEWHERE: Readonly<Record<string, readonly string[]>> = {
   c: ['copy'],
   clip: ['copy'],
+  denied: ['failed'],
+  error: ['failed'],
+  errors: ['failed'],
+  failures: ['failed'],
+  fix: ['repair'],
   h: ['help'],
   i: ['in'],
   k: ['key'],

@@ -1,0 +1,67 @@
+import { describe, expect, it } from 'vitest';
+import { type Group, isGroup, nodeAt } from '../../src/cli/command.ts';
+import { parseWithCommander } from '../../src/cli/parse/program.ts';
+import { commandTree } from '../../src/cli/tree.ts';
+import type { CofferError } from '../../src/ground/errors.ts';
+import { streamsDouble } from './streams.double.ts';
+
+const refusalOf = (line: string): Promise<unknown> =>
+  parseWithCommander(line.split(' '), commandTree, streamsDouble()).catch((error: unknown) => error);
+
+/** Paths of all groups, the root included. */
+function groups(group: Group = commandTree, path: readonly string[] = []): readonly (readonly string[])[] {
+  const inner = Object.entries(group.children).flatMap(([word, node]) =>
+    isGroup(node) ? groups(node, [...path, word]) : [],
+  );
+  return [path, ...inner];
+}
+
+describe('an unknown command with --help', () => {
+  it('is refused as without it, at the top and within every group', async () => {
+    for (const path of groups()) {
+      for (const flag of ['--help', '-h']) {
+        const line = [...path, 'no-such-command', flag].join(' ');
+        expect(await refusalOf(line), line).toMatchObject({
+          message: "unknown command 'no-such-command'",
+          hint: `see "${['coffer', ...path, '--help'].join(' ')}"`,
+        });
+      }
+    }
+    for (const line of ['encrypt', 'transit keys rm', 'workspaces rename ws1 ws9', 'undo', 'keys list']) {
+      const plain = (await refusalOf(line)) as CofferError;
+      for (const asking of [`${line} --help`, `--no-color ${line} -h`])
+        expect(await refusalOf(asking), asking).toMatchObject({ message: plain.message, hint: plain.hint });
+    }
+  });
+
+  it('does not hide the help of what exists', async () => {
+    for (const line of [
+      '--help',
+      '-h transit',
+      'transit --help',
+      'transit help',
+      '--store x transit keys -h',
+    ])
+      expect(await parseWithCommander(line.split(' '), commandTree, streamsDouble()), line).toMatchObject({
+        kind: 'print',
+        text: expect.stringMatching(/^Usage: coffer/),
+      });
+  });
+});
+
+describe('an unknown command that takes two steps or options here', () => {
+  it.each([
+    ['secrets rotate .env', 'use "coffer transit keys rotate KEY", then "coffer secrets rewrap FILE"'],
+    ['workspaces rename a b', 'use "coffer workspaces update WS --name NAME"'],
+    ['projects rename a b', 'use "coffer projects update PROJECT --name NAME"'],
+    ['orgs rename a b', 'use "coffer orgs update ORG --name NAME"'],
+    ['audit errors', 'use "coffer audit show FILE --failed"'],
+  ])('brings up the whole commands: %s', async (line, instead) => {
+    const help = ['coffer', line.split(' ')[0], '--help'].join(' ');
+    expect(await refusalOf(line)).toMatchObject({ hint: `${instead}; see "${help}"` });
+    for (const [, command = ''] of instead.matchAll(/"coffer ([a-z -]+)/g)) {
+      const words = command.trim().split(' --', 1).join('').split(' ');
+      expect(nodeAt(commandTree, words), command).toBeDefined();
+    }
+  });
+});
