@@ -23,6 +23,16 @@ it('a test file runs in the rest of the long proof when it draws by chance, or a
   expect(growsLong('test/decisions.test.ts')).toBe(false);
 });
 
+it('a test file does not run again in the rest of the long proof when only its keys, teams or passphrases take more work there', () => {
+  const same = [
+    'test/e2e/agent.test.ts',
+    'test/e2e/team.test.ts',
+    'test/specification/specification.test.ts',
+  ];
+  expect(same.filter(growsLong)).toEqual([]);
+  expect(growsLong('test/e2e/team-agent.test.ts')).toBe(true);
+});
+
 it('the written durations are of files that there are', () => {
   expect(Object.keys(durations()).filter((path) => !existsSync(join(root, path)))).toEqual([]);
 });

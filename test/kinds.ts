@@ -40,25 +40,30 @@ const GIVE_BACK = new Set([
   'test/servers/server-process.ts',
 ]);
 /** What makes another choice, or more of them, in the long proof. */
-const OF_THE_LONG_PROOF = /^(?:test\/long\.ts|test\/seed\.ts)$/;
+const OF_THE_LONG_PROOF = new Set(['test/long.ts', 'test/seed.ts']);
+/** Modules that ask how long the proof is only to prepare the same in more work: RSA keys, teams of people, keys from passphrases. */
+const SAME_IN_MORE_WORK = new Set(['test/e2e/team-people.ts', 'test/light-work.ts', 'test/rsa-keys.ts']);
 
 /** Whether a file leaves nothing in its process, so that others may follow in the same one. */
 export const sharesProcess = (file: string): boolean =>
-  all(file, (path, text) => GIVE_BACK.has(path) || !OF_THE_PROCESS.test(text));
+  all(file, (path, { text }) => GIVE_BACK.has(path) || !OF_THE_PROCESS.test(text));
 
 /** Whether a file does something else in the long proof than in `npm test`. */
 export const growsLong = (file: string): boolean =>
-  file.endsWith('.long.test.ts') ||
-  !all(file, (path, text) => !OF_THE_LONG_PROOF.test(path) && !text.includes("'fast-check'"));
+  file.endsWith('.long.test.ts') || !all(file, (path, module) => !asksForTheProof(path, module));
+
+const asksForTheProof = (path: string, { text, imports }: Module): boolean =>
+  text.includes("'fast-check'") ||
+  (!SAME_IN_MORE_WORK.has(path) && imports.some((imported) => OF_THE_LONG_PROOF.has(imported)));
 
 /** Whether something is true of a test file and each module of the tests that it imports. */
-function all(file: string, isTrue: (path: string, text: string) => boolean): boolean {
+function all(file: string, isTrue: (path: string, module: Module) => boolean): boolean {
   const seen = new Set<string>();
   const follow = (path: string): boolean => {
     if (seen.has(path)) return true;
     seen.add(path);
-    const { text, imports } = moduleAt(path);
-    return isTrue(path, text) && imports.every(follow);
+    const module = moduleAt(path);
+    return isTrue(path, module) && module.imports.every(follow);
   };
   return follow(file);
 }
