@@ -33,6 +33,19 @@ export function parseValue(text: string): SealedValue | undefined {
 export const formatValue = ({ mount, key, version, payload }: SealedValue): string =>
   `coffer:${mount === DEFAULT_MOUNT ? '' : `${mount}/`}${key}:v${version}:${payload}`;
 
+/** Length of the shortest ciphertext in base64: a nonce of 12 bytes and a tag of 16. */
+const LEAST_CHARACTERS = 40;
+
+/** Whether the end of a value is missing, as far as its length shows. */
+export const isCut = ({ payload }: SealedValue): boolean =>
+  payload.length % 4 !== 0 || payload.length < LEAST_CHARACTERS;
+
+/** Beginning that only encrypted values have: the key, and the version as far as it is there. */
+const BEGINNING = /^coffer:[\w./-]+:(?:$|v$|v\d+(?:$|:))/;
+
+/** Whether a text is what is left of an encrypted value that was cut or altered. */
+export const looksDamaged = (text: string): boolean => BEGINNING.test(text) && parseValue(text) === undefined;
+
 /** Encrypted value in any text, with offsets in UTF-16 units. */
 interface ValueInText {
   readonly start: number;

@@ -10,6 +10,7 @@ import { switching } from '../parse/everywhere.ts';
 import { planVariables, type VariableSource } from '../processes/child-variables.ts';
 import { maskingLines } from '../processes/masking.ts';
 import { remindOfGitSetup } from '../secret-files/clone-reminder.ts';
+import { warnOfDamaged } from '../secret-files/damaged-values.ts';
 import { Files, formatIn, formatOption } from '../secret-files/files.ts';
 import { refuseReadable, requireRules } from '../secret-files/left-readable.ts';
 import { Rulebook } from '../secret-files/rulebook.ts';
@@ -152,6 +153,8 @@ async function childVariables(session: Session, { options }: Given): Promise<Chi
   for (const read of files) await requireRules(session, rulebook, read);
   for (const [read, some] of Map.groupBy(sources, ({ read }) => read)) {
     await refuseReadable(session, rulebook, read, some);
+    const places = some.map(({ place }) => place);
+    warnOfDamaged(session, read, places);
   }
   const opened = await openSources(session, sources);
   refuseNul(opened, textsOption(options, 'as-file'));

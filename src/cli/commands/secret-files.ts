@@ -8,6 +8,7 @@ import { type Given, textOption } from '../given.ts';
 import { switching } from '../parse/everywhere.ts';
 import { remindOfGitSetup } from '../secret-files/clone-reminder.ts';
 import { committedFile, committedValues } from '../secret-files/committed.ts';
+import { warnOfDamaged } from '../secret-files/damaged-values.ts';
 import {
   ENCRYPTED,
   Files,
@@ -105,6 +106,7 @@ export const decrypt: Command = {
     const files = new Files(session, options);
     const outcomes = new Outcomes(session);
     const opened = await outcomes.each(paths, (path) => files.open(path));
+    for (const file of opened) warnOfDamaged(session, file);
     const results = await openFiles(session, opened);
     await outcomes.write(opened, results, 'Decrypted');
     for (const [index, file] of opened.entries()) {
@@ -149,6 +151,7 @@ async function printDecrypted(
     path === STANDARD_INPUT
       ? await openPiped(session, options)
       : await new Files(session, options).open(path);
+  warnOfDamaged(session, opened);
   const [result] = await openFiles(session, [opened]);
   await printExactly(session, undefined, 'text', requireFile(result).text);
   return DONE;

@@ -16,6 +16,7 @@ import { IN, outOptions } from '../parse/operation-spec.ts';
 import { clipboardFor } from '../processes/clipboard-for.ts';
 import { remindOfGitSetup } from '../secret-files/clone-reminder.ts';
 import { committedFile } from '../secret-files/committed.ts';
+import { warnOfDamaged } from '../secret-files/damaged-values.ts';
 import {
   Files,
   formatOption,
@@ -58,6 +59,7 @@ export const get: Command = {
     const clipboard = options.has(COPY) ? await clipboardFor(session) : undefined;
     const read = await new Files(session, options).open(path);
     const place = found(read, name);
+    warnOfDamaged(session, read, [place]);
     const text = place.sealed === undefined ? place.text : (await opened(session, read, place)).text;
     if (clipboard === undefined) await printExactly(session, out, 'value', text);
     else await clipboard.copy(utf8(text));

@@ -5,11 +5,11 @@ import { asCofferError, CofferError, notFound, unavailable, unsupported } from '
 import { meantText } from '../../ground/nearness.ts';
 import { isObject, type JsonObject } from '../../ground/objects.ts';
 import type { Runner } from '../../operations/declaration/operation.ts';
-import type { SealedValue } from '../../secret-files/value.ts';
+import { isCut, type SealedValue } from '../../secret-files/value.ts';
 import type { KeyReference } from '../../transit/envelope/ports.ts';
 import { inBoundedCalls, MOST_ITEMS, MOST_SIZE, warnOnce } from '../files/bounded-calls.ts';
 import type { Session } from '../session.ts';
-import type { FoundValue, OpenValue, ValueResult } from '../team/found-values.ts';
+import { type FoundValue, type OpenValue, TRUNCATED, type ValueResult } from '../team/found-values.ts';
 import { mayBeOfKeyring, teamKeysFor } from '../team/nearest.ts';
 import type { Adoption, CountedVersions, TeamKeys } from '../team/team-keys.ts';
 
@@ -294,8 +294,8 @@ const placedError = (
 
 /**
  * Examines the first values that could not be opened: whether they were moved, or are of a version that the key does
- * not open. If none of several can be opened, and there is no other cause, they are of another store, which is reported
- * once.
+ * not open. If none of several can be opened, and there is no other cause, they are truncated, modified, or of another
+ * store, which is reported once.
  */
 async function explained<T>(
   session: Session,
@@ -317,12 +317,8 @@ async function explained<T>(
   );
   const [first] = values;
   if (first === undefined || values.length < 2 || hasReason || !results.every(isPuzzling)) return outcomes;
-  const ofAnotherStore = new CofferError(
-    'inauthentic',
-    `${first.where}: none of the ${values.length} values can be decrypted: they were encrypted with another store`,
-    { hint: OTHER_STORE },
-  );
-  return results.map(() => ofAnotherStore);
+  const error = noneOf(values, first);
+  return results.map(() => error);
 }
 
 const isPuzzling = (result: unknown): boolean =>
@@ -385,10 +381,22 @@ async function wrongVersion(
   return undefined;
 }
 
-/** Length of the shortest ciphertext in base64: a nonce of 12 bytes and a tag of 16. */
-const LEAST_CHARACTERS = 40;
+const lookOf = (value: SealedValue): string =>
+  isCut(value)
+    ? TRUNCATED
+    : `the value was modified, moved from another name, or encrypted with a key "${value.key}" of another store; ${SHARING}`;
 
-const lookOf = ({ key, payload }: SealedValue): string =>
-  payload.length % 4 !== 0 || payload.length < LEAST_CHARACTERS
-    ? 'the value appears to be truncated'
-    : `the value was modified, moved from another name, or encrypted with a key "${key}" of another store; ${SHARING}`;
+/** Returns the error for a file of which no value can be decrypted, once for all of them. */
+function noneOf(values: readonly FoundValue[], { where, path }: FoundValue): CofferError {
+  const cut = values.filter(({ value }) => isCut(value)).length;
+  const none = `${where}: none of the ${values.length} values can be decrypted`;
+  if (cut === 0)
+    return new CofferError('inauthentic', `${none}: they were encrypted with another store, or are damaged`, {
+      hint: OTHER_STORE,
+    });
+  const which = cut === values.length ? 'they appear' : `${cut} of them ${cut === 1 ? 'appears' : 'appear'}`;
+  const file = path === undefined ? 'the file' : path;
+  return new CofferError('inauthentic', `${none}: ${which} to be truncated`, {
+    hint: `restore ${file} from git or a backup`,
+  });
+}

@@ -3,6 +3,9 @@ import type { SealedValue } from '../../secret-files/value.ts';
 
 /* Values of files, as sent to keys and returned. */
 
+/** Hint for a value whose end is missing. */
+export const TRUNCATED = 'the value appears to be truncated';
+
 /** Value to encrypt. */
 export interface OpenValue {
   /** Name of its place in the file, which it is bound to. */

@@ -4,7 +4,7 @@ import type { KeyringConnection } from '../../client/keyring-agent.ts';
 import { wipe } from '../../ground/bytes.ts';
 import { CofferError, conflict, denied, inauthentic, notFound, unsupported } from '../../ground/errors.ts';
 import { DEFAULT_MOUNT } from '../../mounts/paths.ts';
-import type { SealedValue } from '../../secret-files/value.ts';
+import { isCut, type SealedValue } from '../../secret-files/value.ts';
 import { directoryOf } from '../../store/backends/registry.ts';
 import type { VersionFact } from '../../team/fact.ts';
 import { type Loaded, loadFacts } from '../../team/files.ts';
@@ -19,7 +19,7 @@ import {
 import { keyringAgentDirectory } from '../secrets/agent-directory.ts';
 import type { Session } from '../session.ts';
 import { shellWord } from '../terminal/shell-word.ts';
-import type { FoundValue, OpenValue, ValueResult } from './found-values.ts';
+import { type FoundValue, type OpenValue, TRUNCATED, type ValueResult } from './found-values.ts';
 import { openKeyring, type TeamKeyring } from './keyring.ts';
 import { TeamMemory } from './memory.ts';
 import { type KeyringPlace, keyringAbove } from './place.ts';
@@ -196,6 +196,7 @@ export class TeamKeys {
             'ask an admin to run "coffer team add NAME KEY" with your key'),
       });
     }
+    if (isCut(found.value)) throw inauthentic('cannot decrypt', { hint: TRUNCATED });
     const own = this.#ownStoreHint(found);
     throw inauthentic('cannot decrypt', {
       hint: `the value was modified, moved from another name, or encrypted with a key "${key}" of another keyring or store${own === '' ? '' : `; ${own}`}`,

@@ -81,6 +81,21 @@ describe('a keyring', () => {
     expect(readdirSync(here.path)).not.toContain('a.env');
   });
 
+  it('says of a value whose end is missing that it is truncated, and of no other', async () => {
+    const repository = new Repository();
+    const { here } = repository;
+    await repository.ok('team init -q');
+    here.write('a.env', 'A=one\nB=two\n');
+    await repository.ok('secrets encrypt a.env --key app -q');
+    const [first = '', second = ''] = here.read('a.env').split('\n');
+    here.write('a.env', `${first.slice(0, -5)}\n${second.slice(0, -4)}AA==\n`);
+    const said = await repository.refused('secrets decrypt a.env', 4);
+    expect(said.split('\n')).toEqual([
+      'coffer: a.env:1: A: cannot decrypt (the value appears to be truncated)',
+      expect.stringMatching(/^coffer: a\.env:2: B: cannot decrypt \(the value was modified, /),
+    ]);
+  });
+
   it('in the place of another one is trusted only by its ID and a yes', async () => {
     const repository = new Repository();
     const replaced =
