@@ -133,7 +133,8 @@ class Execution {
     const place = { runner, mount: this.#mount };
     const byTheWay = await createdByTheWay(this.#session, this.#operation, values, runner);
     if (!(await this.#isMeant(byTheWay, runner))) return FAILED;
-    this.#unchanged = await countUnchanged(this.#session, this.#operation, values, place);
+    const all = { ...values, ...filled };
+    this.#unchanged = await countUnchanged(this.#session, this.#operation, all, place);
     const outcome = await this.#unlessThere(runner, raw);
     if (outcome === undefined) return DONE;
     const exitCode = await this.#finish(outcome, values, byTheWay);
@@ -178,7 +179,11 @@ class Execution {
         const made = await createdByTheWay(this.#session, this.#operation, valuesOf(raw), runner);
         return (await this.#isMeant(made, runner)) ? made : undefined;
       },
-      run: (raw) => this.#unlessThere(runner, raw),
+      run: async (raw) => {
+        const place = { runner, mount: this.#mount };
+        this.#unchanged = await countUnchanged(this.#session, this.#operation, valuesOf(raw), place);
+        return this.#unlessThere(runner, raw);
+      },
       report: (outcome, raw) => {
         if (resource !== undefined) return;
         this.#check(outcome, valuesOf(raw));
@@ -364,6 +369,8 @@ class Execution {
   /** Warns of an outcome, or refuses it. */
   #check(outcome: Outcome<unknown>, values: RawValues): void {
     this.#refuseMisfit(outcome, values);
+    const missed = this.#operation.cli?.missed?.(outcome);
+    if (missed !== undefined) throw missed;
     for (const warning of outcome.warnings ?? []) this.#session.warn(warning);
   }
 

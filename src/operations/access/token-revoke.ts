@@ -1,4 +1,4 @@
-import { invalid } from '../../ground/errors.ts';
+import { invalid, notFound } from '../../ground/errors.ts';
 import { ownWords } from '../../ground/own-words.ts';
 import { FOR_GOOD } from '../declaration/deleting.ts';
 import { operation } from '../declaration/operation.ts';
@@ -11,6 +11,9 @@ import {
   refuseBatch,
   tokenId,
 } from './token-target.ts';
+
+/** Text of Vault, whose response is a success. */
+const UNKNOWN = 'No token found with this ID';
 
 export const revoke = operation({
   route: 'POST /auth/token/revoke',
@@ -30,11 +33,17 @@ export const revoke = operation({
       if (token === undefined || token === '') throw missingId();
     },
     confirm: async () => `Revoke the token and all its child tokens? ${FOR_GOOD}`,
+    missed: ({ warnings = [] }) =>
+      warnings.includes(UNKNOWN)
+        ? notFound('no token with this ID or accessor, nothing was revoked', {
+            hint: 'list the tokens and their accessors with "coffer token list"',
+          })
+        : undefined,
     done: () => 'Revoked.',
   },
   async run(call, values) {
     const target = await findToken(call, values.token, 'auth/token/revoke-accessor');
-    if (target === undefined) return { warnings: ['No token found with this ID'] };
+    if (target === undefined) return { warnings: [UNKNOWN] };
     refuseBatch(target.record.token, 'revoked');
     await (await call.core.access()).tokens.revoke(target.record.accessor);
     return {};

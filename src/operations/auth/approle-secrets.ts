@@ -15,7 +15,7 @@ import { asCofferError, invalid } from '../../ground/errors.ts';
 import { isObject } from '../../ground/objects.ts';
 import { ownWords } from '../../ground/own-words.ts';
 import { FOR_GOOD } from '../declaration/deleting.ts';
-import { type MountCall, type Outcome, operation } from '../declaration/operation.ts';
+import { type MountCall, type Outcome, operation, unlessUnexpected } from '../declaration/operation.ts';
 import { duration, integer, text, texts, type ValuesOf } from '../declaration/params.ts';
 import type { Details } from '../declaration/table.ts';
 import { parsePairs } from '../declaration/weak-values.ts';
@@ -230,7 +230,12 @@ export const destroy = operation({
   cli: {
     input: { param: 'secret_id', as: 'text', secret: 'Secret ID' },
     confirm: async () => `Destroy the secret ID? ${FOR_GOOD}`,
-    done: () => 'Destroyed the secret ID.',
+    unchanged: async (values, runner) => {
+      const found = await runner.run(lookup, values).catch(unlessUnexpected);
+      return found !== undefined && found.data === undefined ? 1 : 0;
+    },
+    done: (_values, _data, _existing, missing) =>
+      missing === 1 ? 'The role has no such secret ID; nothing was destroyed.' : 'Destroyed the secret ID.',
   },
   async run(call: MountCall, values) {
     const secretId = given(values.secret_id, 'secret_id');

@@ -26,6 +26,13 @@ interface Deleting {
   readonly done: string;
 }
 
+/** Counts 1 if an object was looked up and does not exist. */
+export const countMissing = (found: Promise<unknown>): Promise<number> =>
+  found.then(
+    () => 0,
+    (error: unknown) => (asCofferError(error)?.kind === 'not-found' ? 1 : 0),
+  );
+
 /** Returns the parts of a command that look for the object before it is deleted. */
 export const deletingNamed = ({
   find,
@@ -33,11 +40,7 @@ export const deletingNamed = ({
   done,
 }: Deleting): Required<Pick<CliShape<unknown>, 'foresee' | 'unchanged' | 'done'>> => ({
   foresee: find,
-  unchanged: (values, runner) =>
-    find(values, runner).then(
-      () => 0,
-      (error: unknown) => (asCofferError(error)?.kind === 'not-found' ? 1 : 0),
-    ),
+  unchanged: (values, runner) => countMissing(find(values, runner)),
   done: (values, _data, _existing, missing) =>
     missing === 1 ? `No ${what(values)}; nothing was deleted.` : `${done} ${what(values)}.`,
 });

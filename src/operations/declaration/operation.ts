@@ -5,7 +5,7 @@ import type { Access } from '../../access/access.ts';
 import type { Capability } from '../../access/capability.ts';
 import type { WrapInfo } from '../../access/wrapping.ts';
 import type { Clock } from '../../ground/clock.ts';
-import { asCofferError } from '../../ground/errors.ts';
+import { asCofferError, type CofferError } from '../../ground/errors.ts';
 import type { MaybePromise } from '../../ground/maybe-promise.ts';
 import type { Random } from '../../ground/random.ts';
 import type { Mounts } from '../../mounts/mounts.ts';
@@ -260,6 +260,11 @@ export interface CliShape<D> {
   /** Whether these values require confirmation; default: always. */
   asksFor?(values: Readonly<Record<string, unknown>>): boolean;
   /**
+   * Returns the error that a command reports if the API calls it a success that nothing was found to revoke: whoever
+   * mistypes a token would otherwise rely on a revocation that did not happen.
+   */
+  missed?(outcome: Outcome<D>): CofferError | undefined;
+  /**
    * Whether the result is positive; false sets exit code 5 (the signature is not valid), which is a result, not an
    * error.
    */
@@ -479,6 +484,12 @@ export const isMissing = (runner: Runner, operation: string, raw: Readonly<Recor
     () => false,
     (error: unknown) => asCofferError(error)?.kind === 'not-found',
   );
+
+/** Ignores an error of a lookup before an operation, which itself reports what it is refused for. */
+export function unlessUnexpected(error: unknown): undefined {
+  if (asCofferError(error) === undefined) throw error;
+  return undefined;
+}
 
 /**
  * Whether an agent requires the secret of the store again.

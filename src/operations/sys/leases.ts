@@ -2,14 +2,15 @@
 
 import { issuedMs } from '../../access/token.ts';
 import { printGoTime } from '../../ground/clock.ts';
-import { type CofferError, invalid } from '../../ground/errors.ts';
+import { type CofferError, invalid, notFound } from '../../ground/errors.ts';
+import { isObject } from '../../ground/objects.ts';
 import { ownWords } from '../../ground/own-words.ts';
 import { trimSlashes } from '../../ground/trim.ts';
 import { TIDY_STARTED } from '../access/token-roles.ts';
 import { listAnswer } from '../auth/lists.ts';
 import { tokenDetails } from '../auth/token-answers.ts';
-import { FOR_GOOD } from '../declaration/deleting.ts';
-import { type Call, operation } from '../declaration/operation.ts';
+import { countMissing, FOR_GOOD } from '../declaration/deleting.ts';
+import { type Call, operation, type Runner, resultOf } from '../declaration/operation.ts';
 import { duration, flag, text } from '../declaration/params.ts';
 
 const leaseId = text({ help: 'ID of the lease.', default: '' });
@@ -124,6 +125,25 @@ export const revoke = operation({
 });
 
 /**
+ * Requires the login method of a path: a mistyped one would revoke nothing. Paths outside `auth/` are not checked.
+ * @throws `not-found`
+ */
+async function requireMethod(prefix: unknown, runner: Runner): Promise<void> {
+  const [first, ...rest] = trimSlashes(String(prefix)).split('/');
+  if (first !== 'auth' || rest.length === 0) return;
+  const listed = resultOf(await runner.run('auth list', {}));
+  const path = `${rest.join('/')}/`;
+  const isThere = Object.keys(isObject(listed) ? listed : {}).some(
+    (method) => path.startsWith(method) || method.startsWith(path),
+  );
+  if (!isThere)
+    throw notFound(`no login method at or below "auth/${path}"`, {
+      field: 'prefix',
+      hint: 'list them with "coffer auth list"',
+    });
+}
+
+/**
  * Revokes all tokens below a path.
  * @see docs/decisions/0185
  */
@@ -141,7 +161,12 @@ export const revokePrefix = operation({
     acts: true,
     confirm: async ({ prefix }) =>
       `Revoke all tokens issued at or below ${trimSlashes(String(prefix))}/, and their child tokens? ${FOR_GOOD}`,
-    done: ({ prefix }) => `Revoked all tokens issued at ${trimSlashes(String(prefix))}/.`,
+    foresee: ({ prefix }, runner) => requireMethod(prefix, runner),
+    unchanged: ({ prefix }, runner) => countMissing(requireMethod(prefix, runner)),
+    done: ({ prefix }, _data, _existing, missing) =>
+      missing === 1
+        ? `No login method ${trimSlashes(String(prefix))}/; nothing was revoked.`
+        : `Revoked all tokens issued at ${trimSlashes(String(prefix))}/.`,
     examples: [
       [
         'coffer token revoke-prefix auth/approle',

@@ -15,6 +15,7 @@ import {
   effectiveBindingsOfProject,
   type Resources,
 } from './documents.ts';
+import { bindingsMissing, type ChangeWords, changeText, lengthOf } from './unchanged.ts';
 
 /** Key-value tags of workspaces and projects. All of them are in one response, because there are few. */
 
@@ -54,6 +55,12 @@ function withoutValue(data: unknown): string {
 const given = boundTags({
   help: 'Tags to set, as KEY=VALUE, or KEY for a tag without a value.',
   cli: { positional: 'variadic', metavar: 'KEY=VALUE' },
+});
+const unbound = (owner: string): ChangeWords => ({
+  noun: 'key',
+  changed: (count) => `Removed ${counted(count, 'key')} from the ${owner}`,
+  unchanged: (count) =>
+    `the ${owner} has no tag of its own with ${count === 1 ? 'this key' : 'any of these keys'}`,
 });
 const takenOff = boundKeys({
   help: 'KEY of each KEY=VALUE tag to remove; those that are not set are ignored.',
@@ -149,7 +156,9 @@ export const unbindWorkspace = documentOperation({
   params: { workspace_id: workspaceId, data: takenOff },
   cli: {
     resolve: workspaceByName,
-    done: ({ data }) => `Removed ${countedIn(data, 'key')} from the workspace.`,
+    unchanged: ({ workspace_id, data }, runner) =>
+      bindingsMissing(runner, 'workspaces bindings', { workspace_id }, data),
+    done: ({ data }, _data, _existing, missing) => changeText(unbound('workspace'), lengthOf(data), missing),
     examples: [
       [
         'coffer workspaces unbind billing env --org acme',
@@ -254,7 +263,9 @@ export const unbindProject = documentOperation({
   params: { project_id: projectId, data: takenOff },
   cli: {
     resolve: projectByName,
-    done: ({ data }) => `Removed ${countedIn(data, 'key')} from the project.`,
+    unchanged: ({ project_id, data }, runner) =>
+      bindingsMissing(runner, 'projects bindings', { project_id }, data),
+    done: ({ data }, _data, _existing, missing) => changeText(unbound('project'), lengthOf(data), missing),
     examples: [
       [
         'coffer projects unbind platform env --org acme',

@@ -8,7 +8,7 @@ import { pageParams, tagId, workspaceId } from '../json-api/params.ts';
 import { idsFor, inTurn, namesAmong, newTagsIn } from './by-name.ts';
 import { counted, countedIn, pageDocument, tagLines, tagPageTable, tagResource } from './documents.ts';
 import { mayTag } from './sights.ts';
-import { type ChangeWords, changeText, tagsAlready, workspacesAlready } from './unchanged.ts';
+import { type ChangeWords, changeText, lengthOf, tagsAlready, workspacesAlready } from './unchanged.ts';
 
 /** Common settings for changing the workspaces of a tag. */
 const workspacesOfTag = {
@@ -47,8 +47,6 @@ const tagsOfWorkspace = (help: string) =>
   }) as const;
 
 const workspaceAndTagsByName = inTurn(idsFor({ workspace_id: 'workspace' }), namesAmong('data'));
-
-const lengthOf = (list: unknown): number => (Array.isArray(list) ? list.length : 0);
 
 const ATTACHED: ChangeWords = {
   noun: 'workspace',

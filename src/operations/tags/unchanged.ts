@@ -1,9 +1,15 @@
-import { asCofferError } from '../../ground/errors.ts';
 import { isObject, type JsonObject } from '../../ground/objects.ts';
+import { parseIdentifier } from '../../tags/identifiers.ts';
 import { foldCase } from '../../tags/names.ts';
-import type { Runner } from '../declaration/operation.ts';
+import { type Runner, unlessUnexpected } from '../declaration/operation.ts';
 import { MOST_LINKED } from '../json-api/linkage.ts';
-import { counted, type ResourceDocument, type TagResource, type WorkspaceResource } from './documents.ts';
+import {
+  type BindingResource,
+  counted,
+  type ResourceDocument,
+  type TagResource,
+  type WorkspaceResource,
+} from './documents.ts';
 
 /* Parts of a change of tags that were already so before, so that the message says what changed. */
 
@@ -36,6 +42,40 @@ export const tagsAlready =
     return count;
   };
 
+/**
+ * Returns how many of the keys no KEY=VALUE tag has that is set on the workspace or the project itself.
+ * @param list operation that lists these tags
+ * @param owner its parameter
+ */
+export async function bindingsMissing(
+  runner: Runner,
+  list: string,
+  owner: JsonObject,
+  keys: unknown,
+): Promise<number> {
+  const found = await shown<readonly BindingResource[]>(runner, list, owner);
+  if (found === undefined || !Array.isArray(keys)) return 0;
+  const own = new Set(found.map(({ attributes }) => attributes.key));
+  return keys.filter((key) => !own.has(String(key))).length;
+}
+
+/** Returns how many of the tags, given by name, ID or as KEY=VALUE, a key has, or does not have. */
+export const tagsOfKeyAlready =
+  (has: boolean) =>
+  async ({ name, tags }: JsonObject, runner: Runner): Promise<number> => {
+    const outcome = await runner.run('transit keys tags', { name }).catch(unlessUnexpected);
+    const own = isObject(outcome?.data) ? outcome.data['tags'] : undefined;
+    if (!Array.isArray(own) || !Array.isArray(tags)) return 0;
+    let count = 0;
+    for (const given of tags.map(String)) {
+      const isId = parseIdentifier('tag', given) !== undefined;
+      const isBinding = given.includes('=');
+      const text = isBinding ? given : await nameOf(isId ? { id: given } : { name: given }, runner);
+      if (text !== undefined && own.includes(text) === has) count++;
+    }
+    return count;
+  };
+
 async function nameOf(reference: unknown, runner: Runner): Promise<string | undefined> {
   if (!isObject(reference)) return undefined;
   const { id: tag_id, name } = reference;
@@ -44,14 +84,12 @@ async function nameOf(reference: unknown, runner: Runner): Promise<string | unde
 }
 
 async function shown<R>(runner: Runner, operation: string, raw: JsonObject): Promise<R | undefined> {
-  try {
-    return ((await runner.run(operation, raw)).data as ResourceDocument<R>).data;
-  } catch (error) {
-    // The change itself reports what it is refused for.
-    if (asCofferError(error) === undefined) throw error;
-    return undefined;
-  }
+  const outcome = await runner.run(operation, raw).catch(unlessUnexpected);
+  return (outcome?.data as ResourceDocument<R> | undefined)?.data;
 }
+
+/** Returns the length of a list, before it is known to be one. */
+export const lengthOf = (list: unknown): number => (Array.isArray(list) ? list.length : 0);
 
 /** Words for the result of a change to several objects. */
 export interface ChangeWords {

@@ -1,6 +1,8 @@
+import type { JsonObject } from '../../ground/objects.ts';
 import { destroyVersion, reinstateVersion, revokeVersion } from '../../transit/revocation.ts';
+import { type Runner, unlessUnexpected } from '../declaration/operation.ts';
 import { integer } from '../declaration/params.ts';
-import { foreseeDestruction } from './foreseen.ts';
+import { foreseeDestruction, foreseeKey } from './foreseen.ts';
 import { keyData, keyTable } from './key-data.ts';
 import { existingKey, transitOperation } from './parameters.ts';
 
@@ -22,13 +24,29 @@ const acting = { acts: true, table: keyTable } as const;
 const subject = (values: Readonly<Record<string, unknown>>): string =>
   `version ${values['version']} of key ${values['name']}`;
 
+const listed = (key: JsonObject, member: string, version: number): boolean => {
+  const versions = key[member];
+  return Array.isArray(versions) && versions.includes(version);
+};
+
+/** Counts 1 if the key shows that the operation will change nothing. */
+const alreadyIn =
+  (isSo: (key: JsonObject, version: number) => boolean) =>
+  async (values: JsonObject, runner: Runner): Promise<number> => {
+    const key = await foreseeKey(values, runner).catch(unlessUnexpected);
+    return key !== undefined && isSo(key, Number(values['version'])) ? 1 : 0;
+  };
+
 export const revoke = transitOperation({
   route: 'POST keys/:name/revoke',
   ...ofVersion,
   cli: {
     ...acting,
-    done: (values) =>
-      `Revoked ${subject(values)}. To undo this, run "coffer transit keys reinstate ${values['name']} ${values['version']}".`,
+    unchanged: alreadyIn((key, version) => listed(key, 'revoked_versions', version)),
+    done: (values, _data, _existing, already) =>
+      already === 1
+        ? `No changes made: ${subject(values)} is already revoked.`
+        : `Revoked ${subject(values)}. To undo this, run "coffer transit keys reinstate ${values['name']} ${values['version']}".`,
     examples: [
       ['coffer transit keys revoke orders 2', 'Refuse everything that version 2 encrypted or signed'],
     ],
@@ -43,7 +61,14 @@ export const reinstate = transitOperation({
   ...ofVersion,
   cli: {
     ...acting,
-    done: (values) => `Reinstated ${subject(values)}.`,
+    unchanged: alreadyIn(
+      (key, version) =>
+        !listed(key, 'revoked_versions', version) && !listed(key, 'destroyed_versions', version),
+    ),
+    done: (values, _data, _existing, already) =>
+      already === 1
+        ? `No changes made: ${subject(values)} is not revoked.`
+        : `Reinstated ${subject(values)}.`,
     examples: [['coffer transit keys reinstate orders 2', 'Undo the revocation of version 2']],
   },
   run: async ({ engine }, values) => ({
@@ -59,7 +84,11 @@ export const destroy = transitOperation({
     foresee: foreseeDestruction,
     confirm: async (values) =>
       `Permanently destroy ${subject(values)}? Data encrypted with it can never be decrypted. ("coffer transit keys revoke ${values['name']} ${values['version']}" can be undone.)`,
-    done: (values) => `Destroyed ${subject(values)}.`,
+    unchanged: alreadyIn((key, version) => listed(key, 'destroyed_versions', version)),
+    done: (values, _data, _existing, already) =>
+      already === 1
+        ? `No changes made: ${subject(values)} is already destroyed.`
+        : `Destroyed ${subject(values)}.`,
     examples: [
       [
         'coffer transit keys destroy orders 2',

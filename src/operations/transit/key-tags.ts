@@ -10,7 +10,8 @@ import { checkCount, text, texts } from '../declaration/params.ts';
 import type { Table } from '../declaration/table.ts';
 import { MOST_LINKED } from '../json-api/linkage.ts';
 import { organizationFlag } from '../json-api/params.ts';
-import { countedIn } from '../tags/documents.ts';
+import { counted } from '../tags/documents.ts';
+import { type ChangeWords, changeText, lengthOf, tagsOfKeyAlready } from '../tags/unchanged.ts';
 import { existingKey, transitOperation } from './parameters.ts';
 
 /**
@@ -43,6 +44,17 @@ const cli = {
   table: tagsTable,
   lines: ({ tags = [] }: KeyTagsData) => tags,
 } as const;
+
+const tagged = (name: unknown): ChangeWords => ({
+  noun: 'tag',
+  changed: (count) => `Added ${counted(count, 'tag')} to key ${name}`,
+  unchanged: (count) => `key ${name} already has ${count === 1 ? 'the tag' : 'all of the tags'}`,
+});
+const untagged = (name: unknown): ChangeWords => ({
+  noun: 'tag',
+  changed: (count) => `Removed ${counted(count, 'tag')} from key ${name}`,
+  unchanged: (count) => `key ${name} does not have ${count === 1 ? 'the tag' : 'any of the tags'}`,
+});
 
 /** Returns the tags that do not exist in the pool, so that they will be created. */
 async function newTags(
@@ -98,7 +110,9 @@ export const tag = transitOperation({
   cli: {
     ...cli,
     byTheWay: newTags,
-    done: (values) => `Added ${countedIn(values['tags'], 'tag')} to key ${values['name']}.`,
+    unchanged: tagsOfKeyAlready(true),
+    done: ({ name, tags: given }, _data, _existing, already) =>
+      changeText(tagged(name), lengthOf(given), already),
     examples: [
       [
         'coffer transit keys tag orders env:prod team:core --org acme',
@@ -134,7 +148,9 @@ export const untag = transitOperation({
   },
   cli: {
     ...cli,
-    done: (values) => `Removed ${countedIn(values['tags'], 'tag')} from key ${values['name']}.`,
+    unchanged: tagsOfKeyAlready(false),
+    done: ({ name, tags: given }, _data, _existing, missing) =>
+      changeText(untagged(name), lengthOf(given), missing),
     examples: [
       [
         'coffer transit keys untag orders env:test',

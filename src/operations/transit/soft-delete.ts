@@ -1,9 +1,11 @@
 /** Operations that stop all use of a key, and undo that. */
 
+import type { JsonObject } from '../../ground/objects.ts';
 import type { Engine } from '../../transit/engine.ts';
 import { noSuchKey } from '../../transit/key-collection.ts';
 import { setSoftDeleted } from '../../transit/lifecycle.ts';
-import { isMissing, type Outcome, type Runner } from '../declaration/operation.ts';
+import { isMissing, type Outcome, type Runner, unlessUnexpected } from '../declaration/operation.ts';
+import { foreseeKey } from './foreseen.ts';
 import { type KeyData, keyData, keyTable } from './key-data.ts';
 import { eachKey, transitOperation } from './parameters.ts';
 
@@ -14,6 +16,12 @@ async function requireThere(raw: Readonly<Record<string, unknown>>, runner: Runn
   throw noSuchKey(String(name), `key "${name}" not found`);
 }
 
+/** Counts 1 for a key that is soft-deleted already, or is not, which the warning of the operation says. */
+const alreadyMarked = (softDeleted: boolean) => async (values: JsonObject, runner: Runner) => {
+  const key = await foreseeKey(values, runner).catch(unlessUnexpected);
+  return key !== undefined && (key['soft_deleted'] === true) === softDeleted ? 1 : 0;
+};
+
 export const softDelete = transitOperation({
   route: 'DELETE keys/:name/soft-delete',
   capability: 'delete',
@@ -23,8 +31,11 @@ export const softDelete = transitOperation({
     acts: true,
     table: keyTable,
     resolve: requireThere,
-    done: (values) =>
-      `Soft-deleted key ${values['name']}. To undo this, run "coffer transit keys soft-delete-restore ${values['name']}".`,
+    unchanged: alreadyMarked(true),
+    done: (values, _data, _existing, already) =>
+      already === 1
+        ? 'No changes made.'
+        : `Soft-deleted key ${values['name']}. To undo this, run "coffer transit keys soft-delete-restore ${values['name']}".`,
     examples: [
       [
         'coffer transit keys soft-delete orders',
@@ -45,7 +56,9 @@ export const restore = transitOperation({
     acts: true,
     table: keyTable,
     resolve: requireThere,
-    done: (values) => `Restored key ${values['name']}.`,
+    unchanged: alreadyMarked(false),
+    done: (values, _data, _existing, already) =>
+      already === 1 ? 'No changes made.' : `Restored key ${values['name']}.`,
     examples: [['coffer transit keys soft-delete-restore orders', 'Use a soft-deleted key again']],
   },
   run: ({ engine }, values) => markSoftDeleted(engine, values.name, false, 'key was already restored'),

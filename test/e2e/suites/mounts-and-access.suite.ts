@@ -85,6 +85,7 @@ export const mountsAndAccessSuite: Suite = (here) => {
     expect((await here().ok('token list')).split('\n')).toContain(accessor);
     await here().ok(['token', 'revoke', token, '--yes']);
     expect((await here().ok('token list')).split('\n')).not.toContain(accessor);
+    expect(await here().refused(['token', 'revoke', token, '--yes'], 3)).toContain('nothing was revoked');
   });
 
   it('issues batch tokens, which are in no list, and ends them by their path', async () => {
