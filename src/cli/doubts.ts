@@ -86,6 +86,21 @@ export async function createdByTheWay(
   return cli.byTheWay(values, await withPermission(session, runner));
 }
 
+/**
+ * Refuses a key and a value that were exchanged, if the operation would create a key, and does not ask whether it is
+ * meant.
+ * @throws `invalid`
+ */
+export async function requireOrder(
+  session: Session,
+  called: CalledOperation,
+  values: RawValues,
+  value: string,
+): Promise<void> {
+  if (called.operation.cli?.byTheWay === undefined) return;
+  await (await import('./exchanged.ts')).refuseExchanged(session, called, values, value);
+}
+
 /** Returns the key that an operation on an existing key has created, according to its outcome. */
 export function createdBy(
   { operation: { params, computes }, spec }: CalledOperation,

@@ -149,7 +149,7 @@ export async function isMeant(
  * Maximum number of names that a created one is compared with: a loop that creates many keys would otherwise list all of
  * them for each.
  */
-const MAX_COMPARED = 1000;
+export const MAX_COMPARED = 1000;
 
 /**
  * Says what was created because its name did not exist, and which existing name was probably meant.

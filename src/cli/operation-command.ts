@@ -17,6 +17,7 @@ import {
   foresee,
   questionOf,
   requireConsent,
+  requireOrder,
   runExplained,
   warnOfDoubts,
 } from './doubts.ts';
@@ -131,6 +132,8 @@ class Execution {
     const values = cli.resolve === undefined ? checked : parseValues(this.#operation.params, raw).values;
     if (!(await this.#isConfirmed({ ...values, ...filled }, runner))) return FAILED;
     const place = { runner, mount: this.#mount };
+    const unasked = this.#asksOfNewNames && !this.#session.settings.yes ? undefined : this.#value;
+    if (unasked !== undefined) await requireOrder(this.#session, this.#called, values, unasked);
     const byTheWay = await createdByTheWay(this.#session, this.#operation, values, runner);
     if (!(await this.#isMeant(byTheWay, runner))) return FAILED;
     const all = { ...values, ...filled };

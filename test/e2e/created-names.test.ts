@@ -33,7 +33,6 @@ afterAll(() => removePlace(bare));
 const CREATING: readonly (readonly [line: string, kind: 'key' | 'tag', name: string, meant: string])[] = [
   ['transit encrypt ordrs hello', 'key', 'ordrs', 'orders'],
   ['transit encrypt ordars hello -o json', 'key', 'ordars', 'orders'],
-  ['transit encrypt 1234 orders', 'key', '1234', 'orders'],
   ['transit encrypt orderd --batch -', 'key', 'orderd', 'orders'],
   ['transit encrypt zzz-fresh-zzz hello', 'key', 'zzz-fresh-zzz', ''],
   ['write transit/encrypt/ordeers plaintext=aGk=', 'key', 'ordeers', 'orders'],
@@ -56,6 +55,55 @@ describe('a name that a script creates without knowing', () => {
     expect((await here.run(`${line} --quiet`, { input })).stderr).not.toContain('Created');
     if (kind === 'key') await here.ok(`transit keys config ${name} --deletion-allowed`);
     await here.ok(`${remove} --yes`);
+  });
+});
+
+describe('a key and a value that were exchanged', () => {
+  const HINT =
+    'coffer: "orders" is a key, and the word before it is not: the key comes first (run "coffer transit encrypt orders ' +
+    'VALUE"; to create a key for the text "orders", run "coffer transit keys create NAME" first)';
+
+  it.each(['', ' --quiet', ' --yes', ' -o json'])(
+    'are refused without repeating the value, and nothing is created, where no question is asked:%s',
+    async (options) => {
+      const keys = await here.ok('transit keys list');
+      expect(await here.refused(`transit encrypt hunter2 orders${options}`, 2)).toBe(HINT);
+      expect(await here.ok('transit keys list')).toBe(keys);
+    },
+  );
+
+  it('are refused on a terminal that is not asked because of --yes', async () => {
+    const typed = await typedAt(here, 'transit encrypt hunter2 orders --yes', { columns: 300 });
+    expect(typed).toMatchObject({ exitCode: 2, stdout: '', stderr: expect.stringContaining(HINT.slice(8)) });
+  });
+
+  it('are refused where standard input alone is a terminal, or alone is none', async () => {
+    const streams: readonly (readonly ['out' | 'err', ...('out' | 'err')[]])[] = [
+      ['out'],
+      ['err'],
+      ['out', 'err'],
+    ];
+    for (const terminals of streams)
+      expect(await typedAt(here, 'transit encrypt hunter2 orders', { terminals })).toMatchObject({
+        exitCode: 2,
+      });
+  });
+
+  it('are asked about on a terminal', async () => {
+    const { asked, exitCode } = await typedAt(here, 'transit encrypt hunter2 orders', { answers: [false] });
+    expect({ asked, exitCode }).toEqual({
+      asked: ['Create key hunter2? It does not exist; did you mean "orders"?'],
+      exitCode: 1,
+    });
+  });
+
+  it('are only suspected if the value is a key: other texts, and a key as the text of a key, are encrypted', async () => {
+    for (const line of ['transit encrypt orders orders', 'transit encrypt orders hunter2'])
+      expect(await here.ok(line)).toMatch(/^service:v1:/);
+    const { stderr } = await here.run('transit encrypt fresh --in -', { input: 'orders' });
+    expect(stderr).toContain('Created key fresh');
+    await here.ok('transit keys config fresh --deletion-allowed');
+    await here.ok('transit keys delete fresh --yes');
   });
 });
 

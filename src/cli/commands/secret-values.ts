@@ -45,6 +45,19 @@ const nameArgument: ArgumentSpec = {
 
 const VALUE = 'VALUE';
 
+/** Opens a file; if it cannot, the error says if the name was given before the file. */
+async function inOrder<T>(
+  verb: 'get' | 'set' | 'unset',
+  words: readonly string[],
+  opened: Promise<T>,
+): Promise<T> {
+  try {
+    return await opened;
+  } catch (error) {
+    throw (await import('../secret-files/file-first.ts')).withFileFirst(error, verb, words);
+  }
+}
+
 export const get: Command = {
   arguments: [oneFile, nameArgument],
   options: [formatOption, copyOption, ...outOptions],
@@ -54,10 +67,11 @@ export const get: Command = {
     ['coffer secrets get prod.yaml tls.key --out tls.key', 'Write a decrypted value to a file'],
     ['coffer secrets get .env API_TOKEN --copy', 'Copy a value to the clipboard, for 45s'],
   ],
-  async run(session, { arguments: [path = '', name = ''], options }) {
+  async run(session, { arguments: words, options }) {
+    const [path = '', name = ''] = words;
     const out = await outPlaceOf(session, options);
     const clipboard = options.has(COPY) ? await clipboardFor(session) : undefined;
-    const read = await new Files(session, options).open(path);
+    const read = await inOrder('get', words, new Files(session, options).open(path));
     const place = found(read, name);
     warnOfDamaged(session, read, [place]);
     const text = place.sealed === undefined ? place.text : (await opened(session, read, place)).text;
@@ -92,13 +106,11 @@ export const set: Command = {
     ],
   ],
   async run(session, given) {
-    const {
-      arguments: [path = '', name = ''],
-      options,
-    } = given;
+    const { arguments: words, options } = given;
+    const [path = '', name = ''] = words;
     const rulebook = new Rulebook(session);
     const files = new Files(session, options, rulebook);
-    const read = await files.openOrNew(path);
+    const read = await inOrder('set', words, files.openOrNew(path));
     refuseValueInName(read, name);
     const isKeyNamed = options.has(KEY);
     await requireRules(session, rulebook, read);
@@ -156,8 +168,9 @@ export const unset: Command = {
   options: [formatOption],
   details: 'Removes the value and its name from the file. No key is needed.',
   examples: [['coffer secrets unset .env OLD_TOKEN', 'Remove the value OLD_TOKEN from the file .env']],
-  async run(session, { arguments: [path = '', name = ''], options }) {
-    const read = await new Files(session, options).open(path);
+  async run(session, { arguments: words, options }) {
+    const [path = '', name = ''] = words;
+    const read = await inOrder('unset', words, new Files(session, options).open(path));
     const place = found(read, name);
     const { text } = changedAlone(read.format, path, {
       before: read.file,
