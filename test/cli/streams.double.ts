@@ -34,6 +34,7 @@ export function streamsDouble({
   return {
     in: {
       isTerminal: terminals.includes('in'),
+      isPiped: input.length > 0,
       bytes: undefined,
       readAll() {
         const all = rest;

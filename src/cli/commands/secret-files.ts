@@ -87,7 +87,7 @@ const STDOUT = 'stdout';
 const STANDARD_INPUT = '-';
 
 export const decrypt: Command = {
-  arguments: [manyFiles],
+  arguments: [{ ...manyFiles, help: 'Files: .env, YAML or JSON; "-" reads standard input.' }],
   options: [
     switching(STDOUT, 'Print the decrypted file, and leave the file itself encrypted.'),
     formatOption,

@@ -64,6 +64,7 @@ export const command: Command = {
     ['coffer sign app.tar.gz --key release', 'Write app.tar.gz.sig, for "ssh-keygen -Y verify"'],
     ['coffer sign dist/* --key release --manifest dist/SHA256SUMS', 'Sign one checksum file for many files'],
     ['coffer sign app.tar.gz --key release --format minisign', 'Write app.tar.gz.minisig, for "minisign -V"'],
+    ['git archive HEAD | coffer sign - --key release > app.tar.sig', 'Sign standard input'],
   ],
   async run(session, given) {
     const plan = planOf(given);

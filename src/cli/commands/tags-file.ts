@@ -63,7 +63,7 @@ function formatFor(
   }
   const format = named ?? (path === undefined ? undefined : formatOf(path)) ?? otherwise;
   if (format !== undefined) return format;
-  throw invalid(`cannot tell the format of ${path ?? STANDARD_INPUT}`, {
+  throw invalid(`cannot tell the format of ${path ?? 'standard input'}`, {
     field: `--${FORMAT}`,
     hint: `use --format with one of ${FORMAT_NAMES.join(', ')}`,
   });
@@ -143,6 +143,7 @@ export const importTags: Command = {
   examples: [
     ['coffer tags import tags.csv --org acme', 'Import from a spreadsheet'],
     ['coffer tags import tags.yaml --dry-run --org acme', 'Print what an import would change'],
+    ['xz -dc tags.csv.xz | coffer tags import - --format csv --org acme', 'Import standard input'],
     [
       'coffer tags import --from tfe --address https://app.example.com --token-file token --org acme',
       'Import an organization from Terraform Enterprise',
@@ -154,7 +155,9 @@ export const importTags: Command = {
     const from = textOption(options, FROM);
     if (from === undefined) {
       if (paths.length === 0)
-        throw invalid('missing required argument FILE', { hint: `name a file, or use --${FROM} ${TFE}` });
+        throw invalid('missing required argument FILE', {
+          hint: `name a file, - for standard input, or use --${FROM} ${TFE}`,
+        });
       return withFile(session, given, addsOnly);
     }
     const { address } = session.settings;
@@ -219,6 +222,7 @@ export const apply: Command = {
     'unless --yes is given.',
   examples: [
     ['coffer tags apply tags.yaml --dry-run --org acme', 'Print what would change'],
+    ['git show main:tags.yaml | coffer tags apply - --format yaml --org acme', 'Apply standard input'],
     [
       "coffer tags apply team.yaml --owns 'team:*' --yes --org acme",
       'Add and remove only tags that begin with "team:"',

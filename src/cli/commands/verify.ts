@@ -120,6 +120,7 @@ export const command: Command = {
       'coffer verify dist/SHA256SUMS --manifest --key release',
       'Verify a checksum file and all files it lists',
     ],
+    ['zcat app.tar.gz | coffer verify - app.tar.sig --key release', 'Verify standard input'],
   ],
   async run(session, given) {
     const plan = planOf(given);

@@ -56,6 +56,7 @@ export function openInFile(path: string, field: string, judge?: FileCheck): InFi
     const input = inputFrom(descriptor);
     return {
       isTerminal: false,
+      isPiped: true,
       readAll: (maxBytes) => input.readAll(maxBytes),
       read: (into) => plainly(input.read(into)),
       readNow: (into) => input.readNow(into),

@@ -2,14 +2,38 @@ import { isRegularFile } from '../../ground/directories.ts';
 import { type CofferError, invalid } from '../../ground/errors.ts';
 import type { Command } from '../command.ts';
 import { shellWord } from '../terminal/shell-word.ts';
+import { IN } from './operation-spec.ts';
 
 /* What is meant by words too many on a command line. */
 
 /** Command group for files that name their key; these commands take one file as an argument. */
 const ENVELOPE = 'transit envelope';
 
+/** Command line with too many words. */
+interface Excess {
+  readonly argv: readonly string[];
+  readonly path: readonly string[];
+  readonly command: Command | undefined;
+  /** Words after the command. */
+  readonly words: readonly string[];
+  /** Reference to the help. */
+  readonly help: string;
+}
+
+/** Returns the error for too many words, with what was probably meant by them. */
+export function tooManyWords(message: string, { argv, path, command, words, help }: Excess): CofferError {
+  const answered = answeredSwitch(argv, command, help);
+  if (answered !== undefined) return answered;
+  const ofEnvelope = wordsOfEnvelope(path, words);
+  if (ofEnvelope !== undefined) return invalid(message, { hint: ofEnvelope });
+  const takesFiles = command?.options.some(({ flag }) => flag === IN) === true;
+  const takesValue = command?.arguments.some(({ metavar }) => metavar === 'VALUE') === true;
+  const advice = takesValue ? 'quote a value that has spaces; ' : takesFiles ? 'name a file with --in; ' : '';
+  return invalid(message, { hint: advice + help });
+}
+
 /** Returns the hint for too many words after a command for an encrypted file: its key, or further files. */
-export function wordsOfEnvelope(path: readonly string[], words: readonly string[]): string | undefined {
+function wordsOfEnvelope(path: readonly string[], words: readonly string[]): string | undefined {
   if (path.slice(0, -1).join(' ') !== ENVELOPE) return undefined;
   const call = ['coffer', ...path].join(' ');
   const [, ...files] = words;
@@ -21,7 +45,7 @@ export function wordsOfEnvelope(path: readonly string[], words: readonly string[
 }
 
 /** Returns the error for a switch that is followed by a value, as in Vault's API: `--deletion-allowed true`. */
-export function answeredSwitch(
+function answeredSwitch(
   argv: readonly string[],
   command: Command | undefined,
   help: string,

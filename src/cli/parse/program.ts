@@ -28,11 +28,10 @@ import type { Streams } from '../terminal/streams.ts';
 import { topicPages } from '../topics/registry.ts';
 import { wrapped } from '../wrap.ts';
 import { everywhereBeside, everywhereOptions, invocation } from './everywhere.ts';
-import { answeredSwitch, wordsOfEnvelope } from './excess.ts';
+import { tooManyWords } from './excess.ts';
 import { withNotes } from './notes.ts';
-import { IN } from './operation-spec.ts';
 import { ANY_KEY, insteadOfCommand, insteadOfOption, type NextWord, suggestionFor } from './suggestion.ts';
-import { usageOf } from './usage.ts';
+import { pipedExample, usageOf } from './usage.ts';
 
 /** Result of parsing with commander. */
 type ParseOutcome =
@@ -145,27 +144,29 @@ function helpBelow(
 /** Converts an error of commander, whose message is `error: …`. */
 function usageMistake(
   error: CommanderError,
-  { path, command, unfinished, before }: Building,
+  { path, command, unfinished, before, isPiped }: Building,
   { argv, tree }: { readonly argv: readonly string[]; readonly tree: Group },
 ): Error {
   const first = error.message.replace(/^error: /, '');
   const help = `see "${['coffer', ...path, '--help'].join(' ')}"`;
-  if (error.code === 'commander.excessArguments') {
-    const answered = answeredSwitch(argv, command, help);
-    if (answered !== undefined) return answered;
-    const ofEnvelope = wordsOfEnvelope(path, unfinished?.words ?? []);
-    if (ofEnvelope !== undefined) return invalid(first.replace(/\.$/, ''), { hint: ofEnvelope });
-    const takesFiles = command?.options.some(({ flag }) => flag === IN) === true;
-    const takesValue = command?.arguments.some(({ metavar }) => metavar === 'VALUE') === true;
-    const advice = takesValue
-      ? 'quote a value that has spaces; '
-      : takesFiles
-        ? 'name a file with --in; '
-        : '';
-    return invalid(first.replace(/\.$/, ''), { hint: advice + help });
+  if (error.code === 'commander.excessArguments')
+    return tooManyWords(first.replace(/\.$/, ''), {
+      argv,
+      path,
+      command,
+      words: unfinished?.words ?? [],
+      help,
+    });
+  if (error.code === 'commander.missingArgument' && unfinished !== undefined) {
+    const piped =
+      isPiped && unfinished.words.length === 0 ? pipedExample(path, unfinished.command) : undefined;
+    const stdin = piped === undefined ? '' : `to read standard input: "${piped}"; `;
+    return new MissingArgument(
+      first,
+      `${stdin}usage: ${usageOf(path, unfinished.command)}; ${help}`,
+      unfinished,
+    );
   }
-  if (error.code === 'commander.missingArgument' && unfinished !== undefined)
-    return new MissingArgument(first, `usage: ${usageOf(path, unfinished.command)}; ${help}`, unfinished);
   const [, word] = /^unknown option '-([a-z][a-z-]+)(?:=.*)?'$/.exec(first) ?? [];
   if (command?.options.some(({ flag }) => flag === word) === true)
     return invalid(first, { hint: `did you mean --${word}? ${help}` });
@@ -227,6 +228,10 @@ class Building {
     this.#streams = streams;
     const { isTerminal, columns } = streams.out;
     this.#look = { isBold, columns: isTerminal ? columns : undefined };
+  }
+
+  get isPiped(): boolean {
+    return this.#streams.in.isPiped;
   }
 
   /** What was typed of a command; undefined if no command was named. */

@@ -116,14 +116,9 @@ const INSTEAD: ReadonlyMap<string, string> = new Map([
   ...['list', 'disable'].map((word): [string, string] => [`audit ${word}`, AUDIT_LOG]),
   ['audit errors', 'use "coffer audit show FILE --failed"'],
   ['secrets rotate', 'use "coffer transit keys rotate KEY", then "coffer secrets rewrap FILE"'],
-  ...[
-    ['workspaces', 'WS'],
-    ['projects', 'PROJECT'],
-    ['orgs', 'ORG'],
-  ].map(([group, name]): [string, string] => [
-    `${group} rename`,
-    `use "coffer ${group} update ${name} --name NAME"`,
-  ]),
+  ['workspaces rename', 'use "coffer workspaces update WS --name NAME"'],
+  ['projects rename', 'use "coffer projects update PROJECT --name NAME"'],
+  ['orgs rename', 'use "coffer orgs update ORG --name NAME"'],
   ['upgrade', '"coffer version" on a terminal says how to upgrade this copy'],
   ['update', '"coffer version" on a terminal says how to upgrade this copy'],
   ['self-update', '"coffer version" on a terminal says how to upgrade this copy'],

@@ -28,6 +28,16 @@ export function usageOf(path: readonly string[], command: CommandSpec): string {
   return example === undefined ? usage : `${usage}, e.g. "${example}"`;
 }
 
+/**
+ * Returns the example of a command that reads standard input in the place of a file, without the command before the
+ * pipe.
+ */
+export function pipedExample(path: readonly string[], { examples }: CommandSpec): string | undefined {
+  const piped = ` | ${['coffer', ...path, '-'].join(' ')}`;
+  const line = examples.map(([command]) => command).find((command) => `${command} `.includes(`${piped} `));
+  return line?.slice(line.indexOf(piped) + ' | '.length).split(' > ', 1)[0];
+}
+
 /** Messages about a value that is missing. */
 const MISSING = /^missing /;
 

@@ -9,6 +9,8 @@ import { isTerminal } from './is-terminal.ts';
 /** Input stream of a command. */
 export interface Input {
   readonly isTerminal: boolean;
+  /** Whether it is a pipe or a file, which the user may have meant as input; /dev/null is neither. */
+  readonly isPiped: boolean;
   /**
    * Reads everything up to the end.
    * @throws `too-large` beyond `maxBytes`
@@ -95,6 +97,10 @@ export function inputFrom(descriptor: number): Input {
   return {
     get isTerminal() {
       return isTerminal(descriptor);
+    },
+    get isPiped() {
+      const stat = fstatSync(descriptor);
+      return stat.isFIFO() || stat.isSocket() || stat.isFile();
     },
     readAll(maxBytes) {
       const pieces: Buffer[] = [];
