@@ -1,3 +1,4 @@
+import { writeFileSync } from 'node:fs';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { catalogue } from '../../src/operations/catalogue.ts';
 import { asksAgain } from '../../src/operations/declaration/operation.ts';
@@ -254,5 +255,44 @@ describe('a command that manages the store itself', () => {
     const unverified = `store backup ${place.file('unverified')} --unverified`;
     expect(await typedAt(place, unverified)).toMatchObject({ exitCode: 0, asked: [] });
     expect((await typedAt(place, unverified)).stderr).not.toContain(why);
+  });
+
+  it('tells scripts that cannot be asked which variable it accepts, and not to unlock the unlocked store', async () => {
+    const owner = place.with(KEY);
+    await owner.with({ COFFER_NEW_PASSPHRASE: 'secret' }).ok('slots add --passphrase');
+    writeFileSync(place.file('passphrase'), 'secret', { mode: 0o600 });
+    writeFileSync(place.file('other-passphrase'), 'sheriff ethics unlock', { mode: 0o600 });
+    const set =
+      /set (?:COFFER_PASSPHRASE_FILE=FILE or COFFER_MASTER_KEY_FILE=FILE|COFFER_PASSPHRASE_FILE=FILE), or run this command on a terminal/;
+    const managing = [
+      'slots list',
+      'slots add --raw',
+      'doctor',
+      `store backup ${place.file('backup-of-script')}`,
+      `store copy ${place.file('store')} ${place.file('copy-of-script')}`,
+      'store accept --yes',
+      'rekey',
+      `passphrase change --passphrase-file ${place.file('other-passphrase')}`,
+    ];
+    for (const line of ['token create --policy default', ...managing]) {
+      await owner.ok('unlock');
+      const refusal = await place.refused(line, 4);
+      expect(refusal, line).toMatch(set);
+      expect(refusal, line).not.toMatch(/coffer unlock|^coffer: the store is locked/);
+      if (managing.includes(line))
+        expect(refusal).toContain('unlocked, but managing it always needs its secret');
+      await place.with({ COFFER_PASSPHRASE_FILE: place.file('passphrase') }).ok(line);
+    }
+  });
+
+  it('names the same variable while the store is locked, as unlocking it would not be enough', async () => {
+    await place.with(KEY).with({ COFFER_NEW_PASSPHRASE: 'secret' }).ok('slots add --passphrase');
+    await place.run('lock');
+    for (const line of ['slots list', 'doctor', 'rekey', `store backup ${place.file('other')}`]) {
+      const refusal = await place.refused(line, 4);
+      expect(refusal, line).toContain('the store is locked (it can be unlocked with ');
+      expect(refusal, line).toContain('or run this command on a terminal');
+    }
+    expect(await place.refused('transit keys list', 4)).toContain('run "coffer unlock" on a terminal');
   });
 });

@@ -197,7 +197,9 @@ describe('what outlives an agent', () => {
 
   it.each(['slots list', 'rekey', 'store backup saved'])('never goes through an agent: %s', async (line) => {
     await owner.ok('unlock');
-    expect(await place.refused(line, LOCKED)).toContain('the store is locked');
+    expect(await place.refused(line, LOCKED)).toContain(
+      'the store is unlocked, but managing it always needs its secret (set COFFER_MASTER_KEY_FILE=FILE; see "coffer help environment"',
+    );
   });
 
   it('does not count what anybody may have', async () => {

@@ -21,7 +21,7 @@ import { findingText, namingDamage, sayLeftOut, WITHOUT_DAMAGED } from './damage
 async function onStore<T>(session: Session, work: (store: SealedStore) => Promise<T>): Promise<T> {
   session.refuseRemote();
   await sayWhyAsked(session);
-  const store = await unlockStore(session);
+  const store = await unlockStore(session, { manages: true });
   try {
     return await work(store);
   } finally {

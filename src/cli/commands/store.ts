@@ -26,6 +26,7 @@ import { LastSeen } from '../last-seen.ts';
 import { FORCE, forceOption } from '../parse/operation-spec.ts';
 import { interruptible } from '../processes/interruptible.ts';
 import { credentialsFor, unlockStore } from '../secrets/unlock.ts';
+import { advisedToManage } from '../secrets/unlock-advice.ts';
 import type { Session } from '../session.ts';
 import { refuseUnmeantPlace } from '../settings.ts';
 import { messageLine } from '../terminal/message.ts';
@@ -65,7 +66,11 @@ export const doctor: Command = {
       options.has(REPAIR)
         ? repairStore({ location, credentials, onProgress })
         : examineAlone({ location, credentials, onProgress }),
-    ).catch(aboutSlots);
+    )
+      .catch(aboutSlots)
+      .catch(async (error: unknown) => {
+        throw await advisedToManage(session, error, { location });
+      });
     await printExamination(session, examination, mended);
     return examination.findings.length === 0 ? DONE : FAILED;
   },
@@ -170,9 +175,13 @@ const verification = (session: Session, { options }: Given, location?: Location)
         withoutDamaged: options.has(WITHOUT_DAMAGED.flag),
       };
 
-/** Runs `work`. Errors name the damage, and the option to continue without a secret. */
-const verifying = <T>(session: Session, work: () => Promise<T>): Promise<T> =>
-  namingDamage(session, work).catch((error: unknown) => {
+/**
+ * Runs `work`. Errors name the damage, how to give the secret, and the option to continue without one.
+ * @param location location of the store; undefined for that in a backup
+ */
+const verifying = <T>(session: Session, location: Location | undefined, work: () => Promise<T>): Promise<T> =>
+  namingDamage(session, work).catch(async (refusal: unknown) => {
+    const error = await advisedToManage(session, refusal, { location });
     if (!(error instanceof CofferError) || error.kind !== 'sealed') throw error;
     const { kind, message, hint, cause } = error;
     const unlocking = hint ?? 'unlock the store to verify it';
@@ -196,7 +205,7 @@ export const backup: Command = {
     const [file = ''] = given.arguments;
     const location = session.settings.storeLocation;
     const replace = await mayReplace(session, [file], given.options.has(FORCE));
-    const summary = await verifying(session, () =>
+    const summary = await verifying(session, location, () =>
       interruptible((interruption) =>
         backupStore({ location, to: file, replace, interruption, ...verification(session, given, location) }),
       ),
@@ -220,7 +229,7 @@ export const restore: Command = {
     session.refuseRemote();
     const [file = ''] = given.arguments;
     const location = session.settings.storeLocation;
-    const summary = await verifying(session, () =>
+    const summary = await verifying(session, undefined, () =>
       interruptible((interruption) =>
         restoreStore({ from: file, location, interruption, ...verification(session, given) }),
       ),
@@ -253,7 +262,7 @@ export const accept: Command = {
     session.refuseRemote();
     session.requireConsent();
     await sayWhyAsked(session);
-    const store = await unlockStore(session);
+    const store = await unlockStore(session, { manages: true });
     try {
       const { backend, id } = store;
       const place = printPlace(backend.place);
@@ -305,7 +314,7 @@ export const copy: Command = {
     };
     const source = locationOf(from, 'FROM');
     const target = locationOf(to, 'TO');
-    const summary = await verifying(session, () =>
+    const summary = await verifying(session, source, () =>
       watched(session, (onProgress) =>
         copyStore({ from: source, to: target, onProgress, ...verification(session, given, source) }),
       ),

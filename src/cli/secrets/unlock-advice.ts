@@ -1,7 +1,10 @@
 import { existsSync } from 'node:fs';
 import { connectToAgent } from '../../client/agent.ts';
+import { alternatives } from '../../ground/alternatives.ts';
 import { CofferError } from '../../ground/errors.ts';
 import { UNLIKELY } from '../../ground/private-files.ts';
+import type { Location } from '../../store/backends/backend-kind.ts';
+import type { Credential } from '../../store/slots/credential.ts';
 import { kindNames } from '../../store/slots/unlock.ts';
 import type { Environment } from '../given.ts';
 import type { Session } from '../session.ts';
@@ -21,6 +24,57 @@ const VARIABLES: readonly (readonly [secret: string, setting: string])[] = [
   [kindNames['key-file'], 'COFFER_MASTER_KEY_FILE=FILE'],
   [kindNames.command, 'COFFER_MASTER_KEY_COMMAND=COMMAND'],
 ];
+const PASSPHRASE_FILE = 'COFFER_PASSPHRASE_FILE=FILE';
+/** Variables for all secrets. */
+const ALL_VARIABLES = [
+  [kindNames.passphrase, PASSPHRASE_FILE],
+  ...VARIABLES,
+  [kindNames.recipient, 'COFFER_IDENTITY_FILE=FILE'],
+  [kindNames.shares, 'COFFER_SHARES_FILE=FILE'],
+] as const;
+
+/** How a command needs the secret of the store. */
+interface SecretNeed {
+  /** Location of the store; undefined for one that is not there yet. */
+  readonly location: Location | undefined;
+  /** Kind of the only secret that it accepts. Default: any. */
+  readonly only?: Credential['kind'] | undefined;
+}
+
+/**
+ * Extends the error of a command that manages a store, and needs its secret even while an agent has it open: a script
+ * that unlocked the store again would get the same error again.
+ */
+export async function advisedToManage(
+  session: Session,
+  error: unknown,
+  { location, only }: SecretNeed,
+): Promise<unknown> {
+  if (!(error instanceof CofferError) || error.kind !== 'sealed') return error;
+  if (session.prompts.available()) return advised(session, error);
+  const isOpen = location !== undefined && (await isOpenInAgent(session, location));
+  const ways = only === 'passphrase' ? kindNames.passphrase : error.hint;
+  const hint = hintOfUseless(session, settingHint(ways, isOpen ? undefined : error.hint));
+  if (!isOpen) return withHint(error, hint);
+  return new CofferError('sealed', 'the store is unlocked, but managing it always needs its secret', {
+    hint,
+    cause: error,
+  });
+}
+
+/**
+ * Returns the hint with the variables for a secret, where unlocking the store for later commands would not help.
+ * @param ways text with the kinds of the secrets
+ * @param before text before the variables
+ */
+function settingHint(ways: string | undefined, before: string | undefined): string {
+  const settings = ALL_VARIABLES.flatMap(([kind, setting]) => (ways?.includes(kind) ? [setting] : []));
+  const terminal = OF_PEOPLE.test(ways ?? '') ? ['run this command on a terminal'] : [];
+  const steps = settings.length === 0 ? [] : [`set ${alternatives([...new Set(settings)])}`];
+  const list = 'see "coffer help environment"';
+  const advice = [[...steps, ...terminal].join(', or '), list].filter((part) => part !== '').join('; ');
+  return before === undefined ? advice : `${before}: ${advice}`;
+}
 
 /**
  * Extends an error of unlocking.
@@ -30,7 +84,17 @@ export async function advised(session: Session, error: unknown): Promise<unknown
   if (!(error instanceof CofferError)) return error;
   if (error.kind === 'denied') return aboutFiles(session, await afterWrongSecret(session, error));
   if (error.kind !== 'sealed') return aboutFile(error);
-  return withHint(error, hintOfUseless(session, sealedHint(session, error.hint)));
+  const isOpen = !session.prompts.available() && (await isOpenInAgent(session));
+  const hint = isOpen ? openHint(session, error.hint) : sealedHint(session, error.hint);
+  return withHint(error, hintOfUseless(session, hint));
+}
+
+/** Describes how a script gets on while the agent has the store open: unlocking the store again would change nothing. */
+function openHint({ environment }: Session, hint: string | undefined): string {
+  const variables = sourcesOf(environment);
+  // The agent refuses what can be used even while the store is locked.
+  if (variables.length === 0) return settingHint(hint, hint);
+  return `the agent has the store open: run "unset ${variables.join(' ')}" to use it`;
 }
 
 /** Describes how to use the agent or a variable: on a terminal the secret is asked for, if it is one to remember. */
@@ -39,23 +103,31 @@ function sealedHint(session: Session, hint: string | undefined): string | undefi
   const list = 'see "coffer help environment"';
   const isAskedFor = OF_PEOPLE.test(hint ?? '') && agentDirectory(session) !== undefined;
   const first = OF_KEYS.test(hint ?? '') ? ' --identity FILE' : '';
-  const advice = isAskedFor || first !== '' ? `run "coffer unlock${first}" on a terminal, or ${list}` : list;
+  const variables = sourcesOf(session.environment).join(' ');
+  const unset = variables === '' ? '' : `"unset ${variables}", then `;
+  const advice =
+    isAskedFor || first !== '' ? `run ${unset}"coffer unlock${first}" on a terminal, or ${list}` : list;
   return hint === undefined ? advice : `${hint}: ${advice}`;
 }
 
 /** Names the variables whose secret is of no use, since the store has no slot of that kind. */
 function hintOfUseless({ environment }: Session, hint: string | undefined): string | undefined {
-  const sources = new Set(environmentCredentials(environment).map(({ source }) => source));
-  if (sources.size === 0) return hint;
-  const others = [...sources].filter((name) => !OF_FILE.test(name));
+  const sources = sourcesOf(environment);
+  if (sources.length === 0) return hint;
+  const others = sources.filter((name) => !OF_FILE.test(name));
   const useless = [
     ...(others.length === 0
       ? []
       : [`${others.join(' and ')} ${others.length === 1 ? 'does' : 'do'} not unlock it`]),
-    ...wrongFiles(environment, [...sources]),
+    ...wrongFiles(environment, sources),
   ].join('; ');
   return hint === undefined ? useless : `${useless}; ${hint}`;
 }
+
+/** Returns the variables that have a secret, which takes precedence over the agent. */
+const sourcesOf = (environment: Environment): readonly string[] => [
+  ...new Set(environmentCredentials(environment).map(({ source }) => source)),
+];
 
 /** Variables with the path of a file that holds a secret. */
 const OF_FILE = /^COFFER_(?:MASTER_KEY|PASSPHRASE|SHARES)_FILE$/;
@@ -128,8 +200,11 @@ const withHint = ({ kind, texts, cause, field }: CofferError, hint: string | und
   new CofferError(kind, texts.message, { hint, cause, field });
 
 /** Whether an agent has the store unlocked, although a command needs its secret again. */
-async function isOpenInAgent(session: Session): Promise<boolean> {
-  const directory = agentDirectory(session);
+async function isOpenInAgent(
+  { environment, settings }: Session,
+  storeLocation = settings.storeLocation,
+): Promise<boolean> {
+  const directory = agentDirectory({ environment, settings: { ...settings, storeLocation } });
   if (!directory?.isInUse) return false;
   try {
     directory.verify();

@@ -22,6 +22,8 @@ interface Unlocking {
   readonly identity?: string | undefined;
   /** Kind of the secrets to return. Default: all. */
   readonly only?: Credential['kind'] | undefined;
+  /** Present if the command manages the store, so that it needs the secret even while an agent has the store open. */
+  readonly manages?: true;
 }
 
 /**
@@ -30,7 +32,7 @@ interface Unlocking {
  */
 export async function unlockStore(
   session: Session,
-  { afterAsking, identity }: Unlocking = {},
+  { afterAsking, identity, manages }: Unlocking = {},
 ): Promise<SealedStore> {
   let asked = false;
   const noteAsking = (): void => {
@@ -42,7 +44,10 @@ export async function unlockStore(
     const isOfSecret =
       known?.kind === 'denied' || known?.kind === 'sealed' || known?.field?.endsWith('_FILE');
     if (isOfSecret !== true) throw error;
-    throw await (await import('./unlock-advice.ts')).advised(session, error);
+    const { advised, advisedToManage } = await import('./unlock-advice.ts');
+    if (manages && known?.kind === 'sealed')
+      throw await advisedToManage(session, error, { location: session.settings.storeLocation });
+    throw await advised(session, error);
   });
   if (asked) await afterAsking?.(store);
   return store;
@@ -125,8 +130,11 @@ export const unlockWithPassphrase = (session: Session, question: string): Promis
   openWith(session, credentialsFor(session, { question, only: 'passphrase' })).catch(
     async (error: unknown) => {
       const known = asCofferError(error);
-      if (known?.kind !== 'denied') throw error;
-      throw await (await import('./unlock-advice.ts')).afterWrongSecret(session, known);
+      if (known?.kind !== 'denied' && known?.kind !== 'sealed') throw error;
+      const { advisedToManage, afterWrongSecret } = await import('./unlock-advice.ts');
+      if (known.kind === 'denied') throw await afterWrongSecret(session, known);
+      const { storeLocation: location } = session.settings;
+      throw await advisedToManage(session, error, { location, only: 'passphrase' });
     },
   );
 
