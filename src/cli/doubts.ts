@@ -58,15 +58,20 @@ function explainMissing(error: unknown, { prompts }: Session, { cli }: Operation
   );
 }
 
-/** Counts the objects that are already as requested, for the message on a terminal. */
+/**
+ * Counts the objects that are already as requested, for the message on a terminal. For scripts only on a local store,
+ * and only what a removal does not find: its name may be mistyped, and scripts send a server no additional requests.
+ */
 export async function countUnchanged(
   session: Session,
-  { cli }: Operation,
+  { cli, route }: Operation,
   values: RawValues,
   { runner, mount }: { readonly runner: Runner; readonly mount: string | undefined },
 ): Promise<number> {
   const { streams, settings } = session;
-  if (cli?.unchanged === undefined || settings.quiet || !streams.err.isTerminal) return 0;
+  const isRemoval = [route].flat().some((path) => path.startsWith('DELETE '));
+  const isLookedUp = streams.err.isTerminal || (settings.address === undefined && isRemoval);
+  if (cli?.unchanged === undefined || settings.quiet || !isLookedUp) return 0;
   return cli.unchanged(values, await withPermission(session, runner, mount));
 }
 

@@ -138,9 +138,9 @@ export async function isMeant(
   value: string | undefined,
 ): Promise<boolean> {
   for (const wanted of made) {
-    const near = await existingNear(session, runner, wanted, value);
-    const question = `Create ${wanted.kind} ${wanted.name}? It does not exist; ${meantText(near)}`;
-    if (near.length > 0 && !(await session.confirmed(async () => question))) return false;
+    const doubt = await doubtOf(session, runner, wanted, value);
+    const question = `Create ${wanted.kind} ${wanted.name}? It does not exist; ${doubt}`;
+    if (doubt !== undefined && !(await session.confirmed(async () => question))) return false;
   }
   return true;
 }
@@ -169,7 +169,37 @@ export async function sayCreated(
   const meant = near === undefined ? [] : await Promise.all(created.map(nearOf));
   const others = meant.flat().filter((name) => !created.some((one) => one.name === name));
   const names = created.map(({ kind, name }) => `${kind} ${name}`).join(', ');
-  session.say(`Created ${names}, which did not exist${others.length === 0 ? '.' : `; ${meantText(others)}`}`);
+  const wrong = await Promise.all(
+    near === undefined ? [] : created.map((one) => asWorkspace(session, runner, one)),
+  );
+  const doubt = others.length > 0 ? meantText(others) : wrong.find((text) => text !== undefined);
+  session.say(`Created ${names}, which did not exist${doubt === undefined ? '.' : `; ${doubt}`}`);
+}
+
+/** Returns what was probably meant by a new name: a similar one, or a workspace where tags are given. */
+async function doubtOf(
+  session: Session,
+  runner: Runner,
+  wanted: WantedName,
+  value: string | undefined,
+): Promise<string | undefined> {
+  const near = await existingNear(session, runner, wanted, value);
+  return near.length > 0 ? meantText(near) : asWorkspace(session, runner, wanted);
+}
+
+/** Returns the command that adds tags to several workspaces, if a new tag has the name of a workspace. */
+async function asWorkspace(
+  session: Session,
+  runner: Runner,
+  { kind, name }: NewName,
+): Promise<string | undefined> {
+  const listing = kind === 'tag' ? await listingRunner(session, runner) : undefined;
+  if (listing === undefined) return undefined;
+  const list = new NameList(listing, await listedKind(RESOURCE_KINDS.workspace));
+  const names: readonly string[] = await list.near(name).catch(() => []);
+  return names.includes(name)
+    ? `a workspace is named ${name}: for several workspaces, use "coffer tags attach TAG --workspace WS WS"`
+    : undefined;
 }
 
 /** Name to compare with existing ones. */

@@ -381,7 +381,7 @@ class Execution {
     const { existing } = outcome;
     const said = this.#operation.cli?.done?.(values, resultOf(outcome), existing, this.#unchanged);
     if (said === undefined) return;
-    if (existing) this.#session.say(said);
+    if (existing || (this.#unchanged > 0 && !this.#session.streams.err.isTerminal)) this.#session.say(said);
     else this.#session.remark(this.#session.hintHere(said));
   }
 

@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { catalogue } from '../../src/operations/catalogue.ts';
 import type { CliShape } from '../../src/operations/declaration/operation.ts';
+import { loadOperation } from '../../src/operations/runner.ts';
 import { leaves } from './catalogue-leaves.ts';
 import { DirectoryHere } from './directory-here.ts';
 
@@ -95,6 +96,23 @@ describe('a command that removes something', () => {
       if (exitCode === 0)
         expect(err, line).toMatch(/nothing was (?:deleted|revoked|destroyed)\.|No changes made/);
     }
+  });
+
+  it('says so in a pipe as well, if its HTTP method is DELETE, and prints nothing else', async () => {
+    const here = await filled();
+    for (const path of removing) {
+      const { route } = await loadOperation(path);
+      if (![route].flat().some((one) => one.startsWith('DELETE '))) continue;
+      const line = `${path} ${NOTHING[path]} --yes`;
+      const { exitCode, out, err } = await here.run(line);
+      expect(out, line).toBe('');
+      expect(err, line).not.toMatch(REMOVED);
+      if (exitCode === 0) expect(err, line).toMatch(/nothing was (?:deleted|destroyed)\.|No changes made/);
+      expect((await here.run(`${line} --quiet`)).err, line).toMatch(exitCode === 0 ? /^$/ : /^coffer: /);
+    }
+    expect((await here.run('workspaces tag web used')).err).toBe('');
+    expect((await here.run('workspaces tag web used')).err).toBe('');
+    expect((await here.run('workspaces untag web used')).err).toBe('');
   });
 
   it('fails for a token that does not exist, in a pipe as on a terminal, without repeating it', async () => {

@@ -103,7 +103,7 @@ export const command: Command = {
       return found.kind === 'not-found' ? NOT_FOUND : NOT_EXECUTABLE;
     }
     if (textsOption(given.options, 'file').length === 0 && variables.decrypted.length === 0)
-      session.remark(await withoutFile(session, given.arguments));
+      session.say(await withoutFile(session, given.arguments));
     if (mask !== undefined) session.streams.out.write(mask([...variables.decrypted]));
     return start(session, given, { path: found.path, words: [name, ...rest], variables });
   },
@@ -111,7 +111,7 @@ export const command: Command = {
 
 /** Formats what to do if no file was given: the command with a file of this directory that a rule is about, if any. */
 async function withoutFile(session: Session, words: readonly string[]): Promise<string> {
-  if (session.settings.quiet || !session.streams.err.isTerminal) return '';
+  if (session.settings.quiet) return '';
   const program = words.map(shellWord).join(' ');
   const path = await fileWithRule(new Rulebook(session.quietly())).catch(() => undefined);
   return `Nothing was decrypted: no file was given. To use ${path ?? 'a file'}: coffer exec -f ${shellWord(path ?? 'FILE')} -- ${program}`;

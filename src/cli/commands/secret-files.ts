@@ -66,14 +66,19 @@ export const encrypt: Command = {
       sealings.push({ ...plan, known });
     }
     await outcomes.write(sealings, await sealFiles(session, sealings), ENCRYPTED);
-    if (options.has(KEY)) for (const sealing of sealings) sayReadable(session, sealing);
+    if (options.has(KEY)) for (const sealing of sealings) sayLeft(session, sealing);
     if (outcomes.exitCode === DONE) await remindOfGitSetup(session, rulebook, paths);
     return outcomes.exitCode;
   },
 };
 
-/** Tells a user who names a key how many values the rules leave unencrypted. */
-function sayReadable(session: Session, { path, file, places }: Sealing): void {
+/** Tells a user who names a key how many values the rules leave unencrypted, or that all have another key. */
+function sayLeft(session: Session, { path, file, places, key }: Sealing): void {
+  const others = new Set(file.places.flatMap(({ sealed }) => sealed?.key ?? []));
+  if (places.length === 0 && others.size > 0 && !others.has(key.name))
+    session.say(
+      `No value of ${path} is encrypted with key "${key.name}": those that are encrypted already keep their key, ${[...others].join(', ')}.`,
+    );
   const left =
     file.places.filter((place) => place.sealed === undefined && isSecret(place, undefined)).length -
     places.length;
@@ -126,7 +131,7 @@ async function openPiped(session: Session, options: Given['options']): Promise<R
       hint: `use --format ${FORMAT_NAMES.join('|')}`,
     });
   const bytes = readStandardInput(session);
-  return { ...(await parsedFile(STANDARD_INPUT, bytes, format)), stats: undefined, rule: undefined };
+  return { ...(await parsedFile('standard input', bytes, format)), stats: undefined, rule: undefined };
 }
 
 /**

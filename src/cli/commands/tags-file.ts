@@ -260,7 +260,8 @@ async function readTagFile(session: Session, { options }: Given, path: string): 
   const bytes = isStandard
     ? session.streams.in.readAll(MAX_FILE_BYTES)
     : readFileWhole(path, 'FILE', MAX_FILE_BYTES);
-  return parse(inputText(bytes, path), isStandard ? 'standard input' : path, CHECKS);
+  const name = isStandard ? 'standard input' : path;
+  return parse(inputText(bytes, name), name, CHECKS);
 }
 
 const TO_DO = ['to add', 'to change', 'to remove'] as const;

@@ -131,11 +131,18 @@ async function taken<T>(
   });
   if (opened === undefined) return undefined;
   if (Buffer.isBuffer(opened)) return ofValue(opened);
+  if (opened.input.isTerminal) return ofValue(withoutLineEnd(opened.input.readAll(MAX_INPUT_BYTES)));
   try {
     return await ofFile(opened);
   } finally {
     opened.close();
   }
+}
+
+/** Returns what was typed without the last line end, which only ends the line: end of file is typed on an empty one. */
+function withoutLineEnd(typed: Buffer): Buffer {
+  const ending = ['\r\n', '\n'].find((end) => typed.subarray(-end.length).equals(Buffer.from(end))) ?? '';
+  return typed.subarray(0, typed.length - ending.length);
 }
 
 /** Parameter of a ciphertext as text, for which some take the file that an envelope command has written. */

@@ -387,7 +387,7 @@ const lookOf = (value: SealedValue): string =>
     : `the value was modified, moved from another name, or encrypted with a key "${value.key}" of another store; ${SHARING}`;
 
 /** Returns the error for a file of which no value can be decrypted, once for all of them. */
-function noneOf(values: readonly FoundValue[], { where, path }: FoundValue): CofferError {
+function noneOf(values: readonly FoundValue[], { where }: FoundValue): CofferError {
   const cut = values.filter(({ value }) => isCut(value)).length;
   const none = `${where}: none of the ${values.length} values can be decrypted`;
   if (cut === 0)
@@ -395,8 +395,7 @@ function noneOf(values: readonly FoundValue[], { where, path }: FoundValue): Cof
       hint: OTHER_STORE,
     });
   const which = cut === values.length ? 'they appear' : `${cut} of them ${cut === 1 ? 'appears' : 'appear'}`;
-  const file = path === undefined ? 'the file' : path;
   return new CofferError('inauthentic', `${none}: ${which} to be truncated`, {
-    hint: `restore ${file} from git or a backup`,
+    hint: 'restore the file from git or a backup',
   });
 }

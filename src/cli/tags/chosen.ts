@@ -11,7 +11,7 @@ import { keysIn, withBindings } from './surroundings.ts';
 const WHERE_NAME = 'where-name';
 const WHERE_TAG = 'where-tag';
 export const ALL_TAGS = 'all-tags';
-const ANY_TAG = 'any-tag';
+export const ANY_TAG = 'any-tag';
 export const NO_TAG = 'without-tag';
 
 const choosing = (flag: string, metavar: string, help: string, isTag = true): OptionSpec => ({

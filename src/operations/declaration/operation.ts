@@ -270,8 +270,8 @@ export interface CliShape<D> {
    */
   holds?(data: D): boolean;
   /**
-   * Returns how many of the listed objects are already as requested, for `done`; called only on a terminal, before the
-   * operation runs.
+   * Returns how many of the listed objects are already as requested, for `done`; called before the operation runs, on a
+   * terminal, and for a removal on a local store.
    */
   unchanged?(values: Readonly<Record<string, unknown>>, runner: Runner): Promise<number>;
   /**

@@ -52,7 +52,7 @@ describe('values that somebody else has encrypted', () => {
     await here.ok('init');
     await here.ok('transit keys create app');
     here.write('.env', here.read('.env').trimEnd().split('\n').map(cut).join('\n'));
-    const refusal = `coffer: .env:1: none of the 2 values can be decrypted: ${which} to be truncated (restore .env from git or a backup)`;
+    const refusal = `coffer: .env:1: none of the 2 values can be decrypted: ${which} to be truncated (restore the file from git or a backup)`;
     for (const line of [...uses, 'secrets rewrap .env']) expect(await here.refused(line, 4)).toBe(refusal);
   });
 
