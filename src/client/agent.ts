@@ -1,7 +1,7 @@
 import { connect, type Socket } from 'node:net';
 import { encodeBase64 } from '../ground/base64.ts';
 import { wipe } from '../ground/bytes.ts';
-import { CofferError, unavailable } from '../ground/errors.ts';
+import { asCofferError, CofferError, sealed, unavailable } from '../ground/errors.ts';
 import { pause } from '../ground/pause.ts';
 import type { Runner } from '../operations/declaration/operation.ts';
 import type { RunnerOptions } from '../operations/runner.ts';
@@ -15,6 +15,7 @@ import {
   portOver,
 } from '../service/agent/calls.ts';
 import { Rpc, remote } from '../service/rpc.ts';
+import { SEALED_SERVER } from './answer.ts';
 import { remoteRunner } from './remote-runner.ts';
 import { ANSWER_WITHIN_MS, perhapsDone, type Transport } from './transport.ts';
 
@@ -40,6 +41,8 @@ export interface AgentConnection {
 
 /** Bearer that identifies Coffer's own client, which gets its own dialect; agents ignore the token. */
 const BEARER = { token: 'owner', namespace: undefined };
+/** Message of the error of a connection that was closed by an agent. */
+export const AGENT_EXITED = 'the agent exited';
 /** The message of the error when an agent is there and does not answer. */
 export const UNANSWERED = 'the agent does not respond';
 
@@ -53,7 +56,7 @@ export const AT_ONCE_MS = 10_000;
 export async function connectToAgent(path: string): Promise<AgentConnection | undefined> {
   const socket = await connected(path);
   if (socket === undefined) return undefined;
-  const rpc = new Rpc(portOver(socket), {}, 'the agent exited');
+  const rpc = new Rpc(portOver(socket), {}, AGENT_EXITED);
   const closed = new Promise<void>((resolve) => {
     socket.once('close', () => {
       rpc.close();
@@ -88,8 +91,21 @@ export async function connectToAgent(path: string): Promise<AgentConnection | un
         AT_ONCE_MS,
         Promise.all([calls.lock(), closed]).then(() => undefined),
       ),
-    runner: (options) => remoteRunner(transport, BEARER, options),
+    runner: (options) => inOwnWords(remoteRunner(transport, BEARER, options)),
     close,
+  };
+}
+
+/** Returns the runner with the words for an agent that has lost its store: there is no server to unseal. */
+function inOwnWords(runner: Runner): Runner {
+  const worded = (error: unknown): never => {
+    if (asCofferError(error)?.message !== SEALED_SERVER) throw error;
+    throw sealed('the store is locked', { hint: 'run "coffer unlock"', cause: error });
+  };
+  return {
+    ...runner,
+    run: (operation, raw, mount) => runner.run(operation, raw, mount).catch(worded),
+    at: (asked) => runner.at(asked).catch(worded),
   };
 }
 

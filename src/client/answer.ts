@@ -188,8 +188,10 @@ const HINTS: Readonly<Partial<Record<ErrorKind, { readonly hint: string }>>> = {
   },
 };
 
-const sealedServer = (): CofferError =>
-  sealed('the server is sealed', { hint: 'unseal it with "coffer unseal"' });
+/** Message of a server that is sealed, or of an agent that has just lost its store. */
+export const SEALED_SERVER = 'the server is sealed';
+
+const sealedServer = (): CofferError => sealed(SEALED_SERVER, { hint: 'unseal it with "coffer unseal"' });
 
 /** Servers answer what a token may not see like what does not exist. */
 export const UNSEEN_HINT = { hint: 'it does not exist, or the token is not allowed to see it' } as const;

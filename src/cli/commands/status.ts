@@ -1,4 +1,4 @@
-import type { AgentConnection } from '../../client/agent.ts';
+import { AGENT_EXITED, type AgentConnection } from '../../client/agent.ts';
 import { asCofferError, type CofferError, withOtherHint } from '../../ground/errors.ts';
 import { trimSlashes } from '../../ground/trim.ts';
 import type { Runner } from '../../operations/declaration/operation.ts';
@@ -87,7 +87,8 @@ async function localStatus(session: Session) {
     locked: counts === undefined,
     sealed: counts === undefined,
     slots: status.slots.map(({ id, kind }) => ({ id, kind })),
-    agent,
+    // An agent that gives no counts has exited meanwhile, e.g. because its key slot was removed.
+    agent: counts === undefined && agent?.locked === false ? undefined : agent,
     ...counts,
     files: status.files,
     generation: status.generation,
@@ -114,10 +115,19 @@ async function countsIfUnlocked(session: Session, agent: AgentConnection | undef
   }
   try {
     return await countsOf(runner);
+  } catch (error) {
+    if (agent === undefined || !hasExited(error)) throw error;
+    return undefined;
   } finally {
     runner.close();
   }
 }
+
+/** Whether an agent has lost the store, after it reported it unlocked: its key slot was removed, or it was locked. */
+const hasExited = (error: unknown): boolean => {
+  const { kind, message } = asCofferError(error) ?? {};
+  return kind === 'sealed' || (kind === 'unavailable' && message === AGENT_EXITED);
+};
 
 /** Says why the secret of the environment does not unlock the store, which is shown as locked. */
 async function warnOfUseless(session: Session, error: CofferError): Promise<void> {
