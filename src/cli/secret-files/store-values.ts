@@ -8,6 +8,7 @@ import type { Session } from '../session.ts';
 import { forgetTeamKeys, teamKeysFor } from '../team/nearest.ts';
 import type { KeyringPlace } from '../team/place.ts';
 import { shellWord } from '../terminal/shell-word.ts';
+import { SHARING } from './other-store.ts';
 import { type RuledFile, ruledFiles } from './ruled-files.ts';
 
 /*
@@ -39,10 +40,7 @@ async function encryptedBelow(
 export async function sharingHint(session: Session): Promise<string | undefined> {
   const top = topOf(resolve('.'));
   const [file] = top === undefined ? [] : await encryptedBelow(session, top, async () => true);
-  return (
-    file &&
-    `${file.path} is encrypted with a key of a store: its author can share it with a keyring, see "coffer help sharing"`
-  );
+  return file && `${file.path} is encrypted with a key of a store: ${SHARING}`;
 }
 
 /**

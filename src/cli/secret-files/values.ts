@@ -12,6 +12,7 @@ import type { Session } from '../session.ts';
 import { type FoundValue, type OpenValue, TRUNCATED, type ValueResult } from '../team/found-values.ts';
 import { mayBeOfKeyring, teamKeysFor } from '../team/nearest.ts';
 import type { Adoption, CountedVersions, TeamKeys } from '../team/team-keys.ts';
+import { SHARING } from './other-store.ts';
 
 /** Maximum number of failed values whose cause is examined. */
 const MOST_EXPLAINED = 5;
@@ -240,8 +241,7 @@ async function runBatches(
 const charactersOf = (item: Readonly<Record<string, string>>): number =>
   Object.values(item).reduce((sum, text) => sum + text.length, 0);
 
-/** Hint if creating a store or a key, which other hints suggest, would not help. */
-const SHARING = 'its author can share it with a keyring: "coffer help sharing"';
+/** Hint about values of which none can be decrypted. */
 const OTHER_STORE = `a new store or key cannot decrypt it; ${SHARING}`;
 
 function missingKey(error: unknown, { mount, name }: KeyReference, hint: string): CofferError | undefined {
