@@ -257,12 +257,12 @@ describe('a process that works on large requests', () => {
 
   it('ends alone when it runs out of memory', async () => {
     const { address, token } = await startServer({
-      workerCommand: ['--max-old-space-size=96', ...workerCommand()],
+      workerCommand: ['--max-old-space-size=48', ...workerCommand()],
     });
     await send(address, 'POST', '/v1/transit/keys/k', { token });
     const encrypt = (body: unknown) => send(address, 'POST', '/v1/transit/encrypt/k', { token, body });
-    // Of ten million lists nothing can be freed while they are read, and nobody can stop V8 from ending its process.
-    const zeros = `{"batch_input":[${'[],'.repeat((LIMIT - 100) / 3)}0]}`;
+    // Of three million lists nothing can be freed while they are read, and nobody can stop V8 from ending its process.
+    const zeros = `{"batch_input":[${'[],'.repeat(LIMIT / 10)}0]}`;
     expect(await encrypt(zeros)).toMatchObject({
       status: 503,
       json: { errors: ['the worker for large requests exited'] },
