@@ -121,7 +121,7 @@ const inWords = (text: string, wordings: readonly Rewording[]): string =>
 /** Returns what to do about a missing path of a login method, of which a server says only that. */
 const loginHint = (path: string): string | undefined =>
   /^auth\/./.test(path)
-    ? 'list the login methods with "coffer auth list", or enable one with "coffer auth enable"'
+    ? 'list the login methods with "coffer auth list", or enable one with "coffer auth enable TYPE"'
     : undefined;
 
 interface Wording {

@@ -2,8 +2,10 @@ import { alternatives } from '../ground/alternatives.ts';
 import { notFound, unsupported } from '../ground/errors.ts';
 import { meantText, nearest } from '../ground/nearness.ts';
 import type { Mount } from '../mounts/mount.ts';
+import { LOGIN_PREFIX } from '../mounts/paths.ts';
 import { catalogue } from './catalogue.ts';
 import type { Core, PathRequest } from './declaration/operation.ts';
+import { LOGIN_METHODS, OWN_METHODS } from './mount-types.ts';
 import { VaultEndpoints } from './pipeline/endpoints.ts';
 import { StoreLook } from './pipeline/store-look.ts';
 import { loadRoutes, type Match, mountedRoutes, routesUnder, type ServedRoute } from './routes.ts';
@@ -43,7 +45,8 @@ export async function findByPath(core: Core, request: PathRequest): Promise<Matc
   }
   if (match === 'unsupported-path') {
     const near = nearPaths(request, routes, mounts);
-    const hint = near.length > 0 ? meantText(near) : 'list the mounts with "coffer mounts list"';
+    const isMounted = look.mountOf(path) !== undefined;
+    const hint = near.length > 0 ? meantText(near) : placeHint(request, routes, isMounted);
     throw notFound(`nothing found at ${path}`, { hint });
   }
   return { match, mount };
@@ -54,6 +57,44 @@ export const nearPathsOfServer = async (request: PathRequest): Promise<readonly 
   nearPaths(request, await loadRoutes(catalogue), [
     { path: request.path.split('/', 1)[0] ?? '', type: 'transit' },
   ]);
+
+/**
+ * Returns the hint for a path that a server does not have.
+ * @param isMounted whether something is mounted there, which has no such path
+ */
+export const placeHintOfServer = async (request: PathRequest, isMounted: boolean): Promise<string> =>
+  placeHint(request, await loadRoutes(catalogue), isMounted);
+
+/** Login methods of Vault and OpenBao that Coffer does not have, at their usual paths. */
+const METHODS_OF_OTHERS = new Set(
+  'alicloud aws azure cf gcp github kerberos ldap oci okta radius saml'.split(' '),
+);
+
+/** Name of a login method that needs no quotes in a command. */
+const PLAIN_NAME = /^[\w./-]+$/;
+
+/** Names the command that mounts what a path is for, or that lists what is mounted. */
+function placeHint(request: PathRequest, routes: readonly ServedRoute[], isMounted: boolean): string {
+  if (!request.path.startsWith(LOGIN_PREFIX)) return 'list the mounts with "coffer mounts list"';
+  const commands = isMounted ? [] : enabling(request, routes);
+  return commands.length === 0
+    ? 'list the login methods with "coffer auth list"'
+    : `enable it with ${alternatives(commands)}`;
+}
+
+/** Returns the commands that enable a login method which has a path of this form. */
+function enabling({ method, path }: PathRequest, routes: readonly ServedRoute[]): readonly string[] {
+  const tables = mountedRoutes(routes, 'vault');
+  const [, ...segments] = path.split('/');
+  return segments.slice(1).flatMap((_, at) => {
+    const name = segments.slice(0, at + 1).join('/');
+    const below = segments.slice(at + 1).join('/');
+    if (!PLAIN_NAME.test(name) || METHODS_OF_OTHERS.has(name)) return [];
+    const serves = (type: string): boolean => typeof tables.get(type)?.match(method, below) === 'object';
+    if (LOGIN_METHODS.includes(name)) return serves(name) ? [`"coffer auth enable ${name}"`] : [];
+    return OWN_METHODS.filter(serves).map((type) => `"coffer auth enable ${type} --path ${name}"`);
+  });
+}
 
 /** More candidates than this are no help. */
 const MAX_CANDIDATES = 3;

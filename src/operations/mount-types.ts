@@ -20,6 +20,11 @@ export const LOGIN_METHODS: readonly string[] = MOUNT_TYPES.flatMap(({ name, isL
   isLogin ? [name] : [],
 );
 
+/** Login methods with operations of their own: the others are further names for one of these. */
+export const OWN_METHODS: readonly string[] = MOUNT_TYPES.flatMap(({ name, isLogin, operationsOf }) =>
+  isLogin && operationsOf === undefined ? [name] : [],
+);
+
 /** Returns the default mount path of a type. */
 export const usualPath = (type: string): string =>
   MOUNT_TYPES.some(({ name, isLogin }) => name === type && isLogin) ? `${LOGIN_PREFIX}${type}` : type;

@@ -142,8 +142,8 @@ async function run(session: Session, method: PathRequest['method'], given: Given
 }
 
 /**
- * Adds how base64 is made to the error about a text that is none, and other commands to that of an agent or server about
- * the wrong method.
+ * Adds how base64 is made to the error about a text that is none, and the next step to that of an agent or server about a
+ * wrong path or method.
  * @throws it, and every other error unchanged
  */
 async function explained(error: unknown, request: PathRequest): Promise<never> {
@@ -153,12 +153,13 @@ async function explained(error: unknown, request: PathRequest): Promise<never> {
     throw withOtherHint(known, `base64 is expected, for example ${field}="$(printf %s hello | base64)"`);
   }
   if (known?.message === 'unsupported path' && known.hint === undefined) {
-    const { nearPathsOfServer } = await import('../../operations/by-path.ts');
+    const { nearPathsOfServer, placeHintOfServer } = await import('../../operations/by-path.ts');
     const near = await nearPathsOfServer(request);
-    throw withOtherHint(
-      known,
-      near.length > 0 ? meantText(near) : 'run "coffer mounts list" to list the mounts',
-    );
+    throw withOtherHint(known, near.length > 0 ? meantText(near) : await placeHintOfServer(request, true));
+  }
+  if (known?.message.startsWith('no handler for route ') === true && known.hint === undefined) {
+    const { placeHintOfServer } = await import('../../operations/by-path.ts');
+    throw withOtherHint(known, await placeHintOfServer(request, false));
   }
   if (known?.message === 'unsupported operation' && known.hint === undefined)
     throw withOtherHint(known, 'try another of read, write, list and delete');
