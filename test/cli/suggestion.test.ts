@@ -126,7 +126,7 @@ describe('an unknown command', () => {
       'did you mean --display-name? see "coffer token create --help"',
     ],
     ...[
-      ['auth userpass write bob --policy x', 'token-policies'],
+      ['auth userpass write bob --policies x', 'token-policies'],
       ['auth approle write r --policies x', 'token-policies'],
       ['auth jwt write r --ttl 1h', 'token-ttl'],
       ['token roles write r --policy x', 'allowed-policies'],

@@ -16,6 +16,20 @@ function groups(group: Group = commandTree, path: readonly string[] = []): reado
   return [path, ...inner];
 }
 
+describe('--policy, as token create has it', () => {
+  it('means --token-policies for the roles and users of every login method', async () => {
+    for (const line of ['approle write r', 'userpass write bob', 'jwt write r', 'cert write r'])
+      expect(
+        await parseWithCommander(
+          [...`auth ${line}`.split(' '), '--policy', 'x'],
+          commandTree,
+          streamsDouble(),
+        ),
+        line,
+      ).toMatchObject({ invocation: { given: { options: new Map([['token-policies', ['x']]]) } } });
+  });
+});
+
 describe('an unknown command with --help', () => {
   it('is refused as without it, at the top and within every group', async () => {
     for (const path of groups()) {

@@ -125,7 +125,7 @@ describe('coffer login', () => {
     'login 0123456789abcdefABCDEF',
   ])('refuses a token among the arguments without repeating it: %s', async (line) => {
     expect(await nowhere().refused(line, 2)).toBe(
-      'coffer: a token cannot be passed as an argument: other users could see it (use "coffer login token=- < FILE", or omit it to be prompted)',
+      'coffer: a token cannot be passed as an argument: other users could see it (pipe it in, e.g. printf %s "$TOKEN" | coffer login token=-, or omit it to be prompted)',
     );
   });
 });

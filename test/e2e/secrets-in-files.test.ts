@@ -141,7 +141,7 @@ describe('a check for what should be encrypted and is not', () => {
     write('other.txt', 'TOKEN=t\n');
     const found = await bare.run('secrets check');
     expect(found).toMatchObject({ exitCode: 1, stdout: 'deep/a.env:4:TOKEN\n' });
-    expect(found.stderr).toBe('coffer: a value should be encrypted (coffer secrets encrypt FILE)\n');
+    expect(found.stderr).toBe('coffer: a value should be encrypted (coffer secrets encrypt deep/a.env)\n');
     const shown = await typedAt(bare, `secrets check ${bare.file('deep/a.env')}`);
     expect(unwrapped(shown.stderr)).toContain(`(coffer secrets encrypt ${bare.file('deep/a.env')})`);
     write('clean.env', 'EMPTY=\n');

@@ -191,7 +191,7 @@ describe.skipIf(!canUseTerminals)('on a terminal', () => {
     it('have lines, bold heads and colour; with NO_COLOR or --no-color only lines', () => {
       const colourful = onTerminal(here, 'coffer tags list');
       expect(colourful.screen).toContain(`${ESCAPE}1m`);
-      expect(colourful.text).toMatch(/│ Name +│ Instances/);
+      expect(colourful.text).toMatch(/│ Name +│ Workspaces/);
       for (const plain of [
         onTerminal(here, 'coffer tags list --no-color'),
         onTerminal(here, 'coffer tags list', { environment: { NO_COLOR: '1' } }),

@@ -31,7 +31,8 @@ const ALL = 'all';
 const DEFAULT_LAST = 200;
 /** Path on which commands ask what their token may do, before they look up names and details by themselves. */
 const OWN_QUESTIONS = 'sys/capabilities-self';
-const TIME_HINT = 'use a duration such as 2h or 7d, "today", "yesterday", or a time such as 2026-11-26T22:00';
+const TIME_HINT =
+  'use a duration such as 2h or 7d, "today", "yesterday", or a time such as 22:00 or 2026-11-26T22:00';
 
 export const show: Command = {
   arguments: [
@@ -43,7 +44,11 @@ export const show: Command = {
     },
   ],
   options: [
-    taking(SINCE, 'TIME', 'Only requests since TIME: 2h or 7d (ago), today, yesterday, or 2026-11-26T22:00.'),
+    taking(
+      SINCE,
+      'TIME',
+      'Only requests since TIME: 2h or 7d (ago), today, yesterday, 22:00 (the last one), or 2026-11-26T22:00.',
+    ),
     taking(UNTIL, 'TIME', 'Only requests before TIME, in the same forms as with --since.'),
     taking(
       USER,
@@ -236,12 +241,21 @@ function timeOption(options: Given['options'], flag: string, nowMs: number): num
     const seconds = parseGoDuration(text);
     if (seconds > 0) return nowMs - seconds * 1000;
   }
+  const [, hours, minutes] = /^([01]?\d|2[0-3]):([0-5]\d)$/.exec(text) ?? [];
+  if (hours !== undefined) return lastTime(nowMs, Number(hours), Number(minutes));
   // A date alone would be midnight in UTC.
   const ms = /^\d{4}-\d\d-\d\d/.test(text)
     ? Date.parse(text.length === 10 ? `${text}T00:00` : text)
     : Number.NaN;
   if (Number.isNaN(ms)) throw invalid(`invalid time "${text}"`, { field: `--${flag}`, hint: TIME_HINT });
   return ms;
+}
+
+/** Returns when it was last this time of the day, in local time: today, or yesterday if it is later than now. */
+function lastTime(nowMs: number, hours: number, minutes: number): number {
+  const at = new Date(nowMs);
+  at.setHours(hours, minutes, 0, 0);
+  return at.getTime() <= nowMs ? at.getTime() : at.setDate(at.getDate() - 1);
 }
 
 const NEWLINE = 0x0a;

@@ -128,7 +128,7 @@ async function run(session: Session, method: PathRequest['method'], given: Given
   }
   const [result, member] =
     outcome.text === undefined
-      ? [resultOf(outcome), field ?? (method === 'LIST' ? 'keys' : undefined)]
+      ? [inOrder(resultOf(outcome)), field ?? (method === 'LIST' ? 'keys' : undefined)]
       : [{ text: outcome.text.body }, 'text'];
   const nothing = printing.settings.format === 'json' ? {} : undefined;
   await printResult(
@@ -140,6 +140,18 @@ async function run(session: Session, method: PathRequest['method'], given: Given
   if (outcome.created) await sayNewKey(session, path);
   return DONE;
 }
+
+/** Returns a result with its members in the order of a server's response, which is that of their names. */
+const inOrder = (value: unknown): unknown =>
+  Array.isArray(value)
+    ? value.map(inOrder)
+    : isObject(value)
+      ? Object.fromEntries(
+          Object.keys(value)
+            .sort()
+            .map((name) => [name, inOrder(value[name])]),
+        )
+      : value;
 
 /**
  * Adds how base64 is made to the error about a text that is none, and the next step to that of an agent or server about a

@@ -206,7 +206,7 @@ interface Holders {
 }
 
 const tableOf = ({ policies, logins, token_roles: roles, tokens }: Holders): Table => ({
-  head: ['Kind', 'Name', 'Policies', 'Display name', 'Expires'],
+  head: ['Kind', 'Name', 'Policies', 'Accessor', 'Expires'],
   rows: [
     ...policies.map((name) => ['policy', name, '', '', '']),
     ...logins.map(({ mount, name, policies: through }) => [
@@ -219,12 +219,11 @@ const tableOf = ({ policies, logins, token_roles: roles, tokens }: Holders): Tab
     ...roles.map(({ name, policies: through }) => ['token role', name, through.join(', '), '', '']),
     ...tokens.map((token) => [
       'token',
-      token.accessor,
-      token.policies.join(', '),
       token.display_name,
+      token.policies.join(', '),
+      token.accessor,
       token.expire_time === null ? 'never' : timeCell(token.expire_time),
     ]),
   ],
-  whole: 1,
   lesser: [4, 3],
 });

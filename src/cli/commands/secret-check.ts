@@ -161,9 +161,7 @@ async function report(
   }
   if (findings.length === 0) return;
   const what = findings.length === 1 ? 'a value' : `${findings.length} values`;
-  // Scripts know the text without files.
-  const command = session.streams.err.isTerminal ? remedy(findings, isStaged) : 'coffer secrets encrypt FILE';
-  session.fail(`${what} should be encrypted (${command})`);
+  session.fail(`${what} should be encrypted (${remedy(findings, isStaged)})`);
 }
 
 function remedy(findings: readonly PlainValueFinding[], isStaged: boolean): string {

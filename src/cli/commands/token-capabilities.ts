@@ -49,7 +49,7 @@ export const command: Command = {
       {
         // As Vault prints it: the capabilities alone for a single path.
         lines: () => rows.map((row) => (rows.length === 1 ? row.slice(1) : row).join('\t')),
-        table: () => ({ head: ['path', 'capabilities'], rows }),
+        table: () => ({ head: ['Path', 'Capabilities'], rows }),
       },
       { file, keepBase64: true },
     );

@@ -36,6 +36,8 @@ export interface TypedLogin {
  */
 export function askedIn(words: readonly string[], option: string | undefined): TypedLogin {
   const [first, second] = words;
+  if (first === '-' && words.length === 1) return askedIn([`${TOKEN}=-`], option);
+  if (first === TOKEN && second === '-') return askedIn([TOKEN, `${TOKEN}=-`, ...words.slice(2)], option);
   const named = first === undefined || first.includes('=') ? undefined : first;
   if (named === TOKEN && second !== undefined && !second.includes('=')) throw tokenAsArgument();
   if (named !== undefined && option !== undefined && named !== option && METHODS.has(named)) {
@@ -86,7 +88,7 @@ const PLAIN_WORD = /^[A-Za-z][\w-]{0,19}$/;
 /** Error for a token among the arguments, which does not repeat it: logs of pipelines keep what a command prints. */
 const tokenAsArgument = () =>
   invalid('a token cannot be passed as an argument: other users could see it', {
-    hint: 'use "coffer login token=- < FILE", or omit it to be prompted',
+    hint: 'pipe it in, e.g. printf %s "$TOKEN" | coffer login token=-, or omit it to be prompted',
   });
 
 /** @param field argument or option that names the method */
@@ -169,6 +171,6 @@ async function missingSecret(
   if (secret.isOptional) return undefined;
   throw invalid(`cannot prompt for the ${secret.question.toLowerCase()}`, {
     field: secret.name,
-    hint: `run "${againOf(typed, [`${secret.name}=-`])} < FILE"`,
+    hint: `pipe it in, e.g. printf %s "$${secret.name.toUpperCase()}" | ${againOf(typed, [`${secret.name}=-`])}`,
   });
 }

@@ -12,15 +12,21 @@ export const policyFormat: Topic = {
       blocks: [
         {
           lines: [
-            'path "transit/encrypt/orders" { capabilities = ["update"] }',
-            'path "transit/keys/*"         { capabilities = ["read", "list"] }',
-            'path "api/v2/organizations/acme/workspaces/+/relationships/tags" {',
-            '  capabilities = ["list", "update"]',
+            'path "transit/encrypt/orders" {',
+            '  capabilities = ["update"]',
+            '}',
+            'path "transit/keys/*" {',
+            '  capabilities = ["read", "list"]',
+            '}',
+            'path "api/v2/organizations/+/tags" {',
+            '  capabilities = ["list"]',
             '}',
           ],
         },
         'As JSON:',
-        { lines: ['{"path": {"transit/encrypt/orders": {"capabilities": ["update"]}}}'] },
+        {
+          lines: ['{"path": {"transit/encrypt/orders":', '  {"capabilities": ["update"]}}}'],
+        },
         `Capabilities are ${CAPABILITY_WORDS.join(', ')}. Everything not allowed is denied; "deny" ` +
           'takes precedence. A trailing "*" matches any suffix, "+" matches one segment. If several rules ' +
           'match, the most specific one applies.',

@@ -20,7 +20,7 @@ import type { Details } from '../declaration/table.ts';
 export const tokenSettingsParams = {
   token_policies: texts({
     help: 'Policies of tokens that a login gets.',
-    cli: { metavar: 'P', refersTo: 'policy' },
+    cli: { metavar: 'P', refersTo: 'policy', formerFlags: ['policy'] },
   }),
   token_no_default_policy: flag({
     help: 'Do not give issued tokens the policy "default".',

@@ -347,7 +347,7 @@ export const countedIn = (list: unknown, noun: string): string =>
 
 /** Formats a table of tags. */
 export const tagTable = ({ data }: Resources<TagResource>): Table => ({
-  head: ['Name', 'Instances', 'Created', 'Id'],
+  head: ['Name', 'Workspaces', 'Created', 'ID'],
   rows: data.map(({ id, attributes }) => [
     attributes.name,
     String(attributes['instance-count']),

@@ -29,7 +29,7 @@ import { organizationParams, organizationSettingsIn } from './organization-attri
 
 /** Formats a table of organizations. */
 const organizationTable = ({ data }: Resources<OrganizationResource>): Table => ({
-  head: ['Name', 'Email', 'Created', 'Id'],
+  head: ['Name', 'Email', 'Created', 'ID'],
   rows: data.map(({ attributes }) => [
     attributes.name,
     attributes.email ?? '',

@@ -41,7 +41,7 @@ import { executionModes, NO_AGENTS } from './workspace-attributes.ts';
 
 /** Formats a table of projects. */
 const projectTable = ({ data }: Resources<ProjectResource>): Table => ({
-  head: ['Name', 'Workspaces', 'Created', 'Id'],
+  head: ['Name', 'Workspaces', 'Created', 'ID'],
   rows: data.map(({ id, attributes }) => [
     attributes.name,
     String(attributes['workspace-count']),

@@ -29,7 +29,7 @@ import {
 /** Reserved tag keys of an organization. */
 
 const keyTable = ({ data }: Resources<ReservedKeyResource>): Table => ({
-  head: ['Key', 'Overrides', 'Created', 'Id'],
+  head: ['Key', 'Overrides', 'Created', 'ID'],
   rows: data.map(({ id, attributes }) => [
     attributes.key,
     attributes['disable-overrides'] ? 'not allowed' : 'allowed',

@@ -47,7 +47,7 @@ import {
 
 /** Formats a table of workspaces. */
 const workspaceTable = ({ data }: Resources<WorkspaceResource>): Table => ({
-  head: ['Name', 'Tags', 'Created', 'Id'],
+  head: ['Name', 'Tags', 'Created', 'ID'],
   rows: data.map(({ id, attributes }) => [
     attributes.name,
     attributes['tag-names'].join(' '),
@@ -61,7 +61,7 @@ const workspaceTable = ({ data }: Resources<WorkspaceResource>): Table => ({
 const workspaceDetails = (
   { data: { id, attributes, relationships } }: ResourceDocument<WorkspaceResource>,
   project: string = relationships.project.data.id,
-  idLabel = 'Id',
+  idLabel = 'ID',
 ): Table => ({
   head: ['', ''],
   rows: [

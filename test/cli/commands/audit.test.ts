@@ -315,6 +315,23 @@ describe('coffer audit show', () => {
     });
   });
 
+  it('takes a time of the day as the last one: today, or yesterday if it is later than now', async () => {
+    const minutes = (count: number) => new Date(Date.now() + count * 60_000);
+    const clock = (at: Date) =>
+      [at.getHours(), at.getMinutes()].map((part) => String(part).padStart(2, '0')).join(':');
+    const yesterday = minutes(10);
+    yesterday.setDate(yesterday.getDate() - 1);
+    const log = join(temporaryDirectory(), 'clock.log');
+    const at = (path: string, time: Date) =>
+      lineFor(path).replace('2026-01-01T00:00:00Z', time.toISOString());
+    writeFileSync(log, `${at('late', yesterday)}\n${at('early', minutes(-10))}\n`);
+    const paths = async (options: string) =>
+      (await shown(`${log} ${options}`)).rows.map(([, , , path]) => path);
+    expect(await paths(`--since ${clock(minutes(5))}`)).toEqual(['late', 'early']);
+    expect(await paths(`--since ${clock(minutes(-20))}`)).toEqual(['early']);
+    expect(await paths(`--until ${clock(minutes(20))}`)).toEqual(['late']);
+  });
+
   it('names a file that cannot be read, and a time that cannot be understood', async () => {
     expect(await shown('/nowhere/audit.log')).toMatchObject({
       exitCode: 2,
@@ -324,9 +341,10 @@ describe('coffer audit show', () => {
       exitCode: 2,
       err: expect.stringContaining(': is a directory'),
     });
-    expect(await shown(`${file} --since soon`)).toMatchObject({
-      exitCode: 2,
-      err: expect.stringContaining('--since: invalid time "soon" (use a duration'),
-    });
+    for (const time of ['soon', '24:00', '22:60', '22', '22:00:00'])
+      expect(await shown(`${file} --since ${time}`), time).toMatchObject({
+        exitCode: 2,
+        err: expect.stringContaining(`--since: invalid time "${time}" (use a duration`),
+      });
   });
 });

@@ -169,7 +169,7 @@ describe('what is shown', () => {
     const document = await api.ask<{ data: TagData[] }>('tags list', { organization_name: 'acme' });
     const { table, lines } = await shape('tags list');
     expect(table?.(document)).toEqual({
-      head: ['Name', 'Instances', 'Created', 'Id'],
+      head: ['Name', 'Workspaces', 'Created', 'ID'],
       rows: [
         ['a', '2', { time: expect.stringMatching(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ$/) }, ids['a']],
         ['b', '1', { time: expect.stringMatching(/Z$/) }, ids['b']],
@@ -184,7 +184,7 @@ describe('what is shown', () => {
     const document = await api.ask('workspaces list', { organization_name: 'acme' });
     const { table, lines } = await shape('workspaces list');
     expect(table?.(document)).toMatchObject({
-      head: ['Name', 'Tags', 'Created', 'Id'],
+      head: ['Name', 'Tags', 'Created', 'ID'],
       rows: [
         ['billing', 'a', expect.anything(), ids['billing']],
         ['web', 'a b', expect.anything(), ids['web']],
@@ -198,7 +198,7 @@ describe('what is shown', () => {
     const document = await api.ask('orgs list');
     const { table, lines } = await shape('orgs list');
     expect(table?.(document)).toMatchObject({
-      head: ['Name', 'Email', 'Created', 'Id'],
+      head: ['Name', 'Email', 'Created', 'ID'],
       rows: [['acme', 'ops@acme.example', expect.anything(), expect.stringMatching(/^org-/)]],
     });
     expect(lines?.(document)).toEqual(['acme']);

@@ -1,0 +1,79 @@
+import { stripVTControlCharacters } from 'node:util';
+import { describe, expect, it } from 'vitest';
+import { topicPages } from '../../src/cli/topics/registry.ts';
+import { topicText } from '../../src/cli/topics/topic.ts';
+import { DirectoryHere } from './directory-here.ts';
+
+const SMALL = { terminals: ['out', 'err'], columns: 60 } as const;
+
+describe('on a terminal of 60 columns', () => {
+  it('the topic of policies breaks no rule', () => {
+    const topic = topicPages.find(({ name }) => name === 'policy-format');
+    expect(topic).toBeDefined();
+    if (topic === undefined) return;
+    const rules = topicText(topic, 60)
+      .split('\n')
+      .filter((line) => /["{}]/.test(line));
+    expect(rules.length).toBeGreaterThan(8);
+    expect(rules.filter((line) => line.length > 60)).toEqual([]);
+  });
+
+  it('policy who shows the names of tokens, and the accessor only where there is room', async () => {
+    const here = await DirectoryHere.withStore();
+    await here.ok('policy write p -', { input: 'path "transit/encrypt/app" { capabilities = ["update"] }' });
+    await here.ok('token create --policy p --display-name pipeline --type service');
+    const shown = await here.ok('policy who update transit/encrypt/app', SMALL);
+    expect(shown).toContain('token-pipeline');
+    expect(shown).not.toContain('Accessor');
+    const wide = await here.ok('policy who update transit/encrypt/app', { ...SMALL, columns: 120 });
+    expect(stripVTControlCharacters(wide)).toMatch(/Name +│ Policies │ Accessor/);
+  });
+});
+
+describe('heads of tables', () => {
+  it('begin with a capital, and write ID in capitals', async () => {
+    const here = await DirectoryHere.withStore({ COFFER_ORG: 'acme' });
+    for (const line of [
+      'orgs create acme',
+      'workspaces create web',
+      'projects create platform',
+      'tags create x',
+    ])
+      await here.ok(line);
+    const wide = { terminals: ['out', 'err'], columns: 160 } as const;
+    for (const line of [
+      'token capabilities transit/keys/app sys/health',
+      'orgs list',
+      'workspaces list',
+      'projects list',
+      'tags list',
+      'transit keys list',
+      'mounts list',
+    ]) {
+      const head =
+        stripVTControlCharacters(await here.ok(line, wide))
+          .split('\n')
+          .find((row) => row.includes('│')) ?? '';
+      const titles = head.split('│').map((title) => title.trim());
+      expect(titles.length, line).toBeGreaterThan(2);
+      expect(
+        titles.filter((title) => title !== '' && !/^[A-Z]/.test(title)),
+        line,
+      ).toEqual([]);
+      expect(
+        titles.filter((title) => /\b(?:Id|Instances)\b/.test(title)),
+        line,
+      ).toEqual([]);
+    }
+  });
+});
+
+describe('coffer read', () => {
+  it('prints fields in the order of their names, as an agent and a server send them', async () => {
+    const here = await DirectoryHere.withStore();
+    const fields = (await here.ok('read transit/keys/app')).split('\n').map((line) => line.split('\t')[0]);
+    expect(fields).toEqual(fields.toSorted());
+    const data: unknown = JSON.parse(await here.ok('read transit/keys/app -o json'));
+    expect(Object.keys(data as object)).toEqual(fields);
+  });
+});
