@@ -93,7 +93,7 @@ export async function createdByTheWay(
 
 /**
  * Refuses a key and a value that were exchanged, if the operation would create a key, and does not ask whether it is
- * meant.
+ * meant. Scripts send a server no additional requests.
  * @throws `invalid`
  */
 export async function requireOrder(
@@ -102,8 +102,11 @@ export async function requireOrder(
   values: RawValues,
   value: string,
 ): Promise<void> {
-  if (called.operation.cli?.byTheWay === undefined) return;
-  await (await import('./exchanged.ts')).refuseExchanged(session, called, values, value);
+  const { byTheWay } = called.operation.cli ?? {};
+  if (byTheWay === undefined || session.settings.address !== undefined) return;
+  const created = await byTheWay(values, await session.runner()).catch(() => []);
+  if (!created.some(({ kind }) => kind === 'key')) return;
+  await (await import('./exchanged.ts')).refuseExchanged(session, called.path, value);
 }
 
 /** Returns the key that an operation on an existing key has created, according to its outcome. */
