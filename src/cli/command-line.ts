@@ -54,6 +54,8 @@ async function runInvocation(
     return await invocation.command.run(session, invocation.given);
   } catch (error) {
     const only = session && (await onlyOrganization(error, session, invocation));
+    if (only === undefined && session !== undefined && namesOtherServer(environment))
+      (await import('./other-server.ts')).warnOfOtherServerFor(error, session);
     if (only === undefined) throw await explained(error, invocation, session);
     const everywhere = new Map([...invocation.everywhere, ['org', only.organization] as const]);
     const inOnly = { ...invocation, everywhere };
@@ -121,13 +123,16 @@ async function explained(
   return withNearName(plain, invocation, session, await session?.openedRunner());
 }
 
+/** Whether the environment has the address of a server for other programs. */
+const namesOtherServer = (environment: Environment): boolean =>
+  (variable(environment, 'VAULT_ADDR') ?? variable(environment, 'BAO_ADDR')) !== undefined;
+
 /** Opens the local store, or connects to the server that the settings name. */
 export async function openRunner(session: Session): Promise<Runner> {
   const { settings, environment, streams } = session;
   const { address } = settings;
   if (address === undefined) {
-    const other = variable(environment, 'VAULT_ADDR') ?? variable(environment, 'BAO_ADDR');
-    if (other !== undefined && streams.err.isTerminal)
+    if (streams.err.isTerminal && namesOtherServer(environment))
       (await import('./other-server.ts')).warnOfOtherServer(session);
     return openHere(session);
   }

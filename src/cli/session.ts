@@ -153,6 +153,11 @@ export class Session {
     return this.#runner;
   }
 
+  /** Whether the store was opened, or a server connected to, or that was tried. */
+  get hasRunner(): boolean {
+    return this.#runner !== undefined;
+  }
+
   /** Runner of this session, if it was opened successfully: unlocks and connects to nothing. */
   async openedRunner(): Promise<Runner | undefined> {
     return this.#runner?.catch(() => undefined);

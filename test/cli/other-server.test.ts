@@ -30,7 +30,7 @@ describe('VAULT_ADDR beside a local store', () => {
     await run(`init --store ${join(directory, 'coffer')}`, false);
     for (const line of ['transit keys list', 'status']) {
       expect(await run(line, true)).toContain(
-        'coffer: warning: VAULT_ADDR is set, but this uses the local store (for the server, use --address "$VAULT_ADDR" or set COFFER_ADDR)\n',
+        'coffer: warning: VAULT_ADDR is set, but this uses the local store, which takes precedence (for the server, use --address "$VAULT_ADDR" or set COFFER_ADDR)\n',
       );
       expect(await run(line, true, 'BAO_ADDR')).toContain('use --address "$BAO_ADDR"');
       expect(await run(line, false)).toBe('');
@@ -39,6 +39,32 @@ describe('VAULT_ADDR beside a local store', () => {
     expect(await run(`transit keys list --store ${join(directory, 'coffer')}`, true)).not.toContain(
       'VAULT_ADDR',
     );
+  });
+
+  it('is named by scripts before an error that it may explain, once, and by commands that only a server has', async () => {
+    const run = async (line: string, more: Readonly<Record<string, string>> = {}) => {
+      const streams = streamsDouble();
+      const home = { ...unnamed(), XDG_DATA_HOME: directory, VAULT_ADDR: 'http://127.0.0.1:8200', ...more };
+      const exitCode = await runCommandLine(line.split(' '), streams, home);
+      return { exitCode, err: streams.written.err };
+    };
+    const warning =
+      'coffer: warning: VAULT_ADDR is set, but this uses the local store, which takes precedence (for the server, use --address "$VAULT_ADDR" or set COFFER_ADDR)\n';
+    const missing = await run('transit keys read nowhere');
+    expect(missing.exitCode).toBe(3);
+    expect(missing.err.split(warning)).toEqual(['', expect.stringContaining('key "nowhere" not found')]);
+    expect((await run('read secret/data/app')).err).toContain(warning);
+    expect((await run('transit keys list', { COFFER_MASTER_KEY: '' })).err).toContain(warning);
+    expect((await run('transit keys read nowhere --quiet')).err).not.toContain('VAULT_ADDR');
+    const store = `--store ${join(directory, 'coffer')}`;
+    expect((await run(`transit keys read nowhere ${store}`)).err).not.toContain('VAULT_ADDR');
+    for (const line of ['login', 'login userpass ada', 'logout', 'health', 'unseal', 'seal --yes'])
+      expect(await run(line), line).toEqual({
+        exitCode: 2,
+        err: expect.stringMatching(
+          /^coffer: no server .*VAULT_ADDR is not used, as a local store takes precedence: use --address "\$VAULT_ADDR" or set COFFER_ADDR\)\n$/,
+        ),
+      });
   });
 
   it('keeps no store from being created that is named, where there is none yet', async () => {

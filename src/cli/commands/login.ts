@@ -18,6 +18,7 @@ import {
   type TypedLogin,
   withNeeds,
 } from '../logins/methods.ts';
+import { serverHint } from '../other-server.ts';
 import { switching, taking, takingFile } from '../parse/everywhere.ts';
 import { maskingLines } from '../processes/masking.ts';
 import {
@@ -44,10 +45,11 @@ const FIELD = 'field';
  * Returns the address of the server.
  * @throws `invalid` if no server is named
  */
-function requireServer({ settings: { address } }: Session): string {
+function requireServer(session: Session): string {
+  const { address } = session.settings;
   if (address !== undefined) return address;
   throw invalid('no server address: you are using the local store, which needs no login', {
-    hint: 'to log in to a server, use --address or set COFFER_ADDR',
+    hint: serverHint(session, 'to log in to a server, use --address or set COFFER_ADDR'),
   });
 }
 

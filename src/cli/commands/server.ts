@@ -6,6 +6,7 @@ import { readFileWhole } from '../files/in-file.ts';
 import { inputText, readStandardInput } from '../files/input.ts';
 import { printResult } from '../files/output.ts';
 import { textOption } from '../given.ts';
+import { serverHint } from '../other-server.ts';
 import { switching, takingFile } from '../parse/everywhere.ts';
 import { IN } from '../parse/operation-spec.ts';
 import type { Session } from '../session.ts';
@@ -19,7 +20,7 @@ import type { Session } from '../session.ts';
 function requireServer(session: Session, why = 'only a server can be sealed or unsealed'): void {
   if (session.settings.address !== undefined) return;
   throw invalid(`no server given: ${why}`, {
-    hint: 'use --address or set COFFER_ADDR',
+    hint: serverHint(session),
   });
 }
 
