@@ -96,6 +96,39 @@ function enabling({ method, path }: PathRequest, routes: readonly ServedRoute[])
   });
 }
 
+/** Parameter that an operation does not have, and the similar ones that it has. */
+interface MisspeltParameter {
+  readonly name: string;
+  readonly meant: readonly string[];
+}
+
+/**
+ * Returns the parameters of a request that are probably misspelt: without a word, servers ignore those that they do not
+ * know. The path is read as one below `sys/`, of a login method at its usual path, or of a transit mount.
+ */
+export async function misspeltParameters(request: PathRequest): Promise<readonly MisspeltParameter[]> {
+  const { method, path, parameters } = request;
+  const routes = await loadRoutes(catalogue);
+  const own = new VaultEndpoints(routes).ofServer(method, path);
+  const [first = '', second = ''] = path.split('/');
+  const [type, above] = first === 'auth' ? [second, `${first}/${second}`] : ['transit', first];
+  const match =
+    typeof own === 'string'
+      ? mountedRoutes(routes, 'vault')
+          .get(type)
+          ?.match(method, path.slice(above.length + 1))
+      : own;
+  if (match === undefined || typeof match === 'string' || match.served.operation.freeForm) return [];
+  const known = Object.keys(match.served.operation.params);
+  const left = known.filter(
+    (name) => !Object.hasOwn(parameters, name) && !Object.hasOwn(match.captures, name),
+  );
+  return Object.keys(parameters)
+    .filter((name) => !known.includes(name))
+    .map((name) => ({ name, meant: nearest(name, left) }))
+    .filter(({ meant }) => meant.length > 0);
+}
+
 /** More candidates than this are no help. */
 const MAX_CANDIDATES = 3;
 

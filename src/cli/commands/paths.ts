@@ -113,6 +113,7 @@ async function run(session: Session, method: PathRequest['method'], given: Given
   if (isForGood) await refuseFirst(session, path);
   const runner = await session.runner();
   if (isForGood && !(await session.confirmed(async () => `Permanently delete ${path}?`))) return FAILED;
+  await warnOfMisspelt(session, { method, path, parameters });
   const outcome = await runner
     .at({ method, path, parameters })
     .catch((error: unknown) => explained(error, { method, path, parameters }));
@@ -139,6 +140,14 @@ async function run(session: Session, method: PathRequest['method'], given: Given
   );
   if (outcome.created) await sayNewKey(session, path);
   return DONE;
+}
+
+/** Warns of parameters that will be ignored and are nearly those of the operation. */
+async function warnOfMisspelt(session: Session, request: PathRequest): Promise<void> {
+  if (session.settings.quiet || Object.keys(request.parameters).length === 0) return;
+  const { misspeltParameters } = await import('../../operations/by-path.ts');
+  for (const { name, meant } of await misspeltParameters(request))
+    session.warn(`${PAIR}: unknown parameter "${name}" is ignored; ${meantText(meant)}`);
 }
 
 /** Returns a result with its members in the order of a server's response, which is that of their names. */
