@@ -68,7 +68,7 @@ describe('a command at a terminal', () => {
       expect.stringMatching(/^Project prj-/),
     );
     expect(await here.ok('workspaces show web --org acme -o table')).toMatch(
-      /^Project +prj-\S+$[\s\S]*^Id +ws-/m,
+      /^Project +prj-\S+$[\s\S]*^ID +ws-/m,
     );
   });
 

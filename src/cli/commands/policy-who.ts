@@ -79,8 +79,9 @@ export const command: Command = {
     const runner = await session.runner();
     const { data } = await runner.run('sys capabilities-holders', { ...asked });
     await warnOfNoKey(session, runner, textOption(given.options, KEY));
-    const table = (): Table => tableOf(data as Holders);
-    await printResult(session, data, { table }, { file, keepBase64: true });
+    const holders = data as Holders;
+    const shape = { table: () => scriptTable(holders), forTerminal: async () => [personTable(holders)] };
+    await printResult(session, data, shape, { file, keepBase64: true });
     return DONE;
   },
 };
@@ -205,25 +206,30 @@ interface Holders {
   }[];
 }
 
-const tableOf = ({ policies, logins, token_roles: roles, tokens }: Holders): Table => ({
+/** Table in which scripts find the columns where they have always been: a token by its accessor. */
+const scriptTable = (holders: Holders): Table => ({
+  head: ['Kind', 'Name', 'Policies', 'Display name', 'Expires'],
+  rows: rowsOf(holders, ({ accessor, display_name: name }) => [accessor, name]),
+  whole: 1,
+});
+
+/** Table in which a token has its name first, and loses the accessor where there is no room for it. */
+const personTable = (holders: Holders): Table => ({
   head: ['Kind', 'Name', 'Policies', 'Accessor', 'Expires'],
-  rows: [
-    ...policies.map((name) => ['policy', name, '', '', '']),
-    ...logins.map(({ mount, name, policies: through }) => [
-      'login',
-      mount + name,
-      through.join(', '),
-      '',
-      '',
-    ]),
-    ...roles.map(({ name, policies: through }) => ['token role', name, through.join(', '), '', '']),
-    ...tokens.map((token) => [
-      'token',
-      token.display_name,
-      token.policies.join(', '),
-      token.accessor,
-      token.expire_time === null ? 'never' : timeCell(token.expire_time),
-    ]),
-  ],
+  rows: rowsOf(holders, ({ accessor, display_name: name }) => [name, accessor]),
   lesser: [4, 3],
 });
+
+const rowsOf = (
+  { policies, logins, token_roles: roles, tokens }: Holders,
+  naming: (token: Holders['tokens'][number]) => readonly [name: string, other: string],
+): Table['rows'] => [
+  ...policies.map((name) => ['policy', name, '', '', '']),
+  ...logins.map(({ mount, name, policies: through }) => ['login', mount + name, through.join(', '), '', '']),
+  ...roles.map(({ name, policies: through }) => ['token role', name, through.join(', '), '', '']),
+  ...tokens.map((token) => {
+    const [name, other] = naming(token);
+    const expires = token.expire_time === null ? 'never' : timeCell(token.expire_time);
+    return ['token', name, token.policies.join(', '), other, expires];
+  }),
+];

@@ -35,7 +35,7 @@ export const revoke = operation({
     confirm: async () => `Revoke the token and all its child tokens? ${FOR_GOOD}`,
     missed: ({ warnings = [] }) =>
       warnings.includes(UNKNOWN)
-        ? notFound('no token with this ID or accessor, nothing was revoked', {
+        ? notFound(ownWords('no token with this ID or accessor, nothing was revoked'), {
             hint: 'list the tokens and their accessors with "coffer token list"',
           })
         : undefined,

@@ -33,9 +33,7 @@ export const softDelete = transitOperation({
     resolve: requireThere,
     unchanged: alreadyMarked(true),
     done: (values, _data, _existing, already) =>
-      already === 1
-        ? 'No changes made.'
-        : `Soft-deleted key ${values['name']}. To undo this, run "coffer transit keys soft-delete-restore ${values['name']}".`,
+      `${already === 1 ? 'No changes made. To restore the key' : `Soft-deleted key ${values['name']}. To undo this`}, run "coffer transit keys soft-delete-restore ${values['name']}".`,
     examples: [
       [
         'coffer transit keys soft-delete orders',
