@@ -92,22 +92,31 @@ export async function createdByTheWay(
 }
 
 /**
- * Refuses a key and a value that were exchanged, if the operation would create a key, and does not ask whether it is
- * meant. Scripts send a server no additional requests.
- * @throws `invalid`
+ * Runs an operation that may create a key where nobody is asked whether that is meant. It first runs without creating
+ * one, which takes no look-up if the key exists. Scripts send a server no additional requests.
+ * @param value text after the name of the key, which may be the key if the two were exchanged; undefined if nothing was
+ *   typed there, or if a new key is asked about
+ * @throws `invalid` if they were
  */
-export async function requireOrder(
+export async function callInOrder<T>(
   session: Session,
-  called: CalledOperation,
-  values: RawValues,
-  value: string,
-): Promise<void> {
-  const { byTheWay } = called.operation.cli ?? {};
-  if (byTheWay === undefined || session.settings.address !== undefined) return;
-  const created = await byTheWay(values, await session.runner()).catch(() => []);
-  if (!created.some(({ kind }) => kind === 'key')) return;
-  await (await import('./exchanged.ts')).refuseExchanged(session, called.path, value);
+  { operation, path }: CalledOperation,
+  { raw, value }: { readonly raw: RawValues; readonly value: string | undefined },
+  call: (raw: RawValues) => Promise<T>,
+): Promise<T> {
+  const mayCreate = Object.hasOwn(operation.params, NO_CREATE) && raw[NO_CREATE] === undefined;
+  if (!mayCreate || value === undefined || session.settings.address !== undefined) return call(raw);
+  try {
+    return await call({ ...raw, [NO_CREATE]: true });
+  } catch (error) {
+    if (asCofferError(error) === undefined) throw error;
+  }
+  await (await import('./exchanged.ts')).refuseExchanged(session, path, value);
+  return call(raw);
 }
+
+/** Parameter of operations that create a key unless it is true. */
+const NO_CREATE = 'no_create';
 
 /** Returns the key that an operation on an existing key has created, according to its outcome. */
 export function createdBy(

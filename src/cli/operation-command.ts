@@ -11,13 +11,13 @@ import { parseValues } from '../operations/declaration/params.ts';
 import { loadOperation } from '../operations/runner.ts';
 import type { Command } from './command.ts';
 import {
+  callInOrder,
   countUnchanged,
   createdBy,
   createdByTheWay,
   foresee,
   questionOf,
   requireConsent,
-  requireOrder,
   runExplained,
   warnOfDoubts,
 } from './doubts.ts';
@@ -132,13 +132,13 @@ class Execution {
     const values = cli.resolve === undefined ? checked : parseValues(this.#operation.params, raw).values;
     if (!(await this.#isConfirmed({ ...values, ...filled }, runner))) return FAILED;
     const place = { runner, mount: this.#mount };
-    const unasked = this.#asksOfNewNames && !this.#session.settings.yes ? undefined : this.#value;
-    if (unasked !== undefined) await requireOrder(this.#session, this.#called, values, unasked);
     const byTheWay = await createdByTheWay(this.#session, this.#operation, values, runner);
     if (!(await this.#isMeant(byTheWay, runner))) return FAILED;
     const all = { ...values, ...filled };
     this.#unchanged = await countUnchanged(this.#session, this.#operation, all, place);
-    const outcome = await this.#unlessThere(runner, raw);
+    const value = this.#asksOfNewNames && !this.#session.settings.yes ? undefined : this.#value;
+    const call = (wanted: RawValues) => this.#unlessThere(runner, wanted);
+    const outcome = await callInOrder(this.#session, this.#called, { raw, value }, call);
     if (outcome === undefined) return DONE;
     const exitCode = await this.#finish(outcome, values, byTheWay);
     await warnOfDoubts(this.#session, this.#operation, values, place);

@@ -24,14 +24,26 @@ interface MatchedRoute {
   readonly mount: Mount | undefined;
 }
 
+interface Everything {
+  readonly routes: readonly ServedRoute[];
+  readonly endpoints: VaultEndpoints;
+}
+
+let loaded: Promise<Everything> | undefined;
+
+/** Loads all operations, once. */
+function everything(): Promise<Everything> {
+  loaded ??= loadRoutes(catalogue).then((routes) => ({ routes, endpoints: new VaultEndpoints(routes) }));
+  return loaded;
+}
+
 /**
  * Finds the operation of a Vault API path in an open store.
  * @throws `not-found` for an unknown path; `unsupported` for one that only has other methods
  */
 export async function findByPath(core: Core, request: PathRequest): Promise<MatchedRoute> {
   const { method, path } = request;
-  const routes = await loadRoutes(catalogue);
-  const endpoints = new VaultEndpoints(routes);
+  const { routes, endpoints } = await everything();
   // Nothing of the server needs the table of mounts, which may be what is damaged.
   const isBelowMount = endpoints.ofServer(method, path) === 'unsupported-path';
   const mounts = isBelowMount ? await core.mounts.list() : [];
@@ -54,7 +66,7 @@ export async function findByPath(core: Core, request: PathRequest): Promise<Matc
 
 /** Returns the paths of a server that differ in one mistyped word, as if its first segment were a transit mount. */
 export const nearPathsOfServer = async (request: PathRequest): Promise<readonly string[]> =>
-  nearPaths(request, await loadRoutes(catalogue), [
+  nearPaths(request, (await everything()).routes, [
     { path: request.path.split('/', 1)[0] ?? '', type: 'transit' },
   ]);
 
@@ -63,7 +75,7 @@ export const nearPathsOfServer = async (request: PathRequest): Promise<readonly 
  * @param isMounted whether something is mounted there, which has no such path
  */
 export const placeHintOfServer = async (request: PathRequest, isMounted: boolean): Promise<string> =>
-  placeHint(request, await loadRoutes(catalogue), isMounted);
+  placeHint(request, (await everything()).routes, isMounted);
 
 /** Login methods of Vault and OpenBao that Coffer does not have, at their usual paths. */
 const METHODS_OF_OTHERS = new Set(
@@ -108,17 +120,12 @@ interface MisspeltParameter {
  */
 export async function misspeltParameters(request: PathRequest): Promise<readonly MisspeltParameter[]> {
   const { method, path, parameters } = request;
-  const routes = await loadRoutes(catalogue);
-  const own = new VaultEndpoints(routes).ofServer(method, path);
+  const { endpoints } = await everything();
   const [first = '', second = ''] = path.split('/');
-  const [type, above] = first === 'auth' ? [second, `${first}/${second}`] : ['transit', first];
-  const match =
-    typeof own === 'string'
-      ? mountedRoutes(routes, 'vault')
-          .get(type)
-          ?.match(method, path.slice(above.length + 1))
-      : own;
-  if (match === undefined || typeof match === 'string' || match.served.operation.freeForm) return [];
+  const [type, mount] = first === 'auth' ? [second, `${first}/${second}`] : ['transit', first];
+  const own = endpoints.ofServer(method, path);
+  const match = typeof own === 'string' ? endpoints.below(type, method, path.slice(mount.length + 1)) : own;
+  if (typeof match === 'string' || match.served.operation.freeForm) return [];
   const known = Object.keys(match.served.operation.params);
   const left = known.filter(
     (name) => !Object.hasOwn(parameters, name) && !Object.hasOwn(match.captures, name),

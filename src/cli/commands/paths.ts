@@ -113,10 +113,14 @@ async function run(session: Session, method: PathRequest['method'], given: Given
   if (isForGood) await refuseFirst(session, path);
   const runner = await session.runner();
   if (isForGood && !(await session.confirmed(async () => `Permanently delete ${path}?`))) return FAILED;
-  await warnOfMisspelt(session, { method, path, parameters });
-  const outcome = await runner
-    .at({ method, path, parameters })
-    .catch((error: unknown) => explained(error, { method, path, parameters }));
+  const request = { method, path, parameters };
+  // To look for them loads every operation, which only a store that is opened here has done anyway.
+  const isHere = runner.snapshot !== undefined;
+  if (isHere) await warnOfMisspelt(session, request);
+  const outcome = await runner.at(request).catch(async (error: unknown) => {
+    if (!isHere) await warnOfMisspelt(session, request);
+    return explained(error, request);
+  });
   for (const warning of outcome.warnings ?? []) session.warn(warning);
   const existing = outcome.existing ? existingText(path, outcome.data) : undefined;
   if (existing !== undefined) session.warn(existing);

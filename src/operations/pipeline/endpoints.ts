@@ -94,6 +94,11 @@ export class VaultEndpoints {
     return vaultEndpoint(look, { method, path, match, isOpenPath, mount });
   }
 
+  /** Matches a path below a mount of a type. */
+  below(type: string, method: Method, path: string): Match {
+    return this.#mounted.get(type)?.match(method, path) ?? 'unsupported-path';
+  }
+
   /**
    * Returns the endpoint of a route, for protocols whose requests name operations instead of paths.
    * @param mount path of the mount, without slashes at the ends
