@@ -5,6 +5,7 @@ import { invalid } from '../../ground/errors.ts';
 import { isInside, printManifest } from '../../signatures/manifest.ts';
 import type { Command } from '../command.ts';
 import { DONE } from '../exit-codes.ts';
+import { refuseStandardOutput } from '../files/backup-out.ts';
 import { FileHasher, STANDARD } from '../files/hashed-files.ts';
 import { mayReplace, openOutFile } from '../files/out-file.ts';
 import { printDocument } from '../files/output.ts';
@@ -113,6 +114,7 @@ function planOf({ arguments: files, options }: Given): SignPlan {
   if (format === undefined)
     throw invalid(`invalid format "${name}"`, { field: `--${FORMAT}`, hint: 'use ssh or minisign' });
   const manifest = textOption(options, MANIFEST);
+  refuseStandardOutput(manifest, `--${MANIFEST}`);
   const comment = textOption(options, COMMENT);
   if (comment !== undefined && /[\r\n]/.test(comment)) {
     throw invalid('the comment must be a single line', { field: `--${COMMENT}` });

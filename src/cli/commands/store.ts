@@ -19,6 +19,7 @@ import type { Credential } from '../../store/slots/credential.ts';
 import { sayWhyAsked } from '../agent/why-asked.ts';
 import type { Command, OptionSpec } from '../command.ts';
 import { DONE, FAILED } from '../exit-codes.ts';
+import { heldBackupPath, refuseTerminal, STANDARD_OUTPUT, takeHeld } from '../files/backup-out.ts';
 import { mayReplace } from '../files/out-file.ts';
 import { isBrief, printDocument, printResult } from '../files/output.ts';
 import { type Given, variable } from '../given.ts';
@@ -192,27 +193,44 @@ const verifying = <T>(session: Session, location: Location | undefined, work: ()
   });
 
 export const backup: Command = {
-  arguments: [{ metavar: 'FILE', help: 'Backup file to create.', required: true, offers: 'file' }],
+  arguments: [
+    {
+      metavar: 'FILE',
+      help: 'Backup file to create; "-" writes to standard output.',
+      required: true,
+      offers: 'file',
+    },
+  ],
   options: [WITHOUT_DAMAGED, UNVERIFIED, { ...forceOption, help: 'Overwrite FILE if it exists.' }],
   details:
     'A backup is a consistent snapshot, even while other processes write. It stays encrypted and is ' +
     'unlocked by the same secrets. Everything is verified while it is copied, so one of these ' +
     'secrets is required, even while the store is unlocked. If anything is damaged, no backup is ' +
     'written and the exit code is 1. An existing FILE is only overwritten with --force.',
-  examples: [['coffer store backup coffer.backup', 'Write a backup file that only you can read']],
+  examples: [
+    ['coffer store backup coffer.backup', 'Write a backup file that only you can read'],
+    ["coffer store backup - | ssh backup.example.com 'cat > coffer.backup'", 'Keep it on another machine'],
+  ],
   async run(session, given) {
     session.refuseRemote();
     const [file = ''] = given.arguments;
     const location = session.settings.storeLocation;
-    const replace = await mayReplace(session, [file], given.options.has(FORCE));
-    const summary = await verifying(session, location, () =>
-      interruptible((interruption) =>
-        backupStore({ location, to: file, replace, interruption, ...verification(session, given, location) }),
-      ),
+    const isPrinted = file === STANDARD_OUTPUT;
+    if (isPrinted) refuseTerminal(session);
+    const replace = !isPrinted && (await mayReplace(session, [file], given.options.has(FORCE)));
+    const to = isPrinted ? heldBackupPath() : file;
+    const { summary, print } = await verifying(session, location, () =>
+      interruptible(async (interruption) => {
+        const options = { ...verification(session, given, location), interruption };
+        const summary = await backupStore({ location, to, replace, ...options });
+        return { summary, print: isPrinted ? takeHeld(to) : undefined };
+      }),
     );
-    await printDocument(session, summary);
+    if (print === undefined) await printDocument(session, summary);
+    else await print(session);
     sayLeftOut(session, summary.leftOut);
-    session.say(`Backed up the store to ${file} (${summary.files} files). The same secrets unlock it.`);
+    const place = isPrinted ? 'standard output' : file;
+    session.say(`Backed up the store to ${place} (${summary.files} files). The same secrets unlock it.`);
     return DONE;
   },
 };

@@ -1,0 +1,70 @@
+import { existsSync, readdirSync, statSync, writeFileSync } from 'node:fs';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { emptyPlace, MASTER_KEY, type Place, removePlace } from './harness.ts';
+
+let bare: Place;
+let here: Place;
+
+beforeEach(async () => {
+  bare = emptyPlace();
+  here = bare.with({ COFFER_MASTER_KEY: MASTER_KEY });
+  await here.ok('init');
+});
+afterEach(() => removePlace(bare));
+
+describe('coffer store backup -', () => {
+  it('writes the backup to standard output, and nothing else', async () => {
+    const ciphertext = await here.ok('transit encrypt orders secret');
+    const { exitCode, bytes, stderr } = await here.run('store backup - -o json');
+    expect(exitCode).toBe(0);
+    expect(stderr).toMatch(/^Backed up the store to standard output \(\d+ files\)\. /);
+    writeFileSync(here.file('piped'), bytes);
+    await here.ok('store restore piped --store restored');
+    expect(await here.ok(`transit decrypt orders ${ciphertext} --store restored`)).toBe('secret');
+    expect(existsSync(here.file('-'))).toBe(false);
+  });
+
+  it('writes nothing of a damaged store', async () => {
+    await here.ok('transit keys create one');
+    const [victim = ''] = readdirSync(here.file('store'), { recursive: true, encoding: 'utf8' }).filter(
+      (name) => name.includes('documents') && statSync(here.file(`store/${name}`)).isFile(),
+    );
+    writeFileSync(here.file(`store/${victim}`), 'damaged');
+    expect(await here.run('store backup -')).toMatchObject({ exitCode: 1, stdout: '' });
+  });
+
+  it('fails when nobody reads the backup, and leaves no file behind', async () => {
+    const { stderr } = await here.shell('coffer store backup - | true; echo "status $PIPESTATUS" >&2', {
+      environment: { TMPDIR: here.directory },
+    });
+    expect(stderr).toContain('standard output was closed before the backup was written');
+    expect(stderr).toContain('status 1');
+    expect(readdirSync(here.directory).filter((name) => name.includes('backup'))).toEqual([]);
+  });
+});
+
+describe('a command that writes to a file of which the name is given', () => {
+  it.each([
+    'store backup -',
+    'sign x --key orders --manifest -',
+    'keygen --out -',
+    'transit encrypt fresh x --out -',
+    'transit keys public orders --out -',
+    'transit envelope encrypt fresh --in x --out -',
+    'read transit/keys/orders --out -',
+    'tags export --org o --out -',
+    'policy who encrypt --out -',
+  ])('never names a file "-": %s', async (line) => {
+    await here.ok('transit keys create orders --type ed25519');
+    writeFileSync(here.file('x'), 'x');
+    await here.run(line);
+    expect(readdirSync(here.directory).filter((name) => name.startsWith('-'))).toEqual([]);
+  });
+
+  it('says where only a file will do', async () => {
+    writeFileSync(here.file('x'), 'x');
+    expect(await here.refused('sign x --key orders --manifest -', 2)).toBe(
+      'coffer: --manifest: standard output cannot be used here (use the name of a file; ./- for a file with this name)',
+    );
+  });
+});
