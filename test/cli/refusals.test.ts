@@ -40,6 +40,39 @@ describe('a file with values that are encrypted one by one', () => {
   });
 });
 
+describe('a file before the key', () => {
+  it('is refused with the right order', async () => {
+    const here = await DirectoryHere.withStore();
+    mkdirSync(here.file('sub'));
+    for (const path of ['doc.txt', 'sub/doc.txt']) here.write(path, 'text');
+    const order = 'the key comes first, then the file (run "coffer transit envelope encrypt';
+    for (const [line, said] of [
+      ['doc.txt orders', `no file orders: ${order} orders doc.txt")`],
+      ['sub/doc.txt orders', `sub/doc.txt is a file, not a key: ${order} orders sub/doc.txt")`],
+      ['sub/none', `sub/none is a path, not a key: ${order} KEY sub/none")`],
+    ])
+      expect(await here.refused(`transit envelope encrypt ${line}`, 2)).toBe(`coffer: ${said}`);
+  });
+
+  it('is refused without --in in the message, if nobody typed it', async () => {
+    const here = await DirectoryHere.withStore();
+    const said = 'cannot read none: no such file';
+    expect(await here.refused('transit envelope encrypt orders none', 2)).toBe(`coffer: ${said}`);
+    expect(await here.refused('transit envelope encrypt orders --in none', 2)).toBe(`coffer: --in: ${said}`);
+  });
+
+  it('is refused beside values of a file, with --key, unless a rule names the key', async () => {
+    const here = await DirectoryHere.withStore();
+    here.write('.env', 'TOKEN=one\n');
+    for (const line of ['.env app', 'app .env'])
+      expect(await here.refused(`secrets encrypt ${line}`, 2)).toBe(
+        'coffer: no file app: a key is given with --key (run "coffer secrets encrypt .env --key app")',
+      );
+    here.write('.coffer.yaml', 'rules:\n  - files: .env\n    key: app\n');
+    expect(await here.refused('secrets encrypt .env app', 2)).toContain('cannot read app: no such file');
+  });
+});
+
 describe('a key that is named by a path', () => {
   it('is refused as a name where no such file is', async () => {
     const here = await DirectoryHere.withStore();

@@ -23,6 +23,7 @@ import {
   expectedKey,
   inOption,
   namedKey,
+  namingTyped,
   once,
   withFileAsInput,
 } from '../envelope/options.ts';
@@ -62,7 +63,7 @@ export const command: Command = {
     const given = withFileAsInput(session, typed);
     const { options } = given;
     const name = namedKey(given);
-    const inputs = inputsOf(options, decryptedNames.isMeant);
+    const inputs = await namingTyped(typed, async () => inputsOf(options, decryptedNames.isMeant));
     const file = await outPlaceOf(session, options);
     const keys = options.has(VERIFY) ? once(() => dataKeysOf(session, contextOf(options), name)) : undefined;
     const identities = options.has(VERIFY)

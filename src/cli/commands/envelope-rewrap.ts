@@ -16,6 +16,7 @@ import {
   expectedKey,
   inOption,
   namedKey,
+  namingTyped,
   once,
   withFileAsInput,
 } from '../envelope/options.ts';
@@ -64,7 +65,8 @@ export const command: Command = {
     if (textsOption(options, IN).length === 0) {
       throw invalid('no file to rewrap', { field: IN, hint: 'name the files with --in' });
     }
-    const files = inputsOf(options, decryptedNames.isMeant).map(({ path }) => ({ from: fileOf(path) }));
+    const inputs = await namingTyped(typed, async () => inputsOf(options, decryptedNames.isMeant));
+    const files = inputs.map(({ path }) => ({ from: fileOf(path) }));
     const keys = once(() => dataKeysOf(session, contextOf(options), name));
     const others = once(() => othersOf(session, options, name));
     const { results, exitCode } = await forEachFile(session, files, async ({ from }) => {

@@ -20,10 +20,12 @@ import {
   expectedKey,
   inOption,
   namedKey,
+  namingTyped,
   once,
   rangeOf,
   rangeOptions,
   refuseFileAsKey,
+  refuseFileBeforeKey,
   severalOptions,
   withFileAsInput,
   withFilesAsInput,
@@ -31,7 +33,7 @@ import {
 import { transferAll } from '../envelope/transfer.ts';
 import { namedPairs } from '../files/operation-values.ts';
 import { type Given, textsOption } from '../given.ts';
-import { outOption } from '../parse/operation-spec.ts';
+import { IN, outOption } from '../parse/operation-spec.ts';
 import type { Session } from '../session.ts';
 
 export const encrypt: Command = {
@@ -83,11 +85,13 @@ export const encrypt: Command = {
   async run(session, typed) {
     const given = withFilesAsInput(typed, !needsNoKey(typed.options));
     const { options } = given;
+    if (given.arguments.length > 0 && !typed.options.has(IN)) refuseFileBeforeKey(typed.arguments);
     const name = namedKey(given);
     if (name !== undefined) await refuseFileAsKey(session, name, given);
-    if (isForOthers(options, name) || name === undefined) return encryptForOthers(session, options);
+    if (isForOthers(options, name) || name === undefined)
+      return namingTyped(typed, () => encryptForOthers(session, options));
     const metadata = namedPairs('--metadata', textsOption(options, 'metadata'));
-    const jobs = await jobsOf(session, options, envelopeNames);
+    const jobs = await namingTyped(typed, () => jobsOf(session, options, envelopeNames));
     const keys = await dataKeysOf(session, contextOf(options));
     const key = { mount: session.settings.mount, name };
     return transferAll({
@@ -163,7 +167,7 @@ export const decrypt: Command = {
     const { options } = given;
     const name = namedKey(given);
     const range = rangeOf(options);
-    const jobs = await jobsOf(session, options, decryptedNames);
+    const jobs = await namingTyped(typed, () => jobsOf(session, options, decryptedNames));
     const expected = name === undefined ? {} : { name };
     // An age file may not need a store at all.
     const keys = once(() => dataKeysOf(session, contextOf(options), name));

@@ -21,7 +21,7 @@ import {
   printExactly,
   type RuledFile,
 } from '../secret-files/files.ts';
-import { keyOrAdvice, openOrAdvice } from '../secret-files/first-key.ts';
+import { keyOrAdvice, openOrAdvice, refuseKeyAsFile } from '../secret-files/first-key.ts';
 import { consentToLess, requireRules } from '../secret-files/left-readable.ts';
 import { Rulebook } from '../secret-files/rulebook.ts';
 import { parsedFile } from '../secret-files/secret-file.ts';
@@ -49,8 +49,9 @@ export const encrypt: Command = {
     const rulebook = new Rulebook(session);
     const files = new Files(session, options, rulebook);
     const outcomes = new Outcomes(session);
+    const named = textOption(options, KEY);
+    if (named === undefined && paths.length > 1) await refuseKeyAsFile(rulebook, paths);
     const plans = await outcomes.each(paths, async (path) => {
-      const named = textOption(options, KEY);
       const file = await openOrAdvice(session, path, named, () => files.open(path));
       const key = await keyOrAdvice(session, path, () => files.keyFor(session, file));
       const readable = file.file.places.filter((place) => place.sealed === undefined);

@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs';
 import { utf8 } from '../../ground/bytes.ts';
 import { isRegularFile } from '../../ground/directories.ts';
-import { invalid } from '../../ground/errors.ts';
+import { asCofferError, CofferError, invalid } from '../../ground/errors.ts';
 import { context } from '../../operations/transit/parameters.ts';
 import type { ByteRange } from '../../transit/envelope/decrypt.ts';
 import type { ArgumentSpec, OptionSpec } from '../command.ts';
@@ -80,6 +80,37 @@ export function withFilesAsInput({ arguments: words, options }: Given, needsKey:
   if (files.length === 0) return { arguments: words, options };
   const named = [...textsOption(options, IN), ...files];
   return { arguments: words.slice(0, keys), options: new Map([...options, [IN, named]]) };
+}
+
+/**
+ * Refuses a file in the place of the key to encrypt with, where the key may be among the files.
+ * @param words arguments as typed
+ * @throws `invalid` with the right order
+ */
+export function refuseFileBeforeKey(words: readonly string[]): void {
+  const [file = '', ...others] = words;
+  const key = others.find((word) => !existsSync(word));
+  const isFile = isRegularFile(file);
+  // A key may have the name of a file.
+  if (!file.includes('/') && (!isFile || key === undefined)) return;
+  const files = [file, ...others.filter((word) => word !== key)].map(shellWord);
+  const command = ['coffer transit envelope encrypt', shellWord(key ?? 'KEY'), ...files].join(' ');
+  const said = file.includes('/') ? `${file} is a ${isFile ? 'file' : 'path'}, not a key` : `no file ${key}`;
+  throw invalid(`${said}: the key comes first, then the file`, { hint: `run "${command}"` });
+}
+
+/**
+ * Runs work on files. Its errors name --in only if the user typed it.
+ * @param typed as the user gave them
+ */
+export async function namingTyped<T>(typed: Given, work: () => Promise<T>): Promise<T> {
+  try {
+    return await work();
+  } catch (error) {
+    const known = asCofferError(error);
+    if (known?.field !== IN || typed.options.has(IN)) throw error;
+    throw new CofferError(known.kind, known.texts.message, { hint: known.texts.hint, cause: error });
+  }
 }
 
 /**

@@ -1,6 +1,6 @@
 import { existsSync } from 'node:fs';
 import { dirname, relative, resolve, sep } from 'node:path';
-import { asCofferError, withOtherHint } from '../../ground/errors.ts';
+import { asCofferError, invalid, withOtherHint } from '../../ground/errors.ts';
 import { RULES_NAME } from '../../secret-files/rules.ts';
 import { directoryOf } from '../../store/backends/registry.ts';
 import type { Session } from '../session.ts';
@@ -95,4 +95,18 @@ export async function openOrAdvice<T>(
     const whole = `to encrypt the whole file, run "coffer transit envelope encrypt ${name} ${shellWord(path)}"`;
     throw withOtherHint(known, `${await hintWithKeys(session, whole)}; ${known.hint}`);
   }
+}
+
+/**
+ * Refuses a word among the files that can only be meant as their key: it is no file, and no rule names a key for them.
+ * @throws `invalid` with the option that takes the key
+ */
+export async function refuseKeyAsFile(rulebook: Rulebook, paths: readonly string[]): Promise<void> {
+  const [word, ...others] = paths.filter((path) => !existsSync(path));
+  if (word === undefined || others.length > 0 || !/^[\w-]+$/.test(word)) return;
+  const files = paths.filter((path) => path !== word);
+  for (const file of files) if ((await rulebook.ruleFor(file))?.key !== undefined) return;
+  throw invalid(`no file ${word}: a key is given with --key`, {
+    hint: `run "coffer secrets encrypt ${files.map(shellWord).join(' ')} --key ${word}"`,
+  });
 }

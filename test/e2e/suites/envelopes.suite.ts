@@ -334,7 +334,7 @@ export const envelopesSuite: Suite = (here) => {
         await here().ok(`transit envelope ${command} mistaken.coffer`);
       expect((await here().run('transit envelope decrypt mistaken.coffer')).bytes).toEqual(content);
       expect(await here().refused('transit envelope encrypt ./mistaken.txt', 2)).toContain(
-        '(name files with --in)',
+        './mistaken.txt is a file, not a key: the key comes first, then the file (run "coffer transit envelope encrypt KEY ./mistaken.txt")',
       );
     });
 
