@@ -69,11 +69,14 @@ const detailCells = (data: KeyData): readonly Cell[] => [
 ];
 
 /** Returns when a key was created, as far as the versions that it still has tell that, and last rotated. */
-function createdCells({ keys = {}, latest_version: latest }: KeyData): readonly Cell[] {
+function createdCells(data: KeyData): readonly Cell[] {
+  const { keys = {}, latest_version: latest } = data;
   const rotated = createdCell({ keys }, latest);
   if (latest === 1) return [rotated, ''];
   const [oldest = ''] = Object.values(keys).map(versionTime).sort();
   if (oldest === '' || keys['1'] !== undefined) return [createdCell({ keys }, 1), rotated];
+  // A key is often revoked on the day that it was created: no date is better than a false one.
+  if (refusedVersions(data).includes(1)) return ['', rotated];
   return [`before ${oldest.slice(0, 'YYYY-MM-DD'.length)}`, rotated];
 }
 
@@ -124,9 +127,12 @@ const derivedText = (data: KeyData): string =>
 
 function versionTable(data: KeyData): Table {
   const { keys = {}, messages = {}, name } = data;
-  const numbers = Object.keys(keys)
-    .map(Number)
-    .sort((a, b) => b - a);
+  const retired = retiredRow(data);
+  // The result names these without a date. A row of retired versions includes those that are older.
+  const refused = refusedVersions(data).filter(
+    (version) => retired.length === 0 || version >= data.min_decryption_version,
+  );
+  const numbers = [...new Set([...Object.keys(keys).map(Number), ...refused])].sort((a, b) => b - a);
   const shown = numbers.slice(0, MAX_VERSIONS);
   const rows = shown.map((number): readonly Cell[] => {
     const count = messages[String(number)];
@@ -137,7 +143,7 @@ function versionTable(data: KeyData): Table {
     ];
   });
   const older = numbers.length - shown.length;
-  if (older === 0) rows.push(...retiredRow(data));
+  if (older === 0) rows.push(...retired);
   const rest = older === 0 ? '' : `${older} older versions, and `;
   return {
     head: ['Version', 'Created', 'State'],
@@ -146,6 +152,11 @@ function versionTable(data: KeyData): Table {
     summary: `${rest === '' ? 'All' : `${rest}all`} settings: coffer transit keys read ${name} -o wide`,
   };
 }
+
+const refusedVersions = (data: KeyData): readonly number[] => [
+  ...(data.revoked_versions ?? []),
+  ...(data.destroyed_versions ?? []),
+];
 
 /** Returns a row for the versions that the result leaves out, as Vault's does: they exist, but no longer decrypt. */
 function retiredRow({ keys = {}, ...data }: KeyData): readonly (readonly Cell[])[] {
