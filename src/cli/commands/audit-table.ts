@@ -2,7 +2,7 @@ import type { Table } from '../../operations/declaration/table.ts';
 import type { Session } from '../session.ts';
 import { localTime } from '../terminal/age.ts';
 import { visible } from '../terminal/visible.ts';
-import { columnWidths, displayWidth } from '../wrap.ts';
+import { columnWidths, displayWidth, wrapped } from '../wrap.ts';
 
 /* Formats the requests of an audit log as a table: on a terminal one line per request, if it is wide enough. */
 
@@ -105,7 +105,21 @@ const SHORT_RESULT: Column = {
   text: (entry) => resultText(entry).replace(/^permission denied$/, 'denied'),
 };
 
-/** Shortens times first, then leaves out the operations, then shortens users, paths and results. */
+/** Result of a request that failed for a reason that is folded below it. */
+const FAILED = 'failed';
+/** In the narrowest terminals, a word for the result; what it leaves out is folded below the path. */
+const FOLDED_RESULT: Column = {
+  ...RESULT,
+  text(entry) {
+    const text = SHORT_RESULT.text(entry).replace(/^status (?=\d+$)/, '');
+    if (displayWidth(text) <= FAILED.length) return text;
+    return entry.status === 0 ? '-' : FAILED;
+  },
+};
+/** Maximum height of a folded reason, in lines. */
+const MOST_FOLDED = 4;
+
+/** Shortens times first, then leaves out the operations, then folds results, then shortens users and paths. */
 function fittingTable(entries: readonly AuditEntry[], columns: number): Table {
   const full = [{ head: 'Time (local)', text: longTime }, USER, OPERATION, PATH, RESULT];
   if (isFitting(entries, full, columns)) return tableOf(entries, full);
@@ -116,9 +130,35 @@ function fittingTable(entries: readonly AuditEntry[], columns: number): Table {
   const time = { head: 'Time', text: (entry: AuditEntry) => short(timeText(entry.time)) };
   const withOperation = [time, USER, OPERATION, PATH, SHORT_RESULT];
   if (isFitting(entries, withOperation, columns)) return { ...tableOf(entries, withOperation), summary };
-  const least = [time, USER, PATH_ALONE, SHORT_RESULT];
+  const unfolded = [time, USER, PATH_ALONE, SHORT_RESULT];
+  const whole = tableOf(entries, unfolded);
+  if (excessOf(widthsOf(whole.rows, unfolded), columns) <= 0) return { ...whole, summary };
+  const least = [time, USER, PATH_ALONE, FOLDED_RESULT];
   const { head, rows } = tableOf(entries, least);
-  return { head, rows: shortened(rows, least, columns), summary };
+  return { head, rows: withReasons(entries, shortened(rows, least, columns), [head, columns]), summary };
+}
+
+/** Adds the reasons that have no room beside a path below it. */
+function withReasons(
+  entries: readonly AuditEntry[],
+  rows: Rows,
+  [head, columns]: readonly [head: readonly string[], columns: number],
+): Rows {
+  const widths = columnWidths([head, ...rows]);
+  const at = head.indexOf(PATH.head);
+  const width = (widths[at] ?? 0) + Math.max(0, -excessOf(widths, columns));
+  return rows.flatMap((row, index) => {
+    const entry = entries[index];
+    const result = row.at(-1);
+    if (entry === undefined || (result !== FAILED && result !== '-')) return [row];
+    const lines = wrapped(visible(resultText(entry)), width, 0).split('\n');
+    const shown =
+      lines.length <= MOST_FOLDED
+        ? lines
+        : [...lines.slice(0, MOST_FOLDED - 1), lines.slice(MOST_FOLDED - 1).join(' ')];
+    const below = shown.map((line) => row.map((_, column) => (column === at ? cutAtEnd(line, width) : '')));
+    return [row, ...below];
+  });
 }
 
 type Rows = readonly (readonly string[])[];

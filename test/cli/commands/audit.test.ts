@@ -161,6 +161,25 @@ describe('coffer audit show', () => {
       expect(text).toMatch(/│ …\/encrypt\/orders +│ denied +│/);
     });
 
+    it('folds a reason that has no room beside the path below it', async () => {
+      const error = 'illegal base64 data at input byte 4';
+      const failed = (text: string, verb: string, status = 400) =>
+        record(`transit/${verb}/orders`, { response: { status }, error: text });
+      const lines = await drawn(60, '', [
+        failed(error, 'decrypt'),
+        failed('word '.repeat(99), 'hmac'),
+        failed('', 'sign', 0),
+      ]);
+      const cells = lines.slice(3, 13).map((line) => line.split('│').map((cell) => cell.trim()));
+      expect(cells[0]?.slice(3, 5)).toEqual(['…/decrypt/orders', 'failed']);
+      const below = (from: number, to: number) => cells.slice(from, to).map((row) => row[3]);
+      expect(below(1, 3).join(' ')).toBe(error);
+      expect(below(4, 8).join(' ')).toMatch(/^(word )+.*…$/);
+      expect(cells[8]?.[4]).toBe('-');
+      expect(cells[9]?.slice(1, 5)).toEqual(['', '', 'no response', '']);
+      expect(Math.max(...lines.map((line) => line.length))).toBeLessThanOrEqual(60);
+    });
+
     it.each([
       ['transit/encrypt/orders', '…/encrypt/orders'],
       ['transit/decrypt/orders', '…/decrypt/orders'],
