@@ -190,6 +190,9 @@ const programEnvironment = (environment: Environment): Record<string, string> =>
  */
 function run([program, ...rest]: Words, env: Record<string, string>, value?: Uint8Array): Promise<Buffer> {
   const { spawn } = process.getBuiltinModule('node:child_process');
+  // Little else makes a program of a display refuse a value.
+  const { needs = '' } = UNIX.find(({ copy }) => copy[0] === program) ?? {};
+  const display = env[needs];
   return new Promise((resolve, reject) => {
     const failed = (why: string, cause?: unknown) =>
       reject(unavailable(`cannot use the clipboard: ${program} ${why}`, { cause }));
@@ -205,6 +208,12 @@ function run([program, ...rest]: Words, env: Record<string, string>, value?: Uin
     child.once('error', (error) => failed('could not be started', error));
     child.once(value === undefined ? 'close' : 'exit', (code) => {
       if (code === 0) resolve(Buffer.concat(pieces));
+      else if (code !== null && value !== undefined && display !== undefined)
+        reject(
+          unavailable(`cannot use the clipboard: ${program} cannot reach the display ${display}`, {
+            hint: `check ${needs}, or omit --copy`,
+          }),
+        );
       else failed(code === null ? 'took too long' : `failed with exit code ${code}`);
     });
     child.stdin?.on('error', () => undefined);

@@ -8,9 +8,9 @@ import { temporaryDirectory } from '../../store/temporary-store.ts';
 import { promptsDouble, streamsDouble } from '../streams.double.ts';
 
 /** The clipboard of a machine on which the program for it cannot be started. */
-function clipboard(variables: Readonly<Record<string, string>> = {}) {
+function clipboard(variables: Readonly<Record<string, string>> = {}, interpreter = '/nowhere/interpreter') {
   const directory = temporaryDirectory();
-  writeFileSync(join(directory, 'xsel'), '#!/nowhere/interpreter\n', { mode: 0o755 });
+  writeFileSync(join(directory, 'xsel'), `#!${interpreter}\nexit 1\n`, { mode: 0o755 });
   const environment = { PATH: directory, DISPLAY: ':0', HOME: directory, ...variables };
   const session = new Session(streamsDouble(), environment, new Map(), promptsDouble([], false), () =>
     Promise.reject(new Error('nothing is run')),
@@ -28,6 +28,14 @@ describe('the clipboard', () => {
       kind: 'invalid',
       message: `invalid value "${seconds}"`,
       field: 'COFFER_CLIPBOARD_SECONDS',
+    });
+  });
+
+  it('is on a display that cannot be reached if the program refuses the value', async () => {
+    await expect(clipboard({ DISPLAY: ':9' }, '/bin/sh').copy(Buffer.from('a'))).rejects.toMatchObject({
+      kind: 'unavailable',
+      message: 'cannot use the clipboard: xsel cannot reach the display :9',
+      hint: 'check DISPLAY, or omit --copy',
     });
   });
 
