@@ -304,7 +304,7 @@ class Execution {
         throw failedAfter(
           'the operation succeeded',
           why,
-          'do not repeat the command: see the result with one that only reads',
+          'do not run the command again: it has made its change; a command that only reads, such as read or list, shows the result',
         );
     }
     const unread =

@@ -95,7 +95,11 @@ function ruleOf(
   if (key === undefined)
     throw refused(first, 'this rule has no key:', 'add key: with the name of the key to encrypt with');
   if (files.length === 0)
-    throw refused(first, 'this rule has no files:', 'add files: with the files that it applies to');
+    throw refused(
+      first,
+      'this rule has no files:',
+      'add the line "files: PATTERN", for the files that the rule is for',
+    );
   if (mount !== undefined && !isMountPath(mount))
     throw refused(placesOf('mount')[0], `invalid mount ${JSON.stringify(mount)}`);
   if (format !== undefined && !isFormat(format)) {

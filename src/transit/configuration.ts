@@ -150,7 +150,7 @@ export function requireAutoRotatePeriod(seconds: number): void {
   throw refusal(
     ownWords('auto rotate period must be 0 to disable or at least an hour'),
     'auto_rotate_period',
-    'use at least 1h',
+    `it was read as ${seconds} ${seconds === 1 ? 'second' : 'seconds'}`,
   );
 }
 

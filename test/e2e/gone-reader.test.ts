@@ -104,7 +104,7 @@ describe('whoever goes by the exit code alone, and reads nothing', () => {
     expect(full).toMatchObject({
       exitCode: 7,
       stderr: expect.stringMatching(
-        /^coffer: the operation succeeded, but cannot write: no space left on device \(do not repeat the command/,
+        /^coffer: the operation succeeded, but cannot write: no space left on device \(do not run the command again/,
       ),
     });
     expect(JSON.parse(await place.ok('transit keys read turning -o json')).latest_version).toBe(2);

@@ -45,7 +45,7 @@ export const command: Command = {
       ...taking(
         KEY,
         'NAME',
-        'Name of a key. With --operation: list the holders of tokens that may use the key so. Replaces CAPABILITY and PATH.',
+        'Name of a key. With --operation: list the holders of tokens that allow this operation with the key. Replaces CAPABILITY and PATH.',
       ),
       offers: 'key',
     },

@@ -23,7 +23,7 @@ export const slotOptions: readonly OptionSpec[] = [
   taking(
     'shares',
     'N',
-    'Unlock with recovery shares: print N, once, of which any T (--threshold) unlock the store.',
+    'Unlock with recovery shares: N shares are printed, once; any T of them (--threshold) unlock the store.',
   ),
   taking('threshold', 'T', 'Number of shares needed to unlock; required with --shares.'),
   {

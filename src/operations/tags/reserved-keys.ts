@@ -80,8 +80,8 @@ function keyMeant(values: ValuesOf<typeof whichKey>): Reference {
 }
 
 const disableOverrides = booleanAttribute('disable-overrides', {
-  help: 'Do not let a workspace have another value than its project.',
-  cli: { negatable: 'Let a workspace have another value than its project.' },
+  help: 'Do not let a workspace set a value of its own for the key, in place of that of its project.',
+  cli: { negatable: 'Let a workspace set a value of its own for the key, in place of that of its project.' },
 });
 
 export const create = documentOperation({

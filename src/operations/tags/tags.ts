@@ -269,11 +269,14 @@ export function deletionQuestion(resources: readonly TagResource[]): string {
     return `Delete ${tags.length} tags, used ${counted(instances, 'time')} by workspaces? ${copiedFirst()}`;
   }
   const losses = tags.map(({ name, 'instance-count': count }) => `${loss(count)} ${name}`);
-  return `Delete ${counted(tags.length, 'tag')}? ${losses.join(', ')}. ${copiedFirst()}`;
+  const text = losses.join(', ');
+  return `Delete ${counted(tags.length, 'tag')}? ${text.charAt(0).toUpperCase()}${text.slice(1)}. ${copiedFirst()}`;
 }
 
 const loss = (workspaces: number): string =>
-  `${counted(workspaces, 'workspace')} ${workspaces === 1 ? 'loses' : 'lose'}`;
+  workspaces === 0
+    ? 'no workspace has'
+    : `${counted(workspaces, 'workspace')} ${workspaces === 1 ? 'loses' : 'lose'}`;
 
 /** First request of Terraform clients; they only look at the headers of the response. */
 export const ping = documentOperation({

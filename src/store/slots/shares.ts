@@ -37,7 +37,9 @@ export function checkShareCounts({ count, threshold }: ShareCounts): void {
     throw invalid(`the number of shares must be ${MIN} to ${MAX}`, { field: 'shares' });
   }
   if (threshold < MIN || threshold > count) {
-    throw invalid(`the threshold must be ${MIN} to the number of shares (${count})`, { field: 'threshold' });
+    throw invalid(`the threshold must be at least ${MIN}, and at most the number of shares, ${count}`, {
+      field: 'threshold',
+    });
   }
 }
 

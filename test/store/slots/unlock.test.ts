@@ -268,12 +268,12 @@ describe('unlocking', () => {
     [
       'a threshold of one',
       { kind: 'shares', count: 3, threshold: 1 },
-      'the threshold must be 2 to the number of shares (3)',
+      'the threshold must be at least 2, and at most the number of shares, 3',
     ],
     [
       'a threshold above the count',
       { kind: 'shares', count: 3, threshold: 4 },
-      'the threshold must be 2 to the number of shares (3)',
+      'the threshold must be at least 2, and at most the number of shares, 3',
     ],
   ] satisfies [string, SlotRequest, string][])(
     'refuses to make a slot from %s',
