@@ -229,6 +229,14 @@ describe('coffer --help', () => {
     expect(await here.ok('help topics')).toBe(await here.ok('help --help'));
   });
 
+  it('prints the help of the only command or group of a name, and names several', async () => {
+    expect(await here.ok('help keys')).toBe(await here.ok('transit keys --help'));
+    expect(await here.refused('help rotate', 2)).toContain(
+      '"coffer transit keys rotate" or "coffer team key',
+    );
+    expect(await here.refused('help --all', 2)).toContain('"coffer --help" lists the commands');
+  });
+
   it('has topics: every variable that the command reads, and every exit code', async () => {
     const environment = await here.ok('help environment');
     const cli = fileURLToPath(new URL('../../src/cli', import.meta.url));

@@ -5,6 +5,7 @@ import { DONE, exitCodeMeanings } from '../exit-codes.ts';
 import { everywhereOptions } from '../parse/everywhere.ts';
 import { withNotes } from '../parse/notes.ts';
 import { optionTerm, parseWithCommander } from '../parse/program.ts';
+import { suggestionFor } from '../parse/suggestion.ts';
 import { unlockSources } from '../secrets/secret-sources.ts';
 import { type HelpLook, heading } from '../terminal/help-page.ts';
 import { topicPages } from '../topics/registry.ts';
@@ -42,13 +43,21 @@ export function helpOn(tree: Group): Command {
         return DONE;
       }
       // For unknown words, commander suggests similar commands.
-      const argv = nodeAt(tree, words) === undefined ? words : [...words, '--help'];
+      const place = nodeAt(tree, words) === undefined ? onlyPlaceOf(tree, words) : words;
+      const argv = place === undefined ? words : [...place, '--help'];
       const outcome = await parseWithCommander(argv, tree, streams, colour);
       if (outcome.kind === 'run') throw invalid(`no help topic "${words.join(' ')}"`);
       streams.out.write(outcome.text);
       return DONE;
     },
   };
+}
+
+/** Returns the path of the only command or group of that name below the top, e.g. `transit keys` for `keys`. */
+function onlyPlaceOf(tree: Group, [word = '', ...others]: readonly string[]): readonly string[] | undefined {
+  const [place, ...more] = others.length > 0 ? [] : suggestionFor(tree, [], word);
+  const path = place?.split(' ');
+  return more.length === 0 && path?.at(-1) === word && nodeAt(tree, path) !== undefined ? path : undefined;
 }
 
 /** Formats the headings of a topic: lines without an indent, the last of which ends with a colon. */

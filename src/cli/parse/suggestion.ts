@@ -153,6 +153,7 @@ const FOR_RECIPIENTS = 'did you mean "coffer transit envelope encrypt --recipien
 
 /** Options of other programs by the path of the command here: what to do instead. */
 const OPTIONS_ELSEWHERE: ReadonlyMap<string, string> = new Map([
+  ['help --all', '"coffer --help" lists the commands, "coffer help help" the topics'],
   ['serve --dev', 'not needed: "coffer init" creates a store, "coffer serve" serves it'],
   ['serve --port', 'use --listen 127.0.0.1:PORT'],
   ['serve --host', 'use --listen HOST:PORT'],
