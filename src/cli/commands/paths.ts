@@ -124,7 +124,7 @@ async function run(session: Session, method: PathRequest['method'], given: Given
   for (const warning of outcome.warnings ?? []) session.warn(warning);
   const existing = outcome.existing ? existingText(path, outcome.data) : undefined;
   if (existing !== undefined) session.warn(existing);
-  const field = textOption(given.options, FIELD);
+  const field = fieldOf(outcome, textOption(given.options, FIELD));
   const destination = { file, keepBase64: true };
   if (format === JSON_FORMAT && outcome.text === undefined) {
     await printResult(printing, asVault(outcome, method, field), {}, destination);
@@ -145,6 +145,20 @@ async function run(session: Session, method: PathRequest['method'], given: Given
   if (outcome.created) await sayNewKey(session, path);
   return DONE;
 }
+
+/** Fields of a token under the names that `vault write -field` has for them. */
+const TOKEN_FIELDS: ReadonlyMap<string, string> = new Map([
+  ['token', 'client_token'],
+  ['token_accessor', 'accessor'],
+  ['token_duration', 'lease_duration'],
+  ['token_renewable', 'renewable'],
+]);
+
+/** Returns the member of the result that a field names; those of an issued token have further names. */
+const fieldOf = ({ auth }: Outcome<unknown>, field: string | undefined): string | undefined =>
+  field === undefined || !isObject(auth) || Object.hasOwn(auth, field)
+    ? field
+    : (TOKEN_FIELDS.get(field) ?? field);
 
 /** Warns of parameters that will be ignored and are nearly those of the operation. */
 async function warnOfMisspelt(session: Session, request: PathRequest): Promise<void> {
@@ -265,5 +279,9 @@ function memberShape(result: unknown, member: string): OutputShape {
   if (isObject(result) && Object.hasOwn(result, member) && result[member] !== undefined) {
     return { result: { member, as: Array.isArray(result[member]) ? 'lines' : 'text' } };
   }
-  throw new CofferError('not-found', `the result has no field ${JSON.stringify(member)}`, { field: FIELD });
+  const hint = isObject(result) ? `it has ${Object.keys(result).sort().join(', ')}` : undefined;
+  throw new CofferError('not-found', `the result has no field ${JSON.stringify(member)}`, {
+    field: FIELD,
+    hint,
+  });
 }

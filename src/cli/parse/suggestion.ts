@@ -171,6 +171,7 @@ const OPTIONS_ELSEWHERE: ReadonlyMap<string, string> = new Map([
   ['workspaces list --not-tag', 'did you mean --without-tag?'],
   ['transit keys read --all', 'did you mean -o wide?'],
   ['secrets decrypt --out', 'did you mean --stdout?'],
+  ['token create --field', 'use -o raw, which prints only the token'],
   ...['errors', 'failed'].map((flag): [string, string] => [
     `audit --${flag}`,
     'did you mean "coffer audit show FILE --failed"?',
