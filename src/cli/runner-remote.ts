@@ -167,9 +167,13 @@ function withoutToken(error: unknown): unknown {
   );
 }
 
+/** Message about a token that a request names, such as that of "token lookup TOKEN"; the one that asks was accepted. */
+const NAMED_TOKEN = /^bad token$/;
+
 /** Adds to the error of a refused token where it comes from. */
 function ofTokenFrom(from: string, error: unknown): unknown {
-  if (!(error instanceof CofferError) || error.kind !== 'denied') return error;
+  if (!(error instanceof CofferError) || error.kind !== 'denied' || NAMED_TOKEN.test(error.message))
+    return error;
   const source = `the token is from ${from}`;
   const more = error.hint?.replace(/^the token is/, 'it is').replace(/^the token's/, 'its');
   return withOtherHint(error, more === undefined ? source : `${source}; ${more}`);
