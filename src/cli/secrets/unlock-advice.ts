@@ -181,11 +181,22 @@ export async function afterWrongSecret(session: Session, error: CofferError): Pr
       : '';
     return withHint(error, withSetting + renewal);
   }
-  if (!isPassphrase || !hint.includes(LOST)) return error;
+  if (!hint.includes(LOST)) return error;
+  const wrong = wrongSecrets(message);
+  if (!isPassphrase) return withHint(error, `${wrong}${hint}`);
   const rescue = (await isOpenInAgent(session))
     ? 'nothing else unlocks it, but the agent has it open: before it locks, run "coffer secrets decrypt FILE" for what you need'
     : `${hint}; see "coffer help unlocking"`;
-  return withHint(error, rescue);
+  return withHint(error, `${wrong}${rescue}`);
+}
+
+/** Variables that do not hold the secret itself. */
+const OF_ELSEWHERE = /_(?:FILE|COMMAND|FD)$/;
+
+/** Says that variables in the message have a wrong secret; empty without any that hold one. */
+function wrongSecrets(message: string): string {
+  const names = message.split(' ').filter((word) => word.startsWith('COFFER_') && !OF_ELSEWHERE.test(word));
+  return names.length === 0 ? '' : `what ${names.join(' and ')} has is wrong, or is for another store; `;
 }
 
 /** Part of the hint for a store that nothing else unlocks. */

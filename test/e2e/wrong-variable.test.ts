@@ -1,0 +1,21 @@
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { emptyPlace, MASTER_KEY, type Place, removePlace } from './harness.ts';
+
+let bare: Place;
+let here: Place;
+
+beforeEach(async () => {
+  bare = emptyPlace();
+  here = bare.with({ COFFER_MASTER_KEY: MASTER_KEY });
+  await here.ok('init');
+});
+afterEach(() => removePlace(bare));
+
+describe('a wrong secret in a variable', () => {
+  it('is said to be wrong, with the name of the variable', async () => {
+    const environment = { COFFER_MASTER_KEY: Buffer.alloc(32, 9).toString('base64') };
+    expect(await here.refused('transit keys list', 4, { environment })).toContain(
+      '(what COFFER_MASTER_KEY has is wrong, or is for another store; nothing else unlocks it: ',
+    );
+  });
+});
