@@ -220,4 +220,5 @@ export const HINT_WORDINGS: readonly Rewording[] = [
   [/\bmin_(de|en)cryption_version of this key is/, '--min-$1cryption-version of this key is'],
   [/^set derived as well$/, 'use --derived'],
   [/^omit derived, or /, 'omit --derived, or '],
+  [/; over HTTP, the parameter organization$/, ''],
 ];

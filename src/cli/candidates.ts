@@ -60,7 +60,7 @@ export async function withCandidates(
 /** Option whose value is missing, in the message of an error. */
 const MISSING_OPTION = /^missing required value --([a-z-]+)$/;
 /** Message for a name without the organization that it is of. */
-const NO_ORGANIZATION = /^no organization given for /;
+const NO_ORGANIZATION = /^(?:no organization given for |missing organization$)/;
 
 /** Returns the flag of the option whose value is missing. */
 export const missingOption = ({ message }: CofferError): string | undefined =>
