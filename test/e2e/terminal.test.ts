@@ -177,11 +177,11 @@ describe.skipIf(!canUseTerminals)('on a terminal', () => {
   describe('questions before something is destroyed', () => {
     it('say what is lost, and do nothing on no', async () => {
       await here.ok('tags create doomed');
-      const no = onTerminal(here, 'coffer tags delete doomed', { steps: [['lose doomed', 'n\r']] });
+      const no = onTerminal(here, 'coffer tags delete doomed', { steps: [['has doomed', 'n\r']] });
       expect(no.exitCode).toBe(1);
       expect(no.text).toContain('No changes made.');
       expect(await here.ok('tags list doomed')).toBe('doomed');
-      const yes = onTerminal(here, 'coffer tags delete doomed', { steps: [['lose doomed', 'y\r']] });
+      const yes = onTerminal(here, 'coffer tags delete doomed', { steps: [['has doomed', 'y\r']] });
       expect(yes.exitCode).toBe(0);
       expect(await here.ok('tags list doomed')).toBe('');
     });
