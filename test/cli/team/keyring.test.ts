@@ -88,7 +88,9 @@ describe('a keyring', () => {
     here.write('a.env', 'A=one\nB=two\n');
     await repository.ok('secrets encrypt a.env --key app -q');
     const [first = '', second = ''] = here.read('a.env').split('\n');
-    here.write('a.env', `${first.slice(0, -5)}\n${second.slice(0, -4)}AA==\n`);
+    // Of 256 values, one ends so by chance.
+    const end = second.endsWith('AA==') ? 'gA==' : 'AA==';
+    here.write('a.env', `${first.slice(0, -5)}\n${second.slice(0, -4)}${end}\n`);
     const said = await repository.refused('secrets decrypt a.env', 4);
     expect(said.split('\n')).toEqual([
       'coffer: a.env:1: A: cannot decrypt (the value appears to be truncated)',
