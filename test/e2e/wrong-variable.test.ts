@@ -1,15 +1,12 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { emptyPlace, MASTER_KEY, type Place, removePlace } from './harness.ts';
+import { local, type Place, removePlace } from './harness.ts';
 
-let bare: Place;
 let here: Place;
 
 beforeEach(async () => {
-  bare = emptyPlace();
-  here = bare.with({ COFFER_MASTER_KEY: MASTER_KEY });
-  await here.ok('init');
+  here = (await local.start()).place;
 });
-afterEach(() => removePlace(bare));
+afterEach(() => removePlace(here));
 
 describe('a wrong secret in a variable', () => {
   it('is said to be wrong, with the name of the variable', async () => {
