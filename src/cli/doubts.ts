@@ -109,7 +109,7 @@ export async function callInOrder<T>(
   try {
     return await call({ ...raw, [NO_CREATE]: true });
   } catch (error) {
-    if (asCofferError(error) === undefined) throw error;
+    if (asCofferError(error)?.kind !== 'not-found') throw error;
   }
   await (await import('./exchanged.ts')).refuseExchanged(session, path, value);
   return call(raw);

@@ -19,8 +19,7 @@ export async function refuseExchanged(
 ): Promise<void> {
   const runner = await session.runner();
   const keys = new NameList(runner, await listedKind(RESOURCE_KINDS.key), MAX_COMPARED);
-  const names: readonly string[] = await keys.near(value).catch(() => []);
-  if (!names.includes(value)) return;
+  if (!(await keys.has(value).catch(() => false))) return;
   const command = ['coffer', ...path, shellWord(value)].join(' ');
   throw invalid(`"${value}" is a key, and the word before it is not: the key comes first`, {
     hint: `run "${command} VALUE"; to create a key for the text "${value}", run "coffer transit keys create NAME" first`,

@@ -142,6 +142,11 @@ export class NameList {
     return [...new Set([...names, ...found.flatMap((page) => page.names.map(trimSlashes))])];
   }
 
+  /** Whether there is this name; false as well where the list is too long to look at. */
+  async has(name: string): Promise<boolean> {
+    return (await this.near(name)).includes(name);
+  }
+
   /** Lists the names if they are no more than a number. */
   async #within(most: number): Promise<readonly string[]> {
     const { names } = await this.#page({ limit: most + 1 });

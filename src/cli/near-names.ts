@@ -124,7 +124,7 @@ const isFirst = ({ command: { arguments: specs } }: Invocation, spec: TypedWord[
 
 /** Returns a value that is an existing name, as if NAME and VALUE had been exchanged; otherwise none. */
 const exchanged = async (value: string, list: NameList): Promise<readonly string[]> =>
-  (await list.near(value)).filter((existing) => existing === value);
+  (await list.has(value)) ? [value] : [];
 
 /**
  * Asks about new names that are nearly existing ones.
@@ -196,8 +196,7 @@ async function asWorkspace(
   const listing = kind === 'tag' ? await listingRunner(session, runner) : undefined;
   if (listing === undefined) return undefined;
   const list = new NameList(listing, await listedKind(RESOURCE_KINDS.workspace));
-  const names: readonly string[] = await list.near(name).catch(() => []);
-  return names.includes(name)
+  return (await list.has(name).catch(() => false))
     ? `a workspace is named ${name}: for several workspaces, use "coffer tags attach TAG --workspace WS WS"`
     : undefined;
 }
