@@ -32,10 +32,8 @@ describe('a spelling of other programs', () => {
     ['write -f transit/keys/orders', 'write --force transit/keys/orders'],
     ['write -force transit/keys/orders', 'write --force transit/keys/orders'],
     ['-address=http://127.0.0.1:8200 transit keys ls', '--address=http://127.0.0.1:8200 transit keys list'],
-    [
-      'transit encrypt orders x -key_version=2 --key_version 3',
-      'transit encrypt orders x --key-version=2 --key-version 3',
-    ],
+    ['transit encrypt orders x -key_version=2', 'transit encrypt orders x --key-version=2'],
+    ['transit encrypt orders x --key_version 3', 'transit encrypt orders x --key-version 3'],
   ])('is read as our own: %s', async (line, meant) => {
     expect(await own(line)).toBe(meant);
     expect(await parseWithCommander(meant.split(' '), commandTree, streamsDouble())).toMatchObject({

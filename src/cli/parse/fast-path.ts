@@ -102,6 +102,8 @@ class ArgumentReader {
     if (spec.takes === 'values') return inline === undefined && this.#takeValues(spec.flag);
     const value = inline ?? this.#argv[this.#at + 1];
     if (value === undefined) return false;
+    // Left to commander as well, which refuses another value.
+    if (spec.takes === 'value' && this.options.has(spec.flag)) return false;
     const all = spec.takes === 'each' ? [...this.#earlier(spec.flag), value] : value;
     return this.#take(spec.flag, all, inline === undefined ? 2 : 1);
   }

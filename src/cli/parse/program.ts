@@ -30,6 +30,7 @@ import { wrapped } from '../wrap.ts';
 import { everywhereBeside, everywhereOptions, invocation } from './everywhere.ts';
 import { tooManyWords } from './excess.ts';
 import { withNotes } from './notes.ts';
+import { recorded } from './recorded.ts';
 import { ANY_KEY, insteadOfCommand, insteadOfOption, type NextWord, suggestionFor } from './suggestion.ts';
 import { pipedExample, usageOf } from './usage.ts';
 
@@ -349,16 +350,6 @@ function inOrderOfSections({ sections = [], children }: Group): [string, Node][]
   const words = sections.flatMap(({ listed, named }) => [...listed, ...named]);
   const placeOf = (word: string): number => (words.includes(word) ? words.indexOf(word) : words.length);
   return Object.entries(children).sort(([one], [other]) => placeOf(one) - placeOf(other));
-}
-
-function recorded(
-  spec: OptionSpec,
-  value: string | null | undefined,
-  earlier: OptionValue | undefined,
-): OptionValue {
-  if (typeof value !== 'string') return true;
-  if (spec.takes !== 'values' && spec.takes !== 'each') return value;
-  return [...[earlier ?? []].flat().map(String), value];
 }
 
 function optionOf(spec: OptionSpec): Option {
