@@ -255,7 +255,8 @@ const MOST_PLACES = 3;
  * Returns what was probably meant by a word that a group does not know: the word that other programs have for it, the
  * group's own verb, the same word for several, a command of the group that is nearly spelled so, or else the commands
  * of that name elsewhere in the tree, those of the shortest path. Within a group, only commands at the top and those
- * of the same top group are meant: another group's command of that name does something else.
+ * of the same top group are meant: another group's command of that name does something else. If none has that name, the
+ * same is looked up for the nearest name that one has.
  * @param path of the group
  * @param next word after it, for commands of other programs that have two, and for files
  * @returns commands or groups, each as all its words after `coffer`; empty if nothing is certain enough
@@ -265,6 +266,39 @@ export function suggestionFor(
   path: readonly string[],
   word: string,
   next: NextWord = { isFile: false },
+): readonly string[] {
+  const meant = suggestionAsSpelled(tree, path, word, next);
+  if (meant.length > 0) return meant;
+  const near = nearest(word, wordsKnownBelow(tree, path));
+  const places = new Set(near.flatMap((spelling) => suggestionAsSpelled(tree, path, spelling, next)));
+  return places.size > MOST_PLACES ? [] : [...places];
+}
+
+/** Returns the words that a suggestion can be looked up for, and those for which none is certain enough. */
+function wordsKnownBelow(tree: Group, path: readonly string[]): readonly string[] {
+  const prefix = path.map((word) => `${word} `).join('');
+  const elsewhere = [...ELSEWHERE.keys(), ...INSTEAD.keys()]
+    .filter((words) => words.startsWith(prefix))
+    .map((words) => words.slice(prefix.length))
+    .filter((word) => !word.includes(' '));
+  const [top] = path;
+  const group = top === undefined ? tree : nodeAt(tree, [top]);
+  const below = group !== undefined && isGroup(group) ? namesIn(group) : [];
+  return [...new Set([...below, ...visibleWords(tree.children), ...elsewhere, ...NOTHING_HERE])];
+}
+
+/** Returns the names of all commands and groups. */
+const namesIn = ({ children }: Group): readonly string[] => [
+  ...visibleWords(children),
+  ...Object.values(children).flatMap((node) => (isGroup(node) ? namesIn(node) : [])),
+];
+
+/** Returns the same without a regard for slips of the finger, except in names of the group itself. */
+function suggestionAsSpelled(
+  tree: Group,
+  path: readonly string[],
+  word: string,
+  next: NextWord,
 ): readonly string[] {
   const group = nodeAt(tree, path);
   const known = group !== undefined && isGroup(group) ? group.children : {};
