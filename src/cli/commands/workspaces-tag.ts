@@ -16,6 +16,10 @@ export const command: Command = {
   options: [...adding.options, switching(REPLACE, 'Remove all other tags of the workspace.')],
   examples: [
     ...adding.examples,
+    [
+      'coffer tags attach env:prod --workspace billing web --org acme',
+      'Add an existing tag to several workspaces',
+    ],
     ['coffer workspaces tag billing env:prod --replace --org acme', 'Remove all other tags of the workspace'],
   ],
   run: (session, given) => (given.options.has(REPLACE) ? replacing : adding).run(session, given),
