@@ -3594,7 +3594,7 @@ complete -c coffer -n '__coffer_at '\''exec'\''' -l no-prompt -d 'Never prompt; 
 complete -c coffer -n '__coffer_at '\''exec'\''' -l yes -s y -d 'Answer yes to all confirmation prompts.'
 complete -c coffer -n '__coffer_at '\''exec'\''' -l help -s h -d 'Show help.'
 complete -c coffer -n '__coffer_in '\''secrets'\''' -a 'encrypt' -d 'Encrypt values in files'
-complete -c coffer -n '__coffer_in '\''secrets'\''' -a 'decrypt' -d 'Decrypt values in files'
+complete -c coffer -n '__coffer_in '\''secrets'\''' -a 'decrypt' -d 'Decrypt values in files, in place'
 complete -c coffer -n '__coffer_in '\''secrets'\''' -a 'rewrap' -d 'Re-encrypt values with the latest key versions'
 complete -c coffer -n '__coffer_in '\''secrets'\''' -a 'edit' -d 'Edit a file with encrypted values in your editor'
 complete -c coffer -n '__coffer_in '\''secrets'\''' -a 'list' -d 'List the names of the values in a file'

@@ -168,7 +168,7 @@ const secretCommands: Readonly<Record<string, Node>> = {
   exec: own('Run a program with decrypted values in its environment', exec, 'command'),
   secrets: group('secrets', {
     encrypt: own('Encrypt values in files', secretFiles, 'encrypt'),
-    decrypt: own('Decrypt values in files', secretFiles, 'decrypt'),
+    decrypt: own('Decrypt values in files, in place', secretFiles, 'decrypt'),
     rewrap: own('Re-encrypt values with the latest key versions', secretFiles, 'rewrap'),
     edit: own('Edit a file with encrypted values in your editor', edit, 'command'),
     list: own('List the names of the values in a file', secretList, 'command'),

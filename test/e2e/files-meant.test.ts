@@ -187,7 +187,25 @@ describe('"secrets decrypt"', () => {
     const [, command = ''] = /"coffer ([^"]+)"/.exec(said) ?? [];
     await here.ok(command);
     expect(readFileSync(here.file('.env'), 'utf8')).toContain('A=coffer:app:v1:');
-    expect((await here.run('secrets decrypt .env')).stderr).toBe('');
+  });
+
+  it('says in a pipe that it changed the file and printed nothing', async () => {
+    const line = 'secrets decrypt .env';
+    const printed = 'Decrypted .env in place and printed nothing; use --stdout to print a file instead.\n';
+    for (const [more, stderr] of [
+      ['', printed],
+      [' --quiet', ''],
+      [' -o json', ''],
+    ]) {
+      await encrypted();
+      const { exitCode, stdout, stderr: err } = await here.run(`${line}${more}`);
+      expect([exitCode, err]).toEqual([0, stderr]);
+      if (more !== ' -o json') expect(stdout).toBe('');
+      expect(readFileSync(here.file('.env'), 'utf8')).toBe('A=one\nB=two\n');
+    }
+    expect((await here.run(line)).stderr).toBe('');
+    await encrypted();
+    expect((await here.run(`${line} --stdout`)).stderr).toBe('');
   });
 });
 

@@ -99,9 +99,9 @@ export const decrypt: Command = {
     formatOption,
   ],
   details:
-    'Restores the values byte for byte, which leaves plaintext on disk. To avoid that, use --stdout, - for standard ' +
-    'input (needs --format), ' +
-    '"coffer edit" or "coffer secrets get" (prints one value).',
+    'Changes each file itself and prints nothing, also into a pipe: the file then contains plaintext, as it was ' +
+    'before "coffer secrets encrypt", byte for byte. To leave it encrypted, use --stdout, - for standard input (needs ' +
+    '--format), "coffer edit" or "coffer secrets get" (prints one value).',
   examples: [
     ['coffer secrets decrypt .env', 'Decrypt all values in a file'],
     ['coffer secrets decrypt .env --stdout', 'Print a file decrypted, without changing it'],
@@ -115,10 +115,12 @@ export const decrypt: Command = {
     for (const file of opened) warnOfDamaged(session, file);
     const results = await openFiles(session, opened);
     await outcomes.write(opened, results, 'Decrypted');
-    for (const [index, file] of opened.entries()) {
+    const changed = opened.filter((_, index) => {
       const result = results[index];
-      if (result !== undefined && 'file' in result && result.changed > 0) remarkPlaintext(session, file);
-    }
+      return result !== undefined && 'file' in result && result.changed > 0;
+    });
+    for (const file of changed) remarkPlaintext(session, file);
+    if (changed.length > 0) sayNothingPrinted(session, changed);
     return outcomes.exitCode;
   },
 };
@@ -161,6 +163,17 @@ async function printDecrypted(
   const [result] = await openFiles(session, [opened]);
   await printExactly(session, undefined, 'text', requireFile(result).text);
   return DONE;
+}
+
+/**
+ * Says where a pipe or a file may be waiting for the plaintext, as that of sops and age would, that it was not printed.
+ * Scripts that decrypt files get the same: an empty result would be noticed only where it is used.
+ */
+function sayNothingPrinted(session: Session, files: readonly RuledFile[]): void {
+  const { streams, settings } = session;
+  if (streams.out.isTerminal || settings.format === 'json') return;
+  const paths = files.map(({ path }) => path).join(', ');
+  session.say(`Decrypted ${paths} in place and printed nothing; use --${STDOUT} to print a file instead.`);
 }
 
 /** Says on a terminal that a file is readable now, and how to encrypt it again. */
