@@ -40,6 +40,58 @@ describe('coffer store backup -', () => {
   });
 });
 
+describe('coffer store restore -', () => {
+  it('restores a backup from a pipe or a file, and leaves no other file behind', async () => {
+    const ciphertext = await here.ok('transit encrypt orders secret');
+    const { bytes } = await here.run('store backup -');
+    writeFileSync(here.file('backup'), bytes);
+    const environment = { TMPDIR: here.directory };
+    for (const [store, script] of [
+      ['piped', 'cat backup | coffer store restore - --store piped'],
+      ['unverified', 'cat backup | coffer store restore - --store unverified --unverified'],
+      ['redirected', 'coffer store restore - --store redirected < backup'],
+    ]) {
+      const { exitCode, stderr } = await here.shell(script ?? '', { environment });
+      expect([exitCode, stderr]).toEqual([
+        0,
+        expect.stringMatching(new RegExp(`^Restored \\d+ files to .*${store}\\.\n$`)),
+      ]);
+      expect(await here.ok(`transit decrypt orders ${ciphertext} --store ${store}`)).toBe('secret');
+    }
+    expect(
+      readdirSync(here.directory)
+        .filter((name) => name !== '.local')
+        .sort(),
+    ).toEqual(['backup', 'piped', 'redirected', 'store', 'unverified'].sort());
+  });
+
+  it('creates nothing of a backup that is damaged, incomplete or none, and names standard input', async () => {
+    await here.ok('transit keys create orders');
+    const { bytes } = await here.run('store backup -');
+    const damaged = Buffer.from(bytes);
+    damaged.writeUInt8(damaged.readUInt8(damaged.length >> 1) ^ 1, damaged.length >> 1);
+    for (const [input, message] of [
+      [damaged, 'standard input is damaged (use another backup)'],
+      [bytes.subarray(0, -1), 'standard input is damaged (use another backup)'],
+      ['', 'standard input is not a store backup (use a file written by "coffer store backup FILE")'],
+    ] as const) {
+      expect(await here.refused('store restore - --store restored', 1, { input })).toBe(`coffer: ${message}`);
+      expect(existsSync(here.file('restored'))).toBe(false);
+    }
+  });
+
+  it('needs a secret of the store in the backup, and a place without a store, as from a file', async () => {
+    const { bytes: input } = await here.run('store backup -');
+    expect(await here.refused('store restore -', 6, { input })).toContain('already');
+    const locked = await here.run('store restore - --store restored', {
+      input,
+      environment: { COFFER_MASTER_KEY: undefined },
+    });
+    expect([locked.exitCode, existsSync(here.file('restored'))]).toEqual([4, false]);
+    expect(locked.stderr).toContain('--unverified');
+  });
+});
+
 describe('a command that writes to a file of which the name is given', () => {
   it.each([
     'store backup -',

@@ -19,6 +19,7 @@ import type { Credential } from '../../store/slots/credential.ts';
 import { sayWhyAsked } from '../agent/why-asked.ts';
 import type { Command, OptionSpec } from '../command.ts';
 import { DONE, FAILED } from '../exit-codes.ts';
+import { withBackupFrom } from '../files/backup-in.ts';
 import { heldBackupPath, refuseTerminal, STANDARD_OUTPUT, takeHeld } from '../files/backup-out.ts';
 import { mayReplace } from '../files/out-file.ts';
 import { isBrief, printDocument, printResult } from '../files/output.ts';
@@ -236,20 +237,32 @@ export const backup: Command = {
 };
 
 export const restore: Command = {
-  arguments: [{ metavar: 'FILE', help: 'Backup file to restore.', required: true, offers: 'file' }],
+  arguments: [
+    {
+      metavar: 'FILE',
+      help: 'Backup file to restore; "-" reads standard input.',
+      required: true,
+      offers: 'file',
+    },
+  ],
   options: [WITHOUT_DAMAGED, UNVERIFIED],
   details:
     'The target must be an empty directory or not exist. The restored store is unlocked by the ' +
     'secrets it had when it was backed up. One of these secrets is required, because everything is ' +
     'verified. If anything is damaged, nothing is restored and the exit code is 1.',
-  examples: [['coffer store restore coffer.backup --store ./restored', 'Restore next to the old store']],
+  examples: [
+    ['coffer store restore coffer.backup --store ./restored', 'Restore next to the old store'],
+    ["ssh backup.example.com 'cat coffer.backup' | coffer store restore -", 'Restore from another machine'],
+  ],
   async run(session, given) {
     session.refuseRemote();
     const [file = ''] = given.arguments;
     const location = session.settings.storeLocation;
     const summary = await verifying(session, undefined, () =>
-      interruptible((interruption) =>
-        restoreStore({ from: file, location, interruption, ...verification(session, given) }),
+      withBackupFrom(session, file, (from) =>
+        interruptible((interruption) =>
+          restoreStore({ from, location, interruption, ...verification(session, given) }),
+        ),
       ),
     );
     await forgetLastSeen(session, summary.id, location);

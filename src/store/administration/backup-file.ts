@@ -102,13 +102,27 @@ export class BackupWriter {
   }
 }
 
+/** Backup file that is open already: every reader begins at its start, and none closes it. */
+interface OpenBackup {
+  readonly file: FileHandle;
+  /** Name in errors. */
+  readonly name: string;
+}
+
+/** Path of a backup file, or the file. */
+export type BackupSource = string | OpenBackup;
+
+/** Returns the name of a backup in errors. */
+export const nameOf = (source: BackupSource): string => (typeof source === 'string' ? source : source.name);
+
 /**
  * Reads the records of a backup. The caller must read to the end before using any of them: the checksum is verified
  * only there.
  * @throws `corrupt` if the file is damaged, truncated, of a newer format, or not a backup
  */
-export async function* readBackupFile(path: string): AsyncGenerator<BackupRecord> {
-  const source = await HashedFile.open(path);
+export async function* readBackupFile(from: BackupSource): AsyncGenerator<BackupRecord> {
+  const path = nameOf(from);
+  const source = await HashedFile.open(from);
   try {
     await checkMagic(source, path);
     for (;;) {
@@ -159,20 +173,24 @@ async function checkMagic(source: HashedFile, path: string): Promise<void> {
 /** Reads a file sequentially in large pieces and hashes the bytes taken. */
 class HashedFile {
   readonly #file: FileHandle;
+  readonly #isOwn: boolean;
   readonly #path: string;
   readonly #hash: Hash = createHash('sha256');
   #buffer: Buffer = Buffer.alloc(0);
+  #position = 0;
 
-  private constructor(file: FileHandle, path: string) {
+  private constructor(file: FileHandle, path: string, isOwn: boolean) {
     this.#file = file;
     this.#path = path;
+    this.#isOwn = isOwn;
   }
 
-  static async open(path: string): Promise<HashedFile> {
+  static async open(source: BackupSource): Promise<HashedFile> {
+    if (typeof source !== 'string') return new HashedFile(source.file, source.name, false);
     try {
-      return new HashedFile(await open(path, 'r'), path);
+      return new HashedFile(await open(source, 'r'), source, true);
     } catch (error) {
-      throw diskError(error, 'read', path);
+      throw diskError(error, 'read', source);
     }
   }
 
@@ -205,17 +223,18 @@ class HashedFile {
   }
 
   async close(): Promise<void> {
-    await this.#file.close();
+    if (this.#isOwn) await this.#file.close();
   }
 
   async #fill(atLeast: number): Promise<boolean> {
     const chunk = alignedBuffer(Math.max(CHUNK_BYTES, Math.min(atLeast, 16 * CHUNK_BYTES)));
     let count: number;
     try {
-      count = (await this.#file.read(chunk, 0, chunk.length)).bytesRead;
+      count = (await this.#file.read(chunk, 0, chunk.length, this.#isOwn ? null : this.#position)).bytesRead;
     } catch (error) {
       throw diskError(error, 'read', this.#path);
     }
+    this.#position += count;
     this.#buffer = Buffer.concat([this.#buffer, chunk.subarray(0, count)]);
     return count > 0;
   }

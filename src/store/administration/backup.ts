@@ -16,7 +16,14 @@ import type { RootKey } from '../root-key.ts';
 import type { Credential } from '../slots/credential.ts';
 import type { Keyring } from '../slots/keyring.ts';
 import { unlock } from '../slots/unlock.ts';
-import { type BackupRecord, BackupWriter, damagedBackup, readBackupFile } from './backup-file.ts';
+import {
+  type BackupRecord,
+  type BackupSource,
+  BackupWriter,
+  damagedBackup,
+  nameOf,
+  readBackupFile,
+} from './backup-file.ts';
 import { refuseStoreAt } from './init.ts';
 import type { Finding } from './status.ts';
 import { leftOutOf, type StoreSource, sourceOf, type VerifyOptions, verifiedBlobs } from './verified.ts';
@@ -161,7 +168,7 @@ async function writeBackup(
 }
 
 interface RestoreOptions extends VerifyOptions, Abortable {
-  readonly from: string;
+  readonly from: BackupSource;
   readonly location: Location;
 }
 
@@ -172,9 +179,10 @@ interface RestoreOptions extends VerifyOptions, Abortable {
  * `DamageError` if the store in it is damaged or incomplete; `sealed` and `denied` as `openStore`
  */
 export async function restoreStore(options: RestoreOptions): Promise<BackupSummary> {
-  const { from, location, credentials } = options;
+  const { location, credentials } = options;
   const unlocked = credentials === undefined ? undefined : await unlockBackup(options, credentials);
-  const records = readBackupFile(from);
+  const records = readBackupFile(options.from);
+  const from = nameOf(options.from);
   try {
     const { header, version } = await headOf(records, from);
     const { id } = parseHeader(header, { file: from });
@@ -209,10 +217,11 @@ interface Unlocked {
 
 /** Reads a backup to its end and unlocks the store in it, if it can be restored to the location. */
 async function unlockBackup(
-  { from, location }: RestoreOptions,
+  { from: source, location }: RestoreOptions,
   credentials: readonly Credential[],
 ): Promise<Unlocked> {
-  const records = readBackupFile(from);
+  const records = readBackupFile(source);
+  const from = nameOf(source);
   const head = await headOf(records, from);
   const { id } = parseHeader(head.header, { file: from });
   const backend = await MemoryBackend.create({ ...head, blobs: slotsOf(blobsOf(records, from)) }, from);
