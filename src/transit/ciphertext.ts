@@ -3,6 +3,7 @@ import { type CofferError, corrupt, invalid } from '../ground/errors.ts';
 import { ownWords } from '../ground/own-words.ts';
 import type { Engine } from './engine.ts';
 import type { NamedKeyDocument } from './key-document.ts';
+import { limitHint } from './version-limits.ts';
 
 /**
  * Common outer form of ciphertexts, signatures and HMACs: `<prefix>v<version>:<payload>`. The text does not tell which
@@ -116,7 +117,7 @@ export function requireUsableVersion(version: number, key: NamedKeyDocument, nou
     throw refusal(
       noun,
       'ciphertext or signature version is disallowed by policy (too old)',
-      `it was made with version ${version}, but min_decryption_version of this key is ${key.minDecryptionVersion}`,
+      `it was made with version ${version}, but ${limitHint(key, version, 'decryption')}`,
     );
   }
 }

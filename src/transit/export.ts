@@ -7,6 +7,7 @@ import { requireKey, requireNotSoftDeleted } from './key-collection.ts';
 import type { ExportFormat } from './key-types/key-type.ts';
 import type { KeyVersion, NamedKey } from './named-key.ts';
 import { absentVersion } from './version-choice.ts';
+import { limitHint } from './version-limits.ts';
 
 export interface ExportRequest {
   /** One of `exportKinds`. */
@@ -123,7 +124,7 @@ function requestedVersion(key: NamedKey, text: string): KeyVersion {
     throw refusal(
       ownWords('version for export is below minimum decryption version'),
       'version',
-      `min_decryption_version of this key is ${minDecryptionVersion}`,
+      limitHint(key.document, number, 'decryption'),
     );
   }
   const version = key.version(number);

@@ -10,6 +10,7 @@ import { requireKey, requireNotSoftDeleted } from './key-collection.ts';
 import type { KeyVersion, NamedKey } from './named-key.ts';
 import { rotatedWhenDue } from './rotation.ts';
 import { requireExistingVersion, versionForHmac } from './version-choice.ts';
+import { limitHint } from './version-limits.ts';
 
 /**
  * Computes HMACs, each printed as `<prefix>v<version>:<base64>`. Every version of a key has a separate HMAC key,
@@ -86,7 +87,7 @@ function usableVersion(key: NamedKey, number: number): KeyVersion {
   if (number < minDecryptionVersion) {
     throw invalid(ownWords('cannot verify HMAC: version is too old (disallowed by policy)'), {
       field: 'hmac',
-      hint: `min_decryption_version of this key is ${minDecryptionVersion}`,
+      hint: limitHint(key.document, number, 'decryption'),
     });
   }
   return requireExistingVersion(key, number);

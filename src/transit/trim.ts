@@ -64,13 +64,13 @@ export function requireTrimmable(key: VersionLimits, oldest: number): void {
   if (oldest > minEncryptionVersion) {
     throw refusal(
       ownWords('minimum available version cannot be greater than minmum encryption version'),
-      `min_encryption_version of this key is ${minEncryptionVersion}`,
+      `min_encryption_version of this key is ${minEncryptionVersion}; to raise it, run "coffer transit keys config ${key.name} --min-encryption-version ${oldest}" first`,
     );
   }
   if (oldest > minDecryptionVersion) {
     throw refusal(
       ownWords('minimum available version cannot be greater than minimum decryption version'),
-      `min_decryption_version of this key is ${minDecryptionVersion}`,
+      `min_decryption_version of this key is ${minDecryptionVersion}; to raise it, run "coffer transit keys config ${key.name} --min-decryption-version ${oldest}" first`,
     );
   }
   if (oldest < 0)

@@ -1,6 +1,7 @@
 import { type CofferError, conflict, invalid } from '../ground/errors.ts';
 import { ownWords } from '../ground/own-words.ts';
 import type { KeyVersion, NamedKey } from './named-key.ts';
+import { limitHint } from './version-limits.ts';
 
 /** Number that stands for the latest version. */
 export const LATEST = 0;
@@ -27,7 +28,7 @@ export function versionToWriteWith(
   if (requested !== LATEST && requested < minEncryptionVersion) {
     throw refusal(
       `requested version for ${purpose} is less than the minimum encryption key version`,
-      `min_encryption_version of this key is ${minEncryptionVersion}`,
+      limitHint(key.document, requested, 'encryption'),
     );
   }
   return requireVersion(key, requested === LATEST ? latestVersion : requested);
@@ -43,7 +44,7 @@ export function versionForHmac(key: NamedKey, requested: number): KeyVersion {
   if (minEncryptionVersion > 0 && requested < minEncryptionVersion) {
     throw refusal(
       ownWords('cannot generate HMAC: version is too old (disallowed by policy)'),
-      `min_encryption_version of this key is ${minEncryptionVersion}`,
+      limitHint(key.document, requested, 'encryption'),
     );
   }
   return requireExistingVersion(key, requested);
@@ -81,7 +82,7 @@ export function requireVersion(key: NamedKey, number: number): KeyVersion {
   const missing = ownWords('no such key version');
   if (number > latestVersion) throw refusal(missing, `the latest is ${latestVersion}`);
   if (number >= minDecryptionVersion) throw absentVersion(key, number, missing, 'key_version');
-  throw refusal(missing, `min_decryption_version of this key is ${minDecryptionVersion}`);
+  throw refusal(missing, limitHint(key.document, number, 'decryption'));
 }
 
 /**
