@@ -166,14 +166,13 @@ async function printDecrypted(
 }
 
 /**
- * Says where a pipe or a file may be waiting for the plaintext, as that of sops and age would, that it was not printed.
- * Scripts that decrypt files get the same: an empty result would be noticed only where it is used.
+ * Says to a person whose pipe or file waits for the plaintext, as that of sops and age would, that it was not printed.
+ * Scripts decrypt files on purpose.
  */
 function sayNothingPrinted(session: Session, files: readonly RuledFile[]): void {
-  const { streams, settings } = session;
-  if (streams.out.isTerminal || settings.format === 'json') return;
+  if (session.streams.out.isTerminal || session.settings.format === 'json') return;
   const paths = files.map(({ path }) => path).join(', ');
-  session.say(`Decrypted ${paths} in place and printed nothing; use --${STDOUT} to print a file instead.`);
+  session.remark(`Decrypted ${paths} in place and printed nothing; use --${STDOUT} to print a file instead.`);
 }
 
 /** Says on a terminal that a file is readable now, and how to encrypt it again. */
