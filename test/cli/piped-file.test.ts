@@ -55,7 +55,7 @@ describe('a command without the file that it needs', () => {
   });
 
   it('does not name standard input where it is not accepted', async () => {
-    for (const line of ['secrets encrypt', 'secrets get', 'edit', 'store restore'])
+    for (const line of ['secrets encrypt', 'secrets get', 'edit', 'store backup'])
       expect((await refusalOf(line.split(' '), 'A=1\n')).hint, line).toMatch(/^usage: /);
   });
 });
