@@ -180,6 +180,16 @@ describe('a coffer edit that fails', () => {
     expect(leftIn(here)).toEqual([]);
   });
 
+  it('because the editor was not found names the variable for it', async () => {
+    const here = await place();
+    await writeSecret(here, 'app.env', ENV);
+    expect(await edit(here, 'exit 127')).toMatchObject({
+      exitCode: 1,
+      stderr:
+        'coffer: the editor exited with exit code 127; nothing was written (if it was not found, set EDITOR to the editor that you use)\n',
+    });
+  });
+
   it.each([
     ['fails', 'exit 3', 'exit code 3'],
     ['is killed', 'kill -9 $$', 'SIGKILL'],

@@ -131,6 +131,12 @@ describe('what does not go together', () => {
     const lines: readonly (readonly [string, number, string])[] = [
       [as('team init'), 6, '.coffer already exists (run "coffer team" to show it)'],
       [as('team add Bob ed25519.pub'), 2, 'NAME: invalid member name "Bob"'],
+      ...['', ' Bob', ' --new'].map((rest): [string, number, string] => [
+        as(`team add rsa.pub${rest}`),
+        2,
+        'NAME: the name of the member comes before the public key (run "coffer team add rsa rsa.pub")',
+      ]),
+      [as('team add ed25519.pub bob'), 2, '(run "coffer team add bob ed25519.pub")'],
       [as('team add bob'), 2, 'RECIPIENT: no key given for the new member'],
       [as('team add bob rsa.pub --new'), 2, 'RECIPIENT: no key given for the new member'],
       [as('team add bob rsa.pub --admin'), 2, 'RECIPIENT: an admin needs an ssh-ed25519 key, for signing'],

@@ -90,6 +90,10 @@ async function leftText(
   });
 }
 
+/** Exit code of a shell that does not find a program, and the hint about that. */
+const NO_PROGRAM = 127;
+const NO_EDITOR = ' (if it was not found, set EDITOR to the editor that you use)';
+
 /** Runs the editor until its text can be taken over, or the user gives up. */
 async function editUntilTaken(
   session: Session,
@@ -105,7 +109,10 @@ async function editUntilTaken(
       const changed = draft.isChanged();
       if (!changed) draft.remove();
       const how = ended.signal ?? `exit code ${ended.exitCode}`;
-      session.fail(`the editor exited with ${how}; nothing was written${changed ? keptAt(draft) : ''}`);
+      const hint = ended.exitCode === NO_PROGRAM ? NO_EDITOR : '';
+      session.fail(
+        `the editor exited with ${how}; nothing was written${changed ? keptAt(draft) : ''}${hint}`,
+      );
       passOn(ended);
       return FAILED;
     }

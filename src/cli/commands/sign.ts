@@ -43,7 +43,9 @@ export const command: Command = {
       fallback: 'ssh',
       choices: Object.keys(FORMATS),
     }),
-    namespaceOption('With ssh: purpose of the signature (namespace), which the verifier must name as well.'),
+    namespaceOption(
+      'With ssh: purpose of the signature (namespace). It must be named again to verify the signature.',
+    ),
     taking(COMMENT, 'TEXT', 'With minisign: signed comment, which the verifier sees.', {
       fallback: 'timestamp and file name',
     }),

@@ -3,7 +3,7 @@ import { systemRandom } from '../../ground/random.ts';
 import { type CardFact, idsNeededBy } from '../../team/fact.ts';
 import { loadFacts, putFile } from '../../team/files.ts';
 import { keyNames, nameOf } from '../../team/judge/judge.ts';
-import { isKeyName, isName, spelled } from '../../team/names.ts';
+import { isKeyName, spelled } from '../../team/names.ts';
 import { isRecipient } from '../../team/recipients.ts';
 import { isSignedByAuthor, signatureCheck } from '../../team/signing.ts';
 import { freshIdentity, recipientOfIdentity } from '../../transit/envelope/age/recipients.ts';
@@ -20,6 +20,7 @@ import type { Session } from '../session.ts';
 import { grant, newEpoch, newVersion, requireStayingAdmin, settleKeys } from '../team/acts.ts';
 import { Changes, sayOnlyWay } from '../team/changes.ts';
 import { openKeyring, type TeamKeyring } from '../team/keyring.ts';
+import { requireMemberName } from '../team/member-name.ts';
 import { TeamMemory } from '../team/memory.ts';
 import type { KeyringPlace } from '../team/place.ts';
 import { requireSigningCard } from '../team/signer.ts';
@@ -67,11 +68,7 @@ export const add: Command = {
     ['coffer team add ci --new', 'Add a pipeline; store the output as its secret COFFER_IDENTITY'],
   ],
   async run(session, { arguments: [name = '', given], options }) {
-    if (!isName(name))
-      throw invalid(`invalid member name ${JSON.stringify(name)}`, {
-        field: 'NAME',
-        hint: 'use lower-case letters, digits and dashes',
-      });
+    requireMemberName(name, given);
     const fresh = options.has(NEW) ? freshIdentity(systemRandom) : undefined;
     if ((fresh === undefined) === (given === undefined)) {
       throw invalid('no key given for the new member', {
@@ -249,7 +246,7 @@ export const remove: Command = {
     if (listed.length > 0) session.say(`${name} could read these values. Change them at their source:`);
     for (const { file, names } of listed) session.say(`  ${file}: ${names.join(', ')}`);
     session.say(
-      `If a pipeline uses this keyring, add this line to its COFFER_IDENTITY: # at least: ${spelled(changes.newestId)}`,
+      `If a pipeline uses this keyring, put this line into its variable COFFER_IDENTITY, above the private key, in place of one that begins alike; it then refuses older keyrings: # at least: ${spelled(changes.newestId)}`,
     );
     changes.sayToCommit(files.map(({ path }) => path));
     for (const folder of otherKeyringsOf(place, name))

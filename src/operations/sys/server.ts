@@ -14,7 +14,7 @@ export const reload = operation({
   params: {
     plugin: text({ help: 'Engine to reload; only "transit" is supported.' }),
     mounts: texts({ help: 'Mounts to reload, instead of all mounts of an engine.' }),
-    scope: text({ help: 'Accepted for compatibility; all processes of the server always reload.' }),
+    scope: text({ help: 'Accepted for compatibility; ignored: every process of the server reloads.' }),
   },
   async run({ core }, values) {
     if ((values.plugin ?? '') === '' && (values.mounts ?? []).length === 0) {

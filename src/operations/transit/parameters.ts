@@ -107,7 +107,7 @@ export const eachKey = keyName({
 });
 
 export const context = base64({
-  help: 'Derivation context, base64; required if the key was created as derived.',
+  help: 'Context that the key for this value is derived from, base64; required for derived keys.',
   cli: { textTwin: true, metavar: 'B64' },
 });
 
@@ -115,7 +115,7 @@ export const context = base64({
 export const contextsApart: BatchShape = { apart: ({ context }) => Boolean(context) };
 
 export const nonce = base64({
-  help: '12-byte nonce, base64; only for convergent keys of Vault 0.6.1.',
+  help: '12-byte nonce, base64. Required for convergent keys that Vault 0.6.1 created; omit it for all others.',
   cli: { metavar: 'B64' },
 });
 

@@ -33,7 +33,7 @@ const parameters = {
     cli: { textTwin: true, metavar: 'B64' },
   }),
   encrypt_nonce: base64({
-    help: '12-byte nonce of the new ciphertext, base64; only for convergent keys of Vault 0.6.1.',
+    help: '12-byte nonce of the new ciphertext, base64. Required for convergent keys that Vault 0.6.1 created; omit it for all others.',
     cli: { metavar: 'B64' },
   }),
 };

@@ -99,7 +99,7 @@ export async function afterDecision(made: string, finishing: () => Promise<Versi
     throw failedAfter(
       made,
       error,
-      'do not repeat the command: the next one that changes the store completes it',
+      'do not repeat the command: the next command that changes the store completes this change',
     );
   }
 }
