@@ -3,7 +3,6 @@ import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { CofferError } from '../../src/ground/errors.ts';
 import { examineStore } from '../../src/store/administration/doctor.ts';
-import { steady } from '../../src/store/backends/whole-store.ts';
 import { openStore } from '../../src/store/open.ts';
 import type { SealedStore } from '../../src/store/sealed/sealed-store.ts';
 import type { Credential } from '../../src/store/slots/credential.ts';
@@ -29,8 +28,8 @@ export async function pictureOf(directory: string): Promise<string> {
   }
   try {
     // With what a killed writer left, as every command sees it.
-    const { state, view } = await steady(store.backend);
-    const { generation } = state;
+    const view = store.backend;
+    const { generation } = await view.state();
     const root = await store.keyring.root(view, generation);
     const files: Record<string, string> = {};
     for (const name of await view.names(generation, 'documents')) {
@@ -72,9 +71,10 @@ export async function ailments(directory: string): Promise<readonly string[]> {
 /** Names in a settled store's directories that no reader ever looks at: what a fault left, and nobody cleared away. */
 export function leftovers(directory: string): readonly string[] {
   const state = readdirSync(join(directory, 'state'));
-  const [generation = ''] = state[0]?.match(/(?<=^clean-)\d+/) ?? [];
-  const expected = new Set(['coffer.json', 'lock', 'state', `generation-${generation}`]);
+  const [generation = ''] = state[0]?.match(/(?<=^log-)\d+/) ?? [];
+  const expected = new Set(['coffer.json', 'lock', 'log', 'state', `generation-${generation}`]);
   const strange = readdirSync(directory).filter((name) => !expected.has(name));
+  strange.push(...readdirSync(join(directory, 'log')).filter((name) => !/^([1-9]\d*|lock|spare)$/.test(name)));
   return [...strange, ...(state.length === 1 ? [] : state)];
 }
 

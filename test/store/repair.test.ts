@@ -15,7 +15,8 @@ import { basename, join } from 'node:path';
 import { beforeEach, describe, expect, it } from 'vitest';
 import { rekey } from '../../src/store/administration/rekey.ts';
 import { repairStore } from '../../src/store/administration/repair.ts';
-import { printJournal } from '../../src/store/backends/files/journal.ts';
+import { printJournal } from '../../src/store/backends/files/format-1/journal.ts';
+import { becomeFormat1 } from './format-1.ts';
 import { at, contentOf, examined, mended, pathOf, repaired, smallStore } from './repairing.ts';
 import { openWithKey, rawCredential, temporaryDirectory } from './temporary-store.ts';
 
@@ -72,13 +73,15 @@ describe('the repair of a store', () => {
     expect(readdirSync(in_('state'))).toEqual([]);
   });
 
-  it('finishes a decided commit whose state file is lost', async () => {
+  it('finishes a decided commit of format 1 whose state file is lost', async () => {
     const path = await pathOf(directory, { space: 'document', ...at('one') });
+    await becomeFormat1(directory);
     const bytes = readFileSync(path);
     const store = await openWithKey(directory);
     await store.transact((tx) => tx.put(at('one'), { id: 'newer' }));
-    const newer = readFileSync(path);
     store.close();
+    await becomeFormat1(directory);
+    const newer = readFileSync(path);
     writeFileSync(path, bytes);
     mkdirSync(in_('state', 'commit'), { mode: 0o700 });
     const ref = { area: 'documents', name: basename(path) } as const;
@@ -88,15 +91,16 @@ describe('the repair of a store', () => {
     writeFileSync(in_('state', 'commit', 'journal'), journal, { mode: 0o600 });
     rmSync(in_('state', 'clean-1-2'));
     expect(await mended(directory)).toContain('state');
-    expect(readdirSync(in_('state'))).toEqual(['clean-1-3']);
+    expect(readdirSync(in_('state'))).toEqual(['log-1-3']);
     expect(await contentOf(directory)).toMatchObject({ 'things/one': { id: 'newer' } });
   });
 
   it.each(['damaged', 'of an earlier state', 'without one of its files'])(
-    'ends an unfinished commit whose journal is %s',
+    'ends an unfinished commit of format 1 whose journal is %s',
     async (how) => {
       const path = await pathOf(directory, { space: 'document', ...at('one') });
       const name = `documents-${basename(path)}`;
+      await becomeFormat1(directory);
       const bytes = readFileSync(path);
       mkdirSync(in_('state', 'commit'), { mode: 0o700 });
       const lost = { ref: { area: 'documents', name: 'abcd' }, sha256: 'ab'.repeat(32) } as const;
@@ -112,7 +116,7 @@ describe('the repair of a store', () => {
       const before = await examined(directory);
       expect(before).toMatchObject([{ hint: expect.stringContaining('coffer doctor --repair') }]);
       await mended(directory);
-      expect(readdirSync(in_('state'))).toEqual(['clean-1-2']);
+      expect(readdirSync(in_('state'))).toEqual(['log-1-2']);
       expect(Object.keys(await contentOf(directory))).toHaveLength(4);
     },
   );
@@ -123,7 +127,7 @@ describe('the repair of a store', () => {
     mkdirSync(in_('generation-2', 'documents'), { recursive: true });
     writeFileSync(in_('coffer.json.new'), 'half');
     expect(await mended(directory)).toEqual(['blob.new', 'coffer.json.new', 'commit.new', 'generation-2']);
-    expect(readdirSync(directory).sort()).toEqual(['coffer.json', 'generation-1', 'lock', 'state']);
+    expect(readdirSync(directory).sort()).toEqual(['coffer.json', 'generation-1', 'lock', 'log', 'state']);
   });
 
   it('leaves what it does not know, and names it', async () => {

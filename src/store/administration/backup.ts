@@ -77,8 +77,8 @@ async function backup(backend: Backend, options: BackupOptions): Promise<BackupS
   const keyring = credentials === undefined ? undefined : await unlock(backend, id, credentials);
   const partial = `${to}.${systemRandom.bytes(4).toString('hex')}.new`;
   try {
-    const written = await readConsistently(backend, (version, view) =>
-      writeBackup(view, version, { path: partial, keyring, options }),
+    const written = await readConsistently(backend, (version) =>
+      writeBackup(backend, version, { path: partial, keyring, options }),
     );
     if (!replace) refuseExisting(to);
     moveFile(partial, to);

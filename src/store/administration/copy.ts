@@ -1,8 +1,8 @@
 import { placed, unavailable } from '../../ground/errors.ts';
-import type { Backend, Blob, StoreState, Version } from '../backends/backend.ts';
+import type { Backend, Blob, Version } from '../backends/backend.ts';
 import type { Location } from '../backends/backend-kind.ts';
 import { createAt, withBackendAt } from '../backends/registry.ts';
-import { everyRef, readEvery, steady } from '../backends/whole-store.ts';
+import { everyRef, readEvery } from '../backends/whole-store.ts';
 import { parseHeader } from '../header.ts';
 import { unlock } from '../slots/unlock.ts';
 import { refuseStoreAt } from './init.ts';
@@ -46,13 +46,13 @@ export async function copyStore(options: CopyOptions): Promise<CopySummary> {
     await refuseStoreAt(to);
     const keyring = credentials === undefined ? undefined : await unlock(backend, id, credentials);
     for (let attempt = 1; ; attempt++) {
-      const { state: version, view } = await steady(backend);
+      const version = await backend.state();
       const summary = { id, files: 0 };
       const leftOut: Finding[] = [];
       const whole =
         keyring === undefined
-          ? asItIs(view, version, onProgress)
-          : verifiedBlobs(await sourceOf(view, keyring, version.generation, onProgress), leftOut, options);
+          ? asItIs(backend, version, onProgress)
+          : verifiedBlobs(await sourceOf(backend, keyring, version.generation, onProgress), leftOut, options);
       const blobs = unchanged(backend, version, counted(whole, summary));
       try {
         await createAt(to, { header, version, blobs }, { resume: true });
@@ -69,15 +69,15 @@ export async function copyStore(options: CopyOptions): Promise<CopySummary> {
   });
 }
 
-async function isAt({ generation, revision, settled }: StoreState, backend: Backend): Promise<boolean> {
-  const { state } = await steady(backend);
-  return state.settled === settled && state.generation === generation && state.revision === revision;
+async function isAt({ generation, revision }: Version, backend: Backend): Promise<boolean> {
+  const state = await backend.state();
+  return state.generation === generation && state.revision === revision;
 }
 
 /** Passes on blobs and fails if the store changed during the copy, so that the copy never mixes two versions. */
 async function* unchanged(
   backend: Backend,
-  version: StoreState,
+  version: Version,
   blobs: AsyncIterable<Blob>,
 ): AsyncGenerator<Blob> {
   yield* blobs;

@@ -4,7 +4,7 @@ import type { Location } from '../backends/backend-kind.ts';
 import { withBackendAt } from '../backends/registry.ts';
 import { readConsistently } from '../backends/whole-store.ts';
 import { readHeader } from '../header.ts';
-import { REPAIR, RESTORE } from '../refusals.ts';
+import { RESTORE } from '../refusals.ts';
 import type { Credential } from '../slots/credential.ts';
 import type { Keyring } from '../slots/keyring.ts';
 import { readSlotFiles } from '../slots/slot-list.ts';
@@ -70,10 +70,10 @@ export async function examine(
   // The reason why it stays locked is found again among its slots, unless there are none left.
   const whyLocked: Finding[] = [...flaws];
   const keyring = await unlessDamaged(() => unlocking(header.id), backend.place, whyLocked);
-  const examineIt = (version: Version, view: Backend): Promise<Examination> =>
+  const examineIt = (version: Version): Promise<Examination> =>
     keyring === undefined
-      ? examineSlots(view, version, whyLocked.slice(flaws.length))
-      : examineVersion(view, version, {
+      ? examineSlots(backend, version, whyLocked.slice(flaws.length))
+      : examineVersion(backend, version, {
           keyring,
           flawed: new Set(flaws.map(({ file }) => file)),
           onProgress,
@@ -81,13 +81,9 @@ export async function examine(
   const unfinished: Finding[] = [...flaws];
   const examination =
     (await unlessDamaged(() => readConsistently(backend, examineIt), backend.place, unfinished)) ??
-    (await examineIt(state, backend));
+    (await examineIt(state));
   const findings = [...unfinished, ...examination.findings].sort(byFile);
-  // Files that an unfinished commit seems to have lost return when the commit is finished or discarded.
-  return {
-    ...examination,
-    findings: state.settled ? findings : findings.map((found) => ({ ...found, hint: REPAIR })),
-  };
+  return { ...examination, findings };
 }
 
 /** Checks the slots only: all that can be checked in a store that stays locked. */

@@ -138,8 +138,9 @@ async function checkGeneration(
 }
 
 async function mendSealed(backend: Backend, keyring: Keyring): Promise<Mended[]> {
-  const needsMending = await readConsistently(backend, async ({ generation }, view) => {
-    const { slots, index } = await checkGeneration(view, await keyring.root(view, generation), keyring);
+  const needsMending = await readConsistently(backend, async ({ generation }) => {
+    const root = await keyring.root(backend, generation);
+    const { slots, index } = await checkGeneration(backend, root, keyring);
     return slots.listCanBeMade || index.newIndexes('stay').length > 0;
   });
   return needsMending ? backend.exclusive((session) => mendUnderLock(backend, session, keyring)) : [];

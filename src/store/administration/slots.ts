@@ -18,10 +18,11 @@ import { compareSlots, MAX_SLOTS, openSlotList, sealSlotList, summaryOf } from '
  */
 export async function listSlots(store: SealedStore): Promise<readonly SlotSummary[]> {
   store.refuseClosed();
-  return readConsistently(store.backend, async ({ generation }, view) => {
-    const root = await store.keyring.root(view, generation);
-    const listed = await openSlotList(view, root);
-    const [first] = await compareSlots(view, root, listed);
+  const { backend } = store;
+  return readConsistently(backend, async ({ generation }) => {
+    const root = await store.keyring.root(backend, generation);
+    const listed = await openSlotList(backend, root);
+    const [first] = await compareSlots(backend, root, listed);
     if (first !== undefined) throw first.problem;
     return listed.map(summaryOf);
   });
@@ -122,18 +123,18 @@ export async function removeSlot(store: SealedStore, id: string): Promise<void> 
  * @throws as {@link removeSlot}
  */
 export const requireRemovable = (store: SealedStore, id: string): Promise<unknown> =>
-  readConsistently(store.backend, async ({ generation }, view) =>
-    removalOf(view, await store.keyring.root(view, generation), id),
+  readConsistently(store.backend, async ({ generation }) =>
+    removalOf(store.backend, await store.keyring.root(store.backend, generation), id),
   );
 
 /** Returns what removing a slot involves, and the listed slots that would be left. */
-async function removalOf(view: Backend, root: RootKey, id: string) {
-  const listed = await openSlotList(view, root);
+async function removalOf(backend: Backend, root: RootKey, id: string) {
+  const listed = await openSlotList(backend, root);
   const ref = slotRef(id);
-  const isFile = (await view.names(root.generation, 'slots')).includes(id);
+  const isFile = (await backend.names(root.generation, 'slots')).includes(id);
   const isListed = listed.some((slot) => slot.id === id);
   if (!isFile && !isListed) throw noSuchSlot(id);
-  const problems = await compareSlots(view, root, listed);
+  const problems = await compareSlots(backend, root, listed);
   const unusable = new Set(problems.map((problem) => problem.id));
   const left = listed.filter((slot) => slot.id !== id);
   if (left.some((slot) => !unusable.has(slot.id))) return { ref, isFile, isListed, left };

@@ -60,9 +60,9 @@ export const sealedView = (location: Location): Promise<Pick<StoreStatus, 'id' |
 
 async function statusOf(backend: Backend): Promise<StoreStatus> {
   const header = await readHeader(backend);
-  return readConsistently(backend, async ({ generation, revision }, view) => {
-    const slotFiles = await readSlotFiles(view, generation);
-    const documents = await view.names(generation, 'documents');
+  return readConsistently(backend, async ({ generation, revision }) => {
+    const slotFiles = await readSlotFiles(backend, generation);
+    const documents = await backend.names(generation, 'documents');
     return {
       location: printPlace(backend.place),
       ...header,

@@ -29,11 +29,6 @@ export interface Blob {
   readonly bytes: Uint8Array;
 }
 
-export interface StoreState extends Version {
-  /** Whether no commit is being applied or was interrupted. If false, blobs may be from before or after the commit. */
-  readonly settled: boolean;
-}
-
 export interface CommitOptions {
   /**
    * Whether this is the last commit of the session: the write lock may be released with the commit, before its result
@@ -44,7 +39,7 @@ export interface CommitOptions {
 
 /** Exclusive write access, held by one session among all processes. */
 export interface WriteSession {
-  /** Current version; always settled, and advanced by each commit. */
+  /** Current version, advanced by each commit. */
   readonly version: Version;
   /**
    * Applies all changes or none; durable once resolved. Writes nothing if there are no changes.
@@ -82,17 +77,6 @@ export interface Mend {
  */
 export type ChooseGeneration = (generations: readonly number[]) => Promise<number>;
 
-/** State that can be read while another process may be committing. */
-export interface FollowedState {
-  /**
-   * Settled if all blobs belong to this version; otherwise one blob may be of this version or of the previous one, for
-   * as long as the state does not change.
-   */
-  readonly state: StoreState;
-  /** Store at this state. */
-  readonly view: Backend;
-}
-
 export interface ExclusiveOptions {
   /** Time to wait for other writers, in milliseconds, if shorter than usual. */
   readonly waitMs?: number;
@@ -116,15 +100,11 @@ export interface Backend {
    */
   header(): Promise<Uint8Array>;
   /**
-   * Reads the current state; cheap if it is settled and unchanged since the last call (the same object is returned).
+   * Reads the current state, without waiting for a writer; cheap if it is unchanged since the last call (the same
+   * object is returned).
    * @throws WentBack if the store was rolled back
    */
-  state(): Promise<StoreState>;
-  /**
-   * Reads the current state without the write lock and without waiting for its holder. Only present if states can be
-   * unsettled.
-   */
-  follow?(): Promise<FollowedState>;
+  state(): Promise<Version>;
   /**
    * Reads a blob; undefined if it does not exist. Consistent with other reads only if the state is still the same after
    * them.

@@ -9,7 +9,6 @@ import type {
   Flaw,
   InitialContent,
   Mend,
-  StoreState,
   Version,
   WriteSession,
 } from './backend.ts';
@@ -24,7 +23,7 @@ export class MemoryBackend implements Backend {
   readonly headerPlace: Place;
   readonly witness: Witness;
   readonly #header: Uint8Array;
-  #state: StoreState;
+  #state: Version;
   #blobs: Blobs;
   #queue: Promise<unknown> = Promise.resolve();
 
@@ -33,7 +32,7 @@ export class MemoryBackend implements Backend {
     this.headerPlace = { database: place, part: 'header' };
     this.witness = new Witness(this.place);
     this.#header = header;
-    this.#state = { ...version, settled: true };
+    this.#state = version;
     this.#blobs = blobs;
   }
 
@@ -53,7 +52,7 @@ export class MemoryBackend implements Backend {
     return this.#header;
   }
 
-  async state(): Promise<StoreState> {
+  async state(): Promise<Version> {
     return this.#state;
   }
 
@@ -131,7 +130,6 @@ export class MemoryBackend implements Backend {
     this.#state = {
       generation: this.#state.generation + generations,
       revision: this.#state.revision + 1,
-      settled: true,
     };
   }
 }

@@ -12,3 +12,6 @@ export const isLower = (a: Version, b: Version): boolean =>
 
 export const printVersion = ({ generation, revision }: Version): string =>
   `generation ${generation}, revision ${revision}`;
+
+/** Returns only the numbers. */
+export const versionOf = ({ generation, revision }: Version): Version => ({ generation, revision });

@@ -6,9 +6,7 @@ import {
   type Backend,
   type Blob,
   type BlobRef,
-  type FollowedState,
   LOCK_WAIT_MS,
-  type StoreState,
   type Version,
 } from './backend.ts';
 
@@ -22,33 +20,30 @@ const TRYING_MS = 1000;
  * Runs `read` on one version of the store; again if another process commits meanwhile, and finally with all writers
  * waiting. Until then it neither waits for writers nor writes: so a store can be read on a read-only disk, and while a
  * writer is stopped in the middle of its commit.
- * @param read receives a view of the store at that version
  */
 export async function readConsistently<T>(
   backend: Backend,
-  read: (version: Version, view: Backend) => Promise<T>,
+  read: (version: Version) => Promise<T>,
 ): Promise<T> {
   const beside = async (): Promise<(() => T) | undefined> => {
     const start = elapsedMs();
     for (let attempt = 0; attempt < LEAST_ATTEMPTS || elapsedMs() - start < TRYING_MS; attempt++) {
-      const before = await steady(backend);
-      const [outcome] = await Promise.allSettled([read(before.state, before.view)]);
-      const after = await steady(backend);
-      if (!isSame(before.state, after.state)) continue;
+      const before = await backend.state();
+      const [outcome] = await Promise.allSettled([read(before)]);
+      const after = await backend.state();
+      if (!isSame(before, after)) continue;
       if (outcome.status === 'fulfilled') return () => outcome.value;
-      // The one change of an unsettled state may have happened in between.
-      if (!before.state.settled && attempt < LEAST_ATTEMPTS) continue;
       return () => {
         throw outcome.reason;
       };
     }
     return undefined;
   };
-  return besideOrBetween(backend, beside, (version) => read(version, backend));
+  return besideOrBetween(backend, beside, read);
 }
 
-const isSame = (a: StoreState, b: StoreState): boolean =>
-  a.settled === b.settled && a.generation === b.generation && a.revision === b.revision;
+const isSame = (a: Version, b: Version): boolean =>
+  a.generation === b.generation && a.revision === b.revision;
 
 /** Time in milliseconds that a reader waits for the write lock before it tries again without it. */
 const TURN_MS = 1000;
@@ -80,12 +75,6 @@ export async function besideOrBetween<T>(
       if (isAlone || elapsedMs() - start > LOCK_WAIT_MS) throw error;
     }
   }
-}
-
-/** Returns the current state and a view of it that can be read even while a writer applies a commit. */
-export async function steady(backend: Backend): Promise<FollowedState> {
-  const state = await backend.state();
-  return state.settled || backend.follow === undefined ? { state, view: backend } : backend.follow();
 }
 
 /** Lists the names of all blobs of a version, slots first, each area sorted. */

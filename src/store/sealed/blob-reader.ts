@@ -14,10 +14,9 @@ export interface ReaderScope {
   readonly version: Version;
   /**
    * `locked`: no other process can write. `settled`: reads count only if the version is the same afterwards.
-   * `unsettled`: a commit on top of this version is being applied, so only cached data can be shown. `compared`: reads
-   * count only if they return the same when they are repeated.
+   * `compared`: reads count only if they return the same when they are repeated.
    */
-  readonly trust: 'locked' | 'settled' | 'unsettled' | 'compared';
+  readonly trust: 'locked' | 'settled' | 'compared';
 }
 
 /** Thrown by a reader when its version no longer exists. Internal to the store. */
@@ -26,7 +25,6 @@ class VersionGone extends Error {}
 /** Opens the sealed blobs of one version of the store. */
 export class BlobReader implements IndexReader {
   readonly #scope: ReaderScope;
-  #backend: Backend;
   /** Blobs not yet known to belong to the version; visible only to this reader. */
   readonly #unconfirmed = new Map<string, { identity: BlobIdentity; blob: CachedBlob }>();
   /** Whether the version is gone, so that results of this reader must be discarded. */
@@ -34,7 +32,6 @@ export class BlobReader implements IndexReader {
 
   constructor(scope: ReaderScope) {
     this.#scope = scope;
-    this.#backend = scope.backend;
   }
 
   get version(): Version {
@@ -69,10 +66,9 @@ export class BlobReader implements IndexReader {
   /**
    * Repeats all reads and compares. Changed blobs are updated in the reader, so that the next attempt with this reader
    * has little left to read.
-   * @param backend current state of the store
    */
-  async isStillSo(backend: Backend): Promise<boolean> {
-    const { root } = this.#scope;
+  async isStillSo(): Promise<boolean> {
+    const { root, backend } = this.#scope;
     let isSame = true;
     for (const [key, { identity, blob }] of this.#unconfirmed) {
       const bytes = await backend.read(root.generation, root.refOf(identity));
@@ -81,7 +77,6 @@ export class BlobReader implements IndexReader {
       isSame = false;
       this.#unconfirmed.delete(key);
     }
-    this.#backend = backend;
     return isSame;
   }
 
@@ -91,7 +86,6 @@ export class BlobReader implements IndexReader {
     if (!cache.isAt(version)) return this.#giveUp();
     const known = cache.current(identity);
     if (known !== undefined) return known.value;
-    if (trust === 'unsettled') return this.#giveUp();
     if (trust === 'settled') return this.#loadUnconfirmed(identity);
     const blob = await this.#read(identity);
     cache.add(version, identity, blob);
@@ -133,8 +127,7 @@ export class BlobReader implements IndexReader {
   }
 
   async #read(identity: BlobIdentity): Promise<CachedBlob> {
-    const { root, cache } = this.#scope;
-    const backend = this.#backend;
+    const { root, cache, backend } = this.#scope;
     const ref = root.refOf(identity);
     const bytes = await backend.read(root.generation, ref);
     if (bytes === undefined) return { fingerprint: undefined, value: undefined, size: 0 };

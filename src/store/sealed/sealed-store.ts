@@ -1,8 +1,8 @@
 /** Sealed store: documents, their index and their cache, over blobs that are unreadable without a key. */
 
 import { pause } from '../../ground/pause.ts';
-import type { Backend, StoreState, Version, WriteSession } from '../backends/backend.ts';
-import { besideOrBetween, steady } from '../backends/whole-store.ts';
+import type { Backend, Version, WriteSession } from '../backends/backend.ts';
+import { besideOrBetween } from '../backends/whole-store.ts';
 import { type Sighting, WentBack } from '../backends/witness.ts';
 import { DraftTransaction } from '../draft.ts';
 import { lockedStore } from '../refusals.ts';
@@ -38,13 +38,11 @@ export class SealedStore implements Store {
   readonly #turns = new Turns((work) => this.#exclusive((session) => work(this.#turnIn(session))));
   #closed = false;
   /** State that `revision` saw last, valid only for calls that waited for it. */
-  #seen: StoreState | undefined;
+  #seen: Version | undefined;
   /** Rollback that was examined and found not to be accepted by the owner. */
   #examined: WentBack | undefined;
-  /** Number of looks at states that cannot be distinguished from the next one. */
-  #vagueLooks = 0;
   /** View of a state that has only shown data that the cache knew for certain, so further readers can share it. */
-  #known: { readonly state: StoreState; readonly reader: BlobReader; readonly view: View } | undefined;
+  #known: { readonly state: Version; readonly reader: BlobReader; readonly view: View } | undefined;
 
   constructor(backend: Backend, keyring: Keyring, options: SealedStoreOptions = {}) {
     this.id = keyring.storeId;
@@ -84,10 +82,10 @@ export class SealedStore implements Store {
     }
     this.refuseClosed();
     const state = this.#seen ?? (await this.#state());
-    const reader = await this.#reader(this.backend, state, state.settled ? 'settled' : 'unsettled');
+    const reader = await this.#reader(state, 'settled');
     const view = new DocumentView(reader);
     const outcome = await outcomeOf(() => read(view));
-    if (state.settled && reader.isSpotless) this.#known = { state, reader, view };
+    if (reader.isSpotless) this.#known = { state, reader, view };
     if (await this.#counts(reader)) return outcome();
     return this.#following(() =>
       besideOrBetween(
@@ -95,7 +93,7 @@ export class SealedStore implements Store {
         () => this.#readBeside(read),
         async (version) => {
           this.refuseClosed();
-          return read(new DocumentView(await this.#reader(this.backend, version, 'locked')));
+          return read(new DocumentView(await this.#reader(version, 'locked')));
         },
       ),
     );
@@ -108,22 +106,19 @@ export class SealedStore implements Store {
    * @returns undefined if every attempt was disturbed
    */
   async #readBeside<T>(read: (view: View) => T | Promise<T>): Promise<(() => T) | undefined> {
-    let at = await steady(this.backend);
-    let reader = await this.#reader(at.view, at.state, 'compared');
+    let at = await this.backend.state();
+    let reader = await this.#reader(at, 'compared');
     for (let attempt = 1; attempt <= ATTEMPTS; attempt++) {
       this.refuseClosed();
       const outcome = await outcomeOf(() => read(new DocumentView(reader)));
-      at = await steady(this.backend);
-      const { generation } = at.state;
-      if (generation !== reader.version.generation) {
-        reader = await this.#reader(at.view, at.state, 'compared');
+      at = await this.backend.state();
+      if (at.generation !== reader.version.generation) {
+        reader = await this.#reader(at, 'compared');
         continue;
       }
-      if (await reader.isStillSo(at.view)) {
-        if (at.state.settled) {
-          this.#cache.moveTo(at.state, false);
-          reader.confirmation()(at.state);
-        }
+      if (await reader.isStillSo()) {
+        this.#cache.moveTo(at, false);
+        reader.confirmation()(at);
         return outcome;
       }
       await pause(Math.random() * Math.min(attempt, LONGEST_PAUSE_MS));
@@ -171,7 +166,7 @@ export class SealedStore implements Store {
     return {
       begin: async () => {
         this.refuseClosed();
-        return new TurnChanges(await this.#reader(this.backend, session.version, 'locked'));
+        return new TurnChanges(await this.#reader(session.version, 'locked'));
       },
       commit: (changes, isLast) => this.#commit(session, changes, isLast),
     };
@@ -190,21 +185,12 @@ export class SealedStore implements Store {
   async revision(): Promise<string> {
     this.refuseClosed();
     const state = await this.#state();
-    if (state.settled) {
-      this.#remember(state);
-      return printVersion(state);
-    }
-    const { state: followed } = await this.#following(() => steady(this.backend));
-    this.refuseClosed();
-    // A state that may be this version or the previous one must not equal any other state, past or future.
-    return followed.settled ? printVersion(followed) : `${printVersion(followed)}-${++this.#vagueLooks}`;
+    this.#remember(state);
+    return printVersion(state);
   }
 
-  /**
-   * State that `revision` saw last, as long as no new request can have arrived since; undefined later, and for a state
-   * that may be one of two versions.
-   */
-  get seenJustNow(): StoreState | undefined {
+  /** State that `revision` saw last, as long as no new request can have arrived since; undefined later. */
+  get seenJustNow(): Version | undefined {
     return this.#seen;
   }
 
@@ -236,7 +222,7 @@ export class SealedStore implements Store {
    * request can arrive: a look over a network may be older than such a request.
    * @see docs/decisions/0063
    */
-  #remember(state: StoreState): void {
+  #remember(state: Version): void {
     if (this.#seen === undefined) {
       process.nextTick(() => {
         this.#seen = undefined;
@@ -245,7 +231,7 @@ export class SealedStore implements Store {
     this.#seen = state;
   }
 
-  #state(): Promise<StoreState> {
+  #state(): Promise<Version> {
     return this.#following(() => this.backend.state());
   }
 
@@ -277,7 +263,8 @@ export class SealedStore implements Store {
     }
   }
 
-  async #reader(backend: Backend, version: Version, trust: ReaderScope['trust']): Promise<BlobReader> {
+  async #reader(version: Version, trust: ReaderScope['trust']): Promise<BlobReader> {
+    const { backend } = this;
     const root = await this.keyring.root(backend, version.generation);
     if (trust !== 'compared') this.#cache.moveTo(version, trust === 'locked');
     return new BlobReader({ backend, root, cache: this.#cache, version, trust });
@@ -290,7 +277,7 @@ export class SealedStore implements Store {
     // Several callers may share a reader: data that another one reads after this look is not covered by it.
     const confirm = reader.confirmation();
     const now = await this.#state();
-    if (!now.settled || printVersion(now) !== printVersion(reader.version)) return false;
+    if (printVersion(now) !== printVersion(reader.version)) return false;
     confirm();
     return true;
   }

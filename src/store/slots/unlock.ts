@@ -1,8 +1,7 @@
 import { alternatives } from '../../ground/alternatives.ts';
 import { wipe } from '../../ground/bytes.ts';
 import { asCofferError, type CofferError, corrupt, denied, placed } from '../../ground/errors.ts';
-import type { Backend, FollowedState } from '../backends/backend.ts';
-import { steady } from '../backends/whole-store.ts';
+import type { Backend } from '../backends/backend.ts';
 import { lockedStore, RESTORE } from '../refusals.ts';
 import type { Credential } from './credential.ts';
 import { accepts, keyEncryptionSecret, type SlotSecret, workForSlots, workOf } from './key-encryption.ts';
@@ -151,22 +150,11 @@ async function openWith(
 /** Reads the slot files of one generation, even if another process replaces the root key meanwhile. */
 async function presentSlots(backend: Backend): Promise<Slots> {
   for (;;) {
-    const { state, view } = await presentView(backend);
-    const { generation } = state;
-    const read = await readFirstSlotFiles(view, generation).catch((error: unknown) => ({ error }));
+    const { generation } = await backend.state();
+    const read = await readFirstSlotFiles(backend, generation).catch((error: unknown) => ({ error }));
     if ((await backend.state()).generation !== generation) continue;
     if ('files' in read) return { generation, ...read };
     throw read.error;
-  }
-}
-
-/** Returns a view for unlocking. A damaged journal does not affect the slots: the next step reports it. */
-async function presentView(backend: Backend): Promise<FollowedState> {
-  try {
-    return await steady(backend);
-  } catch (error) {
-    if (asCofferError(error)?.kind !== 'corrupt') throw error;
-    return { state: await backend.state(), view: backend };
   }
 }
 

@@ -148,7 +148,7 @@ export const commit = (backend: Backend, ...changes: readonly Change[]): Promise
 export async function expectUntouched(bench: Bench): Promise<void> {
   const backend = await bench.open();
   await backend.exclusive(async ({ version }) => expect(version).toEqual({ generation: 3, revision: 7 }));
-  expect(await backend.state()).toEqual({ generation: 3, revision: 7, settled: true });
+  expect(await backend.state()).toEqual({ generation: 3, revision: 7 });
   expect(await documents(backend)).toEqual({ [first.name]: 'one' });
   expect(await names(backend, 'slots')).toEqual([slot.name]);
   expect(await backend.strays()).toEqual([]);

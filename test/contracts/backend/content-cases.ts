@@ -43,7 +43,7 @@ export const contentCases: readonly BackendCase[] = [
     async check(bench) {
       const backend = await bench.make();
       expect(Buffer.from(await backend.header()).toString()).toBe('header');
-      expect(await backend.state()).toEqual({ generation: 3, revision: 7, settled: true });
+      expect(await backend.state()).toEqual({ generation: 3, revision: 7 });
       expect(await text(backend, slot)).toBe('slot');
       expect(await documents(backend)).toEqual({ aa: 'one' });
       expect(await names(backend, 'slots')).toEqual([slot.name]);
@@ -69,7 +69,7 @@ export const contentCases: readonly BackendCase[] = [
           expect(await session.commit(changes)).toEqual({ generation: 3, revision: 8 });
           expect(session.version).toEqual({ generation: 3, revision: 8 });
         });
-        expect(await backend.state()).toEqual({ generation: 3, revision: 8, settled: true });
+        expect(await backend.state()).toEqual({ generation: 3, revision: 8 });
         for (const from of [backend, await bench.open()]) expect(await documents(from)).toEqual(expected);
         expect(await backend.strays()).toEqual([]);
       },
@@ -101,7 +101,7 @@ export const contentCases: readonly BackendCase[] = [
     async check(bench) {
       const backend = await bench.make();
       await commit(backend);
-      expect(await backend.state()).toEqual({ generation: 3, revision: 7, settled: true });
+      expect(await backend.state()).toEqual({ generation: 3, revision: 7 });
     },
   },
   {
@@ -124,7 +124,7 @@ export const contentCases: readonly BackendCase[] = [
         expect(next).toEqual({ generation: 4, revision: 8 });
         await session.commit([put(third, 'three')]);
       });
-      expect(await backend.state()).toEqual({ generation: 4, revision: 9, settled: true });
+      expect(await backend.state()).toEqual({ generation: 4, revision: 9 });
       expect(await text(backend, slot)).toBe('new slot');
       expect(await documents(await bench.open())).toEqual({ bb: 'two', cc: 'three' });
       expect(await backend.read(3, first)).toBeUndefined();
@@ -137,7 +137,7 @@ export const contentCases: readonly BackendCase[] = [
       const backend = await bench.make();
       const failing = backend.exclusive((session) => session.replaceGeneration(cutShort()));
       await expect(failing).rejects.toThrow('on purpose');
-      expect(await backend.state()).toEqual({ generation: 3, revision: 7, settled: true });
+      expect(await backend.state()).toEqual({ generation: 3, revision: 7 });
       expect(await documents(backend)).toEqual({ aa: 'one' });
       expect(await backend.strays()).toEqual([]);
     },
@@ -153,7 +153,7 @@ export const contentCases: readonly BackendCase[] = [
         await session.raise(2000);
       });
       for (const from of [backend, await bench.open()]) {
-        expect(await from.state()).toEqual({ generation: 3, revision: 2000, settled: true });
+        expect(await from.state()).toEqual({ generation: 3, revision: 2000 });
         expect(await documents(from)).toEqual({ aa: 'one', bb: 'two' });
       }
     },

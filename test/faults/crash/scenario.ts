@@ -1,8 +1,6 @@
 import assert from 'node:assert/strict';
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
-import { STAGED } from '../../../src/store/backends/files/layout.ts';
-import { DECIDED } from '../../../src/store/backends/files/state-directory.ts';
 import { type Expected, expectationsOf } from '../aftermath.ts';
 import { usualWorld, type World } from '../layer/fixed-world.ts';
 import { wrapFileSystem } from '../layer/functions.ts';
@@ -194,19 +192,11 @@ export async function checkAfter(scenario: Scenario, cut: PowerCut): Promise<voi
   }
 }
 
-/**
- * The revision that the names in a store's directory `state` say; -1 where there is none. Of a commit that is not being prepared
- * any more the next one is read, and made by whoever writes next.
- */
+/** The revision that the name in a store's directory `state` says; -1 where there is none. */
 function revisionOf(write: Write, disk: Disk): number {
   const state = disk.find(join(storeOf(write, new Sandbox('/')), 'state'));
   const names = state === undefined ? [] : [...(disk.directories.get(state)?.keys() ?? [])];
-  const isUndecided = names.includes(`${DECIDED}${STAGED}`);
-  const revisions = names.map((name) => {
-    const [, word, revision = -1] = /^(clean|dirty)-\d+-(\d+)$/.exec(name) ?? [];
-    return Number(revision) + (word === 'dirty' && !isUndecided ? 1 : 0);
-  });
-  return Math.max(-1, ...revisions);
+  return Math.max(-1, ...names.map((name) => Number(/^log-\d+-(\d+)$/.exec(name)?.[1] ?? -1)));
 }
 
 const MOST_DIFFERENCES = 6;

@@ -1,4 +1,3 @@
-import { createHash } from 'node:crypto';
 import { cpSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it, vi } from 'vitest';
@@ -7,8 +6,6 @@ import type { Blob, BlobRef, Change } from '../../../src/store/backends/backend.
 import { createFiles } from '../../../src/store/backends/files/create-files.ts';
 import { files } from '../../../src/store/backends/files/files.ts';
 import { FilesBackend } from '../../../src/store/backends/files/files-backend.ts';
-import { printJournal } from '../../../src/store/backends/files/journal.ts';
-import { printChecked } from '../../../src/store/checked-json.ts';
 import { describeBackend } from '../../contracts/store-backend.ts';
 import { wrapFileSystem } from '../../faults/layer/functions.ts';
 import { arm, disarm, install } from '../../faults/layer/layer.ts';
@@ -81,11 +78,12 @@ describe('a store directory', () => {
     const { directory, backend } = await newBackend();
     await backend.exclusive(async (session) => {
       await session.commit([put('aa', 'one'), put('bb', 'two')]);
-      expect(readdirSync(directory).sort()).toEqual(['coffer.json', 'generation-1', 'lock', 'state']);
-      expect(readdirSync(join(directory, 'state'))).toEqual(['clean-1-1']);
+      expect(readdirSync(directory).sort()).toEqual(['coffer.json', 'generation-1', 'lock', 'log', 'state']);
+      expect(readdirSync(join(directory, 'state'))).toEqual(['log-1-1']);
+      expect(readdirSync(join(directory, 'log'))).toEqual(['1']);
     });
     expect(statSync(join(directory, 'lock')).size).toBe(0);
-    expect(statSync(join(directory, 'state', 'clean-1-1')).size).toBe(0);
+    expect(statSync(join(directory, 'state', 'log-1-1')).size).toBe(0);
   });
 
   it('gives up waiting for a lock that another session holds, and says which', async () => {
@@ -129,7 +127,7 @@ describe('a store directory', () => {
   it('puts back a state file that has gone missing, above any revision used before', async () => {
     const { directory, backend } = await newBackend();
     await backend.exclusive((session) => session.commit([put('aa', 'one')]));
-    rmSync(join(directory, 'state', 'clean-1-1'));
+    rmSync(join(directory, 'state', 'log-1-1'));
     await expect(backend.state()).rejects.toMatchObject({
       kind: 'corrupt',
       message: expect.stringContaining('the state file is missing'),
@@ -150,7 +148,7 @@ describe('recovery of a store directory', () => {
     ['a commit was begun', (directory) => mkdirSync(join(directory, 'state', 'commit'), { mode: 0o700 })],
   ])('guesses no lost state where %s', async (_, change) => {
     const { directory, backend } = await newBackend();
-    rmSync(join(directory, 'state', 'clean-1-0'));
+    rmSync(join(directory, 'state', 'log-1-0'));
     change(directory);
     const before = readdirSync(directory, { recursive: true }).sort();
     await expect(backend.exclusive(async () => undefined)).rejects.toMatchObject({
@@ -158,135 +156,6 @@ describe('recovery of a store directory', () => {
       message: expect.stringContaining('the state file is missing'),
     });
     expect(readdirSync(directory, { recursive: true }).sort()).toEqual(before);
-  });
-
-  /** What a process leaves that is killed after its commit was decided. */
-  function leaveDecidedCommit(directory: string, revision: number, staged: Record<string, string>): string {
-    const commit = join(directory, 'state', 'commit');
-    mkdirSync(commit, { mode: 0o700 });
-    const changes = Object.entries(staged).map(([name, text]) => ({ name, bytes: Buffer.from(text) }));
-    for (const { name, bytes } of changes)
-      writeFileSync(join(commit, `documents-${name}`), bytes, { mode: 0o600 });
-    const entries = changes.map(({ name, bytes }) => ({ ref: document(name), sha256: sha256(bytes) }));
-    const journal = printJournal({ from: { generation: 1, revision }, entries });
-    writeFileSync(join(commit, 'journal'), journal, { mode: 0o600 });
-    return commit;
-  }
-
-  it('finishes a decided commit, also when part of it was applied already', async () => {
-    const { directory, backend } = await newBackend();
-    const commit = leaveDecidedCommit(directory, 0, { aa: 'one', bb: 'two' });
-    const documents = join(directory, 'generation-1', 'documents');
-    writeFileSync(join(documents, 'aa'), readFileSync(join(commit, 'documents-aa')), { mode: 0o600 });
-    rmSync(join(commit, 'documents-aa'));
-    becomeDirty(directory, 0);
-    expect(await backend.exclusive(async ({ version }) => version.revision)).toBe(1);
-    expect(readFileSync(join(documents, 'aa'), 'utf8')).toBe('one');
-    expect(readFileSync(join(documents, 'bb'), 'utf8')).toBe('two');
-    expect(readdirSync(join(directory, 'state'))).toEqual(['clean-1-1']);
-  });
-
-  it.each([
-    ['lost', undefined],
-    ['in place with other content', 'other'],
-  ])('does not finish a commit one of whose files is %s', async (_, content) => {
-    const { directory, backend } = await newBackend();
-    const commit = leaveDecidedCommit(directory, 0, { aa: 'one', bb: 'two' });
-    const documents = join(directory, 'generation-1', 'documents');
-    rmSync(join(commit, 'documents-bb'));
-    if (content !== undefined) writeFileSync(join(documents, 'bb'), content, { mode: 0o600 });
-    becomeDirty(directory, 0);
-    await expect(backend.exclusive(async () => undefined)).rejects.toMatchObject({
-      kind: 'corrupt',
-      message: `${join(commit, 'documents-bb')} is missing`,
-    });
-    expect(readdirSync(join(directory, 'state'))).toContain('dirty-1-0');
-  });
-
-  it('never replays a commit beside a clean state', async () => {
-    const { directory, backend } = await newBackend();
-    await backend.exclusive((session) => session.commit([put('aa', 'present')]));
-    leaveDecidedCommit(directory, 0, { aa: 'stale' });
-    await backend.exclusive((session) => session.commit([put('bb', 'two')]));
-    expect(await backend.read(1, document('aa'))).toEqual(Buffer.from('present'));
-    expect(readdirSync(join(directory, 'state'))).toEqual(['clean-1-2']);
-  });
-
-  it('refuses a commit that belongs to another state', async () => {
-    const { directory, backend } = await newBackend();
-    const path = join(leaveDecidedCommit(directory, 5, { aa: 'other' }), 'journal');
-    becomeDirty(directory, 0);
-    for (const from of [
-      { generation: 1, revision: 5 },
-      { generation: 2, revision: 0 },
-    ]) {
-      writeFileSync(path, printJournal({ from, entries: [{ ref: document('aa'), sha256: undefined }] }));
-      await expect(backend.exclusive(async () => undefined)).rejects.toMatchObject({
-        kind: 'corrupt',
-        message: `${path} belongs to an older or newer state of the store`,
-      });
-    }
-  });
-
-  it('names a journal whose entries are no objects', async () => {
-    const { directory, backend } = await newBackend();
-    const path = join(leaveDecidedCommit(directory, 0, { aa: 'one' }), 'journal');
-    becomeDirty(directory, 0);
-    for (const entry of [null, 7, 'documents/aa', ['documents', 'aa']]) {
-      writeFileSync(path, printChecked({ format: 1, generation: 1, revision: 0, changes: [entry] }));
-      await expect(backend.exclusive(async () => undefined)).rejects.toMatchObject({
-        kind: 'corrupt',
-        message: `${path} is damaged`,
-      });
-    }
-  });
-
-  it('names a damaged journal, at whichever byte it is damaged', async () => {
-    const { directory, backend } = await newBackend();
-    const path = join(leaveDecidedCommit(directory, 0, { aa: 'one' }), 'journal');
-    becomeDirty(directory, 0);
-    const intact = readFileSync(path);
-    for (let i = 0; i < intact.length; i++) {
-      const flipped = Buffer.from(intact);
-      flipped.writeUInt8(flipped.readUInt8(i) ^ 1, i);
-      writeFileSync(path, flipped);
-      await expect(backend.exclusive(async () => undefined)).rejects.toMatchObject({
-        kind: 'corrupt',
-        message: `${path} is damaged`,
-      });
-    }
-    writeFileSync(path, intact);
-    expect(await backend.exclusive(async ({ version }) => version.revision)).toBe(1);
-  });
-
-  it('never writes outside the store, whatever a journal says', async () => {
-    const { directory } = await newBackend();
-    const commit = join(directory, 'state', 'commit');
-    for (const name of ['../../../coffer.json', '/etc/passwd', 'AA', '', 'aa/bb']) {
-      mkdirSync(commit, { mode: 0o700, recursive: true });
-      const journal = printJournal({
-        from: { generation: 1, revision: 0 },
-        entries: [{ ref: document(name), sha256: undefined }],
-      });
-      writeFileSync(join(commit, 'journal'), journal, { mode: 0o600 });
-      becomeDirty(directory, 0);
-      const backend = new FilesBackend(directory);
-      await expect(backend.exclusive(async () => undefined)).rejects.toMatchObject({ kind: 'corrupt' });
-      expect(readFileSync(join(directory, 'coffer.json'), 'utf8')).toBe('header');
-    }
-  });
-
-  it('clears away what was prepared but not decided', async () => {
-    const { directory, backend } = await newBackend();
-    mkdirSync(join(directory, 'state', 'commit.new'));
-    writeFileSync(join(directory, 'state', 'commit.new', 'documents-aa'), 'half');
-    writeFileSync(join(directory, 'state', 'blob.new'), 'half');
-    mkdirSync(join(directory, 'generation-2', 'documents'), { recursive: true });
-    becomeDirty(directory, 0);
-    await backend.exclusive(async () => undefined);
-    expect(readdirSync(join(directory, 'state'))).toEqual(['clean-1-1']);
-    expect(readdirSync(directory)).not.toContain('generation-2');
-    expect(await backend.names(1, 'documents')).toEqual([]);
   });
 });
 
@@ -315,7 +184,7 @@ describe('making a store directory', () => {
     mkdirSync(join(directory, 'generation-1', 'documents'), { recursive: true });
     mkdirSync(join(directory, 'state'));
     await createFiles(directory, { ...content, blobs: none() });
-    expect(readdirSync(directory).sort()).toEqual(['coffer.json', 'generation-1', 'lock', 'state']);
+    expect(readdirSync(directory).sort()).toEqual(['coffer.json', 'generation-1', 'lock', 'log', 'state']);
   });
 
   it('leaves nothing when it fails', async () => {
@@ -361,14 +230,6 @@ describe('making a store directory', () => {
       [1, 2, 3].map(() => createFiles(directory, { ...content, blobs: none() })),
     );
     expect(outcomes.filter(({ status }) => status === 'fulfilled')).toHaveLength(1);
-    expect(readdirSync(directory).sort()).toEqual(['coffer.json', 'generation-1', 'lock', 'state']);
+    expect(readdirSync(directory).sort()).toEqual(['coffer.json', 'generation-1', 'lock', 'log', 'state']);
   });
 });
-
-function becomeDirty(directory: string, revision: number): void {
-  const state = join(directory, 'state');
-  for (const name of readdirSync(state)) if (/^(clean|dirty)-/.test(name)) rmSync(join(state, name));
-  writeFileSync(join(state, `dirty-1-${revision}`), '', { mode: 0o600 });
-}
-
-const sha256 = (bytes: Uint8Array): string => createHash('sha256').update(bytes).digest('hex');

@@ -24,7 +24,9 @@ import {
 import { FileLock } from './file-lock.ts';
 import { deleteGeneration, listGenerations, makeDirectory, writeGeneration } from './generation-files.ts';
 import { HEADER, Layout, STAGED } from './layout.ts';
-import { StateDirectory, settled, unsettled } from './state-directory.ts';
+import { storeIdOf, withFormat } from './header-format.ts';
+import { makeFile } from './log/next-file.ts';
+import { logged, StateDirectory } from './state-directory.ts';
 
 /**
  * Creates the files of a new store. The store exists from the moment its header is renamed to its final name; until
@@ -53,7 +55,8 @@ export async function createFiles(
 }
 
 async function fill(layout: Layout, content: InitialContent, resume: boolean): Promise<void> {
-  const { header, version, blobs } = content;
+  const { version, blobs } = content;
+  const header = withFormat(Buffer.from(content.header), 2);
   const stagedHeader = layout.header + STAGED;
   const state = new StateDirectory(layout.directory);
   const begun = resume && readWhole(stagedHeader)?.equals(header) === true;
@@ -62,14 +65,17 @@ async function fill(layout: Layout, content: InitialContent, resume: boolean): P
   await removeUnfinished(layout, begun ? version.generation : undefined);
   if (resume) await completeGeneration(layout, version.generation, blobs);
   else await writeGeneration(layout, version.generation, blobs);
+  makeDirectory(layout.log);
+  const { generation, revision } = version;
+  await makeFile(layout, 1, { generation, base: revision, storeId: storeIdOf(header) });
   makeDirectory(state.path);
-  // A process that finds the store before its name is on disk runs recovery, which syncs it before building on it.
-  await state.create(unsettled(version));
+  await state.create(logged(version));
   await syncDirectory(state.path);
+  await syncDirectory(layout.directory);
   moveFile(stagedHeader, layout.header);
   try {
+    // A process that writes to the store before its name is on disk syncs it first.
     await syncDirectory(layout.directory);
-    state.change(unsettled(version), settled(version));
   } catch (error) {
     takeBack(layout, stagedHeader, error);
     throw error;
@@ -165,6 +171,7 @@ async function removeUnfinished(layout: Layout, but?: number): Promise<void> {
     if (generation !== but) await deleteGeneration(layout, generation);
   }
   deleteTree(join(layout.directory, 'state'));
+  deleteTree(layout.log);
 }
 
 async function clear(layout: Layout, madeDirectory: boolean): Promise<void> {

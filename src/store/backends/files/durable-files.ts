@@ -11,17 +11,19 @@ import {
   unlinkSync,
   writeFileSync,
 } from 'node:fs';
+import { sep } from 'node:path';
 import { type Adapter, Low } from 'lowdb';
 import { alignedBuffer } from '../../../ground/aligned.ts';
 import { isThere as isAnythingAt, isSurely, move } from '../../../ground/directories.ts';
 import { placed, unavailable } from '../../../ground/errors.ts';
 import { patiently } from '../../../ground/windows.ts';
 import { asOwner, diskError, errorCode } from './disk-errors.ts';
+import { STAGED } from './layout.ts';
 
 export const FILE_MODE = 0o600;
 export const DIRECTORY_MODE = 0o700;
 // Undefined on Windows, so default to 0.
-const NO_FOLLOW = constants.O_NOFOLLOW ?? 0;
+export const NO_FOLLOW = constants.O_NOFOLLOW ?? 0;
 const READ = constants.O_RDONLY | NO_FOLLOW;
 const WRITE = constants.O_WRONLY | constants.O_CREAT | constants.O_TRUNC | NO_FOLLOW;
 
@@ -97,6 +99,21 @@ export async function syncDirectory(path: string): Promise<void> {
   if (process.platform !== 'win32') await syncOpened(path, constants.O_RDONLY);
 }
 
+/**
+ * Waits until the entries of a directory are on disk, even if an earlier sync of it failed and left it marked as
+ * written: the directory is changed, so that it has to be written again.
+ */
+export async function syncChanged(path: string): Promise<void> {
+  const marker = `${path}${sep}sync-${process.pid}${STAGED}`;
+  try {
+    closeSync(patiently(() => openSync(marker, WRITE, FILE_MODE)));
+  } catch (error) {
+    throw diskError(error, 'write', path);
+  }
+  deleteFile(marker);
+  await syncDirectory(path);
+}
+
 async function syncOpened(path: string, flags: number): Promise<void> {
   try {
     const fd = openSync(path, flags);
@@ -168,6 +185,7 @@ const PARALLEL = 8;
 export async function inParallel<T>(
   items: Iterable<T> | AsyncIterable<T>,
   work: (item: T) => Promise<void>,
+  most = PARALLEL,
 ): Promise<void> {
   const running = new Set<Promise<void>>();
   const failures: unknown[] = [];
@@ -182,7 +200,7 @@ export async function inParallel<T>(
         },
       );
       running.add(task);
-      if (running.size >= PARALLEL) await Promise.race(running);
+      if (running.size >= most) await Promise.race(running);
     }
   } finally {
     // Also if the items themselves fail: nothing must be cleaned up while it is still being written.

@@ -1,38 +1,39 @@
 import { readdirSync, statSync } from 'node:fs';
-import { join } from 'node:path';
-import { elapsedMs } from '../../../ground/clock.ts';
 import { type CofferError, type Place, placed, unavailable } from '../../../ground/errors.ts';
-import { pause } from '../../../ground/pause.ts';
 import { missing, noStore, REPAIR, RESTORE } from '../../refusals.ts';
 import {
   type Area,
   areas,
   type Backend,
-  type Blob,
   type BlobRef,
-  type Change,
   type ChooseGeneration,
   type ExclusiveOptions,
   type Flaw,
-  type FollowedState,
   LOCK_WAIT_MS,
   type Mend,
-  type StoreState,
   type Version,
   type WriteSession,
 } from '../backend.ts';
 import type { BackendOptions } from '../backend-kind.ts';
+import { versionOf } from '../version.ts';
 import { WentBack, type Witness } from '../witness.ts';
-import { afterDecision, commitChanges, recover, type StoreDirectory } from './commit.ts';
 import { diskError, errorCode } from './disk-errors.ts';
-import { isThere, readBlobFile, readWhole, refuseForeign, syncDirectory } from './durable-files.ts';
+import { isThere, readBlobFile, readWhole, refuseForeign } from './durable-files.ts';
 import { FileLock } from './file-lock.ts';
-import { deleteGeneration, deleteNeighbours, listGenerations, writeGeneration } from './generation-files.ts';
-import { HEADER, Layout, parseBlobFileName, parseGeneration, STAGED } from './layout.ts';
-import { DECIDED, StateDirectory, settled, unsettled } from './state-directory.ts';
+import { FilesSession } from './files-session.ts';
+import { listGenerations } from './generation-files.ts';
+import { storeIdOf, withFormat } from './header-format.ts';
+import { Layout, parseBlobFileName, STAGED } from './layout.ts';
+import { firstLook } from './log/first-look.ts';
+import { Log } from './log/log.ts';
+import { Room } from './log/room.ts';
+import { prepareStore } from './prepare.ts';
+import { StateDirectory, type StateName } from './state-directory.ts';
+import type { StoreDirectory } from './store-directory.ts';
+import { findStrays } from './strays.ts';
 
-/** Time within which most commits are done, in milliseconds. */
-const PATIENCE_MS = 8;
+/** Most attempts to read a state; each failed attempt means that another process has completed a commit. */
+const LOOKS = 1000;
 
 /** Store in a directory of files, shared by any number of processes. Layout: docs/format.md. */
 export class FilesBackend implements Backend {
@@ -40,19 +41,30 @@ export class FilesBackend implements Backend {
   readonly headerPlace: Place;
   readonly #directory: StoreDirectory;
   readonly #lock: FileLock;
+  readonly #room: Room;
   /** Last generation whose directories were checked to be writable by us only. */
   #checkedGeneration = 0;
-  /** Header of the opened store. */
+  /** Header of the opened store, as it is on disk. */
   #header: Buffer | undefined;
-  /** Base revision of a commit that has taken longer than `PATIENCE_MS`. */
-  #waitedFor: number | undefined;
+  /** State that was read last, and the version that it stands for. */
+  #shown: { readonly name: StateName; readonly version: Version } | undefined;
+  /** Version that the log proved at the first look, if the state's name is not that far yet. */
+  #proven: Version | undefined;
+  /** History of the state file whose log was read. */
+  #history: string | undefined;
+  /** Whether the log was read once. */
+  #isRead = false;
+  /** State that the last session of this process left. */
+  #left: StateName | undefined;
 
   constructor(directory: string, options: BackendOptions = {}) {
     const layout = new Layout(directory);
     this.place = { file: directory };
     this.headerPlace = { file: layout.header };
-    this.#directory = { layout, state: new StateDirectory(directory) };
-    this.#lock = new FileLock(layout.lock, options.lockWaitMs ?? LOCK_WAIT_MS);
+    this.#directory = { layout, state: new StateDirectory(directory), log: new Log(layout) };
+    const lockWaitMs = options.lockWaitMs ?? LOCK_WAIT_MS;
+    this.#lock = new FileLock(layout.lock, lockWaitMs);
+    this.#room = new Room(directory, lockWaitMs);
   }
 
   get witness(): Witness {
@@ -64,10 +76,16 @@ export class FilesBackend implements Backend {
   }
 
   async header(): Promise<Uint8Array> {
-    const { layout, state } = this.#directory;
+    return withFormat(this.#readHeader(), 1);
+  }
+
+  /** Reads the header as it is on disk. */
+  #readHeader(): Buffer {
+    const { layout, state, log } = this.#directory;
     refuseForeignDirectory(layout.directory, () => noStore(this.place, MAKE_OR_NAME));
     const bytes = readWhole(layout.header);
     if (bytes !== undefined) {
+      if (this.#header === undefined) log.storeId = storeIdOf(bytes);
       this.#header ??= bytes;
       return bytes;
     }
@@ -77,56 +95,116 @@ export class FilesBackend implements Backend {
     throw noStore(this.place, MAKE_OR_NAME);
   }
 
-  async state(): Promise<StoreState> {
-    const state = await this.#read();
-    this.#admit(state);
-    this.#checkDirectories(state.generation);
-    return state;
+  async state(): Promise<Version> {
+    if (this.#header === undefined) this.#readHeader();
+    for (let look = 0; look < LOOKS; look++) {
+      const name = this.#read();
+      if (this.#shown?.name !== name) {
+        const version = await this.#versionAt(name);
+        // Another process has changed the state meanwhile.
+        if (version === undefined) continue;
+        this.#shown = { name, version };
+        this.#isRead = true;
+      }
+      const { version } = this.#shown;
+      this.#admit(version);
+      this.#checkDirectories(version.generation);
+      return version;
+    }
+    throw unavailable(placed`cannot read ${this.place}: other processes keep writing to it`, {
+      hint: 'try again',
+    });
   }
 
   /**
-   * Reads the state.
+   * Reads the state's name.
    * @throws `corrupt` only if there is a store: an inaccessible store is not damaged
    */
-  async #read(): Promise<StoreState> {
+  #read(): StateName {
     try {
       return this.#directory.state.read();
     } catch (error) {
-      await this.header();
+      this.#readHeader();
       throw error;
     }
   }
 
-  async follow(): Promise<FollowedState> {
-    const { followCommit } = await import('./unfinished.ts');
-    return followCommit(this, this.#directory, () => this.#stateInAMoment());
+  /**
+   * Reads the log up to the state, and returns the version to show.
+   * @returns undefined if the state has changed meanwhile
+   */
+  async #versionAt(name: StateName): Promise<Version | undefined> {
+    const { state, log } = this.#directory;
+    this.#forgetOther();
+    if (name.kind !== 'log') return this.#versionOfFormat1(name);
+    if (this.#left === undefined && this.#proven === undefined) {
+      this.#proven = await firstLook(this.#directory, this.#lock, (version) => this.#admit(version));
+      return state.known === name ? this.#proven : undefined;
+    }
+    if (this.#proven !== undefined && name.revision < this.#proven.revision) return this.#proven;
+    if (log.at === name) return versionOf(name);
+    if (!log.follow(name.revision)) return undefined;
+    const problem = log.contradiction(name);
+    if (problem !== undefined) {
+      if (state.read() !== name) return undefined;
+      throw problem;
+    }
+    log.at = name;
+    return versionOf(name);
   }
 
-  /** Returns the state after waiting a moment, at most once per commit, for a commit in progress. */
-  async #stateInAMoment(): Promise<StoreState> {
-    const start = elapsedMs();
-    for (;;) {
-      const state = await this.state();
-      if (state.settled || state.revision === this.#waitedFor) return state;
-      if (elapsedMs() - start > PATIENCE_MS) this.#waitedFor = state.revision;
-      else await pause(1);
-    }
+  /**
+   * Forgets the log if the store was replaced by another copy, or by an older one: its files may have the same names,
+   * and other records.
+   */
+  #forgetOther(): void {
+    const { state, log } = this.#directory;
+    const present = state.known?.revision ?? 0;
+    const known = log.version?.revision ?? 0;
+    const isOlder = present < known && known !== this.#proven?.revision;
+    if (this.#history === state.history && !isOlder) return;
+    this.#history = state.history;
+    this.#proven = undefined;
+    this.#left = undefined;
+    log.forget();
+  }
+
+  /** Reads a store of format 1, after finishing or awaiting a commit. */
+  async #versionOfFormat1(name: StateName): Promise<Version | undefined> {
+    this.#directory.log.forget();
+    if (name.kind === 'clean') return versionOf(name);
+    const { awaitOld } = await import('./format-1/await.ts');
+    await awaitOld(this.#directory, this.#lock, name);
+    return undefined;
   }
 
   async read(generation: number, ref: BlobRef): Promise<Uint8Array | undefined> {
-    return readBlobFile(this.#directory.layout.blob(generation, ref));
+    if (!this.#isRead) await this.state();
+    const { layout, log } = this.#directory;
+    const found = log.find(generation, ref);
+    if (found === undefined) return readBlobFile(layout.blob(generation, ref));
+    // A copy, because callers may change what they get.
+    return found.bytes && Buffer.from(found.bytes);
   }
 
   async has(generation: number, ref: BlobRef): Promise<boolean> {
-    return isThere(this.#directory.layout.blob(generation, ref));
+    if (!this.#isRead) await this.state();
+    const { layout, log } = this.#directory;
+    return log.has(generation, ref) ?? isThere(layout.blob(generation, ref));
   }
 
   async names(generation: number, area: Area): Promise<string[]> {
-    const path = this.#directory.layout.area(generation, area);
+    if (!this.#isRead) await this.state();
+    const { layout, log } = this.#directory;
+    const path = layout.area(generation, area);
     try {
-      return readdirSync(path)
-        .map((fileName) => parseBlobFileName(area, fileName))
-        .filter((name) => name !== undefined);
+      const names = new Set(
+        readdirSync(path)
+          .map((fileName) => parseBlobFileName(area, fileName))
+          .filter((name) => name !== undefined),
+      );
+      log.apply(generation, area, names);
+      return [...names];
     } catch (error) {
       throw diskError(error, 'read', path);
     }
@@ -143,8 +221,11 @@ export class FilesBackend implements Backend {
 
   async repair(choose: ChooseGeneration): Promise<readonly Mend[]> {
     const { repairFiles } = await import('./repair-files.ts');
+    this.#isRead = true;
     const mended = await repairFiles(this.#directory, this.#lock, choose);
-    // Acquiring the write lock finishes decided commits.
+    this.#shown = undefined;
+    this.#left = undefined;
+    // Acquiring the write lock finishes commits.
     await this.exclusive(async () => undefined);
     return mended;
   }
@@ -153,57 +234,56 @@ export class FilesBackend implements Backend {
     work: (session: WriteSession) => Promise<T>,
     { waitMs }: ExclusiveOptions = {},
   ): Promise<T> {
-    return this.#lock.hold(
-      async () => work(new FilesSession(this.#directory, await this.#prepare())),
-      waitMs,
+    const { log, state } = this.#directory;
+    return this.#room.whenThereIs(log, waitMs, (restMs) =>
+      this.#lock.hold(async () => {
+        const version = await this.#prepare();
+        if (this.#room.isNeeded(log, version)) return undefined;
+        try {
+          return { value: await work(new FilesSession(this.#directory, version)) };
+        } finally {
+          this.#left = state.known;
+          this.#room.afterSession(log);
+        }
+      }, restMs),
     );
   }
 
   close(): void {
     this.#lock.close();
+    this.#room.close();
   }
 
   /** Brings the store to a settled state, whatever the last session left behind. */
   async #prepare(): Promise<Version> {
-    const { layout, state } = this.#directory;
-    const { state: found, others } = state.list();
-    let present = found ?? (await this.#replaceMissingState(others));
-    this.#admit(present);
-    if (!present.settled) {
-      present = settled(await recover(this.#directory, present));
-      state.discard(state.list().others);
-    } else if (others.length > 0) {
-      // A commit directory next to a settled state was not decided, or is already applied.
-      state.discard(others);
-      await syncDirectory(state.path);
+    const { state, log } = this.#directory;
+    if (this.#header === undefined) this.#readHeader();
+    const left = this.#left;
+    if (left !== undefined && state.known === left && state.isUnchanged() && log.isUnchanged()) {
+      this.#admit(left);
+      return versionOf(left);
     }
-    await deleteNeighbours(layout, state.path, present.generation);
-    return { generation: present.generation, revision: present.revision };
-  }
-
-  async #replaceMissingState(others: readonly string[]): Promise<StoreState> {
-    const { layout, state } = this.#directory;
-    const [generation, ...more] = listGenerations(layout);
-    if (generation === undefined || more.length > 0 || others.length > 0) {
-      throw state.missing(REPAIR);
-    }
-    const replacement = unsettled({ generation, revision: state.unusedRevision() });
-    const { seen } = state.witness;
-    if (seen !== undefined) state.witness.check({ ...seen, ...replacement });
-    await state.create(replacement);
-    return replacement;
+    this.#left = undefined;
+    const version = await prepareStore(this.#directory, {
+      look: () => this.#forgetOther(),
+      admit: (present) => this.#admit(present),
+    });
+    this.#proven = undefined;
+    this.#left = state.known;
+    this.#isRead = true;
+    return version;
   }
 
   /**
-   * Checks a state against the last-seen revision.
+   * Checks a version against the last-seen revision.
    * @throws WentBack if it is older; another error if it is not even the same store
    */
-  #admit(present: StoreState): void {
+  #admit(present: Version): void {
     const { layout, state } = this.#directory;
     try {
       state.admit(present);
     } catch (error) {
-      const isOther = this.#header !== undefined && readWhole(layout.header)?.equals(this.#header) !== true;
+      const isOther = this.#header !== undefined && !this.#hasHeader(readWhole(layout.header));
       if (!(error instanceof WentBack) || !isOther) throw error;
       throw unavailable(placed`the store in ${this.place} was replaced by another store`, {
         hint: 'put the old store back, or restart the processes that use it',
@@ -211,57 +291,25 @@ export class FilesBackend implements Backend {
     }
   }
 
+  /** Whether a header is that of the opened store, which may have been upgraded. */
+  #hasHeader(found: Buffer | undefined): boolean {
+    const known = this.#header;
+    return found !== undefined && known !== undefined && withFormat(found, 1).equals(withFormat(known, 1));
+  }
+
   #checkDirectories(generation: number): void {
     if (this.#checkedGeneration === generation) return;
     const { layout, state } = this.#directory;
     const directories = [layout.directory, state.path, layout.generation(generation)];
     directories.push(...areas.map((area) => layout.area(generation, area)));
+    if (state.known?.kind === 'log') directories.push(layout.log);
     for (const file of directories) {
-      refuseForeignDirectory(file, () => missing({ file }, RESTORE));
+      refuseForeignDirectory(file, () => missing({ file }, file === layout.log ? REPAIR : RESTORE));
     }
     this.#checkedGeneration = generation;
   }
 }
 
-class FilesSession implements WriteSession {
-  readonly #directory: StoreDirectory;
-  version: Version;
-
-  constructor(directory: StoreDirectory, version: Version) {
-    this.#directory = directory;
-    this.version = version;
-  }
-
-  async commit(changes: readonly Change[]): Promise<Version> {
-    if (changes.length > 0) this.version = await commitChanges(this.#directory, this.version, changes);
-    return this.version;
-  }
-
-  async replaceGeneration(blobs: AsyncIterable<Blob>): Promise<Version> {
-    const { layout, state } = this.#directory;
-    const from = this.version;
-    const next: Version = { generation: from.generation + 1, revision: from.revision + 1 };
-    await writeGeneration(layout, next.generation, blobs);
-    state.change(settled(from), settled(next));
-    this.version = next;
-    return afterDecision('the store was re-encrypted with a new root key', async () => {
-      await syncDirectory(state.path);
-      await deleteGeneration(layout, from.generation);
-      await syncDirectory(layout.directory);
-      return next;
-    });
-  }
-
-  async raise(revision: number): Promise<void> {
-    const { state } = this.#directory;
-    const next: Version = { ...this.version, revision };
-    state.change(settled(this.version), settled(next));
-    this.version = await afterDecision('the state is accepted', async () => {
-      await syncDirectory(state.path);
-      return next;
-    });
-  }
-}
 
 const MAKE_OR_NAME = 'run "coffer init" to create one, or use --store or COFFER_STORE';
 
@@ -273,44 +321,5 @@ function refuseForeignDirectory(path: string, whenMissing: () => CofferError): v
   } catch (error) {
     if (errorCode(error) === 'ENOENT') throw whenMissing();
     throw diskError(error, 'read', path);
-  }
-}
-
-const OWN_NAMES = new Set([HEADER, 'lock', 'state']);
-
-/**
- * Finds paths in a store directory that do not belong to the store. Files of a current or killed writer are not
- * reported: the next writer removes them.
- */
-function findStrays({ layout, state }: StoreDirectory): string[] {
-  const { state: present, others } = state.list();
-  const strays = others
-    .filter((name) => name !== DECIDED && !name.endsWith(STAGED))
-    .map((name) => join(state.path, name));
-  const known = (name: string): boolean => OWN_NAMES.has(name) || isNear(name, present?.generation);
-  strays.push(...unknownIn(layout.directory, known));
-  if (present === undefined) return strays;
-  const generation = layout.generation(present.generation);
-  strays.push(...unknownIn(generation, (name) => areas.some((area) => area === name)));
-  for (const area of areas) {
-    const directory = layout.area(present.generation, area);
-    strays.push(...unknownIn(directory, (name) => parseBlobFileName(area, name) !== undefined));
-  }
-  return strays;
-}
-
-/** Whether a name is the directory of the current generation, or of one that a rekey is creating or deleting. */
-function isNear(name: string, present: number | undefined): boolean {
-  const generation = parseGeneration(name);
-  return generation !== undefined && present !== undefined && Math.abs(generation - present) <= 1;
-}
-
-function unknownIn(directory: string, isKnown: (name: string) => boolean): string[] {
-  try {
-    return readdirSync(directory)
-      .filter((name) => !isKnown(name))
-      .map((name) => join(directory, name));
-  } catch (error) {
-    throw diskError(error, 'read', directory);
   }
 }

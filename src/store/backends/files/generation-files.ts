@@ -1,7 +1,7 @@
 import { promises as files, mkdirSync, readdirSync } from 'node:fs';
 import { areas, type Blob } from '../backend.ts';
 import { diskError } from './disk-errors.ts';
-import { DIRECTORY_MODE, inParallel, isThere, syncDirectory, writeDurably } from './durable-files.ts';
+import { DIRECTORY_MODE, inParallel, isThere, syncChanged, syncDirectory, writeDurably } from './durable-files.ts';
 import { type Layout, parseGeneration } from './layout.ts';
 
 /** Writes all blobs of an unused generation; durable once resolved. Leaves nothing behind on failure. */
@@ -39,7 +39,7 @@ export function makeDirectory(path: string): void {
 export async function deleteNeighbours(layout: Layout, statePath: string, generation: number): Promise<void> {
   const others = [generation - 1, generation + 1].filter((other) => isThere(layout.generation(other)));
   if (others.length === 0) return;
-  await syncDirectory(statePath);
+  await syncChanged(statePath);
   for (const other of others) await deleteGeneration(layout, other);
   await syncDirectory(layout.directory);
 }
@@ -47,7 +47,8 @@ export async function deleteNeighbours(layout: Layout, statePath: string, genera
 export async function deleteGeneration(layout: Layout, generation: number): Promise<void> {
   const path = layout.generation(generation);
   try {
-    await files.rm(path, { recursive: true, force: true });
+    // A process that moves changes from the log to the documents may put one more file there.
+    await files.rm(path, { recursive: true, force: true, maxRetries: 10, retryDelay: 20 });
   } catch (error) {
     throw diskError(error, 'delete', path);
   }

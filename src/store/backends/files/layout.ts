@@ -12,6 +12,12 @@ export class Layout {
   readonly directory: string;
   readonly header: string;
   readonly lock: string;
+  /** Directory of the log. */
+  readonly log: string;
+  /** Lock of whoever moves changes from the log to the documents. */
+  readonly logLock: string;
+  /** File that the next one of the log is made from. */
+  readonly spare: string;
   readonly #prefix: string;
 
   constructor(directory: string) {
@@ -19,6 +25,13 @@ export class Layout {
     this.#prefix = prefixOf(directory);
     this.header = `${this.#prefix}${HEADER}`;
     this.lock = `${this.#prefix}lock`;
+    this.log = `${this.#prefix}log`;
+    this.logLock = `${this.log}${sep}lock`;
+    this.spare = `${this.log}${sep}spare`;
+  }
+
+  logFile(number: number): string {
+    return `${this.log}${sep}${number}`;
   }
 
   generation(generation: number): string {

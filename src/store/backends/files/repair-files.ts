@@ -1,41 +1,40 @@
-import { createHash } from 'node:crypto';
 import { chmodSync, lstatSync, readdirSync, rmdirSync, type Stats, statSync, truncateSync } from 'node:fs';
 import { join } from 'node:path';
 import { asCofferError } from '../../../ground/errors.ts';
 import { REPAIR, RESTORE } from '../../refusals.ts';
-import {
-  areas,
-  type BlobRef,
-  type ChooseGeneration,
-  type Flaw,
-  type Mend,
-  type StoreState,
-} from '../backend.ts';
-import { type StoreDirectory, stagedName } from './commit.ts';
+import { areas, type ChooseGeneration, type Flaw, type Mend } from '../backend.ts';
 import { diskError, errorCode } from './disk-errors.ts';
 import {
   DIRECTORY_MODE,
   deleteFile,
-  deleteTree,
   FILE_MODE,
   isThere,
   readWhole,
   refuseForeign,
   syncDirectory,
-  writeDurably,
 } from './durable-files.ts';
 import type { FileLock } from './file-lock.ts';
+import { decidedJournal, mendUnfinished } from './format-1/mend.ts';
+import { decidedPath } from './format-1/recovery.ts';
 import { listGenerations, makeDirectory } from './generation-files.ts';
-import { JOURNAL, type Journal, type JournalEntry, parseJournal, printJournal } from './journal.ts';
-import { parseBlobFileName, STAGED } from './layout.ts';
-import { DECIDED, unsettled } from './state-directory.ts';
+import { storeIdOf } from './header-format.ts';
+import { type Layout, parseBlobFileName, STAGED } from './layout.ts';
+import { NUMBER } from './log/log.ts';
+import { isWhole, readWhatIsWhole, replaceLog } from './log/recover.ts';
+import { isOfFormat1 } from './prepare.ts';
+import type { StateName } from './state-directory.ts';
+import type { StoreDirectory } from './store-directory.ts';
 
 /**
  * Message about a restored state file. To a running process it could belong to another store, so the owner has to
  * accept it.
  */
 const STATE_IS_BACK =
-  'has its missing state file again; running servers continue after "coffer store accept" or a restart';
+  'was given its missing state file again; servers that are running continue after "coffer store accept" or a restart';
+
+/** Message about a log that was damaged, exchanged or deleted. */
+const LOG_REPLACED =
+  'was damaged: what was whole in it is kept, changes that only the rest had are lost';
 
 /** Flaw and its repair, if there is one. */
 interface MendableFlaw extends Flaw {
@@ -62,6 +61,7 @@ function* findFlaws({ layout, state }: StoreDirectory): Generator<MendableFlaw> 
   yield* flawsOfEntry(state.path, DIRECTORY_MODE);
   const present = presentState(state.path, () => state.list().state);
   if (present !== undefined) yield* flawsOfEntry(state.file(present), FILE_MODE);
+  if (present?.kind === 'log') yield* flawsOfLog(layout);
   for (const generation of present === undefined ? listGenerations(layout) : [present.generation]) {
     yield* flawsOfEntry(layout.generation(generation), DIRECTORY_MODE);
     for (const area of areas) {
@@ -72,6 +72,13 @@ function* findFlaws({ layout, state }: StoreDirectory): Generator<MendableFlaw> 
       }
     }
   }
+}
+
+function* flawsOfLog(layout: Layout): Generator<MendableFlaw> {
+  yield* flawsOfEntry(layout.log, DIRECTORY_MODE);
+  yield* flawsOfLock(layout.logLock);
+  const files = namesIn(layout.log).filter((name) => NUMBER.test(name));
+  for (const name of files) yield* flawsOfEntry(join(layout.log, name), FILE_MODE);
 }
 
 function* flawsOfLock(path: string): Generator<MendableFlaw> {
@@ -139,9 +146,9 @@ function* flawsOfEntry(
 }
 
 /**
- * Repairs what `flawsOf` finds, and a state that is missing or cannot be finished. Leftovers of killed writers are only
+ * Repairs what `flawsOf` finds, a state that is missing, and a damaged log. Leftovers of killed writers are only
  * reported here; the next writer removes them.
- * @throws `corrupt` if neither the journal nor the generations reveal the state
+ * @throws `corrupt` if neither the log nor the generations reveal the state
  */
 export async function repairFiles(
   directory: StoreDirectory,
@@ -154,92 +161,58 @@ export async function repairFiles(
     mend.run();
     mended.push({ place, done: mend.done });
   }
-  if (!isThere(directory.layout.header)) return mended;
+  const header = readWhole(directory.layout.header);
+  if (header === undefined) return mended;
+  directory.log.storeId = storeIdOf(header);
   await lock.hold(async () => {
     const before = directory.state.list().state;
-    const found = before ?? (await replaceState(directory, mended, choose));
-    const { generation } = found.settled ? found : await mendUnfinished(directory, found, mended);
-    if (before?.settled === false)
+    let found = before ?? (await replaceState(directory, mended, choose));
+    if (found.kind === 'dirty') found = await mendUnfinished(directory, found, mended);
+    if (before?.kind === 'dirty')
       mended.push({
         place: { file: directory.state.path },
         done: 'recorded an unfinished change, which was completed',
       });
-    await noteLeftovers(directory, generation, mended);
+    if (found.kind === 'log' && !isWhole(directory, found)) {
+      await replaceLog(directory, found.generation, found);
+      mended.push({ place: { file: directory.layout.log }, done: LOG_REPLACED });
+    }
+    await noteLeftovers(directory, found.generation, mended);
   });
   return mended;
 }
 
 /**
- * Restores a missing state from a decided commit; otherwise from the existing generation, with a revision that no
- * process has seen.
+ * Restores a missing state: from a decided commit of format 1, otherwise from the existing generation, with a revision
+ * that no process has seen.
  */
 async function replaceState(
-  { layout, state }: StoreDirectory,
+  directory: StoreDirectory,
   mended: Mend[],
   choose: ChooseGeneration,
-): Promise<StoreState> {
+): Promise<StateName> {
+  const { layout, state, log } = directory;
   if (!isThere(state.path)) makeDirectory(state.path);
   const generations = listGenerations(layout);
-  const from = decidedJournal(state.decided)?.from;
-  const [generation = 0, ...more] = generations;
-  if (generation === 0) throw state.missing(RESTORE);
+  const from = decidedJournal(decidedPath({ layout, statePath: state.path }))?.from;
+  const [first = 0, ...more] = generations;
+  if (first === 0) throw state.missing(RESTORE);
   const known = from !== undefined && generations.includes(from.generation) ? from : undefined;
-  const version = known ?? {
-    generation: more.length === 0 ? generation : await choose(generations.sort((a, b) => b - a)),
-    revision: state.unusedRevision(),
-  };
-  const replacement = unsettled(version);
-  await state.create(replacement);
-  await syncDirectory(state.path);
-  await syncDirectory(layout.directory);
-  mended.push({ place: { file: state.path }, done: STATE_IS_BACK });
-  return replacement;
-}
-
-/** Repairs a decided commit so that it can be finished. Changes lost from it were never acknowledged to a caller. */
-async function mendUnfinished(
-  directory: StoreDirectory,
-  found: StoreState,
-  mended: Mend[],
-): Promise<StoreState> {
-  const { state, layout } = directory;
-  const path = join(state.decided, JOURNAL);
-  const bytes = readWhole(path);
-  const place = { file: path };
-  if (bytes === undefined) return found;
-  const journal = decidedJournal(state.decided);
-  let present = found;
-  if (journal !== undefined && !isSame(journal.from, found)) {
-    const { generation, revision } = journal.from;
-    if (generation !== found.generation || revision < found.revision) {
-      deleteTree(state.decided);
-      mended.push({ place, done: 'belonged to an earlier revision and was deleted' });
-      return found;
-    }
-    present = unsettled(journal.from);
-    state.change(found, present);
+  readWhatIsWhole(directory);
+  const generation =
+    known?.generation ??
+    (more.length === 0 ? first : await choose(generations.sort((a, b) => b - a)));
+  if (isOfFormat1(directory)) {
+    const revision = known?.revision ?? state.unusedRevision();
+    await state.create({ kind: 'dirty', generation, revision });
+    await syncDirectory(state.path);
+    await syncDirectory(layout.directory);
+  } else {
+    await replaceLog(directory, generation, undefined);
+    log.forget();
   }
-  const left = journal?.entries ?? stagedEntries(state.decided);
-  const entries = left.filter(({ ref, sha256 }) => {
-    const target = layout.blob(present.generation, ref);
-    if (sha256 === undefined || isThere(join(state.decided, stagedName(ref)))) return true;
-    if (digestAt(target) === sha256) return true;
-    mended.push({
-      place: { file: target },
-      done: 'was undone: an interrupted change, which no command had reported as done',
-    });
-    return false;
-  });
-  if (journal !== undefined && entries.length === journal.entries.length) return present;
-  if (entries.length === 0) deleteFile(path);
-  else await writeDurably(path, printJournal({ from: present, entries }));
-  await syncDirectory(state.decided);
-  if (journal === undefined)
-    mended.push({
-      place,
-      done: 'was damaged: the interrupted change in it was completed, except for deletions',
-    });
-  return present;
+  mended.push({ place: { file: state.path }, done: STATE_IS_BACK });
+  return state.read();
 }
 
 /** Reports leftovers of killed writers while holding the write lock. */
@@ -250,7 +223,7 @@ async function noteLeftovers(
 ): Promise<void> {
   const { state: present, others } = state.list();
   for (const name of others) {
-    if (present?.settled !== false || name !== DECIDED)
+    if (present?.kind !== 'dirty' || name !== 'commit')
       mended.push({ place: { file: join(state.path, name) }, done: LEFT });
   }
   for (const other of [generation - 1, generation + 1]) {
@@ -264,37 +237,9 @@ async function noteLeftovers(
   mended.push({ place: { file: staged }, done: LEFT });
 }
 
-const LEFT = 'was left behind by a killed process and was deleted';
+const LEFT = 'was left by a killed writer and was deleted';
 
-function decidedJournal(decided: string): Journal | undefined {
-  const path = join(decided, JOURNAL);
-  const bytes = readWhole(path);
-  try {
-    return bytes === undefined ? undefined : parseJournal(bytes, path);
-  } catch (error) {
-    if (asCofferError(error)?.kind === 'corrupt') return undefined;
-    throw error;
-  }
-}
-
-/** Reconstructs journal entries from the staged files of a commit. */
-const stagedEntries = (decided: string): JournalEntry[] =>
-  namesIn(decided).flatMap((file) => {
-    const ref = areas
-      .map((area): BlobRef => ({ area, name: file.slice(area.length + 1) }))
-      .find((candidate) => stagedName(candidate) === file && /^[0-9a-f]{1,64}$/.test(candidate.name));
-    return ref === undefined ? [] : [{ ref, sha256: digestAt(join(decided, file)) }];
-  });
-
-function digestAt(path: string): string | undefined {
-  const bytes = readWhole(path);
-  return bytes === undefined ? undefined : createHash('sha256').update(bytes).digest('hex');
-}
-
-const isSame = (a: Journal['from'], b: Journal['from']): boolean =>
-  a.generation === b.generation && a.revision === b.revision;
-
-function presentState(path: string, list: () => StoreState | undefined): StoreState | undefined {
+function presentState(path: string, list: () => StateName | undefined): StateName | undefined {
   return namesIn(path).length === 0 ? undefined : list();
 }
 

@@ -2,40 +2,42 @@ import { readdirSync, type Stats, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { type CofferError, corrupt, placed } from '../../../ground/errors.ts';
 import { REPAIR } from '../../refusals.ts';
-import type { StoreState, Version } from '../backend.ts';
+import type { Version } from '../backend.ts';
 import { type Sighting, Witness } from '../witness.ts';
 import { diskError, errorCode } from './disk-errors.ts';
 import { deleteTree, moveFile, writeDurably } from './durable-files.ts';
-import { prefixOf, STAGED } from './layout.ts';
+import { prefixOf } from './layout.ts';
 
-const STATE_FILE = /^(clean|dirty)-([1-9][0-9]{0,9})-(0|[1-9][0-9]{0,14})$/;
-/** Name of the directory of a decided commit. */
-export const DECIDED = 'commit';
+const STATE_FILE = /^(log|clean|dirty)-([1-9][0-9]{0,9})-(0|[1-9][0-9]{0,14})$/;
 /** Number of listing attempts: a listing taken while another process renames the state file may miss both names. */
 const LISTING_ATTEMPTS = 20;
 
+/**
+ * State that a file name says. `log`: the log says what is not in the documents yet. `clean` and `dirty` are of format
+ * 1, which had no log: all is in the documents, or a commit was being applied.
+ */
+export interface StateName extends Version {
+  readonly kind: 'log' | 'clean' | 'dirty';
+}
+
+export const logged = ({ generation, revision }: Version): StateName => ({ kind: 'log', generation, revision });
+
 interface Listing {
-  readonly state: StoreState | undefined;
+  readonly state: StateName | undefined;
   /** All other names in the directory. */
   readonly others: readonly string[];
 }
 
 /**
- * The directory `state`: one empty file whose *name* is the current state, `clean-<generation>-<revision>`, or
- * `dirty-…` while a commit is applied. So there is no content to be damaged, a change of state is one rename, and
- * checking for changes takes one look at a name. Staged files (`*.new`) and the directory of a decided commit are here
- * as well, so that one sync decides a commit.
+ * The directory `state`: one empty file whose *name* is the current state, `log-<generation>-<revision>`. So there is
+ * no content to be damaged, a change of state is one rename, and checking for changes takes one look at a name.
  * @see docs/decisions/0005
  */
 export class StateDirectory {
   readonly path: string;
-  /** Path where a commit of several changes is prepared. */
-  readonly preparing: string;
-  /** Path that the preparation is renamed to when the commit is decided. */
-  readonly decided: string;
   readonly #prefix: string;
   readonly witness: Witness;
-  #known: StoreState | undefined;
+  #known: StateName | undefined;
   /**
    * State file, whose inode stays the same through all commits: a different one means a different copy of the store.
    */
@@ -46,17 +48,15 @@ export class StateDirectory {
     this.witness = new Witness({ file: storeDirectory });
     this.path = join(storeDirectory, 'state');
     this.#prefix = prefixOf(this.path);
-    this.decided = this.#prefix + DECIDED;
-    this.preparing = this.decided + STAGED;
   }
 
   /**
-   * Reads the current state.
+   * Reads the current name; the same object as long as it is the same file with the same name.
    * @throws `corrupt` if there is none
    */
-  read(): StoreState {
+  read(): StateName {
     const known = this.#known;
-    if (known?.settled === true && isSame(this.#file, this.#look(known))) return known;
+    if (known !== undefined && this.isUnchanged()) return known;
     for (let attempt = 0; attempt < LISTING_ATTEMPTS; attempt++) {
       const { state } = this.list();
       if (state === undefined) continue;
@@ -69,26 +69,49 @@ export class StateDirectory {
     throw this.missing(REPAIR);
   }
 
+  /** Whether the state file still has the name that was read or made last. */
+  isUnchanged(): boolean {
+    return this.#known !== undefined && isSame(this.#file, this.#look(this.#known));
+  }
+
+  /** Name that was read or made last. */
+  get known(): StateName | undefined {
+    return this.#known;
+  }
+
   /** Creates the error for a missing state file. */
   missing(hint: string): CofferError {
     return corrupt(placed`${{ file: this.path }} is damaged: the state file is missing`, { hint });
   }
 
   /**
-   * Checks a state that was read or listed against what this process has seen before.
+   * ID of the history that the state file belongs to: the same through all commits, different in every copy of the
+   * store. Undefined if no state was seen.
+   */
+  get history(): string | undefined {
+    return this.#file && `${this.#file.dev}.${this.#file.ino}.${this.#file.birthtimeMs}`;
+  }
+
+  /**
+   * Checks a version of the store against what this process has seen before.
    * @throws WentBack if it is older
    */
-  admit(present: StoreState): void {
-    if (present !== this.#known) this.#remember(present, this.#look(present));
-    if (this.#sighting !== undefined) this.witness.check(this.#sighting);
+  admit({ generation, revision }: Version): void {
+    const { history } = this;
+    const last = this.#sighting;
+    const isNew = last?.generation !== generation || last.revision !== revision || last.history !== history;
+    const sighting = isNew ? { generation, revision, history } : last;
+    this.#sighting = sighting;
+    this.witness.check(sighting);
   }
 
   /**
    * Returns a revision above all revisions that this process has seen, and above all used ones if the clock is right.
+   * @param above revision that is known to be used
    */
-  unusedRevision(): number {
+  unusedRevision(above = -1): number {
     // Revisions count commits, so the time in milliseconds is always larger.
-    return Math.max(Date.now(), (this.witness.seen?.revision ?? -1) + 1);
+    return Math.max(Date.now(), above + 1, (this.witness.seen?.revision ?? -1) + 1);
   }
 
   list(): Listing {
@@ -101,37 +124,40 @@ export class StateDirectory {
     }
     const states = names.map(parseStateName).filter((state) => state !== undefined);
     const state = states.sort(newestFirst)[0];
-    const others = state === undefined ? names : names.filter((name) => name !== stateName(state));
+    const others = state === undefined ? names : names.filter((name) => name !== printStateName(state));
     return { state, others };
   }
 
   /** Returns the path of the file that represents a state. */
-  file(state: StoreState): string {
-    return `${this.#prefix}${stateName(state)}`;
+  file(state: StateName): string {
+    return `${this.#prefix}${printStateName(state)}`;
   }
 
   /** Changes the state to `to` in one step. The file stays the same, so it needs no look if it is known. */
-  change(from: StoreState, to: StoreState): void {
+  change(from: StateName, to: StateName): void {
     moveFile(this.file(from), this.file(to));
-    this.witness.saw(this.#remember(to, this.#file ?? this.#look(to)));
+    this.#saw(to, this.#file ?? this.#look(to));
   }
 
   /** Writes the first state file, or restores a missing one. */
-  async create(state: StoreState): Promise<void> {
+  async create(state: StateName): Promise<void> {
     await writeDurably(this.file(state), new Uint8Array(0));
-    this.witness.saw(this.#remember(state, this.#look(state)));
+    this.#saw(state, this.#look(state));
   }
 
-  #remember(state: StoreState, file: Stats | undefined): Sighting {
+  #saw(state: StateName, file: Stats | undefined): void {
+    this.#remember(state, file);
     const { generation, revision } = state;
+    this.#sighting = { generation, revision, history: this.history };
+    this.witness.saw(this.#sighting);
+  }
+
+  #remember(state: StateName, file: Stats | undefined): void {
     this.#known = state;
     this.#file = file ?? this.#file;
-    const history = this.#file && `${this.#file.dev}.${this.#file.ino}.${this.#file.birthtimeMs}`;
-    this.#sighting = { generation, revision, history };
-    return this.#sighting;
   }
 
-  #look(state: StoreState): Stats | undefined {
+  #look(state: StateName): Stats | undefined {
     try {
       return statSync(this.file(state), { throwIfNoEntry: false });
     } catch (error) {
@@ -151,18 +177,19 @@ export class StateDirectory {
 const isSame = (a: Stats | undefined, b: Stats | undefined): boolean =>
   a !== undefined && a.ino === b?.ino && a.dev === b.dev && a.birthtimeMs === b.birthtimeMs;
 
-export const settled = (version: Version): StoreState => ({ ...version, settled: true });
-export const unsettled = (version: Version): StoreState => ({ ...version, settled: false });
-
-function parseStateName(name: string): StoreState | undefined {
-  const [, word, generation, revision] = STATE_FILE.exec(name) ?? [];
-  if (word === undefined) return undefined;
-  return { generation: Number(generation), revision: Number(revision), settled: word === 'clean' };
+function parseStateName(name: string): StateName | undefined {
+  const [, kind, generation, revision] = STATE_FILE.exec(name) ?? [];
+  if (kind === undefined) return undefined;
+  return { kind: kind as StateName['kind'], generation: Number(generation), revision: Number(revision) };
 }
 
-const stateName = (state: StoreState): string =>
-  `${state.settled ? 'clean' : 'dirty'}-${state.generation}-${state.revision}`;
+const printStateName = ({ kind, generation, revision }: StateName): string => `${kind}-${generation}-${revision}`;
 
-/** Sorts the newest state first; of equal ones the unsettled one, because finishing a commit twice is harmless. */
-const newestFirst = (a: StoreState, b: StoreState): number =>
-  b.generation - a.generation || b.revision - a.revision || Number(a.settled) - Number(b.settled);
+const ORDER: readonly StateName['kind'][] = ['log', 'dirty', 'clean'];
+
+/**
+ * Sorts the newest state first; of equal ones the one with a log, then the unsettled one, because finishing a commit
+ * twice is harmless.
+ */
+const newestFirst = (a: StateName, b: StateName): number =>
+  b.generation - a.generation || b.revision - a.revision || ORDER.indexOf(a.kind) - ORDER.indexOf(b.kind);

@@ -9,7 +9,7 @@ import {
   type Flaw,
   LOCK_WAIT_MS,
   type Mend,
-  type StoreState,
+  type Version,
   type WriteSession,
 } from '../backend.ts';
 import type { BackendOptions } from '../backend-kind.ts';
@@ -43,7 +43,7 @@ export class PostgresBackend implements Backend {
   /** Pool of one connection: writers of this process queue here instead of in the database. */
   readonly #writing: Connections;
   readonly #looks = new SharedLook(() => this.#look());
-  #known: { readonly commit: Commit; readonly state: StoreState } | undefined;
+  #known: { readonly commit: Commit; readonly state: Version } | undefined;
 
   /** Creates a backend that connects on first use. */
   constructor(address: PostgresAddress, options: BackendOptions = {}) {
@@ -96,7 +96,7 @@ export class PostgresBackend implements Backend {
     });
   }
 
-  state(): Promise<StoreState> {
+  state(): Promise<Version> {
     return this.#looks.ask();
   }
 
@@ -208,14 +208,14 @@ export class PostgresBackend implements Backend {
     }
   }
 
-  async #look(): Promise<StoreState> {
+  async #look(): Promise<Version> {
     // Our own commit may be recorded before the response to an earlier look arrives.
     const since = this.witness.seen;
     const commit = await this.#reading.watching((client) => this.#presentCommit(client));
     this.witness.check(commit, since);
     if (this.#known?.commit.id !== commit.id) {
       const { generation, revision } = commit;
-      this.#known = { commit, state: { generation, revision, settled: true } };
+      this.#known = { commit, state: { generation, revision } };
     }
     return this.#known.state;
   }

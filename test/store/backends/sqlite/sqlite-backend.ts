@@ -13,7 +13,6 @@ import type {
   Flaw,
   InitialContent,
   Mend,
-  StoreState,
   Version,
   WriteSession,
 } from '../../../../src/store/backends/backend.ts';
@@ -67,7 +66,7 @@ export class SqliteBackend implements Backend {
   readonly #file: SqliteFile;
   readonly #broken: Break | undefined;
   readonly #lock: FileLock | OwnLock;
-  #known: { readonly id: string; readonly state: StoreState } | undefined;
+  #known: { readonly id: string; readonly state: Version } | undefined;
 
   constructor(path: string, broken: Break | undefined, { lockWaitMs = LOCK_WAIT_MS }: BackendOptions) {
     this.place = { file: path };
@@ -93,10 +92,10 @@ export class SqliteBackend implements Backend {
     });
   }
 
-  async state(): Promise<StoreState> {
+  async state(): Promise<Version> {
     const { generation, revision, id } = this.#file.use(rowIn);
     if (this.#broken !== 'no witness') this.witness.check({ generation, revision, id });
-    if (this.#known?.id !== id) this.#known = { id, state: { generation, revision, settled: true } };
+    if (this.#known?.id !== id) this.#known = { id, state: { generation, revision } };
     return this.#known.state;
   }
 

@@ -1,8 +1,8 @@
-import { corrupt, placed } from '../../../ground/errors.ts';
-import { isObject } from '../../../ground/objects.ts';
-import { parseChecked, printChecked } from '../../checked-json.ts';
-import { REPAIR } from '../../refusals.ts';
-import { type Area, areas, type BlobRef, type Version } from '../backend.ts';
+import { corrupt, placed } from '../../../../ground/errors.ts';
+import { isObject } from '../../../../ground/objects.ts';
+import { parseChecked, printChecked } from '../../../checked-json.ts';
+import { REPAIR } from '../../../refusals.ts';
+import { type Area, areas, type BlobRef, type Version } from '../../backend.ts';
 
 /** File name of the journal in the directory of a decided commit. */
 export const JOURNAL = 'journal';

@@ -1,0 +1,72 @@
+import type { Blob, Change, Version, WriteSession } from '../backend.ts';
+import { syncChanged, syncDirectory } from './durable-files.ts';
+import { deleteGeneration, writeGeneration } from './generation-files.ts';
+import { append, unconfirmedAfter } from './log/append.ts';
+import type { StoreDirectory } from './store-directory.ts';
+
+/** Attempts to sync the state after a rekey. */
+const ATTEMPTS = 3;
+
+/** Write session: each change is a record of the log. */
+export class FilesSession implements WriteSession {
+  readonly #directory: StoreDirectory;
+  version: Version;
+
+  constructor(directory: StoreDirectory, version: Version) {
+    this.#directory = directory;
+    this.version = version;
+  }
+
+  async commit(changes: readonly Change[]): Promise<Version> {
+    const { generation, revision } = this.version;
+    if (changes.length > 0) {
+      const to: Version = { generation, revision: revision + 1 };
+      await append(this.#directory, {
+        from: this.version,
+        to,
+        kind: 'commit',
+        changes,
+        made: 'the change was made',
+      });
+      this.version = to;
+    }
+    return this.version;
+  }
+
+  async replaceGeneration(blobs: AsyncIterable<Blob>): Promise<Version> {
+    const { layout, state } = this.#directory;
+    const from = this.version;
+    const to: Version = { generation: from.generation + 1, revision: from.revision + 1 };
+    const made = 'the store was re-encrypted with a new root key';
+    await writeGeneration(layout, to.generation, blobs);
+    await append(this.#directory, { from, to, kind: 'rekey', changes: [], made });
+    this.version = to;
+    try {
+      // Until its name is on disk, a power failure may bring the old generation back.
+      await syncSurely(state.path);
+      await deleteGeneration(layout, from.generation);
+      await syncDirectory(layout.directory);
+    } catch (error) {
+      throw unconfirmedAfter(made, error);
+    }
+    return to;
+  }
+
+  async raise(revision: number): Promise<void> {
+    const from = this.version;
+    const to: Version = { generation: from.generation, revision };
+    await append(this.#directory, { from, to, kind: 'raise', changes: [], made: 'the state is accepted' });
+    this.version = to;
+  }
+}
+
+async function syncSurely(path: string): Promise<void> {
+  for (let attempt = 1; ; attempt++) {
+    try {
+      await syncChanged(path);
+      return;
+    } catch (error) {
+      if (attempt === ATTEMPTS) throw error;
+    }
+  }
+}

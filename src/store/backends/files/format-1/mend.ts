@@ -1,0 +1,99 @@
+import { hash } from 'node:crypto';
+import { readdirSync } from 'node:fs';
+import { join } from 'node:path';
+import { asCofferError } from '../../../../ground/errors.ts';
+import { areas, type BlobRef, type Mend } from '../../backend.ts';
+import { versionOf } from '../../version.ts';
+import { deleteFile, deleteTree, isThere, readWhole, syncDirectory, writeDurably } from '../durable-files.ts';
+import type { StateName } from '../state-directory.ts';
+import type { StoreDirectory } from '../store-directory.ts';
+import { JOURNAL, type Journal, type JournalEntry, parseJournal, printJournal } from './journal.ts';
+import { decidedPath, stagedName } from './recovery.ts';
+
+/** Repairs a decided commit so that it can be finished. Changes lost from it were never acknowledged to a caller. */
+export async function mendUnfinished(
+  { state, layout }: StoreDirectory,
+  found: StateName,
+  mended: Mend[],
+): Promise<StateName> {
+  const decided = decidedPath({ layout, statePath: state.path });
+  const path = join(decided, JOURNAL);
+  const bytes = readWhole(path);
+  const place = { file: path };
+  if (bytes === undefined) return found;
+  const journal = decidedJournal(decided);
+  let present = found;
+  if (journal !== undefined && !isSame(journal.from, found)) {
+    const { generation, revision } = journal.from;
+    if (generation !== found.generation || revision < found.revision) {
+      deleteTree(decided);
+      mended.push({ place, done: 'belonged to an earlier revision and was deleted' });
+      return found;
+    }
+    present = { ...journal.from, kind: 'dirty' };
+    state.change(found, present);
+  }
+  const left = journal?.entries ?? stagedEntries(decided);
+  const entries = left.filter(({ ref, sha256 }) => {
+    const target = layout.blob(present.generation, ref);
+    if (sha256 === undefined || isThere(join(decided, stagedName(ref)))) return true;
+    if (digestAt(target) === sha256) return true;
+    mended.push({
+      place: { file: target },
+      done: 'was rolled back: an unacknowledged change is lost',
+    });
+    return false;
+  });
+  if (journal !== undefined && entries.length === journal.entries.length) return present;
+  if (entries.length === 0) deleteFile(path);
+  else await writeDurably(path, printJournal({ from: versionOf(present), entries }));
+  await syncDirectory(decided);
+  if (journal === undefined)
+    mended.push({
+      place,
+      done: 'was damaged: its unacknowledged change was completed, except for deletions',
+    });
+  return present;
+}
+
+/**
+ * Reads the journal of a decided commit; undefined if there is none, or it is damaged.
+ * @param decided directory of the commit
+ */
+export function decidedJournal(decided: string): Journal | undefined {
+  const path = join(decided, JOURNAL);
+  const bytes = readWhole(path);
+  try {
+    return bytes === undefined ? undefined : parseJournal(bytes, path);
+  } catch (error) {
+    if (asCofferError(error)?.kind === 'corrupt') return undefined;
+    throw error;
+  }
+}
+
+/** Reconstructs journal entries from the staged files of a commit. */
+const stagedEntries = (decided: string): JournalEntry[] =>
+  namesIn(decided).flatMap((file) => {
+    const ref = areas
+      .map((area): BlobRef => ({ area, name: file.slice(area.length + 1) }))
+      .find((candidate) => stagedName(candidate) === file && /^[0-9a-f]{1,64}$/.test(candidate.name));
+    return ref === undefined ? [] : [{ ref, sha256: digestAt(join(decided, file)) }];
+  });
+
+function digestAt(path: string): string | undefined {
+  const bytes = readWhole(path);
+  return bytes === undefined ? undefined : hash('sha256', bytes);
+}
+
+const isSame = (a: Journal['from'], b: Journal['from']): boolean =>
+  a.generation === b.generation && a.revision === b.revision;
+
+
+function namesIn(path: string): string[] {
+  try {
+    return readdirSync(path);
+  } catch {
+    // Missing or unreadable: reported for the directory itself.
+    return [];
+  }
+}

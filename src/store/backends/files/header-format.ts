@@ -1,0 +1,25 @@
+import { hash } from 'node:crypto';
+import { parseChecked, printChecked } from '../../checked-json.ts';
+
+/** Format of a directory with a log. Everything above the directory is the same as in format 1. */
+const WITH_LOG = 2;
+const WITHOUT_LOG = 1;
+
+/**
+ * Returns a header with the format of a directory with a log, or with that of sealed files alone. Any other header stays
+ * as it is: it is damaged, or of a newer format.
+ */
+export function withFormat(header: Buffer, format: typeof WITH_LOG | typeof WITHOUT_LOG): Buffer {
+  const { checksum: _, ...body } = parseChecked(header) ?? {};
+  const present = body['format'];
+  return present === format || (present !== WITH_LOG && present !== WITHOUT_LOG)
+    ? header
+    : printChecked({ ...body, format });
+}
+
+/** Returns the 16 bytes that stand for the store's ID in its log. */
+export function storeIdOf(header: Buffer): Buffer {
+  const id = parseChecked(header)?.['id'];
+  const digits = typeof id === 'string' ? id.replaceAll('-', '') : '';
+  return /^[0-9a-f]{32}$/.test(digits) ? Buffer.from(digits, 'hex') : hash('sha256', header, 'buffer').subarray(0, 16);
+}

@@ -1,0 +1,95 @@
+import { elapsedMs } from '../../../../ground/clock.ts';
+import { asCofferError } from '../../../../ground/errors.ts';
+import { pause } from '../../../../ground/pause.ts';
+import type { Version } from '../../backend.ts';
+import { versionOf } from '../../version.ts';
+import { WentBack } from '../../witness.ts';
+import type { FileLock } from '../file-lock.ts';
+import type { StateName } from '../state-directory.ts';
+import type { StoreDirectory } from '../store-directory.ts';
+import { isOfThisBoot } from './boot.ts';
+import type { Above } from './log.ts';
+import { settle } from './settle.ts';
+
+/** Time to wait for a writer that makes the state include what the log proves, in milliseconds. */
+const PATIENCE_MS = 2000;
+const LONGEST_PAUSE_MS = 50;
+
+/**
+ * Looks at the log for the first time in this process, and returns the version to show. Usually the log ends with the
+ * state's name. If it goes on, a writer was killed or the power failed, and what is there is made part of the state; or
+ * a writer is at work, and the state before its change is shown. Neither the lock nor a writer that has it is waited
+ * for, except shortly after a power failure.
+ * @param admit called with the version before anything is changed; throws if it must not be accepted
+ * @returns undefined if the state has no log
+ * @throws `corrupt` if the log ends below the state
+ */
+export async function firstLook(
+  directory: StoreDirectory,
+  lock: FileLock,
+  admit: (version: Version) => void,
+): Promise<Version | undefined> {
+  const { state, log } = directory;
+  const start = elapsedMs();
+  for (let longest = 1; ; longest = Math.min(longest * 2, LONGEST_PAUSE_MS)) {
+    const name = state.read();
+    if (name.kind !== 'log') return undefined;
+    if (!log.follow(name.revision)) continue;
+    const above = log.above();
+    const proven = log.versionWith(above);
+    if (proven === undefined || proven.revision <= name.revision) {
+      const problem = log.contradiction(name);
+      if (state.read() !== name) continue;
+      if (problem !== undefined) throw problem;
+      return versionOf(name);
+    }
+    const outcome = await trySettling(directory, lock, name, admit);
+    if (outcome === 'settled') continue;
+    const lasting = lastingVersion(directory, name, above);
+    if (state.read() !== name) continue;
+    if (lasting.revision === name.revision) return versionOf(name);
+    if (outcome === 'impossible' || elapsedMs() - start > PATIENCE_MS) {
+      if (log.follow(lasting.revision)) return lasting;
+      continue;
+    }
+    await pause(1 + Math.random() * longest);
+  }
+}
+
+/**
+ * Returns the newest version that no power failure takes back: that of the name, of a base, or of a record of another
+ * boot. A record of this boot may still be in the hands of its writer.
+ */
+function lastingVersion({ log }: StoreDirectory, name: StateName, above: readonly Above[]): Version {
+  let lasting = versionOf(name);
+  for (const { head, revision } of log.files) {
+    if (revision > lasting.revision) lasting = { generation: head.generation, revision };
+  }
+  for (const { record } of above.flatMap(({ records }) => records)) {
+    if (isOfThisBoot(record.boot)) break;
+    if (record.revision <= lasting.revision) continue;
+    lasting = { generation: record.generation + (record.kind === 'rekey' ? 1 : 0), revision: record.revision };
+  }
+  return lasting;
+}
+
+/**
+ * Settles if the write lock is free.
+ * @returns `impossible` if nothing can be written here
+ */
+async function trySettling(
+  directory: StoreDirectory,
+  lock: FileLock,
+  name: StateName,
+  admit: (version: Version) => void,
+): Promise<'settled' | 'busy' | 'impossible'> {
+  try {
+    const held = await lock.tryHold(async () => {
+      if (directory.state.read() === name) await settle(directory, name, admit);
+    });
+    return held === undefined ? 'busy' : 'settled';
+  } catch (error) {
+    if (error instanceof WentBack || asCofferError(error)?.kind !== 'unavailable') throw error;
+    return 'impossible';
+  }
+}

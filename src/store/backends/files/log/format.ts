@@ -1,0 +1,224 @@
+/** Bytes of the files of the log: a head, then records. Documented in docs/format.md. */
+import { crc32 } from 'node:zlib';
+import type { BlobRef, Change } from '../../backend.ts';
+
+const MAGIC = Buffer.from('COFFERLG');
+const FORMAT = 1;
+const HEAD_BYTES = 68;
+/** Offset of the first record. */
+export const FIRST_RECORD = 4096;
+/** Size of a new file. It is made of zeros, so that the sync of a record has no metadata to write. */
+export const FILE_BYTES = 1024 * 1024;
+/** A file takes no more records once it has this many, or once one has ended at or after `FILE_BYTES`. */
+const MOST_RECORDS = 256;
+/** Records begin at multiples of this. */
+const ALIGNMENT = 8;
+/** Bytes of a record before its list of blobs. */
+export const RECORD_HEAD_BYTES = 32;
+const ENTRY_HEAD_BYTES = 6;
+/** Largest record. */
+export const MOST_RECORD_BYTES = 256 * 1024 * 1024;
+const ID_BYTES = 16;
+export const SALT_BYTES = 16;
+export const BOOT_BYTES = 8;
+
+/** First block of a file. */
+export interface LogHead {
+  /** Generation of its records. */
+  readonly generation: number;
+  /** 16 bytes of the ID of the store. */
+  readonly storeId: Uint8Array;
+  /** Number of the file. */
+  readonly sequence: number;
+  /** Revision before its first record: everything up to it is in older files or in the documents. */
+  readonly base: number;
+  /** Random; distinguishes a file from another one of the same number. */
+  readonly salt: Uint8Array;
+}
+
+/**
+ * `rekey`: the last record of its generation; the blobs of the next one are in its directory. `raise`: makes the
+ * revision larger, and may have blobs as well.
+ */
+export type RecordKind = 'commit' | 'rekey' | 'raise';
+const KINDS: readonly RecordKind[] = ['commit', 'rekey', 'raise'];
+
+/** One change of the store. */
+export interface LogRecord {
+  /** Revision that it makes. */
+  readonly revision: number;
+  /** What identifies the boot of the machine in which it was written; zeros if that is unknown. */
+  readonly boot: Uint8Array;
+  readonly generation: number;
+  readonly kind: RecordKind;
+  readonly changes: readonly Change[];
+}
+
+/** Blob of a record: where its content begins in it, and how long it is; undefined if it was deleted. */
+export interface LogEntry {
+  readonly ref: BlobRef;
+  readonly place: { readonly offset: number; readonly length: number } | undefined;
+}
+
+/** Record without the content of its blobs. */
+export interface ParsedRecord extends Omit<LogRecord, 'changes'> {
+  readonly entries: readonly LogEntry[];
+  /** CRC-32 of it and of everything before it. */
+  readonly crc: number;
+}
+
+export function printHead({ generation, storeId, sequence, base, salt }: LogHead): Buffer {
+  const bytes = Buffer.alloc(FIRST_RECORD);
+  MAGIC.copy(bytes);
+  bytes.writeUInt8(FORMAT, 8);
+  bytes.writeUInt32BE(generation, 12);
+  bytes.set(storeId, 16);
+  writeNumber(bytes, sequence, 32);
+  writeNumber(bytes, base, 40);
+  bytes.set(salt, 48);
+  bytes.writeUInt32BE(crc32(bytes.subarray(0, HEAD_BYTES - 4)), HEAD_BYTES - 4);
+  return bytes;
+}
+
+/**
+ * Parses a head.
+ * @returns the head and its CRC-32, which the first record continues; undefined if it is no intact head
+ */
+export function parseHead(bytes: Buffer): { readonly head: LogHead; readonly crc: number } | undefined {
+  if (bytes.length < HEAD_BYTES || !bytes.subarray(0, MAGIC.length).equals(MAGIC)) return undefined;
+  const crc = bytes.readUInt32BE(HEAD_BYTES - 4);
+  if (crc32(bytes.subarray(0, HEAD_BYTES - 4)) !== crc || bytes.readUInt8(8) !== FORMAT) return undefined;
+  const head: LogHead = {
+    generation: bytes.readUInt32BE(12),
+    storeId: Buffer.from(bytes.subarray(16, 16 + ID_BYTES)),
+    sequence: readNumber(bytes, 32),
+    base: readNumber(bytes, 40),
+    salt: Buffer.from(bytes.subarray(48, 48 + SALT_BYTES)),
+  };
+  return { head, crc };
+}
+
+/**
+ * Prints a record.
+ * @param before CRC-32 of the record or head before it
+ */
+export function printRecord(record: LogRecord, before: number): Buffer {
+  const { revision, boot, generation, kind, changes } = record;
+  const bytes = Buffer.allocUnsafe(recordBytes(changes));
+  writeNumber(bytes, revision, 8);
+  bytes.set(boot, 16);
+  bytes.writeUInt32BE(generation, 24);
+  bytes.writeUIntBE(changes.length, 28, 3);
+  bytes.writeUInt8(KINDS.indexOf(kind), 31);
+  let at = RECORD_HEAD_BYTES;
+  for (const change of changes) at = printEntry(bytes, at, change);
+  for (const { bytes: content } of changes) {
+    if (content === undefined) continue;
+    bytes.set(content, at);
+    at += content.length;
+  }
+  bytes.writeUInt32BE(at, 0);
+  bytes.writeUInt32BE(crcOf(bytes, before), 4);
+  return bytes;
+}
+
+/** Size of a record with these changes. */
+export const recordBytes = (changes: readonly Change[]): number =>
+  changes.reduce(
+    (sum, { ref, bytes }) => sum + ENTRY_HEAD_BYTES + nameBytes(ref.name.length) + (bytes?.length ?? 0),
+    RECORD_HEAD_BYTES,
+  );
+
+function printEntry(bytes: Buffer, at: number, { ref, bytes: content }: Change): number {
+  const { area, name } = ref;
+  bytes.writeUInt8((area === 'slots' ? SLOT : 0) + (content === undefined ? DELETED : 0), at);
+  bytes.writeUInt8(name.length, at + 1);
+  bytes.writeUInt32BE(content?.length ?? 0, at + 2);
+  const end = at + ENTRY_HEAD_BYTES + nameBytes(name.length);
+  bytes.write(name.length % 2 === 0 ? name : `${name}0`, at + ENTRY_HEAD_BYTES, 'hex');
+  return end;
+}
+
+/** Length of the record that begins with these bytes, as it says itself; undefined if no record begins here. */
+export function lengthOf(bytes: Buffer): number | undefined {
+  if (bytes.length < RECORD_HEAD_BYTES) return undefined;
+  const length = bytes.readUInt32BE(0);
+  return length < RECORD_HEAD_BYTES || length > MOST_RECORD_BYTES ? undefined : length;
+}
+
+/**
+ * Parses a record.
+ * @param bytes exactly as long as the record says
+ * @param before CRC-32 of the record or head before it
+ * @returns undefined if it is torn, or was not written after what is before it
+ */
+export function parseRecord(bytes: Buffer, before: number): ParsedRecord | undefined {
+  const crc = bytes.readUInt32BE(4);
+  const kind = KINDS[bytes.readUInt8(31)];
+  if (kind === undefined || crcOf(bytes, before) !== crc) return undefined;
+  const entries = parseEntries(bytes, bytes.readUIntBE(28, 3));
+  return (
+    entries && {
+      revision: readNumber(bytes, 8),
+      boot: bytes.subarray(16, 16 + BOOT_BYTES),
+      generation: bytes.readUInt32BE(24),
+      kind,
+      entries,
+      crc,
+    }
+  );
+}
+
+function parseEntries(bytes: Buffer, count: number): LogEntry[] | undefined {
+  const found: { readonly ref: BlobRef; readonly length: number | undefined }[] = [];
+  let at = RECORD_HEAD_BYTES;
+  for (let i = 0; i < count; i++) {
+    if (at + ENTRY_HEAD_BYTES > bytes.length) return undefined;
+    const kind = bytes.readUInt8(at);
+    const digits = bytes.readUInt8(at + 1);
+    const end = at + ENTRY_HEAD_BYTES + nameBytes(digits);
+    if (kind > SLOT + DELETED || digits === 0 || digits > MOST_DIGITS || end > bytes.length) return undefined;
+    const name = bytes.toString('hex', at + ENTRY_HEAD_BYTES, end).slice(0, digits);
+    const length = (kind & DELETED) === 0 ? bytes.readUInt32BE(at + 2) : undefined;
+    found.push({ ref: { area: (kind & SLOT) === 0 ? 'documents' : 'slots', name }, length });
+    at = end;
+  }
+  const entries = found.map(({ ref, length }): LogEntry => {
+    if (length === undefined) return { ref, place: undefined };
+    const offset = at;
+    at += length;
+    return { ref, place: { offset, length } };
+  });
+  return at === bytes.length ? entries : undefined;
+}
+
+/** Where the next record begins. */
+export const nextPlace = (end: number): number => Math.ceil(end / ALIGNMENT) * ALIGNMENT;
+
+/** Whether a file takes no more records. */
+export const isFull = (records: number, end: number): boolean =>
+  records >= MOST_RECORDS || end >= FILE_BYTES;
+
+/** Whether a file is so full that the next one should be prepared. */
+export const isHalfFull = (records: number, end: number): boolean => isFull(records * 2, end * 2);
+
+/** The length and everything after the CRC, continuing the one before. */
+const crcOf = (bytes: Buffer, before: number): number =>
+  crc32(bytes.subarray(8), crc32(bytes.subarray(0, 4), before));
+
+const nameBytes = (digits: number): number => Math.ceil(digits / 2);
+
+/** Bits of an entry's kind. */
+const SLOT = 1;
+const DELETED = 2;
+/** Longest name of a blob. */
+const MOST_DIGITS = 64;
+
+const writeNumber = (bytes: Buffer, value: number, at: number): void => {
+  bytes.writeUInt16BE(0, at);
+  bytes.writeUIntBE(value, at + 2, 6);
+};
+
+/** Numbers of more than 48 bits are not those of a store. */
+const readNumber = (bytes: Buffer, at: number): number =>
+  bytes.readUInt16BE(at) === 0 ? bytes.readUIntBE(at + 2, 6) : Number.POSITIVE_INFINITY;

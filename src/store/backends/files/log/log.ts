@@ -1,0 +1,192 @@
+import { readdirSync } from 'node:fs';
+import { type CofferError, corrupt, placed } from '../../../../ground/errors.ts';
+import { missing, REPAIR } from '../../../refusals.ts';
+import type { Area, BlobRef, Version } from '../../backend.ts';
+import { diskError, errorCode } from '../disk-errors.ts';
+import { isThere } from '../durable-files.ts';
+import type { Layout } from '../layout.ts';
+import type { StateName } from '../state-directory.ts';
+import { type Found, LogFile, type PlacedRecord } from './log-file.ts';
+
+/** Name of a file of the log. */
+export const NUMBER = /^[1-9][0-9]{0,14}$/;
+
+/** Lists the numbers of the files of the log, ascending; none if there is no log. */
+export function listLog(layout: Layout): number[] {
+  try {
+    return readdirSync(layout.log)
+      .filter((name) => NUMBER.test(name))
+      .map(Number)
+      .sort((a, b) => a - b);
+  } catch (error) {
+    if (errorCode(error) === 'ENOENT') return [];
+    throw diskError(error, 'read', layout.log);
+  }
+}
+
+/** Returns the numbers that count: those below a gap are of files that were deleted, but came back. */
+export function withoutGap(numbers: readonly number[]): readonly number[] {
+  const from = numbers.findLastIndex((number, index) => index > 0 && number !== (numbers[index - 1] ?? 0) + 1);
+  return from === -1 ? numbers : numbers.slice(from);
+}
+
+/** Records of a file that the state does not include yet. */
+export interface Above {
+  readonly file: LogFile;
+  readonly records: readonly PlacedRecord[];
+}
+
+/**
+ * The log of a store, as far as it was read: changes that are not in the documents yet, or are there as well.
+ * @see docs/decisions/0321
+ */
+export class Log {
+  readonly #layout: Layout;
+  /** Oldest first, with no number missing. */
+  #files: readonly LogFile[] = [];
+  /** Bytes of the ID of the store. */
+  storeId: Uint8Array = new Uint8Array(16);
+  /** State that the log was read up to, or that this process made with its last record. */
+  at: StateName | undefined;
+
+  constructor(layout: Layout) {
+    this.#layout = layout;
+  }
+
+  get files(): readonly LogFile[] {
+    return this.#files;
+  }
+
+  get newest(): LogFile | undefined {
+    return this.#files.at(-1);
+  }
+
+  /** Version that the log proves, as far as it was read; undefined if there is no log. */
+  get version(): Version | undefined {
+    const { newest } = this;
+    if (newest === undefined) return undefined;
+    const revision = Math.max(...this.#files.map((file) => file.revision));
+    return { generation: newest.head.generation + (newest.lastKind === 'rekey' ? 1 : 0), revision };
+  }
+
+  /** Forgets what was read, because another log may be there. */
+  forget(): void {
+    this.#files = [];
+    this.at = undefined;
+  }
+
+  /**
+   * Reads the records up to a revision.
+   * @returns false if a file was deleted meanwhile: then the state has changed, or everything has to be looked at again
+   */
+  follow(upTo: number): boolean {
+    const files: LogFile[] = [];
+    for (const number of withoutGap(listLog(this.#layout))) {
+      const at = { number, path: this.#layout.logFile(number), storeId: this.storeId };
+      const known = this.#files.find((file) => file.number === number);
+      const file = LogFile.look(at, known, (each, fd) => each.advance(fd, upTo));
+      if (file === undefined) return false;
+      files.push(file);
+    }
+    this.#files = files;
+    return true;
+  }
+
+  /** Whether nobody has added a file or a record since this process read or wrote the last one. Cheap. */
+  isUnchanged(): boolean {
+    const { newest } = this;
+    return (
+      newest !== undefined && !isThere(this.#layout.logFile(newest.number + 1)) && newest.isStillTheEnd() === true
+    );
+  }
+
+  /** Returns the whole records above the revision that was followed to, oldest first. */
+  above(): readonly Above[] {
+    const found: Above[] = [];
+    for (const file of this.#files) {
+      LogFile.look({ number: file.number, path: file.path, storeId: this.storeId }, file, (_, fd) => {
+        const records = file.above(fd);
+        if (records.length > 0) found.push({ file, records });
+      });
+    }
+    return found;
+  }
+
+  /** Returns the version that the log proves together with records above it; undefined if there is no log. */
+  versionWith(above: readonly Above[]): Version | undefined {
+    const { version } = this;
+    const last = above.at(-1)?.records.at(-1)?.record;
+    if (version === undefined || last === undefined || last.revision < version.revision) return version;
+    return { generation: last.generation + (last.kind === 'rekey' ? 1 : 0), revision: last.revision };
+  }
+
+  /**
+   * Checks that the log explains a state that was read completely.
+   * @returns the error for a log that was damaged, exchanged or deleted; undefined for a whole one
+   */
+  contradiction(state: Version): CofferError | undefined {
+    const { newest, version } = this;
+    if (newest === undefined || version === undefined) return missing({ file: this.#layout.log }, REPAIR);
+    for (const [index, { path, revision }] of this.#files.slice(0, -1).entries()) {
+      const base = this.#files[index + 1]?.head.base;
+      if (base !== revision)
+        return corrupt(
+          placed`${{ file: path }} is damaged: it ends at revision ${revision}, and the next file begins at ${base ?? 0}`,
+          { hint: REPAIR },
+        );
+    }
+    if (version.revision < state.revision)
+      return corrupt(
+        placed`${{ file: newest.path }} is damaged: it ends at revision ${version.revision}, the store was at ${state.revision}`,
+        { hint: REPAIR },
+      );
+    const isRight =
+      version.revision === state.revision
+        ? version.generation === state.generation
+        : version.generation >= state.generation;
+    if (!isRight)
+      return corrupt(
+        placed`${{ file: newest.path }} is damaged: it is of generation ${newest.head.generation}, the store was in ${state.generation}`,
+        { hint: REPAIR },
+      );
+    return undefined;
+  }
+
+  /** Returns what the log says about a blob; undefined if that is in the documents. */
+  find(generation: number, { area, name }: BlobRef): Found | undefined {
+    for (let i = this.#files.length - 1; i >= 0; i--) {
+      const file = this.#files[i];
+      if (file?.head.generation !== generation) continue;
+      // If the file is gone by now, the blob is in the documents, and what older files say is out of date.
+      if (file.has(area, name) !== undefined) return file.find(area, name);
+    }
+    return undefined;
+  }
+
+  /** Whether the log puts a blob (true), deletes it (false), or does not name it. */
+  has(generation: number, { area, name }: BlobRef): boolean | undefined {
+    for (let i = this.#files.length - 1; i >= 0; i--) {
+      const file = this.#files[i];
+      if (file?.head.generation !== generation) continue;
+      const found = file.has(area, name);
+      if (found !== undefined) return found;
+    }
+    return undefined;
+  }
+
+  /** Applies the log to the names of the blobs that are in an area's directory. */
+  apply(generation: number, area: Area, names: Set<string>): void {
+    for (const file of this.#files) {
+      if (file.head.generation !== generation) continue;
+      for (const [name, isPresent] of file.names(area)) {
+        if (isPresent) names.add(name);
+        else names.delete(name);
+      }
+    }
+  }
+
+  /** Adds a file that this process has made. */
+  add(file: LogFile): void {
+    this.#files = [...this.#files, file];
+  }
+}

@@ -1,0 +1,108 @@
+import { closeSync, constants, fsync, openSync, statSync, writeSync } from 'node:fs';
+import { answered } from '../../../../ground/pause.ts';
+import { systemRandom } from '../../../../ground/random.ts';
+import { patiently } from '../../../../ground/windows.ts';
+import { diskError } from '../disk-errors.ts';
+import { deleteFile, FILE_MODE, isThere, moveFile, NO_FOLLOW, syncChanged } from '../durable-files.ts';
+import { type Layout, STAGED } from '../layout.ts';
+import { FILE_BYTES, type LogHead, printHead, SALT_BYTES } from './format.ts';
+import { LogFile } from './log-file.ts';
+
+const CREATE = constants.O_RDWR | constants.O_CREAT | constants.O_EXCL | NO_FOLLOW;
+/** Attempts to make a file, or to sync its name. */
+const ATTEMPTS = 2;
+
+/**
+ * Makes a file of the log, whole and durable with its name. Under the write lock only, and only if the log includes
+ * nothing above the state.
+ * @throws `unavailable`; then there is no such file
+ */
+export async function makeFile(
+  layout: Layout,
+  number: number,
+  about: Pick<LogHead, 'generation' | 'base' | 'storeId'>,
+): Promise<LogFile> {
+  const path = layout.logFile(number);
+  for (let attempt = 1; ; attempt++) {
+    const head = printHead({ ...about, sequence: number, salt: systemRandom.bytes(SALT_BYTES) });
+    await stage(layout, path + STAGED, head);
+    moveFile(path + STAGED, path);
+    try {
+      await syncChanged(layout.log);
+      return LogFile.made(number, path, head);
+    } catch (error) {
+      // It has no record yet. After a failed sync nothing is known about its name, so another file takes its place.
+      deleteFile(path);
+      if (attempt === ATTEMPTS) throw error;
+    }
+  }
+}
+
+async function stage(layout: Layout, path: string, head: Buffer): Promise<void> {
+  for (let attempt = 1; ; attempt++) {
+    try {
+      deleteFile(path);
+      const isSpare = attempt === 1 && takeSpare(layout, path);
+      const bytes = isSpare ? head : Buffer.concat([head, Buffer.alloc(FILE_BYTES - head.length)]);
+      await writeAndSync(path, isSpare ? constants.O_RDWR | NO_FOLLOW : CREATE, bytes);
+      return;
+    } catch (error) {
+      discard(path);
+      if (attempt === ATTEMPTS) throw error;
+    }
+  }
+}
+
+/** Moves the prepared file to a path. @returns whether there was one */
+function takeSpare(layout: Layout, path: string): boolean {
+  if (statSync(layout.spare, { throwIfNoEntry: false })?.size !== FILE_BYTES) return false;
+  moveFile(layout.spare, path);
+  return true;
+}
+
+async function writeAndSync(path: string, flags: number, bytes: Uint8Array): Promise<void> {
+  try {
+    const fd = patiently(() => openSync(path, flags, FILE_MODE));
+    try {
+      writeAt(fd, bytes, 0);
+      await answered((done) => fsync(fd, done));
+    } finally {
+      closeSync(fd);
+    }
+  } catch (error) {
+    throw diskError(error, 'write', path);
+  }
+}
+
+/** Writes all bytes at an offset. */
+export function writeAt(fd: number, bytes: Uint8Array, offset: number): void {
+  for (let done = 0; done < bytes.length; ) {
+    done += writeSync(fd, bytes, done, bytes.length - done, offset + done);
+  }
+}
+
+function discard(path: string): void {
+  try {
+    deleteFile(path);
+  } catch {
+    // The next writer deletes it; the original error is more useful.
+  }
+}
+
+/**
+ * Prepares the file that the next one is made from, so that no writer has to wait for a megabyte to be written. Made by
+ * whoever holds the lock of the log.
+ */
+export async function makeSpare(layout: Layout): Promise<void> {
+  if (isThere(layout.spare)) return;
+  const path = `${layout.spare}-${process.pid}${STAGED}`;
+  try {
+    deleteFile(path);
+    await writeAndSync(path, CREATE, Buffer.alloc(FILE_BYTES));
+    if (isThere(layout.spare)) deleteFile(path);
+    else moveFile(path, layout.spare);
+  } catch {
+    // Whoever needs the next file makes it.
+    discard(path);
+  }
+}

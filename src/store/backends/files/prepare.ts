@@ -1,0 +1,113 @@
+import { readdirSync } from 'node:fs';
+import { parseChecked } from '../../checked-json.ts';
+import { missing, REPAIR } from '../../refusals.ts';
+import type { Version } from '../backend.ts';
+import { diskError } from './disk-errors.ts';
+import { deleteFile, readWhole, syncChanged, syncDirectory } from './durable-files.ts';
+import { deleteNeighbours, listGenerations } from './generation-files.ts';
+import { pathIn, STAGED } from './layout.ts';
+import { addRecord } from './log/append.ts';
+import { settle, settleLog } from './log/settle.ts';
+import { logged, type StateName } from './state-directory.ts';
+import type { StoreDirectory } from './store-directory.ts';
+
+export interface Looking {
+  /** Called when the state's name was read. */
+  look(): void;
+  /** Called with a version before anything is changed; throws if it must not be accepted. */
+  admit(version: Version): void;
+}
+
+/**
+ * Brings the store to a settled state, whatever the last session left behind. Under the write lock.
+ * @throws `corrupt` if the state is missing or contradicts the log
+ */
+export async function prepareStore(directory: StoreDirectory, looking: Looking): Promise<Version> {
+  const { layout, state } = directory;
+  const { state: listed, others } = state.list();
+  let found = listed === undefined ? await replaceMissingState(directory, others, looking) : state.read();
+  looking.look();
+  if (found.kind !== 'log') {
+    looking.admit(found);
+    const { upgrade } = await import('./format-1/upgrade.ts');
+    found = await upgrade(directory, found);
+    looking.look();
+  }
+  const version = await settle(directory, found, (present) => looking.admit(present));
+  directory.log.at = state.known;
+  if (others.length > 0) {
+    state.discard(state.list().others);
+    await syncChanged(state.path);
+  }
+  discardStaged(layout.log);
+  await syncFirst(directory);
+  await deleteNeighbours(layout, state.path, version.generation);
+  return version;
+}
+
+/** Deletes files that were being made by processes that were killed, or that make them again. */
+function discardStaged(path: string): void {
+  try {
+    for (const name of readdirSync(path)) if (name.endsWith(STAGED)) deleteFile(pathIn(path, name));
+  } catch (error) {
+    throw diskError(error, 'read', path);
+  }
+}
+
+/**
+ * Whoever made the store, or gave it a log, may have been killed before its names were on disk. They are on disk before
+ * the first record.
+ */
+async function syncFirst({ layout, state, log }: StoreDirectory): Promise<void> {
+  const [first, ...more] = log.files;
+  if (first === undefined || first.records > 0 || more.length > 0) return;
+  await syncChanged(state.path);
+  await syncDirectory(layout.directory);
+}
+
+/**
+ * Puts back a state file that was deleted, with a revision that no process has seen.
+ * @throws `corrupt` if the generation is not certain, or the log is missing as well
+ */
+async function replaceMissingState(
+  directory: StoreDirectory,
+  others: readonly string[],
+  { look, admit }: Looking,
+): Promise<StateName> {
+  const { layout, state, log } = directory;
+  const [generation, ...more] = listGenerations(layout);
+  if (generation === undefined || more.length > 0 || others.some((name) => !name.endsWith(STAGED))) {
+    throw state.missing(REPAIR);
+  }
+  look();
+  log.forget();
+  const { seen } = state.witness;
+  const accept = (version: Version): void => {
+    if (seen !== undefined) state.witness.check({ ...seen, ...version });
+  };
+  if (isOfFormat1(directory)) {
+    const replacement: StateName = { kind: 'dirty', generation, revision: state.unusedRevision() };
+    accept(replacement);
+    await state.create(replacement);
+    return replacement;
+  }
+  const proven = await settleLog(directory, { generation, revision: -1 }, () => undefined);
+  if (proven === undefined) throw missing({ file: layout.log }, REPAIR);
+  if (proven.generation !== generation) throw state.missing(REPAIR);
+  const replacement = { generation, revision: state.unusedRevision(proven.revision) };
+  accept(replacement);
+  const made = 'the state is back';
+  const show = await addRecord(directory, { from: proven, to: replacement, kind: 'raise', changes: [], made });
+  await state.create(logged(replacement));
+  show();
+  await syncChanged(state.path);
+  admit(replacement);
+  return logged(replacement);
+}
+
+/** Whether a store has no log yet. */
+export function isOfFormat1({ layout }: StoreDirectory): boolean {
+  const header = readWhole(layout.header);
+  return header !== undefined && parseChecked(header)?.['format'] === 1;
+}
+

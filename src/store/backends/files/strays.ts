@@ -1,0 +1,56 @@
+import { readdirSync } from 'node:fs';
+import { join } from 'node:path';
+import { areas } from '../backend.ts';
+import { diskError } from './disk-errors.ts';
+import { HEADER, parseBlobFileName, parseGeneration, STAGED } from './layout.ts';
+import { NUMBER } from './log/log.ts';
+import type { StoreDirectory } from './store-directory.ts';
+
+const OWN_NAMES = new Set([HEADER, 'lock', 'log', 'state']);
+const LOG_NAMES = new Set(['lock', 'spare']);
+
+/**
+ * Finds paths in a store directory that do not belong to the store. Files of a current or killed writer are not
+ * reported: the next writer removes them.
+ */
+export function findStrays({ layout, state }: StoreDirectory): string[] {
+  const { state: present, others } = state.list();
+  const strays = others
+    .filter((name) => !isOfWriter(name) && !(present?.kind !== 'log' && name === 'commit'))
+    .map((name) => join(state.path, name));
+  // Staged while a store of format 1 is given a log.
+  const isUpgraded = (name: string): boolean => present?.kind === 'clean' && name === HEADER + STAGED;
+  const known = (name: string): boolean =>
+    OWN_NAMES.has(name) || isNear(name, present?.generation) || isUpgraded(name);
+  strays.push(...unknownIn(layout.directory, known));
+  if (present === undefined) return strays;
+  if (present.kind === 'log')
+    strays.push(
+      ...unknownIn(layout.log, (name) => LOG_NAMES.has(name) || NUMBER.test(name) || isOfWriter(name)),
+    );
+  const generation = layout.generation(present.generation);
+  strays.push(...unknownIn(generation, (name) => areas.some((area) => area === name)));
+  for (const area of areas) {
+    const directory = layout.area(present.generation, area);
+    strays.push(...unknownIn(directory, (name) => parseBlobFileName(area, name) !== undefined || isOfWriter(name)));
+  }
+  return strays;
+}
+
+const isOfWriter = (name: string): boolean => name.endsWith(STAGED);
+
+/** Whether a name is the directory of the current generation, or of one that a rekey is creating or deleting. */
+function isNear(name: string, present: number | undefined): boolean {
+  const generation = parseGeneration(name);
+  return generation !== undefined && present !== undefined && Math.abs(generation - present) <= 1;
+}
+
+function unknownIn(directory: string, isKnown: (name: string) => boolean): string[] {
+  try {
+    return readdirSync(directory)
+      .filter((name) => !isKnown(name))
+      .map((name) => join(directory, name));
+  } catch (error) {
+    throw diskError(error, 'read', directory);
+  }
+}
