@@ -1,11 +1,11 @@
 import { randomUUID } from 'node:crypto';
 import { type Clock, printGoTime } from '../ground/clock.ts';
-import { corrupt, type Place, placed } from '../ground/errors.ts';
+import { type CofferError, corrupt, type Place, placed } from '../ground/errors.ts';
 import type { Backend } from './backends/backend.ts';
 import { parseChecked, printChecked } from './checked-json.ts';
 import { RESTORE } from './refusals.ts';
 
-/** Format version of docs/format.md. A store of a higher one is refused. */
+/** Format version of docs/format.md, of everything but the files that contain it. A store of a higher one is refused. */
 export const FORMAT = 1;
 const KIND = 'coffer store';
 const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
@@ -36,6 +36,12 @@ export async function readHeader(backend: Backend): Promise<Header> {
   return parseHeader(await backend.header(), backend.headerPlace);
 }
 
+/** Creates the error for a format that only a newer release reads. */
+export const newerFormat = (place: Place, format: number, newest: number): CofferError =>
+  corrupt(placed`${place} was created by a newer Coffer (format ${format}); this one reads format ${newest}`, {
+    hint: 'install a newer Coffer; the store is not damaged',
+  });
+
 /**
  * Parses a header.
  * @param place location for messages
@@ -44,12 +50,7 @@ export async function readHeader(backend: Backend): Promise<Header> {
 export function parseHeader(bytes: Uint8Array, place: Place): Header {
   const { kind, format, id, created } = parseChecked(bytes) ?? {};
   if (kind === KIND && typeof format === 'number' && format > FORMAT) {
-    throw corrupt(
-      placed`${place} was created by a newer Coffer (format ${format}); this one reads format ${FORMAT}`,
-      {
-        hint: 'install a newer Coffer; the store is not damaged',
-      },
-    );
+    throw newerFormat(place, format, FORMAT);
   }
   if (
     kind !== KIND ||

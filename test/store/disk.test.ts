@@ -8,7 +8,7 @@ import { rekey } from '../../src/store/administration/rekey.ts';
 import { storeStatus } from '../../src/store/administration/status.ts';
 import { diskError } from '../../src/store/backends/files/disk-errors.ts';
 import { printChecked } from '../../src/store/checked-json.ts';
-import { KEY, newStoreDirectory, openWithKey, temporaryDirectory } from './temporary-store.ts';
+import { intoDocuments, KEY, newStoreDirectory, openWithKey, temporaryDirectory } from './temporary-store.ts';
 
 const at = (id: string) => ({ collection: 'things', id });
 const isRoot = process.geteuid?.() === 0;
@@ -31,7 +31,7 @@ describe('a full disk', () => {
   it('refuses a change, says so, keeps what was there, and works again once there is room', async ({
     skip,
   }) => {
-    const disk = mountSmallDisk(256);
+    const disk = mountSmallDisk(8192);
     if (disk === undefined) return skip('needs the right to mount a file system');
     const directory = join(disk, 'store');
     await initStore({ location: directory, slots: [{ kind: 'raw', key: Uint8Array.from(KEY) }] });
@@ -46,7 +46,8 @@ describe('a full disk', () => {
       message: expect.stringMatching(/^cannot (write|create) .*: no space left on the disk$/),
       hint: 'free some space and try again',
     };
-    const big = { text: 'x'.repeat(20_000) };
+    // More than what the log has room for already.
+    const big = { text: 'x'.repeat(1_200_000) };
     await expect(store.transact((tx) => tx.put(at('one'), big))).rejects.toMatchObject(refusal);
     const several = store.transact((tx) => {
       tx.put(at('one'), big);
@@ -58,7 +59,7 @@ describe('a full disk', () => {
       expect(await open.read((view) => view.get(at('one')))).toEqual({ n: 1 });
       expect(await open.read((view) => view.list('things'))).toEqual(['one']);
     }
-    expect(readdirSync(directory).sort()).toEqual(['coffer.json', 'generation-1', 'lock', 'state']);
+    expect(readdirSync(directory).sort()).toEqual(['coffer.json', 'generation-1', 'lock', 'log', 'state']);
     rmSync(filler);
     await store.transact((tx) => tx.put(at('two'), big));
     expect(await store.read((view) => view.get(at('two')))).toEqual(big);
@@ -90,7 +91,7 @@ function fill(path: string): void {
 
 describe('a read-only disk', () => {
   it('lets readers read, and refuses writers with the reason', async ({ skip }) => {
-    const disk = mountSmallDisk(1024);
+    const disk = mountSmallDisk(4096);
     if (disk === undefined) return skip('needs the right to mount a file system');
     const directory = join(disk, 'store');
     await initStore({ location: directory, slots: [{ kind: 'raw', key: Uint8Array.from(KEY) }] });
@@ -180,6 +181,8 @@ describe('a store that others can write', () => {
     ['its directory, for everybody', '.', 0o702],
     ['the header', 'coffer.json', 0o660],
     ['the directory of its state', 'state', 0o707],
+    ['the directory of its log', 'log', 0o707],
+    ['a file of its log', 'log/1', 0o606],
     ['the directory of its documents', 'generation-1/documents', 0o770],
     ['the directory of its slots', 'generation-1/slots', 0o770],
   ])('is refused: %s', async (_, name, mode) => {
@@ -199,6 +202,7 @@ describe('a store that others can write', () => {
     const directory = await newStoreDirectory();
     const store = await openWithKey(directory);
     await store.transact((tx) => tx.put(at('one'), {}));
+    await intoDocuments(directory);
     const root = await store.keyring.root(store.backend, 1);
     const path = printPlace(store.backend.locate(1, root.refOf({ space: 'document', ...at('one') })));
     chmodSync(path, 0o666);
@@ -236,11 +240,11 @@ describe('a directory', () => {
   it('with a store of a newer format is refused, and says so', async () => {
     const directory = await newStoreDirectory();
     const path = join(directory, 'coffer.json');
-    writeFileSync(path, printChecked({ kind: 'coffer store', format: 2, anything: 'else' }));
+    writeFileSync(path, printChecked({ kind: 'coffer store', format: 3, anything: 'else' }));
     for (const attempt of [openWithKey(directory), storeStatus(directory)]) {
       await expect(attempt).rejects.toMatchObject({
         kind: 'corrupt',
-        message: `${path} was created by a newer Coffer (format 2); this one reads format 1`,
+        message: `${path} was created by a newer Coffer (format 3); this one reads format 2`,
         hint: 'install a newer Coffer; the store is not damaged',
       });
     }

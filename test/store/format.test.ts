@@ -14,6 +14,7 @@ import {
 } from 'node:crypto';
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { crc32 } from 'node:zlib';
 import { expect, it } from 'vitest';
 import { backupStore } from '../../src/store/administration/backup.ts';
 import { rekey } from '../../src/store/administration/rekey.ts';
@@ -109,6 +110,7 @@ function openSlot(bytes: Buffer, secret: Buffer, storeId: string, generation: nu
 /** The files of a store, however they were kept. */
 interface StoreFiles {
   readonly generation: number;
+  readonly format: number;
   readonly header: Buffer;
   readonly slots: ReadonlyMap<string, Buffer>;
   readonly documents: ReadonlyMap<string, Buffer>;
@@ -119,7 +121,7 @@ type Opened = Map<string, unknown>;
 /** Every sealed file by `space|collection|id`. */
 function openStoreFiles(files: StoreFiles, secret: Buffer): Opened {
   const header = checkedJson(files.header) as unknown as { kind: string; format: number; id: string };
-  expect(header).toMatchObject({ kind: 'coffer store', format: 1 });
+  expect(header).toMatchObject({ kind: 'coffer store', format: files.format });
   const rootKeys = [...files.slots.values()].map((slot) =>
     openSlot(slot, secret, header.id, files.generation),
   );
@@ -149,16 +151,70 @@ function openStoreFiles(files: StoreFiles, secret: Buffer): Opened {
   return opened;
 }
 
+/** The blobs of a log up to a revision, by their paths in the directory of a generation; undefined for a deleted one. */
+function logOf(directory: string, generation: number, revision: number, id: string): Map<string, Buffer | undefined> {
+  const numbers = readdirSync(join(directory, 'log')).map(Number).filter((number) => number > 0);
+  numbers.sort((a, b) => a - b);
+  const blobs = new Map<string, Buffer | undefined>();
+  let last = 0;
+  for (const number of numbers.filter((each) => numbers.every((other) => other <= each || numbers.includes(other - 1)))) {
+    const bytes = readFileSync(join(directory, 'log', String(number)));
+    expect(bytes.toString('latin1', 0, 9)).toBe('COFFERLG\x01');
+    expect(bytes.toString('hex', 16, 32)).toBe(id.replaceAll('-', ''));
+    expect(Number(bytes.readBigUInt64BE(32))).toBe(number);
+    let crc = crc32(bytes.subarray(0, 64));
+    expect(bytes.readUInt32BE(64)).toBe(crc);
+    last = Number(bytes.readBigUInt64BE(40));
+    for (let at = 4096; at + 32 <= bytes.length; ) {
+      const length = bytes.readUInt32BE(at);
+      if (length < 32) break;
+      crc = crc32(bytes.subarray(at + 8, at + length), crc32(bytes.subarray(at, at + 4), crc));
+      if (bytes.readUInt32BE(at + 4) !== crc || bytes.readUInt32BE(at + 24) !== bytes.readUInt32BE(12)) break;
+      last = Number(bytes.readBigUInt64BE(at + 8));
+      if (last > revision) break;
+      let entry = at + 32;
+      const listed = Array.from({ length: bytes.readUIntBE(at + 28, 3) }, () => {
+        const [kind = 0, digits = 0] = bytes.subarray(entry, entry + 2);
+        const nameEnd = entry + 6 + Math.ceil(digits / 2);
+        const name = bytes.toString('hex', entry + 6, nameEnd).slice(0, digits);
+        const size = bytes.readUInt32BE(entry + 2);
+        entry = nameEnd;
+        return { path: kind % 2 === 1 ? `slots/${name}.json` : `documents/${name}`, size, isDeleted: kind > 1 };
+      });
+      for (const { path, size, isDeleted } of listed) {
+        const content = bytes.subarray(entry, entry + size);
+        entry += size;
+        if (bytes.readUInt32BE(12) === generation) blobs.set(path, isDeleted ? undefined : content);
+      }
+      expect(entry).toBe(at + length);
+      at = Math.ceil(entry / 8) * 8;
+    }
+  }
+  expect(last).toBe(revision);
+  return blobs;
+}
+
 function filesOfDirectory(directory: string): StoreFiles {
   const [state = ''] = readdirSync(join(directory, 'state'));
-  const [, generation = ''] = /^clean-(\d+)-\d+$/.exec(state) ?? [];
+  const [, generation = '', revision = ''] = /^log-(\d+)-(\d+)$/.exec(state) ?? [];
+  const header = readFileSync(join(directory, 'coffer.json'));
+  const id = String(checkedJson(header)['id']);
+  const logged = logOf(directory, Number(generation), Number(revision), id);
   const area = (name: string): Map<string, Buffer> => {
     const path = join(directory, `generation-${generation}`, name);
-    return new Map(readdirSync(path).map((file) => [file, readFileSync(join(path, file))]));
+    const files = new Map<string, Buffer>();
+    for (const file of readdirSync(path)) files.set(file, readFileSync(join(path, file)));
+    for (const [place, bytes] of logged) {
+      if (!place.startsWith(`${name}/`)) continue;
+      if (bytes === undefined) files.delete(place.slice(name.length + 1));
+      else files.set(place.slice(name.length + 1), bytes);
+    }
+    return files;
   };
   return {
     generation: Number(generation),
-    header: readFileSync(join(directory, 'coffer.json')),
+    format: 2,
+    header,
     slots: area('slots'),
     documents: area('documents'),
   };
@@ -185,6 +241,7 @@ function filesOfBackup(path: string): StoreFiles {
   const info = checkedJson(areas.get(1)?.get('') ?? Buffer.alloc(0));
   return {
     generation: Number(info['generation']),
+    format: 1,
     header: areas.get(2)?.get('') ?? Buffer.alloc(0),
     slots: areas.get(3) ?? new Map(),
     documents: areas.get(4) ?? new Map(),

@@ -2,7 +2,7 @@ import { readdirSync, readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
 import { addSlot } from '../../src/store/administration/slots.ts';
-import { newStoreDirectory, openWithKey } from './temporary-store.ts';
+import { intoDocuments, newStoreDirectory, openWithKey } from './temporary-store.ts';
 
 const words = [
   'transit/payments/keys',
@@ -21,6 +21,10 @@ async function filledStore(): Promise<string> {
     tx.put({ collection: 'collection-two', id: 'other-id' }, {});
   });
   await addSlot(store, { kind: 'raw', key: new Uint8Array(32).fill(9), label: 'a label' });
+  await intoDocuments(directory);
+  await store.transact((tx) => {
+    tx.put({ collection: 'transit/payments/keys', id: 'invoice-key' }, { text: 'very-secret-content' });
+  });
   return directory;
 }
 

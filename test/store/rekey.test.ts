@@ -8,7 +8,7 @@ import type { SealedStore } from '../../src/store/sealed/sealed-store.ts';
 import { parseSlot, slotBlob } from '../../src/store/slots/slot-file.ts';
 import { wrapRootKey } from '../../src/store/slots/slot-keys.ts';
 import { openSlotList } from '../../src/store/slots/slot-list.ts';
-import { KEY, newStoreDirectory, openWithKey, rawCredential } from './temporary-store.ts';
+import { intoDocuments, KEY, newStoreDirectory, openWithKey, rawCredential } from './temporary-store.ts';
 
 const NEW_KEY = Uint8Array.from(KEY, (byte) => byte + 100);
 const at = (id: string) => ({ collection: 'things', id });
@@ -20,13 +20,16 @@ async function filledStore(documents: number): Promise<{ directory: string; stor
   await store.transact((tx) => {
     for (let i = 0; i < documents; i++) tx.put(at(`id${i}`), { i });
   });
-  return { directory, store };
+  store.close();
+  await intoDocuments(directory);
+  return { directory, store: await openWithKey(directory) };
 }
 
 describe('rekey', () => {
   it('seals everything again under other names, and every secret still opens it', async () => {
     const { directory, store } = await filledStore(600);
     await addSlot(store, { kind: 'passphrase', passphrase: 'correct horse' });
+    await intoDocuments(directory);
     const before = readdirSync(join(directory, 'generation-1', 'documents'));
     const progress: [number, number][] = [];
     const { files } = await rekey(store, { onProgress: (done, total) => progress.push([done, total]) });
@@ -111,7 +114,7 @@ describe('rekey', () => {
       kind: 'corrupt',
       message: expect.stringContaining(`${path} is damaged`),
     });
-    expect(readdirSync(directory).sort()).toEqual(['coffer.json', 'generation-1', 'lock', 'state']);
+    expect(readdirSync(directory).sort()).toEqual(['coffer.json', 'generation-1', 'lock', 'log', 'state']);
     expect((await store.backend.state()).generation).toBe(1);
   });
 
@@ -131,6 +134,7 @@ describe('an older version of one file', () => {
     const path = join(directory, 'generation-1', 'documents', name);
     const older = readFileSync(path);
     await store.transact((tx) => tx.put(at('id0'), { i: 'newer' }));
+    await intoDocuments(directory);
     writeFileSync(path, older);
     expect(await get(await openWithKey(directory), 'id0')).toEqual({ i: 0 });
     await rekey(store);
@@ -183,6 +187,7 @@ describe('somebody who has an old root key and may write', () => {
       const other = await openWithKey(directory, NEW_KEY);
       await removeSlot(other, store.keyring.slotId);
       if (when === 'before the rekey') await rekey(other);
+      await intoDocuments(directory);
       await plant(directory, store.id, pairingKey);
       await expect(openWithKey(directory, NEW_KEY)).rejects.toMatchObject({
         kind: 'corrupt',

@@ -8,7 +8,7 @@ import type { Finding } from '../../src/store/administration/status.ts';
 import type { BlobIdentity } from '../../src/store/root-key.ts';
 import type { SealedStore } from '../../src/store/sealed/sealed-store.ts';
 import type { DocumentRef } from '../../src/store/store.ts';
-import { newStoreDirectory, openWithKey, rawCredential } from './temporary-store.ts';
+import { intoDocuments, newStoreDirectory, openWithKey, rawCredential } from './temporary-store.ts';
 
 export const IDS = ['one', 'two', 'three'];
 export const at = (id: string, collection = 'things'): DocumentRef => ({ collection, id });
@@ -26,6 +26,7 @@ export async function smallStore(): Promise<string> {
   const store = await openWithKey(directory);
   await fillSmall(store);
   store.close();
+  await intoDocuments(directory);
   return directory;
 }
 

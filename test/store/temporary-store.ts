@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { onTestFinished } from 'vitest';
 import { initStore } from '../../src/store/administration/init.ts';
+import { checkpoint } from '../../src/store/backends/files/log/checkpoint.ts';
 import { openStore } from '../../src/store/open.ts';
 import type { SealedStore } from '../../src/store/sealed/sealed-store.ts';
 import type { Credential } from '../../src/store/slots/credential.ts';
@@ -28,6 +29,11 @@ export async function newStoreDirectory(key: Uint8Array = KEY): Promise<string> 
   const directory = join(temporaryDirectory(), 'store');
   await initStore({ location: directory, slots: [{ kind: 'raw', key: Uint8Array.from(key) }] });
   return directory;
+}
+
+/** Moves everything from a store's log into its documents, for tests that look at their files or change them. */
+export async function intoDocuments(directory: string): Promise<void> {
+  while ((await checkpoint(directory, { isIdle: true })) === 'done');
 }
 
 export const openWithKey = async (

@@ -8,7 +8,7 @@ import type { Credential } from '../../../src/store/slots/credential.ts';
 import { parseSlot, slotBlob } from '../../../src/store/slots/slot-file.ts';
 import { asked } from '../../light-argon2.ts';
 import { refused } from '../../refusal.ts';
-import { KEY, rawCredential, temporaryDirectory } from '../temporary-store.ts';
+import { intoDocuments, KEY, rawCredential, temporaryDirectory } from '../temporary-store.ts';
 
 // What counts is the work that is asked for, which tells more than the time it takes.
 vi.mock('node:crypto', async (original) =>
@@ -90,6 +90,7 @@ describe('slot files that somebody planted', () => {
     const store = await open(rawCredential());
     for (const name of ['0000000000000000', '0000000000000001']) await removeSlot(store, name);
     store.close();
+    await intoDocuments(directory);
     expect(readdirSync(slotDirectory(directory))).toHaveLength(2);
   });
 });

@@ -20,7 +20,7 @@ import { prepareSlot } from '../../../src/store/slots/new-slot.ts';
 import { parseSlot, slotBlob } from '../../../src/store/slots/slot-file.ts';
 import { wrapRootKey } from '../../../src/store/slots/slot-keys.ts';
 import { replacing } from '../struck-backend.ts';
-import { KEY, newStoreDirectory, openWithKey, rawCredential } from '../temporary-store.ts';
+import { intoDocuments, KEY, newStoreDirectory, openWithKey, rawCredential } from '../temporary-store.ts';
 
 const NEW_KEY = Uint8Array.from(KEY, (byte) => byte + 100);
 const newRaw = { kind: 'raw', key: NEW_KEY, label: 'pipeline' } as const;
@@ -138,8 +138,10 @@ describe('administration of slots', () => {
   });
 
   it('removes a damaged slot, but not the last that works', async () => {
-    const { directory, store, firstId } = await newStore();
-    const { id } = await addSlot(store, newRaw);
+    const { directory, store: before, firstId } = await newStore();
+    const { id } = await addSlot(before, newRaw);
+    await intoDocuments(directory);
+    const store = await openWithKey(directory);
     writeFileSync(slotFile(directory, id), 'damaged');
     await expect(listSlots(store)).rejects.toMatchObject({
       message: `${slotFile(directory, id)} is damaged`,
@@ -153,8 +155,10 @@ describe('administration of slots', () => {
   });
 
   it('can remove and list a slot whose file has vanished', async () => {
-    const { directory, store } = await newStore();
-    const { id } = await addSlot(store, newRaw);
+    const { directory, store: before } = await newStore();
+    const { id } = await addSlot(before, newRaw);
+    await intoDocuments(directory);
+    const store = await openWithKey(directory);
     rmSync(slotFile(directory, id));
     await expect(listSlots(store)).rejects.toMatchObject({
       message: `${slotFile(directory, id)} is missing`,

@@ -1,5 +1,6 @@
 import { readdirSync, statSync } from 'node:fs';
 import { type CofferError, type Place, placed, unavailable } from '../../../ground/errors.ts';
+import { newerFormat } from '../../header.ts';
 import { missing, noStore, REPAIR, RESTORE } from '../../refusals.ts';
 import {
   type Area,
@@ -22,7 +23,7 @@ import { isThere, readBlobFile, readWhole, refuseForeign } from './durable-files
 import { FileLock } from './file-lock.ts';
 import { FilesSession } from './files-session.ts';
 import { listGenerations } from './generation-files.ts';
-import { storeIdOf, withFormat } from './header-format.ts';
+import { newerFormatOf, storeIdOf, WITH_LOG, withFormat } from './header-format.ts';
 import { Layout, parseBlobFileName, STAGED } from './layout.ts';
 import { firstLook } from './log/first-look.ts';
 import { Log } from './log/log.ts';
@@ -76,7 +77,10 @@ export class FilesBackend implements Backend {
   }
 
   async header(): Promise<Uint8Array> {
-    return withFormat(this.#readHeader(), 1);
+    const bytes = this.#readHeader();
+    const newer = newerFormatOf(bytes);
+    if (newer !== undefined) throw newerFormat(this.headerPlace, newer, WITH_LOG);
+    return withFormat(bytes, 1);
   }
 
   /** Reads the header as it is on disk. */
@@ -226,7 +230,7 @@ export class FilesBackend implements Backend {
     this.#shown = undefined;
     this.#left = undefined;
     // Acquiring the write lock finishes commits.
-    await this.exclusive(async () => undefined);
+    if (isThere(this.#directory.layout.header)) await this.exclusive(async () => undefined);
     return mended;
   }
 

@@ -2,7 +2,7 @@ import { hash } from 'node:crypto';
 import { parseChecked, printChecked } from '../../checked-json.ts';
 
 /** Format of a directory with a log. Everything above the directory is the same as in format 1. */
-const WITH_LOG = 2;
+export const WITH_LOG = 2;
 const WITHOUT_LOG = 1;
 
 /**
@@ -15,6 +15,12 @@ export function withFormat(header: Buffer, format: typeof WITH_LOG | typeof WITH
   return present === format || (present !== WITH_LOG && present !== WITHOUT_LOG)
     ? header
     : printChecked({ ...body, format });
+}
+
+/** Returns the format of a header if this release does not read it. */
+export function newerFormatOf(header: Buffer): number | undefined {
+  const format = parseChecked(header)?.['format'];
+  return typeof format === 'number' && format > WITH_LOG ? format : undefined;
 }
 
 /** Returns the 16 bytes that stand for the store's ID in its log. */
