@@ -154,9 +154,34 @@ function lossy(sure: Buffer, last: Buffer, open: readonly Buffer[], data: DataLo
   if (data === 'none') return sure;
   const wasCut = open.some((version) => version.length < sure.length);
   const old = wasCut ? Buffer.alloc(0) : sure;
-  const half = Math.ceil(last.length / 2);
+  // Of a file that was written to in place, the first half of what has changed.
+  const [begin, end] = [commonLength(old, last), last.length - commonEnd(old, last)];
+  const half = begin + Math.ceil(Math.max(0, end - begin) / 2);
   const bytes = Buffer.alloc(data === 'zeroes' ? last.length : Math.max(old.length, half));
   old.copy(bytes);
   if (data === 'half') last.copy(bytes, 0, 0, half);
   return bytes;
+}
+
+/** How many bytes at the beginning are the same. */
+function commonLength(a: Buffer, b: Buffer): number {
+  let [same, most] = [0, Math.min(a.length, b.length)];
+  while (same < most) {
+    const middle = Math.ceil((same + most) / 2);
+    if (a.subarray(0, middle).equals(b.subarray(0, middle))) same = middle;
+    else most = middle - 1;
+  }
+  return same;
+}
+
+/** How many bytes at the end are the same, of two that are equally long. */
+function commonEnd(a: Buffer, b: Buffer): number {
+  if (a.length !== b.length) return 0;
+  let [same, most] = [0, a.length];
+  while (same < most) {
+    const middle = Math.ceil((same + most) / 2);
+    if (a.subarray(-middle).equals(b.subarray(-middle))) same = middle;
+    else most = middle - 1;
+  }
+  return same;
 }

@@ -92,9 +92,14 @@ export class Log {
     return true;
   }
 
-  /** Whether nobody has added a file or a record since this process read or wrote the last one. Cheap. */
+  /**
+   * Whether nobody has added a file or a record since this process read or wrote the last one. Cheap. Files that were
+   * deleted meanwhile are forgotten: what they said is in the documents.
+   */
   isUnchanged(): boolean {
     const { newest } = this;
+    while (this.#files.length > 1 && this.#files[0] !== undefined && !isThere(this.#files[0].path))
+      this.#files = this.#files.slice(1);
     return (
       newest !== undefined && !isThere(this.#layout.logFile(newest.number + 1)) && newest.isStillTheEnd() === true
     );
