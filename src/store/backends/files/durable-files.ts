@@ -25,7 +25,8 @@ export const DIRECTORY_MODE = 0o700;
 // Undefined on Windows, so default to 0.
 export const NO_FOLLOW = constants.O_NOFOLLOW ?? 0;
 const READ = constants.O_RDONLY | NO_FOLLOW;
-const WRITE = constants.O_WRONLY | constants.O_CREAT | constants.O_TRUNC | NO_FOLLOW;
+/** Creates or empties a file. */
+export const WRITE = constants.O_WRONLY | constants.O_CREAT | constants.O_TRUNC | NO_FOLLOW;
 
 /**
  * Reads a whole file; undefined if it does not exist. Synchronous: a small file in the page cache takes about 10 µs, a
@@ -185,7 +186,6 @@ const PARALLEL = 8;
 export async function inParallel<T>(
   items: Iterable<T> | AsyncIterable<T>,
   work: (item: T) => Promise<void>,
-  most = PARALLEL,
 ): Promise<void> {
   const running = new Set<Promise<void>>();
   const failures: unknown[] = [];
@@ -200,7 +200,7 @@ export async function inParallel<T>(
         },
       );
       running.add(task);
-      if (running.size >= most) await Promise.race(running);
+      if (running.size >= PARALLEL) await Promise.race(running);
     }
   } finally {
     // Also if the items themselves fail: nothing must be cleaned up while it is still being written.

@@ -1,16 +1,6 @@
-
-import { type Area, areas, LOCK_WAIT_MS, type Version } from '../../backend.ts';
-import {
-  deleteFile,
-  inParallel,
-  isThere,
-  moveFile,
-  readWhole,
-  stageBlobFile,
-  syncChanged,
-  syncDirectory,
-  writeDurably,
-} from '../durable-files.ts';
+import { closeSync, fsync, openSync, readdirSync, renameSync, statSync, unlinkSync, writeSync } from 'node:fs';
+import { areas, type BlobRef, LOCK_WAIT_MS, type Version } from '../../backend.ts';
+import { deleteFile, FILE_MODE, isThere, readWhole, syncChanged, WRITE } from '../durable-files.ts';
 import { FileLock } from '../file-lock.ts';
 import { storeIdOf } from '../header-format.ts';
 import { Layout, STAGED } from '../layout.ts';
@@ -18,15 +8,19 @@ import { StateDirectory } from '../state-directory.ts';
 import { listLog, Log, withoutGap } from './log.ts';
 import type { LogFile } from './log-file.ts';
 import { makeFile } from './next-file.ts';
+import { judge, type PutJob, putBlobs } from './put-blobs.ts';
 import { settle } from './settle.ts';
 
-/** Files that are written at the same time. */
+const fs = { closeSync, fsync, openSync, readdirSync, renameSync, statSync, unlinkSync, writeSync };
+/** Files that are written at the same time: one thread of Node's pool is left for the log. */
 const PARALLEL = 3;
 
 /** What a checkpoint did: a file is gone; there was nothing to do; or another process was in the way. */
 export type Checkpointed = 'done' | 'nothing' | 'held';
 
 export interface CheckpointOptions {
+  /** Puts the blobs into their places; by default in this thread. */
+  readonly put?: (job: PutJob) => ReturnType<typeof putBlobs>;
   /** Whether to empty the newest file as well, for a store that is not changed any more. */
   readonly isIdle?: boolean;
 }
@@ -42,7 +36,7 @@ export async function checkpoint(directory: string, options: CheckpointOptions =
   if (!isThere(layout.log)) return 'nothing';
   const lock = new FileLock(layout.logLock, LOCK_WAIT_MS);
   try {
-    const held = await lock.tryHold(() => new Checkpoint(layout).run(options));
+    const held = await lock.tryHold(() => new Checkpoint(layout, options).run());
     return held === undefined ? 'held' : held.value;
   } finally {
     lock.close();
@@ -54,14 +48,18 @@ class Checkpoint {
   readonly #layout: Layout;
   readonly #state: StateDirectory;
   readonly #log: Log;
+  readonly #put: Required<CheckpointOptions>['put'];
+  readonly #isIdle: boolean;
 
-  constructor(layout: Layout) {
+  constructor(layout: Layout, { put = (job) => putBlobs(fs, job), isIdle = false }: CheckpointOptions) {
+    this.#put = put;
+    this.#isIdle = isIdle;
     this.#layout = layout;
     this.#state = new StateDirectory(layout.directory);
     this.#log = new Log(layout);
   }
 
-  async run({ isIdle = false }: CheckpointOptions): Promise<Checkpointed> {
+  async run(): Promise<Checkpointed> {
     const header = readWhole(this.#layout.header);
     const name = this.#state.read();
     if (header === undefined || name.kind !== 'log') return 'nothing';
@@ -78,7 +76,7 @@ class Checkpoint {
       return newest.head.generation === name.generation ? this.#drop([oldest.number]) : 'nothing';
     }
     if (oldest === newest) {
-      if (!isIdle || oldest.records === 0) return 'nothing';
+      if (!this.#isIdle || oldest.records === 0) return 'nothing';
       if (!(await this.#close(name))) return 'held';
     } else if (this.#log.above().some(({ file }) => file === oldest)) return 'nothing';
     return this.#empty(oldest, name);
@@ -116,16 +114,18 @@ class Checkpoint {
   async #empty(file: LogFile, { generation }: Version): Promise<Checkpointed> {
     // The newer file must be on the disk before this one goes.
     await syncChanged(this.#layout.log);
-    const blobs = areas.flatMap((area) => [...file.names(area)].map(([name]) => ({ area, name })));
-    let isGone = false;
-    const put = async ({ area, name }: { readonly area: Area; readonly name: string }): Promise<void> => {
-      isGone ||= this.#state.list().state?.generation !== generation;
-      if (!isGone) await this.#put(file, generation, area, name);
+    const job: PutJob = {
+      blobs: areas.flatMap((area) => [...file.names(area)].map(([name]) => this.#blobOf(file, { area, name }))),
+      directories: areas.map((area) => this.#layout.area(generation, area)),
+      statePath: this.#state.path,
+      prefix: `log-${generation}-`,
+      staged: STAGED,
+      flags: WRITE,
+      mode: FILE_MODE,
+      parallel: PARALLEL,
     };
     try {
-      await inParallel(blobs, put, PARALLEL);
-      if (isGone) return 'nothing';
-      for (const area of areas) await syncDirectory(this.#layout.area(generation, area));
+      if (!judge(await this.#put(job))) return 'nothing';
     } catch (error) {
       // The directory was deleted by a rekey, which needs none of this.
       if (!isThere(this.#layout.generation(generation))) return 'nothing';
@@ -137,20 +137,9 @@ class Checkpoint {
     return 'done';
   }
 
-  /**
-   * Puts one blob into its place, or deletes it. Nothing is left out because it is there already: the sync of an
-   * earlier attempt may have failed.
-   */
-  async #put(file: LogFile, generation: number, area: Area, name: string): Promise<void> {
-    const path = this.#layout.blob(generation, { area, name });
-    const found = file.find(area, name);
+  #blobOf(file: LogFile, ref: BlobRef): readonly [path: string, bytes: Uint8Array | undefined] {
+    const found = file.find(ref.area, ref.name);
     if (found === undefined) throw new Error(`${file.path} disappeared during a checkpoint`);
-    if (found.bytes !== undefined) {
-      await stageBlobFile(path, path + STAGED, found.bytes);
-      moveFile(path + STAGED, path);
-      return;
-    }
-    if (!isThere(path)) await writeDurably(path, new Uint8Array(0));
-    deleteFile(path);
+    return [this.#layout.blob(file.head.generation, ref), found.bytes];
   }
 }

@@ -7,6 +7,7 @@ import { checkpoint } from './checkpoint.ts';
 import { isHalfFull } from './format.ts';
 import { type Log, listLog } from './log.ts';
 import { makeSpare } from './next-file.ts';
+import { type PutJob, PutThread } from './put-blobs.ts';
 
 /** Time without a change after which the log is emptied, in milliseconds. */
 const IDLE_MS = 5000;
@@ -25,6 +26,7 @@ export class Room {
   #idle: NodeJS.Timeout | undefined;
   #sessions = 0;
   #isClosed = false;
+  readonly #thread = new PutThread();
 
   constructor(directory: string, waitMs: number) {
     this.#layout = new Layout(directory);
@@ -96,7 +98,8 @@ export class Room {
 
   #begin(isIdle: boolean): void {
     this.#inBackground(async () => {
-      while ((await checkpoint(this.#layout.directory, { isIdle })) === 'done');
+      const put = (job: PutJob) => this.#thread.run(job);
+      while ((await checkpoint(this.#layout.directory, { isIdle, put })) === 'done');
     });
   }
 
@@ -116,6 +119,7 @@ export class Room {
 
   close(): void {
     this.#isClosed = true;
+    this.#thread.close();
     clearTimeout(this.#idle);
     this.#idle = undefined;
   }
