@@ -3,6 +3,7 @@ import { basename, join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { inTurn } from '../in-turn.ts';
 import { seeded } from '../seeded.ts';
+import { intoDocuments } from '../store/temporary-store.ts';
 import { flip } from './followed.ts';
 import { emptyPlace, MASTER_KEY, type Place, removePlace } from './harness.ts';
 import { typedAt } from './typed.ts';
@@ -13,6 +14,7 @@ beforeEach(async () => {
   here = emptyPlace({ COFFER_MASTER_KEY: MASTER_KEY });
   await here.ok('init');
   for (const name of ['one', 'two', 'three']) await here.ok(`transit keys create ${name}`);
+  await intoDocuments(here.file('store'));
 });
 afterEach(() => removePlace(here));
 
@@ -161,6 +163,7 @@ describe('damage in a store', () => {
       const index = await fileOfIndex();
       flip(index);
       const spare = await here.ok('slots add --raw');
+      await intoDocuments(here.file('store'));
       const slots = here.file('store/generation-1/slots');
       const [own] = (await here.json('slots list')) as { id: string }[];
       const other = readdirSync(slots).find((name) => name !== `${own?.id}.json`) ?? '';
@@ -194,7 +197,7 @@ describe('damage in a store', () => {
     await here.ok('store restore good.coffer --store restored');
     const content = (store: string) =>
       readdirSync(here.file(store), { recursive: true, encoding: 'utf8' })
-        .filter((name) => name !== 'lock' && statSync(here.file(join(store, name))).isFile())
+        .filter((name) => !/^(lock|log\/.*)$/.test(name) && statSync(here.file(join(store, name))).isFile())
         .map((name) => [name, readFileSync(here.file(join(store, name)), 'hex')])
         .sort();
     expect(content('copied')).toEqual(content('store'));

@@ -3,6 +3,7 @@ import { once } from 'node:events';
 import { existsSync, readdirSync, truncateSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { intoDocuments } from '../store/temporary-store.ts';
 import { base64, binary, emptyPlace, MASTER_KEY, type Place, removePlace } from './harness.ts';
 
 let place: Place;
@@ -53,6 +54,7 @@ describe('whoever goes by the exit code alone, and reads nothing', () => {
     try {
       await damaged.ok('init');
       await damaged.ok('transit keys create orders');
+      await intoDocuments(damaged.file('store'));
       const documents = damaged.file('store/generation-1/documents');
       for (const name of readdirSync(documents)) truncateSync(join(documents, name));
       const line = `doctor --store ${damaged.file('store')}`;

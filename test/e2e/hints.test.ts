@@ -15,6 +15,8 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { initStore } from '../../src/store/administration/init.ts';
+import { becomeFormat1 } from '../store/format-1.ts';
+import { intoDocuments } from '../store/temporary-store.ts';
 import { allIsWell, flip, named } from './followed.ts';
 import { emptyPlace, MASTER_KEY, type Place, removePlace } from './harness.ts';
 
@@ -36,6 +38,7 @@ async function furnished(): Promise<void> {
   await here.ok('transit keys create orders');
   other = bare.with({ COFFER_MASTER_KEY: await here.ok('slots add --raw') });
   await here.ok('store backup good.coffer');
+  await intoDocuments(here.file('store'));
 }
 
 const paths = (part: string): string[] =>
@@ -111,10 +114,11 @@ const cases: readonly Case[] = [
     },
   },
   {
-    title: 'a journal that is damaged is ended by the command that is named',
+    title: 'a journal of format 1 that is damaged is ended by the command that is named',
     hint: REPAIR,
     async follow() {
       await furnished();
+      await becomeFormat1(here.file('store'));
       const [state = ''] = paths('store/state');
       renameSync(state, state.replace('clean', 'dirty'));
       mkdirSync(here.file('store/state/commit'), { mode: 0o700 });
@@ -175,6 +179,7 @@ const cases: readonly Case[] = [
     async follow() {
       await furnished();
       await here.ok('transit keys create lost');
+      await intoDocuments(here.file('store'));
       await damagedUntil(
         'transit keys read lost',
         async () => (await here.run('transit keys list')).exitCode === 0,
@@ -233,6 +238,7 @@ const cases: readonly Case[] = [
     async follow() {
       await here.ok('init');
       await here.ok('transit keys create orders');
+      await intoDocuments(here.file('store'));
       await damagedUntil('slots list', () => true);
       await repaired((await here.run('doctor')).stdout);
     },

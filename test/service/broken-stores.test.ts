@@ -22,6 +22,7 @@ import {
   type TestServer,
   temporaryDirectory,
 } from '../servers/serving.ts';
+import { intoDocuments } from '../store/temporary-store.ts';
 
 /** In the name of every directory that has anything of the server in it. */
 const SECRET = 'known-to-nobody';
@@ -39,6 +40,9 @@ beforeAll(async () => {
     token,
     body: { data: { type: 'organizations', attributes: { name: 'acme', email: 'a@example.com' } } },
   });
+  // Something in the documents, and something in the log.
+  await intoDocuments(template);
+  await send(server.address, 'POST', '/v1/transit/keys/later', { token });
 });
 
 /** A server over a copy of the store, with everything in directories of a name that would be recognised. */
@@ -83,6 +87,7 @@ async function answersOf(address: string): Promise<readonly Reply[]> {
 
 const documents = (directory: string): readonly string[] => filesIn(directory, 'generation-1', 'documents');
 const slots = (directory: string): readonly string[] => filesIn(directory, 'generation-1', 'slots');
+const logFiles = (directory: string): readonly string[] => filesIn(directory, 'log');
 const filesIn = (...parts: readonly string[]): readonly string[] =>
   readdirSync(join(...parts)).map((name) => join(...parts, name));
 const stateFile = (directory: string): string => filesIn(directory, 'state')[0] ?? '';
@@ -121,6 +126,9 @@ const BROKEN: readonly (readonly [how: string, harm: (directory: string) => void
   ['a directory for a lock', each(one('lock'), becomeDirectory)],
   ['no state', each(one('state'), remove)],
   ['a file for a state', each(one('state'), (file) => [remove(file), overwrite(file)])],
+  ['a damaged log', each(logFiles, overwrite)],
+  ['no log', each(one('log'), remove)],
+  ['a log that all may write', each(logFiles, openToAll)],
   ['no generation', each(one('generation-1'), remove)],
   ['a generation that all may write', each(one('generation-1'), (file) => chmodSync(file, 0o777))],
   ['a directory that all may write', each(one('.'), (file) => chmodSync(file, 0o777))],
@@ -130,7 +138,7 @@ const BROKEN: readonly (readonly [how: string, harm: (directory: string) => void
     'an unfinished change that is damaged',
     (directory) => {
       const state = stateFile(directory);
-      renameSync(state, state.replace('clean', 'dirty'));
+      renameSync(state, state.replace(/log-(?=[^/]*$)/, 'dirty-'));
       mkdirSync(join(directory, 'state', 'commit'));
       overwrite(join(directory, 'state', 'commit', 'journal'));
     },

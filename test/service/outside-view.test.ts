@@ -14,6 +14,7 @@ import { outsideView } from '../../src/service/outside-view.ts';
 import { type Port, Rpc } from '../../src/service/rpc.ts';
 import { noStore } from '../../src/store/refusals.ts';
 import { send, startServer } from '../servers/serving.ts';
+import { intoDocuments } from '../store/temporary-store.ts';
 
 const STORE = '/srv/my store';
 
@@ -147,9 +148,11 @@ describe('a server whose store is damaged', () => {
     const writer = await startServer();
     const { token, directory } = writer;
     await send(writer.address, 'POST', '/v1/transit/keys/orders', { token });
+    await intoDocuments(directory);
     const documents = join(directory, 'generation-1', 'documents');
     const before = readdirSync(documents);
     await send(writer.address, 'POST', '/v1/transit/keys/later', { token });
+    await intoDocuments(directory);
     // Whoever wrote it still has it in memory.
     const { address, log } = await startServer({ location: directory });
     for (const name of readdirSync(documents).filter((file) => !before.includes(file))) {

@@ -1,5 +1,6 @@
 import { readdirSync, renameSync, rmSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
+import { intoDocuments } from '../../store/temporary-store.ts';
 import { DirectoryHere } from '../directory-here.ts';
 
 const DOCUMENTS = '.store/generation-1/documents';
@@ -8,6 +9,7 @@ const DOCUMENTS = '.store/generation-1/documents';
 async function damaged(): Promise<{ readonly here: DirectoryHere; readonly lost: readonly string[] }> {
   const here = await DirectoryHere.withStore();
   for (const name of ['one', 'two']) await here.ok(`transit keys create ${name}`);
+  await intoDocuments(here.file('.store'));
   const lost: string[] = [];
   for (const name of readdirSync(here.file(DOCUMENTS))) {
     const path = here.file(`${DOCUMENTS}/${name}`);

@@ -36,8 +36,13 @@ interface Meddling {
   readonly writes: boolean;
 }
 
-/** A store in the middle of a commit: what a killed process leaves. */
+/** States of a store with a log, and of format 1: settled, and in the middle of a commit. */
 const STATES = [
+  'log-1-1',
+  'log-1-0',
+  'log-2-1',
+  'log-1-999999999999999',
+  'log-01-1',
   'clean-1-1',
   'dirty-1-1',
   'clean-2-1',
@@ -138,7 +143,7 @@ function unfinishedCommit(chance: Chance, files: Files): Deed[] {
   const printed = printChecked({ ...(isObject ? JSON.parse(JSON.stringify(body, printBig)) : {}), more: 1 });
   const bytes = chance.oneIn(8) ? spoiledBytes(chance, printed) : printed;
   return [
-    { kind: 'move', path: 'state/clean-1-1', to: 'state/dirty-1-1' },
+    { kind: 'move', path: 'state/log-1-1', to: 'state/dirty-1-1' },
     { kind: 'write', path: 'state/commit/journal', bytes },
   ];
 }
