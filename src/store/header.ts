@@ -38,9 +38,12 @@ export async function readHeader(backend: Backend): Promise<Header> {
 
 /** Creates the error for a format that only a newer release reads. */
 export const newerFormat = (place: Place, format: number, newest: number): CofferError =>
-  corrupt(placed`${place} was created by a newer Coffer (format ${format}); this one reads format ${newest}`, {
-    hint: 'install a newer Coffer; the store is not damaged',
-  });
+  corrupt(
+    placed`${place} was created by a newer Coffer (format ${format}); this one reads format ${newest}`,
+    {
+      hint: 'install a newer Coffer; the store is not damaged',
+    },
+  );
 
 /**
  * Parses a header.

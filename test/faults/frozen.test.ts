@@ -88,7 +88,11 @@ describe.skipIf(process.platform !== 'linux')('a writer that stands still in the
     if (write === undefined) throw new Error('there is nothing to write');
     const { calls } = await undisturbed(write, template());
     const box = template().copy();
-    const started = startStopped(box, write, calls.findIndex(({ kind, path }) => kind === 'write' && path.includes('/log/')) + 1);
+    const started = startStopped(
+      box,
+      write,
+      calls.findIndex(({ kind, path }) => kind === 'write' && path.includes('/log/')) + 1,
+    );
     const before = Date.now();
     await vi.waitUntil(() => isStopped(started), { timeout: 60_000, interval: 5 });
     const { pid } = started.child;

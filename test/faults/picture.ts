@@ -74,7 +74,9 @@ export function leftovers(directory: string): readonly string[] {
   const [generation = ''] = state[0]?.match(/(?<=^log-)\d+/) ?? [];
   const expected = new Set(['coffer.json', 'lock', 'log', 'state', `generation-${generation}`]);
   const strange = readdirSync(directory).filter((name) => !expected.has(name));
-  strange.push(...readdirSync(join(directory, 'log')).filter((name) => !/^([1-9]\d*|lock|spare)$/.test(name)));
+  strange.push(
+    ...readdirSync(join(directory, 'log')).filter((name) => !/^([1-9]\d*|lock|spare)$/.test(name)),
+  );
   return [...strange, ...(state.length === 1 ? [] : state)];
 }
 

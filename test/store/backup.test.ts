@@ -3,9 +3,9 @@ import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { backupStore, restoreStore } from '../../src/store/administration/backup.ts';
 import { type BackupRecord, BackupWriter } from '../../src/store/administration/backup-file.ts';
-import { withFormat } from '../../src/store/backends/files/header-format.ts';
 import { examineStore } from '../../src/store/administration/doctor.ts';
 import { rekey } from '../../src/store/administration/rekey.ts';
+import { withFormat } from '../../src/store/backends/files/header-format.ts';
 import { printChecked } from '../../src/store/checked-json.ts';
 import type { SealedStore } from '../../src/store/sealed/sealed-store.ts';
 import { isLong } from '../long.ts';
@@ -187,7 +187,10 @@ describe('a backup', () => {
     const from = join(temporaryDirectory(), 'backup');
     const writer = await BackupWriter.create(from);
     await writer.write({ kind: 'info', bytes: printChecked({ generation, revision }) });
-    await writer.write({ kind: 'header', bytes: withFormat(readFileSync(join(directory, 'coffer.json')), 1) });
+    await writer.write({
+      kind: 'header',
+      bytes: withFormat(readFileSync(join(directory, 'coffer.json')), 1),
+    });
     await writer.finish();
     await writer.close();
     const target = join(temporaryDirectory(), 'restored');
@@ -203,7 +206,10 @@ describe('a backup', () => {
     const from = join(temporaryDirectory(), 'backup');
     const location = join(temporaryDirectory(), 'restored');
     const info = { kind: 'info', bytes: printChecked({ generation: 1, revision: 1 }) } as const;
-    const header = { kind: 'header', bytes: withFormat(readFileSync(join(directory, 'coffer.json')), 1) } as const;
+    const header = {
+      kind: 'header',
+      bytes: withFormat(readFileSync(join(directory, 'coffer.json')), 1),
+    } as const;
     const blob = {
       kind: 'blob',
       ref: { area: 'documents', name: 'ab' },

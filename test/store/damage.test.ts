@@ -11,7 +11,14 @@ import type { SealedStore } from '../../src/store/sealed/sealed-store.ts';
 import { sampledBelow } from '../sampled.ts';
 import { seeded } from '../seeded.ts';
 import { becomeFormat1 } from './format-1.ts';
-import { intoDocuments, KEY, newStoreDirectory, openWithKey, rawCredential, temporaryDirectory } from './temporary-store.ts';
+import {
+  intoDocuments,
+  KEY,
+  newStoreDirectory,
+  openWithKey,
+  rawCredential,
+  temporaryDirectory,
+} from './temporary-store.ts';
 
 const OTHER_KEY = Uint8Array.from(KEY, (byte) => byte + 100);
 const at = (id: string, collection = 'things') => ({ collection, id });

@@ -10,5 +10,6 @@ export async function becomeFormat1(directory: string): Promise<void> {
   const header = join(directory, 'coffer.json');
   writeFileSync(header, withFormat(readFileSync(header), 1));
   const state = join(directory, 'state');
-  for (const name of readdirSync(state)) renameSync(join(state, name), join(state, name.replace('log-', 'clean-')));
+  for (const name of readdirSync(state))
+    renameSync(join(state, name), join(state, name.replace('log-', 'clean-')));
 }

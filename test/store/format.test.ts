@@ -152,12 +152,21 @@ function openStoreFiles(files: StoreFiles, secret: Buffer): Opened {
 }
 
 /** The blobs of a log up to a revision, by their paths in the directory of a generation; undefined for a deleted one. */
-function logOf(directory: string, generation: number, revision: number, id: string): Map<string, Buffer | undefined> {
-  const numbers = readdirSync(join(directory, 'log')).map(Number).filter((number) => number > 0);
+function logOf(
+  directory: string,
+  generation: number,
+  revision: number,
+  id: string,
+): Map<string, Buffer | undefined> {
+  const numbers = readdirSync(join(directory, 'log'))
+    .map(Number)
+    .filter((number) => number > 0);
   numbers.sort((a, b) => a - b);
   const blobs = new Map<string, Buffer | undefined>();
   let last = 0;
-  for (const number of numbers.filter((each) => numbers.every((other) => other <= each || numbers.includes(other - 1)))) {
+  for (const number of numbers.filter((each) =>
+    numbers.every((other) => other <= each || numbers.includes(other - 1)),
+  )) {
     const bytes = readFileSync(join(directory, 'log', String(number)));
     expect(bytes.toString('latin1', 0, 9)).toBe('COFFERLG\x01');
     expect(bytes.toString('hex', 16, 32)).toBe(id.replaceAll('-', ''));
@@ -179,7 +188,11 @@ function logOf(directory: string, generation: number, revision: number, id: stri
         const name = bytes.toString('hex', entry + 6, nameEnd).slice(0, digits);
         const size = bytes.readUInt32BE(entry + 2);
         entry = nameEnd;
-        return { path: kind % 2 === 1 ? `slots/${name}.json` : `documents/${name}`, size, isDeleted: kind > 1 };
+        return {
+          path: kind % 2 === 1 ? `slots/${name}.json` : `documents/${name}`,
+          size,
+          isDeleted: kind > 1,
+        };
       });
       for (const { path, size, isDeleted } of listed) {
         const content = bytes.subarray(entry, entry + size);

@@ -1,14 +1,7 @@
 /** Reads all sealed blobs of a store, for copying and checking. */
 import { elapsedMs } from '../../ground/clock.ts';
 import { notFound, placed } from '../../ground/errors.ts';
-import {
-  areas,
-  type Backend,
-  type Blob,
-  type BlobRef,
-  LOCK_WAIT_MS,
-  type Version,
-} from './backend.ts';
+import { areas, type Backend, type Blob, type BlobRef, LOCK_WAIT_MS, type Version } from './backend.ts';
 
 /**
  * Minimum attempts and time to retry reading: reading a whole store takes long, a part of one is retried for a while.

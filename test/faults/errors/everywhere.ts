@@ -55,7 +55,9 @@ export function failEverywhere(writes: readonly Write[]): void {
 function isDoneAgain([failed, ...later]: readonly Call[]): boolean {
   const path = failed?.path ?? '';
   const isWritten = ({ kind, path: changed, to = '' }: Call): boolean =>
-    changed === path ? kind === 'write' : kind !== 'sync' && [changed, to].some((each) => dirname(each) === path);
+    changed === path
+      ? kind === 'write'
+      : kind !== 'sync' && [changed, to].some((each) => dirname(each) === path);
   const again = later.findIndex(isWritten);
   return again !== -1 && later.slice(again).some((call) => call.kind === 'sync' && call.path === path);
 }

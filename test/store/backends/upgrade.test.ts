@@ -2,8 +2,7 @@ import { mkdirSync, readdirSync, readFileSync, renameSync, writeFileSync } from 
 import { join } from 'node:path';
 import { describe, expect, it, vi } from 'vitest';
 import { unavailable } from '../../../src/ground/errors.ts';
-import { backupStore } from '../../../src/store/administration/backup.ts';
-import { restoreStore } from '../../../src/store/administration/backup.ts';
+import { backupStore, restoreStore } from '../../../src/store/administration/backup.ts';
 import { examineStore } from '../../../src/store/administration/doctor.ts';
 import { FileLock } from '../../../src/store/backends/files/file-lock.ts';
 import { parseChecked } from '../../../src/store/checked-json.ts';

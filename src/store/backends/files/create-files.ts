@@ -23,8 +23,8 @@ import {
 } from './durable-files.ts';
 import { FileLock } from './file-lock.ts';
 import { deleteGeneration, listGenerations, makeDirectory, writeGeneration } from './generation-files.ts';
-import { HEADER, Layout, STAGED } from './layout.ts';
 import { storeIdOf, withFormat } from './header-format.ts';
+import { HEADER, Layout, STAGED } from './layout.ts';
 import { makeFile } from './log/next-file.ts';
 import { logged, StateDirectory } from './state-directory.ts';
 

@@ -314,7 +314,6 @@ export class FilesBackend implements Backend {
   }
 }
 
-
 const MAKE_OR_NAME = 'run "coffer init" to create one, or use --store or COFFER_STORE';
 
 function refuseForeignDirectory(path: string, whenMissing: () => CofferError): void {

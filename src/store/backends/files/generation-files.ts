@@ -1,7 +1,14 @@
 import { promises as files, mkdirSync, readdirSync } from 'node:fs';
 import { areas, type Blob } from '../backend.ts';
 import { diskError } from './disk-errors.ts';
-import { DIRECTORY_MODE, inParallel, isThere, syncChanged, syncDirectory, writeDurably } from './durable-files.ts';
+import {
+  DIRECTORY_MODE,
+  inParallel,
+  isThere,
+  syncChanged,
+  syncDirectory,
+  writeDurably,
+} from './durable-files.ts';
 import { type Layout, parseGeneration } from './layout.ts';
 
 /** Writes all blobs of an unused generation; durable once resolved. Leaves nothing behind on failure. */

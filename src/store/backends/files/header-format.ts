@@ -27,5 +27,7 @@ export function newerFormatOf(header: Buffer): number | undefined {
 export function storeIdOf(header: Buffer): Buffer {
   const id = parseChecked(header)?.['id'];
   const digits = typeof id === 'string' ? id.replaceAll('-', '') : '';
-  return /^[0-9a-f]{32}$/.test(digits) ? Buffer.from(digits, 'hex') : hash('sha256', header, 'buffer').subarray(0, 16);
+  return /^[0-9a-f]{32}$/.test(digits)
+    ? Buffer.from(digits, 'hex')
+    : hash('sha256', header, 'buffer').subarray(0, 16);
 }

@@ -97,7 +97,13 @@ async function replaceMissingState(
   const replacement = { generation, revision: state.unusedRevision(proven.revision) };
   accept(replacement);
   const made = 'the state is back';
-  const show = await addRecord(directory, { from: proven, to: replacement, kind: 'raise', changes: [], made });
+  const show = await addRecord(directory, {
+    from: proven,
+    to: replacement,
+    kind: 'raise',
+    changes: [],
+    made,
+  });
   await state.create(logged(replacement));
   show();
   await syncChanged(state.path);
@@ -110,4 +116,3 @@ export function isOfFormat1({ layout }: StoreDirectory): boolean {
   const header = readWhole(layout.header);
   return header !== undefined && parseChecked(header)?.['format'] === 1;
 }
-

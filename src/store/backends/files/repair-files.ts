@@ -33,8 +33,7 @@ const STATE_IS_BACK =
   'was given its missing state file again; servers that are running continue after "coffer store accept" or a restart';
 
 /** Message about a log that was damaged, exchanged or deleted. */
-const LOG_REPLACED =
-  'was damaged: what was whole in it is kept, changes that only the rest had are lost';
+const LOG_REPLACED = 'was damaged: what was whole in it is kept, changes that only the rest had are lost';
 
 /** Flaw and its repair, if there is one. */
 interface MendableFlaw extends Flaw {
@@ -200,8 +199,7 @@ async function replaceState(
   const known = from !== undefined && generations.includes(from.generation) ? from : undefined;
   readWhatIsWhole(directory);
   const generation =
-    known?.generation ??
-    (more.length === 0 ? first : await choose(generations.sort((a, b) => b - a)));
+    known?.generation ?? (more.length === 0 ? first : await choose(generations.sort((a, b) => b - a)));
   if (isOfFormat1(directory)) {
     const revision = known?.revision ?? state.unusedRevision();
     await state.create({ kind: 'dirty', generation, revision });

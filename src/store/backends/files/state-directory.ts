@@ -20,7 +20,11 @@ export interface StateName extends Version {
   readonly kind: 'log' | 'clean' | 'dirty';
 }
 
-export const logged = ({ generation, revision }: Version): StateName => ({ kind: 'log', generation, revision });
+export const logged = ({ generation, revision }: Version): StateName => ({
+  kind: 'log',
+  generation,
+  revision,
+});
 
 interface Listing {
   readonly state: StateName | undefined;
@@ -183,7 +187,8 @@ function parseStateName(name: string): StateName | undefined {
   return { kind: kind as StateName['kind'], generation: Number(generation), revision: Number(revision) };
 }
 
-const printStateName = ({ kind, generation, revision }: StateName): string => `${kind}-${generation}-${revision}`;
+const printStateName = ({ kind, generation, revision }: StateName): string =>
+  `${kind}-${generation}-${revision}`;
 
 const ORDER: readonly StateName['kind'][] = ['log', 'dirty', 'clean'];
 

@@ -32,7 +32,9 @@ export function findStrays({ layout, state }: StoreDirectory): string[] {
   strays.push(...unknownIn(generation, (name) => areas.some((area) => area === name)));
   for (const area of areas) {
     const directory = layout.area(present.generation, area);
-    strays.push(...unknownIn(directory, (name) => parseBlobFileName(area, name) !== undefined || isOfWriter(name)));
+    strays.push(
+      ...unknownIn(directory, (name) => parseBlobFileName(area, name) !== undefined || isOfWriter(name)),
+    );
   }
   return strays;
 }

@@ -86,10 +86,14 @@ describe('a checkpoint', () => {
       await commit(backend, put('aa', 'one'), put('bb', 'two'));
       await commit(backend, remove('bb'), remove('never'));
       const before = await seenIn(directory);
-      const fault = { kind: 'failure', code: 'EIO', lasting: ['create', 'write', 'sync', 'rename', 'unlink'] } as const;
-      const outcome = await failing(directory, at, fault, () => checkpoint(directory, { isIdle: true })).catch(
-        (error: unknown) => error,
-      );
+      const fault = {
+        kind: 'failure',
+        code: 'EIO',
+        lasting: ['create', 'write', 'sync', 'rename', 'unlink'],
+      } as const;
+      const outcome = await failing(directory, at, fault, () =>
+        checkpoint(directory, { isIdle: true }),
+      ).catch((error: unknown) => error);
       expect(await seenIn(directory)).toEqual(before);
       await commit(backend, put('cc', 'three'));
       while ((await checkpoint(directory, { isIdle: true })) === 'done');

@@ -180,7 +180,11 @@ describe('a file of the log', () => {
   it('is full with 256 records, or once one has ended at or after a mebibyte', () => {
     expect([isFull(255, 4096), isFull(256, 4096)]).toEqual([false, true]);
     expect([isFull(1, 1024 * 1024 - 1), isFull(1, 1024 * 1024)]).toEqual([false, true]);
-    expect([isHalfFull(127, 4096), isHalfFull(128, 4096), isHalfFull(1, 512 * 1024)]).toEqual([false, true, true]);
+    expect([isHalfFull(127, 4096), isHalfFull(128, 4096), isHalfFull(1, 512 * 1024)]).toEqual([
+      false,
+      true,
+      true,
+    ]);
   });
 
   it('has records at multiples of 8', () => {

@@ -115,7 +115,7 @@ describe('a log whose last record is torn at any byte', () => {
     };
     for (const position of sampledBelow(end - begin, seeded())) {
       const flipped = Buffer.from(bytes);
-      flipped.writeUInt8(flipped.readUInt8(begin + position) ^ (1 << position % 8), begin + position);
+      flipped.writeUInt8(flipped.readUInt8(begin + position) ^ (1 << (position % 8)), begin + position);
       writeFileSync(logFile(directory), flipped);
       await expect(opened(directory).state()).rejects.toMatchObject(refusal);
       await expect(commit(opened(directory), put('bb', 'more'))).rejects.toMatchObject(refusal);
@@ -284,5 +284,7 @@ it('the names of many documents are those of the log and the files together', as
   const { directory, backend } = await loggedStore();
   await commitMany(backend, 20);
   await commit(backend, ...Array.from({ length: 10 }, (_, i) => remove(nameOf(i))));
-  expect(Object.keys((await seenIn(directory)).documents).sort()).toEqual(Array.from({ length: 10 }, (_, i) => nameOf(i + 10)));
+  expect(Object.keys((await seenIn(directory)).documents).sort()).toEqual(
+    Array.from({ length: 10 }, (_, i) => nameOf(i + 10)),
+  );
 });

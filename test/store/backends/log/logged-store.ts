@@ -16,7 +16,10 @@ import { temporaryDirectory } from '../../temporary-store.ts';
 async function* none(): AsyncGenerator<Blob> {}
 
 export const document = (name: string): BlobRef => ({ area: 'documents', name });
-export const put = (name: string, text: string): Change => ({ ref: document(name), bytes: Buffer.from(text) });
+export const put = (name: string, text: string): Change => ({
+  ref: document(name),
+  bytes: Buffer.from(text),
+});
 export const remove = (name: string): Change => ({ ref: document(name), bytes: undefined });
 
 /** A store that has only a log, and a handle of it. */
@@ -62,7 +65,9 @@ const FEW = 7;
 export const nameOf = (i: number): string => (i + 0x1000).toString(16);
 
 /** What everybody who opens the store now finds: its revision, and its documents. */
-export async function seenIn(directory: string): Promise<{ revision: number; documents: Record<string, string> }> {
+export async function seenIn(
+  directory: string,
+): Promise<{ revision: number; documents: Record<string, string> }> {
   return seenBy(opened(directory));
 }
 

@@ -28,10 +28,13 @@ export async function awaitOld(directory: StoreDirectory, lock: FileLock, found:
     } catch (error) {
       const code = errorCode(asCofferError(error)?.cause);
       if (!READ_ONLY.has(code)) throw error;
-      throw unavailable(placed`a change of ${{ file: layout.directory }} was interrupted, and nothing can be written here`, {
-        hint: 'make it writable once, and run any command',
-        cause: error,
-      });
+      throw unavailable(
+        placed`a change of ${{ file: layout.directory }} was interrupted, and nothing can be written here`,
+        {
+          hint: 'make it writable once, and run any command',
+          cause: error,
+        },
+      );
     }
     if (state.read() !== found) return;
     if (elapsedMs() - start > LOCK_WAIT_MS)

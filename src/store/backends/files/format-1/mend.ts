@@ -88,7 +88,6 @@ function digestAt(path: string): string | undefined {
 const isSame = (a: Journal['from'], b: Journal['from']): boolean =>
   a.generation === b.generation && a.revision === b.revision;
 
-
 function namesIn(path: string): string[] {
   try {
     return readdirSync(path);

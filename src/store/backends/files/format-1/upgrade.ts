@@ -2,7 +2,15 @@ import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Version } from '../../backend.ts';
 import { diskError } from '../disk-errors.ts';
-import { deleteTree, isThere, moveFile, readWhole, syncChanged, syncDirectory, writeDurably } from '../durable-files.ts';
+import {
+  deleteTree,
+  isThere,
+  moveFile,
+  readWhole,
+  syncChanged,
+  syncDirectory,
+  writeDurably,
+} from '../durable-files.ts';
 import { makeDirectory } from '../generation-files.ts';
 import { withFormat } from '../header-format.ts';
 import { STAGED } from '../layout.ts';

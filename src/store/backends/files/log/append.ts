@@ -65,7 +65,10 @@ export async function addRecord(
 }
 
 /** Returns the file that takes the next record; makes it if need be. */
-async function writableFile({ layout, log }: StoreDirectory, { generation, revision }: Version): Promise<LogFile> {
+async function writableFile(
+  { layout, log }: StoreDirectory,
+  { generation, revision }: Version,
+): Promise<LogFile> {
   const { newest } = log;
   if (newest === undefined || newest.isFull || newest.head.generation !== generation) {
     const number = (newest?.number ?? 0) + 1;
@@ -114,7 +117,8 @@ function writeOrCompare(fd: number, bytes: Buffer, offset: number): void {
     writeAt(fd, bytes, offset);
   } catch (error) {
     const present = Buffer.alloc(bytes.length);
-    if (readSync(fd, present, 0, present.length, offset) !== bytes.length || !present.equals(bytes)) throw error;
+    if (readSync(fd, present, 0, present.length, offset) !== bytes.length || !present.equals(bytes))
+      throw error;
   }
 }
 
@@ -127,7 +131,10 @@ function openForWriting(path: string): number {
 }
 
 /** Writes records again where they are, and waits until they are on disk. */
-export async function rewrite(path: string, records: readonly { bytes: Buffer; offset: number }[]): Promise<void> {
+export async function rewrite(
+  path: string,
+  records: readonly { bytes: Buffer; offset: number }[],
+): Promise<void> {
   const fd = openForWriting(path);
   try {
     for (let attempt = 1; ; attempt++) {

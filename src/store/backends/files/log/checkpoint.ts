@@ -1,11 +1,20 @@
-import { closeSync, fsync, openSync, readdirSync, renameSync, statSync, unlinkSync, writeSync } from 'node:fs';
+import {
+  closeSync,
+  fsync,
+  openSync,
+  readdirSync,
+  renameSync,
+  statSync,
+  unlinkSync,
+  writeSync,
+} from 'node:fs';
 import { areas, type BlobRef, LOCK_WAIT_MS, type Version } from '../../backend.ts';
 import { deleteFile, FILE_MODE, isThere, readWhole, syncChanged, WRITE } from '../durable-files.ts';
 import { FileLock } from '../file-lock.ts';
 import { storeIdOf } from '../header-format.ts';
 import { Layout, STAGED } from '../layout.ts';
 import { StateDirectory } from '../state-directory.ts';
-import { listLog, Log, withoutGap } from './log.ts';
+import { Log, listLog, withoutGap } from './log.ts';
 import type { LogFile } from './log-file.ts';
 import { makeFile } from './next-file.ts';
 import { judge, type PutJob, putBlobs } from './put-blobs.ts';
@@ -66,7 +75,8 @@ class Checkpoint {
     this.#log.storeId = storeIdOf(header);
     const numbers = listLog(this.#layout);
     const counting = withoutGap(numbers);
-    if (counting.length < numbers.length) return this.#drop(numbers.filter((number) => !counting.includes(number)));
+    if (counting.length < numbers.length)
+      return this.#drop(numbers.filter((number) => !counting.includes(number)));
     if (!this.#log.follow(name.revision) || this.#log.contradiction(name) !== undefined) return 'nothing';
     const { newest, files } = this.#log;
     const [oldest] = files;
@@ -92,8 +102,13 @@ class Checkpoint {
         if (name.kind !== 'log' || name.generation !== at.generation) return false;
         const version = await settle(directory, name, () => undefined);
         const { newest, storeId } = this.#log;
-        if (newest === undefined || this.#log.files.length > 1 || version.generation !== at.generation) return false;
-        await makeFile(this.#layout, newest.number + 1, { generation: at.generation, base: version.revision, storeId });
+        if (newest === undefined || this.#log.files.length > 1 || version.generation !== at.generation)
+          return false;
+        await makeFile(this.#layout, newest.number + 1, {
+          generation: at.generation,
+          base: version.revision,
+          storeId,
+        });
         return true;
       });
       return held?.value === true;
@@ -115,7 +130,9 @@ class Checkpoint {
     // The newer file must be on the disk before this one goes.
     await syncChanged(this.#layout.log);
     const job: PutJob = {
-      blobs: areas.flatMap((area) => [...file.names(area)].map(([name]) => this.#blobOf(file, { area, name }))),
+      blobs: areas.flatMap((area) =>
+        [...file.names(area)].map(([name]) => this.#blobOf(file, { area, name })),
+      ),
       directories: areas.map((area) => this.#layout.area(generation, area)),
       statePath: this.#state.path,
       prefix: `log-${generation}-`,

@@ -68,7 +68,10 @@ function lastingVersion({ log }: StoreDirectory, name: StateName, above: readonl
   for (const { record } of above.flatMap(({ records }) => records)) {
     if (isOfThisBoot(record.boot)) break;
     if (record.revision <= lasting.revision) continue;
-    lasting = { generation: record.generation + (record.kind === 'rekey' ? 1 : 0), revision: record.revision };
+    lasting = {
+      generation: record.generation + (record.kind === 'rekey' ? 1 : 0),
+      revision: record.revision,
+    };
   }
   return lasting;
 }

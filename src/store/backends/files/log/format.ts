@@ -196,8 +196,7 @@ function parseEntries(bytes: Buffer, count: number): LogEntry[] | undefined {
 export const nextPlace = (end: number): number => Math.ceil(end / ALIGNMENT) * ALIGNMENT;
 
 /** Whether a file takes no more records. */
-export const isFull = (records: number, end: number): boolean =>
-  records >= MOST_RECORDS || end >= FILE_BYTES;
+export const isFull = (records: number, end: number): boolean => records >= MOST_RECORDS || end >= FILE_BYTES;
 
 /** Whether a file is so full that the next one should be prepared. */
 export const isHalfFull = (records: number, end: number): boolean => isFull(records * 2, end * 2);

@@ -129,7 +129,9 @@ export class LogFile {
       if (parsed === undefined) throw corrupt(placed`${{ file: path }} is damaged`, { hint: REPAIR });
       const { head } = parsed;
       if (head.sequence !== number || !Buffer.from(head.storeId).equals(storeId))
-        throw corrupt(placed`${{ file: path }} belongs to another store or has another number`, { hint: REPAIR });
+        throw corrupt(placed`${{ file: path }} belongs to another store or has another number`, {
+          hint: REPAIR,
+        });
       const isSame = known !== undefined && Buffer.from(known.head.salt).equals(head.salt);
       const file = isSame ? known : new LogFile(number, path, parsed);
       work(file, fd);
@@ -165,7 +167,11 @@ export class LogFile {
 
   /** Returns the whole records after those that were read, without taking them up. */
   above(fd: number): PlacedRecord[] {
-    return [...this.#walk(fd)].map(({ record, bytes, offset }) => ({ record, bytes: Buffer.from(bytes), offset }));
+    return [...this.#walk(fd)].map(({ record, bytes, offset }) => ({
+      record,
+      bytes: Buffer.from(bytes),
+      offset,
+    }));
   }
 
   /** Adds the next record. */

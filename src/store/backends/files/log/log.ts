@@ -26,7 +26,9 @@ export function listLog(layout: Layout): number[] {
 
 /** Returns the numbers that count: those below a gap are of files that were deleted, but came back. */
 export function withoutGap(numbers: readonly number[]): readonly number[] {
-  const from = numbers.findLastIndex((number, index) => index > 0 && number !== (numbers[index - 1] ?? 0) + 1);
+  const from = numbers.findLastIndex(
+    (number, index) => index > 0 && number !== (numbers[index - 1] ?? 0) + 1,
+  );
   return from === -1 ? numbers : numbers.slice(from);
 }
 
@@ -101,7 +103,9 @@ export class Log {
     while (this.#files.length > 1 && this.#files[0] !== undefined && !isThere(this.#files[0].path))
       this.#files = this.#files.slice(1);
     return (
-      newest !== undefined && !isThere(this.#layout.logFile(newest.number + 1)) && newest.isStillTheEnd() === true
+      newest !== undefined &&
+      !isThere(this.#layout.logFile(newest.number + 1)) &&
+      newest.isStillTheEnd() === true
     );
   }
 

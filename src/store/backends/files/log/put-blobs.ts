@@ -18,7 +18,10 @@ export interface PutJob {
 }
 
 /** Outcome; `gone` if another generation has taken the place of this one. */
-type Outcome = 'done' | 'gone' | { readonly code: string | undefined; readonly message: string; readonly path: string };
+type Outcome =
+  | 'done'
+  | 'gone'
+  | { readonly code: string | undefined; readonly message: string; readonly path: string };
 
 /** Functions of `node:fs` that are used. */
 type Files = Pick<

@@ -1,6 +1,13 @@
 import { asCofferError } from '../../../../ground/errors.ts';
 import { areas, type BlobRef } from '../../backend.ts';
-import { deleteFile, isThere, moveFile, stageBlobFile, syncChanged, syncDirectory } from '../durable-files.ts';
+import {
+  deleteFile,
+  isThere,
+  moveFile,
+  stageBlobFile,
+  syncChanged,
+  syncDirectory,
+} from '../durable-files.ts';
 import { makeDirectory } from '../generation-files.ts';
 import { STAGED } from '../layout.ts';
 import { logged, type StateName } from '../state-directory.ts';

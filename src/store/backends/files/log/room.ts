@@ -59,7 +59,11 @@ export class Room {
   }
 
   async #makeRoom(oldest: number, isLate: () => boolean): Promise<void> {
-    for (let longest = 1; listLog(this.#layout)[0] === oldest; longest = Math.min(longest * 2, LONGEST_PAUSE_MS)) {
+    for (
+      let longest = 1;
+      listLog(this.#layout)[0] === oldest;
+      longest = Math.min(longest * 2, LONGEST_PAUSE_MS)
+    ) {
       await this.#running;
       let trouble: unknown;
       try {
@@ -124,4 +128,3 @@ export class Room {
     this.#idle = undefined;
   }
 }
-
