@@ -91,7 +91,7 @@ describe('recovery of a store directory of format 1', () => {
       writeFileSync(path, printJournal({ from, entries: [{ ref: document('aa'), sha256: undefined }] }));
       await expect(backend.exclusive(async () => undefined)).rejects.toMatchObject({
         kind: 'corrupt',
-        message: `${path} belongs to another revision of the store`,
+        message: `${path} belongs to an older or newer state of the store`,
       });
     }
   });

@@ -30,7 +30,7 @@ import type { StoreDirectory } from './store-directory.ts';
  * accept it.
  */
 const STATE_IS_BACK =
-  'was given its missing state file again; servers that are running continue after "coffer store accept" or a restart';
+  'has its missing state file again; running servers continue after "coffer store accept" or a restart';
 
 /** Message about a log that was damaged, exchanged or deleted. */
 const LOG_REPLACED = 'was damaged: what was whole in it is kept, changes that only the rest had are lost';
@@ -235,7 +235,7 @@ async function noteLeftovers(
   mended.push({ place: { file: staged }, done: LEFT });
 }
 
-const LEFT = 'was left by a killed writer and was deleted';
+const LEFT = 'was left behind by a killed process and was deleted';
 
 function presentState(path: string, list: () => StateName | undefined): StateName | undefined {
   return namesIn(path).length === 0 ? undefined : list();

@@ -40,7 +40,7 @@ export async function mendUnfinished(
     if (digestAt(target) === sha256) return true;
     mended.push({
       place: { file: target },
-      done: 'was rolled back: an unacknowledged change is lost',
+      done: 'was undone: an interrupted change, which no command had reported as done',
     });
     return false;
   });
@@ -51,7 +51,7 @@ export async function mendUnfinished(
   if (journal === undefined)
     mended.push({
       place,
-      done: 'was damaged: its unacknowledged change was completed, except for deletions',
+      done: 'was damaged: the interrupted change in it was completed, except for deletions',
     });
   return present;
 }

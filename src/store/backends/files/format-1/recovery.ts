@@ -47,7 +47,7 @@ function readJournal(store: OldStore, from: Version): Journal | undefined {
   if (bytes === undefined) return undefined;
   const journal = parseJournal(bytes, path);
   if (journal.from.generation !== from.generation || journal.from.revision !== from.revision) {
-    throw corrupt(placed`${{ file: path }} belongs to another revision of the store`, { hint: REPAIR });
+    throw corrupt(placed`${{ file: path }} belongs to an older or newer state of the store`, { hint: REPAIR });
   }
   return journal;
 }

@@ -157,7 +157,7 @@ export async function rewrite(
  * @see docs/decisions/0119
  */
 export const unconfirmedAfter = (made: string, error: unknown): unknown =>
-  failedAfter(made, error, 'do not repeat this: the next command that writes finishes it');
+  failedAfter(made, error, 'do not repeat the command: the next one that changes the store completes it');
 
 const tooLarge = ({ layout }: StoreDirectory): CofferError =>
   unavailable(
