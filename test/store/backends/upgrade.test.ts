@@ -114,7 +114,7 @@ describe('a store of format 1', () => {
     const held = FileLock.holdOnce(join(directory, 'lock'), 1000, async () => {
       const spy = vi.spyOn(FileLock.prototype, 'tryHold').mockResolvedValue(undefined);
       const reading = openWithKey(directory);
-      await vi.waitUntil(() => spy.mock.calls.length > 2);
+      await vi.waitUntil(() => spy.mock.calls.length > 2, { timeout: 20_000, interval: 1 });
       spy.mockRestore();
       return { reading };
     });

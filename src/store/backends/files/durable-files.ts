@@ -5,7 +5,6 @@ import {
   fsync,
   openSync,
   readSync,
-  rmdirSync,
   rmSync,
   type Stats,
   unlinkSync,
@@ -164,15 +163,6 @@ export function deleteTree(path: string): void {
     patiently(() => rmSync(path, { recursive: true, force: true }));
   } catch (error) {
     throw diskError(error, 'delete', path);
-  }
-}
-
-/** Deletes a directory that is expected to be empty by now, and whatever is still in it. */
-export function deleteEmptied(path: string): void {
-  try {
-    rmdirSync(path);
-  } catch {
-    deleteTree(path);
   }
 }
 

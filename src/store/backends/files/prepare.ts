@@ -11,7 +11,7 @@ import { settle, settleLog } from './log/settle.ts';
 import { logged, type StateName } from './state-directory.ts';
 import type { StoreDirectory } from './store-directory.ts';
 
-export interface Looking {
+interface Looking {
   /** Called when the state's name was read. */
   look(): void;
   /** Called with a version before anything is changed; throws if it must not be accepted. */

@@ -8,7 +8,7 @@ import { type Layout, pathIn } from '../layout.ts';
 import { JOURNAL, type Journal, type JournalEntry, parseJournal } from './journal.ts';
 
 /** Parts of a store of format 1 that its recovery uses. */
-export interface OldStore {
+interface OldStore {
   readonly layout: Layout;
   /** Path of the directory `state`. */
   readonly statePath: string;
@@ -47,7 +47,9 @@ function readJournal(store: OldStore, from: Version): Journal | undefined {
   if (bytes === undefined) return undefined;
   const journal = parseJournal(bytes, path);
   if (journal.from.generation !== from.generation || journal.from.revision !== from.revision) {
-    throw corrupt(placed`${{ file: path }} belongs to an older or newer state of the store`, { hint: REPAIR });
+    throw corrupt(placed`${{ file: path }} belongs to an older or newer state of the store`, {
+      hint: REPAIR,
+    });
   }
   return journal;
 }

@@ -18,7 +18,7 @@ const ATTEMPTS = 3;
 /** Files of the log whose names this process has synced. */
 const synced = new WeakSet<LogFile>();
 
-export interface Append {
+interface Append {
   /** Present version; the log and the state's name are there. */
   readonly from: Version;
   readonly to: Version;

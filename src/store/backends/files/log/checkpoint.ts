@@ -25,9 +25,9 @@ const fs = { closeSync, fsync, openSync, readdirSync, renameSync, statSync, unli
 const PARALLEL = 3;
 
 /** What a checkpoint did: a file is gone; there was nothing to do; or another process was in the way. */
-export type Checkpointed = 'done' | 'nothing' | 'held';
+type Checkpointed = 'done' | 'nothing' | 'held';
 
-export interface CheckpointOptions {
+interface CheckpointOptions {
   /** Puts the blobs into their places; by default in this thread. */
   readonly put?: (job: PutJob) => ReturnType<typeof putBlobs>;
   /** Whether to empty the newest file as well, for a store that is not changed any more. */

@@ -55,7 +55,7 @@ export interface LogRecord {
 }
 
 /** Blob of a record: where its content begins in it, and how long it is; undefined if it was deleted. */
-export interface LogEntry {
+interface LogEntry {
   readonly ref: BlobRef;
   readonly place: { readonly offset: number; readonly length: number } | undefined;
 }

@@ -46,7 +46,7 @@ export interface Found {
 }
 
 /** Runs `work` on the open file of a path; undefined if there is none. */
-export function withOpened<T>(path: string, flags: number, work: (fd: number) => T): T | undefined {
+function withOpened<T>(path: string, flags: number, work: (fd: number) => T): T | undefined {
   let fd: number;
   try {
     fd = patiently(() => openSync(path, flags | NO_FOLLOW));

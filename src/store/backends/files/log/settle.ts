@@ -1,4 +1,4 @@
-import { unavailable } from '../../../../ground/errors.ts';
+import { placed, unavailable } from '../../../../ground/errors.ts';
 import type { Version } from '../../backend.ts';
 import { versionOf } from '../../version.ts';
 import { logged, type StateName } from '../state-directory.ts';
@@ -6,7 +6,7 @@ import type { StoreDirectory } from '../store-directory.ts';
 import { rewrite } from './append.ts';
 
 /** Most attempts to read a log from which files are deleted meanwhile. */
-export const LOOKS = 100;
+const LOOKS = 100;
 
 /**
  * Makes the state include everything that the log proves. Records above the state's name are written and synced again:
@@ -42,5 +42,5 @@ export async function settleLog(
     for (const { file, records } of above) await rewrite(file.path, records);
     if (log.follow(Number.POSITIVE_INFINITY)) return log.version;
   }
-  throw unavailable(`files of ${layout.log} keep disappearing`);
+  throw unavailable(placed`files of ${{ file: layout.log }} keep disappearing`, { hint: 'try again' });
 }
