@@ -2,6 +2,7 @@ import { readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'no
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { type Coffer, openStore } from '../../src/library.ts';
+import { intoDocuments } from '../store/temporary-store.ts';
 import { ailments, pictureOf } from './picture.ts';
 import { MASTER_KEY, type Sandbox } from './sandbox.ts';
 import { Tally } from './tally.ts';
@@ -25,6 +26,11 @@ async function twoStores(): Promise<{ box: Sandbox; first: string; second: strin
   const second = box.at('second');
   await box.ok(['init', '--store', second]);
   await box.ok(['transit', 'keys', 'create', 'letters', '--store', second]);
+  for (const directory of [box.store, second]) {
+    // Something in the documents, and something in the log.
+    await intoDocuments(directory);
+    await box.ok(['transit', 'keys', 'create', 'later', '--store', directory]);
+  }
   return { box, first: box.store, second };
 }
 
@@ -79,10 +85,17 @@ describe('two stores that change places', () => {
   });
 });
 
+const newestFile = (directory: string): string =>
+  readdirSync(join(directory, 'log'))
+    .filter((name) => /^\d+$/.test(name))
+    .at(-1) ?? '';
+
 describe('a part of a store in the place of that of another', () => {
   const parts = (directory: string): readonly string[] => [
     'coffer.json',
     'state',
+    'log',
+    `log/${newestFile(directory)}`,
     'generation-1',
     'generation-1/documents',
     'generation-1/slots',
@@ -103,7 +116,8 @@ describe('a part of a store in the place of that of another', () => {
     const tally = new Tally();
     for (const part of parts(first)) {
       const mine = join(first, part);
-      const theirs = part.startsWith('generation-1/documents/') ? foreign : join(second, part);
+      const other = part.startsWith('log/') ? `log/${newestFile(second)}` : part;
+      const theirs = part.startsWith('generation-1/documents/') ? foreign : join(second, other);
       exchange(mine, theirs);
       await tally.after(part, async () => {
         const doctor = await box.run(['doctor']);

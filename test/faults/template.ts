@@ -1,5 +1,6 @@
 import { writeFileSync } from 'node:fs';
 import { afterAll, beforeAll } from 'vitest';
+import { intoDocuments } from '../store/temporary-store.ts';
 import { Sandbox } from './sandbox.ts';
 
 /** Plaintext of the envelope in the template. */
@@ -50,6 +51,8 @@ async function furnish(box: Sandbox): Promise<void> {
   await box.ok(['orgs', 'create', 'acme']);
   await box.ok(['tags', 'create', 'red', 'green', 'blue', 'grey']);
   for (const name of ['alpha', 'beta']) await box.ok(['workspaces', 'create', name, '--tag', 'red', 'green']);
+  // What comes later is in the log.
+  await intoDocuments(box.store);
   writeFileSync(box.at('policy.hcl'), 'path "transit/encrypt/*" { capabilities = ["update"] }\n');
   writeFileSync(box.at('other-policy.hcl'), 'path "transit/sign/*" { capabilities = ["update"] }\n');
   await box.ok(['policy', 'write', 'senders', box.at('policy.hcl')]);

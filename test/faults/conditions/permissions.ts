@@ -25,6 +25,8 @@ export async function permissions(template: Sandbox): Promise<void> {
 const pathsOf = ({ store }: Sandbox): readonly string[] => [
   '.',
   ...['coffer.json', 'lock', 'state', `state/${readdirSync(join(store, 'state'))[0]}`],
+  'log',
+  ...readdirSync(join(store, 'log')).map((name) => `log/${name}`),
   ...['generation-1', 'generation-1/slots', 'generation-1/documents'],
   ...readdirSync(join(store, 'generation-1', 'slots')).map((name) => `generation-1/slots/${name}`),
   ...readdirSync(join(store, 'generation-1', 'documents')).map((name) => `generation-1/documents/${name}`),
@@ -94,8 +96,8 @@ async function answersIn(box: Sandbox): Promise<readonly Said[]> {
 
 /** A write that succeeded may have replaced the file; the one that names the state, which nobody opens, it has renamed. */
 function giveBack(path: string, mode: number): void {
-  const isState = /^(?:clean|dirty)-/.test(basename(path));
-  const now = isState ? readdirSync(dirname(path)).find((name) => name.startsWith('clean-')) : undefined;
+  const isState = /^log-\d/.test(basename(path));
+  const now = isState ? readdirSync(dirname(path)).find((name) => name.startsWith('log-')) : undefined;
   const given = now === undefined ? path : join(dirname(path), now);
   if (statSync(given, { throwIfNoEntry: false }) !== undefined) chmodSync(given, mode);
 }

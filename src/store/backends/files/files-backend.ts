@@ -167,6 +167,7 @@ export class FilesBackend implements Backend {
     const known = log.version?.revision ?? 0;
     const isOlder = present < known && known !== this.#proven?.revision;
     if (this.#history === state.history && !isOlder) return;
+    if (this.#history !== undefined) this.#refuseOtherStore();
     this.#history = state.history;
     this.#proven = undefined;
     this.#left = undefined;
@@ -283,16 +284,20 @@ export class FilesBackend implements Backend {
    * @throws WentBack if it is older; another error if it is not even the same store
    */
   #admit(present: Version): void {
-    const { layout, state } = this.#directory;
     try {
-      state.admit(present);
+      this.#directory.state.admit(present);
     } catch (error) {
-      const isOther = this.#header !== undefined && !this.#hasHeader(readWhole(layout.header));
-      if (!(error instanceof WentBack) || !isOther) throw error;
-      throw unavailable(placed`the store in ${this.place} was replaced by another store`, {
-        hint: 'put the old store back, or restart the processes that use it',
-      });
+      if (error instanceof WentBack) this.#refuseOtherStore();
+      throw error;
     }
+  }
+
+  /** @throws `unavailable` if the store is not even the one that was opened */
+  #refuseOtherStore(): void {
+    if (this.#header === undefined || this.#hasHeader(readWhole(this.#directory.layout.header))) return;
+    throw unavailable(placed`the store in ${this.place} was replaced by another store`, {
+      hint: 'put the old store back, or restart the processes that use it',
+    });
   }
 
   /** Whether a header is that of the opened store, which may have been upgraded. */
