@@ -160,7 +160,11 @@ export function killsOf({ history }: Scenario): readonly Kills[] {
 }
 
 /** The ways in which the power may fail that leave different disks, or `most` of them by chance where there are more. */
-export function cutsOf({ history, from }: Scenario, most: number, chance: Chance): readonly PowerCut[] {
+export function cutsOf(
+  { history, from }: Pick<Scenario, 'history' | 'from'>,
+  most: number,
+  chance: Chance,
+): readonly PowerCut[] {
   const end = history.steps.length;
   const moments = shuffled([...history.steps.keys()].slice(from), chance).slice(0, most);
   const all = [end, ...moments].flatMap((at) =>

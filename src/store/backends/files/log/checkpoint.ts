@@ -20,7 +20,6 @@ import { makeFile } from './next-file.ts';
 import { judge, type PutJob, putBlobs } from './put-blobs.ts';
 import { settle } from './settle.ts';
 
-const fs = { closeSync, fsync, openSync, readdirSync, renameSync, statSync, unlinkSync, writeSync };
 /** Files that are written at the same time: one thread of Node's pool is left for the log. */
 const PARALLEL = 3;
 
@@ -52,6 +51,10 @@ export async function checkpoint(directory: string, options: CheckpointOptions =
   }
 }
 
+/** Puts blobs into their places in this thread. */
+const putHere = (job: PutJob): ReturnType<typeof putBlobs> =>
+  putBlobs({ closeSync, fsync, openSync, readdirSync, renameSync, statSync, unlinkSync, writeSync }, job);
+
 /** One checkpoint, by whoever holds the lock of the log. */
 class Checkpoint {
   readonly #layout: Layout;
@@ -60,7 +63,7 @@ class Checkpoint {
   readonly #put: Required<CheckpointOptions>['put'];
   readonly #isIdle: boolean;
 
-  constructor(layout: Layout, { put = (job) => putBlobs(fs, job), isIdle = false }: CheckpointOptions) {
+  constructor(layout: Layout, { put = putHere, isIdle = false }: CheckpointOptions) {
     this.#put = put;
     this.#isIdle = isIdle;
     this.#layout = layout;

@@ -1,0 +1,312 @@
+/**
+ * Cuts the power at each step of what the log of a store does: changes, files that follow one another, checkpoints, a
+ * new root key, the upgrade from format 1. After each cut, whoever opens the store finds what was acknowledged, or
+ * one change more, and nothing in between; also where nothing can be written, and after a second cut.
+ */
+import assert from 'node:assert/strict';
+import { afterAll, describe, it, vi } from 'vitest';
+import { unavailable } from '../../../src/ground/errors.ts';
+import type { Blob, BlobRef, Change } from '../../../src/store/backends/backend.ts';
+import { createFiles } from '../../../src/store/backends/files/create-files.ts';
+import { FileLock } from '../../../src/store/backends/files/file-lock.ts';
+import { FilesBackend } from '../../../src/store/backends/files/files-backend.ts';
+import { Layout } from '../../../src/store/backends/files/layout.ts';
+import { checkpoint } from '../../../src/store/backends/files/log/checkpoint.ts';
+import { makeSpare } from '../../../src/store/backends/files/log/next-file.ts';
+import { rounds } from '../../long.ts';
+import { seeded } from '../../seeded.ts';
+import { becomeFormat1 } from '../../store/format-1.ts';
+import { wrapFileSystem } from '../layer/functions.ts';
+import { arm, disarm, install } from '../layer/layer.ts';
+import { Sandbox } from '../sandbox.ts';
+import { Tally } from '../tally.ts';
+import { cutsOf } from './everywhere.ts';
+import { Disk, History } from './history.ts';
+import { diskAfter, type PowerCut } from './power-cut.ts';
+import { Recorder } from './recorder.ts';
+
+/** The boot of the machine, which a power cut ends. */
+const boots = vi.hoisted(() => ({ present: 1 }));
+vi.mock('../../../src/store/backends/files/log/boot.ts', () => ({
+  thisBoot: () => Buffer.alloc(8, boots.present),
+  isOfThisBoot: (boot: Uint8Array) => Buffer.alloc(8, boots.present).equals(boot),
+}));
+
+/** Boots after the first one: of whoever comes next, and of who looks at what is left in the end. */
+const [NEXT, AFTERWARDS] = [2, 3];
+
+const STATES = { once: rounds(1500), firsts: rounds(60), each: rounds(60) };
+
+const boxes: Sandbox[] = [];
+afterAll(() => {
+  for (const box of boxes) box.remove();
+});
+
+type Documents = Readonly<Record<string, string>>;
+
+interface Seen {
+  readonly revision: number;
+  readonly documents: Documents;
+}
+
+const document = (name: string): BlobRef => ({ area: 'documents', name });
+const put = (name: string, text: string): Change => ({ ref: document(name), bytes: Buffer.from(text) });
+const remove = (name: string): Change => ({ ref: document(name), bytes: undefined });
+
+/** One thing that is done to a store; it changes what is seen, or nothing. */
+type Act = (backend: FilesBackend, directory: string) => Promise<unknown>;
+
+const commit =
+  (...changes: readonly Change[]): Act =>
+  (backend) =>
+    backend.exclusive((session) => session.commit(changes));
+/** By a process of its own. */
+const commitFresh =
+  (...changes: readonly Change[]): Act =>
+  async (_, directory) => {
+    const other = new FilesBackend(directory);
+    await other.exclusive((session) => session.commit(changes));
+    other.close();
+  };
+const empty: Act = (_, directory) => checkpoint(directory, { isIdle: true });
+const emptyOldest: Act = (_, directory) => checkpoint(directory);
+const spare: Act = (_, directory) => makeSpare(new Layout(directory));
+const rekey =
+  (documents: Documents): Act =>
+  (backend) =>
+    backend.exclusive((session) =>
+      session.replaceGeneration(
+        (async function* (): AsyncGenerator<Blob> {
+          for (const [name, text] of Object.entries(documents))
+            yield { ref: document(name), bytes: Buffer.from(text) };
+        })(),
+      ),
+    );
+const raise =
+  (revision: number): Act =>
+  (backend) =>
+    backend.exclusive((session) => session.raise(revision));
+
+/** More than a file of the log has room for. */
+const LONG = 'x'.repeat(1_100_000);
+
+const acts: Readonly<Record<string, readonly Act[]>> = {
+  'changes and checkpoints': [
+    commit(put('aa', '1')),
+    commit(put('aa', '2'), put('bb', '1')),
+    empty,
+    commit(remove('bb'), put('cc', '1')),
+    commitFresh(put('aa', '3')),
+    empty,
+    empty,
+    commit(put('bb', '2'), remove('aa')),
+    empty,
+  ],
+  'files that follow one another': [
+    commit(put('aa', '1')),
+    spare,
+    commit(put('long', LONG), put('aa', '2')),
+    commit(put('aa', '3')),
+    emptyOldest,
+    commitFresh(put('bb', '1'), remove('long')),
+    empty,
+    commit(put('aa', '4')),
+  ],
+  'a new root key': [
+    commit(put('aa', '1')),
+    empty,
+    commit(put('bb', '1')),
+    rekey({ cc: 'a', dd: 'b' }),
+    commit(put('cc', 'c')),
+    emptyOldest,
+    raise(1000),
+    empty,
+    rekey({ ee: 'd' }),
+    empty,
+    commitFresh(put('ff', 'e')),
+    empty,
+  ],
+};
+
+/** What is shown to a process that opens the store now. */
+async function seenIn(directory: string): Promise<Seen> {
+  const backend = new FilesBackend(directory);
+  try {
+    const { generation, revision } = await backend.state();
+    const documents: Record<string, string> = {};
+    for (const name of (await backend.names(generation, 'documents')).sort()) {
+      const bytes = await backend.read(generation, document(name));
+      documents[name] = bytes === undefined ? 'missing' : Buffer.from(bytes).toString();
+    }
+    return { revision, documents };
+  } finally {
+    backend.close();
+  }
+}
+
+/** As `seenIn`, where nothing can be written. */
+async function seenReadOnly(directory: string): Promise<Seen> {
+  const spy = vi.spyOn(FileLock.prototype, 'tryHold').mockRejectedValue(unavailable('read-only'));
+  try {
+    return await seenIn(directory);
+  } finally {
+    spy.mockRestore();
+  }
+}
+
+interface Told {
+  /** So many steps had been recorded. */
+  readonly at: number;
+  readonly seen: Seen;
+}
+
+interface Recorded {
+  readonly history: History;
+  /** What was acknowledged, and when. */
+  readonly told: readonly Told[];
+}
+
+/** Does things one after the other, and records each step on the disk. */
+async function recorded(box: Sandbox, history: History, list: readonly Act[]): Promise<Recorded> {
+  install(wrapFileSystem);
+  const told: Told[] = [{ at: history.steps.length, seen: await seenIn(box.store) }];
+  const backend = new FilesBackend(box.store);
+  for (const act of list) {
+    arm({ root: box.root, watch: 'changes' }, new Recorder(box.root, history));
+    try {
+      await act(backend, box.store);
+    } finally {
+      disarm();
+    }
+    assert.equal(history.live().print(), Disk.read(box.root).print(), 'the record lacks something');
+    told.push({ at: history.steps.length, seen: await seenIn(box.store) });
+  }
+  backend.close();
+  return { history, told };
+}
+
+function opened(disk: Disk): Sandbox {
+  const box = Sandbox.make();
+  disk.write(box.root);
+  return box;
+}
+
+const same = (a: Seen, b: Seen): boolean =>
+  a.revision === b.revision && JSON.stringify(a.documents) === JSON.stringify(b.documents);
+const short = ({ revision, documents }: Seen): string =>
+  `${revision} ${JSON.stringify(documents).replaceAll(LONG, 'LONG')}`;
+
+/** Looks at what a power cut leaves, and goes on from there. */
+async function check({ history, told }: Recorded, cut: PowerCut): Promise<void> {
+  const box = opened(diskAfter(history, cut));
+  boots.present = AFTERWARDS;
+  try {
+    const last = told.findLastIndex(({ at }) => at <= cut.at);
+    const allowed = told.slice(Math.max(0, last), last + 2).map(({ seen }) => seen);
+    const readOnly = await seenReadOnly(box.store);
+    const found = await seenIn(box.store);
+    for (const each of [readOnly, found]) {
+      assert.ok(
+        allowed.some((one) => same(one, each)),
+        `found ${short(each)}, not ${allowed.map(short).join(' or ')}`,
+      );
+    }
+    assert.ok(found.revision >= readOnly.revision, 'a reader has seen more than is there');
+    await goOn(box, found);
+  } finally {
+    boots.present = 1;
+    box.remove();
+  }
+}
+
+/** Whatever was left, changes and checkpoints work, and nothing is lost by them. */
+async function goOn({ store }: Sandbox, { revision, documents }: Seen): Promise<void> {
+  const backend = new FilesBackend(store);
+  await commit(put('99', 'next'))(backend, store);
+  backend.close();
+  while ((await checkpoint(store, { isIdle: true })) === 'done');
+  assert.equal(
+    short(await seenIn(store)),
+    short({ revision: revision + 1, documents: { ...documents, 99: 'next' } }),
+  );
+}
+
+async function newBox(): Promise<Sandbox> {
+  const box = Sandbox.make();
+  boxes.push(box);
+  await createFiles(box.store, {
+    header: Buffer.from('header'),
+    version: { generation: 1, revision: 0 },
+    blobs: (async function* (): AsyncGenerator<Blob> {
+      yield { ref: document('00'), bytes: Buffer.from('first') };
+    })(),
+  });
+  return box;
+}
+
+describe('without power at any step', () => {
+  const cases: readonly (readonly [string, readonly Act[], boolean])[] = [
+    ...Object.entries(acts).map(([name, list]) => [name, list, false] as const),
+    ['the upgrade from format 1', [commit(put('aa', '1')), commit(put('aa', '2'))], true],
+  ];
+
+  it.each(cases)('of %s, a store shows what was acknowledged, and works on', async (_, list, isOld) => {
+    const box = await newBox();
+    if (isOld) await becomeFormat1(box.store);
+    const done = await recorded(box, new History(Disk.read(box.root)), list);
+    const tally = new Tally('crash states');
+    for (const cut of cutsOf({ history: done.history, from: 0 }, STATES.once, seeded()))
+      await tally.after(JSON.stringify(cut), () => check(done, cut));
+    tally.settle();
+  });
+
+  it.each(cases)('of %s, and then of whoever comes next, it does as well', async (_, list, isOld) => {
+    const chance = seeded();
+    const box = await newBox();
+    if (isOld) await becomeFormat1(box.store);
+    const first = await recorded(box, new History(Disk.read(box.root)), list);
+    const tally = new Tally('crash states');
+    for (const cut of cutsOf({ history: first.history, from: 0 }, STATES.firsts, chance)) {
+      const left = opened(diskAfter(first.history, cut));
+      boots.present = NEXT;
+      const next = [commit(put('88', 'second')), empty, commit(put('77', 'third'))];
+      // What the first look settles is recorded as well.
+      const history = new History(Disk.read(left.root));
+      const look: Act = (_backend, directory) => seenIn(directory);
+      const second = await recordedFrom(left, history, [look, ...next], first, cut);
+      boots.present = 1;
+      for (const again of cutsOf({ history: second.history, from: 0 }, STATES.each, chance))
+        await tally.after(`${JSON.stringify(cut)} ${JSON.stringify(again)}`, () => check(second, again));
+      left.remove();
+    }
+    tally.settle();
+  });
+});
+
+/** As `recorded`, on what a power cut has left: before the first look either of two states may be found. */
+async function recordedFrom(
+  box: Sandbox,
+  history: History,
+  list: readonly Act[],
+  first: Recorded,
+  cut: PowerCut,
+): Promise<Recorded> {
+  const last = first.told.findLastIndex(({ at }) => at <= cut.at);
+  const copy = opened(Disk.read(box.root));
+  const start = await seenReadOnly(copy.store);
+  copy.remove();
+  const backend = new FilesBackend(box.store);
+  const told: Told[] = [{ at: -1, seen: first.told[Math.max(0, last)]?.seen ?? start }];
+  told.push({ at: 0, seen: start });
+  for (const act of list) {
+    arm({ root: box.root, watch: 'changes' }, new Recorder(box.root, history));
+    try {
+      await act(backend, box.store);
+    } finally {
+      disarm();
+    }
+    told.push({ at: history.steps.length, seen: await seenIn(box.store) });
+  }
+  backend.close();
+  return { history, told };
+}
