@@ -32,8 +32,8 @@ vi.mock('../../../src/store/backends/files/log/boot.ts', () => ({
   isOfThisBoot: (boot: Uint8Array) => Buffer.alloc(8, boots.present).equals(boot),
 }));
 
-/** Boots after the first one: of whoever comes next, and of who looks at what is left in the end. */
-const [NEXT, AFTERWARDS] = [2, 3];
+/** Boots: of those who do what is recorded, of whoever comes next, and of who looks at what is left in the end. */
+const [FIRST, NEXT, AFTERWARDS] = [1, 2, 3];
 
 const STATES = { once: rounds(1500), firsts: rounds(60), each: rounds(60) };
 
@@ -214,7 +214,7 @@ async function check({ history, told }: Recorded, cut: PowerCut): Promise<void> 
     assert.ok(found.revision >= readOnly.revision, 'a reader has seen more than is there');
     await goOn(box, found);
   } finally {
-    boots.present = 1;
+    boots.present = FIRST;
     box.remove();
   }
 }
@@ -251,9 +251,7 @@ describe('without power at any step', () => {
   ];
 
   it.each(cases)('of %s, a store shows what was acknowledged, and works on', async (_, list, isOld) => {
-    const box = await newBox();
-    if (isOld) await becomeFormat1(box.store);
-    const done = await recorded(box, new History(Disk.read(box.root)), list);
+    const done = await recordedAnew(list, isOld);
     const tally = new Tally('crash states');
     for (const cut of cutsOf({ history: done.history, from: 0 }, STATES.once, seeded()))
       await tally.after(JSON.stringify(cut), () => check(done, cut));
@@ -262,43 +260,67 @@ describe('without power at any step', () => {
 
   it.each(cases)('of %s, and then of whoever comes next, it does as well', async (_, list, isOld) => {
     const chance = seeded();
-    const box = await newBox();
-    if (isOld) await becomeFormat1(box.store);
-    const first = await recorded(box, new History(Disk.read(box.root)), list);
+    const first = await recordedAnew(list, isOld);
     const tally = new Tally('crash states');
     for (const cut of cutsOf({ history: first.history, from: 0 }, STATES.firsts, chance)) {
-      const left = opened(diskAfter(first.history, cut));
       boots.present = NEXT;
-      const next = [commit(put('88', 'second')), empty, commit(put('77', 'third'))];
-      // What the first look settles is recorded as well.
-      const history = new History(Disk.read(left.root));
-      const look: Act = (_backend, directory) => seenIn(directory);
-      const second = await recordedFrom(left, history, [look, ...next], first, cut);
-      boots.present = 1;
+      const second = await recordedFrom(first, new History(diskAfter(first.history, cut)), cut.at);
+      boots.present = FIRST;
       for (const again of cutsOf({ history: second.history, from: 0 }, STATES.each, chance))
         await tally.after(`${JSON.stringify(cut)} ${JSON.stringify(again)}`, () => check(second, again));
-      left.remove();
     }
     tally.settle();
   });
+
+  it.each(cases)(
+    'of whoever comes after one who was killed at any step of %s, it does as well',
+    async (_, list, isOld) => {
+      const chance = seeded();
+      const first = await recordedAnew(list, isOld);
+      const tally = new Tally('crash states');
+      for (let i = 0; i < STATES.firsts; i++) {
+        const killed = chance.below(first.history.steps.length + 1);
+        const second = await recordedFrom(first, first.history.until(killed), killed);
+        for (const cut of cutsOf({ history: second.history, from: killed }, STATES.each, chance))
+          await tally.after(`killed at ${killed}, ${JSON.stringify(cut)}`, () => check(second, cut));
+      }
+      tally.settle();
+    },
+  );
 });
 
-/** As `recorded`, on what a power cut has left: before the first look either of two states may be found. */
-async function recordedFrom(
-  box: Sandbox,
-  history: History,
-  list: readonly Act[],
-  first: Recorded,
-  cut: PowerCut,
-): Promise<Recorded> {
-  const last = first.told.findLastIndex(({ at }) => at <= cut.at);
-  const copy = opened(Disk.read(box.root));
+async function recordedAnew(list: readonly Act[], isOld: boolean): Promise<Recorded> {
+  const box = await newBox();
+  if (isOld) await becomeFormat1(box.store);
+  return recorded(box, new History(Disk.read(box.root)), list);
+}
+
+/** What whoever comes next does. */
+const NEXT_ACTS: readonly Act[] = [
+  (_, directory) => seenIn(directory),
+  commit(put('88', 'second')),
+  empty,
+  commit(put('77', 'third')),
+];
+
+/**
+ * As `recorded`, on what a fault has left.
+ * @param history of the disk as it is then
+ * @param at number of the steps that were taken before the fault
+ */
+async function recordedFrom(first: Recorded, history: History, at: number): Promise<Recorded> {
+  const begun = history.steps.length;
+  const box = opened(history.live());
+  const copy = opened(history.live());
   const start = await seenReadOnly(copy.store);
   copy.remove();
+  const last = first.told.findLastIndex((each) => each.at <= at);
+  const told: Told[] = [
+    { at: -1, seen: first.told[Math.max(0, last)]?.seen ?? start },
+    { at: begun, seen: start },
+  ];
   const backend = new FilesBackend(box.store);
-  const told: Told[] = [{ at: -1, seen: first.told[Math.max(0, last)]?.seen ?? start }];
-  told.push({ at: 0, seen: start });
-  for (const act of list) {
+  for (const act of NEXT_ACTS) {
     arm({ root: box.root, watch: 'changes' }, new Recorder(box.root, history));
     try {
       await act(backend, box.store);
@@ -308,5 +330,6 @@ async function recordedFrom(
     told.push({ at: history.steps.length, seen: await seenIn(box.store) });
   }
   backend.close();
+  box.remove();
   return { history, told };
 }
