@@ -124,6 +124,7 @@ function repeat({ write: name, first, cut }: Case, writes: readonly Write[], tem
 
 function describe(step: Step, names: ReadonlyMap<number, string>): string {
   if (step.kind === 'data') return `write ${names.get(step.inode)}`;
+  if (step.kind === 'failed sync') return `failed sync of ${names.get(step.inode)}`;
   if (step.kind === 'sync') return `sync ${names.get(step.inode)}, as it was after step ${step.begun - 1}`;
   const entries = step.entries.map(({ directory, name, inode }) => {
     const path = `${names.get(directory)}/${name}`;

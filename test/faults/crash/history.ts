@@ -107,6 +107,8 @@ interface Writing {
   readonly inode: number;
   /** All of it, afterwards. */
   readonly bytes: Buffer;
+  /** Which of them were written; all by default. */
+  readonly range?: readonly [from: number, to: number];
 }
 
 /** What was done to a file or a directory before the step `begun` is on the disk for certain. */
@@ -116,7 +118,16 @@ interface Sync {
   readonly begun: number;
 }
 
-export type Step = Naming | Writing | Sync;
+/**
+ * A sync that failed. What was done before counts as written from then on, whether it is on the disk or not: only what is
+ * done again reaches it for certain.
+ */
+interface FailedSync {
+  readonly kind: 'failed sync';
+  readonly inode: number;
+}
+
+export type Step = Naming | Writing | Sync | FailedSync;
 
 /** What was done to a disk since it was known for certain what is on it. */
 export class History {

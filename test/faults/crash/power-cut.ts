@@ -37,7 +37,18 @@ function certain(history: History, at: number): ReadonlySet<number> {
       include(naming.into, number);
     }
   };
-  for (const step of history.steps.slice(0, at)) if (step.kind === 'sync') include(step.inode, step.begun);
+  for (const [number, step] of history.steps.slice(0, at).entries()) {
+    if (step.kind !== 'sync') continue;
+    const failed = history.steps
+      .slice(0, number)
+      .findLastIndex(
+        ({ kind, ...each }) => kind === 'failed sync' && 'inode' in each && each.inode === step.inode,
+      );
+    const isChanged = [...all].some(
+      ([each, naming]) => each > failed && each < step.begun && touches(naming, step.inode),
+    );
+    if (failed === -1 || isChanged) include(step.inode, step.begun);
+  }
   return found;
 }
 
@@ -136,15 +147,39 @@ function contentAfter(
   first: Buffer,
   data: DataLoss | undefined,
 ): Buffer {
-  const versions = [...taken.entries()].flatMap(([number, step]) =>
-    step.kind === 'data' && step.inode === inode ? [{ number, bytes: step.bytes }] : [],
-  );
-  const synced = taken.findLast((step) => step.kind === 'sync' && step.inode === inode);
-  const begun = synced?.kind === 'sync' ? synced.begun : 0;
-  const sure = versions.findLast(({ number }) => number < begun)?.bytes ?? first;
-  const open = versions.filter(({ number }) => number >= begun).map(({ bytes }) => bytes);
+  let sure = first;
+  /** What was written and is not on the disk for certain; after a failed sync nothing more is done about it. */
+  let dirty: {
+    readonly number: number;
+    readonly bytes: Buffer;
+    readonly range: readonly [number, number];
+  }[] = [];
+  let open: Buffer[] = [];
+  for (const [number, step] of taken.entries()) {
+    if (step.kind === 'names' || step.inode !== inode) continue;
+    if (step.kind === 'data') {
+      dirty.push({ number, bytes: step.bytes, range: step.range ?? [0, step.bytes.length] });
+      open.push(step.bytes);
+    } else if (step.kind === 'failed sync') dirty = [];
+    else {
+      for (const each of dirty.filter((one) => one.number < step.begun)) sure = over(sure, each);
+      dirty = dirty.filter((one) => one.number >= step.begun);
+      open = dirty.map(({ bytes }) => bytes);
+    }
+  }
   const last = open.at(-1);
   return last === undefined ? sure : lossy(sure, last, open, data);
+}
+
+/** A content with what was written over it. */
+function over(
+  content: Buffer,
+  { bytes, range: [from, to] }: { readonly bytes: Buffer; readonly range: readonly [number, number] },
+): Buffer {
+  const result = Buffer.alloc(bytes.length);
+  content.copy(result);
+  bytes.copy(result, from, from, to);
+  return result;
 }
 
 const MIXED: readonly DataLoss[] = ['none', 'zeroes', 'half', 'kept'];

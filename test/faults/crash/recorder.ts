@@ -31,6 +31,12 @@ export class Recorder implements Observer {
     if (name === 'fsync' || name === 'fdatasync') this.#syncs.set(Number(fd), this.#history.steps.length);
   }
 
+  failed(name: string, [fd]: readonly unknown[]): void {
+    const file = this.#opened.get(Number(fd));
+    if (/^f(?:data)?sync$/.test(name) && file !== undefined)
+      this.#add({ kind: 'failed sync', inode: file.inode });
+  }
+
   done(name: string, parameters: readonly unknown[], result: unknown): void {
     TAKES[name]?.(this, parameters, result);
   }
@@ -107,7 +113,7 @@ export class Recorder implements Observer {
     const bytes = Buffer.alloc(Math.max(old.length, at + count));
     old.copy(bytes);
     bytes.set(whole.subarray(from, from + count), at);
-    this.#add({ kind: 'data', inode: file.inode, bytes });
+    this.#add({ kind: 'data', inode: file.inode, bytes, range: [at, at + count] });
   }
 
   cutTo(target: unknown, length: number): void {

@@ -28,6 +28,8 @@ export interface Observer {
   done(name: string, parameters: readonly unknown[], result: unknown): void;
   /** A call whose end is told to a callback has begun. */
   begun(name: string, parameters: readonly unknown[]): void;
+  /** A call whose end is told to a callback has failed, as the plan says. */
+  failed?(name: string, parameters: readonly unknown[]): void;
 }
 
 /** Begins to count, and to strike. */
@@ -97,6 +99,7 @@ const wrapping = {
       const others = parameters.slice(0, -1);
       if (typeof verdict === 'object') {
         const fail = (): unknown => tell(verdict.error);
+        observer?.failed?.(name, others);
         return verdict.done ? real.apply(this, [...others, fail]) : process.nextTick(fail);
       }
       const end = verdict === 'torn' ? die : tell;
