@@ -102,8 +102,10 @@ export class Room {
 
   #begin(isIdle: boolean): void {
     this.#inBackground(async () => {
-      const put = (job: PutJob) => this.#thread.run(job);
-      while ((await checkpoint(this.#layout.directory, { isIdle, put })) === 'done');
+      // A thread is worth its start only to a process that makes many changes.
+      const options =
+        this.#sessions < MANY_SESSIONS ? { isIdle } : { isIdle, put: (job: PutJob) => this.#thread.run(job) };
+      while ((await checkpoint(this.#layout.directory, options)) === 'done');
     });
   }
 
