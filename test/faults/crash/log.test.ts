@@ -36,7 +36,7 @@ vi.mock('../../../src/store/backends/files/log/boot.ts', () => ({
 /** Boots: of those who do what is recorded, of whoever comes next, and of who looks at what is left in the end. */
 const [FIRST, NEXT, AFTERWARDS] = [1, 2, 3];
 
-const STATES = { once: rounds(1500), firsts: rounds(60), each: rounds(60) };
+const STATES = { once: rounds(800), firsts: rounds(40), each: rounds(20) };
 
 const boxes: Sandbox[] = [];
 afterAll(() => {
