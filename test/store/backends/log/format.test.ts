@@ -1,6 +1,7 @@
 import { crc32 } from 'node:zlib';
 import { describe, expect, it } from 'vitest';
 import type { Change } from '../../../../src/store/backends/backend.ts';
+import { crc32 as ownCrc32, plainCrc32 } from '../../../../src/store/backends/files/log/crc32.ts';
 import {
   FIRST_RECORD,
   isFull,
@@ -60,9 +61,20 @@ describe('the checksum of the log', () => {
     ['abcdefghijklmnopqrstuvwxyz', 0x4c2750bd],
     ['The quick brown fox jumps over the lazy dog', 0x414fa339],
   ])('is CRC-32 as it was published: of "%s"', (text, value) => {
-    expect(crc32(text)).toBe(value);
-    const middle = text.length >> 1;
-    expect(crc32(text.slice(middle), crc32(text.slice(0, middle)))).toBe(value);
+    const bytes = Buffer.from(text);
+    const middle = bytes.length >> 1;
+    for (const each of [crc32, plainCrc32, ownCrc32]) {
+      expect(each(bytes)).toBe(value);
+      expect(each(bytes.subarray(middle), each(bytes.subarray(0, middle)))).toBe(value);
+    }
+  });
+
+  it('is the same of many bytes, before and after the native function is loaded', () => {
+    const chance = seeded();
+    for (let round = 0; round < 40; round++) {
+      const [bytes, before] = [chance.bytes(chance.below(20_000)), chance.below(2 ** 31)];
+      for (const each of [plainCrc32, ownCrc32]) expect(each(bytes, before)).toBe(crc32(bytes, before));
+    }
   });
 });
 

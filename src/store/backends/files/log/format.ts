@@ -1,6 +1,6 @@
 /** Bytes of the files of the log: a head, then records. Documented in docs/format.md. */
-import { crc32 } from 'node:zlib';
 import type { BlobRef, Change } from '../../backend.ts';
+import { crc32 } from './crc32.ts';
 
 const MAGIC = Buffer.from('COFFERLG');
 const FORMAT = 1;

@@ -3,11 +3,10 @@ import { asCofferError, placed, unavailable } from '../../../../ground/errors.ts
 import { pause } from '../../../../ground/pause.ts';
 import type { Version } from '../../backend.ts';
 import { Layout } from '../layout.ts';
-import { checkpoint } from './checkpoint.ts';
 import { isHalfFull } from './format.ts';
 import { type Log, listLog } from './log.ts';
 import { makeSpare } from './next-file.ts';
-import { type PutJob, PutThread } from './put-blobs.ts';
+import type { PutJob, PutThread } from './put-blobs.ts';
 
 /** Time without a change after which the log is emptied, in milliseconds. */
 const IDLE_MS = 5000;
@@ -26,7 +25,7 @@ export class Room {
   #idle: NodeJS.Timeout | undefined;
   #sessions = 0;
   #isClosed = false;
-  readonly #thread = new PutThread();
+  #thread: PutThread | undefined;
 
   constructor(directory: string, waitMs: number) {
     this.#layout = new Layout(directory);
@@ -59,6 +58,7 @@ export class Room {
   }
 
   async #makeRoom(oldest: number, isLate: () => boolean): Promise<void> {
+    const { checkpoint } = await import('./checkpoint.ts');
     for (
       let longest = 1;
       listLog(this.#layout)[0] === oldest;
@@ -102,9 +102,15 @@ export class Room {
 
   #begin(isIdle: boolean): void {
     this.#inBackground(async () => {
+      // Loaded here because most commands end before.
+      const { checkpoint } = await import('./checkpoint.ts');
+      const { PutThread: Thread } = await import('./put-blobs.ts');
+      if (this.#isClosed) return;
+      this.#thread ??= new Thread();
+      const thread = this.#thread;
       // A thread is worth its start only to a process that makes many changes.
       const options =
-        this.#sessions < MANY_SESSIONS ? { isIdle } : { isIdle, put: (job: PutJob) => this.#thread.run(job) };
+        this.#sessions < MANY_SESSIONS ? { isIdle } : { isIdle, put: (job: PutJob) => thread.run(job) };
       while ((await checkpoint(this.#layout.directory, options)) === 'done');
     });
   }
@@ -125,7 +131,7 @@ export class Room {
 
   close(): void {
     this.#isClosed = true;
-    this.#thread.close();
+    this.#thread?.close();
     clearTimeout(this.#idle);
     this.#idle = undefined;
   }

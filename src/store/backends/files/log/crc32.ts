@@ -1,0 +1,34 @@
+/** Bytes after which the native function is loaded: loading it takes as long as computing this much without it. */
+const FEW_BYTES = 16 * 1024;
+/** CRC-32 of ISO 3309, as in zlib, with its bits reversed. */
+const POLYNOMIAL = 0xedb88320;
+
+let computed = 0;
+let native: ((data: Uint8Array, value?: number) => number) | undefined;
+let table: Uint32Array | undefined;
+
+/**
+ * Returns the CRC-32 of bytes.
+ * @param before CRC-32 of the bytes before them
+ */
+export function crc32(bytes: Uint8Array, before = 0): number {
+  computed += bytes.length;
+  // Node's module loads others; commands, which read little of a log, do without it.
+  if (computed > FEW_BYTES) native ??= process.getBuiltinModule('node:zlib').crc32;
+  return native === undefined ? plainCrc32(bytes, before) : native(bytes, before);
+}
+
+/** As `crc32`, byte by byte. */
+export function plainCrc32(bytes: Uint8Array, before = 0): number {
+  table ??= makeTable();
+  let crc = ~before;
+  for (const byte of bytes) crc = (table[(crc ^ byte) & 0xff] ?? 0) ^ (crc >>> 8);
+  return ~crc >>> 0;
+}
+
+const makeTable = (): Uint32Array =>
+  Uint32Array.from({ length: 256 }, (_, byte) => {
+    let rest = byte;
+    for (let bit = 0; bit < 8; bit++) rest = (rest & 1) === 0 ? rest >>> 1 : (rest >>> 1) ^ POLYNOMIAL;
+    return rest;
+  });
