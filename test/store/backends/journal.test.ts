@@ -1,5 +1,9 @@
 import { describe, expect, it } from 'vitest';
-import { type Journal, parseJournal, printJournal } from '../../../src/store/backends/files/format-1/journal.ts';
+import {
+  type Journal,
+  parseJournal,
+  printJournal,
+} from '../../../src/store/backends/files/format-1/journal.ts';
 import { printChecked } from '../../../src/store/checked-json.ts';
 import { refusal } from '../../refusal.ts';
 
