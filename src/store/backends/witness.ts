@@ -69,7 +69,7 @@ export class Witness {
    */
   check(found: Sighting, since = this.#seen): void {
     if (found === this.#seen && this.#refused === undefined) return;
-    if (since !== undefined && (isBehind(found, since) || !this.#isRight(found, since))) {
+    if (since !== undefined && this.#isWrong(found, since)) {
       if (this.#refused === undefined || !isSame(found, this.#refused.to)) {
         this.#refused = new WentBack(this.#place, since, found);
       }
@@ -77,6 +77,20 @@ export class Witness {
     }
     this.#refused = undefined;
     if (this.#seen === undefined || found.revision >= this.#seen.revision) this.#seen = found;
+  }
+
+  /**
+   * Checks a state that is only about to be made, and records nothing: making it may fail, and until it is made, others
+   * see the state before it.
+   * @throws WentBack if it is older than one that was seen
+   */
+  examine(future: Sighting): void {
+    const seen = this.#seen;
+    if (seen !== undefined && this.#isWrong(future, seen)) throw new WentBack(this.#place, seen, future);
+  }
+
+  #isWrong(found: Sighting, since: Sighting): boolean {
+    return isBehind(found, since) || !this.#isRight(found, since);
   }
 
   /** Accepts a state that was refused, on behalf of the owner. */

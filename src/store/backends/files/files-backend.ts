@@ -51,6 +51,8 @@ export class FilesBackend implements Backend {
   #shown: { readonly name: StateName; readonly version: Version } | undefined;
   /** Version that the log proved at the first look, if the state's name is not that far yet. */
   #proven: Version | undefined;
+  /** First look at the log that is in progress. */
+  #looking: Promise<Version | undefined> | undefined;
   /** History of the state file whose log was read. */
   #history: string | undefined;
   /** Whether the log was read once. */
@@ -105,8 +107,8 @@ export class FilesBackend implements Backend {
       const name = this.#read();
       if (this.#shown?.name !== name) {
         const version = await this.#versionAt(name);
-        // Another process has changed the state meanwhile.
-        if (version === undefined) continue;
+        // It was changed meanwhile, perhaps by a session of this process.
+        if (version === undefined || this.#directory.state.known !== name) continue;
         this.#shown = { name, version };
         this.#isRead = true;
       }
@@ -142,8 +144,10 @@ export class FilesBackend implements Backend {
     this.#forgetOther();
     if (name.kind !== 'log') return this.#versionOfFormat1(name);
     if (this.#left === undefined && this.#proven === undefined) {
-      this.#proven = await firstLook(this.#directory, this.#lock, (version) => this.#admit(version));
-      return state.known === name ? this.#proven : undefined;
+      const version = await this.#lookFirst();
+      if (state.known !== name) return undefined;
+      this.#proven = version;
+      return version;
     }
     if (this.#proven !== undefined && name.revision < this.#proven.revision) return this.#proven;
     if (log.at === name) return versionOf(name);
@@ -155,6 +159,16 @@ export class FilesBackend implements Backend {
     }
     log.at = name;
     return versionOf(name);
+  }
+
+  /** Looks at the log for the first time, once for all who ask meanwhile. */
+  #lookFirst(): Promise<Version | undefined> {
+    this.#looking ??= firstLook(this.#directory, this.#lock, (future) => this.#examine(future)).finally(
+      () => {
+        this.#looking = undefined;
+      },
+    );
+    return this.#looking;
   }
 
   /**
@@ -271,6 +285,7 @@ export class FilesBackend implements Backend {
     this.#left = undefined;
     const version = await prepareStore(this.#directory, {
       look: () => this.#forgetOther(),
+      examine: (future) => this.#examine(future),
       admit: (present) => this.#admit(present),
     });
     this.#proven = undefined;
@@ -284,8 +299,17 @@ export class FilesBackend implements Backend {
    * @throws WentBack if it is older; another error if it is not even the same store
    */
   #admit(present: Version): void {
+    this.#refusing(() => this.#directory.state.admit(present));
+  }
+
+  /** As `#admit`, of a version that the store is only about to get: nothing is recorded. */
+  #examine(future: Version): void {
+    this.#refusing(() => this.#directory.state.examine(future));
+  }
+
+  #refusing(check: () => void): void {
     try {
-      this.#directory.state.admit(present);
+      check();
     } catch (error) {
       if (error instanceof WentBack) this.#refuseOtherStore();
       throw error;

@@ -14,7 +14,9 @@ import type { StoreDirectory } from './store-directory.ts';
 interface Looking {
   /** Called when the state's name was read. */
   look(): void;
-  /** Called with a version before anything is changed; throws if it must not be accepted. */
+  /** Called with a version that the store is about to get; throws if it must not be accepted. Records nothing. */
+  examine(version: Version): void;
+  /** Called with the version that the store has; throws if it must not be accepted. */
   admit(version: Version): void;
 }
 
@@ -28,12 +30,13 @@ export async function prepareStore(directory: StoreDirectory, looking: Looking):
   let found = listed === undefined ? await replaceMissingState(directory, others, looking) : state.read();
   looking.look();
   if (found.kind !== 'log') {
-    looking.admit(found);
+    looking.examine(found);
     const { upgrade } = await import('./format-1/upgrade.ts');
     found = await upgrade(directory, found);
     looking.look();
   }
-  const version = await settle(directory, found, (present) => looking.admit(present));
+  const version = await settle(directory, found, (future) => looking.examine(future));
+  looking.admit(version);
   directory.log.at = state.known;
   if (others.length > 0) {
     state.discard(state.list().others);
@@ -82,20 +85,20 @@ async function replaceMissingState(
   look();
   log.forget();
   const { seen } = state.witness;
-  const accept = (version: Version): void => {
-    if (seen !== undefined) state.witness.check({ ...seen, ...version });
+  const examine = (version: Version): void => {
+    if (seen !== undefined) state.witness.examine({ ...seen, ...version });
   };
   if (isOfFormat1(directory)) {
     const replacement: StateName = { kind: 'dirty', generation, revision: state.unusedRevision() };
-    accept(replacement);
+    examine(replacement);
     await state.create(replacement);
     return replacement;
   }
-  const proven = await settleLog(directory, { generation, revision: -1 }, () => undefined);
+  const proven = await settleLog(directory);
   if (proven === undefined) throw missing({ file: layout.log }, REPAIR);
   if (proven.generation !== generation) throw state.missing(REPAIR);
   const replacement = { generation, revision: state.unusedRevision(proven.revision) };
-  accept(replacement);
+  examine(replacement);
   const made = 'the state is back';
   const show = await addRecord(directory, {
     from: proven,

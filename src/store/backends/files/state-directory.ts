@@ -110,6 +110,14 @@ export class StateDirectory {
   }
 
   /**
+   * Checks a version that the store is about to get, and records nothing.
+   * @throws WentBack if it is older than one that this process has seen
+   */
+  examine({ generation, revision }: Version): void {
+    this.witness.examine({ generation, revision, history: this.history });
+  }
+
+  /**
    * Returns a revision above all revisions that this process has seen, and above all used ones if the clock is right.
    * @param above revision that is known to be used
    */

@@ -18,7 +18,6 @@ import { Log, listLog, withoutGap } from './log.ts';
 import type { LogFile } from './log-file.ts';
 import { makeFile } from './next-file.ts';
 import { judge, type PutJob, putBlobs } from './put-blobs.ts';
-import { settle } from './settle.ts';
 
 /** Files that are written at the same time: one thread of Node's pool is left for the log. */
 const PARALLEL = 3;
@@ -100,16 +99,16 @@ class Checkpoint {
     const lock = new FileLock(this.#layout.lock, LOCK_WAIT_MS);
     try {
       const held = await lock.tryHold(async () => {
-        const directory = { layout: this.#layout, state: this.#state, log: this.#log };
         const name = this.#state.read();
         if (name.kind !== 'log' || name.generation !== at.generation) return false;
-        const version = await settle(directory, name, () => undefined);
+        if (!this.#log.follow(name.revision) || this.#log.contradiction(name) !== undefined) return false;
+        // What is above the name is settled by those who look at the store: they know what it must not fall below.
+        if (this.#log.above().length > 0 || this.#log.version?.revision !== name.revision) return false;
         const { newest, storeId } = this.#log;
-        if (newest === undefined || this.#log.files.length > 1 || version.generation !== at.generation)
-          return false;
+        if (newest === undefined || this.#log.files.length > 1) return false;
         await makeFile(this.#layout, newest.number + 1, {
           generation: at.generation,
-          base: version.revision,
+          base: name.revision,
           storeId,
         });
         return true;

@@ -20,14 +20,14 @@ const LONGEST_PAUSE_MS = 50;
  * state's name. If it goes on, a writer was killed or the power failed, and what is there is made part of the state; or
  * a writer is at work, and the state before its change is shown. Neither the lock nor a writer that has it is waited
  * for, except shortly after a power failure.
- * @param admit called with the version before anything is changed; throws if it must not be accepted
+ * @param examine called with a version that is about to be made; throws if it must not be, and records nothing
  * @returns undefined if the state has no log
  * @throws `corrupt` if the log ends below the state
  */
 export async function firstLook(
   directory: StoreDirectory,
   lock: FileLock,
-  admit: (version: Version) => void,
+  examine: (version: Version) => void,
 ): Promise<Version | undefined> {
   const { state, log } = directory;
   const start = elapsedMs();
@@ -43,14 +43,17 @@ export async function firstLook(
       if (problem !== undefined) throw problem;
       return versionOf(name);
     }
-    const outcome = await trySettling(directory, lock, name, admit);
+    const outcome = await trySettling(directory, lock, name, examine);
     if (outcome === 'settled') continue;
     const lasting = lastingVersion(directory, name, above);
     if (state.read() !== name) continue;
     if (lasting.revision === name.revision) return versionOf(name);
     if (outcome === 'impossible' || elapsedMs() - start > PATIENCE_MS) {
-      if (log.follow(lasting.revision)) return lasting;
-      continue;
+      if (!log.follow(lasting.revision)) continue;
+      const problem = log.contradiction(lasting);
+      if (state.read() !== name) continue;
+      if (problem !== undefined) throw problem;
+      return lasting;
     }
     await pause(1 + Math.random() * longest);
   }
@@ -84,11 +87,11 @@ async function trySettling(
   directory: StoreDirectory,
   lock: FileLock,
   name: StateName,
-  admit: (version: Version) => void,
+  examine: (version: Version) => void,
 ): Promise<'settled' | 'busy' | 'impossible'> {
   try {
     const held = await lock.tryHold(async () => {
-      if (directory.state.read() === name) await settle(directory, name, admit);
+      if (directory.state.read() === name) await settle(directory, name, examine);
     });
     return held === undefined ? 'busy' : 'settled';
   } catch (error) {

@@ -157,6 +157,11 @@ export class LogFile {
     return this.#end;
   }
 
+  /** Whether records above a revision were read. */
+  isAbove(revision: number): boolean {
+    return this.records > 0 && this.revision > revision;
+  }
+
   /** Reads the records that follow, up to a revision. */
   advance(fd: number, upTo: number): void {
     for (const placedRecord of this.#walk(fd)) {

@@ -78,14 +78,14 @@ export class Log {
   }
 
   /**
-   * Reads the records up to a revision.
+   * Reads the records up to a revision, and forgets those above it.
    * @returns false if a file was deleted meanwhile: then the state has changed, or everything has to be looked at again
    */
   follow(upTo: number): boolean {
     const files: LogFile[] = [];
     for (const number of withoutGap(listLog(this.#layout))) {
       const at = { number, path: this.#layout.logFile(number), storeId: this.storeId };
-      const known = this.#files.find((file) => file.number === number);
+      const known = this.#files.find((each) => each.number === number && !each.isAbove(upTo));
       const file = LogFile.look(at, known, (each, fd) => each.advance(fd, upTo));
       if (file === undefined) return false;
       files.push(file);
