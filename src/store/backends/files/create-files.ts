@@ -12,11 +12,13 @@ import {
   DIRECTORY_MODE,
   deleteFile,
   deleteTree,
+  discardSyncMarkers,
   inParallel,
   isThere,
   moveFile,
   readWhole,
   refuseForeign,
+  syncChanged,
   syncDirectory,
   syncFile,
   writeDurably,
@@ -170,6 +172,7 @@ async function removeUnfinished(layout: Layout, but?: number): Promise<void> {
   for (const generation of listGenerations(layout)) {
     if (generation !== but) await deleteGeneration(layout, generation);
   }
+  discardSyncMarkers(layout.directory);
   deleteTree(join(layout.directory, 'state'));
   deleteTree(layout.log);
 }
@@ -200,26 +203,34 @@ async function completeGeneration(
   for (const path of [layout.generation(generation), ...areas.map((area) => layout.area(generation, area))]) {
     if (!isThere(path)) makeDirectory(path);
   }
+  discardSyncMarkers(layout.generation(generation));
   const sent = new Map<string, string>();
   await inParallel(blobs, async ({ ref, bytes }) => {
     const path = layout.blob(generation, ref);
     sent.set(path, digestOf(bytes));
-    // An attempt that was killed may have left it in the page cache only.
-    if (digestAt(path) === digestOf(bytes)) await syncFile(path);
-    else await writeDurably(path, bytes);
+    try {
+      // An attempt that was killed may have left it in the page cache only.
+      if (digestAt(path) === digestOf(bytes)) await syncFile(path);
+      else await writeDurably(path, bytes);
+    } catch (error) {
+      // After a failed sync it may count as written although it is not: the next attempt writes it again.
+      deleteFile(path);
+      throw error;
+    }
   });
   for (const area of areas) {
     const directory = layout.area(generation, area);
     const surplus = readdirSync(directory).filter((name) => !sent.has(join(directory, name)));
     for (const name of surplus) rmSync(join(directory, name));
-    await syncDirectory(directory);
+    // An earlier attempt may have failed here.
+    await syncChanged(directory);
   }
   for (const [path, digest] of sent) {
     if (digestAt(path) !== digest)
       throw corrupt(placed`${{ file: path }} was not stored correctly: reading it back gave other data`);
   }
-  await syncDirectory(layout.generation(generation));
-  await syncDirectory(layout.directory);
+  await syncChanged(layout.generation(generation));
+  await syncChanged(layout.directory);
 }
 
 const digestOf = (bytes: Uint8Array): string => createHash('sha256').update(bytes).digest('hex');

@@ -4,6 +4,7 @@ import {
   fstatSync,
   fsync,
   openSync,
+  readdirSync,
   readSync,
   rmSync,
   type Stats,
@@ -24,6 +25,7 @@ export const DIRECTORY_MODE = 0o700;
 // Undefined on Windows, so default to 0.
 export const NO_FOLLOW = constants.O_NOFOLLOW ?? 0;
 const READ = constants.O_RDONLY | NO_FOLLOW;
+const SYNC_MARKER = /^sync-[1-9][0-9]*\.new$/;
 /** Creates or empties a file. */
 export const WRITE = constants.O_WRONLY | constants.O_CREAT | constants.O_TRUNC | NO_FOLLOW;
 
@@ -113,6 +115,18 @@ export async function syncChanged(path: string): Promise<void> {
   deleteFile(marker);
   await syncDirectory(path);
 }
+
+/** Deletes what processes that were killed in `syncChanged` have left in a directory. */
+export function discardSyncMarkers(path: string): void {
+  try {
+    for (const name of readdirSync(path)) if (isSyncMarker(name)) deleteFile(`${path}${sep}${name}`);
+  } catch (error) {
+    throw diskError(error, 'read', path);
+  }
+}
+
+/** Whether a file is what `syncChanged` makes for a moment. */
+export const isSyncMarker = (name: string): boolean => SYNC_MARKER.test(name);
 
 async function syncOpened(path: string, flags: number): Promise<void> {
   try {

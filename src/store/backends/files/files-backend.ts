@@ -193,7 +193,7 @@ export class FilesBackend implements Backend {
     this.#directory.log.forget();
     if (name.kind === 'clean') return versionOf(name);
     const { awaitOld } = await import('./format-1/await.ts');
-    await awaitOld(this.#directory, this.#lock, name);
+    await awaitOld(this.#directory, this.#lock, name, (future) => this.#examine(future));
     return undefined;
   }
 

@@ -3,7 +3,7 @@ import { parseChecked } from '../../checked-json.ts';
 import { missing, REPAIR } from '../../refusals.ts';
 import type { Version } from '../backend.ts';
 import { diskError } from './disk-errors.ts';
-import { deleteFile, readWhole, syncChanged, syncDirectory } from './durable-files.ts';
+import { deleteFile, discardSyncMarkers, readWhole, syncChanged } from './durable-files.ts';
 import { deleteNeighbours, listGenerations } from './generation-files.ts';
 import { pathIn, STAGED } from './layout.ts';
 import { addRecord } from './log/append.ts';
@@ -64,8 +64,9 @@ function discardStaged(path: string): void {
 async function syncFirst({ layout, state, log }: StoreDirectory): Promise<void> {
   const [first, ...more] = log.files;
   if (first === undefined || first.records > 0 || more.length > 0) return;
+  discardSyncMarkers(layout.directory);
   await syncChanged(state.path);
-  await syncDirectory(layout.directory);
+  await syncChanged(layout.directory);
 }
 
 /**

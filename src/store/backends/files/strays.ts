@@ -2,6 +2,7 @@ import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { areas } from '../backend.ts';
 import { diskError } from './disk-errors.ts';
+import { isSyncMarker } from './durable-files.ts';
 import { HEADER, parseBlobFileName, parseGeneration, STAGED } from './layout.ts';
 import { NUMBER } from './log/log.ts';
 import type { StoreDirectory } from './store-directory.ts';
@@ -21,7 +22,7 @@ export function findStrays({ layout, state }: StoreDirectory): string[] {
   // Staged while a store of format 1 is given a log.
   const isUpgraded = (name: string): boolean => present?.kind === 'clean' && name === HEADER + STAGED;
   const known = (name: string): boolean =>
-    OWN_NAMES.has(name) || isNear(name, present?.generation) || isUpgraded(name);
+    OWN_NAMES.has(name) || isNear(name, present?.generation) || isUpgraded(name) || isSyncMarker(name);
   strays.push(...unknownIn(layout.directory, known));
   if (present === undefined) return strays;
   if (present.kind === 'log')

@@ -268,7 +268,8 @@ describe('a record above the state', () => {
 
 describe('a boot of the machine', () => {
   it('is told from others by what the system says, and unknown where it says nothing', () => {
-    const [one, two] = ['a', 'b'].map((id) => bootOf(() => `${id}\n`));
+    const id = '1b4e28ba-2fa1-11d2-883f-0016d3cca427';
+    const [one, two] = [id, id.replace('1b', '2c')].map((each) => bootOf(() => `${each}\n`));
     const unknown = bootOf(() => {
       throw new Error('ENOENT');
     });
@@ -276,6 +277,8 @@ describe('a boot of the machine', () => {
     expect(isOfThisBoot(one, one)).toBe(true);
     expect(isOfThisBoot(one, two)).toBe(false);
     expect(isOfThisBoot(unknown, unknown)).toBe(false);
+    for (const odd of ['', 'none', '00000000-0000-0000-0000-000000000000', `${id}0`])
+      expect(bootOf(() => odd)).toEqual(unknown);
     expect(unknown).toEqual(new Uint8Array(8));
   });
 });

@@ -1,12 +1,12 @@
 import { elapsedMs } from '../../../../ground/clock.ts';
 import { asCofferError, placed, unavailable } from '../../../../ground/errors.ts';
 import { pause } from '../../../../ground/pause.ts';
-import { LOCK_WAIT_MS } from '../../backend.ts';
+import { LOCK_WAIT_MS, type Version } from '../../backend.ts';
 import { errorCode } from '../disk-errors.ts';
 import type { FileLock } from '../file-lock.ts';
 import type { StateName } from '../state-directory.ts';
 import type { StoreDirectory } from '../store-directory.ts';
-import { upgrade } from './upgrade.ts';
+import { finishOld } from './upgrade.ts';
 
 const PAUSE_MS = 10;
 /** Codes of a disk that cannot be written to. */
@@ -14,16 +14,24 @@ const READ_ONLY: ReadonlySet<string | undefined> = new Set(['EROFS', 'EACCES', '
 
 /**
  * Waits until a store of format 1 is settled: its writer, of an older release, ends its commit; or, if it was killed,
- * the commit is finished here.
+ * the commit is finished here. The store stays one of format 1: only a change gives it a log.
+ * @param examine called with the version that the store is about to get; throws if it must not be accepted
  * @throws `unavailable` if neither happens
  */
-export async function awaitOld(directory: StoreDirectory, lock: FileLock, found: StateName): Promise<void> {
+export async function awaitOld(
+  directory: StoreDirectory,
+  lock: FileLock,
+  found: StateName,
+  examine: (version: Version) => void,
+): Promise<void> {
   const { state, layout } = directory;
   const start = elapsedMs();
   while (state.read() === found) {
     try {
       await lock.tryHold(async () => {
-        if (state.read() === found) await upgrade(directory, found);
+        if (state.read() !== found) return;
+        examine({ generation: found.generation, revision: found.revision + 1 });
+        await finishOld(directory, found);
       });
     } catch (error) {
       const code = errorCode(asCofferError(error)?.cause);

@@ -3,7 +3,7 @@ import { corrupt, placed } from '../../../../ground/errors.ts';
 import { Pace } from '../../../../ground/pace.ts';
 import { missing, REPAIR } from '../../../refusals.ts';
 import { type Area, areas, type BlobRef, type Version } from '../../backend.ts';
-import { deleteFile, isThere, moveFile, readWhole, syncDirectory } from '../durable-files.ts';
+import { deleteFile, isThere, moveFile, readWhole, syncChanged } from '../durable-files.ts';
 import { type Layout, pathIn } from '../layout.ts';
 import { JOURNAL, type Journal, type JournalEntry, parseJournal } from './journal.ts';
 
@@ -25,15 +25,15 @@ export const decidedPath = ({ statePath }: OldStore): string => pathIn(statePath
  */
 export async function recoverOld(store: OldStore, from: Version): Promise<Version> {
   const { layout, statePath } = store;
-  // The process may have been killed before the sync: the decision must reach the disk before the changes applied
-  // below.
-  await syncDirectory(statePath);
-  await syncDirectory(layout.directory);
+  // The process may have been killed before the sync, or its sync may have failed: the decision must reach the disk
+  // before the changes applied below.
+  await syncChanged(statePath);
+  await syncChanged(layout.directory);
   const journal = readJournal(store, from);
   if (journal !== undefined) await apply(store, journal);
   // Without a journal, at most one file had been moved into place.
   const changed = journal === undefined ? areas : areasOf(journal.entries);
-  for (const area of changed) await syncDirectory(layout.area(from.generation, area));
+  for (const area of changed) await syncChanged(layout.area(from.generation, area));
   return { generation: from.generation, revision: from.revision + 1 };
 }
 

@@ -1,16 +1,7 @@
 import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
-import type { Version } from '../../backend.ts';
 import { diskError } from '../disk-errors.ts';
-import {
-  deleteTree,
-  isThere,
-  moveFile,
-  readWhole,
-  syncChanged,
-  syncDirectory,
-  writeDurably,
-} from '../durable-files.ts';
+import { deleteTree, isThere, moveFile, readWhole, syncChanged, writeDurably } from '../durable-files.ts';
 import { makeDirectory } from '../generation-files.ts';
 import { withFormat } from '../header-format.ts';
 import { STAGED } from '../layout.ts';
@@ -27,26 +18,29 @@ import { recoverOld } from './recovery.ts';
  */
 export async function upgrade(directory: StoreDirectory, found: StateName): Promise<StateName> {
   const { layout, state, log } = directory;
-  let version: Version = found;
-  let present = found;
-  if (found.kind === 'dirty') {
-    version = await recoverOld({ layout, statePath: state.path }, found);
-    discardOthers(directory);
-    // The journal must be gone from the disk before its commit counts as done.
-    await syncDirectory(state.path);
-    present = { ...version, kind: 'clean' };
-    state.change(found, present);
-  }
+  const present = found.kind === 'dirty' ? await finishOld(directory, found) : found;
   discardOthers(directory);
   await emptyLog(directory);
   log.forget();
-  const { generation, revision } = version;
+  const { generation, revision } = present;
   await makeFile(layout, 1, { generation, base: revision, storeId: log.storeId });
-  await syncDirectory(layout.directory);
+  await syncChanged(layout.directory);
   await writeHeader(directory);
-  state.change(present, logged(version));
+  state.change(present, logged(present));
   await syncChanged(state.path);
-  return logged(version);
+  return logged(present);
+}
+
+/** Finishes the commit in whose midst a store of format 1 is. Under the write lock. @returns the state after it */
+export async function finishOld(directory: StoreDirectory, found: StateName): Promise<StateName> {
+  const { layout, state } = directory;
+  const version = await recoverOld({ layout, statePath: state.path }, found);
+  discardOthers(directory);
+  // The journal must be gone from the disk before its commit counts as done.
+  await syncChanged(state.path);
+  const present: StateName = { ...version, kind: 'clean' };
+  state.change(found, present);
+  return present;
 }
 
 function discardOthers({ state }: StoreDirectory): void {
@@ -66,8 +60,11 @@ async function emptyLog({ layout }: StoreDirectory): Promise<void> {
 async function writeHeader({ layout }: StoreDirectory): Promise<void> {
   const header = readWhole(layout.header);
   const next = header && withFormat(header, 2);
-  if (next === undefined || header === undefined || next.equals(header)) return;
-  await writeDurably(layout.header + STAGED, next);
-  moveFile(layout.header + STAGED, layout.header);
-  await syncDirectory(layout.directory);
+  if (next === undefined || header === undefined) return;
+  if (!next.equals(header)) {
+    await writeDurably(layout.header + STAGED, next);
+    moveFile(layout.header + STAGED, layout.header);
+  }
+  // Also one that an earlier attempt has put there: its sync may have failed.
+  await syncChanged(layout.directory);
 }

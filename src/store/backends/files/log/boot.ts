@@ -2,6 +2,8 @@ import { hash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { BOOT_BYTES } from './format.ts';
 
+/** ID that a system gives to each of its boots. */
+const BOOT_ID = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
 /** What stands for a boot that cannot be told from others. */
 const UNKNOWN: Uint8Array = new Uint8Array(BOOT_BYTES);
 
@@ -19,7 +21,11 @@ export function thisBoot(): Uint8Array {
  */
 export function bootOf(read: () => string): Uint8Array {
   try {
-    return hash('sha256', read().trim(), 'buffer').subarray(0, BOOT_BYTES);
+    const id = read().trim().toLowerCase();
+    // An empty or masked file would make all boots one.
+    return BOOT_ID.test(id) && /[1-9a-f]/.test(id)
+      ? hash('sha256', id, 'buffer').subarray(0, BOOT_BYTES)
+      : UNKNOWN;
   } catch {
     return UNKNOWN;
   }

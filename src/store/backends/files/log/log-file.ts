@@ -255,7 +255,8 @@ export class LogFile {
     };
     for (;;) {
       const length = lengthOf(bytesAt(at, RECORD_HEAD_BYTES));
-      if (length === undefined) return;
+      // What is left of a torn record may claim any length.
+      if (length === undefined || (length > CHUNK_BYTES && at + length > fstatSync(fd).size)) return;
       const bytes = bytesAt(at, length);
       if (bytes.length < length) return;
       const record = parseRecord(bytes, crc);
