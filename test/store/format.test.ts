@@ -173,29 +173,36 @@ function logOf(
     expect(Number(bytes.readBigUInt64BE(32))).toBe(number);
     let crc = crc32(bytes.subarray(0, 64));
     expect(bytes.readUInt32BE(64)).toBe(crc);
+    if (bytes.readUInt8(9) === 0 && !numbers.includes(number - 1)) {
+      expect(Number(bytes.readBigUInt64BE(512))).toBe(number - 1);
+      expect(bytes.readUInt32BE(520)).toBe(crc32(bytes.subarray(512, 520), crc));
+    }
     last = Number(bytes.readBigUInt64BE(40));
-    for (let at = 4096; at + 32 <= bytes.length; ) {
+    for (let at = 4096; at + 36 <= bytes.length; ) {
       const length = bytes.readUInt32BE(at);
-      if (length < 32) break;
-      crc = crc32(bytes.subarray(at + 8, at + length), crc32(bytes.subarray(at, at + 4), crc));
-      if (bytes.readUInt32BE(at + 4) !== crc || bytes.readUInt32BE(at + 24) !== bytes.readUInt32BE(12)) break;
-      last = Number(bytes.readBigUInt64BE(at + 8));
-      if (last > revision) break;
-      let entry = at + 32;
+      if (length < 36 || bytes.readUInt32BE(at + 32) !== crc) break;
+      let entry = at + 36;
       const listed = Array.from({ length: bytes.readUIntBE(at + 28, 3) }, () => {
         const [kind = 0, digits = 0] = bytes.subarray(entry, entry + 2);
-        const nameEnd = entry + 6 + Math.ceil(digits / 2);
-        const name = bytes.toString('hex', entry + 6, nameEnd).slice(0, digits);
+        const nameEnd = entry + 10 + Math.ceil(digits / 2);
+        const name = bytes.toString('hex', entry + 10, nameEnd).slice(0, digits);
         const size = bytes.readUInt32BE(entry + 2);
+        const sum = bytes.readUInt32BE(entry + 6);
         entry = nameEnd;
         return {
           path: kind % 2 === 1 ? `slots/${name}.json` : `documents/${name}`,
           size,
+          sum,
           isDeleted: kind > 1,
         };
       });
-      for (const { path, size, isDeleted } of listed) {
+      crc = crc32(bytes.subarray(at + 8, entry), crc32(bytes.subarray(at, at + 4)));
+      if (bytes.readUInt32BE(at + 4) !== crc || bytes.readUInt32BE(at + 24) !== bytes.readUInt32BE(12)) break;
+      last = Number(bytes.readBigUInt64BE(at + 8));
+      if (last > revision) break;
+      for (const { path, size, sum, isDeleted } of listed) {
         const content = bytes.subarray(entry, entry + size);
+        expect(crc32(content)).toBe(sum);
         entry += size;
         if (bytes.readUInt32BE(12) === generation) blobs.set(path, isDeleted ? undefined : content);
       }

@@ -69,7 +69,7 @@ async function fill(layout: Layout, content: InitialContent, resume: boolean): P
   else await writeGeneration(layout, version.generation, blobs);
   makeDirectory(layout.log);
   const { generation, revision } = version;
-  await makeFile(layout, 1, { generation, base: revision, storeId: storeIdOf(header) });
+  await makeFile(layout, 1, { isFirst: true, generation, base: revision, storeId: storeIdOf(header) });
   makeDirectory(state.path);
   await state.create(logged(version));
   await syncDirectory(state.path);

@@ -98,6 +98,8 @@ async function replaceMissingState(
   const proven = await settleLog(directory);
   if (proven === undefined) throw missing({ file: layout.log }, REPAIR);
   if (proven.generation !== generation) throw state.missing(REPAIR);
+  const problem = log.contradiction(proven);
+  if (problem !== undefined) throw problem;
   const replacement = { generation, revision: state.unusedRevision(proven.revision) };
   examine(replacement);
   const made = 'the state is back';

@@ -4,16 +4,21 @@ import type { Change } from '../../../../src/store/backends/backend.ts';
 import { crc32 as ownCrc32, plainCrc32 } from '../../../../src/store/backends/files/log/crc32.ts';
 import {
   FIRST_RECORD,
+  hasMark,
   isFull,
   isHalfFull,
+  isIntact,
   type LogHead,
   type LogRecord,
   lengthOf,
+  MARK,
   MOST_RECORD_BYTES,
   nextPlace,
   parseHead,
+  parseList,
   parseRecord,
   printHead,
+  printMark,
   printRecord,
   RECORD_HEAD_BYTES,
   recordBytes,
@@ -22,6 +27,7 @@ import { rounds } from '../../../long.ts';
 import { seeded } from '../../../seeded.ts';
 
 const head: LogHead = {
+  isFirst: false,
   generation: 3,
   storeId: Buffer.alloc(16, 0x11),
   sequence: 7,
@@ -89,6 +95,26 @@ describe('the head of a file of the log', () => {
     expect(bytes.readUInt32BE(64)).toBe(crc32(bytes.subarray(0, 64)));
     expect(bytes.subarray(68).every((byte) => byte === 0)).toBe(true);
     expect(parseHead(bytes)).toEqual({ head, crc: bytes.readUInt32BE(64) });
+    const first = printHead({ ...head, isFirst: true });
+    expect(first.toString('latin1', 0, 12)).toBe('COFFERLG\x01\x01\0\0');
+    expect(parseHead(first)?.head.isFirst).toBe(true);
+  });
+
+  it('is followed by the mark of what the documents have, of this file alone', () => {
+    const bytes = printHead(head);
+    const { crc = 0 } = parseHead(bytes) ?? {};
+    expect(hasMark(bytes, head, crc)).toBe(false);
+    printMark(head, crc).copy(bytes, MARK);
+    expect(bytes.readBigUInt64BE(512)).toBe(6n);
+    expect(bytes.readUInt32BE(520)).toBe(crc32(bytes.subarray(512, 520), crc));
+    expect(hasMark(bytes, head, crc)).toBe(true);
+    expect(hasMark(bytes, head, crc + 1)).toBe(false);
+    expect(hasMark(bytes, { ...head, sequence: 8 }, crc)).toBe(false);
+    for (let bit = 512 * 8; bit < 524 * 8; bit++) {
+      const flipped = Buffer.from(bytes);
+      flipped.writeUInt8(flipped.readUInt8(bit >> 3) ^ (1 << (bit & 7)), bit >> 3);
+      expect(hasMark(flipped, head, crc)).toBe(false);
+    }
   });
 
   it('is refused when any bit of it is another, or when it is cut', () => {
@@ -139,6 +165,19 @@ describe('a record of the log', () => {
     }
   });
 
+  it('says which blobs it has, and which of them are intact, whatever else of it is damaged', () => {
+    const bytes = printRecord(record([put('aa', 'one'), put('bb', 'two')]), 5);
+    const contents = bytes.length - 'onetwo'.length;
+    for (let bit = 0; bit < bytes.length * 8; bit++) {
+      const flipped = Buffer.from(bytes);
+      flipped.writeUInt8(flipped.readUInt8(bit >> 3) ^ (1 << (bit & 7)), bit >> 3);
+      const found = parseList(flipped);
+      const intact = found?.entries.filter((entry) => isIntact(entry, flipped)).map(({ ref }) => ref.name);
+      if (bit >> 3 < contents) expect(found).toBeUndefined();
+      else expect(intact).toEqual([bit >> 3 < contents + 'one'.length ? 'bb' : 'aa']);
+    }
+  });
+
   it('is not begun by zeros, nor by a length that no record has', () => {
     expect(lengthOf(Buffer.alloc(RECORD_HEAD_BYTES))).toBeUndefined();
     expect(lengthOf(Buffer.alloc(RECORD_HEAD_BYTES - 1, 1))).toBeUndefined();
@@ -182,7 +221,8 @@ describe('a record of the log', () => {
     for (const change of broken) {
       const copy = Buffer.from(bytes);
       change(copy);
-      copy.writeUInt32BE(crc32(copy.subarray(8), crc32(copy.subarray(0, 4))), 4);
+      const listEnd = copy.length - 'one'.length;
+      copy.writeUInt32BE(crc32(copy.subarray(8, listEnd), crc32(copy.subarray(0, 4))), 4);
       expect(parseRecord(copy, 0)).toBeUndefined();
     }
   });

@@ -23,7 +23,7 @@ export async function upgrade(directory: StoreDirectory, found: StateName): Prom
   await emptyLog(directory);
   log.forget();
   const { generation, revision } = present;
-  await makeFile(layout, 1, { generation, base: revision, storeId: log.storeId });
+  await makeFile(layout, 1, { isFirst: true, generation, base: revision, storeId: log.storeId });
   await syncChanged(layout.directory);
   await writeHeader(directory);
   state.change(present, logged(present));

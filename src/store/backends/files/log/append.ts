@@ -72,7 +72,12 @@ async function writableFile(
   const { newest } = log;
   if (newest === undefined || newest.isFull || newest.head.generation !== generation) {
     const number = (newest?.number ?? 0) + 1;
-    const file = await makeFile(layout, number, { generation, base: revision, storeId: log.storeId });
+    const file = await makeFile(layout, number, {
+      isFirst: newest?.head.generation !== generation,
+      generation,
+      base: revision,
+      storeId: log.storeId,
+    });
     synced.add(file);
     log.add(file);
     return file;

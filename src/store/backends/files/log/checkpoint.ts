@@ -16,7 +16,7 @@ import { Layout, STAGED } from '../layout.ts';
 import { StateDirectory } from '../state-directory.ts';
 import { Log, listLog, withoutGap } from './log.ts';
 import type { LogFile } from './log-file.ts';
-import { makeFile } from './next-file.ts';
+import { makeFile, markFirst } from './next-file.ts';
 import { judge, type PutJob, putBlobs } from './put-blobs.ts';
 
 /** Files that are written at the same time: one thread of Node's pool is left for the log. */
@@ -76,10 +76,10 @@ class Checkpoint {
     if (header === undefined || name.kind !== 'log') return 'nothing';
     this.#log.storeId = storeIdOf(header);
     const numbers = listLog(this.#layout);
-    const counting = withoutGap(numbers);
-    if (counting.length < numbers.length)
-      return this.#drop(numbers.filter((number) => !counting.includes(number)));
     if (!this.#log.follow(name.revision) || this.#log.contradiction(name) !== undefined) return 'nothing';
+    // Only after the look at the others: if one of them is lost, these may be needed to repair the store.
+    const unneeded = numbers.filter((number) => !withoutGap(numbers).includes(number));
+    if (unneeded.length > 0) return this.#drop(unneeded);
     const { newest, files } = this.#log;
     const [oldest] = files;
     if (oldest === undefined || newest === undefined) return 'nothing';
@@ -107,11 +107,12 @@ class Checkpoint {
         const { newest, storeId } = this.#log;
         if (newest === undefined || this.#log.files.length > 1) return false;
         await makeFile(this.#layout, newest.number + 1, {
+          isFirst: false,
           generation: at.generation,
           base: name.revision,
           storeId,
         });
-        return true;
+        return this.#log.follow(name.revision);
       });
       return held?.value === true;
     } finally {
@@ -150,6 +151,9 @@ class Checkpoint {
       if (!isThere(this.#layout.generation(generation))) return 'nothing';
       throw error;
     }
+    const next = this.#log.files[this.#log.files.indexOf(file) + 1];
+    if (next === undefined) return 'nothing';
+    await markFirst(next);
     deleteFile(file.path);
     // If this fails, the next checkpoint syncs it before it relies on it.
     await syncChanged(this.#layout.log).catch(() => undefined);

@@ -5,6 +5,11 @@ import { crc32 } from './crc32.ts';
 const MAGIC = Buffer.from('COFFERLG');
 const FORMAT = 1;
 const HEAD_BYTES = 68;
+/** Where a file says that the one before it is not needed any more: in a sector of its own. */
+export const MARK = 512;
+const MARK_BYTES = 12;
+/** Bytes of a file before its records that say something. */
+export const HEAD_READ_BYTES = MARK + MARK_BYTES;
 /** Offset of the first record. */
 export const FIRST_RECORD = 4096;
 /** Size of a new file. It is made of zeros, so that the sync of a record has no metadata to write. */
@@ -14,8 +19,8 @@ const MOST_RECORDS = 256;
 /** Records begin at multiples of this. */
 const ALIGNMENT = 8;
 /** Bytes of a record before its list of blobs. */
-export const RECORD_HEAD_BYTES = 32;
-const ENTRY_HEAD_BYTES = 6;
+export const RECORD_HEAD_BYTES = 36;
+const ENTRY_HEAD_BYTES = 10;
 /** Largest record. */
 export const MOST_RECORD_BYTES = 256 * 1024 * 1024;
 const ID_BYTES = 16;
@@ -24,6 +29,11 @@ export const BOOT_BYTES = 8;
 
 /** First block of a file. */
 export interface LogHead {
+  /**
+   * Whether the documents had everything up to its base when it was made. Otherwise the file before it has to be there,
+   * until it is marked that the documents have what is in that.
+   */
+  readonly isFirst: boolean;
   /** Generation of its records. */
   readonly generation: number;
   /** 16 bytes of the ID of the store. */
@@ -54,23 +64,26 @@ export interface LogRecord {
   readonly changes: readonly Change[];
 }
 
-/** Blob of a record: where its content begins in it, and how long it is; undefined if it was deleted. */
+/** Blob of a record: where its content is in it, and the CRC-32 of that; undefined if it was deleted. */
 interface LogEntry {
   readonly ref: BlobRef;
-  readonly place: { readonly offset: number; readonly length: number } | undefined;
+  readonly place: { readonly offset: number; readonly length: number; readonly crc: number } | undefined;
 }
 
 /** Record without the content of its blobs. */
 export interface ParsedRecord extends Omit<LogRecord, 'changes'> {
   readonly entries: readonly LogEntry[];
-  /** CRC-32 of it and of everything before it. */
+  /** Its CRC-32, which covers those of its blobs. */
   readonly crc: number;
+  /** CRC-32 of the record or head that it follows. */
+  readonly before: number;
 }
 
-export function printHead({ generation, storeId, sequence, base, salt }: LogHead): Buffer {
+export function printHead({ isFirst, generation, storeId, sequence, base, salt }: LogHead): Buffer {
   const bytes = Buffer.alloc(FIRST_RECORD);
   MAGIC.copy(bytes);
   bytes.writeUInt8(FORMAT, 8);
+  bytes.writeUInt8(isFirst ? 1 : 0, 9);
   bytes.writeUInt32BE(generation, 12);
   bytes.set(storeId, 16);
   writeNumber(bytes, sequence, 32);
@@ -89,6 +102,7 @@ export function parseHead(bytes: Buffer): { readonly head: LogHead; readonly crc
   const crc = bytes.readUInt32BE(HEAD_BYTES - 4);
   if (crc32(bytes.subarray(0, HEAD_BYTES - 4)) !== crc || bytes.readUInt8(8) !== FORMAT) return undefined;
   const head: LogHead = {
+    isFirst: bytes.readUInt8(9) === 1,
     generation: bytes.readUInt32BE(12),
     storeId: Buffer.from(bytes.subarray(16, 16 + ID_BYTES)),
     sequence: readNumber(bytes, 32),
@@ -97,6 +111,18 @@ export function parseHead(bytes: Buffer): { readonly head: LogHead; readonly crc
   };
   return { head, crc };
 }
+
+/** Prints the mark of a file: the documents have what is in all files before it. */
+export function printMark({ sequence }: LogHead, crc: number): Buffer {
+  const bytes = Buffer.alloc(MARK_BYTES);
+  writeNumber(bytes, sequence - 1, 0);
+  bytes.writeUInt32BE(crc32(bytes.subarray(0, MARK_BYTES - 4), crc), MARK_BYTES - 4);
+  return bytes;
+}
+
+/** Whether a file that begins with these bytes has its mark. */
+export const hasMark = (bytes: Buffer, head: LogHead, crc: number): boolean =>
+  bytes.subarray(MARK, MARK + MARK_BYTES).equals(printMark(head, crc));
 
 /**
  * Prints a record.
@@ -110,15 +136,17 @@ export function printRecord(record: LogRecord, before: number): Buffer {
   bytes.writeUInt32BE(generation, 24);
   bytes.writeUIntBE(changes.length, 28, 3);
   bytes.writeUInt8(KINDS.indexOf(kind), 31);
-  let at = RECORD_HEAD_BYTES;
-  for (const change of changes) at = printEntry(bytes, at, change);
+  bytes.writeUInt32BE(before, 32);
+  let listEnd = RECORD_HEAD_BYTES;
+  for (const change of changes) listEnd = printEntry(bytes, listEnd, change);
+  let at = listEnd;
   for (const { bytes: content } of changes) {
     if (content === undefined) continue;
     bytes.set(content, at);
     at += content.length;
   }
   bytes.writeUInt32BE(at, 0);
-  bytes.writeUInt32BE(crcOf(bytes, before), 4);
+  bytes.writeUInt32BE(crcOf(bytes, listEnd), 4);
   return bytes;
 }
 
@@ -134,6 +162,7 @@ function printEntry(bytes: Buffer, at: number, { ref, bytes: content }: Change):
   bytes.writeUInt8((area === 'slots' ? SLOT : 0) + (content === undefined ? DELETED : 0), at);
   bytes.writeUInt8(name.length, at + 1);
   bytes.writeUInt32BE(content?.length ?? 0, at + 2);
+  bytes.writeUInt32BE(content === undefined ? 0 : crc32(content), at + 6);
   const end = at + ENTRY_HEAD_BYTES + nameBytes(name.length);
   bytes.write(name.length % 2 === 0 ? name : `${name}0`, at + ENTRY_HEAD_BYTES, 'hex');
   return end;
@@ -153,43 +182,75 @@ export function lengthOf(bytes: Buffer): number | undefined {
  * @returns undefined if it is torn, or was not written after what is before it
  */
 export function parseRecord(bytes: Buffer, before: number): ParsedRecord | undefined {
-  const crc = bytes.readUInt32BE(4);
-  const kind = KINDS[bytes.readUInt8(31)];
-  if (kind === undefined || crcOf(bytes, before) !== crc) return undefined;
-  const entries = parseEntries(bytes, bytes.readUIntBE(28, 3));
-  return (
-    entries && {
-      revision: readNumber(bytes, 8),
-      boot: bytes.subarray(16, 16 + BOOT_BYTES),
-      generation: bytes.readUInt32BE(24),
-      kind,
-      entries,
-      crc,
-    }
-  );
+  const record = parseList(bytes);
+  return record?.before === before && record.entries.every((entry) => isIntact(entry, bytes))
+    ? record
+    : undefined;
 }
 
-function parseEntries(bytes: Buffer, count: number): LogEntry[] | undefined {
-  const found: { readonly ref: BlobRef; readonly length: number | undefined }[] = [];
-  let at = RECORD_HEAD_BYTES;
+/**
+ * Parses the head of a record and its list of blobs, whatever comes before and after them.
+ * @param bytes as long as the record says, or the whole record is torn
+ * @returns undefined if any byte of them was changed
+ */
+export function parseList(bytes: Buffer): ParsedRecord | undefined {
+  const found = parseUnchecked(bytes);
+  return found !== undefined && crcOf(bytes, found.listEnd) === found.record.crc ? found.record : undefined;
+}
+
+/**
+ * Parses the head of a record and its list of blobs without comparing their CRC-32.
+ * @returns undefined if they contradict themselves
+ */
+export function parseUnchecked(
+  bytes: Buffer,
+): { readonly record: ParsedRecord; readonly listEnd: number } | undefined {
+  const kind = KINDS[bytes.readUInt8(31)];
+  const list = kind && parseEntries(bytes, bytes.readUIntBE(28, 3));
+  if (kind === undefined || list === undefined) return undefined;
+  const record: ParsedRecord = {
+    revision: readNumber(bytes, 8),
+    boot: bytes.subarray(16, 16 + BOOT_BYTES),
+    generation: bytes.readUInt32BE(24),
+    kind,
+    entries: list.entries,
+    crc: bytes.readUInt32BE(4),
+    before: bytes.readUInt32BE(32),
+  };
+  return { record, listEnd: list.end };
+}
+
+/** Whether the content of a blob is what was written; that of a deletion always is. */
+export const isIntact = ({ place }: LogEntry, bytes: Buffer): boolean =>
+  place === undefined || crc32(bytes.subarray(place.offset, place.offset + place.length)) === place.crc;
+
+/** @returns the blobs, and where their list ends */
+function parseEntries(
+  bytes: Buffer,
+  count: number,
+): { readonly entries: readonly LogEntry[]; readonly end: number } | undefined {
+  const found: { readonly ref: BlobRef; readonly length: number | undefined; readonly crc: number }[] = [];
+  let end = RECORD_HEAD_BYTES;
   for (let i = 0; i < count; i++) {
+    const at = end;
     if (at + ENTRY_HEAD_BYTES > bytes.length) return undefined;
     const kind = bytes.readUInt8(at);
     const digits = bytes.readUInt8(at + 1);
-    const end = at + ENTRY_HEAD_BYTES + nameBytes(digits);
+    end = at + ENTRY_HEAD_BYTES + nameBytes(digits);
     if (kind > SLOT + DELETED || digits === 0 || digits > MOST_DIGITS || end > bytes.length) return undefined;
     const name = bytes.toString('hex', at + ENTRY_HEAD_BYTES, end).slice(0, digits);
     const length = (kind & DELETED) === 0 ? bytes.readUInt32BE(at + 2) : undefined;
-    found.push({ ref: { area: (kind & SLOT) === 0 ? 'documents' : 'slots', name }, length });
-    at = end;
+    const area = (kind & SLOT) === 0 ? 'documents' : 'slots';
+    found.push({ ref: { area, name }, length, crc: bytes.readUInt32BE(at + 6) });
   }
-  const entries = found.map(({ ref, length }): LogEntry => {
+  let at = end;
+  const entries = found.map(({ ref, length, crc }): LogEntry => {
     if (length === undefined) return { ref, place: undefined };
     const offset = at;
     at += length;
-    return { ref, place: { offset, length } };
+    return { ref, place: { offset, length, crc } };
   });
-  return at === bytes.length ? entries : undefined;
+  return at === bytes.length ? { entries, end } : undefined;
 }
 
 /** Where the next record begins. */
@@ -201,9 +262,9 @@ export const isFull = (records: number, end: number): boolean => records >= MOST
 /** Whether a file is so full that the next one should be prepared. */
 export const isHalfFull = (records: number, end: number): boolean => isFull(records * 2, end * 2);
 
-/** The length and everything after the CRC, continuing the one before. */
-const crcOf = (bytes: Buffer, before: number): number =>
-  crc32(bytes.subarray(8), crc32(bytes.subarray(0, 4), before));
+/** The length and everything after the CRC, up to the end of the list of blobs. */
+const crcOf = (bytes: Buffer, listEnd: number): number =>
+  crc32(bytes.subarray(8, listEnd), crc32(bytes.subarray(0, 4)));
 
 const nameBytes = (digits: number): number => Math.ceil(digits / 2);
 

@@ -7,6 +7,8 @@ import { diskError, errorCode } from '../disk-errors.ts';
 import { NO_FOLLOW, refuseForeign } from '../durable-files.ts';
 import {
   FIRST_RECORD,
+  HEAD_READ_BYTES,
+  hasMark,
   isFull,
   type LogHead,
   lengthOf,
@@ -20,8 +22,6 @@ import {
 
 /** Bytes that are read at once. */
 const CHUNK_BYTES = 64 * 1024;
-/** Bytes that are read for a head. */
-const HEAD_READ_BYTES = 128;
 /** Longest record whose blobs are kept in memory; of longer ones only their place is. */
 const MOST_KEPT_BYTES = 1024 * 1024;
 
@@ -91,6 +91,10 @@ export class LogFile {
   /** End of the last record that was read. */
   #end = FIRST_RECORD;
   #crc: number;
+  /** CRC-32 of its head. */
+  readonly headCrc: number;
+  /** Whether something is in the file before it that may be nowhere else. */
+  needsOlder: boolean;
   readonly #blobs: Readonly<Record<Area, Map<string, Content | undefined>>> = {
     slots: new Map(),
     documents: new Map(),
@@ -102,6 +106,8 @@ export class LogFile {
     this.head = head;
     this.revision = head.base;
     this.#crc = crc;
+    this.headCrc = crc;
+    this.needsOlder = !head.isFirst;
   }
 
   /** A file that this process has just made. */
@@ -125,7 +131,8 @@ export class LogFile {
     const { number, path, storeId } = at;
     return withOpened(path, constants.O_RDONLY, (fd) => {
       refuseForeign(path, fstatSync(fd));
-      const parsed = parseHead(readAt(fd, 0, HEAD_READ_BYTES));
+      const begin = readAt(fd, 0, HEAD_READ_BYTES);
+      const parsed = parseHead(begin);
       if (parsed === undefined) throw corrupt(placed`${{ file: path }} is damaged`, { hint: REPAIR });
       const { head } = parsed;
       if (head.sequence !== number || !Buffer.from(head.storeId).equals(storeId))
@@ -134,6 +141,7 @@ export class LogFile {
         });
       const isSame = known !== undefined && Buffer.from(known.head.salt).equals(head.salt);
       const file = isSame ? known : new LogFile(number, path, parsed);
+      file.needsOlder = !head.isFirst && !hasMark(begin, head, parsed.crc);
       work(file, fd);
       return file;
     });

@@ -136,6 +136,10 @@ export class Log {
   contradiction(state: Version): CofferError | undefined {
     const { newest, version } = this;
     if (newest === undefined || version === undefined) return missing({ file: this.#layout.log }, REPAIR);
+    // Files of a generation before are not needed any more.
+    const first = this.#files.find(({ head }) => head.generation === newest.head.generation);
+    if (first !== undefined && first === this.#files[0] && first.needsOlder)
+      return missing({ file: this.#layout.logFile(first.number - 1) }, REPAIR);
     for (const [index, { path, revision }] of this.#files.slice(0, -1).entries()) {
       const base = this.#files[index + 1]?.head.base;
       if (base !== revision)

@@ -5,7 +5,7 @@ import { patiently } from '../../../../ground/windows.ts';
 import { diskError } from '../disk-errors.ts';
 import { deleteFile, FILE_MODE, isThere, moveFile, NO_FOLLOW, syncChanged } from '../durable-files.ts';
 import { type Layout, STAGED } from '../layout.ts';
-import { FILE_BYTES, type LogHead, printHead, SALT_BYTES } from './format.ts';
+import { FILE_BYTES, type LogHead, MARK, printHead, printMark, SALT_BYTES } from './format.ts';
 import { LogFile } from './log-file.ts';
 
 const CREATE = constants.O_RDWR | constants.O_CREAT | constants.O_EXCL | NO_FOLLOW;
@@ -20,7 +20,7 @@ const ATTEMPTS = 2;
 export async function makeFile(
   layout: Layout,
   number: number,
-  about: Pick<LogHead, 'generation' | 'base' | 'storeId'>,
+  about: Omit<LogHead, 'sequence' | 'salt'>,
 ): Promise<LogFile> {
   const path = layout.logFile(number);
   for (let attempt = 1; ; attempt++) {
@@ -60,11 +60,11 @@ function takeSpare(layout: Layout, path: string): boolean {
   return true;
 }
 
-async function writeAndSync(path: string, flags: number, bytes: Uint8Array): Promise<void> {
+async function writeAndSync(path: string, flags: number, bytes: Uint8Array, offset = 0): Promise<void> {
   try {
     const fd = patiently(() => openSync(path, flags, FILE_MODE));
     try {
-      writeAt(fd, bytes, 0);
+      writeAt(fd, bytes, offset);
       await answered((done) => fsync(fd, done));
     } finally {
       closeSync(fd);
@@ -80,6 +80,13 @@ export function writeAt(fd: number, bytes: Uint8Array, offset: number): void {
     done += writeSync(fd, bytes, done, bytes.length - done, offset + done);
   }
 }
+
+/**
+ * Marks that the documents have what is in the files before this one, and waits until that is on disk: then those may
+ * be missing.
+ */
+export const markFirst = ({ path, head, headCrc }: LogFile): Promise<void> =>
+  writeAndSync(path, constants.O_RDWR | NO_FOLLOW, printMark(head, headCrc), MARK);
 
 function discard(path: string): void {
   try {

@@ -57,7 +57,7 @@ export async function replaceLog(
   const version = { generation, revision: state.unusedRevision(used) };
   // With a gap, files that come back after a power failure count no more.
   const number = (numbers.at(-1) ?? 0) + 2;
-  await makeFile(layout, number, { generation, base: version.revision, storeId: log.storeId });
+  await makeFile(layout, number, { isFirst: true, generation, base: version.revision, storeId: log.storeId });
   if (found === undefined) await state.create(logged(version));
   else state.change(found, logged(version));
   await syncChanged(state.path);
