@@ -1,6 +1,7 @@
 import { writeFileSync } from 'node:fs';
 import { answerAtOnce } from './cli/answers.ts';
 import { DONE, FAILED } from './cli/exit-codes.ts';
+import { endWork } from './ground/before-exit.ts';
 
 /** Commands that run for long, so that users find them in the list of processes. */
 const LASTING: ReadonlySet<string> = new Set([
@@ -47,7 +48,10 @@ const argv = isAgePlugin ? ['age-plugin', ...typed] : typed;
 if (answerAtOnce(argv)) process.exit(DONE);
 else {
   main(argv).then(
-    (exitCode) => process.exit(exitCode),
+    async (exitCode) => {
+      await endWork();
+      process.exit(exitCode);
+    },
     () => process.exit(FAILED),
   );
 }

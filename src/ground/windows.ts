@@ -5,25 +5,20 @@
  */
 
 /**
- * Error codes of a file that another process has open exclusively: a virus scanner, an indexer, or a short read by this
- * program.
- */
-const HELD: ReadonlySet<unknown> = new Set(['EPERM', 'EACCES', 'EBUSY']);
-/** Waits between attempts, in milliseconds; less than half a second in total, because they block the thread. */
-const WAITS_MS = [1, 2, 5, 10, 20, 50, 100, 200] as const;
-
-/**
- * Runs a file operation by name. On Windows a file that is open elsewhere temporarily cannot be replaced, deleted or
- * opened: it is retried there.
+ * Runs a file operation by name. On Windows a file that is open elsewhere temporarily (a virus scanner, an indexer, a
+ * short read by this program) cannot be replaced, deleted or opened: it is retried there, for less than half a second in
+ * total, because the waits block the thread.
+ *
+ * Its source text runs in other threads as well, so it uses no names from outside.
  * @throws the error of the last attempt
  */
 export function patiently<T>(work: () => T, platform: string = process.platform): T {
-  for (const wait of platform === 'win32' ? WAITS_MS : []) {
+  for (const waitMs of platform === 'win32' ? [1, 2, 5, 10, 20, 50, 100, 200] : []) {
     try {
       return work();
     } catch (error) {
-      if (!HELD.has((error as NodeJS.ErrnoException).code)) throw error;
-      Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, wait);
+      if (!['EPERM', 'EACCES', 'EBUSY'].includes(String((error as NodeJS.ErrnoException).code))) throw error;
+      Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, waitMs);
     }
   }
   return work();

@@ -114,7 +114,10 @@ export class FileLock {
     this.#queue = done;
     try {
       const { database } = this.#connect();
-      if (!this.#tryBegin(database)) return undefined;
+      if (!this.#tryBegin(database)) {
+        this.#closeLater();
+        return undefined;
+      }
       const release = this.#taken(database);
       try {
         return { value: await work() };

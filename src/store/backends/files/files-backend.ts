@@ -67,7 +67,7 @@ export class FilesBackend implements Backend {
     this.#directory = { layout, state: new StateDirectory(directory), log: new Log(layout) };
     const lockWaitMs = options.lockWaitMs ?? LOCK_WAIT_MS;
     this.#lock = new FileLock(layout.lock, lockWaitMs);
-    this.#room = new Room(directory, lockWaitMs);
+    this.#room = new Room(this.#directory.log, directory, lockWaitMs);
   }
 
   get witness(): Witness {
@@ -253,16 +253,16 @@ export class FilesBackend implements Backend {
     work: (session: WriteSession) => Promise<T>,
     { waitMs }: ExclusiveOptions = {},
   ): Promise<T> {
-    const { log, state } = this.#directory;
-    return this.#room.whenThereIs(log, waitMs, (restMs) =>
+    return this.#room.whenThereIs(waitMs, (restMs) =>
       this.#lock.hold(async () => {
         const version = await this.#prepare();
-        if (this.#room.isNeeded(log, version)) return undefined;
+        if (this.#room.isNeeded(version)) return undefined;
+        const session = new FilesSession(this.#directory, version, (at) => this.#room.forOneMore(at));
         try {
-          return { value: await work(new FilesSession(this.#directory, version)) };
+          return { value: await work(session) };
         } finally {
-          this.#left = state.known;
-          this.#room.afterSession(log);
+          this.#left = this.#directory.state.known;
+          this.#room.afterSession(session.removed);
         }
       }, restMs),
     );

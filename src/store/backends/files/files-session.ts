@@ -10,17 +10,24 @@ const ATTEMPTS = 3;
 /** Write session: each change is a record of the log. */
 export class FilesSession implements WriteSession {
   readonly #directory: StoreDirectory;
+  readonly #room: (version: Version) => Promise<void>;
   version: Version;
+  #records = 0;
+  /** Whether something was removed that must not stay in the log: a document, a way to unlock, an old root key. */
+  removed = false;
 
-  constructor(directory: StoreDirectory, version: Version) {
+  /** @param room waits until the log has room for another record; it had room for one when the session began */
+  constructor(directory: StoreDirectory, version: Version, room: (version: Version) => Promise<void>) {
     this.#directory = directory;
     this.version = version;
+    this.#room = room;
   }
 
   async commit(changes: readonly Change[]): Promise<Version> {
     const { generation, revision } = this.version;
     if (changes.length > 0) {
       const to: Version = { generation, revision: revision + 1 };
+      if (this.#records++ > 0) await this.#room(this.version);
       await append(this.#directory, {
         from: this.version,
         to,
@@ -29,6 +36,7 @@ export class FilesSession implements WriteSession {
         made: 'the change was made',
       });
       this.version = to;
+      this.removed ||= changes.some(({ ref, bytes }) => ref.area === 'slots' || bytes === undefined);
     }
     return this.version;
   }
@@ -41,6 +49,7 @@ export class FilesSession implements WriteSession {
     await writeGeneration(layout, to.generation, blobs);
     await append(this.#directory, { from, to, kind: 'rekey', changes: [], made });
     this.version = to;
+    this.removed = true;
     try {
       // Until its name is on disk, a power failure may bring the old generation back.
       await syncSurely(state.path);
@@ -55,6 +64,7 @@ export class FilesSession implements WriteSession {
   async raise(revision: number): Promise<void> {
     const from = this.version;
     const to: Version = { generation: from.generation, revision };
+    this.#records++;
     await append(this.#directory, { from, to, kind: 'raise', changes: [], made: 'the state is accepted' });
     this.version = to;
   }

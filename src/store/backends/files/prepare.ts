@@ -1,4 +1,4 @@
-import { readdirSync } from 'node:fs';
+import { readdirSync, statSync } from 'node:fs';
 import { parseChecked } from '../../checked-json.ts';
 import { missing, REPAIR } from '../../refusals.ts';
 import type { Version } from '../backend.ts';
@@ -48,10 +48,19 @@ export async function prepareStore(directory: StoreDirectory, looking: Looking):
   return version;
 }
 
+/** Age after which a file that another process may be making counts as left, in milliseconds. */
+const LEFT_MS = 60_000;
+
 /** Deletes files that were being made by processes that were killed, or that make them again. */
 function discardStaged(path: string): void {
   try {
-    for (const name of readdirSync(path)) if (name.endsWith(STAGED)) deleteFile(pathIn(path, name));
+    for (const name of readdirSync(path)) {
+      if (!name.endsWith(STAGED)) continue;
+      const file = pathIn(path, name);
+      // Those of other processes have their number in their name; they need no write lock.
+      const madeMs = name.includes('-') ? statSync(file, { throwIfNoEntry: false })?.mtimeMs : 0;
+      if (madeMs !== undefined && Math.abs(Date.now() - madeMs) > LEFT_MS) deleteFile(file);
+    }
   } catch (error) {
     throw diskError(error, 'read', path);
   }

@@ -115,7 +115,7 @@ describe('a checkpoint', () => {
         })(),
       ),
     );
-    expect(await checkpoint(directory, { isIdle: true })).toBe('nothing');
+    expect(await checkpoint(directory)).toBe('nothing');
     await commit(backend, put('cc', 'three'));
     expect(logFiles(directory)).toEqual(['1', '2']);
     expect(await checkpoint(directory)).toBe('done');

@@ -3,12 +3,14 @@ import {
   fsync,
   openSync,
   readdirSync,
+  readSync,
   renameSync,
   statSync,
   unlinkSync,
   writeSync,
 } from 'node:fs';
-import { areas, type BlobRef, LOCK_WAIT_MS, type Version } from '../../backend.ts';
+import { patiently } from '../../../../ground/windows.ts';
+import { areas, LOCK_WAIT_MS, type Version } from '../../backend.ts';
 import { deleteFile, FILE_MODE, isThere, readWhole, syncChanged, WRITE } from '../durable-files.ts';
 import { FileLock } from '../file-lock.ts';
 import { storeIdOf } from '../header-format.ts';
@@ -19,17 +21,23 @@ import type { LogFile } from './log-file.ts';
 import { makeFile, markFirst } from './next-file.ts';
 import { judge, type PutJob, putBlobs } from './put-blobs.ts';
 
-/** Files that are written at the same time: one thread of Node's pool is left for the log. */
+/** Syncs at the same time: one thread of Node's pool is left for the log. */
 const PARALLEL = 3;
+/** Blobs that are written before the first of them is synced. */
+const TOGETHER = 100;
 
 /** What a checkpoint did: a file is gone; there was nothing to do; or another process was in the way. */
-type Checkpointed = 'done' | 'nothing' | 'held';
+export type Checkpointed = 'done' | 'nothing' | 'held';
 
 interface CheckpointOptions {
   /** Puts the blobs into their places; by default in this thread. */
   readonly put?: (job: PutJob) => ReturnType<typeof putBlobs>;
   /** Whether to empty the newest file as well, for a store that is not changed any more. */
   readonly isIdle?: boolean;
+  /** The log as this process has read it, so that it is not read again. */
+  readonly known?: Log;
+  /** Called now and then with the share of a file that is in the documents. */
+  readonly progress?: (share: number) => void;
 }
 
 /**
@@ -51,20 +59,30 @@ export async function checkpoint(directory: string, options: CheckpointOptions =
 }
 
 /** Puts blobs into their places in this thread. */
-const putHere = (job: PutJob): ReturnType<typeof putBlobs> =>
-  putBlobs({ closeSync, fsync, openSync, readdirSync, renameSync, statSync, unlinkSync, writeSync }, job);
+const putHere = (job: PutJob): ReturnType<typeof putBlobs> => {
+  const fs = {
+    closeSync,
+    fsync,
+    openSync,
+    readdirSync,
+    readSync,
+    renameSync,
+    statSync,
+    unlinkSync,
+    writeSync,
+  };
+  return putBlobs({ fs, patiently }, job);
+};
 
 /** One checkpoint, by whoever holds the lock of the log. */
 class Checkpoint {
   readonly #layout: Layout;
+  readonly #options: CheckpointOptions;
   readonly #state: StateDirectory;
   readonly #log: Log;
-  readonly #put: Required<CheckpointOptions>['put'];
-  readonly #isIdle: boolean;
 
-  constructor(layout: Layout, { put = putHere, isIdle = false }: CheckpointOptions) {
-    this.#put = put;
-    this.#isIdle = isIdle;
+  constructor(layout: Layout, options: CheckpointOptions) {
+    this.#options = options;
     this.#layout = layout;
     this.#state = new StateDirectory(layout.directory);
     this.#log = new Log(layout);
@@ -76,6 +94,7 @@ class Checkpoint {
     if (header === undefined || name.kind !== 'log') return 'nothing';
     this.#log.storeId = storeIdOf(header);
     const numbers = listLog(this.#layout);
+    if (this.#options.known !== undefined) this.#log.adopt(this.#options.known);
     if (!this.#log.follow(name.revision) || this.#log.contradiction(name) !== undefined) return 'nothing';
     // Only after the look at the others: if one of them is lost, these may be needed to repair the store.
     const unneeded = numbers.filter((number) => !withoutGap(numbers).includes(number));
@@ -85,10 +104,12 @@ class Checkpoint {
     if (oldest === undefined || newest === undefined) return 'nothing';
     if (oldest.head.generation < name.generation) {
       // The files of a generation that is gone: once the next one has a file, none of them counts.
-      return newest.head.generation === name.generation ? this.#drop([oldest.number]) : 'nothing';
+      const isFollowed = newest.head.generation === name.generation;
+      if (!isFollowed && !this.#options.isIdle) return 'nothing';
+      return isFollowed || (await this.#close(name)) ? this.#drop([oldest.number]) : 'held';
     }
     if (oldest === newest) {
-      if (!this.#isIdle || oldest.records === 0) return 'nothing';
+      if (!this.#options.isIdle || oldest.records === 0) return 'nothing';
       if (!(await this.#close(name))) return 'held';
     } else if (this.#log.above().some(({ file }) => file === oldest)) return 'nothing';
     return this.#empty(oldest, name);
@@ -97,6 +118,7 @@ class Checkpoint {
   /** Makes the next file, so that the newest one gets no more records. @returns false if a writer is at work */
   async #close(at: Version): Promise<boolean> {
     const lock = new FileLock(this.#layout.lock, LOCK_WAIT_MS);
+    const last = this.#log.newest?.number;
     try {
       const held = await lock.tryHold(async () => {
         const name = this.#state.read();
@@ -105,9 +127,9 @@ class Checkpoint {
         // What is above the name is settled by those who look at the store: they know what it must not fall below.
         if (this.#log.above().length > 0 || this.#log.version?.revision !== name.revision) return false;
         const { newest, storeId } = this.#log;
-        if (newest === undefined || this.#log.files.length > 1) return false;
+        if (newest === undefined || newest.number !== last) return false;
         await makeFile(this.#layout, newest.number + 1, {
-          isFirst: false,
+          isFirst: newest.head.generation !== at.generation,
           generation: at.generation,
           base: name.revision,
           storeId,
@@ -123,6 +145,7 @@ class Checkpoint {
   /** Deletes files that count no more. */
   async #drop(numbers: readonly number[]): Promise<Checkpointed> {
     await syncChanged(this.#state.path);
+    await syncChanged(this.#layout.log);
     for (const number of numbers) deleteFile(this.#layout.logFile(number));
     await syncChanged(this.#layout.log).catch(() => undefined);
     return 'done';
@@ -132,20 +155,8 @@ class Checkpoint {
   async #empty(file: LogFile, { generation }: Version): Promise<Checkpointed> {
     // The newer file must be on the disk before this one goes.
     await syncChanged(this.#layout.log);
-    const job: PutJob = {
-      blobs: areas.flatMap((area) =>
-        [...file.names(area)].map(([name]) => this.#blobOf(file, { area, name })),
-      ),
-      directories: areas.map((area) => this.#layout.area(generation, area)),
-      statePath: this.#state.path,
-      prefix: `log-${generation}-`,
-      staged: STAGED,
-      flags: WRITE,
-      mode: FILE_MODE,
-      parallel: PARALLEL,
-    };
     try {
-      if (!judge(await this.#put(job))) return 'nothing';
+      if (!(await this.#putAll(file, generation))) return 'nothing';
     } catch (error) {
       // The directory was deleted by a rekey, which needs none of this.
       if (!isThere(this.#layout.generation(generation))) return 'nothing';
@@ -160,9 +171,31 @@ class Checkpoint {
     return 'done';
   }
 
-  #blobOf(file: LogFile, ref: BlobRef): readonly [path: string, bytes: Uint8Array | undefined] {
-    const found = file.find(ref.area, ref.name);
-    if (found === undefined) throw new Error(`${file.path} disappeared during a checkpoint`);
-    return [this.#layout.blob(file.head.generation, ref), found.bytes];
+  /** Puts the blobs of a file into their places, some at a time. @returns false if the generation is gone */
+  async #putAll(file: LogFile, generation: number): Promise<boolean> {
+    const put = this.#options.put ?? putHere;
+    const blobs = areas.flatMap((area) => [...file.names(area)].map(([name]) => ({ area, name })));
+    const job: PutJob = {
+      source: file.path,
+      blobs: [],
+      directories: [],
+      statePath: this.#state.path,
+      prefix: `log-${generation}-`,
+      staged: STAGED,
+      flags: WRITE,
+      mode: FILE_MODE,
+      parallel: PARALLEL,
+      platform: process.platform,
+    };
+    this.#options.progress?.(0);
+    for (let done = 0; done < blobs.length; done += TOGETHER) {
+      const some = blobs
+        .slice(done, done + TOGETHER)
+        .map((ref) => [this.#layout.blob(generation, ref), file.placeOf(ref.area, ref.name)] as const);
+      if (!judge(await put({ ...job, blobs: some }))) return false;
+      this.#options.progress?.(Math.min(1, (done + TOGETHER) / blobs.length));
+    }
+    const directories = areas.map((area) => this.#layout.area(generation, area));
+    return judge(await put({ ...job, directories }));
   }
 }

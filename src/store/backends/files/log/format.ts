@@ -15,7 +15,7 @@ export const FIRST_RECORD = 4096;
 /** Size of a new file. It is made of zeros, so that the sync of a record has no metadata to write. */
 export const FILE_BYTES = 1024 * 1024;
 /** A file takes no more records once it has this many, or once one has ended at or after `FILE_BYTES`. */
-const MOST_RECORDS = 256;
+export const MOST_RECORDS = 256;
 /** Records begin at multiples of this. */
 const ALIGNMENT = 8;
 /** Bytes of a record before its list of blobs. */

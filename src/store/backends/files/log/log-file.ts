@@ -2,7 +2,7 @@ import { closeSync, constants, fstatSync, openSync, readSync } from 'node:fs';
 import { corrupt, placed } from '../../../../ground/errors.ts';
 import { patiently } from '../../../../ground/windows.ts';
 import { REPAIR } from '../../../refusals.ts';
-import type { Area } from '../../backend.ts';
+import { type Area, areas } from '../../backend.ts';
 import { diskError, errorCode } from '../disk-errors.ts';
 import { NO_FOLLOW, refuseForeign } from '../durable-files.ts';
 import {
@@ -32,12 +32,15 @@ export interface PlacedRecord {
   readonly offset: number;
 }
 
-/** Content of a blob: its bytes, or where they are in the file. */
-type Content = Buffer | Place;
-
-interface Place {
+/** Where the content of a blob is in a file. */
+export interface BlobPlace {
   readonly offset: number;
   readonly length: number;
+}
+
+/** Content of a blob: where it is, and its bytes if they are kept. */
+interface Content extends BlobPlace {
+  readonly bytes: Buffer | undefined;
 }
 
 /** What the log says about a blob; `bytes` is undefined if it was deleted. */
@@ -115,6 +118,18 @@ export class LogFile {
     const parsed = parseHead(printed);
     if (parsed === undefined) throw new Error('a head of the log cannot be read back');
     return new LogFile(number, path, parsed);
+  }
+
+  /** Returns what was read so far, which another reader goes on with. */
+  copy(): LogFile {
+    const copy = new LogFile(this.number, this.path, { head: this.head, crc: this.#crc });
+    copy.revision = this.revision;
+    copy.records = this.records;
+    copy.lastKind = this.lastKind;
+    copy.#end = this.#end;
+    for (const area of areas)
+      for (const [name, content] of this.#blobs[area]) copy.#blobs[area].set(name, content);
+    return copy;
   }
 
   /**
@@ -195,9 +210,11 @@ export class LogFile {
     for (const { ref, place } of record.entries) {
       let content: Content | undefined;
       if (place !== undefined) {
-        content = isKept
-          ? own.subarray(place.offset, place.offset + place.length)
-          : { offset: offset + place.offset, length: place.length };
+        content = {
+          offset: offset + place.offset,
+          length: place.length,
+          bytes: isKept ? own.subarray(place.offset, place.offset + place.length) : undefined,
+        };
       }
       this.#blobs[ref.area].set(ref.name, content);
     }
@@ -216,7 +233,12 @@ export class LogFile {
     const blobs = this.#blobs[area];
     const content = blobs.get(name);
     if (content === undefined) return blobs.has(name) ? { bytes: undefined } : undefined;
-    return Buffer.isBuffer(content) ? { bytes: content } : this.#readPlace(content);
+    return content.bytes === undefined ? this.#readPlace(content) : { bytes: content.bytes };
+  }
+
+  /** Returns where the content of a blob is; undefined if the records delete it or do not name it. */
+  placeOf(area: Area, name: string): BlobPlace | undefined {
+    return this.#blobs[area].get(name);
   }
 
   /** Whether the records put a blob (true), delete it (false), or do not name it. */
@@ -243,7 +265,7 @@ export class LogFile {
     return salt !== undefined && Buffer.from(salt).equals(this.head.salt);
   }
 
-  #readPlace({ offset, length }: Place): Found | undefined {
+  #readPlace({ offset, length }: BlobPlace): Found | undefined {
     return withOpened(this.path, constants.O_RDONLY, (fd) =>
       this.isIn(fd) ? { bytes: readAt(fd, offset, length) } : undefined,
     );

@@ -78,6 +78,14 @@ export class Log {
   }
 
   /**
+   * Begins with what another instance has read. Files that are followed by another one are not read any further, so both
+   * have the same.
+   */
+  adopt(other: Log): void {
+    this.#files = other.files.map((file) => (file === other.newest ? file.copy() : file));
+  }
+
+  /**
    * Reads the records up to a revision, and forgets those above it.
    * @returns false if a file was deleted meanwhile: then the state has changed, or everything has to be looked at again
    */
@@ -94,14 +102,16 @@ export class Log {
     return true;
   }
 
-  /**
-   * Whether nobody has added a file or a record since this process read or wrote the last one. Cheap. Files that were
-   * deleted meanwhile are forgotten: what they said is in the documents.
-   */
-  isUnchanged(): boolean {
-    const { newest } = this;
+  /** Forgets files that were deleted: what they said is in the documents. */
+  forgetDeleted(): void {
     while (this.#files.length > 1 && this.#files[0] !== undefined && !isThere(this.#files[0].path))
       this.#files = this.#files.slice(1);
+  }
+
+  /** Whether nobody has added a file or a record since this process read or wrote the last one. Cheap. */
+  isUnchanged(): boolean {
+    const { newest } = this;
+    this.forgetDeleted();
     return (
       newest !== undefined &&
       !isThere(this.#layout.logFile(newest.number + 1)) &&

@@ -97,8 +97,8 @@ function discard(path: string): void {
 }
 
 /**
- * Prepares the file that the next one is made from, so that no writer has to wait for a megabyte to be written. Made by
- * whoever holds the lock of the log.
+ * Prepares the file that the next one is made from, so that no writer has to wait for a megabyte to be written. Several
+ * processes may do so at the same time: one of their files remains.
  */
 export async function makeSpare(layout: Layout): Promise<void> {
   if (isThere(layout.spare)) return;

@@ -1,11 +1,18 @@
 import type * as fileSystem from 'node:fs';
-import type { Worker } from 'node:worker_threads';
 import { diskError } from '../disk-errors.ts';
+
+/** Blob, and where its content is in a file of the log; an undefined place deletes it. */
+type PutBlob = readonly [
+  path: string,
+  place: { readonly offset: number; readonly length: number } | undefined,
+];
 
 /** Blobs to put into their places. Plain data, for another thread. */
 export interface PutJob {
-  /** Paths, and contents; an undefined one is deleted. */
-  readonly blobs: readonly (readonly [path: string, bytes: Uint8Array | undefined])[];
+  /** File of the log that has their contents. */
+  readonly source: string;
+  /** So few that all of them can be open at the same time. */
+  readonly blobs: readonly PutBlob[];
   /** Directories to sync afterwards. */
   readonly directories: readonly string[];
   /** Directory of the state, and how its name begins for as long as the paths are those of the present generation. */
@@ -14,7 +21,10 @@ export interface PutJob {
   readonly staged: string;
   readonly flags: number;
   readonly mode: number;
+  /** Syncs at the same time. */
   readonly parallel: number;
+  /** Platform that this is done on, as Node names it. */
+  readonly platform: string;
 }
 
 /** Outcome; `gone` if another generation has taken the place of this one. */
@@ -23,73 +33,110 @@ type Outcome =
   | 'gone'
   | { readonly code: string | undefined; readonly message: string; readonly path: string };
 
-/** Functions of `node:fs` that are used. */
-type Files = Pick<
-  typeof fileSystem,
-  'closeSync' | 'fsync' | 'openSync' | 'readdirSync' | 'renameSync' | 'statSync' | 'unlinkSync' | 'writeSync'
->;
+/** Functions that are used: of `node:fs`, and the one that tries an operation again on Windows. */
+export interface PutTools {
+  readonly fs: Pick<
+    typeof fileSystem,
+    | 'closeSync'
+    | 'fsync'
+    | 'openSync'
+    | 'readdirSync'
+    | 'readSync'
+    | 'renameSync'
+    | 'statSync'
+    | 'unlinkSync'
+    | 'writeSync'
+  >;
+  patiently<T>(work: () => T, platform: string): T;
+}
 
 /**
- * Puts blobs into their places, durably. Nothing is left out because it is there already, and a deletion that finds
- * nothing makes a file first: the sync of an earlier attempt may have failed.
+ * Puts blobs into their places, durably. All are written before the first is synced: then fewer syncs have something
+ * to wait for. Nothing is left out because it is there already, and a deletion that finds nothing makes a file first:
+ * the sync of an earlier attempt may have failed.
  *
  * Its source text runs in another thread as well, so it uses only its parameters.
  */
-export async function putBlobs(fs: Files, job: PutJob): Promise<Outcome> {
+export async function putBlobs({ fs, patiently }: PutTools, job: PutJob): Promise<Outcome> {
+  /** File that is being worked on. */
+  let current = job.source;
+  const at = (path: string): string => {
+    current = path;
+    return path;
+  };
+  const open = (path: string, flags: number | 'r'): number =>
+    patiently(() => fs.openSync(at(path), flags, job.mode), job.platform);
   const sync = (fd: number): Promise<void> =>
     new Promise((resolve, reject) => {
       fs.fsync(fd, (error) => (error === null ? resolve() : reject(error)));
     });
-  const syncPath = async (path: string): Promise<void> => {
-    const fd = fs.openSync(path, 'r');
-    try {
-      await sync(fd);
-    } finally {
-      fs.closeSync(fd);
+  const read = (from: number, { offset, length }: { offset: number; length: number }): Uint8Array => {
+    const bytes = new Uint8Array(length);
+    for (let done = 0; done < length; ) {
+      const count = fs.readSync(from, bytes, done, length - done, offset + done);
+      if (count === 0) throw new Error(`${job.source} is shorter than it was`);
+      done += count;
     }
+    return bytes;
   };
-  const write = async (path: string, bytes: Uint8Array): Promise<void> => {
-    const fd = fs.openSync(path, job.flags, job.mode);
-    try {
+  const isThere = (path: string): boolean => fs.statSync(at(path), { throwIfNoEntry: false }) !== undefined;
+  const isGone = (): boolean =>
+    !fs.readdirSync(at(job.statePath)).some((name) => name.startsWith(job.prefix));
+  const remove = (path: string): void => {
+    if (!isThere(path)) fs.closeSync(open(path, job.flags));
+    patiently(() => fs.unlinkSync(path), job.platform);
+    // An attempt that was interrupted may have left what is deleted by now.
+    if (isThere(path + job.staged)) patiently(() => fs.unlinkSync(path + job.staged), job.platform);
+  };
+  /** Files that are open: what they will be called, and their descriptors. */
+  const opened: { readonly path: string; readonly fd: number }[] = [];
+
+  try {
+    if (isGone()) return 'gone';
+    const from = open(job.source, 'r');
+    opened.push({ path: job.source, fd: from });
+    for (const [path, place] of job.blobs) {
+      if (place === undefined) continue;
+      const bytes = read(from, place);
+      const fd = open(path + job.staged, job.flags);
+      opened.push({ path, fd });
       for (let done = 0; done < bytes.length; ) done += fs.writeSync(fd, bytes, done);
-      await sync(fd);
-    } finally {
-      fs.closeSync(fd);
     }
-  };
-  const put = async (path: string, bytes: Uint8Array | undefined): Promise<void> => {
-    if (bytes !== undefined) {
-      await write(path + job.staged, bytes);
-      fs.renameSync(path + job.staged, path);
-      return;
-    }
-    if (fs.statSync(path, { throwIfNoEntry: false }) === undefined) await write(path, new Uint8Array(0));
-    fs.unlinkSync(path);
-  };
-  let next = 0;
-  let outcome: Outcome = 'done';
-  const work = async (): Promise<void> => {
-    for (let item = job.blobs[next++]; item !== undefined && outcome === 'done'; item = job.blobs[next++]) {
-      const [path, bytes] = item;
-      try {
-        if (!fs.readdirSync(job.statePath).some((name) => name.startsWith(job.prefix))) outcome = 'gone';
-        else await put(path, bytes);
-      } catch (error) {
-        const { code, message } = error as NodeJS.ErrnoException;
-        outcome = { code, message, path };
+    const written = opened.slice(1);
+    let next = 0;
+    const syncSome = async (): Promise<void> => {
+      for (let file = written[next++]; file !== undefined; file = written[next++]) {
+        try {
+          await sync(file.fd);
+        } catch (error) {
+          at(file.path);
+          throw error;
+        }
       }
+    };
+    // All end before anything is closed.
+    const ends = await Promise.allSettled(Array.from({ length: job.parallel }, syncSome));
+    for (const end of ends) if (end.status === 'rejected') throw end.reason;
+    for (const { fd } of opened.splice(0)) fs.closeSync(fd);
+    if (isGone()) return 'gone';
+    for (const [path, place] of job.blobs) {
+      at(path);
+      if (place === undefined) remove(path);
+      else patiently(() => fs.renameSync(path + job.staged, path), job.platform);
     }
-  };
-  await Promise.all(Array.from({ length: job.parallel }, work));
-  for (const path of outcome === 'done' ? job.directories : []) {
-    try {
-      await syncPath(path);
-    } catch (error) {
-      const { code, message } = error as NodeJS.ErrnoException;
-      outcome = { code, message, path };
+    // Windows cannot open directories; its file system journals entries on its own.
+    for (const path of job.platform === 'win32' ? [] : job.directories) {
+      const fd = open(path, 'r');
+      opened.push({ path, fd });
+      await sync(fd);
     }
+    return 'done';
+  } catch (error) {
+    const { code, message } = error as NodeJS.ErrnoException;
+    return { code, message, path: current };
+  } finally {
+    for (const { fd } of opened) fs.closeSync(fd);
   }
-  return outcome;
 }
 
 /**
@@ -100,54 +147,4 @@ export function judge(outcome: Outcome): boolean {
   if (typeof outcome === 'string') return outcome === 'done';
   const { code, message, path } = outcome;
   throw diskError(Object.assign(new Error(message), { code }), 'write', path);
-}
-
-/** Source text of the thread, because a single executable has no file to start one from. */
-const threadText = (): string => `
-  const { parentPort } = require('node:worker_threads');
-  const putBlobs = ${putBlobs};
-  parentPort.on('message', async (job) => parentPort.postMessage(await putBlobs(require('node:fs'), job)));
-`;
-
-/** A thread of its own for the blobs of a server: opening and renaming thousands of files would hold up its answers. */
-export class PutThread {
-  #thread: Worker | undefined;
-
-  /**
-   * Runs a job; one at a time.
-   * @throws Error if the thread ends by itself
-   */
-  async run(job: PutJob): Promise<Outcome> {
-    const thread = this.#started();
-    thread.ref();
-    try {
-      return await new Promise<Outcome>((resolve, reject) => {
-        const ended = (): void => reject(new Error('the thread that writes documents ended'));
-        thread.once('message', (outcome: Outcome) => {
-          thread.off('exit', ended);
-          thread.off('error', reject);
-          resolve(outcome);
-        });
-        thread.once('error', reject);
-        thread.once('exit', ended);
-        thread.postMessage(job);
-      });
-    } catch (error) {
-      this.#thread = undefined;
-      throw error;
-    } finally {
-      thread.unref();
-    }
-  }
-
-  #started(): Worker {
-    const { Worker: Thread } = process.getBuiltinModule('node:worker_threads');
-    this.#thread ??= new Thread(threadText(), { eval: true, env: {}, execArgv: [] });
-    return this.#thread;
-  }
-
-  close(): void {
-    void this.#thread?.terminate();
-    this.#thread = undefined;
-  }
 }

@@ -1,41 +1,67 @@
+import { beforeExit } from '../../../../ground/before-exit.ts';
 import { elapsedMs } from '../../../../ground/clock.ts';
 import { asCofferError, placed, unavailable } from '../../../../ground/errors.ts';
 import { pause } from '../../../../ground/pause.ts';
 import type { Version } from '../../backend.ts';
 import { Layout } from '../layout.ts';
-import { isHalfFull } from './format.ts';
-import { type Log, listLog } from './log.ts';
+import type { Checkpointed } from './checkpoint.ts';
+import { FILE_BYTES, isHalfFull, MOST_RECORDS } from './format.ts';
+import { type Log, listLog, withoutGap } from './log.ts';
 import { makeSpare } from './next-file.ts';
-import type { PutJob, PutThread } from './put-blobs.ts';
+import type { PutJob } from './put-blobs.ts';
+import type { PutThread } from './put-thread.ts';
 
-/** Time without a change after which the log is emptied, in milliseconds. */
+/** Time without a change after which the log is emptied, in milliseconds: at first, and at most. */
 const IDLE_MS = 5000;
+const LONGEST_IDLE_MS = 300_000;
+/** A store that was left alone for so many times as long is emptied soon again. */
+const QUIET = 4;
 const LONGEST_PAUSE_MS = 50;
-/** Sessions after which a process counts as one that will make more changes. */
+/** Sessions or time after which a process counts as one that will make more changes. */
 const MANY_SESSIONS = 8;
+const LASTING_MS = 2000;
 /** Most files of a generation; a change that needs another one waits until the oldest is empty. */
 const MOST_FILES = 2;
+/** Share of the newest file that may be filled before the documents of the oldest are written. */
+const AHEAD = 0.1;
 
 /** Keeps the log of a store short: empties full files in the background, and lets writers wait for room. */
 export class Room {
   readonly #layout: Layout;
+  readonly #log: Log;
   readonly #waitMs: number;
-  /** Checkpoint of this process that is in progress. */
-  #running: Promise<unknown> | undefined;
+  readonly #openedMs = elapsedMs();
+  /** What is in progress in the background. */
+  #running: Promise<void> | undefined;
+  /** How the last checkpoint of this process ended, and why it failed. */
+  #outcome: Checkpointed | undefined;
+  #trouble: unknown;
+  /** Share of the oldest file that is in the documents, while a checkpoint of this process moves it. */
+  #share: number | undefined;
+  /** Resolves when that share changes, or the checkpoint ends. */
+  #step = Promise.withResolvers<void>();
   #idle: NodeJS.Timeout | undefined;
+  #idleMs = IDLE_MS;
+  #sessionMs = elapsedMs();
   #sessions = 0;
+  /** Whether nothing is left in the log when this process ends. */
+  #endsEmpty = false;
   #isClosed = false;
   #thread: PutThread | undefined;
 
-  constructor(directory: string, waitMs: number) {
+  /** @param log the log as the sessions of this process read it */
+  constructor(log: Log, directory: string, waitMs: number) {
+    this.#log = log;
     this.#layout = new Layout(directory);
     this.#waitMs = waitMs;
   }
 
   /** Whether the next record has no room until the oldest file is empty. */
-  isNeeded({ newest, files }: Log, { generation }: Version): boolean {
-    const own = files.filter(({ head }) => head.generation === generation);
-    return newest?.isFull === true && newest.head.generation === generation && own.length >= MOST_FILES;
+  isNeeded({ generation }: Version): boolean {
+    const { newest } = this.#log;
+    if (newest?.isFull !== true || newest.head.generation !== generation) return false;
+    this.#log.forgetDeleted();
+    return this.#log.files.filter(({ head }) => head.generation === generation).length >= MOST_FILES;
   }
 
   /**
@@ -44,89 +70,179 @@ export class Room {
    * @throws `unavailable` if there is no room in time
    */
   async whenThereIs<T>(
-    log: Log,
     waitMs: number | undefined,
     attempt: (restMs: number) => Promise<{ readonly value: T } | undefined>,
   ): Promise<T> {
-    const start = elapsedMs();
-    const wait = waitMs ?? this.#waitMs;
+    const end = elapsedMs() + (waitMs ?? this.#waitMs);
+    await this.#keepPace(end);
     for (;;) {
-      const outcome = await attempt(Math.max(0, wait - (elapsedMs() - start)));
+      const outcome = await attempt(Math.max(0, end - elapsedMs()));
       if (outcome !== undefined) return outcome.value;
-      await this.#makeRoom(log.files[0]?.number ?? 0, () => elapsedMs() - start > wait);
+      await this.#makeRoom(end);
     }
   }
 
-  async #makeRoom(oldest: number, isLate: () => boolean): Promise<void> {
-    const { checkpoint } = await import('./checkpoint.ts');
-    for (
-      let longest = 1;
-      listLog(this.#layout)[0] === oldest;
-      longest = Math.min(longest * 2, LONGEST_PAUSE_MS)
-    ) {
-      await this.#running;
-      let trouble: unknown;
-      try {
-        if ((await checkpoint(this.#layout.directory)) === 'done') return;
-      } catch (error) {
-        trouble = error;
-      }
-      if (isLate()) throw await this.#noRoom(trouble);
+  /**
+   * Makes room for one more record of a session. It has the write lock, which no checkpoint waits for.
+   * @throws `unavailable` if there is no room in time
+   */
+  async forOneMore(version: Version): Promise<void> {
+    const end = elapsedMs() + this.#waitMs;
+    while (this.isNeeded(version)) await this.#makeRoom(end);
+  }
+
+  /**
+   * Lets the newest file fill only as fast as the oldest is emptied. Otherwise all writers would wait at once when both
+   * are full, for as long as it takes to empty a whole file.
+   */
+  async #keepPace(end: number): Promise<void> {
+    while (this.#share !== undefined && this.#filled() > this.#share + AHEAD && elapsedMs() < end)
+      await Promise.race([this.#step.promise, pause(LONGEST_PAUSE_MS)]);
+  }
+
+  #filled(): number {
+    const { newest, files } = this.#log;
+    return newest === undefined || files.length < MOST_FILES
+      ? 0
+      : Math.max(newest.records / MOST_RECORDS, newest.end / FILE_BYTES);
+  }
+
+  /** Waits until the oldest file is gone, and empties it if no other process does. */
+  async #makeRoom(end: number): Promise<void> {
+    const oldest = this.#log.files[0]?.number;
+    for (let longest = 1; ; longest = Math.min(longest * 2, LONGEST_PAUSE_MS)) {
+      // Other work of this process goes on, whatever happens.
       await pause(1 + Math.random() * longest);
+      if (withoutGap(listLog(this.#layout))[0] !== oldest) return;
+      await Promise.race([this.#begin(false), this.#step.promise, pause(LONGEST_PAUSE_MS)]);
+      if (withoutGap(listLog(this.#layout))[0] !== oldest) return;
+      if (elapsedMs() >= end || this.#isClosed) throw await this.#noRoom();
     }
   }
 
-  async #noRoom(trouble: unknown): Promise<unknown> {
-    const known = asCofferError(trouble);
+  async #noRoom(): Promise<unknown> {
+    if (this.#isClosed) return unavailable(placed`${{ file: this.#layout.log }} is full, and was closed`);
+    const known = asCofferError(this.#trouble);
     if (known !== undefined) {
       return unavailable(
         placed`${{ file: this.#layout.log }} is full, and cannot be emptied: ${known.texts.message}`,
-        { cause: trouble, hint: known.texts.hint },
+        { cause: this.#trouble, hint: known.texts.hint },
       );
     }
-    if (trouble !== undefined) return trouble;
+    if (this.#trouble !== undefined) return this.#trouble;
+    if (this.#running === undefined && this.#outcome === 'nothing') {
+      return unavailable(placed`${{ file: this.#layout.log }} is full, and was not emptied in time`, {
+        hint: 'try again; if that does not help, run "coffer doctor"',
+      });
+    }
     const { heldByOther } = await import('../lock-holder.ts');
     return heldByOther(this.#layout.logLock, this.#waitMs);
   }
 
-  /** Called after each session: begins with what keeps the next ones from waiting. */
-  afterSession({ newest, files }: Log): void {
+  /**
+   * Called after each session: begins with what keeps the next ones from waiting.
+   * @param removed whether something was removed that must not stay in the log
+   */
+  afterSession(removed: boolean): void {
+    const { newest, files } = this.#log;
     this.#sessions++;
     if (newest === undefined || this.#isClosed) return;
-    if (this.#idle !== undefined) this.#idle.refresh();
-    else this.#idle = setTimeout(() => this.#begin(true), IDLE_MS).unref();
+    this.#awaitIdleness();
+    this.#endsEmpty ||= removed || this.#isLasting;
+    if (this.#endsEmpty || files.length > 1)
+      beforeExit(this.#layout.log, () => emptied(this.#layout.directory, this.#endsEmpty));
     if (this.#sessions < MANY_SESSIONS) return;
-    if (files.length > 1) this.#begin(false);
-    else if (newest.records > 0 && isHalfFull(newest.records, newest.end)) this.#prepare();
+    if (files.length > 1) void this.#begin(false);
+    else if (newest.records > 0 && isHalfFull(newest.records, newest.end))
+      void this.#inBackground(() => makeSpare(this.#layout));
   }
 
-  #begin(isIdle: boolean): void {
-    this.#inBackground(async () => {
+  /**
+   * Empties the log when nothing changes for a while. That writes a megabyte for the next file: a store that is changed
+   * again and again after such pauses is given more time.
+   */
+  #awaitIdleness(): void {
+    const now = elapsedMs();
+    const before = this.#idleMs;
+    if (now - this.#sessionMs > QUIET * this.#idleMs) this.#idleMs = IDLE_MS;
+    this.#sessionMs = now;
+    if (this.#idle !== undefined && before === this.#idleMs) this.#idle.refresh();
+    else this.#setTimer();
+  }
+
+  #setTimer(): void {
+    clearTimeout(this.#idle);
+    this.#idle = setTimeout(() => void this.#whenIdle(), this.#idleMs).unref();
+  }
+
+  async #whenIdle(): Promise<void> {
+    this.#idle = undefined;
+    this.#idleMs = Math.min(2 * this.#idleMs, LONGEST_IDLE_MS);
+    // Something else may be in progress, which does less.
+    await this.#running;
+    await this.#begin(true);
+    if (this.#isClosed || this.#running !== undefined) return;
+    this.#thread?.rest();
+    const isEmpty = this.#outcome === 'nothing' && this.#trouble === undefined;
+    if (!isEmpty && this.#idle === undefined) this.#setTimer();
+  }
+
+  get #isLasting(): boolean {
+    return this.#sessions >= MANY_SESSIONS || elapsedMs() - this.#openedMs > LASTING_MS;
+  }
+
+  #begin(isIdle: boolean): Promise<void> {
+    return this.#inBackground(async () => {
       // Loaded here because most commands end before.
       const { checkpoint } = await import('./checkpoint.ts');
-      const { PutThread: Thread } = await import('./put-blobs.ts');
-      if (this.#isClosed) return;
-      this.#thread ??= new Thread();
-      const thread = this.#thread;
-      // A thread is worth its start only to a process that makes many changes.
-      const options =
-        this.#sessions < MANY_SESSIONS ? { isIdle } : { isIdle, put: (job: PutJob) => thread.run(job) };
-      while ((await checkpoint(this.#layout.directory, options)) === 'done');
+      const put = this.#isLasting ? await this.#putElsewhere() : undefined;
+      const progress = (share: number): void => this.#advance(share);
+      do {
+        if (this.#isClosed) return;
+        this.#outcome = await checkpoint(this.#layout.directory, {
+          isIdle,
+          known: this.#log,
+          progress,
+          ...(put && { put }),
+        });
+        this.#trouble = undefined;
+        this.#advance(undefined);
+      } while (this.#outcome === 'done');
     });
   }
 
-  #prepare(): void {
-    this.#inBackground(() => makeSpare(this.#layout));
+  /** A thread is worth its start only to a process that makes many changes. */
+  async #putElsewhere(): Promise<(job: PutJob) => ReturnType<PutThread['run']>> {
+    const { PutThread: Thread } = await import('./put-thread.ts');
+    this.#thread ??= new Thread();
+    const thread = this.#thread;
+    if (this.#isClosed) thread.close();
+    return (job) => thread.run(job);
   }
 
-  #inBackground(work: () => Promise<unknown>): void {
-    if (this.#running !== undefined || this.#isClosed) return;
-    // A failure is said to a writer that needs room.
-    this.#running = work()
-      .catch(() => undefined)
-      .finally(() => {
-        this.#running = undefined;
-      });
+  #advance(share: number | undefined): void {
+    this.#share = share;
+    this.#step.resolve();
+    this.#step = Promise.withResolvers<void>();
+  }
+
+  /** Does one thing at a time; returns when that is done. */
+  #inBackground(work: () => Promise<unknown>): Promise<void> {
+    if (this.#isClosed) return Promise.resolve();
+    this.#running ??= this.#run(work);
+    return this.#running;
+  }
+
+  async #run(work: () => Promise<unknown>): Promise<void> {
+    try {
+      await work();
+    } catch (error) {
+      // It is said to a writer that needs room.
+      this.#trouble = error;
+    } finally {
+      this.#running = undefined;
+      this.#advance(undefined);
+    }
   }
 
   close(): void {
@@ -134,5 +250,20 @@ export class Room {
     this.#thread?.close();
     clearTimeout(this.#idle);
     this.#idle = undefined;
+  }
+}
+
+/** Times that it is tried to empty a log that others are at. */
+const ATTEMPTS = 20;
+
+/** Empties the log of a store, or its full files, before a process ends. */
+async function emptied(directory: string, isIdle: boolean): Promise<void> {
+  const { checkpoint } = await import('./checkpoint.ts');
+  for (let attempt = 0; attempt < ATTEMPTS; ) {
+    const outcome = await checkpoint(directory, { isIdle });
+    if (outcome === 'nothing') return;
+    if (outcome === 'done') continue;
+    attempt++;
+    await pause(Math.random() * LONGEST_PAUSE_MS);
   }
 }
