@@ -122,7 +122,9 @@ export class LogFile {
 
   /** Returns what was read so far, which another reader goes on with. */
   copy(): LogFile {
-    const copy = new LogFile(this.number, this.path, { head: this.head, crc: this.#crc });
+    const copy = new LogFile(this.number, this.path, { head: this.head, crc: this.headCrc });
+    copy.#crc = this.#crc;
+    copy.needsOlder = this.needsOlder;
     copy.revision = this.revision;
     copy.records = this.records;
     copy.lastKind = this.lastKind;
