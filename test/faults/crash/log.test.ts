@@ -5,14 +5,9 @@
  */
 import assert from 'node:assert/strict';
 import { afterAll, describe, it, vi } from 'vitest';
-import { unavailable } from '../../../src/ground/errors.ts';
-import type { Blob, BlobRef, Change } from '../../../src/store/backends/backend.ts';
-import { createFiles } from '../../../src/store/backends/files/create-files.ts';
-import { FileLock } from '../../../src/store/backends/files/file-lock.ts';
 import { FilesBackend } from '../../../src/store/backends/files/files-backend.ts';
-import { Layout } from '../../../src/store/backends/files/layout.ts';
 import { checkpoint } from '../../../src/store/backends/files/log/checkpoint.ts';
-import { makeSpare } from '../../../src/store/backends/files/log/next-file.ts';
+import type * as Format from '../../../src/store/backends/files/log/format.ts';
 import { rounds } from '../../long.ts';
 import { sampled } from '../../sampled.ts';
 import { seeded } from '../../seeded.ts';
@@ -23,6 +18,18 @@ import { Sandbox } from '../sandbox.ts';
 import { Tally } from '../tally.ts';
 import { cutsOf } from './everywhere.ts';
 import { Disk, History } from './history.ts';
+import {
+  type Act,
+  acts,
+  commit,
+  empty,
+  LONG,
+  newBox,
+  put,
+  type Seen,
+  seenIn,
+  seenReadOnly,
+} from './log-acts.ts';
 import { diskAfter, type PowerCut } from './power-cut.ts';
 import { Recorder } from './recorder.ts';
 
@@ -33,6 +40,15 @@ vi.mock('../../../src/store/backends/files/log/boot.ts', () => ({
   isOfThisBoot: (boot: Uint8Array) => Buffer.alloc(8, boots.present).equals(boot),
 }));
 
+/** A file of the log is small here, because thousands of disks with such files are made. */
+vi.mock('../../../src/store/backends/files/log/format.ts', async (original) => {
+  const format = await original<typeof Format>();
+  const FILE_BYTES = 8192;
+  const isFull: typeof format.isFull = (records, end) => format.isFull(records, end) || end >= FILE_BYTES;
+  const isHalfFull: typeof format.isHalfFull = (records, end) => isFull(records * 2, end * 2);
+  return { ...format, FILE_BYTES, isFull, isHalfFull };
+});
+
 /** Boots: of those who do what is recorded, of whoever comes next, and of who looks at what is left in the end. */
 const [FIRST, NEXT, AFTERWARDS] = [1, 2, 3];
 
@@ -42,118 +58,6 @@ const boxes: Sandbox[] = [];
 afterAll(() => {
   for (const box of boxes) box.remove();
 });
-
-type Documents = Readonly<Record<string, string>>;
-
-interface Seen {
-  readonly revision: number;
-  readonly documents: Documents;
-}
-
-const document = (name: string): BlobRef => ({ area: 'documents', name });
-const put = (name: string, text: string): Change => ({ ref: document(name), bytes: Buffer.from(text) });
-const remove = (name: string): Change => ({ ref: document(name), bytes: undefined });
-
-/** One thing that is done to a store; it changes what is seen, or nothing. */
-type Act = (backend: FilesBackend, directory: string) => Promise<unknown>;
-
-const commit =
-  (...changes: readonly Change[]): Act =>
-  (backend) =>
-    backend.exclusive((session) => session.commit(changes));
-/** By a process of its own. */
-const commitFresh =
-  (...changes: readonly Change[]): Act =>
-  async (_, directory) => {
-    const other = new FilesBackend(directory);
-    await other.exclusive((session) => session.commit(changes));
-    other.close();
-  };
-const empty: Act = (_, directory) => checkpoint(directory, { isIdle: true });
-const emptyOldest: Act = (_, directory) => checkpoint(directory);
-const spare: Act = (_, directory) => makeSpare(new Layout(directory));
-const rekey =
-  (documents: Documents): Act =>
-  (backend) =>
-    backend.exclusive((session) =>
-      session.replaceGeneration(
-        (async function* (): AsyncGenerator<Blob> {
-          for (const [name, text] of Object.entries(documents))
-            yield { ref: document(name), bytes: Buffer.from(text) };
-        })(),
-      ),
-    );
-const raise =
-  (revision: number): Act =>
-  (backend) =>
-    backend.exclusive((session) => session.raise(revision));
-
-/** More than a file of the log has room for. */
-const LONG = 'x'.repeat(1_100_000);
-
-const acts: Readonly<Record<string, readonly Act[]>> = {
-  'changes and checkpoints': [
-    commit(put('aa', '1')),
-    commit(put('aa', '2'), put('bb', '1')),
-    empty,
-    commit(remove('bb'), put('cc', '1')),
-    commitFresh(put('aa', '3')),
-    empty,
-    empty,
-    commit(put('bb', '2'), remove('aa')),
-    empty,
-  ],
-  'files that follow one another': [
-    commit(put('aa', '1')),
-    spare,
-    commit(put('long', LONG), put('aa', '2')),
-    commit(put('aa', '3')),
-    emptyOldest,
-    commitFresh(put('bb', '1'), remove('long')),
-    empty,
-    commit(put('aa', '4')),
-  ],
-  'a new root key': [
-    commit(put('aa', '1')),
-    empty,
-    commit(put('bb', '1')),
-    rekey({ cc: 'a', dd: 'b' }),
-    commit(put('cc', 'c')),
-    emptyOldest,
-    raise(1000),
-    empty,
-    rekey({ ee: 'd' }),
-    empty,
-    commitFresh(put('ff', 'e')),
-    empty,
-  ],
-};
-
-/** What is shown to a process that opens the store now. */
-async function seenIn(directory: string): Promise<Seen> {
-  const backend = new FilesBackend(directory);
-  try {
-    const { generation, revision } = await backend.state();
-    const documents: Record<string, string> = {};
-    for (const name of (await backend.names(generation, 'documents')).sort()) {
-      const bytes = await backend.read(generation, document(name));
-      documents[name] = bytes === undefined ? 'missing' : Buffer.from(bytes).toString();
-    }
-    return { revision, documents };
-  } finally {
-    backend.close();
-  }
-}
-
-/** As `seenIn`, where nothing can be written. */
-async function seenReadOnly(directory: string): Promise<Seen> {
-  const spy = vi.spyOn(FileLock.prototype, 'tryHold').mockRejectedValue(unavailable('read-only'));
-  try {
-    return await seenIn(directory);
-  } finally {
-    spy.mockRestore();
-  }
-}
 
 interface Told {
   /** So many steps had been recorded. */
@@ -237,16 +141,10 @@ async function goOn({ store }: Sandbox, { revision, documents }: Seen): Promise<
   );
 }
 
-async function newBox(): Promise<Sandbox> {
-  const box = Sandbox.make();
+async function madeBox(isOld: boolean): Promise<Sandbox> {
+  const box = await newBox();
   boxes.push(box);
-  await createFiles(box.store, {
-    header: Buffer.from('header'),
-    version: { generation: 1, revision: 0 },
-    blobs: (async function* (): AsyncGenerator<Blob> {
-      yield { ref: document('00'), bytes: Buffer.from('first') };
-    })(),
-  });
+  if (isOld) await becomeFormat1(box.store);
   return box;
 }
 
@@ -311,8 +209,7 @@ describe('without power at any step', () => {
 
 /** The number of each sync among the calls that change something, counted from 1 for each act. */
 async function syncsOf(list: readonly Act[], isOld: boolean): Promise<readonly (readonly number[])[]> {
-  const box = await newBox();
-  if (isOld) await becomeFormat1(box.store);
+  const box = await madeBox(isOld);
   install(wrapFileSystem);
   const backend = new FilesBackend(box.store);
   const found: number[][] = [];
@@ -331,8 +228,7 @@ async function recordedWithFailure(
   isOld: boolean,
   [failing, call]: readonly [act: number, call: number],
 ): Promise<Recorded> {
-  const box = await newBox();
-  if (isOld) await becomeFormat1(box.store);
+  const box = await madeBox(isOld);
   const history = new History(Disk.read(box.root));
   const told: Told[] = [{ at: 0, seen: await seenIn(box.store) }];
   const backend = new FilesBackend(box.store);
@@ -357,8 +253,7 @@ async function recordedWithFailure(
 }
 
 async function recordedAnew(list: readonly Act[], isOld: boolean): Promise<Recorded> {
-  const box = await newBox();
-  if (isOld) await becomeFormat1(box.store);
+  const box = await madeBox(isOld);
   return recorded(box, new History(Disk.read(box.root)), list);
 }
 
