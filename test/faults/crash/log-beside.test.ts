@@ -268,7 +268,8 @@ describe('processes beside one that brings the log in order', () => {
     const chance = seeded();
     const tally = new Tally('states');
     for (const [what, setting] of [...(await killed()), ['a power cut', afterCut] as const]) {
-      for (const at of sampled(await callsOf(setting, watch), chance, 3)) {
+      const calls = await callsOf(setting, watch);
+      for (const at of watch === 'changes' ? calls : sampled(calls, chance, 3)) {
         await tally.after(`${what}, at ${at}`, () =>
           within(setting, async (beside) => {
             const written = await beside.write('cc', { watch, at, fault });
@@ -280,6 +281,30 @@ describe('processes beside one that brings the log in order', () => {
       }
     }
     tally.settle();
+  });
+
+  it('read the change before or the one that is just made, however the two meet in one process', async () => {
+    for (let ticks = 0; ticks < 20; ticks++) {
+      await within(
+        () => Beside.make(100),
+        async ({ server, box, serverReads }) => {
+          const looks: Promise<unknown>[] = [];
+          const done = async (name: string): Promise<void> => {
+            if (name !== 'fdatasync') return;
+            for (let tick = 0; tick < ticks; tick++) await undefined;
+            looks.push(serverReads());
+          };
+          arm(
+            { root: box.root, watch: 'changes' },
+            { begun: () => undefined, done: (name) => void done(name) },
+          );
+          await commit(put('cc', 'written'))(server, box.store).finally(disarm);
+          while (looks.length === 0) await turn();
+          await Promise.all(looks);
+          assert.equal((await serverReads()).documents['cc'], 'written');
+        },
+      );
+    }
   });
 
   it('all find the same at once after a power cut, whoever looks first', async () => {
