@@ -80,6 +80,15 @@ describe('the lock of a file', () => {
     }
   });
 
+  it.runIf(process.platform === 'linux')('does not keep the file open that another holder had', async () => {
+    const path = nextFile();
+    const lock = new FileLock(path, 0);
+    await FileLock.holdOnce(path, 0, async () => {
+      expect(await lock.tryHold(async () => 'in')).toBeUndefined();
+    });
+    await vi.waitUntil(() => !isOpenHere(path), { timeout: 20_000 });
+  });
+
   it('is closed only once nobody holds it, and can be taken after that', async () => {
     const path = nextFile();
     const lock = new FileLock(path, 0);

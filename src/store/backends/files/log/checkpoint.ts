@@ -31,7 +31,7 @@ export type Checkpointed = 'done' | 'nothing' | 'held';
 
 interface CheckpointOptions {
   /** Puts the blobs into their places; by default in this thread. */
-  readonly put?: (job: PutJob) => ReturnType<typeof putBlobs>;
+  readonly put?: ((job: PutJob) => ReturnType<typeof putBlobs>) | undefined;
   /** Whether to empty the newest file as well, for a store that is not changed any more. */
   readonly isIdle?: boolean;
   /** The log as this process has read it, so that it is not read again. */

@@ -1,5 +1,6 @@
 import type * as fileSystem from 'node:fs';
 import { diskError } from '../disk-errors.ts';
+import type { BlobPlace } from './log-file.ts';
 
 /** Blob, and where its content is in a file of the log; an undefined place deletes it. */
 type PutBlob = readonly [
@@ -34,7 +35,7 @@ type Outcome =
   | { readonly code: string | undefined; readonly message: string; readonly path: string };
 
 /** Functions that are used: of `node:fs`, and the one that tries an operation again on Windows. */
-export interface PutTools {
+interface PutTools {
   readonly fs: Pick<
     typeof fileSystem,
     | 'closeSync'
@@ -70,7 +71,7 @@ export async function putBlobs({ fs, patiently }: PutTools, job: PutJob): Promis
     new Promise((resolve, reject) => {
       fs.fsync(fd, (error) => (error === null ? resolve() : reject(error)));
     });
-  const read = (from: number, { offset, length }: { offset: number; length: number }): Uint8Array => {
+  const read = (from: number, { offset, length }: BlobPlace): Uint8Array => {
     const bytes = new Uint8Array(length);
     for (let done = 0; done < length; ) {
       const count = fs.readSync(from, bytes, done, length - done, offset + done);

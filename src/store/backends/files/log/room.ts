@@ -203,7 +203,7 @@ export class Room {
           isIdle,
           known: this.#log,
           progress,
-          ...(put && { put }),
+          put,
         });
         this.#trouble = undefined;
         this.#advance(undefined);

@@ -1,0 +1,326 @@
+import { copyFileSync, mkdirSync, readdirSync, readFileSync, rmSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, it, vi } from 'vitest';
+import { endWork } from '../../../../src/ground/before-exit.ts';
+import { FileLock } from '../../../../src/store/backends/files/file-lock.ts';
+import type { FilesBackend } from '../../../../src/store/backends/files/files-backend.ts';
+import { checkpoint } from '../../../../src/store/backends/files/log/checkpoint.ts';
+import type { PutJob } from '../../../../src/store/backends/files/log/put-blobs.ts';
+import { rounds } from '../../../long.ts';
+import { seeded } from '../../../seeded.ts';
+import {
+  commit,
+  document,
+  logFile,
+  logFiles,
+  loggedStore,
+  nameOf,
+  opened,
+  put,
+  remove,
+  seenBy,
+  seenIn,
+} from './logged-store.ts';
+
+/** So long that a change of it fills a file of the log. */
+const LONG = 'x'.repeat(1_100_000);
+/** Time that writers wait here, in milliseconds. */
+const SHORT_MS = 150;
+const SLOT = { area: 'slots', name: '00112233aabbccdd' } as const;
+
+const documentsIn = (directory: string, generation = 1): string =>
+  join(directory, `generation-${generation}`, 'documents');
+
+/** Runs `work` as a command does: on a handle of its own, and what is left to do is done before it ends. */
+async function asCommand<T>(directory: string, work: (backend: FilesBackend) => Promise<T>): Promise<T> {
+  const backend = opened(directory);
+  const outcome = await work(backend);
+  backend.close();
+  await endWork();
+  return outcome;
+}
+
+/** Everything that the files of a log say. */
+const saidIn = (directory: string): string =>
+  logFiles(directory)
+    .map((name) => readFileSync(logFile(directory, Number(name)), 'latin1'))
+    .join('');
+
+/** A store whose log has no room for another change. */
+async function fullStore(lockWaitMs?: number) {
+  const { directory, backend } = await loggedStore(lockWaitMs === undefined ? {} : { lockWaitMs });
+  await commit(backend, put('aa', LONG));
+  await commit(backend, put('bb', LONG));
+  return { directory, backend };
+}
+
+describe('room in the log', () => {
+  it('is made where a file came back below a gap, and other work goes on meanwhile', async () => {
+    const { directory, backend } = await loggedStore();
+    await commit(backend, put('aa', 'one'));
+    const old = join(directory, 'old');
+    copyFileSync(logFile(directory), old);
+    while ((await checkpoint(directory, { isIdle: true })) === 'done');
+    await commit(backend, put('bb', 'two'));
+    while ((await checkpoint(directory, { isIdle: true })) === 'done');
+    await commit(backend, put('cc', LONG));
+    await commit(backend, put('dd', LONG));
+    copyFileSync(old, logFile(directory));
+    expect(logFiles(directory)).toEqual(['1', '3', '4']);
+    const timer = vi.fn();
+    setImmediate(timer);
+    await commit(opened(directory), put('ee', 'last'));
+    expect(timer).toHaveBeenCalled();
+    const { documents } = await seenIn(directory);
+    expect(Object.keys(documents)).toEqual(['aa', 'bb', 'cc', 'dd', 'ee']);
+    expect(logFiles(directory)).not.toContain('1');
+  });
+
+  it('is waited for as long as for the lock, while others keep filling it', async () => {
+    const { directory } = await fullStore();
+    await FileLock.holdOnce(join(directory, 'log', 'lock'), 1000, async () => {
+      await expect(
+        opened(directory, { lockWaitMs: SHORT_MS }).exclusive((session) => session.commit([put('cc', 'x')])),
+      ).rejects.toMatchObject({ kind: 'unavailable', message: expect.stringContaining('log/lock') });
+      const brief = opened(directory).exclusive((session) => session.commit([put('cc', 'x')]), { waitMs: 1 });
+      await expect(brief).rejects.toMatchObject({ kind: 'unavailable' });
+    });
+  });
+
+  it('is found for each change of a session that makes many, in three files at most', async () => {
+    const { directory, backend } = await loggedStore();
+    const most = await backend.exclusive(async (session) => {
+      let files = 0;
+      for (let i = 0; i < 5; i++) {
+        await session.commit([put(nameOf(i), LONG)]);
+        files = Math.max(files, logFiles(directory).length);
+      }
+      return files;
+    });
+    expect(most).toBeLessThanOrEqual(3);
+    expect(Object.values((await seenIn(directory)).documents)).toEqual(Array(5).fill(LONG));
+  });
+
+  it('is refused in the midst of a session that finds none, which keeps what it has', async () => {
+    const { directory, backend } = await loggedStore({ lockWaitMs: SHORT_MS });
+    await FileLock.holdOnce(join(directory, 'log', 'lock'), 1000, async () => {
+      const many = backend.exclusive(async (session) => {
+        for (let i = 0; i < 4; i++) await session.commit([put(nameOf(i), LONG)]);
+      });
+      await expect(many).rejects.toMatchObject({ kind: 'unavailable' });
+    });
+    expect(Object.keys((await seenIn(directory)).documents)).toEqual([nameOf(0), nameOf(1)]);
+    await commit(opened(directory), put('aa', 'x'));
+  });
+
+  it('is not needed as long as the files are not full, although no checkpoint succeeds', async () => {
+    const { directory, backend } = await loggedStore({ lockWaitMs: SHORT_MS });
+    const blocked = join(documentsIn(directory), 'aa.new');
+    mkdirSync(blocked);
+    await commit(backend, put('aa', LONG));
+    for (let i = 0; i < 100; i++) await commit(backend, put('bb', String(i)));
+    expect(logFiles(directory)).toEqual(['1', '2']);
+    await commit(backend, put('cc', LONG));
+    await expect(commit(backend, put('dd', 'x'))).rejects.toThrow('cannot be emptied: cannot write');
+    expect((await seenBy(backend)).documents).toEqual({ aa: LONG, bb: '99', cc: LONG });
+    rmSync(blocked, { recursive: true });
+    await commit(opened(directory), put('dd', 'x'));
+    expect((await seenIn(directory)).documents).toEqual({ aa: LONG, bb: '99', cc: LONG, dd: 'x' });
+  });
+
+  it('is found by all of three who write, while two empty the log, as processes do at the same time', async () => {
+    const { directory } = await loggedStore();
+    const changes = rounds(400);
+    const content = 'y'.repeat(30_000);
+    const write = async (who: string): Promise<void> => {
+      const backend = opened(directory);
+      for (let i = 0; i < changes; i++) await commit(backend, put(`${who}${nameOf(i)}`, content + i));
+    };
+    const empty = async (isOver: () => boolean): Promise<void> => {
+      do {
+        await checkpoint(directory, { isIdle: true });
+        await new Promise(setImmediate);
+      } while (!isOver());
+    };
+    let isOver = false;
+    const emptying = Promise.all([empty(() => isOver), empty(() => isOver)]);
+    await Promise.all(['a', 'b', 'c'].map(write));
+    isOver = true;
+    await emptying;
+    const { revision, documents } = await seenIn(directory);
+    expect([revision, Object.keys(documents).length]).toEqual([3 * changes, 3 * changes]);
+    expect(Object.values(documents).every((text) => text.startsWith(content))).toBe(true);
+    expect(logFiles(directory).length).toBeLessThanOrEqual(3);
+  });
+});
+
+describe('a store that only commands use', () => {
+  it('has no old files in its log, of which each command empties the full ones', async () => {
+    const { directory } = await loggedStore();
+    for (let i = 0; i < 5; i++) {
+      await asCommand(directory, (backend) => commit(backend, put(nameOf(i), LONG)));
+      expect(logFiles(directory)).toHaveLength(1);
+    }
+    expect(Object.keys((await seenIn(directory)).documents)).toHaveLength(5);
+  });
+
+  it('has nothing in its log of a document or a slot that was removed', async () => {
+    const { directory } = await loggedStore();
+    await asCommand(directory, (backend) => commit(backend, put('aa', 'old document'), put('bb', 'kept')));
+    const slot = { ref: SLOT, bytes: Buffer.from('old slot') };
+    await asCommand(directory, (backend) => commit(backend, slot));
+    await asCommand(directory, (backend) => commit(backend, put('bb', 'still kept')));
+    await asCommand(directory, (backend) => commit(backend, { ref: SLOT, bytes: undefined }));
+    expect(saidIn(directory)).not.toContain('old slot');
+    await asCommand(directory, (backend) => commit(backend, remove('aa')));
+    expect(saidIn(directory)).not.toContain('old');
+    expect((await seenIn(directory)).documents).toEqual({ bb: 'still kept' });
+    expect(readdirSync(join(directory, 'generation-1', 'slots'))).toEqual([]);
+  });
+
+  it('has nothing in its log of what was under an old root key', async () => {
+    const { directory } = await loggedStore();
+    await asCommand(directory, (backend) => commit(backend, put('aa', 'old')));
+    await asCommand(directory, (backend) =>
+      backend.exclusive((session) =>
+        session.replaceGeneration(
+          (async function* () {
+            yield { ref: document('bb'), bytes: Buffer.from('new') };
+          })(),
+        ),
+      ),
+    );
+    expect([logFiles(directory), saidIn(directory).includes('old')]).toEqual([['2'], false]);
+    expect((await seenIn(directory)).documents).toEqual({ bb: 'new' });
+    await asCommand(directory, (backend) => commit(backend, put('cc', 'next')));
+    expect((await seenIn(directory)).documents).toEqual({ bb: 'new', cc: 'next' });
+  });
+
+  it('keeps short changes in its log', async () => {
+    const { directory } = await loggedStore();
+    for (const text of ['one', 'two'])
+      await asCommand(directory, (backend) => commit(backend, put('aa', text)));
+    expect([logFiles(directory), readdirSync(documentsIn(directory))]).toEqual([['1'], []]);
+  });
+});
+
+describe('a process that makes many changes of a store', () => {
+  /** Makes so many changes that the process counts as one of those. */
+  async function lastingBackend() {
+    const { directory, backend } = await loggedStore();
+    for (let i = 0; i < 10; i++) await commit(backend, put('aa', String(i)));
+    return { directory, backend };
+  }
+
+  it('leaves nothing in the log when it ends', async () => {
+    const { directory, backend } = await lastingBackend();
+    backend.close();
+    await endWork();
+    expect(readdirSync(documentsIn(directory))).toEqual(['aa']);
+    expect(saidIn(directory)).not.toContain('9');
+  });
+
+  it('can be closed in the midst of a checkpoint, which another one does again', async () => {
+    const { directory, backend } = await lastingBackend();
+    await commit(backend, ...Array.from({ length: 500 }, (_, i) => put(nameOf(i), 'y'.repeat(3000))));
+    await commit(backend, put('bb', 'next'));
+    const before = await seenIn(directory);
+    await vi.waitUntil(() => readdirSync(documentsIn(directory)).length > 0, {
+      timeout: 10_000,
+      interval: 1,
+    });
+    backend.close();
+    while ((await checkpoint(directory)) !== 'nothing') await new Promise(setImmediate);
+    expect(logFiles(directory)).toEqual(['2']);
+    expect(await seenIn(directory)).toEqual(before);
+  });
+
+  it('empties the log when nothing has changed for a while, and tries again if that fails', async () => {
+    vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
+    try {
+      const { directory, backend } = await loggedStore();
+      const blocked = join(documentsIn(directory), 'aa.new');
+      mkdirSync(blocked);
+      await commit(backend, put('aa', 'one'));
+      vi.advanceTimersByTime(4999);
+      expect(logFiles(directory)).toEqual(['1']);
+      vi.advanceTimersByTime(1);
+      // This lets the time of the timers pass as well.
+      const patience = { timeout: 60_000, interval: 50 };
+      await vi.waitUntil(() => logFiles(directory).join() === '1,2', patience);
+      rmSync(blocked, { recursive: true });
+      await vi.waitUntil(() => logFiles(directory).join() === '2', patience);
+      expect(readdirSync(documentsIn(directory))).toEqual(['aa']);
+    } finally {
+      vi.useRealTimers();
+    }
+  });
+});
+
+describe('a checkpoint of a large change', () => {
+  it('goes on in small steps without the contents, which are read where they are put', async () => {
+    const { directory, backend } = await loggedStore();
+    const all = Array.from({ length: rounds(10_000) }, (_, i) => put(nameOf(i), 'z'.repeat(1100) + i));
+    await commit(backend, ...all);
+    await commit(backend, put('aa', 'next'));
+    const before = await seenIn(directory);
+    const { PutThread } = await import('../../../../src/store/backends/files/log/put-thread.ts');
+    const thread = new PutThread();
+    const jobs: PutJob[] = [];
+    const shares: number[] = [];
+    const outcome = await checkpoint(directory, {
+      put: (job) => {
+        jobs.push(job);
+        return thread.run(job);
+      },
+      progress: (share) => shares.push(share),
+    });
+    thread.close();
+    expect(outcome).toBe('done');
+    expect(Math.max(...jobs.map((job) => JSON.stringify(job).length))).toBeLessThan(30_000);
+    expect(jobs.reduce((sum, { blobs }) => sum + blobs.length, 0)).toBe(all.length);
+    expect([shares[0], shares.at(-1), shares.toSorted((a, b) => a - b)]).toEqual([0, 1, shares]);
+    expect(await seenIn(directory)).toEqual(before);
+  });
+
+  it('takes nothing from those who have read the log before, whose files are deleted meanwhile', async () => {
+    const { directory, backend } = await loggedStore();
+    await commit(backend, put('aa', LONG), put('bb', 'one'));
+    await commit(backend, put('bb', 'two'));
+    const reader = opened(directory);
+    await reader.state();
+    expect(await checkpoint(directory)).toBe('done');
+    expect(logFiles(directory)).toEqual(['2']);
+    const read = async (name: string): Promise<string> =>
+      Buffer.from((await reader.read(1, document(name))) ?? []).toString();
+    expect([await read('aa'), await read('bb')]).toEqual([LONG, 'two']);
+    expect((await seenBy(reader)).documents).toEqual({ aa: LONG, bb: 'two' });
+  });
+
+  it('puts documents with names of all kinds into their places, through many files', async () => {
+    const { directory, backend } = await loggedStore();
+    const chance = seeded();
+    const expected: Record<string, string> = {};
+    const count = rounds(10_000);
+    const digits = (length: number): string => chance.bytes(length).toString('hex').slice(0, length);
+    for (let made = 0; made < count; ) {
+      const changes = Array.from({ length: chance.below(50) + 1 }, () => {
+        const known = chance.below(4) === 0 ? Object.keys(expected) : [];
+        const name = known.length > 0 ? chance.pick(known) : digits(chance.below(40) + 2);
+        return chance.below(10) === 0 ? remove(name) : put(name, digits(chance.below(3000)));
+      });
+      const last = new Map(changes.map((change) => [change.ref.name, change]));
+      await commit(backend, ...last.values());
+      for (const [name, { bytes }] of last) {
+        if (bytes === undefined) delete expected[name];
+        else expected[name] = Buffer.from(bytes).toString();
+      }
+      made += last.size;
+      if (chance.below(20) === 0) await checkpoint(directory, { isIdle: true });
+    }
+    expect((await seenIn(directory)).documents).toEqual(expected);
+    while ((await checkpoint(directory, { isIdle: true })) !== 'nothing') await new Promise(setImmediate);
+    expect(readdirSync(documentsIn(directory)).sort()).toEqual(Object.keys(expected).sort());
+    expect((await seenIn(directory)).documents).toEqual(expected);
+  });
+});
