@@ -52,8 +52,8 @@ export interface WriteSession {
    * process is killed before the switch, the current generation stays.
    */
   replaceGeneration(blobs: AsyncIterable<Blob>): Promise<Version>;
-  /** Raises the revision and changes nothing else. */
-  raise(revision: number): Promise<void>;
+  /** Applies all changes, if there are any, and raises the revision, as one commit. */
+  raise(revision: number, changes?: readonly Change[]): Promise<void>;
 }
 
 /** Problem of the storage location itself, regardless of the blobs. */

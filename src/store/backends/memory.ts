@@ -120,7 +120,8 @@ export class MemoryBackend implements Backend {
         await replace(blobs);
         return version();
       },
-      raise: async (revision) => {
+      raise: async (revision, changes = []) => {
+        commit(changes);
         this.#state = { ...this.#state, revision };
       },
     };

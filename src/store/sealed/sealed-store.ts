@@ -1,7 +1,7 @@
 /** Sealed store: documents, their index and their cache, over blobs that are unreadable without a key. */
 
 import { pause } from '../../ground/pause.ts';
-import type { Backend, Version, WriteSession } from '../backends/backend.ts';
+import type { Backend, Change, Version, WriteSession } from '../backends/backend.ts';
 import { besideOrBetween } from '../backends/whole-store.ts';
 import { type Sighting, WentBack } from '../backends/witness.ts';
 import { DraftTransaction } from '../draft.ts';
@@ -151,13 +151,15 @@ export class SealedStore implements Store {
     return this.#exclusive(async (session) => {
       const from = session.version;
       const revision = Math.max(above, from.revision, Date.now()) + 1;
-      await session.raise(revision);
-      const turn = this.#turnIn(session);
-      const changes = await turn.begin();
+      const changes = await this.#turnIn(session).begin();
       const draft = new DraftTransaction(changes);
       markAccepted(draft, revision);
       await changes.take(draft);
-      await turn.commit(changes, true);
+      // One commit: whoever sees the higher revision finds that it was accepted.
+      await this.#commit(session, changes, async (sealed) => {
+        await session.raise(revision, sealed);
+        return session.version;
+      });
       return { from, to: session.version };
     });
   }
@@ -168,15 +170,20 @@ export class SealedStore implements Store {
         this.refuseClosed();
         return new TurnChanges(await this.#reader(session.version, 'locked'));
       },
-      commit: (changes, isLast) => this.#commit(session, changes, isLast),
+      commit: (changes, isLast) =>
+        this.#commit(session, changes, (sealed) => session.commit(sealed, { isLast })),
     };
   }
 
-  async #commit(session: WriteSession, turn: TurnChanges, isLast: boolean): Promise<void> {
+  async #commit(
+    session: WriteSession,
+    turn: TurnChanges,
+    write: (changes: readonly Change[]) => Promise<Version>,
+  ): Promise<void> {
     const from = session.version;
     const sealed = await turn.seal(await this.keyring.root(this.backend, from.generation));
     if (sealed.changes.length > 0) {
-      const [to, blobs] = await Promise.all([session.commit(sealed.changes, { isLast }), sealed.blobs()]);
+      const [to, blobs] = await Promise.all([write(sealed.changes), sealed.blobs()]);
       this.#cache.advance(from, to, blobs);
     }
     this.#seen = undefined;

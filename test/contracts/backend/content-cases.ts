@@ -143,7 +143,7 @@ export const contentCases: readonly BackendCase[] = [
     },
   },
   {
-    title: 'goes on from a higher revision with nothing else changed',
+    title: 'goes on from a higher revision, with nothing else changed or with changes of the same commit',
     async check(bench) {
       const backend = await bench.make();
       await backend.exclusive(async (session) => {
@@ -151,10 +151,11 @@ export const contentCases: readonly BackendCase[] = [
         expect(session.version).toEqual({ generation: 3, revision: 1000 });
         expect(await session.commit([put(second, 'two')])).toEqual({ generation: 3, revision: 1001 });
         await session.raise(2000);
+        await session.raise(3000, [put(second, 'three')]);
       });
       for (const from of [backend, await bench.open()]) {
-        expect(await from.state()).toEqual({ generation: 3, revision: 2000 });
-        expect(await documents(from)).toEqual({ aa: 'one', bb: 'two' });
+        expect(await from.state()).toEqual({ generation: 3, revision: 3000 });
+        expect(await documents(from)).toEqual({ aa: 'one', bb: 'three' });
       }
     },
   },

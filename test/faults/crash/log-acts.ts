@@ -42,7 +42,7 @@ export const commitFresh =
 export const empty: Act = (_, directory) => checkpoint(directory, { isIdle: true });
 export const emptyOldest: Act = (_, directory) => checkpoint(directory);
 const spare: Act = (_, directory) => makeSpare(new Layout(directory));
-const rekey =
+export const rekey =
   (documents: Documents): Act =>
   (backend) =>
     backend.exclusive((session) =>

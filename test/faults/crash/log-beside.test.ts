@@ -15,7 +15,7 @@ import { arm, disarm, install } from '../layer/layer.ts';
 import type { Fault, Plan } from '../layer/plan.ts';
 import type { Sandbox } from '../sandbox.ts';
 import { Tally } from '../tally.ts';
-import { commit, newBox, put, type Seen, seenBy, seenIn, seenReadOnly } from './log-acts.ts';
+import { commit, newBox, put, rekey, type Seen, seenBy, seenIn, seenReadOnly } from './log-acts.ts';
 
 /** The boot of the machine, which a power cut ends. */
 const boots = vi.hoisted(() => ({ present: 1 }));
@@ -279,6 +279,28 @@ describe('processes beside one that brings the log in order', () => {
           }),
         );
       }
+    }
+    tally.settle();
+  });
+
+  it('make a new root key at the next attempt, at whatever step the one before failed', async () => {
+    const tally = new Tally('states');
+    let isDone = false;
+    for (let at = 1; !isDone; at++) {
+      await tally.after(`at ${at}`, () =>
+        within(
+          () => Beside.make(0),
+          async ({ server, box }) => {
+            arm({ root: box.root, watch: 'changes', at, fault: failure('EIO') });
+            isDone = await rekey({ aa: 'first' })(server, box.store).then(
+              () => !disarm().fired,
+              () => disarm().calls.length === 0,
+            );
+            await rekey({ aa: 'second' })(server, box.store);
+            assert.deepEqual((await seenIn(box.store)).documents, { aa: 'second' });
+          },
+        ),
+      );
     }
     tally.settle();
   });

@@ -38,7 +38,7 @@ const NOTICED: Readonly<Record<Break, string>> = {
   'no lock between processes':
     'keeps others out while a process has the right to write, until it is killed, and lets them read',
   'no witness': 'refuses a store that went back, to readers and writers, until its owner takes it up',
-  'no raise': 'goes on from a higher revision with nothing else changed',
+  'no raise': 'goes on from a higher revision, with nothing else changed or with changes of the same commit',
   'no end of waiting': 'gives up in time where a session of the same process does not end',
   'open files': 'keeps its files from everybody else, whatever the process would let them do',
   'no look for a store that is there': 'makes no store where there is one, and leaves that one as it is',

@@ -1,6 +1,6 @@
 import type { Blob, Change, Version, WriteSession } from '../backend.ts';
 import { syncChanged, syncDirectory } from './durable-files.ts';
-import { deleteGeneration, writeGeneration } from './generation-files.ts';
+import { deleteGeneration, deleteNeighbours, writeGeneration } from './generation-files.ts';
 import { append, unconfirmedAfter } from './log/append.ts';
 import type { StoreDirectory } from './store-directory.ts';
 
@@ -46,6 +46,8 @@ export class FilesSession implements WriteSession {
     const from = this.version;
     const to: Version = { generation: from.generation + 1, revision: from.revision + 1 };
     const made = 'the store was re-encrypted with a new root key';
+    // An attempt that failed may have left what it had written.
+    await deleteNeighbours(layout, state.path, from.generation);
     await writeGeneration(layout, to.generation, blobs);
     await append(this.#directory, { from, to, kind: 'rekey', changes: [], made });
     this.version = to;
@@ -61,11 +63,11 @@ export class FilesSession implements WriteSession {
     return to;
   }
 
-  async raise(revision: number): Promise<void> {
+  async raise(revision: number, changes: readonly Change[] = []): Promise<void> {
     const from = this.version;
     const to: Version = { generation: from.generation, revision };
     this.#records++;
-    await append(this.#directory, { from, to, kind: 'raise', changes: [], made: 'the state is accepted' });
+    await append(this.#directory, { from, to, kind: 'raise', changes, made: 'the state is accepted' });
     this.version = to;
   }
 }

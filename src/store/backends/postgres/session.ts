@@ -52,21 +52,8 @@ export class PostgresSession implements WriteSession {
     return this.#at;
   }
 
-  async raise(revision: number): Promise<void> {
-    const { schema } = this.#address;
-    const next = { ...this.#at, revision, id: randomUUID() };
-    const { generation, revision: from, id } = this.#at;
-    await this.#writing(async () => {
-      const { rowCount } = await hearing(this.#client, PATIENCE.commitMs, () =>
-        this.#client.query(
-          `UPDATE ${schema}.store SET revision = $1, commit = $2
-           WHERE ready AND generation = $3 AND revision = $4 AND commit = $5`,
-          [next.revision, next.id, generation, from, id],
-        ),
-      );
-      if (rowCount !== 1) throw this.#overtaken();
-    });
-    this.#moved(next);
+  async raise(revision: number, changes: readonly Change[] = []): Promise<void> {
+    await this.#write({ ...this.#at, revision, id: randomUUID() }, changes, false);
   }
 
   /**
@@ -81,11 +68,14 @@ export class PostgresSession implements WriteSession {
   async commit(changes: readonly Change[], { isLast = false }: CommitOptions = {}): Promise<Version> {
     if (this.#released !== undefined) throw new Error('a session was used after its last commit');
     if (changes.length === 0) return this.version;
-    const next = { ...this.#at, revision: this.#at.revision + 1, id: randomUUID() };
+    await this.#write({ ...this.#at, revision: this.#at.revision + 1, id: randomUUID() }, changes, isLast);
+    return this.version;
+  }
+
+  async #write(next: Commit, changes: readonly Change[], isLast: boolean): Promise<void> {
     const written = changes.filter((change): change is Blob => change.bytes !== undefined);
     const removed = changes.filter(({ bytes }) => bytes === undefined);
     await this.#writing(() => this.#retrying(() => this.#commitOnce(next, written, removed, isLast)));
-    return this.version;
   }
 
   async replaceGeneration(blobs: AsyncIterable<Blob>): Promise<Version> {

@@ -6,6 +6,7 @@ import { unavailable } from '../../../../src/ground/errors.ts';
 import { FileLock } from '../../../../src/store/backends/files/file-lock.ts';
 import { bootOf, isOfThisBoot } from '../../../../src/store/backends/files/log/boot.ts';
 import { checkpoint } from '../../../../src/store/backends/files/log/checkpoint.ts';
+import { nextPlace } from '../../../../src/store/backends/files/log/format.ts';
 import { withoutGap } from '../../../../src/store/backends/files/log/log.ts';
 import { sampledBelow } from '../../../sampled.ts';
 import { seeded } from '../../../seeded.ts';
@@ -242,6 +243,31 @@ describe('a record above the state', () => {
     spy.mockRestore();
     expect((await opened(directory).state()).revision).toBe(257);
     expect(stateOf(directory)).toBe('log-1-257');
+  });
+
+  it('is not shown where the log before it is damaged and nothing can be written', async () => {
+    const { directory, backend } = await loggedStore();
+    await commit(backend, put('aa', 'one'), put('long', 'x'.repeat(1_100_000)));
+    await commit(backend, put('bb', 'two'));
+    nameState(directory, 'log-1-0');
+    const damaged = readFileSync(logFile(directory));
+    damaged.writeUInt8(damaged.readUInt8(5000) ^ 1, 5000);
+    writeFileSync(logFile(directory), damaged);
+    const spy = vi.spyOn(FileLock.prototype, 'tryHold').mockRejectedValue(unavailable('read-only'));
+    await expect(seenIn(directory)).rejects.toMatchObject({ kind: 'corrupt' });
+    spy.mockRestore();
+  });
+
+  it('that is torn may claim any length, and costs a look no memory', async () => {
+    const { directory, backend } = await loggedStore();
+    await commit(backend, put('aa', 'one'));
+    const bytes = readFileSync(logFile(directory));
+    bytes.writeUInt32BE(255 * 1024 * 1024, nextPlace(recordsIn(logFile(directory)).at(-1)?.end ?? 0));
+    writeFileSync(logFile(directory), bytes);
+    const spy = vi.spyOn(Buffer, 'allocUnsafe');
+    expect(await seenIn(directory)).toEqual({ revision: 1, documents: { aa: 'one' } });
+    expect(Math.max(...spy.mock.calls.map(([size]) => size))).toBeLessThan(1024 * 1024);
+    spy.mockRestore();
   });
 
   it('is written again before another one is added', async () => {

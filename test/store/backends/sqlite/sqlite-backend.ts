@@ -204,16 +204,20 @@ class SqliteSession implements WriteSession {
   async commit(changes: readonly Change[]): Promise<Version> {
     if (changes.length === 0) return this.version;
     const { generation, revision } = this.at;
-    await this.#move({ generation, revision: revision + 1 }, async (database) => {
+    await this.#put({ generation, revision: revision + 1 }, changes);
+    return this.version;
+  }
+
+  #put(to: Version, changes: readonly Change[]): Promise<void> {
+    return this.#move(to, async (database) => {
       for (const { ref, bytes } of changes) {
-        if (bytes !== undefined) write(database, generation, { ref, bytes });
+        if (bytes !== undefined) write(database, to.generation, { ref, bytes });
         else {
           const remove = 'DELETE FROM blob WHERE generation = ? AND area = ? AND name = ?';
-          database.prepare(remove).run(generation, ref.area, ref.name);
+          database.prepare(remove).run(to.generation, ref.area, ref.name);
         }
       }
     });
-    return this.version;
   }
 
   async replaceGeneration(blobs: AsyncIterable<Blob>): Promise<Version> {
@@ -225,8 +229,8 @@ class SqliteSession implements WriteSession {
     return this.version;
   }
 
-  async raise(revision: number): Promise<void> {
-    if (this.#broken !== 'no raise') await this.#move({ ...this.version, revision }, async () => undefined);
+  async raise(revision: number, changes: readonly Change[] = []): Promise<void> {
+    if (this.#broken !== 'no raise') await this.#put({ ...this.version, revision }, changes);
   }
 
   async #move(to: Version, work: (database: DatabaseSync) => Promise<void>): Promise<void> {
