@@ -61,6 +61,25 @@ describe('coffer doctor --repair', () => {
     expect((await here.run('doctor --repair')).stderr).toContain('Nothing to repair');
   });
 
+  it('keeps everything that a damaged log can still show', async () => {
+    await here.ok('transit keys create four');
+    await here.ok('transit keys create five');
+    const log = readdirSync(here.file('store/log')).find((name) => /^\d+$/.test(name)) ?? '';
+    const path = here.file(`store/log/${log}`);
+    const bytes = readFileSync(path);
+    // In the first record, before its list of blobs: the blobs are as they were.
+    bytes.writeUInt8(bytes.readUInt8(4096 + 16) ^ 1, 4096 + 16);
+    writeFileSync(path, bytes);
+    const refusal = await here.refused('transit keys read one', 1);
+    expect(refusal).toContain(`${path} is damaged at offset 4096`);
+    expect(refusal).toContain('run "coffer doctor --repair": it keeps everything that can still be read');
+    const { stdout } = await here.run('doctor');
+    expect(stdout).toContain(`${path} is damaged at offset 4096`);
+    const { exitCode } = await here.run('doctor --repair');
+    expect(exitCode).toBe(0);
+    expect(await keys()).toEqual(['five', 'four', 'one', 'three', 'two']);
+  });
+
   it.each([
     ['deleted', (path: string) => rmSync(path)],
     ['flipped', flip],

@@ -383,6 +383,8 @@ it('every hint of the store that names a command is followed by a test', () => {
     ...acceptanceHints,
     // In test/store/slots/planted.test.ts.
     '\'slot files may have been planted: unlock with a master key or key file, and remove those listed by "coffer doctor"\'',
+    // In damage.test.ts.
+    '\'run "coffer doctor --repair": it keeps everything that can still be read\'',
     // After a disk that failed: in test/faults.
     '\'do not create it again: check it with "coffer doctor"\'',
     // Doctor itself tells what there is to do; see the others.

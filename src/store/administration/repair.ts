@@ -1,5 +1,5 @@
 import { asCofferError, type CofferError, corrupt, placed, printPlace } from '../../ground/errors.ts';
-import type { Backend, WriteSession } from '../backends/backend.ts';
+import type { Backend, OpensBlob, WriteSession } from '../backends/backend.ts';
 import { withBackendAt } from '../backends/registry.ts';
 import { readConsistently } from '../backends/whole-store.ts';
 import { readHeader } from '../header.ts';
@@ -64,11 +64,17 @@ async function repairBackend(
     }
   };
   const refusal = await refusedBy(async () => {
-    const done = await backend.repair(async (generations) => {
-      const whole = await wholeGeneration(backend, credentials, generations);
-      keyring = whole.keyring;
-      return whole.generation;
-    });
+    const done = await backend.repair(
+      async (generations) => {
+        const whole = await wholeGeneration(backend, credentials, generations);
+        keyring = whole.keyring;
+        return whole.generation;
+      },
+      async (generation) => {
+        keyring ??= await unlockIfPossible(backend, credentials, generation);
+        return keyring && opening(await keyring.root(backend, generation), backend);
+      },
+    );
     mended.push(...done.map(({ place, done }) => ({ file: printPlace(place), done })));
   });
   if (refusal !== undefined) unmended.push(findingOf(backend.place, refusal));
@@ -86,6 +92,33 @@ async function repairBackend(
     examination: { ...rest, findings: [...unmended, ...findings.filter(({ file }) => !files.has(file))] },
   };
 }
+
+/** Unlocks a generation; undefined if that is not possible before the store is repaired. */
+async function unlockIfPossible(
+  backend: Backend,
+  credentials: readonly Credential[],
+  generation: number,
+): Promise<Keyring | undefined> {
+  try {
+    const { id } = await readHeader(backend);
+    return await unlockGeneration(backend, id, credentials, generation);
+  } catch (error) {
+    if (asCofferError(error) === undefined) throw error;
+    return undefined;
+  }
+}
+
+const opening =
+  (root: RootKey, backend: Backend): OpensBlob =>
+  (ref, bytes) => {
+    try {
+      const { identity } = root.open(ref, bytes, backend.locate(root.generation, ref));
+      return root.refOf(identity).name === ref.name;
+    } catch (error) {
+      if (asCofferError(error)?.kind !== 'corrupt') throw error;
+      return false;
+    }
+  };
 
 interface WholeGeneration {
   readonly generation: number;

@@ -77,6 +77,11 @@ export interface Mend {
  */
 export type ChooseGeneration = (generations: readonly number[]) => Promise<number>;
 
+/** Whether a blob opens under its name: nobody without the root key can have made it. */
+export type OpensBlob = (ref: BlobRef, bytes: Uint8Array) => boolean;
+/** Tells which blobs of a generation open; undefined if nothing unlocks the store now. */
+export type OpensBlobs = (generation: number) => Promise<OpensBlob | undefined>;
+
 export interface ExclusiveOptions {
   /** Time to wait for other writers, in milliseconds, if shorter than usual. */
   readonly waitMs?: number;
@@ -123,9 +128,10 @@ export interface Backend {
   /**
    * Repairs whatever can be repaired without reading the blobs and without losing data, and finishes or removes
    * leftovers of killed sessions.
+   * @param opens finds intact blobs where checksums are damaged
    * @throws `corrupt` for anything that it cannot repair
    */
-  repair(choose: ChooseGeneration): Promise<readonly Mend[]>;
+  repair(choose: ChooseGeneration, opens?: OpensBlobs): Promise<readonly Mend[]>;
 
   /**
    * Runs `work` as the only session among all processes, after finishing or discarding leftovers of a killed session.

@@ -1,5 +1,5 @@
 import { readdirSync, statSync } from 'node:fs';
-import { type CofferError, type Place, placed, unavailable } from '../../../ground/errors.ts';
+import { asCofferError, type CofferError, type Place, placed, unavailable } from '../../../ground/errors.ts';
 import { newerFormat } from '../../header.ts';
 import { missing, noStore, REPAIR, RESTORE } from '../../refusals.ts';
 import {
@@ -12,6 +12,7 @@ import {
   type Flaw,
   LOCK_WAIT_MS,
   type Mend,
+  type OpensBlobs,
   type Version,
   type WriteSession,
 } from '../backend.ts';
@@ -23,7 +24,7 @@ import { isThere, readBlobFile, readWhole, refuseForeign } from './durable-files
 import { FileLock } from './file-lock.ts';
 import { FilesSession } from './files-session.ts';
 import { listGenerations } from './generation-files.ts';
-import { newerFormatOf, storeIdOf, WITH_LOG, withFormat } from './header-format.ts';
+import { isIntact, newerFormatOf, storeIdOf, WITH_LOG, withFormat } from './header-format.ts';
 import { Layout, parseBlobFileName, STAGED } from './layout.ts';
 import { firstLook } from './log/first-look.ts';
 import { Log } from './log/log.ts';
@@ -140,6 +141,21 @@ export class FilesBackend implements Backend {
    * @returns undefined if the state has changed meanwhile
    */
   async #versionAt(name: StateName): Promise<Version | undefined> {
+    const { layout, state, log } = this.#directory;
+    log.rescued = undefined;
+    try {
+      return await this.#wholeVersionAt(name);
+    } catch (error) {
+      if (asCofferError(error)?.kind !== 'corrupt' || name.kind !== 'log') throw error;
+      if (state.read() !== name) return undefined;
+      const { rescue } = await import('./log/rescued.ts');
+      log.rescued = rescue(layout, log.storeId, name);
+      if (log.rescued === undefined) throw error;
+      return log.rescued.version;
+    }
+  }
+
+  async #wholeVersionAt(name: StateName): Promise<Version | undefined> {
     const { state, log } = this.#directory;
     this.#forgetOther();
     if (name.kind !== 'log') return this.#versionOfFormat1(name);
@@ -238,14 +254,15 @@ export class FilesBackend implements Backend {
     return flawsOf(this.#directory);
   }
 
-  async repair(choose: ChooseGeneration): Promise<readonly Mend[]> {
+  async repair(choose: ChooseGeneration, opens: OpensBlobs = nothingOpens): Promise<readonly Mend[]> {
     const { repairFiles } = await import('./repair-files.ts');
     this.#isRead = true;
-    const mended = await repairFiles(this.#directory, this.#lock, choose);
     this.#shown = undefined;
     this.#left = undefined;
-    // Acquiring the write lock finishes commits.
-    if (isThere(this.#directory.layout.header)) await this.exclusive(async () => undefined);
+    const mended = await repairFiles(this.#directory, this.#lock, { choose, opens });
+    const header = readWhole(this.#directory.layout.header);
+    // Acquiring the write lock finishes commits. Without the header nobody knows whose log this is.
+    if (header !== undefined && isIntact(header)) await this.exclusive(async () => undefined);
     return mended;
   }
 
@@ -288,6 +305,7 @@ export class FilesBackend implements Backend {
       examine: (future) => this.#examine(future),
       admit: (present) => this.#admit(present),
     });
+    log.rescued = undefined;
     this.#proven = undefined;
     this.#left = state.known;
     this.#isRead = true;
@@ -342,6 +360,8 @@ export class FilesBackend implements Backend {
     this.#checkedGeneration = generation;
   }
 }
+
+const nothingOpens = async (): Promise<undefined> => undefined;
 
 const MAKE_OR_NAME = 'run "coffer init" to create one, or use --store or COFFER_STORE';
 

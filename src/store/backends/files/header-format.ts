@@ -23,6 +23,9 @@ export function newerFormatOf(header: Buffer): number | undefined {
   return typeof format === 'number' && format > WITH_LOG ? format : undefined;
 }
 
+/** Whether every byte of a header is as it was printed. */
+export const isIntact = (header: Buffer): boolean => parseChecked(header) !== undefined;
+
 /** Returns the 16 bytes that stand for the store's ID in its log. */
 export function storeIdOf(header: Buffer): Buffer {
   const id = parseChecked(header)?.['id'];

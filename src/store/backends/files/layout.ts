@@ -4,6 +4,8 @@ import type { Area, BlobRef } from '../backend.ts';
 export const HEADER = 'coffer.json';
 /** Suffix of unfinished files. */
 export const STAGED = '.new';
+/** Suffix of files that a repair of the log keeps, and that nothing reads. */
+export const KEPT = '.damaged';
 const BLOB_FILE = /^([0-9a-f]{1,64})(\.json)?$/;
 const GENERATION = /^generation-([1-9][0-9]{0,9})$/;
 

@@ -2,7 +2,14 @@ import { chmodSync, lstatSync, readdirSync, rmdirSync, type Stats, statSync, tru
 import { join } from 'node:path';
 import { asCofferError } from '../../../ground/errors.ts';
 import { REPAIR, RESTORE } from '../../refusals.ts';
-import { areas, type ChooseGeneration, type Flaw, type Mend } from '../backend.ts';
+import {
+  areas,
+  type ChooseGeneration,
+  type Flaw,
+  LOCK_WAIT_MS,
+  type Mend,
+  type OpensBlobs,
+} from '../backend.ts';
 import { diskError, errorCode } from './disk-errors.ts';
 import {
   DIRECTORY_MODE,
@@ -13,14 +20,14 @@ import {
   refuseForeign,
   syncDirectory,
 } from './durable-files.ts';
-import type { FileLock } from './file-lock.ts';
+import { FileLock } from './file-lock.ts';
 import { decidedJournal, mendUnfinished } from './format-1/mend.ts';
 import { decidedPath } from './format-1/recovery.ts';
 import { listGenerations, makeDirectory } from './generation-files.ts';
-import { storeIdOf } from './header-format.ts';
-import { type Layout, parseBlobFileName, STAGED } from './layout.ts';
+import { isIntact, storeIdOf } from './header-format.ts';
+import { KEPT, parseBlobFileName, STAGED } from './layout.ts';
 import { NUMBER } from './log/log.ts';
-import { isWhole, readWhatIsWhole, replaceLog } from './log/recover.ts';
+import { damageOf, flawsOfDamage, readWhatIsWhole, replaceLog } from './log/recover.ts';
 import { isOfFormat1 } from './prepare.ts';
 import type { StateName } from './state-directory.ts';
 import type { StoreDirectory } from './store-directory.ts';
@@ -33,7 +40,7 @@ const STATE_IS_BACK =
   'has its missing state file again; running servers continue after "coffer store accept" or a restart';
 
 /** Message about a log that was damaged, exchanged or deleted. */
-const LOG_REPLACED = 'was damaged: what was whole in it is kept, changes that only the rest had are lost';
+const LOG_REPLACED = 'was damaged, and is replaced: what was whole in it is kept';
 
 /** Flaw and its repair, if there is one. */
 interface MendableFlaw extends Flaw {
@@ -51,7 +58,8 @@ export const flawsOf = (directory: StoreDirectory): Flaw[] =>
  * Yields flaws, directories before their contents; the next one is searched only after the previous one was repaired,
  * because that may make it visible.
  */
-function* findFlaws({ layout, state }: StoreDirectory): Generator<MendableFlaw> {
+function* findFlaws(directory: StoreDirectory): Generator<MendableFlaw> {
+  const { layout, state } = directory;
   if (statsOf(layout.directory, statSync) === undefined) return;
   yield* flawsOfEntry(layout.directory, DIRECTORY_MODE);
   if (!isThere(layout.header)) return;
@@ -60,7 +68,7 @@ function* findFlaws({ layout, state }: StoreDirectory): Generator<MendableFlaw> 
   yield* flawsOfEntry(state.path, DIRECTORY_MODE);
   const present = presentState(state.path, () => state.list().state);
   if (present !== undefined) yield* flawsOfEntry(state.file(present), FILE_MODE);
-  if (present?.kind === 'log') yield* flawsOfLog(layout);
+  if (present?.kind === 'log') yield* flawsOfLog(directory, present);
   for (const generation of present === undefined ? listGenerations(layout) : [present.generation]) {
     yield* flawsOfEntry(layout.generation(generation), DIRECTORY_MODE);
     for (const area of areas) {
@@ -73,11 +81,27 @@ function* findFlaws({ layout, state }: StoreDirectory): Generator<MendableFlaw> 
   }
 }
 
-function* flawsOfLog(layout: Layout): Generator<MendableFlaw> {
+function* flawsOfLog(directory: StoreDirectory, state: StateName): Generator<MendableFlaw> {
+  const { layout, log } = directory;
   yield* flawsOfEntry(layout.log, DIRECTORY_MODE);
   yield* flawsOfLock(layout.logLock);
   const files = namesIn(layout.log).filter((name) => NUMBER.test(name));
   for (const name of files) yield* flawsOfEntry(join(layout.log, name), FILE_MODE);
+  for (const name of namesIn(layout.log).filter((each) => each.endsWith(KEPT)))
+    yield {
+      place: { file: join(layout.log, name) },
+      reason: 'was kept when a damaged log was repaired',
+      hint: 'delete it once nothing is missed',
+    };
+  try {
+    const header = readWhole(layout.header);
+    if (header === undefined || !isIntact(header)) return;
+    log.storeId = storeIdOf(header);
+    yield* flawsOfDamage(directory, state);
+  } catch (error) {
+    // What keeps a file from being read is a flaw of its own.
+    if (asCofferError(error)?.kind !== 'unavailable') throw error;
+  }
 }
 
 function* flawsOfLock(path: string): Generator<MendableFlaw> {
@@ -152,7 +176,7 @@ function* flawsOfEntry(
 export async function repairFiles(
   directory: StoreDirectory,
   lock: FileLock,
-  choose: ChooseGeneration,
+  keys: RepairKeys,
 ): Promise<Mend[]> {
   const mended: Mend[] = [];
   for (const { place, mend } of findFlaws(directory)) {
@@ -160,25 +184,39 @@ export async function repairFiles(
     mend.run();
     mended.push({ place, done: mend.done });
   }
-  const header = readWhole(directory.layout.header);
-  if (header === undefined) return mended;
+  const { layout } = directory;
+  const header = readWhole(layout.header);
+  // Without the header nobody knows whose log this is.
+  if (header === undefined || !isIntact(header)) return mended;
   directory.log.storeId = storeIdOf(header);
-  await lock.hold(async () => {
-    const before = directory.state.list().state;
-    let found = before ?? (await replaceState(directory, mended, choose));
-    if (found.kind === 'dirty') found = await mendUnfinished(directory, found, mended);
-    if (before?.kind === 'dirty')
-      mended.push({
-        place: { file: directory.state.path },
-        done: 'recorded an unfinished change, which was completed',
-      });
-    if (found.kind === 'log' && !isWhole(directory, found)) {
-      await replaceLog(directory, found.generation, found);
-      mended.push({ place: { file: directory.layout.log }, done: LOG_REPLACED });
-    }
-    await noteLeftovers(directory, found.generation, mended);
-  });
+  const mend = (): Promise<void> => lock.hold(() => mendUnderLock(directory, keys, mended));
+  // Whoever has the lock of the log may wait for the other one: nobody who has that waits for this one.
+  if (isThere(layout.log)) await FileLock.holdOnce(layout.logLock, LOCK_WAIT_MS, mend);
+  else await mend();
   return mended;
+}
+
+interface RepairKeys {
+  readonly choose: ChooseGeneration;
+  readonly opens: OpensBlobs;
+}
+
+async function mendUnderLock(directory: StoreDirectory, keys: RepairKeys, mended: Mend[]): Promise<void> {
+  const { layout, state } = directory;
+  const before = state.list().state;
+  let found = before ?? (await replaceState(directory, mended, keys));
+  if (found.kind === 'dirty') found = await mendUnfinished(directory, found, mended);
+  if (before?.kind === 'dirty')
+    mended.push({
+      place: { file: state.path },
+      done: 'recorded an unfinished change, which was completed',
+    });
+  if (found.kind === 'log' && damageOf(directory, found) !== undefined) {
+    const { generation } = found;
+    mended.push({ place: { file: layout.log }, done: LOG_REPLACED });
+    mended.push(...(await replaceLog(directory, { generation, found, opens: keys.opens })));
+  }
+  await noteLeftovers(directory, found.generation, mended);
 }
 
 /**
@@ -188,7 +226,7 @@ export async function repairFiles(
 async function replaceState(
   directory: StoreDirectory,
   mended: Mend[],
-  choose: ChooseGeneration,
+  { choose, opens }: RepairKeys,
 ): Promise<StateName> {
   const { layout, state, log } = directory;
   if (!isThere(state.path)) makeDirectory(state.path);
@@ -206,7 +244,7 @@ async function replaceState(
     await syncDirectory(state.path);
     await syncDirectory(layout.directory);
   } else {
-    await replaceLog(directory, generation, undefined);
+    mended.push(...(await replaceLog(directory, { generation, found: undefined, opens })));
     log.forget();
   }
   mended.push({ place: { file: state.path }, done: STATE_IS_BACK });

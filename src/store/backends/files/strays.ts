@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { areas } from '../backend.ts';
 import { diskError } from './disk-errors.ts';
 import { isSyncMarker } from './durable-files.ts';
-import { HEADER, parseBlobFileName, parseGeneration, STAGED } from './layout.ts';
+import { HEADER, KEPT, parseBlobFileName, parseGeneration, STAGED } from './layout.ts';
 import { NUMBER } from './log/log.ts';
 import type { StoreDirectory } from './store-directory.ts';
 
@@ -27,7 +27,10 @@ export function findStrays({ layout, state }: StoreDirectory): string[] {
   if (present === undefined) return strays;
   if (present.kind === 'log')
     strays.push(
-      ...unknownIn(layout.log, (name) => LOG_NAMES.has(name) || NUMBER.test(name) || isOfWriter(name)),
+      ...unknownIn(
+        layout.log,
+        (name) => LOG_NAMES.has(name) || NUMBER.test(name) || name.endsWith(KEPT) || isOfWriter(name),
+      ),
     );
   const generation = layout.generation(present.generation);
   strays.push(...unknownIn(generation, (name) => areas.some((area) => area === name)));

@@ -114,7 +114,7 @@ describe('a log whose last record is torn at any byte', () => {
     const { begin = 0, end = 0 } = recordsIn(logFile(directory))[1] ?? {};
     const refusal = {
       kind: 'corrupt',
-      message: `${logFile(directory)} is damaged: it ends at revision 1, the store was at 2`,
+      message: `${logFile(directory)} is damaged at offset ${begin}: it ends at revision 1, the store was at 2`,
     };
     for (const position of sampledBelow(end - begin, seeded())) {
       const flipped = Buffer.from(bytes);
@@ -129,7 +129,6 @@ describe('a log whose last record is torn at any byte', () => {
   it.each([
     ['is gone', (path: string) => rmSync(path), 'log is missing'],
     ['is empty', (path: string) => writeFileSync(path, ''), 'is damaged'],
-    ['is of another number', (path: string) => renameSync(path, path.replace(/1$/, '4')), 'another number'],
   ])('is damaged if its only file %s', async (_, change, message) => {
     const { directory, backend } = await loggedStore();
     await commit(backend, put('aa', 'one'));
@@ -140,15 +139,26 @@ describe('a log whose last record is torn at any byte', () => {
     });
   });
 
+  it('is damaged if its only file has another number, but can still be read', async () => {
+    const { directory, backend } = await loggedStore();
+    await commit(backend, put('aa', 'one'));
+    renameSync(logFile(directory), logFile(directory, 4));
+    expect(await seenIn(directory)).toEqual({ revision: 1, documents: { aa: 'one' } });
+    await expect(commit(opened(directory), put('bb', 'two'))).rejects.toMatchObject({
+      kind: 'corrupt',
+      message: expect.stringContaining('another number'),
+    });
+  });
+
   it('is damaged if the file before the newest ends too soon', async () => {
     const { directory, backend } = await loggedStore();
     await commitMany(backend, 257);
     const bytes = readFileSync(logFile(directory));
     const last = recordsIn(logFile(directory)).at(-1);
     writeFileSync(logFile(directory), bytes.fill(0, last?.begin, last?.end));
-    await expect(opened(directory).state()).rejects.toMatchObject({
+    await expect(commit(opened(directory), put('aa', 'more'))).rejects.toMatchObject({
       kind: 'corrupt',
-      message: `${logFile(directory)} is damaged: it ends at revision 255, and the next file begins at 256`,
+      message: `${logFile(directory)} is damaged at offset ${last?.begin}: it ends at revision 255, and the next file begins at 256`,
     });
   });
 
@@ -161,7 +171,11 @@ describe('a log whose last record is torn at any byte', () => {
     writeFileSync(logFile(directory), bytes.fill(0xff, last?.begin, last?.end));
     const damaged = opened(directory);
     const mended = await damaged.repair(async () => 1);
-    expect(mended).toMatchObject([{ done: expect.stringContaining('what was whole in it is kept') }]);
+    expect(mended).toMatchObject([
+      { place: { file: join(directory, 'log') }, done: expect.stringContaining('is replaced') },
+      { place: { file: logFile(directory) }, done: expect.stringContaining(`at offset ${last?.begin}`) },
+      { place: { file: `${logFile(directory)}.damaged` }, done: expect.stringContaining('a copy of') },
+    ]);
     const { revision, documents } = await seenIn(directory);
     expect(documents).toEqual({ aa: 'one' });
     expect(revision).toBeGreaterThan(2);

@@ -11,6 +11,7 @@ import {
   parseRecord,
   printRecord,
 } from '../../../../src/store/backends/files/log/format.ts';
+import { printHeader } from '../../../../src/store/header.ts';
 import { temporaryDirectory } from '../../temporary-store.ts';
 
 async function* none(): AsyncGenerator<Blob> {}
@@ -26,7 +27,11 @@ export const remove = (name: string): Change => ({ ref: document(name), bytes: u
 export async function loggedStore(options = {}): Promise<{ directory: string; backend: FilesBackend }> {
   const directory = join(temporaryDirectory(), 'store');
   await createFiles(directory, {
-    header: Buffer.from('header'),
+    header: printHeader({
+      format: 1,
+      id: '01234567-89ab-cdef-0123-456789abcdef',
+      created: '2026-01-01T00:00:00Z',
+    }),
     version: { generation: 1, revision: 0 },
     blobs: none(),
   });

@@ -7,6 +7,7 @@ import { isThere } from '../durable-files.ts';
 import type { Layout } from '../layout.ts';
 import type { StateName } from '../state-directory.ts';
 import { type Found, LogFile, type PlacedRecord } from './log-file.ts';
+import type { Rescued } from './rescued.ts';
 
 /** Name of a file of the log. */
 export const NUMBER = /^[1-9][0-9]{0,14}$/;
@@ -48,6 +49,8 @@ export class Log {
   #files: readonly LogFile[] = [];
   /** Bytes of the ID of the store. */
   storeId: Uint8Array = new Uint8Array(16);
+  /** What is shown instead, if the log is damaged. */
+  rescued: Rescued | undefined;
   /** State that the log was read up to, or that this process made with its last record. */
   at: StateName | undefined;
 
@@ -74,6 +77,7 @@ export class Log {
   /** Forgets what was read, because another log may be there. */
   forget(): void {
     this.#files = [];
+    this.rescued = undefined;
     this.at = undefined;
   }
 
@@ -150,17 +154,17 @@ export class Log {
     const first = this.#files.find(({ head }) => head.generation === newest.head.generation);
     if (first !== undefined && first === this.#files[0] && first.needsOlder)
       return missing({ file: this.#layout.logFile(first.number - 1) }, REPAIR);
-    for (const [index, { path, revision }] of this.#files.slice(0, -1).entries()) {
+    for (const [index, { path, revision, next }] of this.#files.slice(0, -1).entries()) {
       const base = this.#files[index + 1]?.head.base;
       if (base !== revision)
         return corrupt(
-          placed`${{ file: path }} is damaged: it ends at revision ${revision}, and the next file begins at ${base ?? 0}`,
+          placed`${{ file: path }} is damaged at offset ${next}: it ends at revision ${revision}, and the next file begins at ${base ?? 0}`,
           { hint: REPAIR },
         );
     }
     if (version.revision < state.revision)
       return corrupt(
-        placed`${{ file: newest.path }} is damaged: it ends at revision ${version.revision}, the store was at ${state.revision}`,
+        placed`${{ file: newest.path }} is damaged at offset ${newest.next}: it ends at revision ${version.revision}, the store was at ${state.revision}`,
         { hint: REPAIR },
       );
     const isRight =
@@ -177,6 +181,7 @@ export class Log {
 
   /** Returns what the log says about a blob; undefined if that is in the documents. */
   find(generation: number, { area, name }: BlobRef): Found | undefined {
+    if (this.rescued?.version.generation === generation) return this.rescued.find({ area, name });
     for (let i = this.#files.length - 1; i >= 0; i--) {
       const file = this.#files[i];
       if (file?.head.generation !== generation) continue;
@@ -188,6 +193,10 @@ export class Log {
 
   /** Whether the log puts a blob (true), deletes it (false), or does not name it. */
   has(generation: number, { area, name }: BlobRef): boolean | undefined {
+    if (this.rescued?.version.generation === generation) {
+      const found = this.rescued.find({ area, name });
+      return found && found.bytes !== undefined;
+    }
     for (let i = this.#files.length - 1; i >= 0; i--) {
       const file = this.#files[i];
       if (file?.head.generation !== generation) continue;
@@ -199,9 +208,12 @@ export class Log {
 
   /** Applies the log to the names of the blobs that are in an area's directory. */
   apply(generation: number, area: Area, names: Set<string>): void {
-    for (const file of this.#files) {
-      if (file.head.generation !== generation) continue;
-      for (const [name, isPresent] of file.names(area)) {
+    const sources =
+      this.rescued?.version.generation === generation
+        ? [this.rescued]
+        : this.#files.filter(({ head }) => head.generation === generation);
+    for (const source of sources) {
+      for (const [name, isPresent] of source.names(area)) {
         if (isPresent) names.add(name);
         else names.delete(name);
       }

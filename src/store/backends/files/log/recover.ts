@@ -1,99 +1,250 @@
-import { asCofferError } from '../../../../ground/errors.ts';
-import { areas, type BlobRef } from '../../backend.ts';
+import { asCofferError, type CofferError, corrupt, placed, unavailable } from '../../../../ground/errors.ts';
+import { REPAIR, RESTORE } from '../../../refusals.ts';
+import { areas, type BlobRef, type Flaw, type Mend, type OpensBlob, type OpensBlobs } from '../../backend.ts';
 import {
   deleteFile,
   isThere,
   moveFile,
+  readWhole,
   stageBlobFile,
   syncChanged,
-  syncDirectory,
+  writeDurably,
 } from '../durable-files.ts';
 import { makeDirectory } from '../generation-files.ts';
-import { STAGED } from '../layout.ts';
+import { KEPT, type Layout, pathIn, STAGED } from '../layout.ts';
 import { logged, type StateName } from '../state-directory.ts';
 import type { StoreDirectory } from '../store-directory.ts';
-import { listLog, withoutGap } from './log.ts';
+import { nextPlace } from './format.ts';
+import { Log, listLog, withoutGap } from './log.ts';
 import { LogFile } from './log-file.ts';
 import { makeFile } from './next-file.ts';
+import { blobsOf, isPiece, keyOf, type Loss, type Piece, Salvage, type Salvaged } from './salvage.ts';
 
-/** Whether the log of a store is whole up to a state. Under the write lock. */
-export function isWhole({ log }: StoreDirectory, name: StateName): boolean {
-  try {
-    log.forget();
-    return log.follow(name.revision) && log.contradiction(name) === undefined;
-  } catch (error) {
-    if (asCofferError(error)?.kind === 'corrupt') return false;
-    throw error;
+/** Most attempts to read a log from which files are deleted meanwhile. */
+const LOOKS = 100;
+
+/**
+ * Checks that the log of a store is whole up to a state.
+ * @returns the error for what is wrong with it; undefined for a whole one, or if the state has changed meanwhile
+ */
+export function damageOf({ layout, state, log }: StoreDirectory, name: StateName): CofferError | undefined {
+  const own = new Log(layout);
+  own.storeId = log.storeId;
+  for (let look = 0; look < LOOKS; look++) {
+    let problem: CofferError | undefined;
+    try {
+      // A checkpoint has deleted a file since it was listed.
+      if (!own.follow(name.revision)) continue;
+      problem = own.contradiction(name);
+    } catch (error) {
+      problem = asCofferError(error);
+      if (problem?.kind !== 'corrupt') throw error;
+    }
+    if (problem === undefined) return undefined;
+    const now = state.list().state;
+    if (now?.revision !== name.revision || now.generation !== name.generation) return undefined;
+    // The state may have been read before a checkpoint deleted a file, which the listing shows no more.
+    if (look > 0) return problem;
   }
+  throw unavailable(placed`files of ${{ file: layout.log }} keep disappearing`, { hint: 'try again' });
 }
 
 /** Reads the log as far as it is whole, so that the blobs in it can be read. */
-export function readWhatIsWhole(directory: StoreDirectory): void {
-  directory.log.forget();
-  for (const file of wholeFiles(directory)) directory.log.add(file);
-}
-
-/**
- * Replaces a damaged log, and the state if it is missing. What is whole of the log is put into the documents; the new
- * log begins at a revision that no process has seen.
- * @param found present state, if there is one
- */
-export async function replaceLog(
-  directory: StoreDirectory,
-  generation: number,
-  found: StateName | undefined,
-): Promise<void> {
-  const { layout, state, log } = directory;
-  if (!isThere(layout.log)) makeDirectory(layout.log);
-  const numbers = listLog(layout);
-  const files = wholeFiles(directory).filter(({ head }) => head.generation === generation);
-  for (const file of files) {
-    for (const area of areas) {
-      for (const [name] of file.names(area)) await putInPlace(directory, file, generation, { area, name });
-    }
-  }
-  for (const area of areas) await syncDirectory(layout.area(generation, area));
-  const used = Math.max(found?.revision ?? -1, ...files.map(({ revision }) => revision));
-  const version = { generation, revision: state.unusedRevision(used) };
-  // With a gap, files that come back after a power failure count no more.
-  const number = (numbers.at(-1) ?? 0) + 2;
-  await makeFile(layout, number, { isFirst: true, generation, base: version.revision, storeId: log.storeId });
-  if (found === undefined) await state.create(logged(version));
-  else state.change(found, logged(version));
-  await syncChanged(state.path);
-  for (const each of numbers) deleteFile(layout.logFile(each));
-  await syncChanged(layout.log);
-  await syncDirectory(layout.directory);
+export function readWhatIsWhole({ layout, log }: StoreDirectory): void {
   log.forget();
-}
-
-async function putInPlace(
-  { layout }: StoreDirectory,
-  file: LogFile,
-  generation: number,
-  ref: BlobRef,
-): Promise<void> {
-  const path = layout.blob(generation, ref);
-  const bytes = file.find(ref.area, ref.name)?.bytes;
-  if (bytes === undefined) {
-    deleteFile(path);
-    return;
-  }
-  await stageBlobFile(path, path + STAGED, bytes);
-  moveFile(path + STAGED, path);
-}
-
-/** Reads every file of the log as far as it is whole, the oldest first. */
-function wholeFiles({ layout, log }: StoreDirectory): LogFile[] {
-  const found: LogFile[] = [];
   for (const number of withoutGap(listLog(layout))) {
     try {
       const at = { number, path: layout.logFile(number), storeId: log.storeId };
       const file = LogFile.look(at, undefined, (each, fd) => each.advance(fd, Number.POSITIVE_INFINITY));
-      if (file !== undefined) found.push(file);
+      if (file !== undefined) log.add(file);
     } catch (error) {
       if (asCofferError(error)?.kind !== 'corrupt') throw error;
     }
   }
-  return found;
+}
+
+/** Finds what of a log is damaged or missing; empty for a whole one. */
+export function flawsOfDamage(directory: StoreDirectory, name: StateName): Flaw[] {
+  const problem = damageOf(directory, name);
+  if (problem === undefined) return [];
+  const { layout, log } = directory;
+  const { generation } = name;
+  const salvage = new Salvage(layout, log.storeId, { state: name, generation, above: false });
+  const flaws = salvage.losses.map(
+    ({ path, offset }): Flaw => ({
+      place: { file: path },
+      reason:
+        offset === undefined
+          ? 'is missing: the changes in it are lost, unless it is put back'
+          : offset === 0
+            ? 'is damaged, or belongs to another store'
+            : `is damaged at offset ${offset}: changes there cannot be read`,
+      hint: REPAIR,
+    }),
+  );
+  for (const { ref, piece } of salvage.damagedBlobs)
+    flaws.push({
+      place: { file: piece.path },
+      reason: `is damaged at offset ${piece.offset}: the content of ${ref.area}/${ref.name} there cannot be read`,
+      hint: REPAIR,
+    });
+  if (flaws.length === 0)
+    flaws.push({
+      place: { file: layout.log },
+      reason: 'is damaged, but everything in it can still be read',
+      hint: REPAIR,
+    });
+  return flaws;
+}
+
+interface Replacing {
+  readonly generation: number;
+  /** Present state, if there is one. */
+  readonly found: StateName | undefined;
+  readonly opens: OpensBlobs;
+}
+
+/**
+ * Replaces a damaged log, and the state if it is missing. Everything of the log that can be read is put into the
+ * documents, and the new log begins at a revision that no process has seen. If anything is lost, the files are kept
+ * under another name. Under the write lock and the lock of the log.
+ * @returns what was lost, and what was kept
+ * @throws `corrupt` if the log belongs to another store
+ */
+export async function replaceLog(
+  directory: StoreDirectory,
+  { generation, found, opens }: Replacing,
+): Promise<Mend[]> {
+  const { layout, state, log } = directory;
+  if (!isThere(layout.log)) makeDirectory(layout.log);
+  const salvage = new Salvage(layout, log.storeId, { state: found, generation, above: true });
+  if (salvage.numbers.length > 0 && salvage.own === 0)
+    throw corrupt(placed`${{ file: layout.log }} belongs to another store, or all of it is damaged`, {
+      hint: placed`put the directory back that belongs to ${{ file: layout.header }}; or ${RESTORE}`,
+    });
+  let { parts } = salvage;
+  if (salvage.losses.some(({ guess }) => guess !== undefined)) {
+    // What unlocks the store may be in the log.
+    log.forget();
+    for (const blob of lastOf(parts))
+      if (blob.ref.area === 'slots') await putInPlace(layout, generation, blob);
+    const judge = await opens(generation);
+    if (judge !== undefined) parts = adopted(salvage, judge);
+  }
+  const losses = parts.filter((part): part is Loss => !isPiece(part) && part.opened?.isAll !== true);
+  const mended: Mend[] = losses.map(sayLoss);
+  for (const blob of lastOf(parts)) mended.push(...(await putInPlace(layout, generation, blob)));
+  for (const area of areas) await syncChanged(layout.area(generation, area));
+  // A copy first: whoever is killed now leaves the log as it was, and the copies are only made again.
+  if (losses.length + salvage.damagedBlobs.length > 0)
+    mended.push(...(await keepAside(layout, salvage.numbers)));
+  const version = { generation, revision: state.unusedRevision(salvage.revision) };
+  // With a gap, files that come back after a power failure count no more.
+  const number = (salvage.numbers.at(-1) ?? 0) + 2;
+  await makeFile(layout, number, {
+    isFirst: true,
+    generation,
+    base: version.revision,
+    storeId: log.storeId,
+  });
+  if (found === undefined) await state.create(logged(version));
+  else state.change(found, logged(version));
+  await syncChanged(state.path);
+  for (const each of salvage.numbers) deleteFile(layout.logFile(each));
+  await syncChanged(layout.log);
+  await syncChanged(layout.directory);
+  log.forget();
+  return mended;
+}
+
+/** The last content of each blob. */
+function lastOf(parts: readonly (Piece | Loss)[]): readonly Salvaged[] {
+  const last = new Map<string, Salvaged>();
+  for (const part of parts) {
+    const blobs = isPiece(part) ? blobsOf(part) : (part.opened?.blobs ?? []);
+    for (const blob of blobs) last.set(keyOf(blob.ref), blob);
+  }
+  return [...last.values()];
+}
+
+/** Finds the authentic blobs in parts that cannot be read otherwise. */
+function adopted({ parts, revision }: Salvage, opens: OpensBlob): (Piece | Loss)[] {
+  return parts.map((part, index) => {
+    if (isPiece(part) || part.guess === undefined || part.offset === undefined) return part;
+    const { path, offset, guess } = part;
+    const all = [...blobsOf({ ...guess, path, offset })];
+    const opened = all.filter(
+      ({ ref, bytes }) => ref.area === 'documents' && bytes !== undefined && opens(ref, bytes),
+    );
+    const next = parts[index + 1];
+    const isAllOfIt = isPiece(next)
+      ? next.path === path && next.offset === nextPlace(offset + guess.bytes.length)
+      : next === undefined && guess.record.revision >= revision;
+    const blobs = opened.map((blob) => ({ ...blob, isIntact: true }));
+    return { ...part, opened: { blobs, isAll: isAllOfIt && blobs.length === all.length } };
+  });
+}
+
+/**
+ * Puts a blob into its place. A document whose last content is damaged becomes a damaged one, so that nobody takes an
+ * older content for the last; the older one is kept.
+ */
+async function putInPlace(layout: Layout, generation: number, blob: Salvaged): Promise<readonly Mend[]> {
+  const { ref, bytes, isIntact, piece } = blob;
+  const path = layout.blob(generation, ref);
+  const mended: Mend[] = [];
+  if (bytes === undefined) {
+    deleteFile(path);
+    return [];
+  }
+  if (!isIntact) {
+    const older = readWhole(path);
+    // An older content of a slot may still unlock the store.
+    if (older !== undefined && ref.area === 'slots') return [];
+    if (older !== undefined && !older.equals(bytes)) {
+      const kept = keptPath(layout, nameOf(ref));
+      await writeDurably(kept, older);
+      mended.push({
+        place: { file: kept },
+        done: `is the content that ${nameOf(ref)} had before: its last one was damaged in ${piece.path} at offset ${piece.offset}`,
+      });
+    }
+  }
+  await stageBlobFile(path, path + STAGED, bytes);
+  moveFile(path + STAGED, path);
+  return mended;
+}
+
+const nameOf = (ref: BlobRef): string => `${ref.area}-${ref.name}`;
+
+/** Returns a path that is free. */
+function keptPath(layout: Layout, name: string): string {
+  for (let i = 1; ; i++) {
+    const path = pathIn(layout.log, `${name}${i === 1 ? '' : `-${i}`}${KEPT}`);
+    if (!isThere(path)) return path;
+  }
+}
+
+async function keepAside(layout: Layout, numbers: readonly number[]): Promise<Mend[]> {
+  const mended: Mend[] = [];
+  for (const number of numbers) {
+    const bytes = readWhole(layout.logFile(number));
+    if (bytes === undefined) continue;
+    const kept = keptPath(layout, String(number));
+    await writeDurably(kept, bytes);
+    mended.push({ place: { file: kept }, done: `is a copy of ${layout.logFile(number)} as it was` });
+  }
+  if (mended.length > 0) await syncChanged(layout.log);
+  return mended;
+}
+
+function sayLoss({ path, offset, after }: Loss): Mend {
+  const place = { file: path };
+  if (offset === undefined) return { place, done: 'is missing: the changes in it are lost' };
+  if (offset === 0) return { place, done: 'is damaged, or of another store: what it has is not used' };
+  const since = after === undefined ? '' : ` that came after revision ${after}`;
+  return {
+    place,
+    done: `was damaged at offset ${offset}: a change${since} is lost there; what was whole in it is kept`,
+  };
 }

@@ -1,0 +1,95 @@
+import { type CofferError, corrupt, placed } from '../../../../ground/errors.ts';
+import type { Area, BlobRef, Version } from '../../backend.ts';
+import type { Layout } from '../layout.ts';
+import { blobsOf, isPiece, keyOf, type Loss, Salvage, type Salvaged } from './salvage.ts';
+
+/** Hint for what a damaged log may have a newer content of. */
+const REPAIR_LOG = 'run "coffer doctor --repair": it keeps everything that can still be read';
+
+/**
+ * What readers are shown of a damaged log: each blob as it was acknowledged last. A document of which the damaged part
+ * may have a newer content is refused.
+ */
+export class Rescued {
+  /** Version that is shown. */
+  readonly version: Version;
+  readonly #layout: Layout;
+  /** Last content of each blob that the log has, unless that may have been changed since. */
+  readonly #known = new Map<string, Salvaged>();
+  /** Last part that cannot be read at all: it may have changed every document that is not known. */
+  readonly #loss: Loss | undefined;
+  readonly #present: Readonly<Record<Area, Map<string, boolean>>> = {
+    slots: new Map(),
+    documents: new Map(),
+  };
+
+  constructor(layout: Layout, storeId: Uint8Array, state: Version) {
+    const { generation } = state;
+    const salvage = new Salvage(layout, storeId, { state, generation, above: false });
+    this.version = { generation, revision: salvage.revision };
+    this.#layout = layout;
+    this.#loss = salvage.losses.at(-1);
+    for (const part of salvage.parts) {
+      if (isPiece(part)) {
+        for (const blob of blobsOf(part)) {
+          this.#known.set(keyOf(blob.ref), blob);
+          this.#present[blob.ref.area].set(blob.ref.name, blob.bytes !== undefined);
+        }
+      } else {
+        // Slots are shown as they were known last: without them nothing of the store could be read.
+        for (const [key, { ref }] of this.#known) if (ref.area === 'documents') this.#known.delete(key);
+      }
+    }
+  }
+
+  /** Whether any document is known to be up to date. */
+  get showsAny(): boolean {
+    return this.#loss === undefined || [...this.#known.values()].some(({ ref }) => ref.area === 'documents');
+  }
+
+  /**
+   * Returns what the log says about a blob; undefined if that is in the documents.
+   * @throws `corrupt` if its last content cannot be read, or may be in a part that cannot be read
+   */
+  find(ref: BlobRef): { readonly bytes: Uint8Array | undefined } | undefined {
+    const known = this.#known.get(keyOf(ref));
+    if (known?.isIntact === true) return { bytes: known.bytes };
+    if (known !== undefined) throw this.#damaged(ref, known.piece);
+    if (this.#loss === undefined || ref.area === 'slots') return undefined;
+    throw this.#unknown(ref, this.#loss);
+  }
+
+  /** Yields the names of an area that the log puts or deletes, as far as that can be read. */
+  names(area: Area): Iterable<readonly [name: string, isThere: boolean]> {
+    return this.#present[area];
+  }
+
+  #damaged(ref: BlobRef, { path, offset }: Salvaged['piece']): CofferError {
+    return corrupt(
+      placed`${this.#placeOf(ref)} is damaged: its content is in ${{ file: path }}, in the change at offset ${offset}, which is damaged`,
+      { hint: REPAIR_LOG },
+    );
+  }
+
+  #unknown(ref: BlobRef, { path, offset }: Loss): CofferError {
+    const file = { file: path };
+    const what =
+      offset === undefined ? placed`${file} is missing` : placed`${file} is damaged at offset ${offset}`;
+    return corrupt(
+      placed`${this.#placeOf(ref)} may be out of date: ${what}, and may have had a newer content of it`,
+      {
+        hint: REPAIR_LOG,
+      },
+    );
+  }
+
+  #placeOf(ref: BlobRef): { readonly file: string } {
+    return { file: this.#layout.blob(this.version.generation, ref) };
+  }
+}
+
+/** Returns what can be shown of a damaged log; undefined if nothing of the store is known to be up to date. */
+export function rescue(layout: Layout, storeId: Uint8Array, state: Version): Rescued | undefined {
+  const rescued = new Rescued(layout, storeId, state);
+  return rescued.showsAny ? rescued : undefined;
+}
