@@ -26,6 +26,8 @@ import {
 const LONG = 'x'.repeat(1_100_000);
 /** Time that writers wait here, in milliseconds. */
 const SHORT_MS = 150;
+/** How long is waited at most. Each look lets the time of faked timers pass as well. */
+const WITHIN = { timeout: 60_000, interval: 50 };
 const SLOT = { area: 'slots', name: '00112233aabbccdd' } as const;
 
 const documentsIn = (directory: string, generation = 1): string =>
@@ -245,11 +247,9 @@ describe('a process that makes many changes of a store', () => {
       vi.advanceTimersByTime(4999);
       expect(logFiles(directory)).toEqual(['1']);
       vi.advanceTimersByTime(1);
-      // This lets the time of the timers pass as well.
-      const patience = { timeout: 60_000, interval: 50 };
-      await vi.waitUntil(() => logFiles(directory).join() === '1,2', patience);
+      await vi.waitUntil(() => logFiles(directory).join() === '1,2', WITHIN);
       rmSync(blocked, { recursive: true });
-      await vi.waitUntil(() => logFiles(directory).join() === '2', patience);
+      await vi.waitUntil(() => logFiles(directory).join() === '2', WITHIN);
       expect(readdirSync(documentsIn(directory))).toEqual(['aa']);
     } finally {
       vi.useRealTimers();
