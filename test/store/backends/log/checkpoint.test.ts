@@ -180,7 +180,7 @@ describe('a log with two full files', () => {
   });
 
   it('refuses writers with the reason why it cannot be emptied, and readers read on', async () => {
-    const { directory, backend } = await fullStore(100);
+    const { directory, backend } = await fullStore(1500);
     const blocked = join(directory, 'generation-1', 'documents', `${nameOf(3)}.new`);
     mkdirSync(blocked);
     await expect(commit(backend, put('aa', 'x'))).rejects.toMatchObject({

@@ -21,8 +21,10 @@ export function crc32(bytes: Uint8Array, before = 0): number {
 /** As `crc32`, byte by byte. */
 export function plainCrc32(bytes: Uint8Array, before = 0): number {
   table ??= makeTable();
+  const { length } = bytes;
   let crc = ~before;
-  for (const byte of bytes) crc = (table[(crc ^ byte) & 0xff] ?? 0) ^ (crc >>> 8);
+  // Not for…of, which takes several times as long in code that is not compiled yet.
+  for (let i = 0; i < length; i++) crc = (table[(crc ^ (bytes[i] ?? 0)) & 0xff] ?? 0) ^ (crc >>> 8);
   return ~crc >>> 0;
 }
 
