@@ -103,7 +103,7 @@ describe('the repair of a log', () => {
     const latest = after.at(-1) ?? new Map<string, string>();
     flipped(logFile(directory, 2), (recordsIn(logFile(directory, 2))[3]?.begin ?? 0) + 50, 1);
     const aside = join(temporaryDirectory(), 'aside');
-    for (let step = 0, isThrough = false; !isThrough; step += isLong ? 1 : 3) {
+    for (let step = 0, isThrough = false; !isThrough; step += isLong ? 1 : 5) {
       rmSync(aside, { recursive: true, force: true });
       cpSync(directory, aside, { recursive: true });
       const backend = opened(aside);

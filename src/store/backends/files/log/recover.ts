@@ -132,7 +132,7 @@ export async function replaceLog(
     if (judge !== undefined) parts = adopted(salvage, judge);
   }
   const losses = parts.filter((part): part is Loss => !isPiece(part) && part.opened?.isAll !== true);
-  const mended: Mend[] = losses.map(sayLoss);
+  const mended: Mend[] = [...losses.map(sayLoss), ...salvage.damagedBlobs.map(sayDamaged)];
   for (const blob of lastOf(parts)) mended.push(...(await putInPlace(layout, generation, blob)));
   for (const area of areas) await syncChanged(layout.area(generation, area));
   // A copy first: whoever is killed now leaves the log as it was, and the copies are only made again.
@@ -237,6 +237,11 @@ async function keepAside(layout: Layout, numbers: readonly number[]): Promise<Me
   if (mended.length > 0) await syncChanged(layout.log);
   return mended;
 }
+
+const sayDamaged = ({ ref, piece }: Salvaged): Mend => ({
+  place: { file: piece.path },
+  done: `was damaged at offset ${piece.offset}: the content of ${ref.area}/${ref.name} there is lost`,
+});
 
 function sayLoss({ path, offset, after }: Loss): Mend {
   const place = { file: path };
