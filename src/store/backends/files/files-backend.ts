@@ -142,16 +142,19 @@ export class FilesBackend implements Backend {
    */
   async #versionAt(name: StateName): Promise<Version | undefined> {
     const { layout, state, log } = this.#directory;
+    // What is shown of a damaged log stays until the state changes: others may be reading it.
+    if (log.rescued?.state === name) return log.rescued.version;
     log.rescued = undefined;
     try {
       return await this.#wholeVersionAt(name);
     } catch (error) {
       if (asCofferError(error)?.kind !== 'corrupt' || name.kind !== 'log') throw error;
-      if (state.read() !== name) return undefined;
       const { rescue } = await import('./log/rescued.ts');
-      log.rescued = rescue(layout, log.storeId, name);
-      if (log.rescued === undefined) throw error;
-      return log.rescued.version;
+      const rescued = rescue(layout, log.storeId, name);
+      if (state.read() !== name) return undefined;
+      if (rescued === undefined) throw error;
+      log.rescued = rescued;
+      return rescued.version;
     }
   }
 

@@ -126,6 +126,31 @@ describe('one bit of a log with several records', () => {
       });
   });
 
+  it('shows nobody an older content, however many ask at once, and after a change was refused', async () => {
+    const { directory, after } = await withHistory();
+    const path = logFile(directory, 2);
+    flipped(path, (recordsIn(path)[0]?.begin ?? 0) + 40, 3);
+    const reader = opened(directory);
+    const outcomes: unknown[] = [];
+    const look = async (): Promise<void> => {
+      await reader.state();
+      for (const name of ['01', '02', '0a']) {
+        const bytes = await reader.read(1, document(name)).catch((error: unknown) => error);
+        outcomes.push(bytes instanceof Error ? 'refused' : [name, String(bytes)]);
+      }
+    };
+    const looks = Array.from({ length: 5 }, async (_, i) => {
+      for (let turn = 0; turn < i; turn++) await Promise.resolve();
+      await look();
+    });
+    await Promise.all(looks);
+    await expect(commit(reader, put('0a', 'new'))).rejects.toMatchObject({ kind: 'corrupt' });
+    await look();
+    const expected = ['01', '02'].map((name) => [name, after.at(-1)?.get(name)]);
+    for (const outcome of outcomes) if (outcome !== 'refused') expect(expected).toContainEqual(outcome);
+    expect(outcomes.filter((outcome) => outcome === 'refused')).toHaveLength(6);
+  });
+
   it('keeps the content aside that a document had before', async () => {
     const { directory } = await withHistory();
     const path = logFile(directory, 2);
