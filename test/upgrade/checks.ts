@@ -1,13 +1,24 @@
-/** What holds while the last release and this one work on one store: docs/upgrading.md says it to users. */
+/** What holds while the last release and this one are used on one store: docs/upgrading.md says it to users. */
 import assert from 'node:assert/strict';
-import { writeFileSync } from 'node:fs';
+import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Fleet, Release } from './fleet.ts';
 
 const base64 = (text: string): string => Buffer.from(text).toString('base64');
 const ROUNDS = 30;
 
-export const CHECKS: Readonly<Record<string, (fleet: Fleet) => Promise<void>>> = {
+type Checks = Readonly<Record<string, (fleet: Fleet) => Promise<void>>>;
+
+/** On a store in files: this release ends what the earlier one can do there, with its first change. */
+export const FILES_CHECKS: Checks = {
+  'is read by both, while only the earlier one changes it': readTogether,
+  'is refused by the earlier one, also by a running server, from the first change of this one on': takeOver,
+  'has clients of the earlier one work against servers of this one': crossToToday,
+  'goes back as a backup': goBack,
+};
+
+/** On a database both work at once. */
+export const CHECKS: Checks = {
   'loses no rotation, ciphertext or tag that both write at once': writeTogether,
   'lets both commands write beside both servers': writeByCommands,
   'has clients of each work against servers of the other': crossClients,
@@ -16,6 +27,67 @@ export const CHECKS: Readonly<Record<string, (fleet: Fleet) => Promise<void>>> =
   'lets tokens that depend on something new do nothing on the earlier one': guardTokens,
   'is whole for both, and goes back and forth as a backup': backUp,
 };
+
+const formatOf = ({ location }: Fleet): unknown =>
+  JSON.parse(readFileSync(join(location, 'coffer.json'), 'utf8')).format;
+
+async function readTogether(fleet: Fleet): Promise<void> {
+  const { both, earlier, today } = fleet;
+  for (let version = 1; version <= 5; version++) {
+    await earlier.must('POST', `transit/keys/shared${version === 1 ? '' : '/rotate'}`, {});
+    earlier.ok(`workspaces create before-${version}`);
+    for (const release of both) {
+      assert.equal((await release.must('GET', 'transit/keys/shared')).latest_version, version);
+      assert.equal(JSON.parse(release.ok('transit keys read shared -o json')).latest_version, version);
+      assert.equal(release.ok('workspaces list').split('\n').length, version);
+    }
+  }
+  today.ok('doctor');
+  assert.equal(formatOf(fleet), 1);
+}
+
+async function takeOver(fleet: Fleet): Promise<void> {
+  const { earlier, today } = fleet;
+  const { ciphertext } = await earlier.must('POST', 'transit/encrypt/shared', {
+    plaintext: base64('before'),
+  });
+  await today.must('POST', 'transit/keys/shared/rotate', {});
+  assert.equal(formatOf(fleet), 2);
+  for (const line of ['transit keys list', 'transit keys create late', 'token list']) {
+    const { status, stderr } = earlier.try(line);
+    assert.notEqual(status, 0, line);
+    assert.match(stderr, /^coffer: [^\n]*format[^\n]*\n$/, line);
+  }
+  for (const [method, path] of [
+    ['GET', 'transit/keys/shared'],
+    ['POST', 'transit/keys/shared/rotate'],
+    ['POST', 'transit/keys/late'],
+  ] as const) {
+    const { status } = await earlier.ask(method, path, method === 'GET' ? undefined : {});
+    assert.ok(status >= 500, `${method} ${path}: ${status}`);
+  }
+  assert.equal((await today.must('GET', 'transit/keys/shared')).latest_version, 6);
+  const { plaintext } = await today.must('POST', 'transit/decrypt/shared', { ciphertext });
+  assert.equal(plaintext, base64('before'));
+  today.ok('workspaces create after');
+  assert.equal(today.ok('workspaces list').split('\n').length, 6);
+  today.ok('doctor');
+}
+
+function crossToToday({ earlier, today, home }: Fleet): Promise<void> {
+  return useServer(earlier, today, { name: 'from-earlier', home });
+}
+
+async function goBack({ earlier, today, home }: Fleet): Promise<void> {
+  const file = join(home, 'back.backup');
+  today.ok(`store backup ${file}`);
+  const elsewhere = { COFFER_STORE: join(home, 'store-back') };
+  earlier.ok(`store restore ${file}`, elsewhere);
+  earlier.ok('doctor', elsewhere);
+  assert.equal(earlier.ok('transit keys list', elsewhere), today.ok('transit keys list'));
+  assert.equal(earlier.ok('workspaces list', elsewhere), today.ok('workspaces list'));
+  earlier.ok('transit keys rotate shared', elsewhere);
+}
 
 async function writeTogether({ both, earlier, today }: Fleet): Promise<void> {
   await earlier.must('POST', 'transit/keys/shared', {});
@@ -60,32 +132,35 @@ async function writeByCommands({ both, earlier, today }: Fleet): Promise<void> {
   }
 }
 
-async function crossClients(fleet: Fleet): Promise<void> {
-  for (const [client, server] of [
-    [fleet.earlier, fleet.today],
-    [fleet.today, fleet.earlier],
-  ] as const) {
-    const at = client.at(server);
-    const name = client === fleet.earlier ? 'from-earlier' : 'from-today';
-    client.ok(`transit keys create ${name}`, at);
-    const ciphertext = client.ok(`transit encrypt ${name}`, at, 'hello');
-    assert.equal(client.ok(`transit decrypt ${name} ${ciphertext}`, at), 'hello');
-    client.ok(`transit keys create ${name}-signer --type ed25519`, at);
-    const signature = client.ok(`transit sign ${name}-signer`, at, 'release');
-    client.ok(`transit verify ${name}-signer --signature ${signature}`, at, 'release');
-    writeFileSync(join(fleet.home, name), 'a file');
-    const envelope = join(fleet.home, `${name}.coffer`);
-    client.ok(`transit envelope encrypt ${name} --in ${join(fleet.home, name)} --out ${envelope}`, at);
-    assert.equal(server.ok(`transit envelope decrypt --in ${envelope}`), 'a file');
-    client.ok(`workspaces create ${name} --tag env:prod`, at);
-    assert.equal(client.ok(`tags of ${name}`, at), 'env:prod');
-    assert.ok(client.ok('transit keys list', at).split('\n').includes(name));
-    client.ok('token lookup', at);
-    client.ok('policy list', at);
-  }
-  const { status, stderr } = fleet.today.try('projects list', fleet.today.at(fleet.earlier));
+async function crossClients({ earlier, today, home }: Fleet): Promise<void> {
+  await useServer(earlier, today, { name: 'from-earlier', home });
+  await useServer(today, earlier, { name: 'from-today', home });
+  const { status, stderr } = today.try('projects list', today.at(earlier));
   assert.notEqual(status, 0);
   assert.match(stderr, /^coffer: [^\n]+\n$/);
+}
+
+async function useServer(
+  client: Release,
+  server: Release,
+  { name, home }: { readonly name: string; readonly home: string },
+): Promise<void> {
+  const at = client.at(server);
+  client.ok(`transit keys create ${name}`, at);
+  const ciphertext = client.ok(`transit encrypt ${name}`, at, 'hello');
+  assert.equal(client.ok(`transit decrypt ${name} ${ciphertext}`, at), 'hello');
+  client.ok(`transit keys create ${name}-signer --type ed25519`, at);
+  const signature = client.ok(`transit sign ${name}-signer`, at, 'release');
+  client.ok(`transit verify ${name}-signer --signature ${signature}`, at, 'release');
+  writeFileSync(join(home, name), 'a file');
+  const envelope = join(home, `${name}.coffer`);
+  client.ok(`transit envelope encrypt ${name} --in ${join(home, name)} --out ${envelope}`, at);
+  assert.equal(server.ok(`transit envelope decrypt --in ${envelope}`), 'a file');
+  client.ok(`workspaces create ${name} --tag env:prod`, at);
+  assert.equal(client.ok(`tags of ${name}`, at), 'env:prod');
+  assert.ok(client.ok('transit keys list', at).split('\n').includes(name));
+  client.ok('token lookup', at);
+  client.ok('policy list', at);
 }
 
 async function keepBindings({ earlier, today }: Fleet): Promise<void> {

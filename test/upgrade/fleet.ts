@@ -109,8 +109,10 @@ export class Fleet {
   readonly today: Release;
   readonly both: readonly [Release, Release];
   readonly home: string;
+  readonly location: string;
 
-  private constructor(earlier: Release, today: Release, home: string) {
+  private constructor(earlier: Release, today: Release, { home, location }: FleetOptions) {
+    this.location = location;
     this.earlier = earlier;
     this.today = today;
     this.both = [earlier, today];
@@ -118,7 +120,8 @@ export class Fleet {
   }
 
   /** The store is one of the earlier release, with the organization `acme` in it. */
-  static async start({ earlier, today, location, home }: FleetOptions): Promise<Fleet> {
+  static async start(options: FleetOptions): Promise<Fleet> {
+    const { earlier, today, location, home } = options;
     mkdirSync(home, { recursive: true, mode: 0o700 });
     const environment = {
       PATH: process.env['PATH'],
@@ -127,7 +130,7 @@ export class Fleet {
       COFFER_MASTER_KEY: Buffer.alloc(32, 7).toString('base64'),
       COFFER_ORG: 'acme',
     };
-    const fleet = new Fleet(new Release(earlier, environment), new Release(today, environment), home);
+    const fleet = new Fleet(new Release(earlier, environment), new Release(today, environment), options);
     fleet.earlier.ok('init');
     fleet.earlier.ok('orgs create acme');
     const token = fleet.earlier.ok('token create -o raw');

@@ -182,8 +182,7 @@ describe('without power at any step', () => {
       const chance = seeded();
       const first = await recordedAnew(list, isOld);
       const tally = new Tally('crash states');
-      for (let i = 0; i < STATES.firsts; i++) {
-        const killed = chance.below(first.history.steps.length + 1);
+      for (const killed of sampled(killsIn(first), chance, 4)) {
         const second = await recordedFrom(first, first.history.until(killed), killed);
         for (const cut of cutsOf({ history: second.history, from: killed }, STATES.each, chance))
           await tally.after(`killed at ${killed}, ${JSON.stringify(cut)}`, () => check(second, cut));
@@ -192,20 +191,35 @@ describe('without power at any step', () => {
     },
   );
 
-  it.each(cases)('of %s, where a sync failed once, it does as well', async (_, list, isOld) => {
-    const chance = seeded();
-    const syncs = (await syncsOf(list, isOld)).flatMap((calls, act) =>
-      calls.map((call) => [act, call] as const),
-    );
-    const tally = new Tally('crash states');
-    for (const failing of isOld ? syncs : sampled(syncs, chance, 3)) {
-      const done = await recordedWithFailure(list, isOld, failing);
-      for (const cut of cutsOf({ history: done.history, from: 0 }, STATES.each, chance))
-        await tally.after(`sync ${failing.join()} ${JSON.stringify(cut)}`, () => check(done, cut));
-    }
-    tally.settle();
-  });
+  it.each(cases)(
+    'of %s, where a sync failed once, its process was killed then or not, it does as well',
+    async (_, list, isOld) => {
+      const chance = seeded();
+      const syncs = (await syncsOf(list, isOld)).flatMap((calls, act) =>
+        calls.map((call) => [act, call] as const),
+      );
+      const tally = new Tally('crash states');
+      for (const failing of isOld ? syncs : sampled(syncs, chance, 3)) {
+        const done = await recordedWithFailure(list, isOld, failing);
+        for (const cut of cutsOf({ history: done.history, from: 0 }, STATES.each, chance))
+          await tally.after(`sync ${failing.join()} ${JSON.stringify(cut)}`, () => check(done, cut));
+        // Its process is killed before it does anything about it.
+        const killed = 1 + done.history.steps.findIndex(({ kind }) => kind === 'failed sync');
+        const second = await recordedFrom(done, done.history.until(killed), killed);
+        for (const cut of cutsOf({ history: second.history, from: killed }, STATES.each, chance))
+          await tally.after(`killed after sync ${failing.join()} ${JSON.stringify(cut)}`, () =>
+            check(second, cut),
+          );
+      }
+      tally.settle();
+    },
+  );
 });
+
+/** After which steps a kill differs for whoever comes next: names have changed, or a file's content. */
+function killsIn({ history }: Recorded): readonly number[] {
+  return [...history.steps.entries()].flatMap(([number, { kind }]) => (kind === 'sync' ? [] : [number + 1]));
+}
 
 /** The number of each sync among the calls that change something, counted from 1 for each act. */
 async function syncsOf(list: readonly Act[], isOld: boolean): Promise<readonly (readonly number[])[]> {
