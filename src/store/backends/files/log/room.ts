@@ -8,6 +8,7 @@ import type { Checkpointed } from './checkpoint.ts';
 import { FILE_BYTES, isHalfFull, MOST_RECORDS } from './format.ts';
 import { type Log, listLog, withoutGap } from './log.ts';
 import { makeSpare } from './next-file.ts';
+import { Pace } from './pace.ts';
 import type { PutJob } from './put-blobs.ts';
 import type { PutThread } from './put-thread.ts';
 
@@ -22,8 +23,6 @@ const MANY_SESSIONS = 8;
 const LASTING_MS = 2000;
 /** Most files of a generation; a change that needs another one waits until the oldest is empty. */
 const MOST_FILES = 2;
-/** Share of the newest file that may be filled before the documents of the oldest are written. */
-const AHEAD = 0.1;
 
 /** Keeps the log of a store short: empties full files in the background, and lets writers wait for room. */
 export class Room {
@@ -36,10 +35,7 @@ export class Room {
   /** How the last checkpoint of this process ended, and why it failed. */
   #outcome: Checkpointed | undefined;
   #trouble: unknown;
-  /** Share of the oldest file that is in the documents, while a checkpoint of this process moves it. */
-  #share: number | undefined;
-  /** Resolves when that share changes, or the checkpoint ends. */
-  #step = Promise.withResolvers<void>();
+  readonly #pace = new Pace();
   #idle: NodeJS.Timeout | undefined;
   #idleMs = IDLE_MS;
   #sessionMs = elapsedMs();
@@ -74,7 +70,7 @@ export class Room {
     attempt: (restMs: number) => Promise<{ readonly value: T } | undefined>,
   ): Promise<T> {
     const end = elapsedMs() + (waitMs ?? this.#waitMs);
-    await this.#keepPace(end);
+    await this.#pace.keep(() => this.#filled(), end);
     for (;;) {
       const outcome = await attempt(Math.max(0, end - elapsedMs()));
       if (outcome !== undefined) return outcome.value;
@@ -91,15 +87,6 @@ export class Room {
     while (this.isNeeded(version)) await this.#makeRoom(end);
   }
 
-  /**
-   * Lets the newest file fill only as fast as the oldest is emptied. Otherwise all writers would wait at once when both
-   * are full, for as long as it takes to empty a whole file.
-   */
-  async #keepPace(end: number): Promise<void> {
-    while (this.#share !== undefined && this.#filled() > this.#share + AHEAD && elapsedMs() < end)
-      await Promise.race([this.#step.promise, pause(LONGEST_PAUSE_MS)]);
-  }
-
   #filled(): number {
     const { newest, files } = this.#log;
     return newest === undefined || files.length < MOST_FILES
@@ -114,7 +101,7 @@ export class Room {
       // Other work of this process goes on, whatever happens.
       await pause(1 + Math.random() * longest);
       if (withoutGap(listLog(this.#layout))[0] !== oldest) return;
-      await Promise.race([this.#begin(false), this.#step.promise, pause(LONGEST_PAUSE_MS)]);
+      await Promise.race([this.#begin(false), this.#pace.moved, pause(LONGEST_PAUSE_MS)]);
       if (withoutGap(listLog(this.#layout))[0] !== oldest) return;
       if (elapsedMs() >= end || this.#isClosed) throw await this.#noRoom();
     }
@@ -196,7 +183,9 @@ export class Room {
       // Loaded here because most commands end before.
       const { checkpoint } = await import('./checkpoint.ts');
       const put = this.#isLasting ? await this.#putElsewhere() : undefined;
-      const progress = (share: number): void => this.#advance(share);
+      const progress = (share: number): void => this.#pace.advance(share);
+      // From here on, although it takes a moment until the first of it is moved.
+      if (this.#log.files.length >= MOST_FILES) progress(0);
       do {
         if (this.#isClosed) return;
         this.#outcome = await checkpoint(this.#layout.directory, {
@@ -206,7 +195,7 @@ export class Room {
           put,
         });
         this.#trouble = undefined;
-        this.#advance(undefined);
+        this.#pace.advance(undefined);
       } while (this.#outcome === 'done');
     });
   }
@@ -218,12 +207,6 @@ export class Room {
     const thread = this.#thread;
     if (this.#isClosed) thread.close();
     return (job) => thread.run(job);
-  }
-
-  #advance(share: number | undefined): void {
-    this.#share = share;
-    this.#step.resolve();
-    this.#step = Promise.withResolvers<void>();
   }
 
   /** Does one thing at a time; returns when that is done. */
@@ -241,7 +224,7 @@ export class Room {
       this.#trouble = error;
     } finally {
       this.#running = undefined;
-      this.#advance(undefined);
+      this.#pace.advance(undefined);
     }
   }
 
