@@ -8,7 +8,7 @@ import { afterAll, describe, it, vi } from 'vitest';
 import { FilesBackend } from '../../../src/store/backends/files/files-backend.ts';
 import { checkpoint } from '../../../src/store/backends/files/log/checkpoint.ts';
 import type * as Format from '../../../src/store/backends/files/log/format.ts';
-import { rounds } from '../../long.ts';
+import { isLong, rounds } from '../../long.ts';
 import { sampled } from '../../sampled.ts';
 import { seeded } from '../../seeded.ts';
 import { becomeFormat1 } from '../../store/format-1.ts';
@@ -52,7 +52,7 @@ vi.mock('../../../src/store/backends/files/log/format.ts', async (original) => {
 /** Boots: of those who do what is recorded, of whoever comes next, and of who looks at what is left in the end. */
 const [FIRST, NEXT, AFTERWARDS] = [1, 2, 3];
 
-const STATES = { once: rounds(800), firsts: rounds(40), each: rounds(20) };
+const STATES = { once: rounds(600), firsts: rounds(20), each: isLong ? 8 : 2 };
 
 const boxes: Sandbox[] = [];
 afterAll(() => {
