@@ -7,7 +7,6 @@ import { isThere } from '../durable-files.ts';
 import type { Layout } from '../layout.ts';
 import type { StateName } from '../state-directory.ts';
 import { type Found, LogFile, type PlacedRecord } from './log-file.ts';
-import type { Rescued } from './rescued.ts';
 
 /** Name of a file of the log. */
 export const NUMBER = /^[1-9][0-9]{0,14}$/;
@@ -39,6 +38,14 @@ export interface Above {
   readonly records: readonly PlacedRecord[];
 }
 
+/** What is shown of a damaged log. */
+interface Substitute {
+  readonly state: Version;
+  readonly version: Version;
+  find(ref: BlobRef): Found | undefined;
+  names(area: Area): Iterable<readonly [name: string, isThere: boolean]>;
+}
+
 /**
  * The log of a store, as far as it was read: changes that are not in the documents yet, or are there as well.
  * @see docs/decisions/0321
@@ -50,7 +57,7 @@ export class Log {
   /** Bytes of the ID of the store. */
   storeId: Uint8Array = new Uint8Array(16);
   /** What is shown instead, if the log is damaged. */
-  rescued: Rescued | undefined;
+  rescued: Substitute | undefined;
   /** State that the log was read up to, or that this process made with its last record. */
   at: StateName | undefined;
 

@@ -10,7 +10,7 @@ const REPAIR_LOG = 'run "coffer doctor --repair": it keeps everything that can s
  * What readers are shown of a damaged log: each blob as it was acknowledged last. A document of which the damaged part
  * may have a newer content is refused.
  */
-export class Rescued {
+class Rescued {
   /** State that it was read for. */
   readonly state: Version;
   /** Version that is shown. */
