@@ -1,4 +1,4 @@
-import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { cpSync, existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it, vi } from 'vitest';
 import { FileLock } from '../../../../src/store/backends/files/file-lock.ts';
@@ -6,6 +6,7 @@ import { checkpoint } from '../../../../src/store/backends/files/log/checkpoint.
 import { wrapFileSystem } from '../../../faults/layer/functions.ts';
 import { arm, disarm, install } from '../../../faults/layer/layer.ts';
 import type { Fault } from '../../../faults/layer/plan.ts';
+import { temporaryDirectory } from '../../temporary-store.ts';
 import {
   commit,
   commitMany,
@@ -24,6 +25,10 @@ import {
 } from './logged-store.ts';
 
 const FULL = 256;
+/** So long that a change of it fills a file of the log. */
+const LONG = 'x'.repeat(1_100_000);
+/** More steps than a change takes that begins a file of the log. */
+const STEPS = 16;
 const documentsIn = (directory: string): readonly string[] =>
   readdirSync(join(directory, 'generation-1', 'documents')).sort();
 
@@ -102,6 +107,41 @@ describe('a checkpoint', () => {
       expect(documentsIn(directory)).toEqual(['aa', 'cc']);
       if (outcome === 'done') break;
       expect(at).toBeLessThan(100);
+    }
+  });
+
+  it('finds each file as it was when it got its name, whatever failed then for whoever made it', async () => {
+    const full = await loggedStore();
+    await commit(full.backend, put('aa', LONG));
+    full.backend.close();
+    for (const lasting of [[], ['create', 'sync']] as const) {
+      for (let at = 1; at <= STEPS; at++) {
+        const directory = join(temporaryDirectory(), 'store');
+        cpSync(full.directory, directory, { recursive: true });
+        const calls: string[] = [];
+        const done = (name: string, paths: readonly unknown[]): void => {
+          if (/^(rename|unlink|rm)/.test(name) && paths.includes(logFile(directory, 2))) calls.push(name);
+        };
+        const fault = { kind: 'failure', code: 'EMFILE', lasting } as const;
+        let hasFailed = false;
+        await opened(directory).exclusive(async (session) => {
+          install(wrapFileSystem);
+          arm({ root: directory, watch: 'changes', at, fault }, { done, begun: () => undefined });
+          hasFailed = await session
+            .commit([put('bb', 'first')])
+            .then(() => false)
+            .catch(() => true)
+            .finally(disarm);
+          // Another process relies on the file, if it has its name.
+          expect(await checkpoint(directory)).toBe(existsSync(logFile(directory, 2)) ? 'done' : 'nothing');
+          if (hasFailed && !existsSync(logFile(directory))) await session.commit([put('bb', 'again')]);
+        });
+        expect(calls.filter((name) => !name.startsWith('rename'))).toEqual([]);
+        expect(calls.length).toBeLessThan(2);
+        await commit(opened(directory), put('cc', 'next'));
+        const { documents } = await seenIn(directory);
+        expect([documents['aa']?.length, documents['cc']]).toEqual([LONG.length, 'next']);
+      }
     }
   });
 

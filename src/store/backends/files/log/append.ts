@@ -4,7 +4,7 @@ import { answered } from '../../../../ground/pause.ts';
 import { patiently } from '../../../../ground/windows.ts';
 import type { Change, Version } from '../../backend.ts';
 import { diskError } from '../disk-errors.ts';
-import { NO_FOLLOW, syncChanged } from '../durable-files.ts';
+import { isThere, NO_FOLLOW, syncChanged } from '../durable-files.ts';
 import { logged } from '../state-directory.ts';
 import type { StoreDirectory } from '../store-directory.ts';
 import { thisBoot } from './boot.ts';
@@ -69,8 +69,14 @@ async function writableFile(
   { layout, log }: StoreDirectory,
   { generation, revision }: Version,
 ): Promise<LogFile> {
+  const isOver = (file: LogFile | undefined): boolean =>
+    file === undefined || file.isFull || file.head.generation !== generation;
+  // An earlier change of this session may have made the next file and failed then. Looked at again each time that a
+  // checkpoint has deleted a file meanwhile.
+  while (isOver(log.newest) && isThere(layout.logFile((log.newest?.number ?? 0) + 1)))
+    if (log.follow(revision)) break;
   const { newest } = log;
-  if (newest === undefined || newest.isFull || newest.head.generation !== generation) {
+  if (newest === undefined || isOver(newest)) {
     const number = (newest?.number ?? 0) + 1;
     const file = await makeFile(layout, number, {
       isFirst: newest?.head.generation !== generation,

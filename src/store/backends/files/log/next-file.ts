@@ -14,8 +14,8 @@ const ATTEMPTS = 2;
 
 /**
  * Makes a file of the log, whole and durable with its name. Under the write lock only, and only if the log includes
- * nothing above the state.
- * @throws `unavailable`; then there is no such file
+ * nothing above the state, and has no such file.
+ * @throws `unavailable`; then the file may be there, as one that whoever uses it next syncs before its first record
  */
 export async function makeFile(
   layout: Layout,
@@ -23,16 +23,17 @@ export async function makeFile(
   about: Omit<LogHead, 'sequence' | 'salt'>,
 ): Promise<LogFile> {
   const path = layout.logFile(number);
+  // A checkpoint may have deleted what came before it.
+  if (isThere(path)) throw new Error(`there is a file ${number} of the log`);
+  const head = printHead({ ...about, sequence: number, salt: systemRandom.bytes(SALT_BYTES) });
+  await stage(layout, path + STAGED, head);
+  moveFile(path + STAGED, path);
+  // From here on others rely on it: it must neither be deleted nor be replaced by another one.
   for (let attempt = 1; ; attempt++) {
-    const head = printHead({ ...about, sequence: number, salt: systemRandom.bytes(SALT_BYTES) });
-    await stage(layout, path + STAGED, head);
-    moveFile(path + STAGED, path);
     try {
       await syncChanged(layout.log);
       return LogFile.made(number, path, head);
     } catch (error) {
-      // It has no record yet. After a failed sync nothing is known about its name, so another file takes its place.
-      deleteFile(path);
       if (attempt === ATTEMPTS) throw error;
     }
   }
