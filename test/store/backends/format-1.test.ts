@@ -50,7 +50,7 @@ describe('recovery of a store directory of format 1', () => {
     expect(await backend.exclusive(async ({ version }) => version.revision)).toBe(1);
     expect(readFileSync(join(documents, 'aa'), 'utf8')).toBe('one');
     expect(readFileSync(join(documents, 'bb'), 'utf8')).toBe('two');
-    expect(readdirSync(join(directory, 'state'))).toEqual(['log-1-1']);
+    expect(readdirSync(join(directory, 'state'))).toEqual(['clean-1-1']);
   });
 
   it.each([
@@ -152,7 +152,7 @@ describe('recovery of a store directory of format 1', () => {
     mkdirSync(join(directory, 'generation-2', 'documents'), { recursive: true });
     becomeDirty(directory, 0);
     await backend.exclusive(async () => undefined);
-    expect(readdirSync(join(directory, 'state'))).toEqual(['log-1-1']);
+    expect(readdirSync(join(directory, 'state'))).toEqual(['clean-1-1']);
     expect(readdirSync(directory)).not.toContain('generation-2');
     expect(await backend.names(1, 'documents')).toEqual([]);
   });

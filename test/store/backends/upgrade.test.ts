@@ -59,6 +59,35 @@ describe('a store of format 1', () => {
     expect(findings).toEqual([]);
   });
 
+  it('stays so for whoever has the write lock and changes nothing', async () => {
+    const directory = await oldStore();
+    const state = join(directory, 'state');
+    const before = readdirSync(directory, { recursive: true });
+    for (const isInterrupted of [false, true]) {
+      if (isInterrupted) renameSync(join(state, 'clean-1-1'), join(state, 'dirty-1-1'));
+      const store = await openWithKey(directory);
+      const failed = new Error('refused');
+      await store.backend.exclusive((session) => session.commit([]));
+      const refused = store.backend.exclusive(() => Promise.reject(failed));
+      await expect(refused).rejects.toBe(failed);
+      expect(await get(store, 'one')).toEqual({ n: 1 });
+      await store.backend.repair(async () => 1);
+      store.close();
+      expect([stateOf(directory), formatOf(directory)]).toEqual([
+        isInterrupted ? 'clean-1-2' : 'clean-1-1',
+        1,
+      ]);
+      if (!isInterrupted) expect(readdirSync(directory, { recursive: true })).toEqual(before);
+    }
+    const writer = await openWithKey(directory);
+    await writer.backend.exclusive((session) => session.raise(9));
+    expect([stateOf(directory), formatOf(directory), await get(writer, 'one')]).toEqual([
+      'log-1-9',
+      2,
+      { n: 1 },
+    ]);
+  });
+
   it('whose upgrade fails or is interrupted anywhere is as it was, for everybody, and upgraded by the next', async () => {
     install(wrapFileSystem);
     for (let step = 1; ; step++) {

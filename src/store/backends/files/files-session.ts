@@ -27,6 +27,7 @@ export class FilesSession implements WriteSession {
     const { generation, revision } = this.version;
     if (changes.length > 0) {
       const to: Version = { generation, revision: revision + 1 };
+      await this.#beginLog();
       if (this.#records++ > 0) await this.#room(this.version);
       await append(this.#directory, {
         from: this.version,
@@ -46,6 +47,7 @@ export class FilesSession implements WriteSession {
     const from = this.version;
     const to: Version = { generation: from.generation + 1, revision: from.revision + 1 };
     const made = 'the store was re-encrypted with a new root key';
+    await this.#beginLog();
     // An attempt that failed may have left what it had written.
     await deleteNeighbours(layout, state.path, from.generation);
     await writeGeneration(layout, to.generation, blobs);
@@ -66,9 +68,17 @@ export class FilesSession implements WriteSession {
   async raise(revision: number, changes: readonly Change[] = []): Promise<void> {
     const from = this.version;
     const to: Version = { generation: from.generation, revision };
+    await this.#beginLog();
     this.#records++;
     await append(this.#directory, { from, to, kind: 'raise', changes, made: 'the state is accepted' });
     this.version = to;
+  }
+
+  /** Gives a store of an older release its log. */
+  async #beginLog(): Promise<void> {
+    if (this.#directory.state.known?.kind === 'log') return;
+    const { upgrade } = await import('./format-1/upgrade.ts');
+    await upgrade(this.#directory, this.version);
   }
 }
 

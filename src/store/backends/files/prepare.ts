@@ -2,8 +2,9 @@ import { readdirSync, statSync } from 'node:fs';
 import { parseChecked } from '../../checked-json.ts';
 import { missing, REPAIR } from '../../refusals.ts';
 import type { Version } from '../backend.ts';
+import { versionOf } from '../version.ts';
 import { diskError } from './disk-errors.ts';
-import { deleteFile, discardSyncMarkers, readWhole, syncChanged } from './durable-files.ts';
+import { deleteFile, readWhole, syncChanged } from './durable-files.ts';
 import { deleteNeighbours, listGenerations } from './generation-files.ts';
 import { pathIn, STAGED } from './layout.ts';
 import { addRecord } from './log/append.ts';
@@ -25,27 +26,39 @@ interface Looking {
  * @throws `corrupt` if the state is missing or contradicts the log
  */
 export async function prepareStore(directory: StoreDirectory, looking: Looking): Promise<Version> {
-  const { layout, state } = directory;
+  const { layout, state, log } = directory;
   const { state: listed, others } = state.list();
   let found = listed === undefined ? await replaceMissingState(directory, others, looking) : state.read();
   looking.look();
-  if (found.kind !== 'log') {
-    looking.examine(found);
-    const { upgrade } = await import('./format-1/upgrade.ts');
-    found = await upgrade(directory, found);
+  if (found.kind === 'dirty') {
+    looking.examine({ generation: found.generation, revision: found.revision + 1 });
+    const { finishOld } = await import('./format-1/upgrade.ts');
+    found = await finishOld(directory, found);
     looking.look();
+  }
+  if (found.kind !== 'log') {
+    // Only a change gives it a log: a server of an older release may be at work.
+    looking.admit(found);
+    log.forget();
+    await discardLeft(directory, found);
+    return versionOf(found);
   }
   const version = await settle(directory, found, (future) => looking.examine(future));
   looking.admit(version);
-  directory.log.at = state.known;
+  log.at = state.known;
+  discardStaged(layout.log);
+  await discardLeft(directory, version);
+  return version;
+}
+
+/** Deletes what killed processes have left beside the state, and generations that are gone. */
+async function discardLeft({ layout, state }: StoreDirectory, { generation }: Version): Promise<void> {
+  const { others } = state.list();
   if (others.length > 0) {
-    state.discard(state.list().others);
+    state.discard(others);
     await syncChanged(state.path);
   }
-  discardStaged(layout.log);
-  await syncFirst(directory);
-  await deleteNeighbours(layout, state.path, version.generation);
-  return version;
+  await deleteNeighbours(layout, state.path, generation);
 }
 
 /** Age after which a file that another process may be making counts as left, in milliseconds. */
@@ -64,18 +77,6 @@ function discardStaged(path: string): void {
   } catch (error) {
     throw diskError(error, 'read', path);
   }
-}
-
-/**
- * Whoever made the store, or gave it a log, may have been killed before its names were on disk. They are on disk before
- * the first record.
- */
-async function syncFirst({ layout, state, log }: StoreDirectory): Promise<void> {
-  const [first, ...more] = log.files;
-  if (first === undefined || first.records > 0 || more.length > 0) return;
-  discardSyncMarkers(layout.directory);
-  await syncChanged(state.path);
-  await syncChanged(layout.directory);
 }
 
 /**

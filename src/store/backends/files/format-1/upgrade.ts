@@ -1,5 +1,6 @@
 import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
+import type { Version } from '../../backend.ts';
 import { diskError } from '../disk-errors.ts';
 import { deleteTree, isThere, moveFile, readWhole, syncChanged, writeDurably } from '../durable-files.ts';
 import { makeDirectory } from '../generation-files.ts';
@@ -11,24 +12,29 @@ import type { StoreDirectory } from '../store-directory.ts';
 import { recoverOld } from './recovery.ts';
 
 /**
- * Gives a store of format 1 a log. Under the write lock. Until the state has its new name the log counts for nothing, so
- * an upgrade that was interrupted is begun again, whatever a server of an older release has written in between.
- * @returns the new state
+ * Gives a store of format 1 a log, in the session that makes the first change. Until the state has its new name the log
+ * counts for nothing, so an upgrade that was interrupted is begun again, whatever a server of an older release has
+ * written in between.
  * @see docs/decisions/0321
  */
-export async function upgrade(directory: StoreDirectory, found: StateName): Promise<StateName> {
+export async function upgrade(directory: StoreDirectory, { generation, revision }: Version): Promise<void> {
   const { layout, state, log } = directory;
-  const present = found.kind === 'dirty' ? await finishOld(directory, found) : found;
+  const present: StateName = { kind: 'clean', generation, revision };
   discardOthers(directory);
   await emptyLog(directory);
   log.forget();
-  const { generation, revision } = present;
-  await makeFile(layout, 1, { isFirst: true, generation, base: revision, storeId: log.storeId });
+  const first = await makeFile(layout, 1, {
+    isFirst: true,
+    generation,
+    base: revision,
+    storeId: log.storeId,
+  });
   await syncChanged(layout.directory);
   await writeHeader(directory);
   state.change(present, logged(present));
+  log.add(first);
+  log.at = state.known;
   await syncChanged(state.path);
-  return logged(present);
 }
 
 /** Finishes the commit in whose midst a store of format 1 is. Under the write lock. @returns the state after it */

@@ -4,7 +4,7 @@ import { answered } from '../../../../ground/pause.ts';
 import { patiently } from '../../../../ground/windows.ts';
 import type { Change, Version } from '../../backend.ts';
 import { diskError } from '../disk-errors.ts';
-import { isThere, NO_FOLLOW, syncChanged } from '../durable-files.ts';
+import { discardSyncMarkers, isThere, NO_FOLLOW, syncChanged } from '../durable-files.ts';
 import { logged } from '../state-directory.ts';
 import type { StoreDirectory } from '../store-directory.ts';
 import { thisBoot } from './boot.ts';
@@ -65,10 +65,8 @@ export async function addRecord(
 }
 
 /** Returns the file that takes the next record; makes it if need be. */
-async function writableFile(
-  { layout, log }: StoreDirectory,
-  { generation, revision }: Version,
-): Promise<LogFile> {
+async function writableFile(directory: StoreDirectory, { generation, revision }: Version): Promise<LogFile> {
+  const { layout, log } = directory;
   const isOver = (file: LogFile | undefined): boolean =>
     file === undefined || file.isFull || file.head.generation !== generation;
   // An earlier change of this session may have made the next file and failed then. Looked at again each time that a
@@ -91,9 +89,20 @@ async function writableFile(
   if (newest.records === 0 && !synced.has(newest)) {
     // Whoever made it may have been killed before its name was on the disk.
     await syncChanged(layout.log);
+    if (log.files.length === 1) await syncFirst(directory);
     synced.add(newest);
   }
   return newest;
+}
+
+/**
+ * Whoever made the store, or gave it a log, may have been killed before its names were on disk, or their syncs have
+ * failed. They are on disk before the first record.
+ */
+async function syncFirst({ layout, state }: StoreDirectory): Promise<void> {
+  discardSyncMarkers(layout.directory);
+  await syncChanged(state.path);
+  await syncChanged(layout.directory);
 }
 
 /**
