@@ -54,8 +54,6 @@ export class FilesBackend implements Backend {
   #proven: Version | undefined;
   /** First look at the log that is in progress. */
   #looking: Promise<Version | undefined> | undefined;
-  /** History of the state file whose log was read. */
-  #history: string | undefined;
   /** Whether the log was read once. */
   #isRead = false;
   /** State that the last session of this process left. */
@@ -199,9 +197,9 @@ export class FilesBackend implements Backend {
     const present = state.known?.revision ?? 0;
     const known = log.version?.revision ?? 0;
     const isOlder = present < known && known !== this.#proven?.revision;
-    if (this.#history === state.history && !isOlder) return;
-    if (this.#history !== undefined) this.#refuseOtherStore();
-    this.#history = state.history;
+    if (log.history === state.history && !isOlder) return;
+    if (log.history !== undefined) this.#refuseOtherStore();
+    log.history = state.history;
     this.#proven = undefined;
     this.#left = undefined;
     log.forget();

@@ -2,7 +2,11 @@ import { cpSync, existsSync, mkdirSync, readdirSync, readFileSync, rmSync, write
 import { join } from 'node:path';
 import { describe, expect, it, vi } from 'vitest';
 import { FileLock } from '../../../../src/store/backends/files/file-lock.ts';
+import { storeIdOf } from '../../../../src/store/backends/files/header-format.ts';
+import { Layout } from '../../../../src/store/backends/files/layout.ts';
 import { checkpoint } from '../../../../src/store/backends/files/log/checkpoint.ts';
+import { Log } from '../../../../src/store/backends/files/log/log.ts';
+import { StateDirectory } from '../../../../src/store/backends/files/state-directory.ts';
 import { wrapFileSystem } from '../../../faults/layer/functions.ts';
 import { arm, disarm, install } from '../../../faults/layer/layer.ts';
 import type { Fault } from '../../../faults/layer/plan.ts';
@@ -142,6 +146,38 @@ describe('a checkpoint', () => {
         const { documents } = await seenIn(directory);
         expect([documents['aa']?.length, documents['cc']]).toEqual([LONG.length, 'next']);
       }
+    }
+  });
+
+  it('reads the log again if another copy of the store is there since it was read', async () => {
+    const { directory, backend } = await loggedStore();
+    await commit(backend, put('aa', 'one'));
+    const copy = join(temporaryDirectory(), 'store');
+    cpSync(directory, copy, { recursive: true });
+    await commit(backend, put('bb', 'a long content'), put('cc', 'two'));
+    backend.close();
+    const state = new StateDirectory(directory);
+    state.read();
+    const header = readFileSync(join(directory, 'coffer.json'));
+    const { history } = state;
+    rmSync(directory, { recursive: true });
+    for (const isOfCopy of [false, true]) {
+      const known = new Log(new Layout(directory));
+      known.storeId = storeIdOf(header);
+      cpSync(copy, directory, { recursive: true });
+      await commit(opened(directory), put('bb', 'a long content'), put('cc', 'two'));
+      known.follow(2);
+      rmSync(directory, { recursive: true });
+      cpSync(copy, directory, { recursive: true });
+      await commit(opened(directory), put('cc', 'other'), put('bb', 'short'));
+      // Even if a new state file passes for the one before.
+      const present = new StateDirectory(directory);
+      present.read();
+      known.history = isOfCopy ? present.history : history;
+      expect(await checkpoint(directory, { isIdle: true, known })).toBe('done');
+      expect(logFiles(directory)).toEqual(['2']);
+      expect((await seenIn(directory)).documents).toEqual({ aa: 'one', bb: 'short', cc: 'other' });
+      rmSync(directory, { recursive: true });
     }
   });
 

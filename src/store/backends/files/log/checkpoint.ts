@@ -94,6 +94,7 @@ class Checkpoint {
     if (header === undefined || name.kind !== 'log') return 'nothing';
     this.#log.storeId = storeIdOf(header);
     const numbers = listLog(this.#layout);
+    this.#log.history = this.#state.history;
     if (this.#options.known !== undefined) this.#log.adopt(this.#options.known);
     if (!this.#log.follow(name.revision) || this.#log.contradiction(name) !== undefined) return 'nothing';
     // Only after the look at the others: if one of them is lost, these may be needed to repair the store.

@@ -175,6 +175,10 @@ export function lengthOf(bytes: Buffer): number | undefined {
   return length < RECORD_HEAD_BYTES || length > MOST_RECORD_BYTES ? undefined : length;
 }
 
+/** CRC-32 of the record that begins with these bytes; undefined if no record begins here. */
+export const crcIn = (bytes: Buffer): number | undefined =>
+  lengthOf(bytes) === undefined ? undefined : bytes.readUInt32BE(4);
+
 /**
  * Parses a record.
  * @param bytes exactly as long as the record says

@@ -6,6 +6,7 @@ import { type Area, areas } from '../../backend.ts';
 import { diskError, errorCode } from '../disk-errors.ts';
 import { NO_FOLLOW, refuseForeign } from '../durable-files.ts';
 import {
+  crcIn,
   FIRST_RECORD,
   HEAD_READ_BYTES,
   hasMark,
@@ -91,7 +92,8 @@ export class LogFile {
   records = 0;
   /** Kind of the last record that was read. */
   lastKind: RecordKind | undefined;
-  /** End of the last record that was read. */
+  /** Begin and end of the last record that was read. */
+  #begin = 0;
   #end = FIRST_RECORD;
   #crc: number;
   /** CRC-32 of its head. */
@@ -128,6 +130,7 @@ export class LogFile {
     copy.revision = this.revision;
     copy.records = this.records;
     copy.lastKind = this.lastKind;
+    copy.#begin = this.#begin;
     copy.#end = this.#end;
     for (const area of areas)
       for (const [name, content] of this.#blobs[area]) copy.#blobs[area].set(name, content);
@@ -156,7 +159,8 @@ export class LogFile {
         throw corrupt(placed`${{ file: path }} belongs to another store or has another number`, {
           hint: REPAIR,
         });
-      const isSame = known !== undefined && Buffer.from(known.head.salt).equals(head.salt);
+      const isSame =
+        known !== undefined && Buffer.from(known.head.salt).equals(head.salt) && known.#endsIn(fd);
       const file = isSame ? known : new LogFile(number, path, parsed);
       file.needsOlder = !head.isFirst && !hasMark(begin, head, parsed.crc);
       work(file, fd);
@@ -220,6 +224,7 @@ export class LogFile {
       }
       this.#blobs[ref.area].set(ref.name, content);
     }
+    this.#begin = offset;
     this.#end = offset + bytes.length;
     this.#crc = record.crc;
     this.revision = record.revision;
@@ -265,6 +270,11 @@ export class LogFile {
   isIn(fd: number): boolean {
     const salt = parseHead(readAt(fd, 0, HEAD_READ_BYTES))?.head.salt;
     return salt !== undefined && Buffer.from(salt).equals(this.head.salt);
+  }
+
+  /** Whether the last record that was read is in an open file. Copies of a store have the same heads. */
+  #endsIn(fd: number): boolean {
+    return this.records === 0 || crcIn(readAt(fd, this.#begin, RECORD_HEAD_BYTES)) === this.#crc;
   }
 
   #readPlace({ offset, length }: BlobPlace): Found | undefined {

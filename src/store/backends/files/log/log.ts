@@ -58,6 +58,8 @@ export class Log {
   storeId: Uint8Array = new Uint8Array(16);
   /** What is shown instead, if the log is damaged. */
   rescued: Substitute | undefined;
+  /** History of the state file that it was read beside. */
+  history: string | undefined;
   /** State that the log was read up to, or that this process made with its last record. */
   at: StateName | undefined;
 
@@ -89,10 +91,11 @@ export class Log {
   }
 
   /**
-   * Begins with what another instance has read. Files that are followed by another one are not read any further, so both
-   * have the same.
+   * Begins with what another instance has read beside the same state file: the store may have been replaced since by
+   * another copy. Files that are followed by another one are not read any further, so both have the same.
    */
   adopt(other: Log): void {
+    if (other.history === undefined || other.history !== this.history) return;
     this.#files = other.files.map((file) => (file === other.newest ? file.copy() : file));
   }
 
