@@ -1,10 +1,12 @@
-import { mkdirSync, readdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it, vi } from 'vitest';
 import { unavailable } from '../../../src/ground/errors.ts';
 import { backupStore, restoreStore } from '../../../src/store/administration/backup.ts';
 import { examineStore } from '../../../src/store/administration/doctor.ts';
 import { FileLock } from '../../../src/store/backends/files/file-lock.ts';
+import { FilesBackend } from '../../../src/store/backends/files/files-backend.ts';
+import { StateDirectory } from '../../../src/store/backends/files/state-directory.ts';
 import { parseChecked } from '../../../src/store/checked-json.ts';
 import type { SealedStore } from '../../../src/store/sealed/sealed-store.ts';
 import { wrapFileSystem } from '../../faults/layer/functions.ts';
@@ -122,17 +124,46 @@ describe('a store of format 1', () => {
   it('keeps what an older release writes after an upgrade was interrupted', async () => {
     const directory = await oldStore();
     const writer = await openWithKey(directory);
-    await put(writer, 'two', 2);
+    // All but the last step.
+    const spy = vi.spyOn(StateDirectory.prototype, 'change').mockImplementation(() => {
+      throw unavailable('the disk fails');
+    });
+    await expect(put(writer, 'two', 2)).rejects.toThrow('the disk fails');
+    spy.mockRestore();
     writer.close();
-    // All but the last step, as far as the older release can see.
-    const state = join(directory, 'state');
-    renameSync(join(state, stateOf(directory)), join(state, 'clean-1-1'));
+    expect([stateOf(directory), formatOf(directory)]).toEqual(['clean-1-1', 2]);
     await oldCommit(directory);
     const store = await openWithKey(directory);
     expect([await get(store, 'one'), await get(store, 'two')]).toEqual([{ n: 2 }, undefined]);
     await put(store, 'three', 3);
     expect(await get(await openWithKey(directory), 'one')).toEqual({ n: 2 });
     expect(stateOf(directory)).toBe('log-1-10');
+  });
+
+  it('keeps the changes in its log when an older release repairs it, and says that it has to be repaired', async () => {
+    const directory = await oldStore();
+    const writer = await openWithKey(directory);
+    await put(writer, 'two', 2);
+    await put(writer, 'one', 3);
+    writer.close();
+    // The older release knows no state that is called so, and makes another one.
+    const state = join(directory, 'state');
+    rmSync(join(state, stateOf(directory)));
+    const later = Date.now() + 1_000_000;
+    writeFileSync(join(state, `clean-1-${later}`), '');
+    const refusal = { kind: 'corrupt', message: expect.stringContaining('an older release has repaired') };
+    const store = new FilesBackend(directory);
+    await expect(store.state()).rejects.toMatchObject(refusal);
+    await expect(store.exclusive((session) => session.raise(later + 1))).rejects.toMatchObject(refusal);
+    store.close();
+    const repairing = new FilesBackend(directory);
+    await repairing.repair(async () => 1);
+    repairing.close();
+    const repaired = await openWithKey(directory);
+    expect([await get(repaired, 'one'), await get(repaired, 'two')]).toEqual([{ n: 3 }, { n: 2 }]);
+    expect(stateOf(directory)).toBe(`log-1-${later + 1}`);
+    await put(repaired, 'three', 3);
+    expect(await get(await openWithKey(directory), 'two')).toEqual({ n: 2 });
   });
 
   it('in the midst of a commit is finished by whoever looks, once its writer is gone', async () => {

@@ -208,6 +208,12 @@ export class FilesBackend implements Backend {
   /** Reads a store of format 1, after finishing or awaiting a commit. */
   async #versionOfFormat1(name: StateName): Promise<Version | undefined> {
     this.#directory.log.forget();
+    const { hiddenLog } = await import('./format-1/hidden-log.ts');
+    const hidden = hiddenLog(this.#directory, name);
+    if (hidden !== undefined) {
+      if (this.#directory.state.read() !== name) return undefined;
+      throw hidden;
+    }
     if (name.kind === 'clean') return versionOf(name);
     const { awaitOld } = await import('./format-1/await.ts');
     await awaitOld(this.#directory, this.#lock, name, (future) => this.#examine(future));

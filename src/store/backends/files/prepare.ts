@@ -1,10 +1,10 @@
 import { readdirSync, statSync } from 'node:fs';
-import { parseChecked } from '../../checked-json.ts';
 import { missing, REPAIR } from '../../refusals.ts';
 import type { Version } from '../backend.ts';
 import { versionOf } from '../version.ts';
 import { diskError } from './disk-errors.ts';
-import { deleteFile, readWhole, syncChanged } from './durable-files.ts';
+import { deleteFile, syncChanged } from './durable-files.ts';
+import { hiddenLog, isOfFormat1 } from './format-1/hidden-log.ts';
 import { deleteNeighbours, listGenerations } from './generation-files.ts';
 import { pathIn, STAGED } from './layout.ts';
 import { addRecord } from './log/append.ts';
@@ -30,6 +30,8 @@ export async function prepareStore(directory: StoreDirectory, looking: Looking):
   const { state: listed, others } = state.list();
   let found = listed === undefined ? await replaceMissingState(directory, others, looking) : state.read();
   looking.look();
+  const hidden = hiddenLog(directory, found);
+  if (hidden !== undefined) throw hidden;
   if (found.kind === 'dirty') {
     looking.examine({ generation: found.generation, revision: found.revision + 1 });
     const { finishOld } = await import('./format-1/upgrade.ts');
@@ -125,10 +127,4 @@ async function replaceMissingState(
   await syncChanged(state.path);
   admit(replacement);
   return logged(replacement);
-}
-
-/** Whether a store has no log yet. */
-export function isOfFormat1({ layout }: StoreDirectory): boolean {
-  const header = readWhole(layout.header);
-  return header !== undefined && parseChecked(header)?.['format'] === 1;
 }

@@ -21,6 +21,7 @@ import {
   syncDirectory,
 } from './durable-files.ts';
 import { FileLock } from './file-lock.ts';
+import { hiddenLog, isOfFormat1 } from './format-1/hidden-log.ts';
 import { decidedJournal, mendUnfinished } from './format-1/mend.ts';
 import { decidedPath } from './format-1/recovery.ts';
 import { listGenerations, makeDirectory } from './generation-files.ts';
@@ -28,7 +29,6 @@ import { isIntact, storeIdOf } from './header-format.ts';
 import { KEPT, parseBlobFileName, STAGED } from './layout.ts';
 import { NUMBER } from './log/log.ts';
 import { damageOf, flawsOfDamage, readWhatIsWhole, replaceLog } from './log/recover.ts';
-import { isOfFormat1 } from './prepare.ts';
 import type { StateName } from './state-directory.ts';
 import type { StoreDirectory } from './store-directory.ts';
 
@@ -38,6 +38,10 @@ import type { StoreDirectory } from './store-directory.ts';
  */
 const STATE_IS_BACK =
   'has its missing state file again; running servers continue after "coffer store accept" or a restart';
+
+/** Message about a state that an older release had given the store. */
+const LOG_IS_BACK =
+  'was that of an older release, which had repaired the store: the changes in the log are part of it again; running servers continue after "coffer store accept" or a restart';
 
 /** Message about a log that was damaged, exchanged or deleted. */
 const LOG_REPLACED = 'was damaged, and is replaced: what was whole in it is kept';
@@ -205,6 +209,13 @@ async function mendUnderLock(directory: StoreDirectory, keys: RepairKeys, mended
   const { layout, state } = directory;
   const before = state.list().state;
   let found = before ?? (await replaceState(directory, mended, keys));
+  if (hiddenLog(directory, found) !== undefined) {
+    const { generation, revision } = found;
+    const { opens } = keys;
+    mended.push(...(await replaceLog(directory, { generation, found: undefined, opens, above: revision })));
+    mended.push({ place: { file: state.path }, done: LOG_IS_BACK });
+    found = state.read();
+  }
   if (found.kind === 'dirty') found = await mendUnfinished(directory, found, mended);
   if (before?.kind === 'dirty')
     mended.push({

@@ -102,6 +102,8 @@ interface Replacing {
   /** Present state, if there is one. */
   readonly found: StateName | undefined;
   readonly opens: OpensBlobs;
+  /** Revision that is used, although the log does not say so. */
+  readonly above?: number;
 }
 
 /**
@@ -113,7 +115,7 @@ interface Replacing {
  */
 export async function replaceLog(
   directory: StoreDirectory,
-  { generation, found, opens }: Replacing,
+  { generation, found, opens, above = -1 }: Replacing,
 ): Promise<Mend[]> {
   const { layout, state, log } = directory;
   if (!isThere(layout.log)) makeDirectory(layout.log);
@@ -138,7 +140,7 @@ export async function replaceLog(
   // A copy first: whoever is killed now leaves the log as it was, and the copies are only made again.
   if (losses.length + salvage.damagedBlobs.length > 0)
     mended.push(...(await keepAside(layout, salvage.numbers)));
-  const version = { generation, revision: state.unusedRevision(salvage.revision) };
+  const version = { generation, revision: state.unusedRevision(Math.max(salvage.revision, above)) };
   // With a gap, files that come back after a power failure count no more.
   const number = (salvage.numbers.at(-1) ?? 0) + 2;
   await makeFile(layout, number, {
