@@ -4,8 +4,10 @@
  */
 import assert from 'node:assert/strict';
 import { readdirSync, renameSync } from 'node:fs';
-import { describe, it, vi } from 'vitest';
+import { describe, it, onTestFinished, vi } from 'vitest';
+import { unavailable } from '../../../src/ground/errors.ts';
 import { turn } from '../../../src/ground/pause.ts';
+import { FileLock } from '../../../src/store/backends/files/file-lock.ts';
 import { FilesBackend } from '../../../src/store/backends/files/files-backend.ts';
 import { WentBack } from '../../../src/store/backends/witness.ts';
 import { sampled } from '../../sampled.ts';
@@ -336,5 +338,27 @@ describe('processes beside one that brings the log in order', () => {
         assert.equal(each.documents['bb'], 'killed');
       await beside.end([]);
     });
+  });
+
+  it('find the same where nothing can be written, whenever they ask or try to write meanwhile', async () => {
+    const spy = vi.spyOn(FileLock.prototype, 'tryHold').mockRejectedValue(unavailable('read-only'));
+    onTestFinished(() => spy.mockRestore());
+    for (const asks of ['reads', 'writes'] as const) {
+      for (let ticks = 0; ticks < 20; ticks++) {
+        await within(afterCut, async ({ server, serverReads, box }) => {
+          arm({ root: box.root, watch: 'changes', at: 1, fault: failure('EIO', CHANGES) });
+          const first = serverReads();
+          for (let tick = 0; tick < ticks; tick++) await undefined;
+          const second =
+            asks === 'reads'
+              ? serverReads()
+              : commit(put('cc', 'written'))(server, box.store).catch(() => undefined);
+          const seen = await first;
+          await second;
+          disarm();
+          for (const each of [seen, await serverReads()]) assert.equal(each.documents['bb'], 'killed');
+        });
+      }
+    }
   });
 });

@@ -50,8 +50,6 @@ export class FilesBackend implements Backend {
   #header: Buffer | undefined;
   /** State that was read last, and the version that it stands for. */
   #shown: { readonly name: StateName; readonly version: Version } | undefined;
-  /** Version that the log proved at the first look, if the state's name is not that far yet. */
-  #proven: Version | undefined;
   /** First look at the log that is in progress. */
   #looking: Promise<Version | undefined> | undefined;
   /** Whether the log was read once. */
@@ -160,13 +158,9 @@ export class FilesBackend implements Backend {
     const { state, log } = this.#directory;
     this.#forgetOther();
     if (name.kind !== 'log') return this.#versionOfFormat1(name);
-    if (this.#left === undefined && this.#proven === undefined) {
-      const version = await this.#lookFirst();
-      if (state.known !== name) return undefined;
-      this.#proven = version;
-      return version;
-    }
-    if (this.#proven !== undefined && name.revision < this.#proven.revision) return this.#proven;
+    if (!log.isKnown) return this.#lookFirst();
+    const proven = log.proven?.version;
+    if (proven !== undefined && name.revision < proven.revision) return proven;
     if (log.at === name) return versionOf(name);
     if (!log.follow(name.revision)) return undefined;
     const problem = log.contradiction(name);
@@ -194,13 +188,10 @@ export class FilesBackend implements Backend {
    */
   #forgetOther(): void {
     const { state, log } = this.#directory;
-    const present = state.known?.revision ?? 0;
-    const known = log.version?.revision ?? 0;
-    const isOlder = present < known && known !== this.#proven?.revision;
+    const isOlder = state.known !== undefined && log.isAfter(state.known);
     if (log.history === state.history && !isOlder) return;
     if (log.history !== undefined) this.#refuseOtherStore();
     log.history = state.history;
-    this.#proven = undefined;
     this.#left = undefined;
     log.forget();
   }
@@ -312,8 +303,11 @@ export class FilesBackend implements Backend {
       examine: (future) => this.#examine(future),
       admit: (present) => this.#admit(present),
     });
-    log.rescued = undefined;
-    this.#proven = undefined;
+    if (log.rescued !== undefined) {
+      // What was shown of it is one with its version.
+      log.rescued = undefined;
+      this.#shown = undefined;
+    }
     this.#left = state.known;
     this.#isRead = true;
     return version;

@@ -47,7 +47,6 @@ export async function prepareStore(directory: StoreDirectory, looking: Looking):
   }
   const version = await settle(directory, found, (future) => looking.examine(future));
   looking.admit(version);
-  log.at = state.known;
   discardStaged(layout.log);
   await discardLeft(directory, version);
   return version;

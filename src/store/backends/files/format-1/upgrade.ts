@@ -34,6 +34,7 @@ export async function upgrade(directory: StoreDirectory, { generation, revision 
   state.change(present, logged(present));
   log.add(first);
   log.at = state.known;
+  log.isKnown = true;
   await syncChanged(state.path);
 }
 

@@ -42,7 +42,7 @@ export async function append(directory: StoreDirectory, what: Append): Promise<v
     throw unconfirmedAfter(what.made, error);
   }
   show();
-  log.at = state.known;
+  log.at = log.version?.revision === what.to.revision ? state.known : undefined;
 }
 
 /**

@@ -191,6 +191,17 @@ export class LogFile {
     return this.records > 0 && this.revision > revision;
   }
 
+  /** Whether another one was read as far as this one, and has the same. */
+  isAsFarAs(other: LogFile): boolean {
+    return (
+      this.number === other.number &&
+      this.headCrc === other.headCrc &&
+      this.needsOlder === other.needsOlder &&
+      this.#end === other.#end &&
+      this.#crc === other.#crc
+    );
+  }
+
   /** Reads the records that follow, up to a revision. */
   advance(fd: number, upTo: number): void {
     for (const placedRecord of this.#walk(fd)) {

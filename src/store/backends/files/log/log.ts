@@ -62,6 +62,10 @@ export class Log {
   history: string | undefined;
   /** State that the log was read up to, or that this process made with its last record. */
   at: StateName | undefined;
+  /** Whether it was looked at once, so that the state's names are trusted from then on. */
+  isKnown = false;
+  /** Version that it was read up to, if that was above the state's name; and the revision of that name. */
+  proven: { readonly version: Version; readonly named: number } | undefined;
 
   constructor(layout: Layout) {
     this.#layout = layout;
@@ -88,15 +92,53 @@ export class Log {
     this.#files = [];
     this.rescued = undefined;
     this.at = undefined;
+    this.isKnown = false;
+    this.proven = undefined;
   }
 
   /**
    * Begins with what another instance has read beside the same state file: the store may have been replaced since by
-   * another copy. Files that are followed by another one are not read any further, so both have the same.
+   * another copy.
    */
   adopt(other: Log): void {
     if (other.history === undefined || other.history !== this.history) return;
-    this.#files = other.files.map((file) => (file === other.newest ? file.copy() : file));
+    this.#files = other.#ownFiles();
+  }
+
+  /** Returns what was read so far, to be read further before anybody is shown it. */
+  copy(): Log {
+    const copy = new Log(this.#layout);
+    copy.storeId = this.storeId;
+    copy.history = this.history;
+    copy.#files = this.#ownFiles();
+    return copy;
+  }
+
+  /** Files that another instance goes on with; those that end where the next one begins are not read any further. */
+  #ownFiles(): LogFile[] {
+    return this.#files.map((file, index) =>
+      file.revision === this.#files[index + 1]?.head.base ? file : file.copy(),
+    );
+  }
+
+  /**
+   * Shows what a copy has read, in one step with the version that this is: whoever is told a version must not find what
+   * another one has.
+   * @param at present state
+   * @param proven version that was read, if that is above the state's name
+   */
+  become(copy: Log, at: StateName | undefined, proven?: Version): void {
+    // A session of this process goes on with the file that it writes to.
+    this.#files = copy.#files.map((file) => this.#files.find((own) => own.isAsFarAs(file)) ?? file);
+    this.at = at;
+    this.isKnown = at !== undefined;
+    this.proven = at && proven && { version: proven, named: at.revision };
+  }
+
+  /** Whether what was read belongs to a later state of the same history. */
+  isAfter({ revision }: Version): boolean {
+    const known = this.version?.revision ?? 0;
+    return revision < (known === this.proven?.version.revision ? this.proven.named : known);
   }
 
   /**

@@ -1,10 +1,11 @@
 import { placed, unavailable } from '../../../../ground/errors.ts';
 import type { Version } from '../../backend.ts';
 import { versionOf } from '../../version.ts';
+import type { Layout } from '../layout.ts';
 import { logged, type StateName } from '../state-directory.ts';
 import type { StoreDirectory } from '../store-directory.ts';
 import { rewrite } from './append.ts';
-import { Log } from './log.ts';
+import type { Log } from './log.ts';
 
 /** Most attempts to read a log from which files are deleted meanwhile. */
 const LOOKS = 100;
@@ -15,28 +16,25 @@ type Examine = (version: Version) => void;
 /**
  * Makes the state include everything that the log proves. Records above the state's name are written and synced again:
  * whoever wrote them may not have synced them, and after a failed sync pages may count as written although they are
- * not. Under the write lock only. Until the state has its new name, and if this fails, readers in this process find
- * the log as it was.
+ * not. Under the write lock only. Readers in this process find the log as it was until all is done.
  * @throws `corrupt` if the log ends below the state
  */
 export async function settle(directory: StoreDirectory, name: StateName, examine: Examine): Promise<Version> {
   const { layout, log, state } = directory;
-  // A process that was shown what is above the name keeps that.
-  const present = log.files.some((file) => file.isAbove(name.revision)) ? fresh(directory) : log;
-  const isAbove = await rewriteAbove({ layout, log: present }, name, examine);
-  if (!isAbove) {
-    const problem = present.contradiction(name);
-    if (problem !== undefined) throw problem;
-    if (present.version === undefined || present.version.revision === name.revision) return versionOf(name);
-  }
-  const whole = readAll(directory, fresh(directory));
-  const problem = whole.contradiction(name);
+  const own = log.copy();
+  const isAbove = await rewriteAbove(layout, own, { at: name, examine });
+  if (isAbove || own.version?.revision !== name.revision) readAll(layout, own);
+  const problem = own.contradiction(name);
   if (problem !== undefined) throw problem;
-  const { version } = whole;
-  if (version === undefined || version.revision === name.revision) return versionOf(name);
+  const { version } = own;
+  if (version === undefined || version.revision === name.revision) {
+    log.become(own, name);
+    return versionOf(name);
+  }
   examine(version);
-  state.change(name, logged(version));
-  readAll(directory, log);
+  const settled = logged(version);
+  state.change(name, settled);
+  log.become(own, settled);
   return version;
 }
 
@@ -45,16 +43,18 @@ export async function settle(directory: StoreDirectory, name: StateName, examine
  * @returns the version that the log proves, if there is one
  */
 export async function settleLog(directory: StoreDirectory): Promise<Version | undefined> {
-  const { log } = directory;
-  await rewriteAbove(directory, { generation: 0, revision: -1 }, () => undefined);
-  return readAll(directory, log).version;
+  const { layout, log } = directory;
+  const own = log.copy();
+  await rewriteAbove(layout, own, { at: { generation: 0, revision: -1 }, examine: () => undefined });
+  log.become(readAll(layout, own), undefined);
+  return log.version;
 }
 
 /** Writes the records above a version again. @returns whether there are any */
 async function rewriteAbove(
-  { layout, log }: Pick<StoreDirectory, 'layout' | 'log'>,
-  at: Version,
-  examine: Examine,
+  layout: Layout,
+  log: Log,
+  { at, examine }: { readonly at: Version; readonly examine: Examine },
 ): Promise<boolean> {
   for (let look = 0; look < LOOKS; look++) {
     if (!log.follow(at.revision)) continue;
@@ -68,17 +68,10 @@ async function rewriteAbove(
 }
 
 /** Reads a log to its end. */
-function readAll({ layout }: StoreDirectory, log: Log): Log {
+function readAll(layout: Layout, log: Log): Log {
   for (let look = 0; look < LOOKS; look++) if (log.follow(Number.POSITIVE_INFINITY)) return log;
   throw disappearing(layout);
 }
 
-/** The same log, of which nothing was read. */
-function fresh({ layout, log }: StoreDirectory): Log {
-  const same = new Log(layout);
-  same.storeId = log.storeId;
-  return same;
-}
-
-const disappearing = (layout: StoreDirectory['layout']): unknown =>
+const disappearing = (layout: Layout): unknown =>
   unavailable(placed`files of ${{ file: layout.log }} keep disappearing`, { hint: 'try again' });
