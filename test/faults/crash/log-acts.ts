@@ -1,6 +1,8 @@
 /** What is done to the log of a store in tests of faults, and what is seen of it. */
+import * as fs from 'node:fs';
 import { vi } from 'vitest';
 import { unavailable } from '../../../src/ground/errors.ts';
+import { patiently } from '../../../src/ground/windows.ts';
 import type { Blob, BlobRef, Change } from '../../../src/store/backends/backend.ts';
 import { createFiles } from '../../../src/store/backends/files/create-files.ts';
 import { FileLock } from '../../../src/store/backends/files/file-lock.ts';
@@ -8,6 +10,7 @@ import { FilesBackend } from '../../../src/store/backends/files/files-backend.ts
 import { Layout } from '../../../src/store/backends/files/layout.ts';
 import { checkpoint } from '../../../src/store/backends/files/log/checkpoint.ts';
 import { makeSpare } from '../../../src/store/backends/files/log/next-file.ts';
+import { putBlobs } from '../../../src/store/backends/files/log/put-blobs.ts';
 import { Sandbox } from '../sandbox.ts';
 
 export type Documents = Readonly<Record<string, string>>;
@@ -42,6 +45,24 @@ export const commitFresh =
 export const empty: Act = (_, directory) => checkpoint(directory, { isIdle: true });
 export const emptyOldest: Act = (_, directory) => checkpoint(directory);
 const spare: Act = (_, directory) => makeSpare(new Layout(directory));
+/** A change while a checkpoint ends: `turns` of other work after the documents are there. Only the change may be refused. */
+const commitBeside =
+  (turns: number, ...changes: readonly Change[]): Act =>
+  async (backend, directory) => {
+    let change: Promise<unknown> | undefined;
+    const emptied = checkpoint(directory, {
+      put: async (job) => {
+        const outcome = await putBlobs({ fs, patiently }, job);
+        if (job.directories.length === 0) return outcome;
+        change = commit(...changes)(backend, directory);
+        change.catch(() => undefined);
+        for (let turn = 0; turn < turns; turn++) await undefined;
+        return outcome;
+      },
+    });
+    await emptied.catch(() => undefined);
+    await (change ?? commit(...changes)(backend, directory));
+  };
 export const rekey =
   (documents: Documents): Act =>
   (backend) =>
@@ -82,6 +103,14 @@ export const acts: Readonly<Record<string, readonly Act[]>> = {
     commitFresh(put('bb', '1'), remove('long')),
     empty,
     commit(put('aa', '4')),
+  ],
+  'a writer beside a checkpoint': [
+    commit(put('long', LONG)),
+    commit(put('aa', '1')),
+    commitBeside(0, put('aa', '2')),
+    commit(put('long', LONG), put('bb', '1')),
+    commit(put('bb', '2')),
+    commitBeside(100, put('bb', '3')),
   ],
   'a new root key': [
     commit(put('aa', '1')),

@@ -36,6 +36,11 @@ export class Layout {
     return `${this.log}${sep}${number}`;
   }
 
+  /** File whose name says that the documents have what was in the files of the log before this one. */
+  firstMark(number: number): string {
+    return `${this.log}${sep}first-${number}`;
+  }
+
   generation(generation: number): string {
     return `${this.#prefix}generation-${generation}`;
   }

@@ -4,7 +4,7 @@ import { areas } from '../backend.ts';
 import { diskError } from './disk-errors.ts';
 import { isSyncMarker } from './durable-files.ts';
 import { HEADER, KEPT, parseBlobFileName, parseGeneration, STAGED } from './layout.ts';
-import { NUMBER } from './log/log.ts';
+import { FIRST_MARK, NUMBER } from './log/log.ts';
 import type { StoreDirectory } from './store-directory.ts';
 
 const OWN_NAMES = new Set([HEADER, 'lock', 'log', 'state']);
@@ -25,13 +25,7 @@ export function findStrays({ layout, state }: StoreDirectory): string[] {
     OWN_NAMES.has(name) || isNear(name, present?.generation) || isUpgraded(name) || isSyncMarker(name);
   strays.push(...unknownIn(layout.directory, known));
   if (present === undefined) return strays;
-  if (present.kind === 'log')
-    strays.push(
-      ...unknownIn(
-        layout.log,
-        (name) => LOG_NAMES.has(name) || NUMBER.test(name) || name.endsWith(KEPT) || isOfWriter(name),
-      ),
-    );
+  if (present.kind === 'log') strays.push(...unknownIn(layout.log, isOfLog));
   const generation = layout.generation(present.generation);
   strays.push(...unknownIn(generation, (name) => areas.some((area) => area === name)));
   for (const area of areas) {
@@ -42,6 +36,13 @@ export function findStrays({ layout, state }: StoreDirectory): string[] {
   }
   return strays;
 }
+
+const isOfLog = (name: string): boolean =>
+  LOG_NAMES.has(name) ||
+  NUMBER.test(name) ||
+  FIRST_MARK.test(name) ||
+  name.endsWith(KEPT) ||
+  isOfWriter(name);
 
 const isOfWriter = (name: string): boolean => name.endsWith(STAGED);
 

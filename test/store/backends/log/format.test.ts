@@ -4,21 +4,18 @@ import type { Change } from '../../../../src/store/backends/backend.ts';
 import { crc32 as ownCrc32, plainCrc32 } from '../../../../src/store/backends/files/log/crc32.ts';
 import {
   FIRST_RECORD,
-  hasMark,
   isFull,
   isHalfFull,
   isIntact,
   type LogHead,
   type LogRecord,
   lengthOf,
-  MARK,
   MOST_RECORD_BYTES,
   nextPlace,
   parseHead,
   parseList,
   parseRecord,
   printHead,
-  printMark,
   printRecord,
   RECORD_HEAD_BYTES,
   recordBytes,
@@ -98,23 +95,6 @@ describe('the head of a file of the log', () => {
     const first = printHead({ ...head, isFirst: true });
     expect(first.toString('latin1', 0, 12)).toBe('COFFERLG\x01\x01\0\0');
     expect(parseHead(first)?.head.isFirst).toBe(true);
-  });
-
-  it('is followed by the mark of what the documents have, of this file alone', () => {
-    const bytes = printHead(head);
-    const { crc = 0 } = parseHead(bytes) ?? {};
-    expect(hasMark(bytes, head, crc)).toBe(false);
-    printMark(head, crc).copy(bytes, MARK);
-    expect(bytes.readBigUInt64BE(512)).toBe(6n);
-    expect(bytes.readUInt32BE(520)).toBe(crc32(bytes.subarray(512, 520), crc));
-    expect(hasMark(bytes, head, crc)).toBe(true);
-    expect(hasMark(bytes, head, crc + 1)).toBe(false);
-    expect(hasMark(bytes, { ...head, sequence: 8 }, crc)).toBe(false);
-    for (let bit = 512 * 8; bit < 524 * 8; bit++) {
-      const flipped = Buffer.from(bytes);
-      flipped.writeUInt8(flipped.readUInt8(bit >> 3) ^ (1 << (bit & 7)), bit >> 3);
-      expect(hasMark(flipped, head, crc)).toBe(false);
-    }
   });
 
   it('is refused when any bit of it is another, or when it is cut', () => {

@@ -154,7 +154,9 @@ class Checkpoint {
 
   /** Moves the content of a file that is followed by another one. */
   async #empty(file: LogFile, { generation }: Version): Promise<Checkpointed> {
-    // The newer file must be on the disk before this one goes.
+    const next = this.#log.files.find(({ number }) => number === file.number + 1);
+    if (next === undefined) return 'nothing';
+    // The newer file must be on the disk before anything says that this one is not needed.
     await syncChanged(this.#layout.log);
     try {
       if (!(await this.#putAll(file, generation))) return 'nothing';
@@ -163,9 +165,8 @@ class Checkpoint {
       if (!isThere(this.#layout.generation(generation))) return 'nothing';
       throw error;
     }
-    const next = this.#log.files[this.#log.files.indexOf(file) + 1];
-    if (next === undefined) return 'nothing';
-    await markFirst(next);
+    markFirst(this.#layout, next.number);
+    await syncChanged(this.#layout.log);
     deleteFile(file.path);
     // If this fails, the next checkpoint syncs it before it relies on it.
     await syncChanged(this.#layout.log).catch(() => undefined);

@@ -4,12 +4,8 @@ import { crc32 } from './crc32.ts';
 
 const MAGIC = Buffer.from('COFFERLG');
 const FORMAT = 1;
-const HEAD_BYTES = 68;
-/** Where a file says that the one before it is not needed any more: in a sector of its own. */
-export const MARK = 512;
-const MARK_BYTES = 12;
 /** Bytes of a file before its records that say something. */
-export const HEAD_READ_BYTES = MARK + MARK_BYTES;
+export const HEAD_BYTES = 68;
 /** Offset of the first record. */
 export const FIRST_RECORD = 4096;
 /** Size of a new file. It is made of zeros, so that the sync of a record has no metadata to write. */
@@ -31,7 +27,7 @@ export const BOOT_BYTES = 8;
 export interface LogHead {
   /**
    * Whether the documents had everything up to its base when it was made. Otherwise the file before it has to be there,
-   * until it is marked that the documents have what is in that.
+   * until the name of another file says that the documents have what is in that.
    */
   readonly isFirst: boolean;
   /** Generation of its records. */
@@ -111,18 +107,6 @@ export function parseHead(bytes: Buffer): { readonly head: LogHead; readonly crc
   };
   return { head, crc };
 }
-
-/** Prints the mark of a file: the documents have what is in all files before it. */
-export function printMark({ sequence }: LogHead, crc: number): Buffer {
-  const bytes = Buffer.alloc(MARK_BYTES);
-  writeNumber(bytes, sequence - 1, 0);
-  bytes.writeUInt32BE(crc32(bytes.subarray(0, MARK_BYTES - 4), crc), MARK_BYTES - 4);
-  return bytes;
-}
-
-/** Whether a file that begins with these bytes has its mark. */
-export const hasMark = (bytes: Buffer, head: LogHead, crc: number): boolean =>
-  bytes.subarray(MARK, MARK + MARK_BYTES).equals(printMark(head, crc));
 
 /**
  * Prints a record.

@@ -8,8 +8,7 @@ import { NO_FOLLOW, refuseForeign } from '../durable-files.ts';
 import {
   crcIn,
   FIRST_RECORD,
-  HEAD_READ_BYTES,
-  hasMark,
+  HEAD_BYTES,
   isFull,
   type LogHead,
   lengthOf,
@@ -97,9 +96,7 @@ export class LogFile {
   #end = FIRST_RECORD;
   #crc: number;
   /** CRC-32 of its head. */
-  readonly headCrc: number;
-  /** Whether something is in the file before it that may be nowhere else. */
-  needsOlder: boolean;
+  readonly #headCrc: number;
   readonly #blobs: Readonly<Record<Area, Map<string, Content | undefined>>> = {
     slots: new Map(),
     documents: new Map(),
@@ -111,8 +108,7 @@ export class LogFile {
     this.head = head;
     this.revision = head.base;
     this.#crc = crc;
-    this.headCrc = crc;
-    this.needsOlder = !head.isFirst;
+    this.#headCrc = crc;
   }
 
   /** A file that this process has just made. */
@@ -124,9 +120,8 @@ export class LogFile {
 
   /** Returns what was read so far, which another reader goes on with. */
   copy(): LogFile {
-    const copy = new LogFile(this.number, this.path, { head: this.head, crc: this.headCrc });
+    const copy = new LogFile(this.number, this.path, { head: this.head, crc: this.#headCrc });
     copy.#crc = this.#crc;
-    copy.needsOlder = this.needsOlder;
     copy.revision = this.revision;
     copy.records = this.records;
     copy.lastKind = this.lastKind;
@@ -151,8 +146,7 @@ export class LogFile {
     const { number, path, storeId } = at;
     return withOpened(path, constants.O_RDONLY, (fd) => {
       refuseForeign(path, fstatSync(fd));
-      const begin = readAt(fd, 0, HEAD_READ_BYTES);
-      const parsed = parseHead(begin);
+      const parsed = parseHead(readAt(fd, 0, HEAD_BYTES));
       if (parsed === undefined) throw corrupt(placed`${{ file: path }} is damaged`, { hint: REPAIR });
       const { head } = parsed;
       if (head.sequence !== number || !Buffer.from(head.storeId).equals(storeId))
@@ -162,7 +156,6 @@ export class LogFile {
       const isSame =
         known !== undefined && Buffer.from(known.head.salt).equals(head.salt) && known.#endsIn(fd);
       const file = isSame ? known : new LogFile(number, path, parsed);
-      file.needsOlder = !head.isFirst && !hasMark(begin, head, parsed.crc);
       work(file, fd);
       return file;
     });
@@ -195,8 +188,7 @@ export class LogFile {
   isAsFarAs(other: LogFile): boolean {
     return (
       this.number === other.number &&
-      this.headCrc === other.headCrc &&
-      this.needsOlder === other.needsOlder &&
+      this.#headCrc === other.#headCrc &&
       this.#end === other.#end &&
       this.#crc === other.#crc
     );
@@ -279,7 +271,7 @@ export class LogFile {
 
   /** Whether an open file is this one. */
   isIn(fd: number): boolean {
-    const salt = parseHead(readAt(fd, 0, HEAD_READ_BYTES))?.head.salt;
+    const salt = parseHead(readAt(fd, 0, HEAD_BYTES))?.head.salt;
     return salt !== undefined && Buffer.from(salt).equals(this.head.salt);
   }
 

@@ -11,18 +11,37 @@ import { type Found, LogFile, type PlacedRecord } from './log-file.ts';
 /** Name of a file of the log. */
 export const NUMBER = /^[1-9][0-9]{0,14}$/;
 
-/** Lists the numbers of the files of the log, ascending; none if there is no log. */
-export function listLog(layout: Layout): number[] {
+/** Name that says which file is the first one that is needed. */
+export const FIRST_MARK = /^first-[1-9][0-9]{0,14}$/;
+
+/** What was in the directory of the log at the same time. */
+interface Listing {
+  /** Numbers of its files, ascending. */
+  readonly numbers: readonly number[];
+  /** Numbers of the files before which none is needed, ascending; more than one only if somebody else made them. */
+  readonly firsts: readonly number[];
+}
+
+/** Lists what is in the directory of the log; nothing if there is none. */
+export function listing(layout: Layout): Listing {
   try {
-    return readdirSync(layout.log)
-      .filter((name) => NUMBER.test(name))
-      .map(Number)
-      .sort((a, b) => a - b);
+    const names = readdirSync(layout.log);
+    return {
+      numbers: ascending(names.filter((name) => NUMBER.test(name))),
+      firsts: ascending(
+        names.filter((name) => FIRST_MARK.test(name)).map((name) => name.slice('first-'.length)),
+      ),
+    };
   } catch (error) {
-    if (errorCode(error) === 'ENOENT') return [];
+    if (errorCode(error) === 'ENOENT') return { numbers: [], firsts: [] };
     throw diskError(error, 'read', layout.log);
   }
 }
+
+const ascending = (numbers: readonly string[]): number[] => numbers.map(Number).sort((a, b) => a - b);
+
+/** Lists the numbers of the files of the log, ascending; none if there is no log. */
+export const listLog = (layout: Layout): readonly number[] => listing(layout).numbers;
 
 /** Returns the numbers that count: those below a gap are of files that were deleted, but came back. */
 export function withoutGap(numbers: readonly number[]): readonly number[] {
@@ -54,6 +73,8 @@ export class Log {
   readonly #layout: Layout;
   /** Oldest first, with no number missing. */
   #files: readonly LogFile[] = [];
+  /** Number of the file before which none is needed; 0 if all are. */
+  #first = 0;
   /** Bytes of the ID of the store. */
   storeId: Uint8Array = new Uint8Array(16);
   /** What is shown instead, if the log is damaged. */
@@ -111,6 +132,7 @@ export class Log {
     copy.storeId = this.storeId;
     copy.history = this.history;
     copy.#files = this.#ownFiles();
+    copy.#first = this.#first;
     return copy;
   }
 
@@ -128,6 +150,7 @@ export class Log {
    * @param proven version that was read, if that is above the state's name
    */
   become(copy: Log, at: StateName | undefined, proven?: Version): void {
+    this.#first = copy.#first;
     // A session of this process goes on with the file that it writes to.
     this.#files = copy.#files.map((file) => this.#files.find((own) => own.isAsFarAs(file)) ?? file);
     this.at = at;
@@ -147,7 +170,8 @@ export class Log {
    */
   follow(upTo: number): boolean {
     const files: LogFile[] = [];
-    for (const number of withoutGap(listLog(this.#layout))) {
+    const { numbers, firsts } = listing(this.#layout);
+    for (const number of withoutGap(numbers)) {
       const at = { number, path: this.#layout.logFile(number), storeId: this.storeId };
       const known = this.#files.find((each) => each.number === number && !each.isAbove(upTo));
       const file = LogFile.look(at, known, (each, fd) => each.advance(fd, upTo));
@@ -155,6 +179,7 @@ export class Log {
       files.push(file);
     }
     this.#files = files;
+    this.#first = firsts.at(-1) ?? 0;
     return true;
   }
 
@@ -204,7 +229,7 @@ export class Log {
     if (newest === undefined || version === undefined) return missing({ file: this.#layout.log }, REPAIR);
     // Files of a generation before are not needed any more.
     const first = this.#files.find(({ head }) => head.generation === newest.head.generation);
-    if (first !== undefined && first === this.#files[0] && first.needsOlder)
+    if (first !== undefined && first === this.#files[0] && this.#needsOlder(first))
       return missing({ file: this.#layout.logFile(first.number - 1) }, REPAIR);
     for (const [index, { path, revision, next }] of this.#files.slice(0, -1).entries()) {
       const base = this.#files[index + 1]?.head.base;
@@ -229,6 +254,14 @@ export class Log {
         { hint: REPAIR },
       );
     return undefined;
+  }
+
+  /** Whether something is in the file before one that may be nowhere else. */
+  #needsOlder({ head, number }: LogFile): boolean {
+    if (head.isFirst || number <= this.#first) return false;
+    // Where a listing takes a while, it may miss a name that is given to another file meanwhile.
+    this.#first = listing(this.#layout).firsts.at(-1) ?? 0;
+    return number > this.#first;
   }
 
   /** Returns what the log says about a blob; undefined if that is in the documents. */

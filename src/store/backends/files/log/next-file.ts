@@ -5,7 +5,8 @@ import { patiently } from '../../../../ground/windows.ts';
 import { diskError } from '../disk-errors.ts';
 import { deleteFile, FILE_MODE, isThere, moveFile, NO_FOLLOW, syncChanged } from '../durable-files.ts';
 import { type Layout, STAGED } from '../layout.ts';
-import { FILE_BYTES, type LogHead, MARK, printHead, printMark, SALT_BYTES } from './format.ts';
+import { FILE_BYTES, type LogHead, printHead, SALT_BYTES } from './format.ts';
+import { listing } from './log.ts';
 import { LogFile } from './log-file.ts';
 
 const CREATE = constants.O_RDWR | constants.O_CREAT | constants.O_EXCL | NO_FOLLOW;
@@ -61,11 +62,11 @@ function takeSpare(layout: Layout, path: string): boolean {
   return true;
 }
 
-async function writeAndSync(path: string, flags: number, bytes: Uint8Array, offset = 0): Promise<void> {
+async function writeAndSync(path: string, flags: number, bytes: Uint8Array): Promise<void> {
   try {
     const fd = patiently(() => openSync(path, flags, FILE_MODE));
     try {
-      writeAt(fd, bytes, offset);
+      writeAt(fd, bytes, 0);
       await answered((done) => fsync(fd, done));
     } finally {
       closeSync(fd);
@@ -83,11 +84,24 @@ export function writeAt(fd: number, bytes: Uint8Array, offset: number): void {
 }
 
 /**
- * Marks that the documents have what is in the files before this one, and waits until that is on disk: then those may
- * be missing.
+ * Notes that the documents have what is in the files before one: once the directory is synced, those may be missing.
+ * That is in a name of its own, because writers append to the file itself: a sync that fails for them would leave a
+ * mark in it that counts as written although it is not, and one that fails here their records. Under the lock of the
+ * log only.
  */
-export const markFirst = ({ path, head, headCrc }: LogFile): Promise<void> =>
-  writeAndSync(path, constants.O_RDWR | NO_FOLLOW, printMark(head, headCrc), MARK);
+export function markFirst(layout: Layout, number: number): void {
+  const path = layout.firstMark(number);
+  const others = listing(layout).firsts.filter((first) => first !== number);
+  const last = others.pop();
+  try {
+    if (last !== undefined) moveFile(layout.firstMark(last), path);
+    else if (!isThere(path)) closeSync(patiently(() => openSync(path, CREATE, FILE_MODE)));
+  } catch (error) {
+    throw diskError(error, 'write', path);
+  }
+  // Of a higher number than that of any file, for example, it would be taken for that of a file which is still to come.
+  for (const other of others) deleteFile(layout.firstMark(other));
+}
 
 function discard(path: string): void {
   try {

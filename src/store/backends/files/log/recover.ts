@@ -142,7 +142,7 @@ export async function replaceLog(
     mended.push(...(await keepAside(layout, salvage.numbers)));
   const version = { generation, revision: state.unusedRevision(Math.max(salvage.revision, above)) };
   // With a gap, files that come back after a power failure count no more.
-  const number = (salvage.numbers.at(-1) ?? 0) + 2;
+  const number = Math.max(salvage.first, ...salvage.numbers) + 2;
   await makeFile(layout, number, {
     isFirst: true,
     generation,

@@ -4,8 +4,6 @@ import type { Layout } from '../layout.ts';
 import { crc32 } from './crc32.ts';
 import {
   FIRST_RECORD,
-  HEAD_READ_BYTES,
-  hasMark,
   isIntact,
   type LogHead,
   lengthOf,
@@ -18,7 +16,7 @@ import {
   printHead,
   RECORD_HEAD_BYTES,
 } from './format.ts';
-import { listLog } from './log.ts';
+import { listing } from './log.ts';
 
 /** Record of a damaged log whose head and list of blobs are intact. */
 export interface Piece {
@@ -45,7 +43,6 @@ export interface Loss {
 interface SalvagedFile {
   readonly number: number;
   readonly head: Partial<LogHead>;
-  readonly needsOlder: boolean;
   /** In the order in which they are in the file. */
   readonly parts: readonly (Piece | Loss)[];
 }
@@ -71,13 +68,17 @@ export class Salvage {
   /** Numbers in the names of all files of the log, and how many of these are of this store. */
   readonly numbers: readonly number[];
   readonly own: number;
+  /** Number of the file before which none is needed; 0 if all are. */
+  readonly first: number;
   /** Last revision that is known of. */
   readonly revision: number;
   /** The oldest first. */
   readonly parts: readonly (Piece | Loss)[];
 
   constructor(layout: Layout, storeId: Uint8Array, bounds: Bounds) {
-    this.numbers = listLog(layout);
+    const { numbers, firsts } = listing(layout);
+    this.numbers = numbers;
+    this.first = firsts.at(-1) ?? 0;
     const files = ownFiles(layout, this.numbers, storeId);
     this.own = files.filter(({ head }) => head !== undefined).length;
     const bases = files.map(({ head }) => (head?.generation === bounds.generation ? (head.base ?? -1) : -1));
@@ -104,12 +105,18 @@ export class Salvage {
       }
       parts.unshift(...salvaged.parts);
       next = salvaged;
-      if (!salvaged.needsOlder) break;
+      if (!this.#needsOlder(salvaged)) break;
     }
-    if (next?.needsOlder === true && next.number > 1) parts.unshift(missingFile(layout, next.number - 1));
+    if (next !== undefined && this.#needsOlder(next) && next.number > 1)
+      parts.unshift(missingFile(layout, next.number - 1));
     if (files.length === 0) parts.push(missingFile(layout, 1));
     this.parts = parts;
     this.revision = Math.max(upTo, ...parts.filter(isPiece).map(({ record }) => record.revision));
+  }
+
+  /** Whether something is in the file before one that may be nowhere else. */
+  #needsOlder({ number, head }: SalvagedFile): boolean {
+    return head.isFirst !== true && number > this.first;
   }
 
   get losses(): readonly Loss[] {
@@ -229,8 +236,7 @@ function salvageFile(
   { number, path, bytes, head }: OwnFile,
   { reach, above, generation }: Reach,
 ): SalvagedFile {
-  if (head === undefined)
-    return { number, head: {}, needsOlder: true, parts: [{ path, offset: 0, after: undefined }] };
+  if (head === undefined) return { number, head: {}, parts: [{ path, offset: 0, after: undefined }] };
   const parts: (Piece | Loss)[] = [];
   const expected = head.generation ?? generation;
   const seeds = [bytes.readUInt32BE(64), crc32(bytes.subarray(0, 64))];
@@ -262,22 +268,9 @@ function salvageFile(
   // Torn: nobody was told that it was made.
   if (reach === undefined && isPiece(last) && ![...blobsOf(last)].every((blob) => blob.isIntact)) parts.pop();
   if (above) parts.push(...piecesAbove(bytes, path, parts, seeds));
-  const needsOlder =
-    !(head.isFirst ?? bytes.readUInt8(9) === 1) &&
-    !seeds.some((seed) =>
-      hasMark(bytes.subarray(0, HEAD_READ_BYTES), { ...NO_HEAD, sequence: number }, seed),
-    );
-  return { number, head: { generation: expected, ...head }, needsOlder, parts };
+  const isFirst = head.isFirst ?? bytes.readUInt8(9) === 1;
+  return { number, head: { generation: expected, ...head, isFirst }, parts };
 }
-
-const NO_HEAD: LogHead = {
-  isFirst: false,
-  generation: 0,
-  storeId: new Uint8Array(16),
-  sequence: 0,
-  base: 0,
-  salt: new Uint8Array(16),
-};
 
 /** Returns the whole records that follow the last piece, up to a rekey: that had not been done. */
 function piecesAbove(
