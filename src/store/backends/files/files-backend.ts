@@ -26,6 +26,7 @@ import { FilesSession } from './files-session.ts';
 import { listGenerations } from './generation-files.ts';
 import { isIntact, newerFormatOf, storeIdOf, WITH_LOG, withFormat } from './header-format.ts';
 import { Layout, parseBlobFileName, STAGED } from './layout.ts';
+import { Damage } from './log/damage.ts';
 import { firstLook } from './log/first-look.ts';
 import { Log } from './log/log.ts';
 import { Room } from './log/room.ts';
@@ -44,6 +45,7 @@ export class FilesBackend implements Backend {
   readonly #directory: StoreDirectory;
   readonly #lock: FileLock;
   readonly #room: Room;
+  readonly #damage: Damage;
   /** Last generation whose directories were checked to be writable by us only. */
   #checkedGeneration = 0;
   /** Header of the opened store, as it is on disk. */
@@ -62,6 +64,7 @@ export class FilesBackend implements Backend {
     this.place = { file: directory };
     this.headerPlace = { file: layout.header };
     this.#directory = { layout, state: new StateDirectory(directory), log: new Log(layout) };
+    this.#damage = new Damage(this.#directory);
     const lockWaitMs = options.lockWaitMs ?? LOCK_WAIT_MS;
     this.#lock = new FileLock(layout.lock, lockWaitMs);
     this.#room = new Room(this.#directory.log, directory, lockWaitMs);
@@ -102,7 +105,7 @@ export class FilesBackend implements Backend {
     if (this.#header === undefined) this.#readHeader();
     for (let look = 0; look < LOOKS; look++) {
       const name = this.#read();
-      if (this.#shown?.name !== name) {
+      if (this.#shown?.name !== name || this.#damage.isThere) {
         const version = await this.#versionAt(name);
         // It was changed meanwhile, perhaps by a session of this process.
         if (version === undefined || this.#directory.state.known !== name) continue;
@@ -137,20 +140,16 @@ export class FilesBackend implements Backend {
    * @returns undefined if the state has changed meanwhile
    */
   async #versionAt(name: StateName): Promise<Version | undefined> {
-    const { layout, state, log } = this.#directory;
-    // What is shown of a damaged log stays until the state changes: others may be reading it.
-    if (log.rescued?.state === name) return log.rescued.version;
-    log.rescued = undefined;
+    const damage = this.#damage;
+    const rescued = damage.shownAt(name);
+    if (rescued !== undefined) return rescued;
     try {
-      return await this.#wholeVersionAt(name);
+      const version = await this.#wholeVersionAt(name);
+      if (version !== undefined) damage.forget();
+      return version;
     } catch (error) {
       if (asCofferError(error)?.kind !== 'corrupt' || name.kind !== 'log') throw error;
-      const { rescue } = await import('./log/rescued.ts');
-      const rescued = rescue(layout, log.storeId, name);
-      if (state.read() !== name) return undefined;
-      if (rescued === undefined) throw error;
-      log.rescued = rescued;
-      return rescued.version;
+      return damage.rescue(name, error);
     }
   }
 
@@ -169,6 +168,8 @@ export class FilesBackend implements Backend {
       throw problem;
     }
     log.at = name;
+    // Whoever is reading what was shown of a damaged log finds the same in the whole one.
+    log.rescued = undefined;
     return versionOf(name);
   }
 
@@ -256,6 +257,7 @@ export class FilesBackend implements Backend {
     const { repairFiles } = await import('./repair-files.ts');
     this.#isRead = true;
     this.#shown = undefined;
+    this.#damage.forget();
     this.#left = undefined;
     const mended = await repairFiles(this.#directory, this.#lock, { choose, opens });
     const header = readWhole(this.#directory.layout.header);
@@ -298,16 +300,14 @@ export class FilesBackend implements Backend {
       return versionOf(left);
     }
     this.#left = undefined;
+    this.#damage.refuse();
     const version = await prepareStore(this.#directory, {
       look: () => this.#forgetOther(),
       examine: (future) => this.#examine(future),
       admit: (present) => this.#admit(present),
     });
-    if (log.rescued !== undefined) {
-      // What was shown of it is one with its version.
-      log.rescued = undefined;
-      this.#shown = undefined;
-    }
+    this.#damage.forget();
+    this.#shown = undefined;
     this.#left = state.known;
     this.#isRead = true;
     return version;

@@ -1,9 +1,10 @@
 import { copyFileSync, cpSync, existsSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { storeIdOf } from '../../../../src/store/backends/files/header-format.ts';
 import { Layout } from '../../../../src/store/backends/files/layout.ts';
 import { checkpoint } from '../../../../src/store/backends/files/log/checkpoint.ts';
+import { LogFile } from '../../../../src/store/backends/files/log/log-file.ts';
 import { makeFile } from '../../../../src/store/backends/files/log/next-file.ts';
 import { isLong } from '../../../long.ts';
 import { seeded } from '../../../seeded.ts';
@@ -149,6 +150,39 @@ describe('one bit of a log with several records', () => {
     const expected = ['01', '02'].map((name) => [name, after.at(-1)?.get(name)]);
     for (const outcome of outcomes) if (outcome !== 'refused') expect(expected).toContainEqual(outcome);
     expect(outcomes.filter((outcome) => outcome === 'refused')).toHaveLength(6);
+  });
+
+  it('is searched for once, and no more once the file is put back', async () => {
+    const { directory, after } = await withHistory();
+    const path = logFile(directory, 2);
+    const records = recordsIn(path);
+    const look = vi.spyOn(LogFile, 'look');
+    onTestFinished(() => look.mockRestore());
+    // Of the first damage a part is shown, of the second nothing.
+    for (const [record, refused] of [
+      [0, '0a'],
+      [records.length - 1, undefined],
+    ] as const) {
+      const reader = opened(directory);
+      const whole = flipped(path, (records[record]?.begin ?? 0) + 40, 3);
+      const read = async (): Promise<unknown> => {
+        await reader.state();
+        return String(await reader.read(1, document(refused ?? '01')));
+      };
+      await expect(read()).rejects.toMatchObject({ kind: 'corrupt' });
+      look.mockClear();
+      await expect(read()).rejects.toMatchObject({ kind: 'corrupt' });
+      await expect(commit(reader, put('0f', 'new'))).rejects.toMatchObject({ kind: 'corrupt' });
+      expect(look).not.toHaveBeenCalled();
+      writeFileSync(path, whole);
+      expect(await read()).toBe(after.at(-1)?.get(refused ?? '01'));
+      flipped(path, (records[record]?.begin ?? 0) + 40, 3);
+      await expect(commit(opened(directory), put('0f', 'new'))).rejects.toMatchObject({ kind: 'corrupt' });
+      // It has read the log while that was whole.
+      expect(await read()).toBe(after.at(-1)?.get(refused ?? '01'));
+      writeFileSync(path, whole);
+    }
+    await commit(opened(directory), put('0f', 'new'));
   });
 
   it('keeps the content aside that a document had before', async () => {

@@ -59,7 +59,6 @@ export interface Above {
 
 /** What is shown of a damaged log. */
 interface Substitute {
-  readonly state: Version;
   readonly version: Version;
   find(ref: BlobRef): Found | undefined;
   names(area: Area): Iterable<readonly [name: string, isThere: boolean]>;
@@ -156,6 +155,7 @@ export class Log {
     this.at = at;
     this.isKnown = at !== undefined;
     this.proven = at && proven && { version: proven, named: at.revision };
+    this.rescued = undefined;
   }
 
   /** Whether what was read belongs to a later state of the same history. */

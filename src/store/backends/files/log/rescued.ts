@@ -11,8 +11,6 @@ const REPAIR_LOG = 'run "coffer doctor --repair": it keeps everything that can s
  * may have a newer content is refused.
  */
 class Rescued {
-  /** State that it was read for. */
-  readonly state: Version;
   /** Version that is shown. */
   readonly version: Version;
   readonly #layout: Layout;
@@ -29,7 +27,6 @@ class Rescued {
     const { generation } = state;
     const salvage = new Salvage(layout, storeId, { state, generation, above: false });
     this.version = { generation, revision: salvage.revision };
-    this.state = state;
     this.#layout = layout;
     this.#loss = salvage.losses.at(-1);
     for (const part of salvage.parts) {
