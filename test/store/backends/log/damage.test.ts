@@ -113,6 +113,33 @@ describe('one bit of a log with several records', () => {
     expect(existsSync(`${path}.damaged`)).toBe(true);
   });
 
+  it('in a content that is not the last is not moved into the documents, whose older content stays', async () => {
+    const { directory, after } = await withHistory();
+    const path = logFile(directory, 2);
+    flipped(path, readFileSync(path).indexOf('one again'), 1);
+    const file = join(directory, 'generation-1/documents/01');
+    expect(readFileSync(file, 'utf8')).toBe('old');
+    expect(await checkpoint(directory, { isIdle: true })).toBe('nothing');
+    expect(logFiles(directory)).toEqual(['2']);
+    expect(readFileSync(file, 'utf8')).toBe('old');
+    const shown = await found(directory, ['01', '06']);
+    expect(shown.get('01')).toMatchObject({ kind: 'corrupt', message: expect.stringContaining(path) });
+    expect(shown.get('06')).toBe(after.at(-1)?.get('06'));
+  });
+
+  it('in a content that a later change replaced is named by the doctor, and keeps nobody from anything', async () => {
+    const { directory, after } = await withHistory();
+    const path = logFile(directory, 2);
+    flipped(path, readFileSync(path).indexOf('two'), 0);
+    await commit(opened(directory), put('0f', 'goes on'));
+    const latest = new Map([...(after.at(-1) ?? []), ['0f', 'goes on']]);
+    expect(await found(directory, latest.keys())).toEqual(latest);
+    expect(await opened(directory).flaws()).toMatchObject([{ place: { file: join(directory, 'log') } }]);
+    expect(await checkpoint(directory, { isIdle: true })).toBe('done');
+    expect(await found(directory, latest.keys())).toEqual(latest);
+    expect(await opened(directory).flaws()).toEqual([]);
+  });
+
   it('in the list of a record leaves readable what later changes have', async () => {
     const { directory, after } = await withHistory();
     const path = logFile(directory, 2);
@@ -156,7 +183,7 @@ describe('one bit of a log with several records', () => {
     const { directory, after } = await withHistory();
     const path = logFile(directory, 2);
     const records = recordsIn(path);
-    const look = vi.spyOn(LogFile, 'look');
+    const look = vi.spyOn(LogFile, 'read');
     onTestFinished(() => look.mockRestore());
     // Of the first damage a part is shown, of the second nothing.
     for (const [record, refused] of [

@@ -32,7 +32,7 @@ export function hiddenLog(directory: StoreDirectory, name: StateName): CofferErr
 function hasChange({ layout, log }: StoreDirectory, number: number): boolean {
   try {
     const at = { number, path: layout.logFile(number), storeId: log.storeId };
-    const file = LogFile.look(at, undefined, (each, fd) => each.advance(fd, Number.POSITIVE_INFINITY));
+    const file = LogFile.read(at, { upTo: Number.POSITIVE_INFINITY });
     return file !== undefined && file.records > 0;
   } catch (error) {
     if (asCofferError(error)?.kind !== 'corrupt') throw error;

@@ -8,7 +8,7 @@ import { discardSyncMarkers, isThere, NO_FOLLOW, syncChanged } from '../durable-
 import { logged } from '../state-directory.ts';
 import type { StoreDirectory } from '../store-directory.ts';
 import { thisBoot } from './boot.ts';
-import { MOST_RECORD_BYTES, parseRecord, printRecord, type RecordKind, recordBytes } from './format.ts';
+import { MOST_RECORD_BYTES, parseList, printRecord, type RecordKind, recordBytes } from './format.ts';
 import type { LogFile } from './log-file.ts';
 import { makeFile, writeAt } from './next-file.ts';
 
@@ -58,10 +58,10 @@ export async function addRecord(
   const record = { revision: to.revision, boot: thisBoot(), generation: from.generation, kind, changes };
   const bytes = printRecord(record, file.crc);
   const offset = file.next;
-  const parsed = parseRecord(bytes, file.crc);
+  const parsed = parseList(bytes);
   if (parsed === undefined) throw new Error('a record of the log cannot be read back');
   await writeRecord(file, bytes, offset, made);
-  return () => file.take({ record: parsed, bytes, offset });
+  return () => file.add(parsed, bytes, offset);
 }
 
 /** Returns the file that takes the next record; makes it if need be. */

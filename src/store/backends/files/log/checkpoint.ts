@@ -96,7 +96,8 @@ class Checkpoint {
     const numbers = listLog(this.#layout);
     this.#log.history = this.#state.history;
     if (this.#options.known !== undefined) this.#log.adopt(this.#options.known);
-    if (!this.#log.follow(name.revision) || this.#log.contradiction(name) !== undefined) return 'nothing';
+    if (!this.#log.follow(name.revision)) return 'nothing';
+    if ((this.#log.contradiction(name) ?? this.#log.damage()) !== undefined) return 'nothing';
     // Only after the look at the others: if one of them is lost, these may be needed to repair the store.
     const unneeded = numbers.filter((number) => !withoutGap(numbers).includes(number));
     if (unneeded.length > 0) return this.#drop(unneeded);

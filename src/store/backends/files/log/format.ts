@@ -176,13 +176,18 @@ export function parseRecord(bytes: Buffer, before: number): ParsedRecord | undef
     : undefined;
 }
 
+/** Most bytes of the head and the list of blobs of the record that begins with these bytes. */
+export const mostListBytes = (bytes: Buffer): number =>
+  RECORD_HEAD_BYTES + bytes.readUIntBE(28, 3) * (ENTRY_HEAD_BYTES + nameBytes(MOST_DIGITS));
+
 /**
  * Parses the head of a record and its list of blobs, whatever comes before and after them.
- * @param bytes as long as the record says, or the whole record is torn
+ * @param bytes at least these
+ * @param length length of the record
  * @returns undefined if any byte of them was changed
  */
-export function parseList(bytes: Buffer): ParsedRecord | undefined {
-  const found = parseUnchecked(bytes);
+export function parseList(bytes: Buffer, length = bytes.length): ParsedRecord | undefined {
+  const found = parseUnchecked(bytes, length);
   return found !== undefined && crcOf(bytes, found.listEnd) === found.record.crc ? found.record : undefined;
 }
 
@@ -192,9 +197,10 @@ export function parseList(bytes: Buffer): ParsedRecord | undefined {
  */
 export function parseUnchecked(
   bytes: Buffer,
+  length = bytes.length,
 ): { readonly record: ParsedRecord; readonly listEnd: number } | undefined {
   const kind = KINDS[bytes.readUInt8(31)];
-  const list = kind && parseEntries(bytes, bytes.readUIntBE(28, 3));
+  const list = kind && parseEntries(bytes, length);
   if (kind === undefined || list === undefined) return undefined;
   const record: ParsedRecord = {
     revision: readNumber(bytes, 8),
@@ -215,9 +221,10 @@ export const isIntact = ({ place }: LogEntry, bytes: Buffer): boolean =>
 /** @returns the blobs, and where their list ends */
 function parseEntries(
   bytes: Buffer,
-  count: number,
+  total: number,
 ): { readonly entries: readonly LogEntry[]; readonly end: number } | undefined {
   const found: { readonly ref: BlobRef; readonly length: number | undefined; readonly crc: number }[] = [];
+  const count = bytes.readUIntBE(28, 3);
   let end = RECORD_HEAD_BYTES;
   for (let i = 0; i < count; i++) {
     const at = end;
@@ -238,7 +245,7 @@ function parseEntries(
     at += length;
     return { ref, place: { offset, length, crc } };
   });
-  return at === bytes.length ? { entries, end } : undefined;
+  return at === total ? { entries, end } : undefined;
 }
 
 /** Where the next record begins. */

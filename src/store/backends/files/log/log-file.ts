@@ -1,35 +1,37 @@
-import { closeSync, constants, fstatSync, openSync, readSync } from 'node:fs';
 import { corrupt, placed } from '../../../../ground/errors.ts';
-import { patiently } from '../../../../ground/windows.ts';
 import { REPAIR } from '../../../refusals.ts';
 import { type Area, areas } from '../../backend.ts';
-import { diskError, errorCode } from '../disk-errors.ts';
-import { NO_FOLLOW, refuseForeign } from '../durable-files.ts';
+import { crc32 } from './crc32.ts';
 import {
   crcIn,
   FIRST_RECORD,
   HEAD_BYTES,
   isFull,
+  isIntact,
   type LogHead,
   lengthOf,
+  mostListBytes,
   nextPlace,
   type ParsedRecord,
   parseHead,
-  parseRecord,
+  parseList,
   RECORD_HEAD_BYTES,
   type RecordKind,
 } from './format.ts';
+import { type Kept, LogBytes } from './log-bytes.ts';
 
-/** Bytes that are read at once. */
-const CHUNK_BYTES = 64 * 1024;
 /** Longest record whose blobs are kept in memory; of longer ones only their place is. */
 const MOST_KEPT_BYTES = 1024 * 1024;
 
 /** Record, and where it is in its file. */
 export interface PlacedRecord {
   readonly record: ParsedRecord;
+  /** All of it; of one that is long, at least the list of its blobs. */
   readonly bytes: Buffer;
   readonly offset: number;
+  readonly length: number;
+  /** What is in memory of the file, and has all of the record; undefined if that is not kept. */
+  readonly kept: Kept | undefined;
 }
 
 /** Where the content of a blob is in a file. */
@@ -38,44 +40,29 @@ export interface BlobPlace {
   readonly length: number;
 }
 
-/** Content of a blob: where it is, and its bytes if they are kept. */
-interface Content extends BlobPlace {
-  readonly bytes: Buffer | undefined;
+/** KeptContent of a blob. */
+interface KeptContent extends BlobPlace {
+  readonly crc: number;
+  /** Where its record begins. */
+  readonly record: number;
+  readonly kept: Kept | undefined;
+  /** Whether it was compared with what was written. */
+  isChecked: boolean;
+}
+
+/** How far a file is read. */
+interface ReadingOptions {
+  /** Last revision that is taken up. */
+  readonly upTo: number;
+  /** Whether the content of every blob is checked, and not only that of the last change, which may be torn. */
+  readonly isStrict?: boolean;
 }
 
 /** What the log says about a blob; `bytes` is undefined if it was deleted. */
 export interface Found {
   readonly bytes: Uint8Array | undefined;
-}
-
-/** Runs `work` on the open file of a path; undefined if there is none. */
-function withOpened<T>(path: string, flags: number, work: (fd: number) => T): T | undefined {
-  let fd: number;
-  try {
-    fd = patiently(() => openSync(path, flags | NO_FOLLOW));
-  } catch (error) {
-    if (errorCode(error) === 'ENOENT') return undefined;
-    throw diskError(error, 'read', path);
-  }
-  try {
-    return work(fd);
-  } catch (error) {
-    throw diskError(error, 'read', path);
-  } finally {
-    closeSync(fd);
-  }
-}
-
-/** Reads from an offset; fewer bytes at the end of the file. */
-function readAt(fd: number, offset: number, length: number): Buffer {
-  const bytes = Buffer.allocUnsafe(length);
-  let filled = 0;
-  while (filled < length) {
-    const count = readSync(fd, bytes, filled, length - filled, offset + filled);
-    if (count === 0) break;
-    filled += count;
-  }
-  return bytes.subarray(0, filled);
+  /** Where the change begins whose content of the blob is damaged. */
+  readonly damagedAt?: number;
 }
 
 /**
@@ -95,9 +82,10 @@ export class LogFile {
   #begin = 0;
   #end = FIRST_RECORD;
   #crc: number;
+  #above: PlacedRecord[] = [];
   /** CRC-32 of its head. */
   readonly #headCrc: number;
-  readonly #blobs: Readonly<Record<Area, Map<string, Content | undefined>>> = {
+  readonly #blobs: Readonly<Record<Area, Map<string, KeptContent | undefined>>> = {
     slots: new Map(),
     documents: new Map(),
   };
@@ -133,20 +121,23 @@ export class LogFile {
   }
 
   /**
-   * Opens a file, or goes on with it, and calls `work` on it.
+   * Reads a file, or goes on with it.
    * @param known the file as it was read before
    * @returns undefined if there is no such file any more
    * @throws `corrupt` if its head is damaged or of another store
    */
-  static look(
-    at: { readonly number: number; readonly path: string; readonly storeId: Uint8Array },
-    known: LogFile | undefined,
-    work: (file: LogFile, fd: number) => void,
+  static read(
+    {
+      number,
+      path,
+      storeId,
+    }: { readonly number: number; readonly path: string; readonly storeId: Uint8Array },
+    reading: ReadingOptions,
+    known?: LogFile,
   ): LogFile | undefined {
-    const { number, path, storeId } = at;
-    return withOpened(path, constants.O_RDONLY, (fd) => {
-      refuseForeign(path, fstatSync(fd));
-      const parsed = parseHead(readAt(fd, 0, HEAD_BYTES));
+    return LogBytes.of(path, (bytes) => {
+      bytes.refuseForeign(path);
+      const parsed = parseHead(known === undefined ? bytes.at(0, HEAD_BYTES) : bytes.alone(0, HEAD_BYTES));
       if (parsed === undefined) throw corrupt(placed`${{ file: path }} is damaged`, { hint: REPAIR });
       const { head } = parsed;
       if (head.sequence !== number || !Buffer.from(head.storeId).equals(storeId))
@@ -154,9 +145,9 @@ export class LogFile {
           hint: REPAIR,
         });
       const isSame =
-        known !== undefined && Buffer.from(known.head.salt).equals(head.salt) && known.#endsIn(fd);
+        known !== undefined && Buffer.from(known.head.salt).equals(head.salt) && known.#endsIn(bytes);
       const file = isSame ? known : new LogFile(number, path, parsed);
-      work(file, fd);
+      file.#advance(bytes, reading);
       return file;
     });
   }
@@ -194,41 +185,56 @@ export class LogFile {
     );
   }
 
-  /** Reads the records that follow, up to a revision. */
-  advance(fd: number, upTo: number): void {
-    for (const placedRecord of this.#walk(fd)) {
-      if (placedRecord.record.revision > upTo) break;
-      this.take(placedRecord);
+  /** Whole records after those that were taken up, as they were when the file was read last. */
+  get above(): readonly PlacedRecord[] {
+    return this.#above;
+  }
+
+  #advance(file: LogBytes, { upTo, isStrict = false }: ReadingOptions): void {
+    this.#above = [];
+    let used: Used | undefined;
+    for (const placed of this.#walk(file, isStrict)) {
+      const { record, bytes, offset, length, kept } = placed;
+      if (this.#above.length > 0 || record.revision > upTo) {
+        // A copy, or the whole chunk that it was read in would stay in memory.
+        const all = bytes.length < length ? file.alone(offset, length) : Buffer.from(bytes);
+        this.#above.push({ ...placed, bytes: all, kept: undefined });
+        continue;
+      }
+      if (kept !== used?.kept) {
+        release(used);
+        used = kept && { kept, begin: offset, end: offset };
+      }
+      if (used !== undefined) used.end = offset + length;
+      this.#take(placed, false);
     }
+    release(used);
   }
 
-  /** Returns the whole records after those that were read, without taking them up. */
-  above(fd: number): PlacedRecord[] {
-    return [...this.#walk(fd)].map(({ record, bytes, offset }) => ({
-      record,
-      bytes: Buffer.from(bytes),
-      offset,
-    }));
+  /** Adds a record that this process has just written. */
+  add(record: ParsedRecord, bytes: Buffer, offset: number): void {
+    const { length } = bytes;
+    const kept = length <= MOST_KEPT_BYTES ? { bytes, start: offset } : undefined;
+    this.#above = [];
+    this.#take({ record, bytes, offset, length, kept }, true);
   }
 
-  /** Adds the next record. */
-  take({ record, bytes, offset }: PlacedRecord): void {
-    const isKept = bytes.length <= MOST_KEPT_BYTES;
-    // A copy, or the whole chunk that it was read in would stay in memory.
-    const own = isKept ? Buffer.from(bytes) : bytes;
+  #take({ record, offset, length, kept }: PlacedRecord, isChecked: boolean): void {
     for (const { ref, place } of record.entries) {
-      let content: Content | undefined;
-      if (place !== undefined) {
-        content = {
+      this.#blobs[ref.area].set(
+        ref.name,
+        place && {
           offset: offset + place.offset,
           length: place.length,
-          bytes: isKept ? own.subarray(place.offset, place.offset + place.length) : undefined,
-        };
-      }
-      this.#blobs[ref.area].set(ref.name, content);
+          crc: place.crc,
+          record: offset,
+          kept,
+          isChecked,
+        },
+      );
     }
     this.#begin = offset;
-    this.#end = offset + bytes.length;
+    this.#end = offset + length;
     this.#crc = record.crc;
     this.revision = record.revision;
     this.records++;
@@ -242,13 +248,25 @@ export class LogFile {
   find(area: Area, name: string): Found | undefined {
     const blobs = this.#blobs[area];
     const content = blobs.get(name);
-    if (content === undefined) return blobs.has(name) ? { bytes: undefined } : undefined;
-    return content.bytes === undefined ? this.#readPlace(content) : { bytes: content.bytes };
+    if (content !== undefined) return this.#contentOf(content);
+    return blobs.has(name) ? { bytes: undefined } : undefined;
+  }
+
+  /** Returns where the change begins whose content of a blob is damaged; undefined if there is none. */
+  get damagedAt(): number | undefined {
+    for (const area of areas) {
+      for (const content of this.#blobs[area].values()) {
+        const damagedAt = content && !content.isChecked ? this.#contentOf(content)?.damagedAt : undefined;
+        if (damagedAt !== undefined) return damagedAt;
+      }
+    }
+    return undefined;
   }
 
   /** Returns where the content of a blob is; undefined if the records delete it or do not name it. */
   placeOf(area: Area, name: string): BlobPlace | undefined {
-    return this.#blobs[area].get(name);
+    const content = this.#blobs[area].get(name);
+    return content && { offset: content.offset, length: content.length };
   }
 
   /** Whether the records put a blob (true), delete it (false), or do not name it. */
@@ -264,52 +282,95 @@ export class LogFile {
 
   /** Whether the file is still this one, with no record after those that were read; undefined if it is gone. */
   isStillTheEnd(): boolean | undefined {
-    return withOpened(this.path, constants.O_RDONLY, (fd) => {
-      return this.isIn(fd) && lengthOf(readAt(fd, this.next, RECORD_HEAD_BYTES)) === undefined;
-    });
+    return LogBytes.of(
+      this.path,
+      (file) => this.#isIn(file) && lengthOf(file.alone(this.next, RECORD_HEAD_BYTES)) === undefined,
+    );
   }
 
   /** Whether an open file is this one. */
-  isIn(fd: number): boolean {
-    const salt = parseHead(readAt(fd, 0, HEAD_BYTES))?.head.salt;
+  #isIn(file: LogBytes): boolean {
+    const salt = parseHead(file.alone(0, HEAD_BYTES))?.head.salt;
     return salt !== undefined && Buffer.from(salt).equals(this.head.salt);
   }
 
   /** Whether the last record that was read is in an open file. Copies of a store have the same heads. */
-  #endsIn(fd: number): boolean {
-    return this.records === 0 || crcIn(readAt(fd, this.#begin, RECORD_HEAD_BYTES)) === this.#crc;
+  #endsIn(file: LogBytes): boolean {
+    return this.records === 0 || crcIn(file.alone(this.#begin, RECORD_HEAD_BYTES)) === this.#crc;
   }
 
-  #readPlace({ offset, length }: BlobPlace): Found | undefined {
-    return withOpened(this.path, constants.O_RDONLY, (fd) =>
-      this.isIn(fd) ? { bytes: readAt(fd, offset, length) } : undefined,
-    );
+  /** Returns a content if it is what was written; undefined if the file is gone. */
+  #contentOf(content: KeptContent): Found | undefined {
+    const { offset, length, crc, record, kept } = content;
+    const bytes =
+      kept === undefined
+        ? LogBytes.of(this.path, (file) => (this.#isIn(file) ? file.alone(offset, length) : undefined))
+        : kept.bytes.subarray(offset - kept.start, offset - kept.start + length);
+    if (bytes === undefined) return undefined;
+    // What is read anew may be another one the next time.
+    if ((kept === undefined || !content.isChecked) && crc32(bytes) !== crc)
+      return { bytes: undefined, damagedAt: record };
+    content.isChecked = true;
+    return { bytes };
   }
 
-  *#walk(fd: number): Generator<PlacedRecord> {
+  /**
+   * Yields the records that follow those that were taken up. A record is begun only when the one before it is on the
+   * disk: so that one is whole, and of the last one alone all bytes are compared.
+   */
+  *#walk(file: LogBytes, isStrict: boolean): Generator<PlacedRecord> {
     let [at, crc, revision] = [this.next, this.#crc, this.revision];
-    let chunk: Buffer = Buffer.alloc(0);
-    let start = at;
-    /** Returns bytes from an offset; as many as there are, if fewer. */
-    const bytesAt = (offset: number, length: number): Buffer => {
-      if (offset + length > start + chunk.length) {
-        chunk = readAt(fd, offset, Math.max(length, CHUNK_BYTES));
-        start = offset;
-      }
-      return chunk.subarray(offset - start, offset - start + length);
-    };
+    let last: PlacedRecord | undefined;
     for (;;) {
-      const length = lengthOf(bytesAt(at, RECORD_HEAD_BYTES));
-      // What is left of a torn record may claim any length.
-      if (length === undefined || (length > CHUNK_BYTES && at + length > fstatSync(fd).size)) return;
-      const bytes = bytesAt(at, length);
-      if (bytes.length < length) return;
-      const record = parseRecord(bytes, crc);
-      if (record === undefined || record.generation !== this.head.generation) return;
-      if (record.revision <= revision || !Number.isSafeInteger(record.revision)) return;
-      yield { record, bytes, offset: at };
-      ({ crc, revision } = record);
-      at = nextPlace(at + length);
+      const found = placedAt(file, at);
+      const isNext =
+        found?.record.before === crc &&
+        found.record.generation === this.head.generation &&
+        found.record.revision > revision &&
+        Number.isSafeInteger(found.record.revision);
+      const next = isNext ? found : undefined;
+      if (last !== undefined) {
+        if ((isStrict || next === undefined) && !isWhole(file, last)) return;
+        yield last;
+      }
+      if (next === undefined) return;
+      last = next;
+      ({ crc, revision } = next.record);
+      at = nextPlace(at + next.length);
     }
   }
+}
+
+/** What is in memory of a file, and which part of that has records. */
+interface Used {
+  readonly kept: Kept;
+  readonly begin: number;
+  end: number;
+}
+
+/** Lets go of the memory of a chunk of which little is used. */
+function release(used: Used | undefined): void {
+  if (used === undefined) return;
+  const { kept, begin, end } = used;
+  if ((end - begin) * 2 >= kept.bytes.length) return;
+  kept.bytes = Buffer.from(kept.bytes.subarray(begin - kept.start, end - kept.start));
+  kept.start = begin;
+}
+
+/** Returns the record that begins at an offset, if its head and list of blobs are intact, and the file has all of it. */
+function placedAt(file: LogBytes, offset: number): PlacedRecord | undefined {
+  const head = file.at(offset, RECORD_HEAD_BYTES);
+  const length = lengthOf(head);
+  // What is left of a torn record may claim any length.
+  if (length === undefined || !file.reaches(offset + length)) return undefined;
+  const isKept = length <= MOST_KEPT_BYTES;
+  const bytes = file.at(offset, isKept ? length : Math.min(length, mostListBytes(head)));
+  const record = isKept && bytes.length < length ? undefined : parseList(bytes, length);
+  return record && { record, bytes, offset, length, kept: isKept ? file.chunk : undefined };
+}
+
+/** Whether the content of every blob of a record is what was written. */
+function isWhole(file: LogBytes, { record, bytes, offset, length }: PlacedRecord): boolean {
+  const all = bytes.length < length ? file.alone(offset, length) : bytes;
+  return record.entries.every((entry) => isIntact(entry, all));
 }

@@ -1,5 +1,5 @@
 import { readdirSync } from 'node:fs';
-import { type CofferError, corrupt, placed } from '../../../../ground/errors.ts';
+import { type CofferError, corrupt, type Place, placed } from '../../../../ground/errors.ts';
 import { missing, REPAIR } from '../../../refusals.ts';
 import type { Area, BlobRef, Version } from '../../backend.ts';
 import { diskError, errorCode } from '../disk-errors.ts';
@@ -50,6 +50,9 @@ export function withoutGap(numbers: readonly number[]): readonly number[] {
   );
   return from === -1 ? numbers : numbers.slice(from);
 }
+
+/** Hint for what a damaged log may have a newer content of. */
+export const REPAIR_LOG = 'run "coffer doctor --repair": it keeps everything that can still be read';
 
 /** Records of a file that the state does not include yet. */
 export interface Above {
@@ -166,15 +169,16 @@ export class Log {
 
   /**
    * Reads the records up to a revision, and forgets those above it.
+   * @param isStrict whether the log ends where the content of any blob is damaged; otherwise whoever reads that is told
    * @returns false if a file was deleted meanwhile: then the state has changed, or everything has to be looked at again
    */
-  follow(upTo: number): boolean {
+  follow(upTo: number, isStrict = false): boolean {
     const files: LogFile[] = [];
     const { numbers, firsts } = listing(this.#layout);
     for (const number of withoutGap(numbers)) {
       const at = { number, path: this.#layout.logFile(number), storeId: this.storeId };
       const known = this.#files.find((each) => each.number === number && !each.isAbove(upTo));
-      const file = LogFile.look(at, known, (each, fd) => each.advance(fd, upTo));
+      const file = LogFile.read(at, { upTo, isStrict }, known);
       if (file === undefined) return false;
       files.push(file);
     }
@@ -200,16 +204,11 @@ export class Log {
     );
   }
 
-  /** Returns the whole records above the revision that was followed to, oldest first. */
+  /** Returns the whole records above the revision that was followed to, as they were then, oldest first. */
   above(): readonly Above[] {
-    const found: Above[] = [];
-    for (const file of this.#files) {
-      LogFile.look({ number: file.number, path: file.path, storeId: this.storeId }, file, (_, fd) => {
-        const records = file.above(fd);
-        if (records.length > 0) found.push({ file, records });
-      });
-    }
-    return found;
+    return this.#files
+      .map((file) => ({ file, records: file.above }))
+      .filter(({ records }) => records.length > 0);
   }
 
   /** Returns the version that the log proves together with records above it; undefined if there is no log. */
@@ -264,14 +263,29 @@ export class Log {
     return number > this.#first;
   }
 
-  /** Returns what the log says about a blob; undefined if that is in the documents. */
+  /** Returns the error for a content that is damaged, although the log is whole otherwise; undefined if there is none. */
+  damage(): CofferError | undefined {
+    for (const { path, damagedAt } of this.#files)
+      if (damagedAt !== undefined)
+        return corrupt(placed`${{ file: path }} is damaged at offset ${damagedAt}`, { hint: REPAIR });
+    return undefined;
+  }
+
+  /**
+   * Returns what the log says about a blob; undefined if that is in the documents.
+   * @throws `corrupt` if its content is damaged
+   */
   find(generation: number, { area, name }: BlobRef): Found | undefined {
     if (this.rescued?.version.generation === generation) return this.rescued.find({ area, name });
     for (let i = this.#files.length - 1; i >= 0; i--) {
       const file = this.#files[i];
       if (file?.head.generation !== generation) continue;
       // If the file is gone by now, the blob is in the documents, and what older files say is out of date.
-      if (file.has(area, name) !== undefined) return file.find(area, name);
+      if (file.has(area, name) === undefined) continue;
+      const found = file.find(area, name);
+      if (found?.damagedAt === undefined) return found;
+      const blob = { file: this.#layout.blob(generation, { area, name }) };
+      throw damagedBlob(blob, file.path, found.damagedAt);
     }
     return undefined;
   }
@@ -310,3 +324,10 @@ export class Log {
     this.#files = [...this.#files, file];
   }
 }
+
+/** Returns the error for a blob whose last content cannot be read. */
+export const damagedBlob = (blob: Place, path: string, offset: number): CofferError =>
+  corrupt(
+    placed`${blob} is damaged: its content is in ${{ file: path }}, in the change at offset ${offset}, which is damaged`,
+    { hint: REPAIR_LOG },
+  );

@@ -34,7 +34,7 @@ export function damageOf({ layout, state, log }: StoreDirectory, name: StateName
     let problem: CofferError | undefined;
     try {
       // A checkpoint has deleted a file since it was listed.
-      if (!own.follow(name.revision)) continue;
+      if (!own.follow(name.revision, true)) continue;
       problem = own.contradiction(name);
     } catch (error) {
       problem = asCofferError(error);
@@ -55,7 +55,7 @@ export function readWhatIsWhole({ layout, log }: StoreDirectory): void {
   for (const number of withoutGap(listLog(layout))) {
     try {
       const at = { number, path: layout.logFile(number), storeId: log.storeId };
-      const file = LogFile.look(at, undefined, (each, fd) => each.advance(fd, Number.POSITIVE_INFINITY));
+      const file = LogFile.read(at, { upTo: Number.POSITIVE_INFINITY, isStrict: true });
       if (file !== undefined) log.add(file);
     } catch (error) {
       if (asCofferError(error)?.kind !== 'corrupt') throw error;

@@ -1,10 +1,8 @@
 import { type CofferError, corrupt, placed } from '../../../../ground/errors.ts';
 import type { Area, BlobRef, Version } from '../../backend.ts';
 import type { Layout } from '../layout.ts';
+import { damagedBlob, REPAIR_LOG } from './log.ts';
 import { blobsOf, isPiece, keyOf, type Loss, Salvage, type Salvaged } from './salvage.ts';
-
-/** Hint for what a damaged log may have a newer content of. */
-const REPAIR_LOG = 'run "coffer doctor --repair": it keeps everything that can still be read';
 
 /**
  * What readers are shown of a damaged log: each blob as it was acknowledged last. A document of which the damaged part
@@ -54,7 +52,10 @@ class Rescued {
   find(ref: BlobRef): { readonly bytes: Uint8Array | undefined } | undefined {
     const known = this.#known.get(keyOf(ref));
     if (known?.isIntact === true) return { bytes: known.bytes };
-    if (known !== undefined) throw this.#damaged(ref, known.piece);
+    if (known !== undefined) {
+      const { path, offset } = known.piece;
+      throw damagedBlob(this.#placeOf(ref), path, offset);
+    }
     if (this.#loss === undefined || ref.area === 'slots') return undefined;
     throw this.#unknown(ref, this.#loss);
   }
@@ -62,13 +63,6 @@ class Rescued {
   /** Yields the names of an area that the log puts or deletes, as far as that can be read. */
   names(area: Area): Iterable<readonly [name: string, isThere: boolean]> {
     return this.#present[area];
-  }
-
-  #damaged(ref: BlobRef, { path, offset }: Salvaged['piece']): CofferError {
-    return corrupt(
-      placed`${this.#placeOf(ref)} is damaged: its content is in ${{ file: path }}, in the change at offset ${offset}, which is damaged`,
-      { hint: REPAIR_LOG },
-    );
   }
 
   #unknown(ref: BlobRef, { path, offset }: Loss): CofferError {

@@ -24,7 +24,7 @@ export async function settle(directory: StoreDirectory, name: StateName, examine
   const own = log.copy();
   const isAbove = await rewriteAbove(layout, own, { at: name, examine });
   if (isAbove || own.version?.revision !== name.revision) readAll(layout, own);
-  const problem = own.contradiction(name);
+  const problem = own.contradiction(name) ?? own.damage();
   if (problem !== undefined) throw problem;
   const { version } = own;
   if (version === undefined || version.revision === name.revision) {

@@ -1,0 +1,75 @@
+import { closeSync, constants, fstatSync, openSync, readSync } from 'node:fs';
+import { patiently } from '../../../../ground/windows.ts';
+import { diskError, errorCode } from '../disk-errors.ts';
+import { NO_FOLLOW, refuseForeign } from '../durable-files.ts';
+
+/** Bytes that are read at once. */
+const CHUNK_BYTES = 64 * 1024;
+
+/** Part of a file that is in memory. */
+export interface Kept {
+  bytes: Buffer;
+  /** Offset of its first byte. */
+  start: number;
+}
+
+/** An open file of the log. */
+export class LogBytes {
+  readonly #fd: number;
+  /** Part that was read last. */
+  chunk: Kept = { bytes: Buffer.alloc(0), start: 0 };
+
+  private constructor(fd: number) {
+    this.#fd = fd;
+  }
+
+  /** Runs `work` on the file of a path; undefined if there is none. */
+  static of<T>(path: string, work: (file: LogBytes) => T): T | undefined {
+    let fd: number;
+    try {
+      fd = patiently(() => openSync(path, constants.O_RDONLY | NO_FOLLOW));
+    } catch (error) {
+      if (errorCode(error) === 'ENOENT') return undefined;
+      throw diskError(error, 'read', path);
+    }
+    try {
+      return work(new LogBytes(fd));
+    } catch (error) {
+      throw diskError(error, 'read', path);
+    } finally {
+      closeSync(fd);
+    }
+  }
+
+  /** @throws `unavailable` if the file, with this path, belongs to somebody else */
+  refuseForeign(path: string): void {
+    refuseForeign(path, fstatSync(this.#fd));
+  }
+
+  /** Whether the file has so many bytes. */
+  reaches(end: number): boolean {
+    const { bytes, start } = this.chunk;
+    return end <= start + bytes.length || end <= fstatSync(this.#fd).size;
+  }
+
+  /** Returns bytes, and reads what follows them as well; fewer at the end of the file. */
+  at(offset: number, length: number): Buffer {
+    const { bytes, start } = this.chunk;
+    if (offset < start || offset + length > start + bytes.length)
+      this.chunk = { bytes: this.alone(offset, Math.max(length, CHUNK_BYTES)), start: offset };
+    const from = offset - this.chunk.start;
+    return this.chunk.bytes.subarray(from, from + length);
+  }
+
+  /** Returns only these bytes; fewer at the end of the file. */
+  alone(offset: number, length: number): Buffer {
+    const bytes = Buffer.allocUnsafe(length);
+    let filled = 0;
+    while (filled < length) {
+      const count = readSync(this.#fd, bytes, filled, length - filled, offset + filled);
+      if (count === 0) break;
+      filled += count;
+    }
+    return bytes.subarray(0, filled);
+  }
+}
