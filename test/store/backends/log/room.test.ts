@@ -180,6 +180,21 @@ describe('a store that only commands use', () => {
     expect(readdirSync(join(directory, 'generation-1', 'slots'))).toEqual([]);
   });
 
+  it('has nothing in its log of what was removed, whatever else the same process does after it', async () => {
+    const { directory, backend } = await loggedStore();
+    await commit(backend, put('aa', LONG), put('bb', 'secret'));
+    await endWork();
+    await asCommand(directory, async () => {
+      for (const changes of [[remove('bb')], [put('cc', 'other')]]) {
+        const another = opened(directory);
+        await commit(another, ...changes);
+        another.close();
+      }
+    });
+    expect(saidIn(directory)).not.toMatch(/secret|other/);
+    expect(readdirSync(documentsIn(directory)).sort()).toEqual(['aa', 'cc']);
+  });
+
   it('has nothing in its log of what was under an old root key', async () => {
     const { directory } = await loggedStore();
     await asCommand(directory, (backend) => commit(backend, put('aa', 'old')));

@@ -4,7 +4,7 @@ import { diskError } from '../disk-errors.ts';
 import type { Layout } from '../layout.ts';
 import type { StateName } from '../state-directory.ts';
 import type { StoreDirectory } from '../store-directory.ts';
-import { listLog } from './log.ts';
+import { listing } from './log.ts';
 
 interface Found {
   readonly state: Version;
@@ -84,7 +84,8 @@ export class Damage {
 
 /** Text that changes whenever a file of the log is changed, deleted or put back. */
 function looksOf(layout: Layout): string {
-  const looks = listLog(layout).map((number) => {
+  const { numbers, firsts } = listing(layout);
+  const looks = numbers.map((number) => {
     const path = layout.logFile(number);
     try {
       const { ino, size, mtimeMs, ctimeMs } = statSync(path, { throwIfNoEntry: false }) ?? {};
@@ -93,5 +94,5 @@ function looksOf(layout: Layout): string {
       throw diskError(error, 'read', path);
     }
   });
-  return looks.join('\n');
+  return [...looks, ...firsts].join('\n');
 }

@@ -137,7 +137,7 @@ export class Room {
     this.#awaitIdleness();
     this.#endsEmpty ||= removed || this.#isLasting;
     if (this.#endsEmpty || files.length > 1)
-      beforeExit(this.#layout.log, () => emptied(this.#layout.directory, this.#endsEmpty));
+      beforeExit(this.#layout.log, this.#endsEmpty, (isIdle) => emptied(this.#layout.directory, isIdle));
     if (this.#sessions < MANY_SESSIONS) return;
     if (files.length > 1) void this.#begin(false);
     else if (newest.records > 0 && isHalfFull(newest.records, newest.end))
