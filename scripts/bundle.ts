@@ -82,6 +82,8 @@ const GROUPS: readonly PartSources[] = [
     [
       'src/cli/commands/status.ts',
       'src/cli/commands/workspaces-list.ts',
+      // After a change, of some commands only once the answer is printed.
+      'src/store/backends/files/log/checkpoint.ts',
       'src/operations/sys/mounts.ts',
       'src/operations/tags/organizations.ts',
       'src/operations/tags/tags.ts',

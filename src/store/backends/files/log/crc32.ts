@@ -5,7 +5,8 @@ const POLYNOMIAL = 0xedb88320;
 
 let computed = 0;
 let native: ((data: Uint8Array, value?: number) => number) | undefined;
-let table: Uint32Array | undefined;
+/** Of signed numbers: larger ones are objects in code that is not compiled yet. */
+let table: Int32Array | undefined;
 
 /**
  * Returns the CRC-32 of bytes.
@@ -21,16 +22,17 @@ export function crc32(bytes: Uint8Array, before = 0): number {
 /** As `crc32`, byte by byte. */
 export function plainCrc32(bytes: Uint8Array, before = 0): number {
   table ??= makeTable();
+  const known = table;
   const { length } = bytes;
   let crc = ~before;
   // Not for…of, which takes several times as long in code that is not compiled yet.
-  for (let i = 0; i < length; i++) crc = (table[(crc ^ (bytes[i] ?? 0)) & 0xff] ?? 0) ^ (crc >>> 8);
+  for (let i = 0; i < length; i++) crc = (known[(crc ^ (bytes[i] as number)) & 0xff] as number) ^ (crc >>> 8);
   return ~crc >>> 0;
 }
 
 /** Computes the eight bytes with one bit, and all others from these: at once even in code that is not compiled yet. */
-function makeTable(): Uint32Array {
-  const made = new Uint32Array(256);
+function makeTable(): Int32Array {
+  const made = new Int32Array(256);
   let crc = 1;
   for (let bit = 128; bit > 0; bit >>= 1) {
     crc = (crc & 1) === 0 ? crc >>> 1 : (crc >>> 1) ^ POLYNOMIAL;

@@ -52,7 +52,7 @@ interface KeptContent extends BlobPlace {
 
 /** How far a file is read. */
 interface ReadingOptions {
-  /** Last revision that is taken up. */
+  /** Last revision that is taken up: it is known to be on the disk, or that of the file's end. */
   readonly upTo: number;
   /** Whether the content of every blob is checked, and not only that of the last change, which may be torn. */
   readonly isStrict?: boolean;
@@ -193,7 +193,7 @@ export class LogFile {
   #advance(file: LogBytes, { upTo, isStrict = false }: ReadingOptions): void {
     this.#above = [];
     let used: Used | undefined;
-    for (const placed of this.#walk(file, isStrict)) {
+    for (const placed of this.#walk(file, upTo, isStrict)) {
       const { record, bytes, offset, length, kept } = placed;
       if (this.#above.length > 0 || record.revision > upTo) {
         // A copy, or the whole chunk that it was read in would stay in memory.
@@ -316,9 +316,9 @@ export class LogFile {
 
   /**
    * Yields the records that follow those that were taken up. A record is begun only when the one before it is on the
-   * disk: so that one is whole, and of the last one alone all bytes are compared.
+   * disk, and so is the one that the state names: only another last one may be torn, and its content is compared.
    */
-  *#walk(file: LogBytes, isStrict: boolean): Generator<PlacedRecord> {
+  *#walk(file: LogBytes, upTo: number, isStrict: boolean): Generator<PlacedRecord> {
     let [at, crc, revision] = [this.next, this.#crc, this.revision];
     let last: PlacedRecord | undefined;
     for (;;) {
@@ -330,7 +330,8 @@ export class LogFile {
         Number.isSafeInteger(found.record.revision);
       const next = isNext ? found : undefined;
       if (last !== undefined) {
-        if ((isStrict || next === undefined) && !isWhole(file, last)) return;
+        const mayBeTorn = next === undefined && last.record.revision !== upTo;
+        if ((isStrict || mayBeTorn) && !isWhole(file, last)) return;
         yield last;
       }
       if (next === undefined) return;
