@@ -212,6 +212,20 @@ describe('one bit of a log with several records', () => {
     await commit(opened(directory), put('0f', 'new'));
   });
 
+  it('in a content is read anew by those who have read it, once the file is put back', async () => {
+    const { directory, after } = await withHistory();
+    const path = logFile(directory, 2);
+    const whole = flipped(path, readFileSync(path).indexOf('one again'), 1);
+    const reader = opened(directory);
+    await reader.state();
+    await expect(reader.read(1, document('01'))).rejects.toMatchObject({ kind: 'corrupt' });
+    await expect(commit(reader, put('0f', 'new'))).rejects.toMatchObject({ kind: 'corrupt' });
+    writeFileSync(path, whole);
+    expect(String(await reader.read(1, document('01')))).toBe(after.at(-1)?.get('01'));
+    await commit(reader, put('0f', 'new'));
+    expect((await found(directory, ['0f'])).get('0f')).toBe('new');
+  });
+
   it('keeps the content aside that a document had before', async () => {
     const { directory } = await withHistory();
     const path = logFile(directory, 2);

@@ -96,8 +96,9 @@ class Checkpoint {
     const numbers = listLog(this.#layout);
     this.#log.history = this.#state.history;
     if (this.#options.known !== undefined) this.#log.adopt(this.#options.known);
-    if (!this.#log.follow(name.revision)) return 'nothing';
-    if ((this.#log.contradiction(name) ?? this.#log.damage()) !== undefined) return 'nothing';
+    if (!this.#log.follow(name.revision)) return 'held';
+    if ((this.#log.contradiction(name) ?? this.#log.damage()) !== undefined)
+      return this.#state.read() === name ? 'nothing' : 'held';
     // Only after the look at the others: if one of them is lost, these may be needed to repair the store.
     const unneeded = numbers.filter((number) => !withoutGap(numbers).includes(number));
     if (unneeded.length > 0) return this.#drop(unneeded);
@@ -113,7 +114,7 @@ class Checkpoint {
     if (oldest === newest) {
       if (!this.#options.isIdle || oldest.records === 0) return 'nothing';
       if (!(await this.#close(name))) return 'held';
-    } else if (this.#log.above().some(({ file }) => file === oldest)) return 'nothing';
+    } else if (this.#log.above().some(({ file }) => file === oldest)) return 'held';
     return this.#empty(oldest, name);
   }
 
@@ -160,10 +161,10 @@ class Checkpoint {
     // The newer file must be on the disk before anything says that this one is not needed.
     await syncChanged(this.#layout.log);
     try {
-      if (!(await this.#putAll(file, generation))) return 'nothing';
+      if (!(await this.#putAll(file, generation))) return 'held';
     } catch (error) {
       // The directory was deleted by a rekey, which needs none of this.
-      if (!isThere(this.#layout.generation(generation))) return 'nothing';
+      if (!isThere(this.#layout.generation(generation))) return 'held';
       throw error;
     }
     markFirst(this.#layout, next.number);

@@ -1,5 +1,5 @@
 import { elapsedMs } from '../../../../ground/clock.ts';
-import { asCofferError } from '../../../../ground/errors.ts';
+import { asCofferError, placed, unavailable } from '../../../../ground/errors.ts';
 import { pause } from '../../../../ground/pause.ts';
 import type { Version } from '../../backend.ts';
 import { versionOf } from '../../version.ts';
@@ -13,6 +13,8 @@ import { settle } from './settle.ts';
 
 /** Time to wait for a writer that makes the state include what the log proves, in milliseconds. */
 const PATIENCE_MS = 2000;
+/** Time after which a log counts as one that nobody can read, because it is another one at each look. */
+const LONGEST_MS = 10_000;
 const LONGEST_PAUSE_MS = 50;
 
 /**
@@ -29,38 +31,62 @@ export async function firstLook(
   lock: FileLock,
   examine: (version: Version) => void,
 ): Promise<Version | undefined> {
-  const { state, log } = directory;
+  const { layout, state } = directory;
   const start = elapsedMs();
   for (let longest = 1; ; longest = Math.min(longest * 2, LONGEST_PAUSE_MS)) {
     const name = state.read();
     if (name.kind !== 'log') return undefined;
-    // Of its own, because changes of this process use the other one while it waits here.
-    const own = log.copy();
-    if (!own.follow(name.revision)) continue;
-    const above = own.above();
-    const proven = own.versionWith(above);
-    if (proven === undefined || proven.revision <= name.revision) {
-      const problem = own.contradiction(name);
-      if (state.read() !== name) continue;
-      if (problem !== undefined) throw problem;
-      log.become(own, name);
-      return versionOf(name);
-    }
-    const outcome = await trySettling(directory, lock, name, examine);
-    if (outcome === 'settled') continue;
-    const lasting = lastingVersion(own, name, above);
-    const isLasting = lasting.revision > name.revision;
-    if (state.read() !== name) continue;
-    if (!isLasting || outcome === 'impossible' || elapsedMs() - start > PATIENCE_MS) {
-      if (isLasting && !own.follow(lasting.revision)) continue;
-      const problem = own.contradiction(lasting);
-      if (state.read() !== name) continue;
-      if (problem !== undefined) throw problem;
-      log.become(own, name, isLasting ? lasting : undefined);
-      return lasting;
-    }
+    const waitedMs = elapsedMs() - start;
+    const isLast = waitedMs > PATIENCE_MS;
+    const version = await lookAt(directory, name, {
+      isLast,
+      settles: () => trySettling(directory, lock, name, examine),
+    });
+    if (version !== undefined) return version;
+    if (waitedMs > LONGEST_MS)
+      throw unavailable(placed`cannot read ${{ file: layout.log }}: other processes keep writing to it`, {
+        hint: 'try again',
+      });
     await pause(1 + Math.random() * longest);
   }
+}
+
+interface Looking {
+  /** Whether a writer that is at work is not waited for any longer. */
+  readonly isLast: boolean;
+  readonly settles: () => ReturnType<typeof trySettling>;
+}
+
+/** Looks once. @returns undefined if the state has changed meanwhile, or is about to */
+async function lookAt(
+  { state, log }: StoreDirectory,
+  name: StateName,
+  { isLast, settles }: Looking,
+): Promise<Version | undefined> {
+  // Of its own, because changes of this process use the other one while it waits here.
+  const own = log.copy();
+  if (!own.follow(name.revision)) return undefined;
+  const above = own.above();
+  const proven = own.versionWith(above);
+  if (proven === undefined || proven.revision <= name.revision) {
+    const problem = own.contradiction(name);
+    if (problem !== undefined && state.read() !== name) return undefined;
+    if (problem !== undefined) throw problem;
+    log.become(own, name);
+    return versionOf(name);
+  }
+  const outcome = await settles();
+  if (outcome === 'settled') return undefined;
+  const lasting = lastingVersion(own, name, above);
+  const isLasting = lasting.revision > name.revision;
+  if (isLasting && outcome === 'busy' && !isLast) return undefined;
+  if (isLasting && !own.follow(lasting.revision)) return undefined;
+  const problem = own.contradiction(lasting);
+  // A session of this process may have changed the state, and goes on with what it has read.
+  if (state.read() !== name) return undefined;
+  if (problem !== undefined) throw problem;
+  log.become(own, name, isLasting ? lasting : undefined);
+  return lasting;
 }
 
 /**

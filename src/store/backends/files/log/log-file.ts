@@ -45,7 +45,8 @@ interface KeptContent extends BlobPlace {
   readonly crc: number;
   /** Where its record begins. */
   readonly record: number;
-  readonly kept: Kept | undefined;
+  /** Bytes that it is in; given up once they turn out to be damaged. */
+  kept: Kept | undefined;
   /** Whether it was compared with what was written. */
   isChecked: boolean;
 }
@@ -308,8 +309,12 @@ export class LogFile {
         : kept.bytes.subarray(offset - kept.start, offset - kept.start + length);
     if (bytes === undefined) return undefined;
     // What is read anew may be another one the next time.
-    if ((kept === undefined || !content.isChecked) && crc32(bytes) !== crc)
-      return { bytes: undefined, damagedAt: record };
+    if ((kept === undefined || !content.isChecked) && crc32(bytes) !== crc) {
+      if (kept === undefined) return { bytes: undefined, damagedAt: record };
+      // The file may have been put back since.
+      content.kept = undefined;
+      return this.#contentOf(content);
+    }
     content.isChecked = true;
     return { bytes };
   }

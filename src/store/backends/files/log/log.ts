@@ -319,9 +319,9 @@ export class Log {
     }
   }
 
-  /** Adds a file that this process has made. */
+  /** Adds a file that this process has made; a look may have found it meanwhile. */
   add(file: LogFile): void {
-    this.#files = [...this.#files, file];
+    this.#files = [...this.#files.filter(({ number }) => number !== file.number), file];
   }
 }
 
