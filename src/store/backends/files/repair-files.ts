@@ -1,6 +1,8 @@
 import { chmodSync, lstatSync, readdirSync, rmdirSync, type Stats, statSync, truncateSync } from 'node:fs';
 import { join } from 'node:path';
+import { elapsedMs } from '../../../ground/clock.ts';
 import { asCofferError } from '../../../ground/errors.ts';
+import { pause } from '../../../ground/pause.ts';
 import { REPAIR, RESTORE } from '../../refusals.ts';
 import {
   areas,
@@ -26,7 +28,8 @@ import { decidedJournal, mendUnfinished } from './format-1/mend.ts';
 import { decidedPath } from './format-1/recovery.ts';
 import { listGenerations, makeDirectory } from './generation-files.ts';
 import { isIntact, storeIdOf } from './header-format.ts';
-import { KEPT, parseBlobFileName, STAGED } from './layout.ts';
+import { KEPT, type Layout, parseBlobFileName, STAGED } from './layout.ts';
+import { heldByOther } from './lock-holder.ts';
 import { NUMBER } from './log/log.ts';
 import { damageOf, flawsOfDamage, readWhatIsWhole, replaceLog } from './log/recover.ts';
 import type { StateName } from './state-directory.ts';
@@ -193,11 +196,34 @@ export async function repairFiles(
   // Without the header nobody knows whose log this is.
   if (header === undefined || !isIntact(header)) return mended;
   directory.log.storeId = storeIdOf(header);
-  const mend = (): Promise<void> => lock.hold(() => mendUnderLock(directory, keys, mended));
-  // Whoever has the lock of the log may wait for the other one: nobody who has that waits for this one.
-  if (isThere(layout.log)) await FileLock.holdOnce(layout.logLock, LOCK_WAIT_MS, mend);
-  else await mend();
+  const mend = (): Promise<void> => mendUnderLock(directory, keys, mended);
+  if (isThere(layout.log)) await withBothLocks(layout, lock, mend);
+  else await lock.hold(mend);
   return mended;
+}
+
+/** Time to wait for a writer while no log is emptied, in milliseconds. */
+const TURN_MS = 1000;
+const LONGEST_PAUSE_MS = 50;
+
+/**
+ * Runs `work` with the lock of the log and the write lock. A writer may have the latter and wait until the log is
+ * emptied, so the lock of the log is let go from time to time.
+ */
+async function withBothLocks(layout: Layout, lock: FileLock, work: () => Promise<void>): Promise<void> {
+  const start = elapsedMs();
+  const tryWork = async (): Promise<boolean> => {
+    const turn = elapsedMs();
+    do {
+      if ((await lock.tryHold(work)) !== undefined) return true;
+      await pause(1 + Math.random() * LONGEST_PAUSE_MS);
+    } while (elapsedMs() - turn < TURN_MS);
+    return false;
+  };
+  while (!(await FileLock.holdOnce(layout.logLock, LOCK_WAIT_MS, tryWork))) {
+    if (elapsedMs() - start > LOCK_WAIT_MS) throw heldByOther(layout.lock, elapsedMs() - start);
+    await pause(Math.random() * TURN_MS);
+  }
 }
 
 interface RepairKeys {

@@ -3,7 +3,10 @@ import { join } from 'node:path';
 import { describe, expect, it, vi } from 'vitest';
 import { pause } from '../../../../src/ground/pause.ts';
 import { FileLock } from '../../../../src/store/backends/files/file-lock.ts';
+import { storeIdOf } from '../../../../src/store/backends/files/header-format.ts';
+import { Layout } from '../../../../src/store/backends/files/layout.ts';
 import { Log } from '../../../../src/store/backends/files/log/log.ts';
+import { makeFile } from '../../../../src/store/backends/files/log/next-file.ts';
 import { wrapFileSystem } from '../../../faults/layer/functions.ts';
 import { arm, disarm, install } from '../../../faults/layer/layer.ts';
 import { isLong } from '../../../long.ts';
@@ -87,6 +90,37 @@ describe('the repair of a log', () => {
     await held;
     await repair;
     expect(await seenIn(directory)).toEqual({ revision: 2, documents: { aa: 'one', bb: 'two' } });
+  });
+
+  it('lets whoever has the write lock wait for room, which others make meanwhile', async () => {
+    const { directory, backend } = await loggedStore();
+    await commit(backend, put('aa', 'one'));
+    const { promise, resolve } = Promise.withResolvers<void>();
+    const written = backend.exclusive(() => promise);
+    const repair = opened(directory).repair(async () => 1);
+    // As a checkpoint does that makes room.
+    await FileLock.holdOnce(join(directory, 'log', 'lock'), 10_000, async () => undefined);
+    await pause(50);
+    await FileLock.holdOnce(join(directory, 'log', 'lock'), 10_000, async () => undefined);
+    resolve();
+    await written;
+    expect(await repair).toEqual([]);
+  });
+
+  it('keeps what is in a file above the base of the next one, which has nothing', async () => {
+    const { directory, backend } = await loggedStore();
+    for (const text of ['1', '2', '3', '4', '5'])
+      await commit(backend, put('aa', text), put(`0${text}`, text));
+    backend.close();
+    const storeId = storeIdOf(readFileSync(join(directory, 'coffer.json')));
+    await makeFile(new Layout(directory), 2, { isFirst: false, generation: 1, base: 1, storeId });
+    await expect(commit(opened(directory), put('bb', '6'))).rejects.toMatchObject({ kind: 'corrupt' });
+    const mended = await opened(directory).repair(async () => 1);
+    expect(mended.map(({ done }) => done)).toEqual([
+      'was damaged, and is replaced: what was whole in it is kept',
+    ]);
+    const { documents } = await seenIn(directory);
+    expect(documents).toEqual({ aa: '5', '01': '1', '02': '2', '03': '3', '04': '4', '05': '5' });
   });
 
   it('takes a file that a checkpoint deletes meanwhile for no damage', async () => {

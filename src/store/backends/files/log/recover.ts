@@ -18,7 +18,7 @@ import { nextPlace } from './format.ts';
 import { Log, listLog, withoutGap } from './log.ts';
 import { LogFile } from './log-file.ts';
 import { makeFile } from './next-file.ts';
-import { blobsOf, isPiece, keyOf, type Loss, type Piece, Salvage, type Salvaged } from './salvage.ts';
+import { blobsOf, isPiece, keyOf, type LostPart, type Piece, Salvage, type Salvaged } from './salvage.ts';
 
 /** Most attempts to read a log from which files are deleted meanwhile. */
 const LOOKS = 100;
@@ -133,7 +133,7 @@ export async function replaceLog(
     const judge = await opens(generation);
     if (judge !== undefined) parts = adopted(salvage, judge);
   }
-  const losses = parts.filter((part): part is Loss => !isPiece(part) && part.opened?.isAll !== true);
+  const losses = parts.filter((part): part is LostPart => !isPiece(part) && part.opened?.isAll !== true);
   const mended: Mend[] = [...losses.map(sayLoss), ...salvage.damagedBlobs.map(sayDamaged)];
   for (const blob of lastOf(parts)) mended.push(...(await putInPlace(layout, generation, blob)));
   for (const area of areas) await syncChanged(layout.area(generation, area));
@@ -160,7 +160,7 @@ export async function replaceLog(
 }
 
 /** The last content of each blob. */
-function lastOf(parts: readonly (Piece | Loss)[]): readonly Salvaged[] {
+function lastOf(parts: readonly (Piece | LostPart)[]): readonly Salvaged[] {
   const last = new Map<string, Salvaged>();
   for (const part of parts) {
     const blobs = isPiece(part) ? blobsOf(part) : (part.opened?.blobs ?? []);
@@ -170,7 +170,7 @@ function lastOf(parts: readonly (Piece | Loss)[]): readonly Salvaged[] {
 }
 
 /** Finds the authentic blobs in parts that cannot be read otherwise. */
-function adopted({ parts, revision }: Salvage, opens: OpensBlob): (Piece | Loss)[] {
+function adopted({ parts, revision }: Salvage, opens: OpensBlob): (Piece | LostPart)[] {
   return parts.map((part, index) => {
     if (isPiece(part) || part.guess === undefined || part.offset === undefined) return part;
     const { path, offset, guess } = part;
@@ -245,7 +245,7 @@ const sayDamaged = ({ ref, piece }: Salvaged): Mend => ({
   done: `was damaged at offset ${piece.offset}: the content of ${ref.area}/${ref.name} there is lost`,
 });
 
-function sayLoss({ path, offset, after }: Loss): Mend {
+function sayLoss({ path, offset, after }: LostPart): Mend {
   const place = { file: path };
   if (offset === undefined) return { place, done: 'is missing: the changes in it are lost' };
   if (offset === 0) return { place, done: 'is damaged, or of another store: what it has is not used' };

@@ -2,7 +2,7 @@ import { type CofferError, corrupt, placed } from '../../../../ground/errors.ts'
 import type { Area, BlobRef, Version } from '../../backend.ts';
 import type { Layout } from '../layout.ts';
 import { damagedBlob, REPAIR_LOG } from './log.ts';
-import { blobsOf, isPiece, keyOf, type Loss, Salvage, type Salvaged } from './salvage.ts';
+import { blobsOf, isPiece, keyOf, type LostPart, Salvage, type Salvaged } from './salvage.ts';
 
 /**
  * What readers are shown of a damaged log: each blob as it was acknowledged last. A document of which the damaged part
@@ -15,7 +15,7 @@ class Rescued {
   /** Last content of each blob that the log has, unless that may have been changed since. */
   readonly #known = new Map<string, Salvaged>();
   /** Last part that cannot be read at all: it may have changed every document that is not known. */
-  readonly #loss: Loss | undefined;
+  readonly #loss: LostPart | undefined;
   readonly #present: Readonly<Record<Area, Map<string, boolean>>> = {
     slots: new Map(),
     documents: new Map(),
@@ -65,7 +65,7 @@ class Rescued {
     return this.#present[area];
   }
 
-  #unknown(ref: BlobRef, { path, offset }: Loss): CofferError {
+  #unknown(ref: BlobRef, { path, offset }: LostPart): CofferError {
     const file = { file: path };
     const what =
       offset === undefined ? placed`${file} is missing` : placed`${file} is damaged at offset ${offset}`;

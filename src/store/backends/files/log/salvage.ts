@@ -27,7 +27,7 @@ export interface Piece {
 }
 
 /** Part of a log that cannot be read: nobody knows which blobs it had. */
-export interface Loss {
+export interface LostPart {
   readonly path: string;
   /** Where it begins; undefined if the file is missing. */
   readonly offset: number | undefined;
@@ -44,7 +44,7 @@ interface SalvagedFile {
   readonly number: number;
   readonly head: Partial<LogHead>;
   /** In the order in which they are in the file. */
-  readonly parts: readonly (Piece | Loss)[];
+  readonly parts: readonly (Piece | LostPart)[];
 }
 
 /** Content of a blob in a piece, or that it was deleted. */
@@ -73,7 +73,7 @@ export class Salvage {
   /** Last revision that is known of. */
   readonly revision: number;
   /** The oldest first. */
-  readonly parts: readonly (Piece | Loss)[];
+  readonly parts: readonly (Piece | LostPart)[];
 
   constructor(layout: Layout, storeId: Uint8Array, bounds: Bounds) {
     const { numbers, firsts } = listing(layout);
@@ -83,7 +83,7 @@ export class Salvage {
     this.own = files.filter(({ head }) => head !== undefined).length;
     const bases = files.map(({ head }) => (head?.generation === bounds.generation ? (head.base ?? -1) : -1));
     const upTo = Math.max(bounds.state?.revision ?? -1, ...bases);
-    const parts: (Piece | Loss)[] = [];
+    const parts: (Piece | LostPart)[] = [];
     let next: SalvagedFile | undefined;
     for (const file of files.reverse()) {
       if (next !== undefined && next.number > file.number + 1)
@@ -94,7 +94,7 @@ export class Salvage {
       const reach = next === undefined ? newestReach : baseOf(next);
       const salvaged = salvageFile(file, {
         reach,
-        above: bounds.above && isNewest && reach !== undefined,
+        above: bounds.above && reach !== undefined,
         generation: bounds.generation,
       });
       const { generation } = salvaged.head;
@@ -103,6 +103,8 @@ export class Salvage {
         next = undefined;
         break;
       }
+      // Whoever made the next file may have failed then, and others went on in this one.
+      if (next !== undefined && lastIn(salvaged) >= upTo && hasNothing(next)) parts.shift();
       parts.unshift(...salvaged.parts);
       next = salvaged;
       if (!this.#needsOlder(salvaged)) break;
@@ -119,8 +121,8 @@ export class Salvage {
     return head.isFirst !== true && number > this.first;
   }
 
-  get losses(): readonly Loss[] {
-    return this.parts.filter((part): part is Loss => !isPiece(part));
+  get losses(): readonly LostPart[] {
+    return this.parts.filter((part): part is LostPart => !isPiece(part));
   }
 
   /** Blobs whose content is damaged, and that no later piece has. */
@@ -134,7 +136,7 @@ export class Salvage {
 }
 
 /** If the generation has no file yet, none was lost if the log of the one before ends with the state. */
-function lossAfter(layout: Layout, { number, head, parts }: SalvagedFile, { state }: Bounds): Loss[] {
+function lossAfter(layout: Layout, { number, head, parts }: SalvagedFile, { state }: Bounds): LostPart[] {
   const last = parts.findLast(isPiece)?.record;
   const revision = last?.revision ?? head.base ?? -1;
   // What is damaged can only be the rekey.
@@ -142,7 +144,14 @@ function lossAfter(layout: Layout, { number, head, parts }: SalvagedFile, { stat
   return state === undefined || revision >= state.revision || isOver ? [] : [missingFile(layout, number + 1)];
 }
 
-export const isPiece = (part: Piece | Loss | undefined): part is Piece =>
+/** Last revision of a file that can be read. */
+const lastIn = ({ parts }: SalvagedFile): number => parts.findLast(isPiece)?.record.revision ?? -1;
+
+/** Whether a file has no record, and no trace of one. */
+const hasNothing = ({ parts: [first, second] }: SalvagedFile): boolean =>
+  first !== undefined && !isPiece(first) && first.offset === FIRST_RECORD && !first.guess && !second;
+
+export const isPiece = (part: Piece | LostPart | undefined): part is Piece =>
   part !== undefined && 'record' in part;
 
 /** Key of a blob in a map. */
@@ -157,7 +166,7 @@ export function* blobsOf({ record, bytes, path, offset }: Piece): Generator<Salv
   }
 }
 
-const missingFile = (layout: Layout, number: number): Loss => ({
+const missingFile = (layout: Layout, number: number): LostPart => ({
   path: layout.logFile(number),
   offset: undefined,
   after: undefined,
@@ -237,7 +246,7 @@ function salvageFile(
   { reach, above, generation }: Reach,
 ): SalvagedFile {
   if (head === undefined) return { number, head: {}, parts: [{ path, offset: 0, after: undefined }] };
-  const parts: (Piece | Loss)[] = [];
+  const parts: (Piece | LostPart)[] = [];
   const expected = head.generation ?? generation;
   const seeds = [bytes.readUInt32BE(64), crc32(bytes.subarray(0, 64))];
   let revision = head.base;
@@ -276,7 +285,7 @@ function salvageFile(
 function piecesAbove(
   bytes: Buffer,
   path: string,
-  parts: readonly (Piece | Loss)[],
+  parts: readonly (Piece | LostPart)[],
   seeds: readonly number[],
 ): Piece[] {
   const last = parts.at(-1);
@@ -317,7 +326,7 @@ function nextPiece(
   return undefined;
 }
 
-function guessAt(bytes: Buffer, at: number): Loss['guess'] {
+function guessAt(bytes: Buffer, at: number): LostPart['guess'] {
   const own = recordAt(bytes, at);
   const found = own && parseUnchecked(own);
   return own && found && { record: found.record, bytes: own };
