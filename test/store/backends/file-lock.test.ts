@@ -9,6 +9,7 @@ import {
 } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it, vi } from 'vitest';
+import { elapsedMs } from '../../../src/ground/clock.ts';
 import { FileLock } from '../../../src/store/backends/files/file-lock.ts';
 import { temporaryDirectory } from '../temporary-store.ts';
 
@@ -43,6 +44,18 @@ describe('the lock of a file', () => {
     });
     expect(await lock.tryHold(async () => 'in')).toEqual({ value: 'in' });
     lock.close();
+  });
+
+  it('is waited for as part of a longer wait, which a refusal tells', async () => {
+    const path = nextFile();
+    const [mine, other] = [new FileLock(path, 0), new FileLock(path, 0)];
+    const late = /^timed out after 7s waiting for /;
+    await mine.hold(async () => {
+      for (const lock of [mine, other])
+        await expect(lock.hold(async () => 'in', 7000, elapsedMs() - 6900)).rejects.toThrow(late);
+    });
+    expect(await other.hold(async () => 'in', 7000, elapsedMs() - 9000)).toBe('in');
+    for (const lock of [mine, other]) lock.close();
   });
 
   it('is free again when what was done under it has failed', async () => {

@@ -70,10 +70,11 @@ export class FileLock {
    * Runs `work` while holding the lock exclusively, across all processes. First come, first served within a process;
    * random between processes.
    * @param waitMs time to wait, if shorter than usual
+   * @param start when that time began, on the clock of `elapsedMs`
    * @throws `unavailable` if the lock cannot be acquired in time, or the file cannot be opened for writing
    */
-  async hold<T>(work: () => Promise<T>, waitMs = this.#waitMs): Promise<T> {
-    const wait: Wait = { start: elapsedMs(), waitMs };
+  async hold<T>(work: () => Promise<T>, waitMs = this.#waitMs, start = elapsedMs()): Promise<T> {
+    const wait: Wait = { start, waitMs };
     const before = this.#queue;
     const { promise: done, resolve: finish } = Promise.withResolvers<void>();
     const queue = before === undefined ? done : before.then(() => done);
@@ -95,7 +96,8 @@ export class FileLock {
   async #inTime(turn: Promise<void>, wait: Wait): Promise<void> {
     let alarm: NodeJS.Timeout | undefined;
     const late = new Promise<never>((_, reject) => {
-      alarm = setTimeout(() => this.#timeout(wait).then(reject, reject), wait.waitMs);
+      const restMs = Math.max(0, wait.start + wait.waitMs - elapsedMs());
+      alarm = setTimeout(() => this.#timeout(wait).then(reject, reject), restMs);
     });
     try {
       await Promise.race([turn, late]);

@@ -270,19 +270,22 @@ export class FilesBackend implements Backend {
     work: (session: WriteSession) => Promise<T>,
     { waitMs }: ExclusiveOptions = {},
   ): Promise<T> {
-    return this.#room.whenThereIs(waitMs, (restMs) =>
-      this.#lock.hold(async () => {
-        const version = await this.#prepare();
-        if (this.#room.isNeeded(version)) return undefined;
-        const session = new FilesSession(this.#directory, version, (at) => this.#room.forOneMore(at));
-        try {
-          return { value: await work(session) };
-        } finally {
-          this.#left = this.#directory.state.known;
-          this.#room.afterSession(session.removed);
-        }
-      }, restMs),
+    return this.#room.whenThereIs(waitMs, (mostMs, start) =>
+      this.#lock.hold(() => this.#session(work), mostMs, start),
     );
+  }
+
+  /** Runs a session under the write lock. @returns undefined if the log has no room for its changes */
+  async #session<T>(work: (session: WriteSession) => Promise<T>): Promise<{ readonly value: T } | undefined> {
+    const version = await this.#prepare();
+    if (this.#room.isNeeded(version)) return undefined;
+    const session = new FilesSession(this.#directory, version, (at) => this.#room.forOneMore(at));
+    try {
+      return { value: await work(session) };
+    } finally {
+      this.#left = this.#directory.state.known;
+      this.#room.afterSession(session.removed);
+    }
   }
 
   close(): void {

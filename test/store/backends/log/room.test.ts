@@ -1,7 +1,9 @@
-import { copyFileSync, mkdirSync, readdirSync, readFileSync, rmSync } from 'node:fs';
+import { execFileSync } from 'node:child_process';
+import { closeSync, copyFileSync, mkdirSync, openSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it, vi } from 'vitest';
 import { endWork } from '../../../../src/ground/before-exit.ts';
+import { elapsedMs } from '../../../../src/ground/clock.ts';
 import { FileLock } from '../../../../src/store/backends/files/file-lock.ts';
 import type { FilesBackend } from '../../../../src/store/backends/files/files-backend.ts';
 import { checkpoint } from '../../../../src/store/backends/files/log/checkpoint.ts';
@@ -26,6 +28,7 @@ import {
 const LONG = 'x'.repeat(1_100_000);
 /** Time that writers wait here, in milliseconds. */
 const SHORT_MS = 150;
+const PATIENT_MS = 8000;
 /** How long is waited at most. Each look lets the time of faked timers pass as well. */
 const WITHIN = { timeout: 60_000, interval: 50 };
 const SLOT = { area: 'slots', name: '00112233aabbccdd' } as const;
@@ -85,7 +88,10 @@ describe('room in the log', () => {
         opened(directory, { lockWaitMs: SHORT_MS }).exclusive((session) => session.commit([put('cc', 'x')])),
       ).rejects.toMatchObject({ kind: 'unavailable', message: expect.stringContaining('log/lock') });
       const brief = opened(directory).exclusive((session) => session.commit([put('cc', 'x')]), { waitMs: 1 });
-      await expect(brief).rejects.toMatchObject({ kind: 'unavailable' });
+      await expect(brief).rejects.toMatchObject({
+        kind: 'unavailable',
+        message: expect.stringMatching(/^timed out after 0s waiting for .*log\/lock/),
+      });
     });
   });
 
@@ -128,6 +134,22 @@ describe('room in the log', () => {
     rmSync(blocked, { recursive: true });
     await commit(opened(directory), put('dd', 'x'));
     expect((await seenIn(directory)).documents).toEqual({ aa: LONG, bb: '99', cc: LONG, dd: 'x' });
+  });
+
+  it('is used at once, or after a moment, while a checkpoint of the same process stands still', async () => {
+    const { directory, backend } = await loggedStore({ lockWaitMs: PATIENT_MS });
+    const pipe = join(documentsIn(directory), `${nameOf(5)}.new`);
+    execFileSync('mkfifo', ['-m', '600', pipe]);
+    for (let i = 0; i < 256 + 30; i++) await commit(backend, put(nameOf(i % 256), String(i)));
+    const start = elapsedMs();
+    await commit(backend, put('aa', 'one'));
+    await commit(backend, put('aa', 'two'));
+    await Promise.all([1, 2, 3, 4].map((i) => commit(backend, put(`b${i}`, 'one'))));
+    expect(elapsedMs() - start).toBeLessThan(PATIENT_MS);
+    expect(logFiles(directory)).toEqual(['1', '2']);
+    // Whoever waits in the pipe goes on, and fails.
+    closeSync(openSync(pipe, 'r+'));
+    rmSync(pipe);
   });
 
   it('is found by all of three who write, while two empty the log, as processes do at the same time', async () => {

@@ -18,11 +18,19 @@ const LONGEST_IDLE_MS = 300_000;
 /** A store that was left alone for so many times as long is emptied soon again. */
 const QUIET = 4;
 const LONGEST_PAUSE_MS = 50;
+/** Time that a writer waits at most, while there is room, for the oldest file to become emptier. */
+const LONGEST_PACE_MS = 250;
 /** Sessions or time after which a process counts as one that will make more changes. */
 const MANY_SESSIONS = 8;
 const LASTING_MS = 2000;
 /** Most files of a generation; a change that needs another one waits until the oldest is empty. */
 const MOST_FILES = 2;
+
+interface Wait {
+  /** Start time, on the clock of `elapsedMs`. */
+  readonly start: number;
+  readonly waitMs: number;
+}
 
 /** Keeps the log of a store short: empties full files in the background, and lets writers wait for room. */
 export class Room {
@@ -62,19 +70,20 @@ export class Room {
 
   /**
    * Runs `attempt` until it finds room, and makes room in between, without any lock that a writer needs.
-   * @param attempt returns undefined if there is no room; receives the time left to wait, in milliseconds
+   * @param attempt returns undefined if there is no room; receives the time that may be waited in all, and when it began
    * @throws `unavailable` if there is no room in time
    */
   async whenThereIs<T>(
     waitMs: number | undefined,
-    attempt: (restMs: number) => Promise<{ readonly value: T } | undefined>,
+    attempt: (waitMs: number, start: number) => Promise<{ readonly value: T } | undefined>,
   ): Promise<T> {
-    const end = elapsedMs() + (waitMs ?? this.#waitMs);
-    await this.#pace.keep(() => this.#filled(), end);
+    const wait: Wait = { start: elapsedMs(), waitMs: waitMs ?? this.#waitMs };
+    // A disk that stands still must not hold up those for whom there is room.
+    await this.#pace.keep(() => this.#filled(), wait.start + Math.min(LONGEST_PACE_MS, wait.waitMs / 2));
     for (;;) {
-      const outcome = await attempt(Math.max(0, end - elapsedMs()));
+      const outcome = await attempt(wait.waitMs, wait.start);
       if (outcome !== undefined) return outcome.value;
-      await this.#makeRoom(end);
+      await this.#makeRoom(wait);
     }
   }
 
@@ -83,8 +92,8 @@ export class Room {
    * @throws `unavailable` if there is no room in time
    */
   async forOneMore(version: Version): Promise<void> {
-    const end = elapsedMs() + this.#waitMs;
-    while (this.isNeeded(version)) await this.#makeRoom(end);
+    const wait: Wait = { start: elapsedMs(), waitMs: this.#waitMs };
+    while (this.isNeeded(version)) await this.#makeRoom(wait);
   }
 
   #filled(): number {
@@ -95,7 +104,7 @@ export class Room {
   }
 
   /** Waits until the oldest file is gone, and empties it if no other process does. */
-  async #makeRoom(end: number): Promise<void> {
+  async #makeRoom({ start, waitMs }: Wait): Promise<void> {
     const oldest = this.#log.files[0]?.number;
     for (let longest = 1; ; longest = Math.min(longest * 2, LONGEST_PAUSE_MS)) {
       // Other work of this process goes on, whatever happens.
@@ -103,11 +112,11 @@ export class Room {
       if (withoutGap(listLog(this.#layout))[0] !== oldest) return;
       await Promise.race([this.#begin(false), this.#pace.moved, pause(LONGEST_PAUSE_MS)]);
       if (withoutGap(listLog(this.#layout))[0] !== oldest) return;
-      if (elapsedMs() >= end || this.#isClosed) throw await this.#noRoom();
+      if (elapsedMs() - start >= waitMs || this.#isClosed) throw await this.#noRoom(elapsedMs() - start);
     }
   }
 
-  async #noRoom(): Promise<unknown> {
+  async #noRoom(waitedMs: number): Promise<unknown> {
     if (this.#isClosed) return unavailable(placed`${{ file: this.#layout.log }} is full, and was closed`);
     const known = asCofferError(this.#trouble);
     if (known !== undefined) {
@@ -123,7 +132,7 @@ export class Room {
       });
     }
     const { heldByOther } = await import('../lock-holder.ts');
-    return heldByOther(this.#layout.logLock, this.#waitMs);
+    return heldByOther(this.#layout.logLock, waitedMs);
   }
 
   /**
