@@ -25,6 +25,8 @@ import { judge, type PutJob, putBlobs } from './put-blobs.ts';
 const PARALLEL = 3;
 /** Blobs that are written before the first of them is synced. */
 const TOGETHER = 100;
+/** Times to list the state until a name counts as missing. */
+const LOOKS = 20;
 
 /** What a checkpoint did: a file is gone; there was nothing to do; or another process was in the way. */
 export type Checkpointed = 'done' | 'nothing' | 'held';
@@ -185,6 +187,7 @@ class Checkpoint {
       directories: [],
       statePath: this.#state.path,
       prefix: `log-${generation}-`,
+      looks: LOOKS,
       staged: STAGED,
       flags: WRITE,
       mode: FILE_MODE,

@@ -19,6 +19,8 @@ export interface PutJob {
   /** Directory of the state, and how its name begins for as long as the paths are those of the present generation. */
   readonly statePath: string;
   readonly prefix: string;
+  /** Times to look for that name until it counts as gone. */
+  readonly looks: number;
   readonly staged: string;
   readonly flags: number;
   readonly mode: number;
@@ -81,8 +83,12 @@ export async function putBlobs({ fs, patiently }: PutTools, job: PutJob): Promis
     return bytes;
   };
   const isThere = (path: string): boolean => fs.statSync(at(path), { throwIfNoEntry: false }) !== undefined;
-  const isGone = (): boolean =>
-    !fs.readdirSync(at(job.statePath)).some((name) => name.startsWith(job.prefix));
+  const isGone = (): boolean => {
+    // A listing may miss a name that is changed meanwhile.
+    for (let look = 0; look < job.looks; look++)
+      if (fs.readdirSync(at(job.statePath)).some((name) => name.startsWith(job.prefix))) return false;
+    return true;
+  };
   const remove = (path: string): void => {
     if (!isThere(path)) fs.closeSync(open(path, job.flags));
     patiently(() => fs.unlinkSync(path), job.platform);

@@ -179,7 +179,7 @@ export class Room {
     await this.#begin(true);
     if (this.#isClosed || this.#running !== undefined) return;
     this.#thread?.rest();
-    const isEmpty = this.#outcome === 'nothing' && this.#trouble === undefined;
+    const isEmpty = this.#outcome !== 'held' && this.#trouble === undefined;
     if (!isEmpty && this.#idle === undefined) this.#setTimer();
   }
 
@@ -195,6 +195,7 @@ export class Room {
       const progress = (share: number): void => this.#pace.advance(share);
       // From here on, although it takes a moment until the first of it is moved.
       if (this.#log.files.length >= MOST_FILES) progress(0);
+      const isOver = emptiedUpTo(this.#layout);
       do {
         if (this.#isClosed) return;
         this.#outcome = await checkpoint(this.#layout.directory, {
@@ -205,7 +206,7 @@ export class Room {
         });
         this.#trouble = undefined;
         this.#pace.advance(undefined);
-      } while (this.#outcome === 'done');
+      } while (this.#outcome === 'done' && !(isIdle && isOver()));
     });
   }
 
@@ -248,12 +249,22 @@ export class Room {
 /** Times that it is tried to empty a log that others are at. */
 const ATTEMPTS = 20;
 
+/**
+ * Returns a function that tells whether everything is emptied that is in the log now: a busy process adds to it all the
+ * time, and empties that itself.
+ */
+function emptiedUpTo(layout: Layout): () => boolean {
+  const last = listLog(layout).at(-1) ?? 0;
+  return () => (withoutGap(listLog(layout))[0] ?? 0) > last;
+}
+
 /** Empties the log of a store, or its full files, before a process ends. */
 async function emptied(directory: string, isIdle: boolean): Promise<void> {
   const { checkpoint } = await import('./checkpoint.ts');
+  const isOver = emptiedUpTo(new Layout(directory));
   for (let attempt = 0; attempt < ATTEMPTS; ) {
     const outcome = await checkpoint(directory, { isIdle });
-    if (outcome === 'nothing') return;
+    if (outcome === 'nothing' || isOver()) return;
     if (outcome === 'done') continue;
     attempt++;
     await pause(Math.random() * LONGEST_PAUSE_MS);
