@@ -18,6 +18,8 @@ const LONGEST_IDLE_MS = 300_000;
 /** A store that was left alone for so many times as long is emptied soon again. */
 const QUIET = 4;
 const LONGEST_PAUSE_MS = 50;
+/** Time after which a checkpoint that failed is tried again, in milliseconds. */
+const FAILED_MS = 1000;
 /** Time that a writer waits at most, while there is room, for the oldest file to become emptier. */
 const LONGEST_PACE_MS = 250;
 /** Sessions or time after which a process counts as one that will make more changes. */
@@ -43,6 +45,8 @@ export class Room {
   /** How the last checkpoint of this process ended, and why it failed. */
   #outcome: Checkpointed | undefined;
   #trouble: unknown;
+  /** When the last one failed. */
+  #failedMs = Number.NEGATIVE_INFINITY;
   readonly #pace = new Pace();
   #idle: NodeJS.Timeout | undefined;
   #idleMs = IDLE_MS;
@@ -148,7 +152,7 @@ export class Room {
     if (this.#endsEmpty || files.length > 1)
       beforeExit(this.#layout.log, this.#endsEmpty, (isIdle) => emptied(this.#layout.directory, isIdle));
     if (this.#sessions < MANY_SESSIONS) return;
-    if (files.length > 1) void this.#begin(false);
+    if (files.length > 1) this.#beginAfterPause();
     else if (newest.records > 0 && isHalfFull(newest.records, newest.end))
       void this.#inBackground(() => makeSpare(this.#layout));
   }
@@ -185,6 +189,11 @@ export class Room {
 
   get #isLasting(): boolean {
     return this.#sessions >= MANY_SESSIONS || elapsedMs() - this.#openedMs > LASTING_MS;
+  }
+
+  /** What fails would fail again for each change; whoever needs room does not wait for it. */
+  #beginAfterPause(): void {
+    if (elapsedMs() - this.#failedMs >= FAILED_MS) void this.#begin(false);
   }
 
   #begin(isIdle: boolean): Promise<void> {
@@ -232,6 +241,7 @@ export class Room {
     } catch (error) {
       // It is said to a writer that needs room.
       this.#trouble = error;
+      this.#failedMs = elapsedMs();
     } finally {
       this.#running = undefined;
       this.#pace.advance(undefined);
