@@ -31,9 +31,11 @@ const LOOKS = 20;
 /** What a checkpoint did: a file is gone; there was nothing to do; or another process was in the way. */
 export type Checkpointed = 'done' | 'nothing' | 'held';
 
+type PutElsewhere = (job: PutJob) => Promise<Awaited<ReturnType<typeof putBlobs>> | undefined>;
+
 interface CheckpointOptions {
-  /** Puts the blobs into their places; by default in this thread. */
-  readonly put?: ((job: PutJob) => ReturnType<typeof putBlobs>) | undefined;
+  /** Puts the blobs into their places, or returns undefined; then, and by default, that is done in this thread. */
+  readonly put?: PutElsewhere | undefined;
   /** Whether to empty the newest file as well, for a store that is not changed any more. */
   readonly isIdle?: boolean;
   /** The log as this process has read it, so that it is not read again. */
@@ -179,7 +181,7 @@ class Checkpoint {
 
   /** Puts the blobs of a file into their places, some at a time. @returns false if the generation is gone */
   async #putAll(file: LogFile, generation: number): Promise<boolean> {
-    const put = this.#options.put ?? putHere;
+    const put = async (some: PutJob) => (await this.#options.put?.(some)) ?? putHere(some);
     const blobs = areas.flatMap((area) => [...file.names(area)].map(([name]) => ({ area, name })));
     const job: PutJob = {
       source: file.path,

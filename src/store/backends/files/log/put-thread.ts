@@ -16,18 +16,26 @@ const threadText = (): string => `
 export class PutThread {
   #thread: Worker | undefined;
   /** The job in progress. */
-  #job: { thread: Worker; resolve(outcome: Outcome): void; reject(error: unknown): void } | undefined;
+  #job:
+    | { thread: Worker; resolve(outcome: Outcome | undefined): void; reject(error: unknown): void }
+    | undefined;
   #isClosed = false;
 
   /**
    * Runs a job; one at a time.
-   * @throws Error if the thread ends by itself, or is closed
+   * @returns undefined if no thread can be started, or it ends by itself: then the job has to be done elsewhere
+   * @throws Error if this was closed
    */
-  async run(job: PutJob): Promise<Outcome> {
+  async run(job: PutJob): Promise<Outcome | undefined> {
     if (this.#isClosed) throw new Error('the thread that writes documents is closed');
-    this.#thread ??= this.#started();
+    try {
+      this.#thread ??= this.#started();
+    } catch {
+      // There is no memory for it, or a limit to the number of threads.
+      return undefined;
+    }
     const thread = this.#thread;
-    const { promise, resolve, reject } = Promise.withResolvers<Outcome>();
+    const { promise, resolve, reject } = Promise.withResolvers<Outcome | undefined>();
     this.#job = { thread, resolve, reject };
     thread.ref();
     thread.postMessage(job);
@@ -45,7 +53,9 @@ export class PutThread {
     const ended = (error: unknown): void => {
       // It may end while it has nothing to do, too: then the next job starts another one.
       if (this.#thread === thread) this.#thread = undefined;
-      if (this.#job?.thread === thread) this.#job.reject(error);
+      if (this.#job?.thread !== thread) return;
+      if (this.#isClosed) this.#job.reject(error);
+      else this.#job.resolve(undefined);
     };
     thread.on('message', (outcome: Outcome) => this.#job?.resolve(outcome));
     thread.on('error', ended);

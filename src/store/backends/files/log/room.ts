@@ -122,17 +122,18 @@ export class Room {
 
   async #noRoom(waitedMs: number): Promise<unknown> {
     if (this.#isClosed) return unavailable(placed`${{ file: this.#layout.log }} is full, and was closed`);
-    const known = asCofferError(this.#trouble);
-    if (known !== undefined) {
-      return unavailable(
-        placed`${{ file: this.#layout.log }} is full, and cannot be emptied: ${known.texts.message}`,
-        { cause: this.#trouble, hint: known.texts.hint },
-      );
+    const trouble = this.#trouble;
+    if (trouble !== undefined) {
+      const texts = asCofferError(trouble)?.texts;
+      const why = texts?.message ?? (trouble instanceof Error ? trouble.message : String(trouble));
+      return unavailable(placed`${{ file: this.#layout.log }} is full, and cannot be emptied: ${why}`, {
+        cause: trouble,
+        hint: texts === undefined ? TRY_AGAIN : texts.hint,
+      });
     }
-    if (this.#trouble !== undefined) return this.#trouble;
     if (this.#running === undefined && this.#outcome === 'nothing') {
       return unavailable(placed`${{ file: this.#layout.log }} is full, and was not emptied in time`, {
-        hint: 'try again; if that does not help, run "coffer doctor"',
+        hint: TRY_AGAIN,
       });
     }
     const { heldByOther } = await import('../lock-holder.ts');
@@ -255,6 +256,8 @@ export class Room {
     this.#idle = undefined;
   }
 }
+
+const TRY_AGAIN = 'try again; if that does not help, run "coffer doctor"';
 
 /** Times that it is tried to empty a log that others are at. */
 const ATTEMPTS = 20;
