@@ -85,6 +85,8 @@ export type OpensBlobs = (generation: number) => Promise<OpensBlob | undefined>;
 export interface ExclusiveOptions {
   /** Time to wait for other writers, in milliseconds, if shorter than usual. */
   readonly waitMs?: number;
+  /** Whether the session changes nothing, so that the store needs no room for it. */
+  readonly isReading?: boolean;
 }
 
 export interface Backend {

@@ -62,7 +62,7 @@ export async function besideOrBetween<T>(
           isAlone = true;
           return between(version);
         },
-        { waitMs: TURN_MS },
+        { waitMs: TURN_MS, isReading: true },
       );
     } catch (error) {
       if (isAlone || elapsedMs() - start > LOCK_WAIT_MS) throw error;

@@ -262,26 +262,33 @@ export class FilesBackend implements Backend {
     const mended = await repairFiles(this.#directory, this.#lock, { choose, opens });
     const header = readWhole(this.#directory.layout.header);
     // Acquiring the write lock finishes commits. Without the header nobody knows whose log this is.
-    if (header !== undefined && isIntact(header)) await this.exclusive(async () => undefined);
+    if (header !== undefined && isIntact(header))
+      await this.exclusive(async () => undefined, { isReading: true });
     return mended;
   }
 
   async exclusive<T>(
     work: (session: WriteSession) => Promise<T>,
-    { waitMs }: ExclusiveOptions = {},
+    { waitMs, isReading = false }: ExclusiveOptions = {},
   ): Promise<T> {
+    if (isReading) return this.#lock.hold(async () => this.#session(work, await this.#prepare()), waitMs);
     return this.#room.whenThereIs(waitMs, (mostMs, start) =>
-      this.#lock.hold(() => this.#session(work), mostMs, start),
+      this.#lock.hold(
+        async () => {
+          const version = await this.#prepare();
+          return this.#room.isNeeded(version) ? undefined : { value: await this.#session(work, version) };
+        },
+        mostMs,
+        start,
+      ),
     );
   }
 
-  /** Runs a session under the write lock. @returns undefined if the log has no room for its changes */
-  async #session<T>(work: (session: WriteSession) => Promise<T>): Promise<{ readonly value: T } | undefined> {
-    const version = await this.#prepare();
-    if (this.#room.isNeeded(version)) return undefined;
+  /** Runs a session under the write lock. */
+  async #session<T>(work: (session: WriteSession) => Promise<T>, version: Version): Promise<T> {
     const session = new FilesSession(this.#directory, version, (at) => this.#room.forOneMore(at));
     try {
-      return { value: await work(session) };
+      return await work(session);
     } finally {
       this.#left = this.#directory.state.known;
       this.#room.afterSession(session.removed);
