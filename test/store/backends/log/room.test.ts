@@ -5,9 +5,11 @@ import { describe, expect, it, vi } from 'vitest';
 import { endWork } from '../../../../src/ground/before-exit.ts';
 import { elapsedMs } from '../../../../src/ground/clock.ts';
 import { FileLock } from '../../../../src/store/backends/files/file-lock.ts';
-import type { FilesBackend } from '../../../../src/store/backends/files/files-backend.ts';
 import { checkpoint } from '../../../../src/store/backends/files/log/checkpoint.ts';
 import type { PutJob } from '../../../../src/store/backends/files/log/put-blobs.ts';
+import { besideOrBetween } from '../../../../src/store/backends/whole-store.ts';
+import { wrapFileSystem } from '../../../faults/layer/functions.ts';
+import { arm, disarm, install } from '../../../faults/layer/layer.ts';
 import { rounds } from '../../../long.ts';
 import { seeded } from '../../../seeded.ts';
 import {
@@ -31,19 +33,9 @@ const SHORT_MS = 150;
 const PATIENT_MS = 8000;
 /** How long is waited at most. Each look lets the time of faked timers pass as well. */
 const WITHIN = { timeout: 60_000, interval: 50 };
-const SLOT = { area: 'slots', name: '00112233aabbccdd' } as const;
 
 const documentsIn = (directory: string, generation = 1): string =>
   join(directory, `generation-${generation}`, 'documents');
-
-/** Runs `work` as a command does: on a handle of its own, and what is left to do is done before it ends. */
-async function asCommand<T>(directory: string, work: (backend: FilesBackend) => Promise<T>): Promise<T> {
-  const backend = opened(directory);
-  const outcome = await work(backend);
-  backend.close();
-  await endWork();
-  return outcome;
-}
 
 /** Everything that the files of a log say. */
 const saidIn = (directory: string): string =>
@@ -136,6 +128,79 @@ describe('room in the log', () => {
     expect((await seenIn(directory)).documents).toEqual({ aa: LONG, bb: '99', cc: LONG, dd: 'x' });
   });
 
+  it('is not waited for by those who change nothing', async () => {
+    const { directory } = await fullStore();
+    await FileLock.holdOnce(join(directory, 'log', 'lock'), 1000, async () => {
+      const reader = opened(directory, { lockWaitMs: SHORT_MS });
+      const beside = async (): Promise<undefined> => undefined;
+      expect(await besideOrBetween(reader, beside, async ({ revision }) => revision)).toBe(2);
+    });
+  });
+
+  it('is not made again and again while that fails, unless somebody needs it', async () => {
+    const { directory, backend } = await loggedStore({ lockWaitMs: 10 * SHORT_MS });
+    mkdirSync(join(documentsIn(directory), 'aa.new'));
+    for (let i = 0; i < 10; i++) await commit(backend, put('bb', String(i)));
+    await commit(backend, put('aa', LONG));
+    let attempts = 0;
+    const done = (name: string, [path]: readonly unknown[]): void => {
+      if (name === 'open' && /log.sync-\d+\.new$/.test(String(path))) attempts++;
+    };
+    install(wrapFileSystem);
+    const start = elapsedMs();
+    arm({ root: directory, watch: 'changes' }, { done, begun: () => undefined });
+    try {
+      for (let i = 0; i < 200; i++) await commit(backend, put('bb', String(i)));
+      // One of them is for the name of the file that the first of these changes has made.
+      expect(attempts).toBeLessThan(4 + (elapsedMs() - start) / 1000);
+      await commit(backend, put('cc', LONG));
+      attempts = 0;
+      await expect(commit(backend, put('dd', 'x'))).rejects.toThrow('cannot be emptied: cannot write');
+      expect(attempts).toBeGreaterThan(0);
+    } finally {
+      disarm();
+    }
+  });
+
+  it('is made in the process itself if no thread can be started', async () => {
+    const load = process.getBuiltinModule;
+    vi.spyOn(process, 'getBuiltinModule').mockImplementation(((name: string) => {
+      if (name !== 'node:worker_threads') return load(name);
+      return {
+        Worker: class {
+          constructor() {
+            throw Object.assign(new Error('no thread'), { code: 'ERR_WORKER_INIT_FAILED' });
+          }
+        },
+      };
+    }) as typeof process.getBuiltinModule);
+    try {
+      const { directory, backend } = await loggedStore();
+      for (let i = 0; i < 10; i++) await commit(backend, put('aa', String(i)));
+      for (let i = 0; i < 4; i++) await commit(backend, put(`b${i}`, LONG));
+      expect(logFiles(directory)).not.toContain('1');
+      expect((await seenIn(directory)).documents).toMatchObject({ aa: '9', b0: LONG, b3: LONG });
+    } finally {
+      vi.restoreAllMocks();
+    }
+  });
+
+  it('is refused with a hint if something unforeseen keeps the log from being emptied', async () => {
+    const { directory, backend } = await loggedStore({ lockWaitMs: SHORT_MS });
+    const spy = vi.spyOn(FileLock.prototype, 'tryHold').mockRejectedValue(new Error('on purpose'));
+    try {
+      await commit(backend, put('aa', LONG));
+      await commit(backend, put('bb', LONG));
+      await expect(commit(backend, put('cc', 'x'))).rejects.toMatchObject({
+        kind: 'unavailable',
+        message: `${join(directory, 'log')} is full, and cannot be emptied: on purpose`,
+        texts: { hint: expect.stringContaining('coffer doctor') },
+      });
+    } finally {
+      spy.mockRestore();
+    }
+  });
+
   it('is used at once, or after a moment, while a checkpoint of the same process stands still', async () => {
     const { directory, backend } = await loggedStore({ lockWaitMs: PATIENT_MS });
     const pipe = join(documentsIn(directory), `${nameOf(5)}.new`);
@@ -175,71 +240,6 @@ describe('room in the log', () => {
     expect([revision, Object.keys(documents).length]).toEqual([3 * changes, 3 * changes]);
     expect(Object.values(documents).every((text) => text.startsWith(content))).toBe(true);
     expect(logFiles(directory).length).toBeLessThanOrEqual(3);
-  });
-});
-
-describe('a store that only commands use', () => {
-  it('has no old files in its log, of which each command empties the full ones', async () => {
-    const { directory } = await loggedStore();
-    for (let i = 0; i < 5; i++) {
-      await asCommand(directory, (backend) => commit(backend, put(nameOf(i), LONG)));
-      expect(logFiles(directory)).toHaveLength(1);
-    }
-    expect(Object.keys((await seenIn(directory)).documents)).toHaveLength(5);
-  });
-
-  it('has nothing in its log of a document or a slot that was removed', async () => {
-    const { directory } = await loggedStore();
-    await asCommand(directory, (backend) => commit(backend, put('aa', 'old document'), put('bb', 'kept')));
-    const slot = { ref: SLOT, bytes: Buffer.from('old slot') };
-    await asCommand(directory, (backend) => commit(backend, slot));
-    await asCommand(directory, (backend) => commit(backend, put('bb', 'still kept')));
-    await asCommand(directory, (backend) => commit(backend, { ref: SLOT, bytes: undefined }));
-    expect(saidIn(directory)).not.toContain('old slot');
-    await asCommand(directory, (backend) => commit(backend, remove('aa')));
-    expect(saidIn(directory)).not.toContain('old');
-    expect((await seenIn(directory)).documents).toEqual({ bb: 'still kept' });
-    expect(readdirSync(join(directory, 'generation-1', 'slots'))).toEqual([]);
-  });
-
-  it('has nothing in its log of what was removed, whatever else the same process does after it', async () => {
-    const { directory, backend } = await loggedStore();
-    await commit(backend, put('aa', LONG), put('bb', 'secret'));
-    await endWork();
-    await asCommand(directory, async () => {
-      for (const changes of [[remove('bb')], [put('cc', 'other')]]) {
-        const another = opened(directory);
-        await commit(another, ...changes);
-        another.close();
-      }
-    });
-    expect(saidIn(directory)).not.toMatch(/secret|other/);
-    expect(readdirSync(documentsIn(directory)).sort()).toEqual(['aa', 'cc']);
-  });
-
-  it('has nothing in its log of what was under an old root key', async () => {
-    const { directory } = await loggedStore();
-    await asCommand(directory, (backend) => commit(backend, put('aa', 'old')));
-    await asCommand(directory, (backend) =>
-      backend.exclusive((session) =>
-        session.replaceGeneration(
-          (async function* () {
-            yield { ref: document('bb'), bytes: Buffer.from('new') };
-          })(),
-        ),
-      ),
-    );
-    expect([logFiles(directory), saidIn(directory).includes('old')]).toEqual([['2'], false]);
-    expect((await seenIn(directory)).documents).toEqual({ bb: 'new' });
-    await asCommand(directory, (backend) => commit(backend, put('cc', 'next')));
-    expect((await seenIn(directory)).documents).toEqual({ bb: 'new', cc: 'next' });
-  });
-
-  it('keeps short changes in its log', async () => {
-    const { directory } = await loggedStore();
-    for (const text of ['one', 'two'])
-      await asCommand(directory, (backend) => commit(backend, put('aa', text)));
-    expect([logFiles(directory), readdirSync(documentsIn(directory))]).toEqual([['1'], []]);
   });
 });
 
