@@ -60,7 +60,7 @@ interface ReadingOptions {
 }
 
 /** What the log says about a blob; `bytes` is undefined if it was deleted. */
-export interface Found {
+export interface LoggedBlob {
   readonly bytes: Uint8Array | undefined;
   /** Where the change begins whose content of the blob is damaged. */
   readonly damagedAt?: number;
@@ -246,7 +246,7 @@ export class LogFile {
    * Returns what the records say about a blob; undefined if they do not name it, or the file is gone: then its content
    * is in the documents.
    */
-  find(area: Area, name: string): Found | undefined {
+  find(area: Area, name: string): LoggedBlob | undefined {
     const blobs = this.#blobs[area];
     const content = blobs.get(name);
     if (content !== undefined) return this.#contentOf(content);
@@ -301,7 +301,7 @@ export class LogFile {
   }
 
   /** Returns a content if it is what was written; undefined if the file is gone. */
-  #contentOf(content: KeptContent): Found | undefined {
+  #contentOf(content: KeptContent): LoggedBlob | undefined {
     const { offset, length, crc, record, kept } = content;
     const bytes =
       kept === undefined

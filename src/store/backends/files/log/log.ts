@@ -6,7 +6,7 @@ import { diskError, errorCode } from '../disk-errors.ts';
 import { isThere } from '../durable-files.ts';
 import type { Layout } from '../layout.ts';
 import type { StateName } from '../state-directory.ts';
-import { type Found, LogFile, type PlacedRecord } from './log-file.ts';
+import { LogFile, type LoggedBlob, type PlacedRecord } from './log-file.ts';
 
 /** Name of a file of the log. */
 export const NUMBER = /^[1-9][0-9]{0,14}$/;
@@ -63,7 +63,7 @@ export interface Above {
 /** What is shown of a damaged log. */
 interface Substitute {
   readonly version: Version;
-  find(ref: BlobRef): Found | undefined;
+  find(ref: BlobRef): LoggedBlob | undefined;
   names(area: Area): Iterable<readonly [name: string, isThere: boolean]>;
 }
 
@@ -275,7 +275,7 @@ export class Log {
    * Returns what the log says about a blob; undefined if that is in the documents.
    * @throws `corrupt` if its content is damaged
    */
-  find(generation: number, { area, name }: BlobRef): Found | undefined {
+  find(generation: number, { area, name }: BlobRef): LoggedBlob | undefined {
     if (this.rescued?.version.generation === generation) return this.rescued.find({ area, name });
     for (let i = this.#files.length - 1; i >= 0; i--) {
       const file = this.#files[i];
