@@ -6,7 +6,7 @@ import type { StateName } from '../state-directory.ts';
 import type { StoreDirectory } from '../store-directory.ts';
 import { listing } from './log.ts';
 
-interface LoggedBlob {
+interface Found {
   readonly state: Version;
   readonly files: string;
   /** Error of those who need the whole log. */
@@ -19,7 +19,7 @@ interface LoggedBlob {
  */
 export class Damage {
   readonly #directory: StoreDirectory;
-  #found: LoggedBlob | undefined;
+  #found: Found | undefined;
   /** Whether what can be shown of the log was looked for. */
   #isKnown = false;
 
