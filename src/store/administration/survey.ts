@@ -95,7 +95,7 @@ export async function* seekEvery(
   generation: number,
   onProgress?: OnFile,
 ): AsyncGenerator<SoughtBlob> {
-  const names = (await backend.names(generation, 'documents')).sort();
+  const names = (await backend.names(generation, 'documents', true)).sort();
   for (const [done, name] of names.entries()) {
     const ref: BlobRef = { area: 'documents', name };
     try {

@@ -118,8 +118,12 @@ export interface Backend {
    */
   read(generation: number, ref: BlobRef): Promise<Uint8Array | undefined>;
   has(generation: number, ref: BlobRef): Promise<boolean>;
-  /** Lists every name of an area, in no particular order. */
-  names(generation: number, area: Area): Promise<string[]>;
+  /**
+   * Lists every name of an area, in no particular order.
+   * @param isPartial whether those that are known are enough
+   * @throws `corrupt` if damage may hide some, unless `isPartial`
+   */
+  names(generation: number, area: Area, isPartial?: boolean): Promise<string[]>;
   /** Lists unexpected files that do not belong to a store. */
   strays(): Promise<Place[]>;
   /**

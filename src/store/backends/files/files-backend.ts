@@ -227,9 +227,11 @@ export class FilesBackend implements Backend {
     return log.has(generation, ref) ?? isThere(layout.blob(generation, ref));
   }
 
-  async names(generation: number, area: Area): Promise<string[]> {
+  async names(generation: number, area: Area, isPartial = false): Promise<string[]> {
     if (!this.#isRead) await this.state();
     const { layout, log } = this.#directory;
+    const unlisted = isPartial ? undefined : log.unlisted(generation, area);
+    if (unlisted !== undefined) throw unlisted;
     const path = layout.area(generation, area);
     try {
       const names = new Set(

@@ -240,6 +240,20 @@ describe('one bit of a log with several records', () => {
 });
 
 describe('a missing file of the log', () => {
+  it('lets nobody list the documents who needs all of them, and the doctor those that are known', async () => {
+    const { directory } = await loggedStore();
+    await commitQuietly(directory, FULL + 9);
+    rmSync(logFile(directory));
+    const reader = opened(directory);
+    const { generation } = await reader.state();
+    expect(await reader.names(generation, 'documents', true)).toHaveLength(9);
+    await expect(reader.names(generation, 'documents')).rejects.toMatchObject({
+      kind: 'corrupt',
+      message: `${join(directory, 'generation-1/documents')} may be incomplete: ${logFile(directory)} is missing, and may have had others`,
+    });
+    expect(await reader.names(generation, 'slots')).toEqual([]);
+  });
+
   it('is noticed if it is the oldest, but not once the documents have what was in it', async () => {
     const { directory } = await loggedStore();
     await commitQuietly(directory, FULL + 1);

@@ -65,6 +65,7 @@ interface Substitute {
   readonly version: Version;
   find(ref: BlobRef): LoggedBlob | undefined;
   names(area: Area): Iterable<readonly [name: string, isThere: boolean]>;
+  unlisted(area: Area): CofferError | undefined;
 }
 
 /**
@@ -303,6 +304,11 @@ export class Log {
       if (found !== undefined) return found;
     }
     return undefined;
+  }
+
+  /** Returns the error for names of an area that damage may hide; undefined if all are known. */
+  unlisted(generation: number, area: Area): CofferError | undefined {
+    return this.rescued?.version.generation === generation ? this.rescued.unlisted(area) : undefined;
   }
 
   /** Applies the log to the names of the blobs that are in an area's directory. */

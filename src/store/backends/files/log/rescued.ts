@@ -1,4 +1,4 @@
-import { type CofferError, corrupt, placed } from '../../../../ground/errors.ts';
+import { type CofferError, corrupt, placed, type Text } from '../../../../ground/errors.ts';
 import type { Area, BlobRef, Version } from '../../backend.ts';
 import type { Layout } from '../layout.ts';
 import { damagedBlob, REPAIR_LOG } from './log.ts';
@@ -65,15 +65,19 @@ class Rescued {
     return this.#present[area];
   }
 
-  #unknown(ref: BlobRef, { path, offset }: LostPart): CofferError {
-    const file = { file: path };
-    const what =
-      offset === undefined ? placed`${file} is missing` : placed`${file} is damaged at offset ${offset}`;
+  /** Returns the error for names that are only in a part that cannot be read; undefined if all names are known. */
+  unlisted(area: Area): CofferError | undefined {
+    if (this.#loss === undefined || area === 'slots') return undefined;
+    const place = { file: this.#layout.area(this.version.generation, area) };
+    return corrupt(placed`${place} may be incomplete: ${lostIn(this.#loss)}, and may have had others`, {
+      hint: REPAIR_LOG,
+    });
+  }
+
+  #unknown(ref: BlobRef, loss: LostPart): CofferError {
     return corrupt(
-      placed`${this.#placeOf(ref)} may be out of date: ${what}, and may have had a newer content of it`,
-      {
-        hint: REPAIR_LOG,
-      },
+      placed`${this.#placeOf(ref)} may be out of date: ${lostIn(loss)}, and may have had a newer content of it`,
+      { hint: REPAIR_LOG },
     );
   }
 
@@ -81,6 +85,11 @@ class Rescued {
     return { file: this.#layout.blob(this.version.generation, ref) };
   }
 }
+
+const lostIn = ({ path, offset }: LostPart): Text =>
+  offset === undefined
+    ? placed`${{ file: path }} is missing`
+    : placed`${{ file: path }} is damaged at offset ${offset}`;
 
 /** Returns what can be shown of a damaged log; undefined if nothing of the store is known to be up to date. */
 export function rescue(layout: Layout, storeId: Uint8Array, state: Version): Rescued | undefined {
