@@ -15,7 +15,7 @@ export const NUMBER = /^[1-9][0-9]{0,14}$/;
 export const FIRST_MARK = /^first-[1-9][0-9]{0,14}$/;
 
 /** What was in the directory of the log at the same time. */
-interface Listing {
+interface LogListing {
   /** Numbers of its files, ascending. */
   readonly numbers: readonly number[];
   /** Numbers of the files before which none is needed, ascending; more than one only if somebody else made them. */
@@ -23,7 +23,7 @@ interface Listing {
 }
 
 /** Lists what is in the directory of the log; nothing if there is none. */
-export function listing(layout: Layout): Listing {
+export function listing(layout: Layout): LogListing {
   try {
     const names = readdirSync(layout.log);
     return {
