@@ -91,7 +91,7 @@ describe('the repair of a store', () => {
     writeFileSync(in_('state', 'commit', 'journal'), journal, { mode: 0o600 });
     rmSync(in_('state', 'clean-1-2'));
     expect(await mended(directory)).toContain('state');
-    expect(readdirSync(in_('state'))).toEqual(['log-1-3']);
+    expect(readdirSync(in_('state'))).toEqual(['clean-1-3']);
     expect(await contentOf(directory)).toMatchObject({ 'things/one': { id: 'newer' } });
   });
 
@@ -116,7 +116,7 @@ describe('the repair of a store', () => {
       const before = await examined(directory);
       expect(before).toMatchObject([{ hint: expect.stringContaining('coffer doctor --repair') }]);
       await mended(directory);
-      expect(readdirSync(in_('state'))).toEqual(['log-1-2']);
+      expect(readdirSync(in_('state'))).toEqual(['clean-1-2']);
       expect(Object.keys(await contentOf(directory))).toHaveLength(4);
     },
   );

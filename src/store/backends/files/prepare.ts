@@ -12,7 +12,7 @@ import { settle, settleLog } from './log/settle.ts';
 import { logged, type StateName } from './state-directory.ts';
 import type { StoreDirectory } from './store-directory.ts';
 
-interface Looking {
+interface Checks {
   /** Called when the state's name was read. */
   look(): void;
   /** Called with a version that the store is about to get; throws if it must not be accepted. Records nothing. */
@@ -25,7 +25,7 @@ interface Looking {
  * Brings the store to a settled state, whatever the last session left behind. Under the write lock.
  * @throws `corrupt` if the state is missing or contradicts the log
  */
-export async function prepareStore(directory: StoreDirectory, looking: Looking): Promise<Version> {
+export async function prepareStore(directory: StoreDirectory, looking: Checks): Promise<Version> {
   const { layout, state, log } = directory;
   const { state: listed, others } = state.list();
   let found = listed === undefined ? await replaceMissingState(directory, others, looking) : state.read();
@@ -87,7 +87,7 @@ function discardStaged(path: string): void {
 async function replaceMissingState(
   directory: StoreDirectory,
   others: readonly string[],
-  { look, admit }: Looking,
+  { look, admit }: Checks,
 ): Promise<StateName> {
   const { layout, state, log } = directory;
   const [generation, ...more] = listGenerations(layout);

@@ -30,7 +30,7 @@ import { listGenerations, makeDirectory } from './generation-files.ts';
 import { isIntact, storeIdOf } from './header-format.ts';
 import { KEPT, type Layout, parseBlobFileName, STAGED } from './layout.ts';
 import { heldByOther } from './lock-holder.ts';
-import { NUMBER } from './log/log.ts';
+import { FIRST_MARK, NUMBER } from './log/log.ts';
 import { damageOf, flawsOfDamage, readWhatIsWhole, replaceLog } from './log/recover.ts';
 import type { StateName } from './state-directory.ts';
 import type { StoreDirectory } from './store-directory.ts';
@@ -92,7 +92,7 @@ function* flawsOfLog(directory: StoreDirectory, state: StateName): Generator<Men
   const { layout, log } = directory;
   yield* flawsOfEntry(layout.log, DIRECTORY_MODE);
   yield* flawsOfLock(layout.logLock);
-  const files = namesIn(layout.log).filter((name) => NUMBER.test(name));
+  const files = namesIn(layout.log).filter((name) => NUMBER.test(name) || FIRST_MARK.test(name));
   for (const name of files) yield* flawsOfEntry(join(layout.log, name), FILE_MODE);
   for (const name of namesIn(layout.log).filter((each) => each.endsWith(KEPT)))
     yield {
