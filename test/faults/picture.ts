@@ -74,9 +74,10 @@ export function leftovers(directory: string): readonly string[] {
   const [generation = ''] = state[0]?.match(/(?<=^log-)\d+/) ?? [];
   const expected = new Set(['coffer.json', 'lock', 'log', 'state', `generation-${generation}`]);
   const strange = readdirSync(directory).filter((name) => !expected.has(name));
-  strange.push(
-    ...readdirSync(join(directory, 'log')).filter((name) => !/^([1-9]\d*|lock|spare)$/.test(name)),
-  );
+  const log = readdirSync(join(directory, 'log'));
+  // One name says which file is the first that is needed; a second one is never needed.
+  const firsts = log.filter((name) => /^first-[1-9]\d*$/.test(name)).slice(0, 1);
+  strange.push(...log.filter((name) => !/^([1-9]\d*|lock|spare)$/.test(name) && !firsts.includes(name)));
   return [...strange, ...(state.length === 1 ? [] : state)];
 }
 
