@@ -110,20 +110,25 @@ export function recordsIn(path: string): readonly { readonly begin: number; read
   }
 }
 
-/** Writes the last record of a file again as if it were of another boot of the machine. */
-export function makeOlder(path: string): void {
+/** Writes the last records of a file again as if they were of another boot of the machine. */
+export function makeOlder(path: string, count = 1): void {
   const bytes = readFileSync(path);
-  const records = recordsIn(path);
   let before = parseHead(bytes)?.crc ?? 0;
-  for (const { begin, end } of records.slice(0, -1))
+  const records = recordsIn(path).map(({ begin, end }) => {
+    const parsed = parseRecord(bytes.subarray(begin, end), before);
+    if (parsed === undefined) throw new Error('there is no record');
+    before = parsed.crc;
+    return { begin, end, parsed };
+  });
+  const first = records.length - count;
+  before = records[first]?.parsed.before ?? 0;
+  for (const { begin, end, parsed } of records.slice(first)) {
+    const changes = parsed.entries.map(({ ref, place }) => ({
+      ref,
+      bytes: place && Buffer.from(bytes.subarray(begin + place.offset, begin + place.offset + place.length)),
+    }));
+    printRecord({ ...parsed, changes, boot: Buffer.alloc(8, 0xee) }, before).copy(bytes, begin);
     before = parseRecord(bytes.subarray(begin, end), before)?.crc ?? 0;
-  const last = records.at(-1) ?? { begin: 0, end: 0 };
-  const parsed = parseRecord(bytes.subarray(last.begin, last.end), before);
-  if (parsed === undefined) throw new Error('there is no record');
-  const changes = parsed.entries.map(({ ref, place }) => ({
-    ref,
-    bytes: place && bytes.subarray(last.begin + place.offset, last.begin + place.offset + place.length),
-  }));
-  printRecord({ ...parsed, changes, boot: Buffer.alloc(8, 0xee) }, before).copy(bytes, last.begin);
+  }
   writeFileSync(path, bytes);
 }

@@ -8,6 +8,7 @@ import type { FileLock } from '../file-lock.ts';
 import type { StateName } from '../state-directory.ts';
 import type { StoreDirectory } from '../store-directory.ts';
 import { isOfThisBoot } from './boot.ts';
+import { holeIn } from './hole.ts';
 import type { Above, Log } from './log.ts';
 import { settle } from './settle.ts';
 
@@ -69,7 +70,7 @@ async function lookAt(
   const above = own.above();
   const proven = own.versionWith(above);
   if (proven === undefined || proven.revision <= name.revision) {
-    const problem = own.contradiction(name);
+    const problem = own.contradiction(name) ?? holeIn(own);
     if (problem !== undefined && state.read() !== name) return undefined;
     if (problem !== undefined) throw problem;
     log.become(own, name);
@@ -81,7 +82,7 @@ async function lookAt(
   const isLasting = lasting.revision > name.revision;
   if (isLasting && outcome === 'busy' && !isLast) return undefined;
   if (isLasting && !own.follow(lasting.revision)) return undefined;
-  const problem = own.contradiction(lasting);
+  const problem = own.contradiction(lasting) ?? (isLasting ? holeIn(own) : undefined);
   // A session of this process may have changed the state, and goes on with what it has read.
   if (state.read() !== name) return undefined;
   if (problem !== undefined) throw problem;

@@ -163,6 +163,9 @@ export function lengthOf(bytes: Buffer): number | undefined {
 export const crcIn = (bytes: Buffer): number | undefined =>
   lengthOf(bytes) === undefined ? undefined : bytes.readUInt32BE(4);
 
+/** Boot of the record that begins with these bytes. */
+export const bootIn = (bytes: Buffer): Buffer => bytes.subarray(16, 16 + BOOT_BYTES);
+
 /**
  * Parses a record.
  * @param bytes exactly as long as the record says
@@ -204,7 +207,7 @@ export function parseUnchecked(
   if (kind === undefined || list === undefined) return undefined;
   const record: ParsedRecord = {
     revision: readNumber(bytes, 8),
-    boot: bytes.subarray(16, 16 + BOOT_BYTES),
+    boot: bootIn(bytes),
     generation: bytes.readUInt32BE(24),
     kind,
     entries: list.entries,

@@ -167,6 +167,11 @@ export class LogFile {
     return isFull(this.records, this.#end);
   }
 
+  /** Where the last record that was read begins. */
+  get begin(): number {
+    return this.#begin;
+  }
+
   get end(): number {
     return this.#end;
   }

@@ -15,6 +15,7 @@ import { KEPT, type Layout, pathIn, STAGED } from '../layout.ts';
 import { logged, type StateName } from '../state-directory.ts';
 import type { StoreDirectory } from '../store-directory.ts';
 import { nextPlace } from './format.ts';
+import { holeIn } from './hole.ts';
 import { Log, listLog, withoutGap } from './log.ts';
 import { LogFile } from './log-file.ts';
 import { makeFile } from './next-file.ts';
@@ -36,6 +37,9 @@ export function damageOf({ layout, state, log }: StoreDirectory, name: StateName
       // A checkpoint has deleted a file since it was listed.
       if (!own.follow(name.revision, true)) continue;
       problem = own.contradiction(name);
+      // Of what may be above the state, nobody knows more than that.
+      if (problem === undefined && !own.follow(Number.POSITIVE_INFINITY)) continue;
+      problem ??= own.damage() ?? holeIn(own);
     } catch (error) {
       problem = asCofferError(error);
       if (problem?.kind !== 'corrupt') throw error;
@@ -69,7 +73,7 @@ export function flawsOfDamage(directory: StoreDirectory, name: StateName): Flaw[
   if (problem === undefined) return [];
   const { layout, log } = directory;
   const { generation } = name;
-  const salvage = new Salvage(layout, log.storeId, { state: name, generation, above: false });
+  const salvage = new Salvage(layout, log.storeId, { state: name, generation, takes: () => true });
   const flaws = salvage.losses.map(
     ({ path, offset }): Flaw => ({
       place: { file: path },
@@ -119,7 +123,7 @@ export async function replaceLog(
 ): Promise<Mend[]> {
   const { layout, state, log } = directory;
   if (!isThere(layout.log)) makeDirectory(layout.log);
-  const salvage = new Salvage(layout, log.storeId, { state: found, generation, above: true });
+  const salvage = new Salvage(layout, log.storeId, { state: found, generation, takes: () => true });
   if (salvage.numbers.length > 0 && salvage.own === 0)
     throw corrupt(placed`${{ file: layout.log }} belongs to another store, or all of it is damaged`, {
       hint: placed`put the directory back that belongs to ${{ file: layout.header }}; or ${RESTORE}`,

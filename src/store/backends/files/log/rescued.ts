@@ -1,6 +1,7 @@
 import { type CofferError, corrupt, placed, type Text } from '../../../../ground/errors.ts';
 import type { Area, BlobRef, Version } from '../../backend.ts';
 import type { Layout } from '../layout.ts';
+import { isOfThisBoot } from './boot.ts';
 import { damagedBlob, REPAIR_LOG } from './log.ts';
 import { blobsOf, isPiece, keyOf, type LostPart, Salvage, type Salvaged } from './salvage.ts';
 
@@ -23,7 +24,9 @@ class Rescued {
 
   constructor(layout: Layout, storeId: Uint8Array, state: Version) {
     const { generation } = state;
-    const salvage = new Salvage(layout, storeId, { state, generation, above: false });
+    // After a power failure the state's name may be an old one.
+    const takes = ({ boot }: { readonly boot: Uint8Array }): boolean => !isOfThisBoot(boot);
+    const salvage = new Salvage(layout, storeId, { state, generation, takes });
     this.version = { generation, revision: salvage.revision };
     this.#layout = layout;
     this.#loss = salvage.losses.at(-1);

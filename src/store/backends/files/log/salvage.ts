@@ -6,17 +6,14 @@ import {
   FIRST_RECORD,
   isIntact,
   type LogHead,
-  lengthOf,
   nextPlace,
   type ParsedRecord,
   parseHead,
-  parseList,
-  parseRecord,
   parseUnchecked,
   printHead,
-  RECORD_HEAD_BYTES,
 } from './format.ts';
 import { listing } from './log.ts';
+import { nextRecord, recordAt } from './search.ts';
 
 /** Record of a damaged log whose head and list of blobs are intact. */
 export interface Piece {
@@ -59,8 +56,8 @@ interface Bounds {
   /** State that the log must include; undefined if it is missing. */
   readonly state: Version | undefined;
   readonly generation: number;
-  /** Whether whole records above the state are taken as well. */
-  readonly above: boolean;
+  /** Whether a record above the state is taken as well, and so are those before it. */
+  readonly takes: (record: ParsedRecord) => boolean;
 }
 
 /** Everything that can be read of a log that was damaged, or whose files are missing or exchanged. */
@@ -94,7 +91,7 @@ export class Salvage {
       const reach = next === undefined ? newestReach : baseOf(next);
       const salvaged = salvageFile(file, {
         reach,
-        above: bounds.above && reach !== undefined,
+        takes: bounds.takes,
         generation: bounds.generation,
       });
       const { generation } = salvaged.head;
@@ -236,14 +233,14 @@ function headOf(bytes: Buffer, number: number, storeId: Uint8Array): Partial<Log
 interface Reach {
   /** Revision that the file must reach; undefined if that is not known. */
   readonly reach: number | undefined;
-  /** Whether whole records above it are taken as well. */
-  readonly above: boolean;
+  /** Whether a record above it is taken as well. */
+  readonly takes: (record: ParsedRecord) => boolean;
   readonly generation: number;
 }
 
 function salvageFile(
   { number, path, bytes, head }: OwnFile,
-  { reach, above, generation }: Reach,
+  { reach, takes, generation }: Reach,
 ): SalvagedFile {
   if (head === undefined) return { number, head: {}, parts: [{ path, offset: 0, after: undefined }] };
   const parts: (Piece | LostPart)[] = [];
@@ -256,7 +253,7 @@ function salvageFile(
   };
   for (let at = FIRST_RECORD; reach === undefined || (revision ?? -1) < reach; ) {
     const bounds = { generation: expected, from: revision ?? -1, upTo: reach ?? Number.MAX_SAFE_INTEGER };
-    const found = nextPiece(bytes, at, bounds);
+    const found = nextRecord(bytes, at, bounds);
     if (found === undefined) {
       if (reach !== undefined) lose(at);
       break;
@@ -276,54 +273,48 @@ function salvageFile(
   const last = parts.at(-1);
   // Torn: nobody was told that it was made.
   if (reach === undefined && isPiece(last) && ![...blobsOf(last)].every((blob) => blob.isIntact)) parts.pop();
-  if (above) parts.push(...piecesAbove(bytes, path, parts, seeds));
+  if (reach !== undefined)
+    parts.push(
+      ...partsAbove({ path, bytes }, parts, { before, from: revision ?? -1, generation: expected, takes }),
+    );
   const isFirst = head.isFirst ?? bytes.readUInt8(9) === 1;
   return { number, head: { generation: expected, ...head, isFirst }, parts };
 }
 
-/** Returns the whole records that follow the last piece, up to a rekey: that had not been done. */
-function piecesAbove(
-  bytes: Buffer,
-  path: string,
+/**
+ * Returns the records that follow the last part, up to a rekey: that had not been done. A record is begun only when the
+ * one before it is on the disk, so whatever is missing before one of them was there once.
+ */
+function partsAbove(
+  { path, bytes }: { readonly path: string; readonly bytes: Buffer },
   parts: readonly (Piece | LostPart)[],
-  seeds: readonly number[],
-): Piece[] {
+  above: {
+    readonly before: readonly number[];
+    readonly from: number;
+    readonly generation: number;
+    readonly takes: (record: ParsedRecord) => boolean;
+  },
+): (Piece | LostPart)[] {
   const last = parts.at(-1);
-  if (last !== undefined && !isPiece(last)) return [];
-  let at = last === undefined ? FIRST_RECORD : nextPlace(last.offset + last.bytes.length);
-  let before = last === undefined ? seeds : [last.record.crc];
-  const found: Piece[] = [];
+  const found: (Piece | LostPart)[] = [];
+  let { from, before } = above;
+  let isLost = last !== undefined && !isPiece(last);
+  let at = isPiece(last) ? nextPlace(last.offset + last.bytes.length) : (last?.offset ?? FIRST_RECORD);
   for (;;) {
-    const own = recordAt(bytes, at);
-    const record = own && before.map((each) => parseRecord(own, each)).find((each) => each !== undefined);
-    if (own === undefined || record === undefined || record.kind === 'rekey') return found;
-    found.push({ path, offset: at, bytes: own, record });
-    before = [record.crc];
-    at = nextPlace(at + own.length);
+    const next = nextRecord(bytes, at, { ...above, from, upTo: Number.MAX_SAFE_INTEGER });
+    if (next === undefined || next.record.kind === 'rekey' || !above.takes(next.record)) break;
+    if (!isLost && next.offset > at) found.push({ path, offset: at, after: from, guess: guessAt(bytes, at) });
+    else if (!isLost && !before.includes(next.record.before)) break;
+    found.push({ path, ...next });
+    from = next.record.revision;
+    before = [next.record.crc];
+    isLost = false;
+    at = nextPlace(next.offset + next.bytes.length);
   }
-}
-
-/** Returns the bytes of the record that begins at an offset, as long as it says. */
-function recordAt(bytes: Buffer, at: number): Buffer | undefined {
-  const length = lengthOf(bytes.subarray(at, at + RECORD_HEAD_BYTES));
-  return length === undefined || at + length > bytes.length ? undefined : bytes.subarray(at, at + length);
-}
-
-/** Finds the next record whose head and list of blobs are intact. */
-function nextPiece(
-  bytes: Buffer,
-  from: number,
-  bounds: { readonly generation: number; readonly from: number; readonly upTo: number },
-): Omit<Piece, 'path'> | undefined {
-  for (let at = from; at + RECORD_HEAD_BYTES <= bytes.length; at = nextPlace(at + 1)) {
-    if (bytes.readUInt32BE(at) === 0) continue;
-    const own = recordAt(bytes, at);
-    if (own === undefined || own.readUInt32BE(24) !== bounds.generation) continue;
-    const record = parseList(own);
-    if (record !== undefined && record.revision > bounds.from && record.revision <= bounds.upTo)
-      return { offset: at, bytes: own, record };
-  }
-  return undefined;
+  const end = found.at(-1);
+  // Torn: nobody was told that it was made.
+  if (isPiece(end) && ![...blobsOf(end)].every((blob) => blob.isIntact)) found.pop();
+  return found;
 }
 
 function guessAt(bytes: Buffer, at: number): LostPart['guess'] {

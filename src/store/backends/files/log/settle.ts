@@ -5,6 +5,7 @@ import type { Layout } from '../layout.ts';
 import { logged, type StateName } from '../state-directory.ts';
 import type { StoreDirectory } from '../store-directory.ts';
 import { rewrite } from './append.ts';
+import { holeIn } from './hole.ts';
 import type { Log } from './log.ts';
 
 /** Most attempts to read a log from which files are deleted meanwhile. */
@@ -22,9 +23,18 @@ type Examine = (version: Version) => void;
 export async function settle(directory: StoreDirectory, name: StateName, examine: Examine): Promise<Version> {
   const { layout, log, state } = directory;
   const own = log.copy();
-  const isAbove = await rewriteAbove(layout, own, { at: name, examine });
+  const isAbove = await rewriteAbove(layout, own, {
+    at: name,
+    examine: (version) => {
+      // Before anything is written: whoever finds damage looks again as long as the files change.
+      const whole = readAll(layout, own.copy());
+      const problem = whole.contradiction(name) ?? whole.damage() ?? holeIn(whole);
+      if (problem !== undefined) throw problem;
+      examine(version);
+    },
+  });
   if (isAbove || own.version?.revision !== name.revision) readAll(layout, own);
-  const problem = own.contradiction(name) ?? own.damage();
+  const problem = own.contradiction(name) ?? own.damage() ?? (isAbove ? undefined : holeIn(own));
   if (problem !== undefined) throw problem;
   const { version } = own;
   if (version === undefined || version.revision === name.revision) {
