@@ -239,6 +239,27 @@ describe('one bit of a log with several records', () => {
   });
 });
 
+describe('a damaged head of a file of the log', () => {
+  it('lets nobody who has read it before show what the documents had before a long change', async () => {
+    const { directory, backend } = await loggedStore();
+    await commit(backend, put('aa', 'old'));
+    backend.close();
+    while ((await checkpoint(directory, { isIdle: true })) === 'done');
+    const long = 'x'.repeat(1_100_000);
+    await commit(opened(directory), put('aa', long), put('bb', 'new'));
+    const reader = opened(directory);
+    const { generation } = await reader.state();
+    const whole = flipped(logFile(directory, 2), 50, 1);
+    for (const name of ['aa', 'bb'])
+      await expect(reader.read(generation, document(name))).rejects.toMatchObject({
+        kind: 'corrupt',
+        message: expect.stringContaining(logFile(directory, 2)),
+      });
+    writeFileSync(logFile(directory, 2), whole);
+    expect(String(await reader.read(generation, document('aa')))).toBe(long);
+  });
+});
+
 describe('a missing file of the log', () => {
   it('lets nobody list the documents who needs all of them, and the doctor those that are known', async () => {
     const { directory } = await loggedStore();
@@ -346,5 +367,18 @@ describe('files of a log that were exchanged', () => {
     await opened(directory).repair(async () => 1);
     const { documents } = await seenIn(directory);
     for (let i = 0; i < FULL + 2; i++) if (isSaved(i)) expect(documents[nameOf(i)], `${i}`).toBe(`many ${i}`);
+  });
+
+  it('by older ones of the same files keep whoever has written to the newer ones from writing behind a gap', async () => {
+    const { directory, backend } = await loggedStore();
+    await commit(backend, put('aa', 'one'));
+    const older = readFileSync(logFile(directory));
+    await commit(backend, put('aa', 'two'));
+    writeFileSync(logFile(directory), older);
+    await expect(commit(backend, put('aa', 'three'))).rejects.toMatchObject({
+      kind: 'corrupt',
+      message: expect.stringContaining('it ends at revision 1, the store was at 2'),
+    });
+    expect(readFileSync(logFile(directory))).toEqual(older);
   });
 });

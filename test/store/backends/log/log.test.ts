@@ -1,6 +1,6 @@
 import { cpSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { describe, expect, it, vi } from 'vitest';
+import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { elapsedMs } from '../../../../src/ground/clock.ts';
 import { unavailable } from '../../../../src/ground/errors.ts';
 import { FileLock } from '../../../../src/store/backends/files/file-lock.ts';
@@ -8,6 +8,7 @@ import { bootOf, isOfThisBoot } from '../../../../src/store/backends/files/log/b
 import { checkpoint } from '../../../../src/store/backends/files/log/checkpoint.ts';
 import { nextPlace } from '../../../../src/store/backends/files/log/format.ts';
 import { withoutGap } from '../../../../src/store/backends/files/log/log.ts';
+import { LogBytes } from '../../../../src/store/backends/files/log/log-bytes.ts';
 import { sampledBelow } from '../../../sampled.ts';
 import { seeded } from '../../../seeded.ts';
 import { temporaryDirectory } from '../../temporary-store.ts';
@@ -305,6 +306,19 @@ describe('a record above the state', () => {
     expect(stateOf(directory)).toBe('log-2-2');
     await commit(opened(directory), put('cc', 'next'));
     expect(await seenIn(directory)).toEqual({ revision: 3, documents: { bb: 're-encrypted', cc: 'next' } });
+  });
+});
+
+describe('a change of thousands of documents', () => {
+  it('is compared with the file open once by whoever writes next', async () => {
+    const { directory, backend } = await loggedStore();
+    const text = 'x'.repeat(400);
+    await commit(backend, ...Array.from({ length: 3000 }, (_, i) => put(nameOf(i), text)));
+    backend.close();
+    const opening = vi.spyOn(LogBytes, 'of');
+    onTestFinished(() => opening.mockRestore());
+    await commit(opened(directory), put('aa', 'next'));
+    expect(opening.mock.calls.length).toBeLessThan(20);
   });
 });
 

@@ -73,3 +73,19 @@ export class LogBytes {
     return bytes.subarray(0, filled);
   }
 }
+
+/** What is in memory of a file, and which part of that has records. */
+export interface Used {
+  readonly kept: Kept;
+  readonly begin: number;
+  end: number;
+}
+
+/** Lets go of the memory of a chunk of which little is used. */
+export function release(used: Used | undefined): void {
+  if (used === undefined) return;
+  const { kept, begin, end } = used;
+  if ((end - begin) * 2 >= kept.bytes.length) return;
+  kept.bytes = Buffer.from(kept.bytes.subarray(begin - kept.start, end - kept.start));
+  kept.start = begin;
+}

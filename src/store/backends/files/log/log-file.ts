@@ -18,7 +18,7 @@ import {
   RECORD_HEAD_BYTES,
   type RecordKind,
 } from './format.ts';
-import { type Kept, LogBytes } from './log-bytes.ts';
+import { type Kept, LogBytes, release, type Used } from './log-bytes.ts';
 
 /** Longest record whose blobs are kept in memory; of longer ones only their place is. */
 const MOST_KEPT_BYTES = 1024 * 1024;
@@ -260,13 +260,24 @@ export class LogFile {
 
   /** Returns where the change begins whose content of a blob is damaged; undefined if there is none. */
   get damagedAt(): number | undefined {
-    for (const area of areas) {
-      for (const content of this.#blobs[area].values()) {
-        const damagedAt = content && !content.isChecked ? this.#contentOf(content)?.damagedAt : undefined;
-        if (damagedAt !== undefined) return damagedAt;
+    const unchecked = areas
+      .flatMap((area) => [...this.#blobs[area].values()])
+      .filter((content) => content?.isChecked === false);
+    if (unchecked.length === 0) return undefined;
+    // Opened once: a change may have thousands of blobs that are not kept.
+    return LogBytes.of(this.path, (file) => {
+      const isOwn = this.#isIn(file);
+      for (const content of unchecked) {
+        if (content === undefined) continue;
+        const { kept, offset, length } = content;
+        const found =
+          kept === undefined
+            ? compared(content, isOwn ? file.at(offset, length) : undefined)
+            : this.#contentOf(content);
+        if (found?.damagedAt !== undefined) return found.damagedAt;
       }
-    }
-    return undefined;
+      return undefined;
+    });
   }
 
   /** Returns where the content of a blob is; undefined if the records delete it or do not name it. */
@@ -290,7 +301,10 @@ export class LogFile {
   isStillTheEnd(): boolean | undefined {
     return LogBytes.of(
       this.path,
-      (file) => this.#isIn(file) && lengthOf(file.alone(this.next, RECORD_HEAD_BYTES)) === undefined,
+      (file) =>
+        this.#isIn(file) &&
+        this.#endsIn(file) &&
+        lengthOf(file.alone(this.next, RECORD_HEAD_BYTES)) === undefined,
     );
   }
 
@@ -307,21 +321,19 @@ export class LogFile {
 
   /** Returns a content if it is what was written; undefined if the file is gone. */
   #contentOf(content: KeptContent): LoggedBlob | undefined {
-    const { offset, length, crc, record, kept } = content;
-    const bytes =
-      kept === undefined
-        ? LogBytes.of(this.path, (file) => (this.#isIn(file) ? file.alone(offset, length) : undefined))
-        : kept.bytes.subarray(offset - kept.start, offset - kept.start + length);
-    if (bytes === undefined) return undefined;
-    // What is read anew may be another one the next time.
-    if ((kept === undefined || !content.isChecked) && crc32(bytes) !== crc) {
-      if (kept === undefined) return { bytes: undefined, damagedAt: record };
-      // The file may have been put back since.
-      content.kept = undefined;
-      return this.#contentOf(content);
+    const { offset, length, crc, kept } = content;
+    if (kept === undefined)
+      return LogBytes.of(this.path, (file) =>
+        compared(content, this.#isIn(file) ? file.alone(offset, length) : undefined),
+      );
+    const bytes = kept.bytes.subarray(offset - kept.start, offset - kept.start + length);
+    if (content.isChecked || crc32(bytes) === crc) {
+      content.isChecked = true;
+      return { bytes };
     }
-    content.isChecked = true;
-    return { bytes };
+    // The file may have been put back since.
+    content.kept = undefined;
+    return this.#contentOf(content);
   }
 
   /**
@@ -352,20 +364,16 @@ export class LogFile {
   }
 }
 
-/** What is in memory of a file, and which part of that has records. */
-interface Used {
-  readonly kept: Kept;
-  readonly begin: number;
-  end: number;
-}
-
-/** Lets go of the memory of a chunk of which little is used. */
-function release(used: Used | undefined): void {
-  if (used === undefined) return;
-  const { kept, begin, end } = used;
-  if ((end - begin) * 2 >= kept.bytes.length) return;
-  kept.bytes = Buffer.from(kept.bytes.subarray(begin - kept.start, end - kept.start));
-  kept.start = begin;
+/**
+ * Returns a content that was read anew, if it is what was written: it may be another one each time.
+ * @param bytes undefined if another file is there, or the head of this one is damaged: then nobody knows the content,
+ *   and the documents may have an older one
+ */
+function compared(content: KeptContent, bytes: Buffer | undefined): LoggedBlob {
+  if (bytes === undefined || crc32(bytes) !== content.crc)
+    return { bytes: undefined, damagedAt: content.record };
+  content.isChecked = true;
+  return { bytes };
 }
 
 /** Returns the record that begins at an offset, if its head and list of blobs are intact, and the file has all of it. */
