@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { endWork } from '../../../../src/ground/before-exit.ts';
 import { pause } from '../../../../src/ground/pause.ts';
+import { FileLock } from '../../../../src/store/backends/files/file-lock.ts';
 import type { FilesBackend } from '../../../../src/store/backends/files/files-backend.ts';
 import {
   commit,
@@ -76,6 +77,20 @@ describe('a store that only commands use', () => {
     });
     expect(saidIn(directory)).not.toMatch(/secret|other/);
     expect(readdirSync(documentsIn(directory)).sort()).toEqual(['aa', 'cc']);
+  });
+
+  it('has nothing in its log of what was removed once another command changes something, if the one that did could not empty it', async () => {
+    const { directory } = await loggedStore();
+    await asCommand(directory, (backend) => commit(backend, put('aa', 'secret'), put('bb', 'kept')));
+    const { promise, resolve } = Promise.withResolvers<void>();
+    const held = FileLock.holdOnce(join(directory, 'log', 'lock'), 1000, () => promise);
+    await asCommand(directory, (backend) => commit(backend, remove('aa')));
+    resolve();
+    await held;
+    expect(saidIn(directory)).toContain('secret');
+    await asCommand(directory, (backend) => commit(backend, put('bb', 'changed')));
+    expect(saidIn(directory)).not.toContain('secret');
+    expect((await seenIn(directory)).documents).toEqual({ bb: 'changed' });
   });
 
   it('has nothing in its log of what was removed beside a busy process, whose other changes stay there', async () => {

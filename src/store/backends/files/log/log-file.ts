@@ -79,6 +79,8 @@ export class LogFile {
   records = 0;
   /** Kind of the last record that was read. */
   lastKind: RecordKind | undefined;
+  /** Whether any record removes something that must not stay in the log, such as a way to unlock the store. */
+  removes = false;
   /** Begin and end of the last record that was read. */
   #begin = 0;
   #end = FIRST_RECORD;
@@ -114,6 +116,7 @@ export class LogFile {
     copy.revision = this.revision;
     copy.records = this.records;
     copy.lastKind = this.lastKind;
+    copy.removes = this.removes;
     copy.#begin = this.#begin;
     copy.#end = this.#end;
     for (const area of areas)
@@ -227,6 +230,7 @@ export class LogFile {
 
   #take({ record, offset, length, kept }: PlacedRecord, isChecked: boolean): void {
     for (const { ref, place } of record.entries) {
+      this.removes ||= ref.area === 'slots' || place === undefined;
       this.#blobs[ref.area].set(
         ref.name,
         place && {
@@ -245,6 +249,7 @@ export class LogFile {
     this.revision = record.revision;
     this.records++;
     this.lastKind = record.kind;
+    this.removes ||= record.kind === 'rekey';
   }
 
   /**

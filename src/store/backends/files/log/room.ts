@@ -149,7 +149,8 @@ export class Room {
     this.#sessions++;
     if (newest === undefined || this.#isClosed) return;
     this.#awaitIdleness();
-    this.#endsEmpty ||= removed || this.#isLasting;
+    // Whoever removed something may have been killed before the log was emptied.
+    this.#endsEmpty ||= removed || this.#isLasting || files.some(({ removes }) => removes);
     if (this.#endsEmpty || files.length > 1)
       beforeExit(this.#layout.log, this.#endsEmpty, (isIdle) => emptied(this.#layout.directory, isIdle));
     if (this.#sessions < MANY_SESSIONS) return;
