@@ -6,6 +6,7 @@ import { unavailable } from '../../../../src/ground/errors.ts';
 import { FileLock } from '../../../../src/store/backends/files/file-lock.ts';
 import { bootOf, isOfThisBoot } from '../../../../src/store/backends/files/log/boot.ts';
 import { checkpoint } from '../../../../src/store/backends/files/log/checkpoint.ts';
+import { Damage } from '../../../../src/store/backends/files/log/damage.ts';
 import { nextPlace } from '../../../../src/store/backends/files/log/format.ts';
 import { withoutGap } from '../../../../src/store/backends/files/log/log.ts';
 import { LogBytes } from '../../../../src/store/backends/files/log/log-bytes.ts';
@@ -283,6 +284,19 @@ describe('a record above the state', () => {
     expect(await seenIn(directory)).toEqual({ revision: 1, documents: { aa: 'one' } });
     expect(Math.max(...spy.mock.calls.map(([size]) => size))).toBeLessThan(1024 * 1024);
     spy.mockRestore();
+  });
+
+  it('is shown beside a damaged lock as if nothing could be written, and not as a damaged log', async () => {
+    const directory = await unnamed();
+    makeOlder(logFile(directory));
+    writeFileSync(join(directory, 'lock'), 'not empty');
+    const salvaging = vi.spyOn(Damage.prototype, 'rescue');
+    onTestFinished(() => salvaging.mockRestore());
+    expect(await seenIn(directory)).toEqual({ revision: 2, documents: { aa: 'two' } });
+    expect(salvaging).not.toHaveBeenCalled();
+    await expect(commit(opened(directory), put('bb', 'three'))).rejects.toMatchObject({
+      message: `${join(directory, 'lock')} is damaged: it must be empty`,
+    });
   });
 
   it('is written again before another one is added', async () => {

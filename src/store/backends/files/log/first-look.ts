@@ -120,13 +120,18 @@ async function trySettling(
   name: StateName,
   examine: (version: Version) => void,
 ): Promise<'settled' | 'busy' | 'impossible'> {
+  let isHeld = false;
   try {
     const held = await lock.tryHold(async () => {
+      isHeld = true;
       if (directory.state.read() === name) await settle(directory, name, examine);
     });
     return held === undefined ? 'busy' : 'settled';
   } catch (error) {
-    if (error instanceof WentBack || asCofferError(error)?.kind !== 'unavailable') throw error;
+    const kind = asCofferError(error)?.kind;
+    // That of a damaged lock says nothing about the log.
+    const isOfLock = !isHeld && kind === 'corrupt';
+    if (error instanceof WentBack || (kind !== 'unavailable' && !isOfLock)) throw error;
     return 'impossible';
   }
 }
