@@ -30,19 +30,20 @@ export function holeIn({ newest }: Log): CofferError | undefined {
  * be told, it would have to be read each time.
  */
 function mayHaveHole(file: LogBytes, { records, begin, next }: LogFile): boolean {
-  if (!isZero(file.alone(next, RECORD_HEAD_BYTES))) return true;
+  if (file.alone(next, RECORD_HEAD_BYTES).some((byte) => byte !== 0)) return true;
   if (records === 0 || !isOfThisBoot(thisBoot())) return false;
   return !isOfThisBoot(bootIn(file.alone(begin, RECORD_HEAD_BYTES)));
 }
 
 function hasRecordAfter(file: LogBytes, { next, revision, head: { generation } }: LogFile): boolean {
+  const zeros = Buffer.alloc(CHUNK_BYTES);
   const chunks: Buffer[] = [];
   for (let at = next; ; at += CHUNK_BYTES) {
     const chunk = file.alone(at, CHUNK_BYTES);
     chunks.push(chunk);
     if (chunk.length < CHUNK_BYTES) break;
   }
-  if (chunks.every(isZero)) return false;
+  if (chunks.every((chunk) => chunk.equals(zeros.subarray(0, chunk.length)))) return false;
   const bytes = Buffer.concat(chunks);
   const bounds = { generation, from: revision, upTo: Number.MAX_SAFE_INTEGER };
   const found = nextRecord(bytes, 0, bounds);
@@ -50,7 +51,3 @@ function hasRecordAfter(file: LogBytes, { next, revision, head: { generation } }
   if (found?.offset === 0) return nextRecord(bytes, nextPlace(found.bytes.length), bounds) !== undefined;
   return found !== undefined;
 }
-
-const ZEROS = Buffer.alloc(CHUNK_BYTES);
-
-const isZero = (bytes: Buffer): boolean => bytes.equals(ZEROS.subarray(0, bytes.length));
