@@ -84,6 +84,8 @@ const GROUPS: readonly PartSources[] = [
       'src/cli/commands/workspaces-list.ts',
       // After a change, of some commands only once the answer is printed.
       'src/store/backends/files/log/checkpoint.ts',
+      // Makes a change, or finds a log that is more than a glance can tell.
+      'src/store/backends/files/logged-files.ts',
       'src/operations/sys/mounts.ts',
       'src/operations/tags/organizations.ts',
       'src/operations/tags/tags.ts',

@@ -1,390 +1,154 @@
-import { readdirSync, statSync } from 'node:fs';
-import { asCofferError, type CofferError, type Place, placed, unavailable } from '../../../ground/errors.ts';
+import type { Place } from '../../../ground/errors.ts';
 import { newerFormat } from '../../header.ts';
-import { missing, noStore, REPAIR, RESTORE } from '../../refusals.ts';
-import {
-  type Area,
-  areas,
-  type Backend,
-  type BlobRef,
-  type ChooseGeneration,
-  type ExclusiveOptions,
-  type Flaw,
-  LOCK_WAIT_MS,
-  type Mend,
-  type OpensBlobs,
-  type Version,
-  type WriteSession,
+import type {
+  Area,
+  Backend,
+  BlobRef,
+  ChooseGeneration,
+  ExclusiveOptions,
+  Flaw,
+  Mend,
+  OpensBlobs,
+  Version,
+  WriteSession,
 } from '../backend.ts';
 import type { BackendOptions } from '../backend-kind.ts';
 import { versionOf } from '../version.ts';
-import { WentBack, type Witness } from '../witness.ts';
-import { diskError, errorCode } from './disk-errors.ts';
-import { isThere, readBlobFile, readWhole, refuseForeign } from './durable-files.ts';
-import { FileLock } from './file-lock.ts';
-import { FilesSession } from './files-session.ts';
-import { listGenerations } from './generation-files.ts';
-import { isIntact, newerFormatOf, storeIdOf, WITH_LOG, withFormat } from './header-format.ts';
-import { Layout, parseBlobFileName, STAGED } from './layout.ts';
-import { Damage } from './log/damage.ts';
-import { firstLook } from './log/first-look.ts';
-import { Log } from './log/log.ts';
-import { Room } from './log/room.ts';
-import { prepareStore } from './prepare.ts';
-import { StateDirectory, type StateName } from './state-directory.ts';
-import type { StoreDirectory } from './store-directory.ts';
-import { findStrays } from './strays.ts';
+import type { Witness } from '../witness.ts';
+import { isThere, readBlobFile } from './durable-files.ts';
+import { newerFormatOf, WITH_LOG, withFormat } from './header-format.ts';
+import { DAMAGED, type Glance, glanceAt } from './log/glance.ts';
+import type { LoggedFiles } from './logged-files.ts';
+import { OpenedFiles } from './opened-files.ts';
+import type { StateName } from './state-directory.ts';
 
-/** Most attempts to read a state; each failed attempt means that another process has completed a commit. */
-const LOOKS = 1000;
+/** What a first look has found. */
+interface GlancedState {
+  readonly name: StateName;
+  readonly version: Version;
+  readonly log: Glance;
+  readonly history: string | undefined;
+}
 
-/** Store in a directory of files, shared by any number of processes. Layout: docs/format.md. */
+/**
+ * Store in a directory of files, shared by any number of processes. Layout: docs/format.md.
+ *
+ * A command that only reads finds a whole log that ends with the state nearly always, and needs no more than a glance
+ * at it. Everything else is loaded when the log is another one, or a change is made.
+ */
 export class FilesBackend implements Backend {
-  readonly place: Place;
-  readonly headerPlace: Place;
-  readonly #directory: StoreDirectory;
-  readonly #lock: FileLock;
-  readonly #room: Room;
-  readonly #damage: Damage;
-  /** Last generation whose directories were checked to be writable by us only. */
-  #checkedGeneration = 0;
-  /** Header of the opened store, as it is on disk. */
-  #header: Buffer | undefined;
-  /** State that was read last, and the version that it stands for. */
-  #shown: { readonly name: StateName; readonly version: Version } | undefined;
-  /** First look at the log that is in progress. */
-  #looking: Promise<Version | undefined> | undefined;
-  /** Whether the log was read once. */
-  #isRead = false;
-  /** State that the last session of this process left. */
-  #left: StateName | undefined;
+  readonly #opened: OpenedFiles;
+  readonly #options: BackendOptions;
+  #shown: GlancedState | undefined;
+  #logged: LoggedFiles | undefined;
+  #loading: Promise<LoggedFiles> | undefined;
+  #isClosed = false;
 
   constructor(directory: string, options: BackendOptions = {}) {
-    const layout = new Layout(directory);
-    this.place = { file: directory };
-    this.headerPlace = { file: layout.header };
-    this.#directory = { layout, state: new StateDirectory(directory), log: new Log(layout) };
-    this.#damage = new Damage(this.#directory);
-    const lockWaitMs = options.lockWaitMs ?? LOCK_WAIT_MS;
-    this.#lock = new FileLock(layout.lock, lockWaitMs);
-    this.#room = new Room(this.#directory.log, directory, lockWaitMs);
+    this.#opened = new OpenedFiles(directory);
+    this.#options = options;
+  }
+
+  get place(): Place {
+    return this.#opened.place;
+  }
+
+  get headerPlace(): Place {
+    return this.#opened.headerPlace;
   }
 
   get witness(): Witness {
-    return this.#directory.state.witness;
+    return this.#opened.state.witness;
   }
 
   locate(generation: number, ref: BlobRef): Place {
-    return { file: this.#directory.layout.blob(generation, ref) };
+    return { file: this.#opened.layout.blob(generation, ref) };
   }
 
   async header(): Promise<Uint8Array> {
-    const bytes = this.#readHeader();
+    const bytes = this.#opened.readHeader();
     const newer = newerFormatOf(bytes);
     if (newer !== undefined) throw newerFormat(this.headerPlace, newer, WITH_LOG);
     return withFormat(bytes, 1);
   }
 
-  /** Reads the header as it is on disk. */
-  #readHeader(): Buffer {
-    const { layout, state, log } = this.#directory;
-    refuseForeignDirectory(layout.directory, () => noStore(this.place, MAKE_OR_NAME));
-    const bytes = readWhole(layout.header);
-    if (bytes !== undefined) {
-      if (this.#header === undefined) log.storeId = storeIdOf(bytes);
-      this.#header ??= bytes;
-      return bytes;
-    }
-    if (isThere(state.path) && listGenerations(layout).length > 0 && !isThere(layout.header + STAGED)) {
-      throw missing(this.headerPlace, RESTORE);
-    }
-    throw noStore(this.place, MAKE_OR_NAME);
-  }
-
   async state(): Promise<Version> {
-    if (this.#header === undefined) this.#readHeader();
-    for (let look = 0; look < LOOKS; look++) {
-      const name = this.#read();
-      if (this.#shown?.name !== name || this.#damage.isThere) {
-        const version = await this.#versionAt(name);
-        // It was changed meanwhile, perhaps by a session of this process.
-        if (version === undefined || this.#directory.state.known !== name) continue;
-        this.#shown = { name, version };
-        this.#isRead = true;
-      }
-      const { version } = this.#shown;
-      this.#admit(version);
-      this.#checkDirectories(version.generation);
-      return version;
-    }
-    throw unavailable(placed`cannot read ${this.place}: other processes keep writing to it`, {
-      hint: 'try again',
-    });
-  }
-
-  /**
-   * Reads the state's name.
-   * @throws `corrupt` only if there is a store: an inaccessible store is not damaged
-   */
-  #read(): StateName {
-    try {
-      return this.#directory.state.read();
-    } catch (error) {
-      this.#readHeader();
-      throw error;
-    }
-  }
-
-  /**
-   * Reads the log up to the state, and returns the version to show.
-   * @returns undefined if the state has changed meanwhile
-   */
-  async #versionAt(name: StateName): Promise<Version | undefined> {
-    const damage = this.#damage;
-    const rescued = damage.shownAt(name);
-    if (rescued !== undefined) return rescued;
-    try {
-      const version = await this.#wholeVersionAt(name);
-      if (version !== undefined) damage.forget();
-      return version;
-    } catch (error) {
-      if (asCofferError(error)?.kind !== 'corrupt' || name.kind !== 'log') throw error;
-      return damage.rescue(name, error);
-    }
-  }
-
-  async #wholeVersionAt(name: StateName): Promise<Version | undefined> {
-    const { state, log } = this.#directory;
-    this.#forgetOther();
-    if (name.kind !== 'log') return this.#versionOfFormat1(name);
-    if (!log.isKnown) return this.#lookFirst();
-    const proven = log.proven?.version;
-    if (proven !== undefined && name.revision < proven.revision) return proven;
-    if (log.at === name) return versionOf(name);
-    if (!log.follow(name.revision)) return undefined;
-    const problem = log.contradiction(name);
-    if (problem !== undefined) {
-      if (state.read() !== name) return undefined;
-      throw problem;
-    }
-    log.at = name;
-    // Whoever is reading what was shown of a damaged log finds the same in the whole one.
-    log.rescued = undefined;
-    return versionOf(name);
-  }
-
-  /** Looks at the log for the first time, once for all who ask meanwhile. */
-  #lookFirst(): Promise<Version | undefined> {
-    this.#looking ??= firstLook(this.#directory, this.#lock, (future) => this.#examine(future)).finally(
-      () => {
-        this.#looking = undefined;
-      },
-    );
-    return this.#looking;
-  }
-
-  /**
-   * Forgets the log if the store was replaced by another copy, or by an older one: its files may have the same names,
-   * and other records.
-   */
-  #forgetOther(): void {
-    const { state, log } = this.#directory;
-    const isOlder = state.known !== undefined && log.isAfter(state.known);
-    if (log.history === state.history && !isOlder) return;
-    if (log.history !== undefined) this.#refuseOtherStore();
-    log.history = state.history;
-    this.#left = undefined;
-    log.forget();
-  }
-
-  /** Reads a store of format 1, after finishing or awaiting a commit. */
-  async #versionOfFormat1(name: StateName): Promise<Version | undefined> {
-    this.#directory.log.forget();
-    const { hiddenLog } = await import('./format-1/hidden-log.ts');
-    const hidden = hiddenLog(this.#directory, name);
-    if (hidden !== undefined) {
-      if (this.#directory.state.read() !== name) return undefined;
-      throw hidden;
-    }
-    if (name.kind === 'clean') return versionOf(name);
-    const { awaitOld } = await import('./format-1/await.ts');
-    await awaitOld(this.#directory, this.#lock, name, (future) => this.#examine(future));
-    return undefined;
+    if (this.#logged !== undefined) return this.#logged.state();
+    const opened = this.#opened;
+    const name = opened.readName();
+    if (this.#shown === undefined) this.#shown = glanced(opened, name);
+    if (this.#shown?.name !== name) return (await this.#load()).state();
+    const { version } = this.#shown;
+    opened.show(version);
+    return version;
   }
 
   async read(generation: number, ref: BlobRef): Promise<Uint8Array | undefined> {
-    if (!this.#isRead) await this.state();
-    const { layout, log } = this.#directory;
-    const found = log.find(generation, ref);
-    if (found === undefined) return readBlobFile(layout.blob(generation, ref));
+    const found = await this.#find(generation, ref);
+    if (found === DAMAGED) return (await this.#load()).read(generation, ref);
+    if (found === undefined) return readBlobFile(this.#opened.layout.blob(generation, ref));
     // A copy, because callers may change what they get.
     return found.bytes && Buffer.from(found.bytes);
   }
 
   async has(generation: number, ref: BlobRef): Promise<boolean> {
-    if (!this.#isRead) await this.state();
-    const { layout, log } = this.#directory;
-    return log.has(generation, ref) ?? isThere(layout.blob(generation, ref));
+    const found = await this.#find(generation, ref);
+    if (found === DAMAGED) return (await this.#load()).has(generation, ref);
+    return found === undefined
+      ? isThere(this.#opened.layout.blob(generation, ref))
+      : found.bytes !== undefined;
+  }
+
+  /** Returns what the log says about a blob, if a glance at it says that. */
+  async #find(generation: number, ref: BlobRef): Promise<ReturnType<Glance['find']>> {
+    if (this.#shown === undefined && this.#logged === undefined) await this.state();
+    return this.#logged === undefined ? this.#shown?.log.find(generation, ref) : DAMAGED;
   }
 
   async names(generation: number, area: Area, isPartial = false): Promise<string[]> {
-    if (!this.#isRead) await this.state();
-    const { layout, log } = this.#directory;
-    const unlisted = isPartial ? undefined : log.unlisted(generation, area);
-    if (unlisted !== undefined) throw unlisted;
-    const path = layout.area(generation, area);
-    try {
-      const names = new Set(
-        readdirSync(path)
-          .map((fileName) => parseBlobFileName(area, fileName))
-          .filter((name) => name !== undefined),
-      );
-      log.apply(generation, area, names);
-      return [...names];
-    } catch (error) {
-      throw diskError(error, 'read', path);
-    }
+    if (this.#shown === undefined && this.#logged === undefined) await this.state();
+    const log = this.#shown?.log;
+    if (this.#logged !== undefined || log === undefined)
+      return (await this.#load()).names(generation, area, isPartial);
+    return this.#opened.names(generation, area, log);
   }
 
   async strays(): Promise<Place[]> {
-    return findStrays(this.#directory).map((file) => ({ file }));
+    return (await this.#load()).strays();
   }
 
   async flaws(): Promise<readonly Flaw[]> {
-    const { flawsOf } = await import('./repair-files.ts');
-    return flawsOf(this.#directory);
+    return (await this.#load()).flaws();
   }
 
-  async repair(choose: ChooseGeneration, opens: OpensBlobs = nothingOpens): Promise<readonly Mend[]> {
-    const { repairFiles } = await import('./repair-files.ts');
-    this.#isRead = true;
-    this.#shown = undefined;
-    this.#damage.forget();
-    this.#left = undefined;
-    const mended = await repairFiles(this.#directory, this.#lock, { choose, opens });
-    const header = readWhole(this.#directory.layout.header);
-    // Acquiring the write lock finishes commits. Without the header nobody knows whose log this is.
-    if (header !== undefined && isIntact(header))
-      await this.exclusive(async () => undefined, { isReading: true });
-    return mended;
+  async repair(choose: ChooseGeneration, opens?: OpensBlobs): Promise<readonly Mend[]> {
+    return (await this.#load()).repair(choose, opens);
   }
 
-  async exclusive<T>(
-    work: (session: WriteSession) => Promise<T>,
-    { waitMs, isReading = false }: ExclusiveOptions = {},
-  ): Promise<T> {
-    if (isReading) return this.#lock.hold(async () => this.#session(work, await this.#prepare()), waitMs);
-    return this.#room.whenThereIs(waitMs, (mostMs, start) =>
-      this.#lock.hold(
-        async () => {
-          const version = await this.#prepare();
-          return this.#room.isNeeded(version) ? undefined : { value: await this.#session(work, version) };
-        },
-        mostMs,
-        start,
-      ),
-    );
-  }
-
-  /** Runs a session under the write lock. */
-  async #session<T>(work: (session: WriteSession) => Promise<T>, version: Version): Promise<T> {
-    const session = new FilesSession(this.#directory, version, (at) => this.#room.forOneMore(at));
-    try {
-      return await work(session);
-    } finally {
-      this.#left = this.#directory.state.known;
-      this.#room.afterSession(session.removed);
-    }
+  async exclusive<T>(work: (session: WriteSession) => Promise<T>, options?: ExclusiveOptions): Promise<T> {
+    return (await this.#load()).exclusive(work, options);
   }
 
   close(): void {
-    this.#lock.close();
-    this.#room.close();
+    this.#isClosed = true;
+    this.#logged?.close();
   }
 
-  /** Brings the store to a settled state, whatever the last session left behind. */
-  async #prepare(): Promise<Version> {
-    const { state, log } = this.#directory;
-    if (this.#header === undefined) this.#readHeader();
-    const left = this.#left;
-    if (left !== undefined && state.known === left && state.isUnchanged() && log.isUnchanged()) {
-      this.#admit(left);
-      return versionOf(left);
-    }
-    this.#left = undefined;
-    this.#damage.refuse();
-    const version = await prepareStore(this.#directory, {
-      look: () => this.#forgetOther(),
-      examine: (future) => this.#examine(future),
-      admit: (present) => this.#admit(present),
+  /** Loads what reads any log, and writes it. What a glance has shown is read again. */
+  #load(): Promise<LoggedFiles> {
+    this.#loading ??= import('./logged-files.ts').then(({ LoggedFiles: Logged }) => {
+      const logged = new Logged(this.#opened, this.#options, this.#shown?.history);
+      if (this.#isClosed) logged.close();
+      this.#logged = logged;
+      this.#shown = undefined;
+      return logged;
     });
-    this.#damage.forget();
-    this.#shown = undefined;
-    this.#left = state.known;
-    this.#isRead = true;
-    return version;
-  }
-
-  /**
-   * Checks a version against the last-seen revision.
-   * @throws WentBack if it is older; another error if it is not even the same store
-   */
-  #admit(present: Version): void {
-    this.#refusing(() => this.#directory.state.admit(present));
-  }
-
-  /** As `#admit`, of a version that the store is only about to get: nothing is recorded. */
-  #examine(future: Version): void {
-    this.#refusing(() => this.#directory.state.examine(future));
-  }
-
-  #refusing(check: () => void): void {
-    try {
-      check();
-    } catch (error) {
-      if (error instanceof WentBack) this.#refuseOtherStore();
-      throw error;
-    }
-  }
-
-  /** @throws `unavailable` if the store is not even the one that was opened */
-  #refuseOtherStore(): void {
-    if (this.#header === undefined || this.#hasHeader(readWhole(this.#directory.layout.header))) return;
-    throw unavailable(placed`the store in ${this.place} was replaced by another store`, {
-      hint: 'put the old store back, or restart the processes that use it',
-    });
-  }
-
-  /** Whether a header is that of the opened store, which may have been upgraded. */
-  #hasHeader(found: Buffer | undefined): boolean {
-    const known = this.#header;
-    return found !== undefined && known !== undefined && withFormat(found, 1).equals(withFormat(known, 1));
-  }
-
-  #checkDirectories(generation: number): void {
-    if (this.#checkedGeneration === generation) return;
-    const { layout, state } = this.#directory;
-    const directories = [layout.directory, state.path, layout.generation(generation)];
-    directories.push(...areas.map((area) => layout.area(generation, area)));
-    if (state.known?.kind === 'log') directories.push(layout.log);
-    for (const file of directories) {
-      refuseForeignDirectory(file, () => missing({ file }, file === layout.log ? REPAIR : RESTORE));
-    }
-    this.#checkedGeneration = generation;
+    return this.#loading;
   }
 }
 
-const nothingOpens = async (): Promise<undefined> => undefined;
-
-const MAKE_OR_NAME = 'run "coffer init" to create one, or use --store or COFFER_STORE';
-
-function refuseForeignDirectory(path: string, whenMissing: () => CofferError): void {
-  try {
-    const stats = statSync(path);
-    if (!stats.isDirectory()) throw noStore({ file: path }, 'it is a file: use the directory of the store');
-    refuseForeign(path, stats);
-  } catch (error) {
-    if (errorCode(error) === 'ENOENT') throw whenMissing();
-    throw diskError(error, 'read', path);
-  }
+/** Glances at the log. @returns undefined if more than a glance is needed */
+function glanced({ layout, state, storeId }: OpenedFiles, name: StateName): GlancedState | undefined {
+  const log = glanceAt(layout, storeId, name);
+  return log && { name, version: versionOf(name), log, history: state.history };
 }

@@ -4,7 +4,17 @@ import { pause } from '../../../../src/ground/pause.ts';
 import { Layout } from '../../../../src/store/backends/files/layout.ts';
 import { Log } from '../../../../src/store/backends/files/log/log.ts';
 import { makeFile } from '../../../../src/store/backends/files/log/next-file.ts';
-import { commit, logFile, loggedStore, opened, put, recordsIn, remove, seenIn } from './logged-store.ts';
+import {
+  commit,
+  logFile,
+  loggedStore,
+  nameState,
+  opened,
+  put,
+  recordsIn,
+  remove,
+  seenIn,
+} from './logged-store.ts';
 
 /** Lets looks at the log find that files were deleted since they were listed. */
 function disappearing() {
@@ -17,6 +27,8 @@ describe('a log that is another one at each look', () => {
   it('keeps a process that opens the store from nothing else, and is shown as soon as it stays', async () => {
     const { directory, backend } = await loggedStore();
     await commit(backend, put('aa', 'one'));
+    // A glance is not enough where something is above the state.
+    nameState(directory, 'log-1-0');
     const follow = disappearing().mockReturnValue(false);
     const state = opened(directory).state();
     await pause(200);
@@ -27,7 +39,9 @@ describe('a log that is another one at each look', () => {
   });
 
   it('is given up after ten seconds', async () => {
-    const { directory } = await loggedStore();
+    const { directory, backend } = await loggedStore();
+    await commit(backend, put('aa', 'one'));
+    nameState(directory, 'log-1-0');
     disappearing().mockReturnValue(false);
     const begin = process.uptime();
     const state = opened(directory).state();

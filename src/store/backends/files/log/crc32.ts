@@ -21,13 +21,17 @@ export function crc32(bytes: Uint8Array, before = 0): number {
 
 /** As `crc32`, byte by byte. */
 export function plainCrc32(bytes: Uint8Array, before = 0): number {
+  return ~continued(bytes, 0, bytes.length, ~before) >>> 0;
+}
+
+/** Returns the complement of a CRC-32 that goes on with some of the bytes; `crc` and what is returned are signed. */
+export function continued(bytes: Uint8Array, from: number, to: number, crc: number): number {
   table ??= makeTable();
   const known = table;
-  const { length } = bytes;
-  let crc = ~before;
+  let sum = crc;
   // Not for…of, which takes several times as long in code that is not compiled yet.
-  for (let i = 0; i < length; i++) crc = (known[(crc ^ (bytes[i] as number)) & 0xff] as number) ^ (crc >>> 8);
-  return ~crc >>> 0;
+  for (let i = from; i < to; i++) sum = (known[(sum ^ (bytes[i] as number)) & 0xff] as number) ^ (sum >>> 8);
+  return sum;
 }
 
 /** Computes the eight bytes with one bit, and all others from these: at once even in code that is not compiled yet. */

@@ -16,7 +16,7 @@ export const MOST_RECORDS = 256;
 const ALIGNMENT = 8;
 /** Bytes of a record before its list of blobs. */
 export const RECORD_HEAD_BYTES = 36;
-const ENTRY_HEAD_BYTES = 10;
+export const ENTRY_HEAD_BYTES = 10;
 /** Largest record. */
 export const MOST_RECORD_BYTES = 256 * 1024 * 1024;
 const ID_BYTES = 16;
@@ -267,10 +267,10 @@ const crcOf = (bytes: Buffer, listEnd: number): number =>
 const nameBytes = (digits: number): number => Math.ceil(digits / 2);
 
 /** Bits of an entry's kind. */
-const SLOT = 1;
-const DELETED = 2;
+export const SLOT = 1;
+export const DELETED = 2;
 /** Longest name of a blob. */
-const MOST_DIGITS = 64;
+export const MOST_DIGITS = 64;
 
 const writeNumber = (bytes: Buffer, value: number, at: number): void => {
   bytes.writeUInt16BE(0, at);

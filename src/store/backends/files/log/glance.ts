@@ -1,0 +1,164 @@
+import { closeSync, constants, fstatSync, openSync, readdirSync, readSync } from 'node:fs';
+import { patiently } from '../../../../ground/windows.ts';
+import type { Area, BlobRef } from '../../backend.ts';
+import { diskError, errorCode } from '../disk-errors.ts';
+import { NO_FOLLOW, refuseForeign } from '../durable-files.ts';
+import type { Layout } from '../layout.ts';
+import type { StateName } from '../state-directory.ts';
+import { crc32 } from './crc32.ts';
+import { FIRST_RECORD, HEAD_BYTES, parseHead } from './format.ts';
+import { GlancedFile } from './glanced-file.ts';
+
+/** Bytes of a file that are read at first, and at most: a longer one has a record that is not kept in memory. */
+const FIRST_BYTES = 16 * 1024;
+const MOST_BYTES = 2 * 1024 * 1024;
+const LARGEST_NUMBER = 999_999_999_999_999;
+const FIRST = 'first-';
+
+/** The content of the blob is not what was written: more than a glance is needed to say where. */
+export const DAMAGED = 'damaged';
+
+/** What the log says about a blob; `bytes` is undefined if it was deleted. */
+interface GlancedBlob {
+  readonly bytes: Uint8Array | undefined;
+}
+
+/** A whole log that ends with the state: what nearly every command finds. */
+export class Glance {
+  readonly #generation: number;
+  /** Newest first. */
+  readonly #files: readonly GlancedFile[];
+
+  constructor(generation: number, files: readonly GlancedFile[]) {
+    this.#generation = generation;
+    this.#files = files;
+  }
+
+  /** Returns what the log says about a blob; undefined if that is in the documents. */
+  find(generation: number, { area, name }: BlobRef): GlancedBlob | typeof DAMAGED | undefined {
+    if (generation !== this.#generation) return undefined;
+    for (const file of this.#files) {
+      const place = file.find(area, name);
+      if (place === undefined) continue;
+      if (place.isDeleted) return { bytes: undefined };
+      const bytes = file.bytes.subarray(place.offset, place.offset + place.length);
+      return crc32(bytes) === place.crc ? { bytes } : DAMAGED;
+    }
+    return undefined;
+  }
+
+  /** Applies the log to the names of the blobs that are in an area's directory. */
+  apply(generation: number, area: Area, names: Set<string>): void {
+    if (generation !== this.#generation) return;
+    for (const file of this.#files.toReversed()) file.apply(area, names);
+  }
+}
+
+/**
+ * Reads a log with as little work as possible.
+ * @returns undefined if there is anything unusual: damage, something above the state, or files of another generation
+ */
+export function glanceAt(layout: Layout, storeId: Uint8Array, state: StateName): Glance | undefined {
+  if (state.kind !== 'log') return undefined;
+  let first = 0;
+  const numbers: number[] = [];
+  for (const name of namesIn(layout.log)) {
+    const isMark = name.startsWith(FIRST);
+    const number = numberOf(isMark ? name.slice(FIRST.length) : name);
+    if (isMark) first = Math.max(first, number);
+    else if (number > 0) numbers.push(number);
+  }
+  numbers.sort((a, b) => b - a);
+  const files: GlancedFile[] = [];
+  let { revision } = state;
+  let isWhole = false;
+  for (const number of numbers) {
+    if (isWhole && number < first) return undefined;
+    const { generation } = state;
+    const file = fileAt(layout.logFile(number), { number, storeId, generation, revision });
+    if (file === undefined || numbers[0] !== number + files.length) return undefined;
+    files.push(file);
+    revision = file.base;
+    isWhole = file.isFirst || number <= first;
+  }
+  return isWhole ? new Glance(state.generation, files) : undefined;
+}
+
+function namesIn(path: string): readonly string[] {
+  try {
+    return readdirSync(path);
+  } catch (error) {
+    if (errorCode(error) === 'ENOENT') return [];
+    throw diskError(error, 'read', path);
+  }
+}
+
+/** Returns the number that a name says; 0 if it says none. */
+function numberOf(name: string): number {
+  const number = Number(name);
+  return number > 0 && number <= LARGEST_NUMBER && String(number) === name ? number : 0;
+}
+
+interface ExpectedFile {
+  readonly number: number;
+  readonly storeId: Uint8Array;
+  readonly generation: number;
+  /** Revision of its last record. */
+  readonly revision: number;
+}
+
+/** Reads a file, if all of it is as expected. */
+function fileAt(path: string, expected: ExpectedFile): GlancedFile | undefined {
+  let fd: number;
+  try {
+    fd = patiently(() => openSync(path, constants.O_RDONLY | NO_FOLLOW));
+  } catch (error) {
+    if (errorCode(error) === 'ENOENT') return undefined;
+    throw diskError(error, 'read', path);
+  }
+  try {
+    const stats = fstatSync(fd);
+    refuseForeign(path, stats);
+    return readFile(fd, stats.size, expected);
+  } catch (error) {
+    throw diskError(error, 'read', path);
+  } finally {
+    closeSync(fd);
+  }
+}
+
+function readFile(
+  fd: number,
+  size: number,
+  { number, storeId, generation, revision }: ExpectedFile,
+): GlancedFile | undefined {
+  let bytes = readUpTo(fd, Math.min(size, FIRST_BYTES), Buffer.alloc(0));
+  if (bytes.length < FIRST_RECORD) return undefined;
+  const parsed = parseHead(bytes.subarray(0, HEAD_BYTES));
+  if (parsed === undefined) return undefined;
+  const { head } = parsed;
+  if (head.sequence !== number || head.generation !== generation) return undefined;
+  if (Buffer.compare(head.storeId, storeId) !== 0) return undefined;
+  const file = new GlancedFile(parsed);
+  for (;;) {
+    const isAll = bytes.length >= size;
+    const outcome = file.read(bytes, isAll, revision);
+    if (outcome !== 'more') return outcome === 'whole' ? file : undefined;
+    // A longer one is not kept in memory.
+    if (isAll || bytes.length === MOST_BYTES) return undefined;
+    bytes = readUpTo(fd, Math.min(size, bytes.length * 4, MOST_BYTES), bytes);
+  }
+}
+
+/** Reads a file up to an offset; fewer bytes at its end. */
+function readUpTo(fd: number, end: number, known: Buffer): Buffer {
+  const bytes = Buffer.allocUnsafeSlow(end);
+  known.copy(bytes);
+  let filled = known.length;
+  while (filled < end) {
+    const count = readSync(fd, bytes, filled, end - filled, filled);
+    if (count === 0) break;
+    filled += count;
+  }
+  return bytes.subarray(0, filled);
+}
