@@ -11,6 +11,7 @@ import {
   document,
   logFile,
   loggedStore,
+  makeOlder,
   nameOf,
   nameState,
   opened,
@@ -98,6 +99,18 @@ describe('a glance at a log', () => {
     cpSync(directory, other, { recursive: true });
     cpSync(logFile(other), logFile(other, 2));
     expect(glance(other)).toBeUndefined();
+  });
+
+  it('is enough after the machine was started again, unless anything is behind the end', async () => {
+    const directory = await withRecords();
+    const path = logFile(directory);
+    makeOlder(path);
+    expect(glance(directory)).toBeDefined();
+    const bytes = readFileSync(path);
+    bytes.writeUInt8(1, bytes.length - 1);
+    writeFileSync(path, bytes);
+    expect(glance(directory)).toBeUndefined();
+    expect((await seenIn(directory)).documents['aa']).toBe('new');
   });
 
   it('is not enough for a log of which any bit of a list is another one, and finds a damaged content', async () => {

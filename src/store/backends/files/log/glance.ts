@@ -5,8 +5,9 @@ import { diskError, errorCode } from '../disk-errors.ts';
 import { NO_FOLLOW, refuseForeign } from '../durable-files.ts';
 import type { Layout } from '../layout.ts';
 import type { StateName } from '../state-directory.ts';
+import { isOfThisBoot, thisBoot } from './boot.ts';
 import { crc32 } from './crc32.ts';
-import { FIRST_RECORD, HEAD_BYTES, parseHead } from './format.ts';
+import { FIRST_RECORD, HEAD_BYTES, parseHead, RECORD_HEAD_BYTES } from './format.ts';
 import { GlancedFile } from './glanced-file.ts';
 
 /** Bytes of a file that are read at first, and at most: a longer one has a record that is not kept in memory. */
@@ -75,7 +76,8 @@ export function glanceAt(layout: Layout, storeId: Uint8Array, state: StateName):
   for (const number of numbers) {
     if (isWhole && number < first) return undefined;
     const { generation } = state;
-    const file = fileAt(layout.logFile(number), { number, storeId, generation, revision });
+    const isNewest = files.length === 0;
+    const file = fileAt(layout.logFile(number), { number, storeId, generation, revision, isNewest });
     if (file === undefined || numbers[0] !== number + files.length) return undefined;
     files.push(file);
     revision = file.base;
@@ -105,6 +107,7 @@ interface ExpectedFile {
   readonly generation: number;
   /** Revision of its last record. */
   readonly revision: number;
+  readonly isNewest: boolean;
 }
 
 /** Reads a file, if all of it is as expected. */
@@ -130,7 +133,7 @@ function fileAt(path: string, expected: ExpectedFile): GlancedFile | undefined {
 function readFile(
   fd: number,
   size: number,
-  { number, storeId, generation, revision }: ExpectedFile,
+  { number, storeId, generation, revision, isNewest }: ExpectedFile,
 ): GlancedFile | undefined {
   let bytes = readUpTo(fd, Math.min(size, FIRST_BYTES), Buffer.alloc(0));
   if (bytes.length < FIRST_RECORD) return undefined;
@@ -143,12 +146,25 @@ function readFile(
   for (;;) {
     const isAll = bytes.length >= size;
     const outcome = file.read(bytes, isAll, revision);
-    if (outcome !== 'more') return outcome === 'whole' ? file : undefined;
+    if (outcome === 'whole') return isNewest && !endsThere(fd, size, file) ? undefined : file;
+    if (outcome === 'other') return undefined;
     // A longer one is not kept in memory.
     if (isAll || bytes.length === MOST_BYTES) return undefined;
     bytes = readUpTo(fd, Math.min(size, bytes.length * 4, MOST_BYTES), bytes);
   }
 }
+
+/**
+ * Whether a log certainly has no change behind its end: after the machine was started again, what looks like the end
+ * may be damage.
+ */
+function endsThere(fd: number, size: number, { bytes, next, lastBoot }: GlancedFile): boolean {
+  if (!isZero(bytes.subarray(next, next + RECORD_HEAD_BYTES))) return false;
+  if (lastBoot === undefined || !isOfThisBoot(thisBoot()) || isOfThisBoot(lastBoot)) return true;
+  return size <= MOST_BYTES && isZero(readUpTo(fd, size, bytes).subarray(next));
+}
+
+const isZero = (bytes: Buffer): boolean => bytes.equals(Buffer.alloc(bytes.length));
 
 /** Reads a file up to an offset; fewer bytes at its end. */
 function readUpTo(fd: number, end: number, known: Buffer): Buffer {

@@ -1,6 +1,7 @@
 import type { Area } from '../../backend.ts';
 import { continued } from './crc32.ts';
 import {
+  bootIn,
   DELETED,
   ENTRY_HEAD_BYTES,
   FIRST_RECORD,
@@ -111,6 +112,17 @@ export class GlancedFile {
       revision = number;
       at = nextPlace(end);
     }
+  }
+
+  /** Where the next record begins. */
+  get next(): number {
+    return this.#next;
+  }
+
+  /** Boot of the machine in which the last record was written; undefined if there is none. */
+  get lastBoot(): Buffer | undefined {
+    const last = this.#offsets.at(-1);
+    return last === undefined ? undefined : bootIn(this.bytes.subarray(last));
   }
 
   /** Returns where the last content of a blob is; undefined if the records do not name it. */
