@@ -42,9 +42,11 @@ describe('a log that is another one at each look', () => {
     const { directory, backend } = await loggedStore();
     await commit(backend, put('aa', 'one'));
     nameState(directory, 'log-1-0');
-    disappearing().mockReturnValue(false);
+    const follow = disappearing().mockReturnValue(false);
     const begin = process.uptime();
     const state = opened(directory).state();
+    // What reads more than a glance tells is loaded first.
+    await vi.waitUntil(() => follow.mock.calls.length > 0);
     const spy = vi.spyOn(process, 'uptime').mockReturnValue(begin + 12);
     onTestFinished(() => spy.mockRestore());
     await expect(state).rejects.toMatchObject({
