@@ -10,7 +10,7 @@ import { crc32 } from './crc32.ts';
 import { FIRST_RECORD, HEAD_BYTES, parseHead, RECORD_HEAD_BYTES } from './format.ts';
 import { GlancedFile } from './glanced-file.ts';
 
-/** Bytes of a file that are read at first, and at most: a longer one has a record that is not kept in memory. */
+/** Bytes of a file that are read at first, and at most: one with records that are kept in memory is not longer. */
 const FIRST_BYTES = 16 * 1024;
 const MOST_BYTES = 2 * 1024 * 1024;
 const LARGEST_NUMBER = 999_999_999_999_999;
@@ -148,7 +148,6 @@ function readFile(
     const outcome = file.read(bytes, isAll, revision);
     if (outcome === 'whole') return isNewest && !endsThere(fd, size, file) ? undefined : file;
     if (outcome === 'other') return undefined;
-    // A longer one is not kept in memory.
     if (isAll || bytes.length === MOST_BYTES) return undefined;
     bytes = readUpTo(fd, Math.min(size, bytes.length * 4, MOST_BYTES), bytes);
   }

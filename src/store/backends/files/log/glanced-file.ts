@@ -4,6 +4,7 @@ import {
   bootIn,
   DELETED,
   ENTRY_HEAD_BYTES,
+  FILE_BYTES,
   FIRST_RECORD,
   type LogHead,
   MOST_DIGITS,
@@ -81,6 +82,8 @@ export class GlancedFile {
       // What begins like a record may be torn, or be one that the state does not include.
       if (revision === upTo) return length < RECORD_HEAD_BYTES ? 'whole' : 'other';
       if (length < RECORD_HEAD_BYTES) return 'other';
+      // The content of a longer one is not kept in memory.
+      if (length > FILE_BYTES) return 'other';
       if (at + length > size) return isAll ? 'other' : 'more';
       if (view.getInt32(at + 32) !== crc || view.getUint32(at + 24) !== this.#generation) return 'other';
       const number = view.getUint32(at + 8) * HIGH + view.getUint32(at + 12);
