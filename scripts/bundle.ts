@@ -82,10 +82,6 @@ const GROUPS: readonly PartSources[] = [
     [
       'src/cli/commands/status.ts',
       'src/cli/commands/workspaces-list.ts',
-      // After a change, of some commands only once the answer is printed.
-      'src/store/backends/files/log/checkpoint.ts',
-      // Makes a change, or finds a log that is more than a glance can tell.
-      'src/store/backends/files/logged-files.ts',
       'src/operations/sys/mounts.ts',
       'src/operations/tags/organizations.ts',
       'src/operations/tags/tags.ts',
@@ -93,6 +89,11 @@ const GROUPS: readonly PartSources[] = [
       'src/operations/transit/keys.ts',
       'src/tags/tags.ts',
     ],
+  ],
+  // Changes a store of files, or reads a log of which a glance is not enough.
+  [
+    'coffer-changes.cjs',
+    ['src/store/backends/files/log/checkpoint.ts', 'src/store/backends/files/logged-files.ts'],
   ],
   ['coffer-table.cjs', ['src/cli/terminal/table.ts']],
   // What is neither typed nor written as the program itself would: help, mistakes, and other programs' spellings.

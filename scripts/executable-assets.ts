@@ -22,7 +22,7 @@ export type Assets = Readonly<Record<string, string>>;
  */
 const FIRST = 'coffer.cjs.cache';
 /** Parts that have a code cache of the same name. */
-const CACHED = ['everyday', 'files', 'help', 'keyring', 'more', 'store', 'values', 'yaml'].map(
+const CACHED = ['changes', 'everyday', 'files', 'help', 'keyring', 'more', 'store', 'values', 'yaml'].map(
   (name) => `coffer-${name}.cjs`,
 );
 /**
@@ -93,6 +93,7 @@ export function assetsWithCaches(root: string, directory: string, licenseOfNode:
   coffer('--quiet', 'transit', 'keys', 'create', 'aead');
   cache('coffer.cjs', [], OF_VERSION);
   cache('coffer-everyday.cjs', EVERYDAY);
+  cache('coffer-changes.cjs', [ROTATE]);
   cache('coffer-help.cjs', [['transit', '--help']]);
   cache('coffer-more.cjs', [['transit', 'hash', 'hello']]);
   const file = join(directory, 'app.yaml');
@@ -182,9 +183,11 @@ const frequentCommands = (ciphertext: string): readonly (readonly string[])[] =>
   ['transit', 'decrypt', 'aead', ciphertext],
 ];
 
+const ROTATE: readonly string[] = ['transit', 'keys', 'rotate', 'aead'];
+
 /** Commands that users run to inspect and maintain a store. */
 const EVERYDAY: readonly (readonly string[])[] = [
-  ['transit', 'keys', 'rotate', 'aead'],
+  ROTATE,
   ['transit', 'keys', 'list'],
   ['transit', 'keys', 'read', 'aead'],
   ['status'],

@@ -56,7 +56,6 @@ describe('the parts of the command', () => {
   it.each([
     ['everyday', 'transit keys list'],
     ['everyday', 'transit keys read orders'],
-    ['everyday', 'transit keys rotate orders -q'],
     ['everyday', 'status'],
     ['everyday', 'orgs list'],
     ['everyday', 'tags list --org acme'],
@@ -64,6 +63,11 @@ describe('the parts of the command', () => {
     ['help', 'transit keys --help'],
   ])('are not needed beside the first one and that of %s by %s', (part, line) => {
     expect(() => run(['coffer.cjs', `coffer-${part}.cjs`], ...words(line))).not.toThrow();
+  });
+
+  it('have one for what changes a store', () => {
+    const parts = ['coffer.cjs', 'coffer-everyday.cjs', 'coffer-changes.cjs'];
+    expect(() => run(parts, ...words('transit keys rotate orders -q'))).not.toThrow();
   });
 
   it('have one for tables alone', () => {
