@@ -370,21 +370,24 @@ const databaseHints = [
   '\'grant the role USAGE on the schema and SELECT, INSERT, UPDATE and DELETE on the tables created by "coffer store migrate"\'',
 ];
 
-/** Followed in test/service/rollback.test.ts and test/store/repair.test.ts. */
-const acceptanceHints = [
+/**
+ * Followed in test/service/rollback.test.ts, damage.test.ts, and in test/store: repair.test.ts, slots/planted.test.ts,
+ * backends/upgrade.test.ts and backends/log/room.test.ts.
+ */
+const elsewhere = [
   '\'if you restored a backup on purpose, run "coffer store accept"; if not, an older copy was put there: restore the newer one\'',
   '\'has its missing state file again; running servers continue after "coffer store accept" or a restart\'',
+  '\'slot files may have been planted: unlock with a master key or key file, and remove those listed by "coffer doctor"\'',
+  '\'run "coffer doctor --repair": it keeps everything that can still be read\'',
+  '\'try again; if that does not help, run "coffer doctor"\'',
+  '\'was that of an older release, which had repaired the store: the changes in the log are part of it again; running servers continue after "coffer store accept" or a restart\'',
 ];
 
 it('every hint of the store that names a command is followed by a test', () => {
   const followed = new Set([
     ...cases.map(({ hint }) => hint),
     ...databaseHints,
-    ...acceptanceHints,
-    // In test/store/slots/planted.test.ts.
-    '\'slot files may have been planted: unlock with a master key or key file, and remove those listed by "coffer doctor"\'',
-    // In damage.test.ts.
-    '\'run "coffer doctor --repair": it keeps everything that can still be read\'',
+    ...elsewhere,
     // After a disk that failed: in test/faults.
     '\'do not create it again: check it with "coffer doctor"\'',
     // Doctor itself tells what there is to do; see the others.

@@ -43,6 +43,8 @@ export class FilesBackend implements Backend {
   #logged: LoggedFiles | undefined;
   #loading: Promise<LoggedFiles> | undefined;
   #isClosed = false;
+  /** Header as it was read last, and as it is shown. */
+  #header: { readonly bytes: Buffer; readonly shown: Buffer } | undefined;
 
   constructor(directory: string, options: BackendOptions = {}) {
     this.#opened = new OpenedFiles(directory);
@@ -67,9 +69,11 @@ export class FilesBackend implements Backend {
 
   async header(): Promise<Uint8Array> {
     const bytes = this.#opened.readHeader();
+    if (this.#header?.bytes.equals(bytes) === true) return this.#header.shown;
     const newer = newerFormatOf(bytes);
     if (newer !== undefined) throw newerFormat(this.headerPlace, newer, WITH_LOG);
-    return withFormat(bytes, 1);
+    this.#header = { bytes, shown: withFormat(bytes, 1) };
+    return this.#header.shown;
   }
 
   async state(): Promise<Version> {

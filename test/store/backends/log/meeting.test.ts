@@ -46,7 +46,7 @@ describe('a log that is another one at each look', () => {
     const begin = process.uptime();
     const state = opened(directory).state();
     // What reads more than a glance tells is loaded first.
-    await vi.waitUntil(() => follow.mock.calls.length > 0);
+    await vi.waitUntil(() => follow.mock.calls.length > 0, { timeout: 20_000 });
     const spy = vi.spyOn(process, 'uptime').mockReturnValue(begin + 12);
     onTestFinished(() => spy.mockRestore());
     await expect(state).rejects.toMatchObject({
