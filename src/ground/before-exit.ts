@@ -4,16 +4,16 @@ import { pause } from './pause.ts';
 const LONGEST_MS = 5000;
 
 /** @param isAll whether all is to be done, or only what is urgent */
-type Work = (isAll: boolean) => Promise<unknown>;
+type WorkAtExit = (isAll: boolean) => Promise<unknown>;
 
-const works = new Map<string, { readonly work: Work; readonly isAll: boolean }>();
+const works = new Map<string, { readonly work: WorkAtExit; readonly isAll: boolean }>();
 
 /**
  * Has something done before this process exits, after its answers were printed: nobody waits for it, and a process that
  * is killed leaves it to another one.
  * @param name work of the same name is done once; all of it if anybody has asked for that
  */
-export function beforeExit(name: string, isAll: boolean, work: Work): void {
+export function beforeExit(name: string, isAll: boolean, work: WorkAtExit): void {
   works.set(name, { work, isAll: isAll || works.get(name)?.isAll === true });
 }
 

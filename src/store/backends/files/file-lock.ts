@@ -281,7 +281,8 @@ interface Connection {
   readonly file: Stats;
 }
 
-interface Wait {
+/** How long somebody waits. */
+export interface Wait {
   /** Start time, on the clock of `elapsedMs`. */
   readonly start: number;
   readonly waitMs: number;

@@ -3,6 +3,7 @@ import { elapsedMs } from '../../../../ground/clock.ts';
 import { asCofferError, placed, unavailable } from '../../../../ground/errors.ts';
 import { pause } from '../../../../ground/pause.ts';
 import type { Version } from '../../backend.ts';
+import type { Wait } from '../file-lock.ts';
 import { Layout } from '../layout.ts';
 import type { Checkpointed } from './checkpoint.ts';
 import { FILE_BYTES, isHalfFull, MOST_RECORDS } from './format.ts';
@@ -27,12 +28,6 @@ const MANY_SESSIONS = 8;
 const LASTING_MS = 2000;
 /** Most files of a generation; a change that needs another one waits until the oldest is empty. */
 const MOST_FILES = 2;
-
-interface Wait {
-  /** Start time, on the clock of `elapsedMs`. */
-  readonly start: number;
-  readonly waitMs: number;
-}
 
 /** Keeps the log of a store short: empties full files in the background, and lets writers wait for room. */
 export class Room {
