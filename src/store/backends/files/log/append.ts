@@ -177,7 +177,11 @@ export async function rewrite(
  * @see docs/decisions/0119
  */
 export const unconfirmedAfter = (made: string, error: unknown): unknown =>
-  failedAfter(made, error, 'do not repeat the command: the next one that changes the store completes it');
+  failedAfter(
+    made,
+    error,
+    'do not repeat the command: the next command that changes the store completes this change',
+  );
 
 const tooLarge = ({ layout }: StoreDirectory): CofferError =>
   unavailable(
