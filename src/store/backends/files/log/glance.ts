@@ -7,11 +7,11 @@ import type { Layout } from '../layout.ts';
 import type { StateName } from '../state-directory.ts';
 import { isOfThisBoot, thisBoot } from './boot.ts';
 import { crc32 } from './crc32.ts';
-import { FIRST_RECORD, HEAD_BYTES, parseHead, RECORD_HEAD_BYTES } from './format.ts';
-import { GlancedFile } from './glanced-file.ts';
+import { FIRST_RECORD, HEAD_BYTES, type LogHead, parseHead, RECORD_HEAD_BYTES } from './format.ts';
+import { type GlancedFile, readRecords } from './glanced-file.ts';
 
 /** Bytes of a file that are read at first, and at most: one with records that are kept in memory is not longer. */
-const FIRST_BYTES = 16 * 1024;
+const FIRST_BYTES = 64 * 1024;
 const MOST_BYTES = 2 * 1024 * 1024;
 const LARGEST_NUMBER = 999_999_999_999_999;
 const FIRST = 'first-';
@@ -77,11 +77,11 @@ export function glanceAt(layout: Layout, storeId: Uint8Array, state: StateName):
     if (isWhole && number < first) return undefined;
     const { generation } = state;
     const isNewest = files.length === 0;
-    const file = fileAt(layout.logFile(number), { number, storeId, generation, revision, isNewest });
-    if (file === undefined || numbers[0] !== number + files.length) return undefined;
-    files.push(file);
-    revision = file.base;
-    isWhole = file.isFirst || number <= first;
+    const found = fileAt(layout.logFile(number), { number, storeId, generation, revision, isNewest });
+    if (found === undefined || numbers[0] !== number + files.length) return undefined;
+    files.push(found.file);
+    revision = found.head.base;
+    isWhole = found.head.isFirst || number <= first;
   }
   return isWhole ? new Glance(state.generation, files) : undefined;
 }
@@ -111,7 +111,7 @@ interface ExpectedFile {
 }
 
 /** Reads a file, if all of it is as expected. */
-function fileAt(path: string, expected: ExpectedFile): GlancedFile | undefined {
+function fileAt(path: string, expected: ExpectedFile): ReturnType<typeof readFile> {
   let fd: number;
   try {
     fd = patiently(() => openSync(path, constants.O_RDONLY | NO_FOLLOW));
@@ -130,27 +130,24 @@ function fileAt(path: string, expected: ExpectedFile): GlancedFile | undefined {
   }
 }
 
+/** @returns the file, and its head */
 function readFile(
   fd: number,
   size: number,
   { number, storeId, generation, revision, isNewest }: ExpectedFile,
-): GlancedFile | undefined {
-  let bytes = readUpTo(fd, Math.min(size, FIRST_BYTES), Buffer.alloc(0));
-  if (bytes.length < FIRST_RECORD) return undefined;
-  const parsed = parseHead(bytes.subarray(0, HEAD_BYTES));
-  if (parsed === undefined) return undefined;
-  const { head } = parsed;
-  if (head.sequence !== number || head.generation !== generation) return undefined;
-  if (Buffer.compare(head.storeId, storeId) !== 0) return undefined;
-  const file = new GlancedFile(parsed);
-  for (;;) {
-    const isAll = bytes.length >= size;
-    const outcome = file.read(bytes, isAll, revision);
-    if (outcome === 'whole') return isNewest && !endsThere(fd, size, file) ? undefined : file;
-    if (outcome === 'other') return undefined;
-    if (isAll || bytes.length === MOST_BYTES) return undefined;
-    bytes = readUpTo(fd, Math.min(size, bytes.length * 4, MOST_BYTES), bytes);
+): { readonly file: GlancedFile; readonly head: LogHead } | undefined {
+  for (const most of [FIRST_BYTES, MOST_BYTES]) {
+    const bytes = readUpTo(fd, Math.min(size, most));
+    const parsed = parseHead(bytes.subarray(0, HEAD_BYTES));
+    if (bytes.length < FIRST_RECORD || parsed === undefined) return undefined;
+    const { head } = parsed;
+    if (head.sequence !== number || head.generation !== generation) return undefined;
+    if (Buffer.compare(head.storeId, storeId) !== 0) return undefined;
+    const file = readRecords(bytes, parsed, revision, size <= most);
+    if (file === 'more') continue;
+    return file === undefined || (isNewest && !endsThere(fd, size, file)) ? undefined : { file, head };
   }
+  return undefined;
 }
 
 /**
@@ -160,16 +157,15 @@ function readFile(
 function endsThere(fd: number, size: number, { bytes, next, lastBoot }: GlancedFile): boolean {
   if (!isZero(bytes.subarray(next, next + RECORD_HEAD_BYTES))) return false;
   if (lastBoot === undefined || !isOfThisBoot(thisBoot()) || isOfThisBoot(lastBoot)) return true;
-  return size <= MOST_BYTES && isZero(readUpTo(fd, size, bytes).subarray(next));
+  return size <= MOST_BYTES && isZero(readUpTo(fd, size).subarray(next));
 }
 
 const isZero = (bytes: Buffer): boolean => bytes.equals(Buffer.alloc(bytes.length));
 
 /** Reads a file up to an offset; fewer bytes at its end. */
-function readUpTo(fd: number, end: number, known: Buffer): Buffer {
+function readUpTo(fd: number, end: number): Buffer {
   const bytes = Buffer.allocUnsafeSlow(end);
-  known.copy(bytes);
-  let filled = known.length;
+  let filled = 0;
   while (filled < end) {
     const count = readSync(fd, bytes, filled, end - filled, filled);
     if (count === 0) break;

@@ -6,9 +6,9 @@ import {
   ENTRY_HEAD_BYTES,
   FILE_BYTES,
   FIRST_RECORD,
-  type LogHead,
   MOST_DIGITS,
   nextPlace,
+  type parseHead,
   RECORD_HEAD_BYTES,
   SLOT,
 } from './format.ts';
@@ -27,99 +27,93 @@ interface GlancedPlace {
 }
 
 /**
+ * Reads the records of a file up to a revision, with which it has to end.
+ * @param bytes the file up to some offset
+ * @param isAll whether that is its end
+ * @returns `more` if it goes on after that; undefined if it is not whole, or does not end with the revision
+ */
+export function readRecords(
+  bytes: Buffer,
+  { head, crc: crcOfHead }: NonNullable<ReturnType<typeof parseHead>>,
+  upTo: number,
+  isAll: boolean,
+): GlancedFile | 'more' | undefined {
+  const { length: size } = bytes;
+  const view = new DataView(bytes.buffer, bytes.byteOffset, size);
+  // As many as there may be: memory that is not written to takes no time.
+  const lists = Buffer.allocUnsafeSlow(size);
+  const begins: number[] = [];
+  const offsets: number[] = [];
+  let at = FIRST_RECORD;
+  let crc = crcOfHead | 0;
+  let revision = head.base;
+  let listed = 0;
+  while (revision !== upTo) {
+    if (at + RECORD_HEAD_BYTES > size) return isAll ? undefined : 'more';
+    const length = view.getUint32(at);
+    // The content of a longer one is not kept in memory.
+    if (length < RECORD_HEAD_BYTES || length > FILE_BYTES) return undefined;
+    if (at + length > size) return isAll ? undefined : 'more';
+    if (view.getInt32(at + 32) !== crc || view.getUint32(at + 24) !== head.generation) return undefined;
+    const number = view.getUint32(at + 8) * HIGH + view.getUint32(at + 12);
+    if (number <= revision || number > upTo) return undefined;
+    revision = number;
+    const count = view.getUint32(at + 28);
+    const kind = count & 0xff;
+    if (kind === REKEY || kind > MOST_KIND) return undefined;
+    const end = at + length;
+    let content = 0;
+    let list = at + RECORD_HEAD_BYTES;
+    for (let left = count >>> 8; left > 0; left--) {
+      if (list + ENTRY_HEAD_BYTES > end) return undefined;
+      const entry = view.getUint8(list);
+      const digits = view.getUint8(list + 1);
+      if (entry > SLOT + DELETED || digits === 0 || digits > MOST_DIGITS) return undefined;
+      if ((entry & DELETED) === 0) content += view.getUint32(list + 2);
+      list += ENTRY_HEAD_BYTES + ((digits + 1) >> 1);
+    }
+    if (list + content !== end) return undefined;
+    crc = view.getInt32(at + 4);
+    if (~continued(bytes, at + 8, list, continued(bytes, at, at + 4, -1)) !== crc) return undefined;
+    begins.push(listed);
+    offsets.push(at);
+    bytes.copy(lists, listed, at + RECORD_HEAD_BYTES, list);
+    listed += list - at - RECORD_HEAD_BYTES;
+    at = nextPlace(end);
+  }
+  const isOver = at + RECORD_HEAD_BYTES > size;
+  if (isOver && !isAll) return 'more';
+  // What begins like a record may be torn, or be one that the state does not include.
+  if (!isOver && view.getUint32(at) >= RECORD_HEAD_BYTES) return undefined;
+  return new GlancedFile(bytes, at, { lists: lists.subarray(0, listed), begins, offsets });
+}
+
+/** The lists of all records, one after the other; and for each record, where its list begins there, and itself. */
+interface Lists {
+  readonly lists: Buffer;
+  readonly begins: readonly number[];
+  readonly offsets: readonly number[];
+}
+
+/**
  * Whole file of a log. There is no object for a record or a blob: in a process that has just begun, whose code is not
  * compiled yet, making them takes longer than reading the file.
  */
 export class GlancedFile {
-  readonly isFirst: boolean;
-  readonly base: number;
-  readonly #generation: number;
   /** What was read of it, from its beginning. */
-  bytes: Buffer = Buffer.alloc(0);
-  #revision: number;
-  #crc: number;
-  #next = FIRST_RECORD;
-  /** The lists of all records, one after the other; and for each record, where its list begins there, and itself. */
-  #lists: Buffer = Buffer.alloc(0);
-  #listed = 0;
-  readonly #begins: number[] = [];
-  readonly #offsets: number[] = [];
-
-  constructor({ head, crc }: { readonly head: LogHead; readonly crc: number }) {
-    this.isFirst = head.isFirst;
-    this.base = head.base;
-    this.#generation = head.generation;
-    this.#revision = head.base;
-    this.#crc = crc | 0;
-  }
-
-  /**
-   * Reads the records up to a revision, with which the file has to end.
-   * @param bytes the file up to some offset
-   * @param isAll whether that is its end
-   * @returns `more` if it goes on after that; `other` if it is not whole, or does not end with the revision
-   */
-  read(bytes: Buffer, isAll: boolean, upTo: number): 'whole' | 'more' | 'other' {
-    const { length: size } = bytes;
-    const view = new DataView(bytes.buffer, bytes.byteOffset, size);
-    // As many as there may be: memory that is not written to takes no time.
-    const lists = Buffer.allocUnsafeSlow(size);
-    this.#lists.copy(lists, 0, 0, this.#listed);
-    this.#lists = lists;
-    this.bytes = bytes;
-    let at = this.#next;
-    let crc = this.#crc;
-    let revision = this.#revision;
-    let listed = this.#listed;
-    for (;;) {
-      this.#next = at;
-      this.#crc = crc;
-      this.#revision = revision;
-      this.#listed = listed;
-      const isOver = at + RECORD_HEAD_BYTES > size;
-      if (isOver && !isAll) return 'more';
-      const length = isOver ? 0 : view.getUint32(at);
-      // What begins like a record may be torn, or be one that the state does not include.
-      if (revision === upTo) return length < RECORD_HEAD_BYTES ? 'whole' : 'other';
-      if (length < RECORD_HEAD_BYTES) return 'other';
-      // The content of a longer one is not kept in memory.
-      if (length > FILE_BYTES) return 'other';
-      if (at + length > size) return isAll ? 'other' : 'more';
-      if (view.getInt32(at + 32) !== crc || view.getUint32(at + 24) !== this.#generation) return 'other';
-      const number = view.getUint32(at + 8) * HIGH + view.getUint32(at + 12);
-      if (number <= revision || number > upTo) return 'other';
-      const count = view.getUint32(at + 28);
-      const kind = count & 0xff;
-      if (kind === REKEY || kind > MOST_KIND) return 'other';
-      const end = at + length;
-      let content = 0;
-      let list = at + RECORD_HEAD_BYTES;
-      for (let left = count >>> 8; left > 0; left--) {
-        if (list + ENTRY_HEAD_BYTES > end) return 'other';
-        const entry = view.getUint8(list);
-        const digits = view.getUint8(list + 1);
-        if (entry > SLOT + DELETED || digits === 0 || digits > MOST_DIGITS) return 'other';
-        if ((entry & DELETED) === 0) content += view.getUint32(list + 2);
-        list += ENTRY_HEAD_BYTES + ((digits + 1) >> 1);
-      }
-      if (list + content !== end) return 'other';
-      const own = view.getInt32(at + 4);
-      let sum = continued(bytes, at, at + 4, -1);
-      sum = continued(bytes, at + 8, list, sum);
-      if (~sum !== own) return 'other';
-      this.#begins.push(listed);
-      this.#offsets.push(at);
-      bytes.copy(lists, listed, at + RECORD_HEAD_BYTES, list);
-      listed += list - at - RECORD_HEAD_BYTES;
-      crc = own;
-      revision = number;
-      at = nextPlace(end);
-    }
-  }
-
+  readonly bytes: Buffer;
   /** Where the next record begins. */
-  get next(): number {
-    return this.#next;
+  readonly next: number;
+  readonly #lists: Buffer;
+  readonly #begins: readonly number[];
+  readonly #offsets: readonly number[];
+
+  constructor(bytes: Buffer, next: number, { lists, begins, offsets }: Lists) {
+    this.bytes = bytes;
+    this.next = next;
+    this.#lists = lists;
+    this.#begins = begins;
+    this.#offsets = offsets;
   }
 
   /** Boot of the machine in which the last record was written; undefined if there is none. */
@@ -133,7 +127,7 @@ export class GlancedFile {
     const lists = this.#lists;
     const bytes = Buffer.from(name.length % 2 === 0 ? name : `${name}0`, 'hex');
     let record = this.#begins.length - 1;
-    for (let from = this.#listed - bytes.length; from >= 0 && bytes.length > 0; ) {
+    for (let from = lists.length - bytes.length; from >= 0 && bytes.length > 0; ) {
       const hit = lists.lastIndexOf(bytes, from);
       if (hit < 0) return undefined;
       while ((this.#begins[record] ?? 0) > hit) record--;
@@ -148,7 +142,7 @@ export class GlancedFile {
   #placeIn(record: number, place: number, area: Area, digits: number): GlancedPlace | undefined {
     const lists = this.#lists;
     const begin = this.#begins[record] ?? 0;
-    const end = this.#begins[record + 1] ?? this.#listed;
+    const end = this.#begins[record + 1] ?? lists.length;
     let offset = (this.#offsets[record] ?? 0) + RECORD_HEAD_BYTES + end - begin;
     let at = begin;
     while (at < place) {
@@ -170,7 +164,7 @@ export class GlancedFile {
   apply(area: Area, names: Set<string>): void {
     const lists = this.#lists;
     const slot = area === 'slots' ? SLOT : 0;
-    for (let at = 0; at < this.#listed; ) {
+    for (let at = 0; at < lists.length; ) {
       const kind = lists[at] ?? 0;
       const digits = lists[at + 1] ?? 0;
       const begin = at + ENTRY_HEAD_BYTES;
