@@ -6,20 +6,22 @@ import {
   FIRST_RECORD,
   isFull,
   isHalfFull,
-  isIntact,
   type LogHead,
+  nextPlace,
+  parseHead,
+  printHead,
+  RECORD_HEAD_BYTES,
+} from '../../../../src/store/backends/files/log/format.ts';
+import {
+  isIntact,
   type LogRecord,
   lengthOf,
   MOST_RECORD_BYTES,
-  nextPlace,
-  parseHead,
   parseList,
   parseRecord,
-  printHead,
   printRecord,
-  RECORD_HEAD_BYTES,
   recordBytes,
-} from '../../../../src/store/backends/files/log/format.ts';
+} from '../../../../src/store/backends/files/log/records.ts';
 import { rounds } from '../../../long.ts';
 import { seeded } from '../../../seeded.ts';
 

@@ -4,13 +4,8 @@ import { onTestFinished } from 'vitest';
 import type { Blob, BlobRef, Change, Version } from '../../../../src/store/backends/backend.ts';
 import { createFiles } from '../../../../src/store/backends/files/create-files.ts';
 import { FilesBackend } from '../../../../src/store/backends/files/files-backend.ts';
-import {
-  lengthOf,
-  nextPlace,
-  parseHead,
-  parseRecord,
-  printRecord,
-} from '../../../../src/store/backends/files/log/format.ts';
+import { nextPlace, parseHead } from '../../../../src/store/backends/files/log/format.ts';
+import { lengthOf, parseRecord, printRecord } from '../../../../src/store/backends/files/log/records.ts';
 import { printHeader } from '../../../../src/store/header.ts';
 import { temporaryDirectory } from '../../temporary-store.ts';
 

@@ -8,9 +8,9 @@ import { discardSyncMarkers, isThere, NO_FOLLOW, syncChanged } from '../durable-
 import { logged } from '../state-directory.ts';
 import type { StoreDirectory } from '../store-directory.ts';
 import { thisBoot } from './boot.ts';
-import { MOST_RECORD_BYTES, parseList, printRecord, type RecordKind, recordBytes } from './format.ts';
 import type { LogFile } from './log-file.ts';
 import { makeFile, writeAt } from './next-file.ts';
+import { MOST_RECORD_BYTES, parseList, printRecord, type RecordKind, recordBytes } from './records.ts';
 
 /** Attempts to write and sync a record. */
 const ATTEMPTS = 3;

@@ -3,22 +3,24 @@ import { REPAIR } from '../../../refusals.ts';
 import { type Area, areas } from '../../backend.ts';
 import { crc32 } from './crc32.ts';
 import {
-  crcIn,
   FIRST_RECORD,
   HEAD_BYTES,
   isFull,
-  isIntact,
   type LogHead,
-  lengthOf,
-  mostListBytes,
   nextPlace,
-  type ParsedRecord,
   parseHead,
-  parseList,
   RECORD_HEAD_BYTES,
-  type RecordKind,
 } from './format.ts';
 import { type Kept, LogBytes, release, type Used } from './log-bytes.ts';
+import {
+  crcIn,
+  isIntact,
+  lengthOf,
+  mostListBytes,
+  type ParsedRecord,
+  parseList,
+  type RecordKind,
+} from './records.ts';
 
 /** Longest record whose blobs are kept in memory; of longer ones only their place is. */
 const MOST_KEPT_BYTES = 1024 * 1024;

@@ -2,17 +2,9 @@ import type { BlobRef, Version } from '../../backend.ts';
 import { readWhole } from '../durable-files.ts';
 import type { Layout } from '../layout.ts';
 import { crc32 } from './crc32.ts';
-import {
-  FIRST_RECORD,
-  isIntact,
-  type LogHead,
-  nextPlace,
-  type ParsedRecord,
-  parseHead,
-  parseUnchecked,
-  printHead,
-} from './format.ts';
+import { FIRST_RECORD, type LogHead, nextPlace, parseHead, printHead } from './format.ts';
 import { listing } from './log.ts';
+import { isIntact, type ParsedRecord, parseUnchecked } from './records.ts';
 import { nextRecord, recordAt } from './search.ts';
 
 /** Record of a damaged log whose head and list of blobs are intact. */

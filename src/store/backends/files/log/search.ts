@@ -1,4 +1,5 @@
-import { lengthOf, nextPlace, type ParsedRecord, parseList, RECORD_HEAD_BYTES } from './format.ts';
+import { nextPlace, RECORD_HEAD_BYTES } from './format.ts';
+import { lengthOf, type ParsedRecord, parseList } from './records.ts';
 
 /** Returns the bytes of the record that begins at an offset, as long as it says. */
 export function recordAt(bytes: Buffer, at: number): Buffer | undefined {
