@@ -136,7 +136,8 @@ function readFile(
   size: number,
   { number, storeId, generation, revision, isNewest }: ExpectedFile,
 ): { readonly file: GlancedFile; readonly head: LogHead } | undefined {
-  for (const most of [FIRST_BYTES, MOST_BYTES]) {
+  // An older file is full: nearly all of it has to be read.
+  for (const most of isNewest ? [FIRST_BYTES, MOST_BYTES] : [MOST_BYTES]) {
     const bytes = readUpTo(fd, Math.min(size, most));
     const parsed = parseHead(bytes.subarray(0, HEAD_BYTES));
     if (bytes.length < FIRST_RECORD || parsed === undefined) return undefined;
