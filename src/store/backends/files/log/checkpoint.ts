@@ -19,7 +19,7 @@ import { StateDirectory } from '../state-directory.ts';
 import { Log, listLog, withoutGap } from './log.ts';
 import type { LogFile } from './log-file.ts';
 import { makeFile, markFirst } from './next-file.ts';
-import { judge, type PutJob, putBlobs } from './put-blobs.ts';
+import { judge, type Outcome, type PutJob, putBlobs } from './put-blobs.ts';
 
 /** Syncs at the same time: one thread of Node's pool is left for the log. */
 const PARALLEL = 3;
@@ -31,11 +31,9 @@ const LOOKS = 20;
 /** What a checkpoint did: a file is gone; there was nothing to do; or another process was in the way. */
 export type Checkpointed = 'done' | 'nothing' | 'held';
 
-type PutElsewhere = (job: PutJob) => Promise<Awaited<ReturnType<typeof putBlobs>> | undefined>;
-
 interface CheckpointOptions {
   /** Puts the blobs into their places, or returns undefined; then, and by default, that is done in this thread. */
-  readonly put?: PutElsewhere | undefined;
+  readonly put?: ((job: PutJob) => Promise<Outcome | undefined>) | undefined;
   /** Whether to empty the newest file as well, for a store that is not changed any more. */
   readonly isIdle?: boolean;
   /** The log as this process has read it, so that it is not read again. */
@@ -63,7 +61,7 @@ export async function checkpoint(directory: string, options: CheckpointOptions =
 }
 
 /** Puts blobs into their places in this thread. */
-const putHere = (job: PutJob): ReturnType<typeof putBlobs> => {
+const putHere = (job: PutJob): Promise<Outcome> => {
   const fs = {
     closeSync,
     fsync,

@@ -3,10 +3,7 @@ import { diskError } from '../disk-errors.ts';
 import type { BlobPlace } from './log-file.ts';
 
 /** Blob, and where its content is in a file of the log; an undefined place deletes it. */
-type PutBlob = readonly [
-  path: string,
-  place: { readonly offset: number; readonly length: number } | undefined,
-];
+type PutBlob = readonly [path: string, place: BlobPlace | undefined];
 
 /** Blobs to put into their places. Plain data, for another thread. */
 export interface PutJob {
@@ -30,8 +27,8 @@ export interface PutJob {
   readonly platform: string;
 }
 
-/** Outcome; `gone` if another generation has taken the place of this one. */
-type Outcome =
+/** How a job ended; `gone` if another generation has taken the place of this one. */
+export type Outcome =
   | 'done'
   | 'gone'
   | { readonly code: string | undefined; readonly message: string; readonly path: string };

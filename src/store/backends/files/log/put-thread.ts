@@ -1,8 +1,6 @@
 import type { Worker } from 'node:worker_threads';
 import { patiently } from '../../../../ground/windows.ts';
-import { type PutJob, putBlobs } from './put-blobs.ts';
-
-type Outcome = Awaited<ReturnType<typeof putBlobs>>;
+import { type Outcome, type PutJob, putBlobs } from './put-blobs.ts';
 
 /** Source text of the thread, because a single executable has no file to start one from. */
 const threadText = (): string => `

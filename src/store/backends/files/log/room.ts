@@ -10,7 +10,7 @@ import { FILE_BYTES, isHalfFull, MOST_RECORDS } from './format.ts';
 import { type Log, listLog, withoutGap } from './log.ts';
 import { makeSpare } from './next-file.ts';
 import { Pace } from './pace.ts';
-import type { PutJob } from './put-blobs.ts';
+import type { Outcome, PutJob } from './put-blobs.ts';
 import type { PutThread } from './put-thread.ts';
 
 /** Time without a change after which the log is emptied, in milliseconds: at first, and at most. */
@@ -217,7 +217,7 @@ export class Room {
   }
 
   /** A thread is worth its start only to a process that makes many changes. */
-  async #putElsewhere(): Promise<(job: PutJob) => ReturnType<PutThread['run']>> {
+  async #putElsewhere(): Promise<(job: PutJob) => Promise<Outcome | undefined>> {
     const { PutThread: Thread } = await import('./put-thread.ts');
     this.#thread ??= new Thread();
     const thread = this.#thread;
