@@ -18,12 +18,12 @@ import {
   lengthOf,
   MOST_RECORD_BYTES,
   parseList,
-  parseRecord,
   printRecord,
   recordBytes,
 } from '../../../../src/store/backends/files/log/records.ts';
 import { rounds } from '../../../long.ts';
 import { seeded } from '../../../seeded.ts';
+import { parseRecord } from './logged-store.ts';
 
 const head: LogHead = {
   isFirst: false,

@@ -5,7 +5,13 @@ import type { Blob, BlobRef, Change, Version } from '../../../../src/store/backe
 import { createFiles } from '../../../../src/store/backends/files/create-files.ts';
 import { FilesBackend } from '../../../../src/store/backends/files/files-backend.ts';
 import { nextPlace, parseHead } from '../../../../src/store/backends/files/log/format.ts';
-import { lengthOf, parseRecord, printRecord } from '../../../../src/store/backends/files/log/records.ts';
+import {
+  isIntact,
+  lengthOf,
+  type ParsedRecord,
+  parseList,
+  printRecord,
+} from '../../../../src/store/backends/files/log/records.ts';
 import { printHeader } from '../../../../src/store/header.ts';
 import { temporaryDirectory } from '../../temporary-store.ts';
 
@@ -103,6 +109,19 @@ export function recordsIn(path: string): readonly { readonly begin: number; read
     found.push({ begin: at, end: at + length });
     at = nextPlace(at + length);
   }
+}
+
+/**
+ * Parses a record.
+ * @param bytes exactly as long as the record says
+ * @param before CRC-32 of the record or head before it
+ * @returns undefined if it is torn, or was not written after what is before it
+ */
+export function parseRecord(bytes: Buffer, before: number): ParsedRecord | undefined {
+  const record = parseList(bytes);
+  return record?.before === before && record.entries.every((entry) => isIntact(entry, bytes))
+    ? record
+    : undefined;
 }
 
 /** Writes the last records of a file again as if they were of another boot of the machine. */

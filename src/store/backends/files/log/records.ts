@@ -103,19 +103,6 @@ export function lengthOf(bytes: Buffer): number | undefined {
 export const crcIn = (bytes: Buffer): number | undefined =>
   lengthOf(bytes) === undefined ? undefined : bytes.readUInt32BE(4);
 
-/**
- * Parses a record.
- * @param bytes exactly as long as the record says
- * @param before CRC-32 of the record or head before it
- * @returns undefined if it is torn, or was not written after what is before it
- */
-export function parseRecord(bytes: Buffer, before: number): ParsedRecord | undefined {
-  const record = parseList(bytes);
-  return record?.before === before && record.entries.every((entry) => isIntact(entry, bytes))
-    ? record
-    : undefined;
-}
-
 /** Most bytes of the head and the list of blobs of the record that begins with these bytes. */
 export const mostListBytes = (bytes: Buffer): number =>
   RECORD_HEAD_BYTES + bytes.readUIntBE(28, 3) * (ENTRY_HEAD_BYTES + nameBytes(MOST_DIGITS));
