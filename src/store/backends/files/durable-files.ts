@@ -35,6 +35,18 @@ export const WRITE = constants.O_WRONLY | constants.O_CREAT | constants.O_TRUNC 
  * @throws `unavailable` if it cannot be read, or other users could have written it
  */
 export function readWhole(path: string): Buffer | undefined {
+  return reading(path, (fd) => {
+    const stats = fstatSync(fd);
+    refuseForeign(path, stats);
+    return fill(fd, alignedBuffer(stats.size));
+  });
+}
+
+/**
+ * Runs `work` on a file that is opened for reading; undefined if it does not exist.
+ * @throws `unavailable` if it cannot be read
+ */
+export function reading<T>(path: string, work: (fd: number) => T): T | undefined {
   let fd: number;
   try {
     fd = patiently(() => openSync(path, READ));
@@ -43,9 +55,7 @@ export function readWhole(path: string): Buffer | undefined {
     throw diskError(error, 'read', path);
   }
   try {
-    const stats = fstatSync(fd);
-    refuseForeign(path, stats);
-    return readToEnd(fd, stats.size);
+    return work(fd);
   } catch (error) {
     throw diskError(error, 'read', path);
   } finally {
@@ -53,11 +63,11 @@ export function readWhole(path: string): Buffer | undefined {
   }
 }
 
-function readToEnd(fd: number, size: number): Buffer {
-  const bytes = alignedBuffer(size);
+/** Reads from an offset of a file until the buffer is full; returns fewer bytes at the end of the file. */
+export function fill(fd: number, bytes: Buffer, offset = 0): Buffer {
   let filled = 0;
-  while (filled < size) {
-    const count = readSync(fd, bytes, filled, size - filled, filled);
+  while (filled < bytes.length) {
+    const count = readSync(fd, bytes, filled, bytes.length - filled, offset + filled);
     if (count === 0) break;
     filled += count;
   }

@@ -1,8 +1,7 @@
-import { closeSync, constants, fstatSync, openSync, readdirSync, readSync } from 'node:fs';
-import { patiently } from '../../../../ground/windows.ts';
+import { fstatSync, readdirSync } from 'node:fs';
 import type { Area, BlobRef } from '../../backend.ts';
 import { diskError, errorCode } from '../disk-errors.ts';
-import { NO_FOLLOW, refuseForeign } from '../durable-files.ts';
+import { fill, reading, refuseForeign } from '../durable-files.ts';
 import type { Layout } from '../layout.ts';
 import type { StateName } from '../state-directory.ts';
 import { isOfThisBoot, thisBoot } from './boot.ts';
@@ -112,22 +111,11 @@ interface ExpectedFile {
 
 /** Reads a file, if all of it is as expected. */
 function fileAt(path: string, expected: ExpectedFile): ReturnType<typeof readFile> {
-  let fd: number;
-  try {
-    fd = patiently(() => openSync(path, constants.O_RDONLY | NO_FOLLOW));
-  } catch (error) {
-    if (errorCode(error) === 'ENOENT') return undefined;
-    throw diskError(error, 'read', path);
-  }
-  try {
+  return reading(path, (fd) => {
     const stats = fstatSync(fd);
     refuseForeign(path, stats);
     return readFile(fd, stats.size, expected);
-  } catch (error) {
-    throw diskError(error, 'read', path);
-  } finally {
-    closeSync(fd);
-  }
+  });
 }
 
 /** @returns the file, and its head */
@@ -138,7 +126,7 @@ function readFile(
 ): { readonly file: GlancedFile; readonly head: LogHead } | undefined {
   // An older file is full: nearly all of it has to be read.
   for (const most of isNewest ? [FIRST_BYTES, MOST_BYTES] : [MOST_BYTES]) {
-    const bytes = readUpTo(fd, Math.min(size, most));
+    const bytes = fill(fd, Buffer.allocUnsafeSlow(Math.min(size, most)));
     const parsed = parseHead(bytes.subarray(0, HEAD_BYTES));
     if (bytes.length < FIRST_RECORD || parsed === undefined) return undefined;
     const { head } = parsed;
@@ -158,19 +146,7 @@ function readFile(
 function endsThere(fd: number, size: number, { bytes, next, lastBoot }: GlancedFile): boolean {
   if (!isZero(bytes.subarray(next, next + RECORD_HEAD_BYTES))) return false;
   if (lastBoot === undefined || !isOfThisBoot(thisBoot()) || isOfThisBoot(lastBoot)) return true;
-  return size <= MOST_BYTES && isZero(readUpTo(fd, size).subarray(next));
+  return size <= MOST_BYTES && isZero(fill(fd, Buffer.allocUnsafeSlow(size)).subarray(next));
 }
 
 const isZero = (bytes: Buffer): boolean => bytes.equals(Buffer.alloc(bytes.length));
-
-/** Reads a file up to an offset; fewer bytes at its end. */
-function readUpTo(fd: number, end: number): Buffer {
-  const bytes = Buffer.allocUnsafeSlow(end);
-  let filled = 0;
-  while (filled < end) {
-    const count = readSync(fd, bytes, filled, end - filled, filled);
-    if (count === 0) break;
-    filled += count;
-  }
-  return bytes.subarray(0, filled);
-}

@@ -1,7 +1,5 @@
-import { closeSync, constants, fstatSync, openSync, readSync } from 'node:fs';
-import { patiently } from '../../../../ground/windows.ts';
-import { diskError, errorCode } from '../disk-errors.ts';
-import { NO_FOLLOW, refuseForeign } from '../durable-files.ts';
+import { fstatSync } from 'node:fs';
+import { fill, reading, refuseForeign } from '../durable-files.ts';
 
 /** Bytes that are read at once. */
 const CHUNK_BYTES = 64 * 1024;
@@ -25,20 +23,7 @@ export class LogBytes {
 
   /** Runs `work` on the file of a path; undefined if there is none. */
   static of<T>(path: string, work: (file: LogBytes) => T): T | undefined {
-    let fd: number;
-    try {
-      fd = patiently(() => openSync(path, constants.O_RDONLY | NO_FOLLOW));
-    } catch (error) {
-      if (errorCode(error) === 'ENOENT') return undefined;
-      throw diskError(error, 'read', path);
-    }
-    try {
-      return work(new LogBytes(fd));
-    } catch (error) {
-      throw diskError(error, 'read', path);
-    } finally {
-      closeSync(fd);
-    }
+    return reading(path, (fd) => work(new LogBytes(fd)));
   }
 
   /** @throws `unavailable` if the file, with this path, belongs to somebody else */
@@ -63,14 +48,7 @@ export class LogBytes {
 
   /** Returns only these bytes; fewer at the end of the file. */
   alone(offset: number, length: number): Buffer {
-    const bytes = Buffer.allocUnsafe(length);
-    let filled = 0;
-    while (filled < length) {
-      const count = readSync(this.#fd, bytes, filled, length - filled, offset + filled);
-      if (count === 0) break;
-      filled += count;
-    }
-    return bytes.subarray(0, filled);
+    return fill(this.#fd, Buffer.allocUnsafe(length), offset);
   }
 }
 
