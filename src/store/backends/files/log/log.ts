@@ -276,34 +276,30 @@ export class Log {
    * Returns what the log says about a blob; undefined if that is in the documents.
    * @throws `corrupt` if its content is damaged
    */
-  find(generation: number, { area, name }: BlobRef): LoggedBlob | undefined {
-    if (this.rescued?.version.generation === generation) return this.rescued.find({ area, name });
-    for (let i = this.#files.length - 1; i >= 0; i--) {
-      const file = this.#files[i];
-      if (file?.head.generation !== generation) continue;
-      // If the file is gone by now, the blob is in the documents, and what older files say is out of date.
-      if (file.has(area, name) === undefined) continue;
-      const found = file.find(area, name);
-      if (found?.damagedAt === undefined) return found;
-      const blob = { file: this.#layout.blob(generation, { area, name }) };
-      throw damagedBlob(blob, file.path, found.damagedAt);
-    }
-    return undefined;
+  find(generation: number, ref: BlobRef): LoggedBlob | undefined {
+    if (this.rescued?.version.generation === generation) return this.rescued.find(ref);
+    const file = this.#fileWith(generation, ref);
+    // If the file is gone by now, the blob is in the documents, and what older files say is out of date.
+    const found = file?.find(ref.area, ref.name);
+    if (file === undefined || found?.damagedAt === undefined) return found;
+    const blob = { file: this.#layout.blob(generation, ref) };
+    throw damagedBlob(blob, file.path, found.damagedAt);
   }
 
   /** Whether the log puts a blob (true), deletes it (false), or does not name it. */
-  has(generation: number, { area, name }: BlobRef): boolean | undefined {
+  has(generation: number, ref: BlobRef): boolean | undefined {
     if (this.rescued?.version.generation === generation) {
-      const found = this.rescued.find({ area, name });
+      const found = this.rescued.find(ref);
       return found && found.bytes !== undefined;
     }
-    for (let i = this.#files.length - 1; i >= 0; i--) {
-      const file = this.#files[i];
-      if (file?.head.generation !== generation) continue;
-      const found = file.has(area, name);
-      if (found !== undefined) return found;
-    }
-    return undefined;
+    return this.#fileWith(generation, ref)?.has(ref.area, ref.name);
+  }
+
+  /** Returns the newest file that names a blob. */
+  #fileWith(generation: number, { area, name }: BlobRef): LogFile | undefined {
+    return this.#files.findLast(
+      (file) => file.head.generation === generation && file.has(area, name) !== undefined,
+    );
   }
 
   /** Returns the error for names of an area that damage may hide; undefined if all are known. */
