@@ -1,4 +1,4 @@
-import { asCofferError, type CofferError, corrupt, placed, unavailable } from '../../../../ground/errors.ts';
+import { asCofferError, type CofferError, corrupt, placed } from '../../../../ground/errors.ts';
 import { REPAIR, RESTORE } from '../../../refusals.ts';
 import { areas, type BlobRef, type Flaw, type Mend, type OpensBlob, type OpensBlobs } from '../../backend.ts';
 import {
@@ -20,9 +20,7 @@ import { Log, listLog, withoutGap } from './log.ts';
 import { LogFile } from './log-file.ts';
 import { makeFile } from './next-file.ts';
 import { blobsOf, isPiece, keyOf, type LostPart, type Piece, Salvage, type Salvaged } from './salvage.ts';
-
-/** Most attempts to read a log from which files are deleted meanwhile. */
-const LOOKS = 100;
+import { disappearing, LOOKS } from './settle.ts';
 
 /**
  * Checks that the log of a store is whole up to a state.
@@ -50,7 +48,7 @@ export function damageOf({ layout, state, log }: StoreDirectory, name: StateName
     // The state may have been read before a checkpoint deleted a file, which the listing shows no more.
     if (look > 0) return problem;
   }
-  throw unavailable(placed`files of ${{ file: layout.log }} keep disappearing`, { hint: 'try again' });
+  throw disappearing(layout);
 }
 
 /** Reads the log as far as it is whole, so that the blobs in it can be read. */

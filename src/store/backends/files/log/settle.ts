@@ -1,4 +1,4 @@
-import { placed, unavailable } from '../../../../ground/errors.ts';
+import { type CofferError, placed, unavailable } from '../../../../ground/errors.ts';
 import type { Version } from '../../backend.ts';
 import { versionOf } from '../../version.ts';
 import type { Layout } from '../layout.ts';
@@ -9,7 +9,7 @@ import { holeIn } from './hole.ts';
 import type { Log } from './log.ts';
 
 /** Most attempts to read a log from which files are deleted meanwhile. */
-const LOOKS = 100;
+export const LOOKS = 100;
 
 /** Called with the version that is about to be made; throws if it must not be. Records nothing. */
 type Examine = (version: Version) => void;
@@ -83,5 +83,6 @@ function readAll(layout: Layout, log: Log): Log {
   throw disappearing(layout);
 }
 
-const disappearing = (layout: Layout): unknown =>
+/** Returns the error for a log that could not be read in `LOOKS` attempts. */
+export const disappearing = (layout: Layout): CofferError =>
   unavailable(placed`files of ${{ file: layout.log }} keep disappearing`, { hint: 'try again' });
