@@ -268,7 +268,7 @@ async function replaceState(
   const { layout, state, log } = directory;
   if (!isThere(state.path)) makeDirectory(state.path);
   const generations = listGenerations(layout);
-  const from = decidedJournal(decidedPath({ layout, statePath: state.path }))?.from;
+  const from = decidedJournal(decidedPath(directory))?.from;
   const [first = 0, ...more] = generations;
   if (first === 0) throw state.missing(RESTORE);
   const known = from !== undefined && generations.includes(from.generation) ? from : undefined;

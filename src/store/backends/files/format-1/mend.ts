@@ -12,11 +12,12 @@ import { decidedPath, stagedName } from './recovery.ts';
 
 /** Repairs a decided commit so that it can be finished. Changes lost from it were never acknowledged to a caller. */
 export async function mendUnfinished(
-  { state, layout }: StoreDirectory,
+  directory: StoreDirectory,
   found: StateName,
   mended: Mend[],
 ): Promise<StateName> {
-  const decided = decidedPath({ layout, statePath: state.path });
+  const { state, layout } = directory;
+  const decided = decidedPath(directory);
   const path = join(decided, JOURNAL);
   const bytes = readWhole(path);
   const place = { file: path };

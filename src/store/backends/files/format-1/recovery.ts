@@ -4,18 +4,12 @@ import { Pace } from '../../../../ground/pace.ts';
 import { missing, REPAIR } from '../../../refusals.ts';
 import { type Area, areas, type BlobRef, type Version } from '../../backend.ts';
 import { deleteFile, isThere, moveFile, readWhole, syncChanged } from '../durable-files.ts';
-import { type Layout, pathIn } from '../layout.ts';
+import { pathIn } from '../layout.ts';
+import type { StoreDirectory } from '../store-directory.ts';
 import { JOURNAL, type Journal, type JournalEntry, parseJournal } from './journal.ts';
 
-/** Parts of a store of format 1 that its recovery uses. */
-interface OldStore {
-  readonly layout: Layout;
-  /** Path of the directory `state`. */
-  readonly statePath: string;
-}
-
 /** Returns the path of the directory of a decided commit. */
-export const decidedPath = ({ statePath }: OldStore): string => pathIn(statePath, 'commit');
+export const decidedPath = ({ state }: StoreDirectory): string => pathIn(state.path, 'commit');
 
 /**
  * Puts what a commit of format 1 has decided into its place, or keeps what it had put there. The state is not changed.
@@ -23,11 +17,11 @@ export const decidedPath = ({ statePath }: OldStore): string => pathIn(statePath
  * @throws `corrupt` if its journal is damaged, or a file is missing
  * @see docs/decisions/0122
  */
-export async function recoverOld(store: OldStore, from: Version): Promise<Version> {
-  const { layout, statePath } = store;
+export async function recoverOld(store: StoreDirectory, from: Version): Promise<Version> {
+  const { layout, state } = store;
   // The process may have been killed before the sync, or its sync may have failed: the decision must reach the disk
   // before the changes applied below.
-  await syncChanged(statePath);
+  await syncChanged(state.path);
   await syncChanged(layout.directory);
   const journal = readJournal(store, from);
   if (journal !== undefined) await apply(store, journal);
@@ -41,7 +35,7 @@ export async function recoverOld(store: OldStore, from: Version): Promise<Versio
  * Reads the changes of the commit that was decided on top of a version; undefined if there is none or it is done.
  * @throws `corrupt` if the journal is damaged or of another state
  */
-function readJournal(store: OldStore, from: Version): Journal | undefined {
+function readJournal(store: StoreDirectory, from: Version): Journal | undefined {
   const path = pathIn(decidedPath(store), JOURNAL);
   const bytes = readWhole(path);
   if (bytes === undefined) return undefined;
@@ -54,7 +48,7 @@ function readJournal(store: OldStore, from: Version): Journal | undefined {
   return journal;
 }
 
-async function apply(store: OldStore, { from, entries }: Journal): Promise<void> {
+async function apply(store: StoreDirectory, { from, entries }: Journal): Promise<void> {
   const pace = new Pace();
   for (const entry of entries) {
     applyEntry(store, from, entry);
@@ -63,7 +57,7 @@ async function apply(store: OldStore, { from, entries }: Journal): Promise<void>
 }
 
 /** Applies one entry. Idempotent: it may run again after an interruption at any point. */
-function applyEntry(store: OldStore, from: Version, { ref, sha256 }: JournalEntry): void {
+function applyEntry(store: StoreDirectory, from: Version, { ref, sha256 }: JournalEntry): void {
   const target = store.layout.blob(from.generation, ref);
   if (sha256 === undefined) {
     deleteFile(target);

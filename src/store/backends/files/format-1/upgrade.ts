@@ -40,8 +40,8 @@ export async function upgrade(directory: StoreDirectory, { generation, revision 
 
 /** Finishes the commit in whose midst a store of format 1 is. Under the write lock. @returns the state after it */
 export async function finishOld(directory: StoreDirectory, found: StateName): Promise<StateName> {
-  const { layout, state } = directory;
-  const version = await recoverOld({ layout, statePath: state.path }, found);
+  const { state } = directory;
+  const version = await recoverOld(directory, found);
   discardOthers(directory);
   // The journal must be gone from the disk before its commit counts as done.
   await syncChanged(state.path);
