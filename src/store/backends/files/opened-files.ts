@@ -37,9 +37,8 @@ export class OpenedFiles {
 
   /** Bytes of the ID of the store, whose header is read for it the first time. */
   get storeId(): Uint8Array {
-    if (this.#header === undefined) this.readHeader();
-    this.#storeId ??= this.#header === undefined ? undefined : storeIdOf(this.#header);
-    return this.#storeId ?? new Uint8Array(16);
+    this.#storeId ??= storeIdOf(this.#header ?? this.readHeader());
+    return this.#storeId;
   }
 
   /** Reads the header as it is on disk. */
