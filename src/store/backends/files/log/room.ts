@@ -4,7 +4,7 @@ import { asCofferError, placed, unavailable } from '../../../../ground/errors.ts
 import { pause } from '../../../../ground/pause.ts';
 import type { Version } from '../../backend.ts';
 import type { Wait } from '../file-lock.ts';
-import { Layout } from '../layout.ts';
+import type { Layout } from '../layout.ts';
 import type { Checkpointed } from './checkpoint.ts';
 import { FILE_BYTES, isHalfFull, MOST_RECORDS } from './format.ts';
 import { type Log, listLog, withoutGap } from './log.ts';
@@ -53,9 +53,9 @@ export class Room {
   #thread: PutThread | undefined;
 
   /** @param log the log as the sessions of this process read it */
-  constructor(log: Log, directory: string, waitMs: number) {
+  constructor(log: Log, layout: Layout, waitMs: number) {
     this.#log = log;
-    this.#layout = new Layout(directory);
+    this.#layout = layout;
     this.#waitMs = waitMs;
   }
 
@@ -147,7 +147,7 @@ export class Room {
     // Whoever removed something may have been killed before the log was emptied.
     this.#endsEmpty ||= removed || this.#isLasting || files.some(({ removes }) => removes);
     if (this.#endsEmpty || files.length > 1)
-      beforeExit(this.#layout.log, this.#endsEmpty, (isIdle) => emptied(this.#layout.directory, isIdle));
+      beforeExit(this.#layout.log, this.#endsEmpty, (isIdle) => emptied(this.#layout, isIdle));
     if (this.#sessions < MANY_SESSIONS) return;
     if (files.length > 1) this.#beginAfterPause();
     else if (newest.records > 0 && isHalfFull(newest.records, newest.end))
@@ -268,11 +268,11 @@ function emptiedUpTo(layout: Layout): () => boolean {
 }
 
 /** Empties the log of a store, or its full files, before a process ends. */
-async function emptied(directory: string, isIdle: boolean): Promise<void> {
+async function emptied(layout: Layout, isIdle: boolean): Promise<void> {
   const { checkpoint } = await import('./checkpoint.ts');
-  const isOver = emptiedUpTo(new Layout(directory));
+  const isOver = emptiedUpTo(layout);
   for (let attempt = 0; attempt < ATTEMPTS; ) {
-    const outcome = await checkpoint(directory, { isIdle });
+    const outcome = await checkpoint(layout.directory, { isIdle });
     if (outcome === 'nothing' || isOver()) return;
     if (outcome === 'done') continue;
     attempt++;
