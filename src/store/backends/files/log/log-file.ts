@@ -42,7 +42,7 @@ export interface BlobPlace {
   readonly length: number;
 }
 
-/** KeptContent of a blob. */
+/** Content of a blob, as far as it is in memory. */
 interface KeptContent extends BlobPlace {
   readonly crc: number;
   /** Where its record begins. */
@@ -84,10 +84,12 @@ export class LogFile {
   /** Whether any record removes something that must not stay in the log, such as a way to unlock the store. */
   removes = false;
   /** Begin and end of the last record that was read. */
-  #begin = 0;
-  #end = FIRST_RECORD;
-  #crc: number;
-  #above: PlacedRecord[] = [];
+  begin = 0;
+  end = FIRST_RECORD;
+  /** CRC-32 that the next record continues. */
+  crc: number;
+  /** Whole records after those that were taken up, as they were when the file was read last. */
+  above: PlacedRecord[] = [];
   /** CRC-32 of its head. */
   readonly #headCrc: number;
   readonly #blobs: Readonly<Record<Area, Map<string, KeptContent | undefined>>> = {
@@ -100,7 +102,7 @@ export class LogFile {
     this.path = path;
     this.head = head;
     this.revision = head.base;
-    this.#crc = crc;
+    this.crc = crc;
     this.#headCrc = crc;
   }
 
@@ -114,13 +116,13 @@ export class LogFile {
   /** Returns what was read so far, which another reader goes on with. */
   copy(): LogFile {
     const copy = new LogFile(this.number, this.path, { head: this.head, crc: this.#headCrc });
-    copy.#crc = this.#crc;
+    copy.crc = this.crc;
     copy.revision = this.revision;
     copy.records = this.records;
     copy.lastKind = this.lastKind;
     copy.removes = this.removes;
-    copy.#begin = this.#begin;
-    copy.#end = this.#end;
+    copy.begin = this.begin;
+    copy.end = this.end;
     for (const area of areas)
       for (const [name, content] of this.#blobs[area]) copy.#blobs[area].set(name, content);
     return copy;
@@ -160,25 +162,11 @@ export class LogFile {
 
   /** Where the next record begins. */
   get next(): number {
-    return nextPlace(this.#end);
-  }
-
-  /** CRC-32 that the next record continues. */
-  get crc(): number {
-    return this.#crc;
+    return nextPlace(this.end);
   }
 
   get isFull(): boolean {
-    return isFull(this.records, this.#end);
-  }
-
-  /** Where the last record that was read begins. */
-  get begin(): number {
-    return this.#begin;
-  }
-
-  get end(): number {
-    return this.#end;
+    return isFull(this.records, this.end);
   }
 
   /** Whether records above a revision were read. */
@@ -191,25 +179,20 @@ export class LogFile {
     return (
       this.number === other.number &&
       this.#headCrc === other.#headCrc &&
-      this.#end === other.#end &&
-      this.#crc === other.#crc
+      this.end === other.end &&
+      this.crc === other.crc
     );
   }
 
-  /** Whole records after those that were taken up, as they were when the file was read last. */
-  get above(): readonly PlacedRecord[] {
-    return this.#above;
-  }
-
   #advance(file: LogBytes, { upTo, isStrict = false }: ReadingOptions): void {
-    this.#above = [];
+    this.above = [];
     let used: Used | undefined;
     for (const placed of this.#walk(file, upTo, isStrict)) {
       const { record, bytes, offset, length, kept } = placed;
-      if (this.#above.length > 0 || record.revision > upTo) {
+      if (this.above.length > 0 || record.revision > upTo) {
         // A copy, or the whole chunk that it was read in would stay in memory.
         const all = bytes.length < length ? file.alone(offset, length) : Buffer.from(bytes);
-        this.#above.push({ ...placed, bytes: all, kept: undefined });
+        this.above.push({ ...placed, bytes: all, kept: undefined });
         continue;
       }
       if (kept !== used?.kept) {
@@ -226,7 +209,7 @@ export class LogFile {
   add(record: ParsedRecord, bytes: Buffer, offset: number): void {
     const { length } = bytes;
     const kept = length <= MOST_KEPT_BYTES ? { bytes, start: offset } : undefined;
-    this.#above = [];
+    this.above = [];
     this.#take({ record, bytes, offset, length, kept }, true);
   }
 
@@ -245,9 +228,9 @@ export class LogFile {
         },
       );
     }
-    this.#begin = offset;
-    this.#end = offset + length;
-    this.#crc = record.crc;
+    this.begin = offset;
+    this.end = offset + length;
+    this.crc = record.crc;
     this.revision = record.revision;
     this.records++;
     this.lastKind = record.kind;
@@ -323,7 +306,7 @@ export class LogFile {
 
   /** Whether the last record that was read is in an open file. Copies of a store have the same heads. */
   #endsIn(file: LogBytes): boolean {
-    return this.records === 0 || crcIn(file.alone(this.#begin, RECORD_HEAD_BYTES)) === this.#crc;
+    return this.records === 0 || crcIn(file.alone(this.begin, RECORD_HEAD_BYTES)) === this.crc;
   }
 
   /** Returns a content if it is what was written; undefined if the file is gone. */
@@ -348,7 +331,7 @@ export class LogFile {
    * disk, and so is the one that the state names: only another last one may be torn, and its content is compared.
    */
   *#walk(file: LogBytes, upTo: number, isStrict: boolean): Generator<PlacedRecord> {
-    let [at, crc, revision] = [this.next, this.#crc, this.revision];
+    let [at, crc, revision] = [this.next, this.crc, this.revision];
     let last: PlacedRecord | undefined;
     for (;;) {
       const found = placedAt(file, at);
