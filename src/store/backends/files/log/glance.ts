@@ -8,6 +8,7 @@ import { isOfThisBoot, thisBoot } from './boot.ts';
 import { crc32 } from './crc32.ts';
 import { FIRST_RECORD, HEAD_BYTES, type LogHead, parseHead, RECORD_HEAD_BYTES } from './format.ts';
 import { type GlancedFile, readRecords } from './glanced-file.ts';
+import type { LoggedBlob } from './log-file.ts';
 
 /** Bytes of a file that are read at first, and at most: one with records that are kept in memory is not longer. */
 const FIRST_BYTES = 64 * 1024;
@@ -17,11 +18,6 @@ const FIRST = 'first-';
 
 /** The content of the blob is not what was written: more than a glance is needed to say where. */
 export const DAMAGED = 'damaged';
-
-/** What the log says about a blob; `bytes` is undefined if it was deleted. */
-interface GlancedBlob {
-  readonly bytes: Uint8Array | undefined;
-}
 
 /** A whole log that ends with the state: what nearly every command finds. */
 export class Glance {
@@ -35,7 +31,7 @@ export class Glance {
   }
 
   /** Returns what the log says about a blob; undefined if that is in the documents. */
-  find(generation: number, { area, name }: BlobRef): GlancedBlob | typeof DAMAGED | undefined {
+  find(generation: number, { area, name }: BlobRef): LoggedBlob | typeof DAMAGED | undefined {
     if (generation !== this.#generation) return undefined;
     for (const file of this.#files) {
       const place = file.find(area, name);
