@@ -3,6 +3,7 @@ import type { Area, BlobRef, Version } from '../../backend.ts';
 import type { Layout } from '../layout.ts';
 import { isOfThisBoot } from './boot.ts';
 import { damagedBlob, REPAIR_LOG } from './log.ts';
+import type { LoggedBlob } from './log-file.ts';
 import { blobsOf, isPiece, keyOf, type LostPart, Salvage, type Salvaged } from './salvage.ts';
 
 /**
@@ -52,7 +53,7 @@ class Rescued {
    * Returns what the log says about a blob; undefined if that is in the documents.
    * @throws `corrupt` if its last content cannot be read, or may be in a part that cannot be read
    */
-  find(ref: BlobRef): { readonly bytes: Uint8Array | undefined } | undefined {
+  find(ref: BlobRef): LoggedBlob | undefined {
     const known = this.#known.get(keyOf(ref));
     if (known?.isIntact === true) return { bytes: known.bytes };
     if (known !== undefined) {
@@ -60,7 +61,10 @@ class Rescued {
       throw damagedBlob(this.#placeOf(ref), path, offset);
     }
     if (this.#loss === undefined || ref.area === 'slots') return undefined;
-    throw this.#unknown(ref, this.#loss);
+    throw corrupt(
+      placed`${this.#placeOf(ref)} may be out of date: ${lostIn(this.#loss)}, and may have had a newer content of it`,
+      { hint: REPAIR_LOG },
+    );
   }
 
   /** Yields the names of an area that the log puts or deletes, as far as that can be read. */
@@ -75,13 +79,6 @@ class Rescued {
     return corrupt(placed`${place} may be incomplete: ${lostIn(this.#loss)}, and may have had others`, {
       hint: REPAIR_LOG,
     });
-  }
-
-  #unknown(ref: BlobRef, loss: LostPart): CofferError {
-    return corrupt(
-      placed`${this.#placeOf(ref)} may be out of date: ${lostIn(loss)}, and may have had a newer content of it`,
-      { hint: REPAIR_LOG },
-    );
   }
 
   #placeOf(ref: BlobRef): { readonly file: string } {
