@@ -1,7 +1,8 @@
 import type { Blob, Change, Version, WriteSession } from '../backend.ts';
-import { syncChanged, syncDirectory } from './durable-files.ts';
+import { syncDirectory } from './durable-files.ts';
 import { deleteGeneration, deleteNeighbours, writeGeneration } from './generation-files.ts';
 import { append, unconfirmedAfter } from './log/append.ts';
+import { syncInAttempts } from './log/next-file.ts';
 import type { StoreDirectory } from './store-directory.ts';
 
 /** Attempts to sync the state after a rekey. */
@@ -56,7 +57,7 @@ export class FilesSession implements WriteSession {
     this.removed = true;
     try {
       // Until its name is on disk, a power failure may bring the old generation back.
-      await syncSurely(state.path);
+      await syncInAttempts(state.path, ATTEMPTS);
       await deleteGeneration(layout, from.generation);
       await syncDirectory(layout.directory);
     } catch (error) {
@@ -79,16 +80,5 @@ export class FilesSession implements WriteSession {
     if (this.#directory.state.known?.kind === 'log') return;
     const { upgrade } = await import('./format-1/upgrade.ts');
     await upgrade(this.#directory, this.version);
-  }
-}
-
-async function syncSurely(path: string): Promise<void> {
-  for (let attempt = 1; ; attempt++) {
-    try {
-      await syncChanged(path);
-      return;
-    } catch (error) {
-      if (attempt === ATTEMPTS) throw error;
-    }
   }
 }

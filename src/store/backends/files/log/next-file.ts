@@ -30,12 +30,18 @@ export async function makeFile(
   await stage(layout, path + STAGED, head);
   moveFile(path + STAGED, path);
   // From here on others rely on it: it must neither be deleted nor be replaced by another one.
+  await syncInAttempts(layout.log, ATTEMPTS);
+  return LogFile.made(number, path, head);
+}
+
+/** As `syncChanged`, tried again if it fails. */
+export async function syncInAttempts(path: string, attempts: number): Promise<void> {
   for (let attempt = 1; ; attempt++) {
     try {
-      await syncChanged(layout.log);
-      return LogFile.made(number, path, head);
+      await syncChanged(path);
+      return;
     } catch (error) {
-      if (attempt === ATTEMPTS) throw error;
+      if (attempt === attempts) throw error;
     }
   }
 }
