@@ -253,9 +253,8 @@ export function refuseForeign(path: string, stats: Pick<Stats, 'uid' | 'mode'>, 
 const ABSENT: Uint8Array = new Uint8Array(0);
 
 /**
- * lowdb adapter for one sealed file. Reads come from its final path; writes put the new content, durably, next to the
- * store's state, from where a commit renames it into place. So no reader sees what a `Low` has written before it is
- * committed.
+ * lowdb adapter for one sealed file. Reads come from its final path; writes put the new content, durably, at another
+ * path, from where the caller renames it into place. So no reader sees half of what a `Low` has written.
  * @see docs/decisions/0008
  */
 class StagedFile implements Adapter<Uint8Array> {

@@ -23,8 +23,9 @@ export const BOOT_BYTES = 8;
 /** First block of a file. */
 export interface LogHead {
   /**
-   * Whether the documents had everything up to its base when it was made. Otherwise the file before it has to be there,
-   * until the name of another file says that the documents have what is in that.
+   * Whether the documents had every change up to its base when it was made, so that no file before it is needed.
+   * Otherwise the file before it has to be there, until the name `first-<number>` says that the documents have what is
+   * in that.
    */
   readonly isFirst: boolean;
   /** Generation of its records. */

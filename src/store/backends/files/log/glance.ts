@@ -10,7 +10,7 @@ import { FIRST_RECORD, HEAD_BYTES, type LogHead, parseHead, RECORD_HEAD_BYTES } 
 import { type GlancedFile, readRecords } from './glanced-file.ts';
 import type { LoggedBlob } from './log-file.ts';
 
-/** Bytes of a file that are read at first, and at most: one with records that are kept in memory is not longer. */
+/** Bytes of the newest file that are read at first, and of any file at most: one is only longer with a long record. */
 const FIRST_BYTES = 64 * 1024;
 const MOST_BYTES = 2 * 1024 * 1024;
 const LARGEST_NUMBER = 999_999_999_999_999;

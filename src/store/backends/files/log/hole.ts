@@ -26,8 +26,8 @@ export function holeIn({ newest }: Log): CofferError | undefined {
 }
 
 /**
- * Whether something was begun there, or the last record was written before the machine was started. Where that cannot
- * be told, it would have to be read each time.
+ * Whether something was begun there, or the last record was written before the machine was started. Where one boot
+ * cannot be told from another, the latter does not count: the rest of the file would be read each time.
  */
 function mayHaveHole(file: LogBytes, { records, begin, next }: LogFile): boolean {
   if (file.alone(next, RECORD_HEAD_BYTES).some((byte) => byte !== 0)) return true;

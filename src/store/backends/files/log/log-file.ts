@@ -55,9 +55,9 @@ interface KeptContent extends BlobPlace {
 
 /** How far a file is read. */
 interface ReadingOptions {
-  /** Last revision that is taken up: it is known to be on the disk, or that of the file's end. */
+  /** Last revision that is read. Whole records after it are only kept, as `above`. */
   readonly upTo: number;
-  /** Whether the content of every blob is checked, and not only that of the last change, which may be torn. */
+  /** Whether the content of every blob is compared with its checksum, and not only that of what may be torn. */
   readonly isStrict?: boolean;
 }
 
@@ -88,7 +88,7 @@ export class LogFile {
   end = FIRST_RECORD;
   /** CRC-32 that the next record continues. */
   crc: number;
-  /** Whole records after those that were taken up, as they were when the file was read last. */
+  /** Whole records after those up to the revision that was read, as they were when the file was read last. */
   above: PlacedRecord[] = [];
   /** CRC-32 of its head. */
   readonly #headCrc: number;
@@ -327,8 +327,9 @@ export class LogFile {
   }
 
   /**
-   * Yields the records that follow those that were taken up. A record is begun only when the one before it is on the
-   * disk, and so is the one that the state names: only another last one may be torn, and its content is compared.
+   * Yields the records that follow those that were read. A record is begun only when the one before it is on the disk,
+   * and the state names only one that is there: so only a last one that it does not name may be torn, and only the
+   * contents of that are compared with their checksums.
    */
   *#walk(file: LogBytes, upTo: number, isStrict: boolean): Generator<PlacedRecord> {
     let [at, crc, revision] = [this.next, this.crc, this.revision];

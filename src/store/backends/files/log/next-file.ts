@@ -91,9 +91,9 @@ export function writeAt(fd: number, bytes: Uint8Array, offset: number): void {
 
 /**
  * Notes that the documents have what is in the files before one: once the directory is synced, those may be missing.
- * That is in a name of its own, because writers append to the file itself: a sync that fails for them would leave a
- * mark in it that counts as written although it is not, and one that fails here their records. Under the lock of the
- * log only.
+ * The note is the name of an empty file, and not a byte in the file that it is about, because writers append to that:
+ * after a failed sync of theirs the byte would count as written although it is not, and after a failed one here their
+ * records would. Under the lock of the log only.
  */
 export function markFirst(layout: Layout, number: number): void {
   const path = layout.firstMark(number);
@@ -105,7 +105,7 @@ export function markFirst(layout: Layout, number: number): void {
   } catch (error) {
     throw diskError(error, 'write', path);
   }
-  // Of a higher number than that of any file, for example, it would be taken for that of a file which is still to come.
+  // One with a higher number than that of any file would count for a file that is made later.
   for (const other of others) deleteFile(layout.firstMark(other));
 }
 

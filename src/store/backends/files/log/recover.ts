@@ -35,7 +35,7 @@ export function damageOf({ layout, state, log }: StoreDirectory, name: StateName
       // A checkpoint has deleted a file since it was listed.
       if (!own.follow(name.revision, true)) continue;
       problem = own.contradiction(name);
-      // Of what may be above the state, nobody knows more than that.
+      // Nothing says how far the log has to go above the state: there only what is read is checked.
       if (problem === undefined && !own.follow(Number.POSITIVE_INFINITY)) continue;
       problem ??= own.damage() ?? holeIn(own);
     } catch (error) {
