@@ -74,6 +74,16 @@ export function fill(fd: number, bytes: Buffer, offset = 0): Buffer {
   return bytes.subarray(0, filled);
 }
 
+/** Lists the names in a directory; nothing if there is none. */
+export function listDirectory(path: string): readonly string[] {
+  try {
+    return readdirSync(path);
+  } catch (error) {
+    if (errorCode(error) === 'ENOENT') return [];
+    throw diskError(error, 'read', path);
+  }
+}
+
 /** Callback form: `util.promisify` would load a module in the path of every command. */
 const sync = (fd: number): Promise<void> =>
   new Promise((resolve, reject) => {

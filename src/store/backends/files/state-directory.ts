@@ -1,11 +1,11 @@
-import { readdirSync, type Stats, statSync } from 'node:fs';
+import { type Stats, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { type CofferError, corrupt, placed } from '../../../ground/errors.ts';
 import { REPAIR } from '../../refusals.ts';
 import type { Version } from '../backend.ts';
 import { type Sighting, Witness } from '../witness.ts';
-import { diskError, errorCode } from './disk-errors.ts';
-import { deleteTree, moveFile, writeDurably } from './durable-files.ts';
+import { diskError } from './disk-errors.ts';
+import { deleteTree, listDirectory, moveFile, writeDurably } from './durable-files.ts';
 import { prefixOf } from './layout.ts';
 
 const STATE_FILE = /^(log|clean|dirty)-([1-9][0-9]{0,9})-(0|[1-9][0-9]{0,14})$/;
@@ -127,13 +127,7 @@ export class StateDirectory {
   }
 
   list(): Listing {
-    let names: string[];
-    try {
-      names = readdirSync(this.path);
-    } catch (error) {
-      if (errorCode(error) === 'ENOENT') return { state: undefined, others: [] };
-      throw diskError(error, 'read', this.path);
-    }
+    const names = listDirectory(this.path);
     const states = names.map(parseStateName).filter((state) => state !== undefined);
     const state = states.sort(newestFirst)[0];
     const others = state === undefined ? names : names.filter((name) => name !== printStateName(state));

@@ -1,7 +1,6 @@
-import { fstatSync, readdirSync } from 'node:fs';
+import { fstatSync } from 'node:fs';
 import type { Area, BlobRef } from '../../backend.ts';
-import { diskError, errorCode } from '../disk-errors.ts';
-import { fill, reading, refuseForeign } from '../durable-files.ts';
+import { fill, listDirectory, reading, refuseForeign } from '../durable-files.ts';
 import type { Layout } from '../layout.ts';
 import type { StateName } from '../state-directory.ts';
 import { isOfThisBoot, thisBoot } from './boot.ts';
@@ -58,7 +57,7 @@ export function glanceAt(layout: Layout, storeId: Uint8Array, state: StateName):
   if (state.kind !== 'log') return undefined;
   let first = 0;
   const numbers: number[] = [];
-  for (const name of namesIn(layout.log)) {
+  for (const name of listDirectory(layout.log)) {
     const isMark = name.startsWith(FIRST);
     const number = numberOf(isMark ? name.slice(FIRST.length) : name);
     if (isMark) first = Math.max(first, number);
@@ -79,15 +78,6 @@ export function glanceAt(layout: Layout, storeId: Uint8Array, state: StateName):
     isWhole = found.head.isFirst || number <= first;
   }
   return isWhole ? new Glance(state.generation, files) : undefined;
-}
-
-function namesIn(path: string): readonly string[] {
-  try {
-    return readdirSync(path);
-  } catch (error) {
-    if (errorCode(error) === 'ENOENT') return [];
-    throw diskError(error, 'read', path);
-  }
 }
 
 /** Returns the number that a name says; 0 if it says none. */

@@ -1,9 +1,7 @@
-import { readdirSync } from 'node:fs';
 import { type CofferError, corrupt, type Place, placed } from '../../../../ground/errors.ts';
 import { missing, REPAIR } from '../../../refusals.ts';
 import type { Area, BlobRef, Version } from '../../backend.ts';
-import { diskError, errorCode } from '../disk-errors.ts';
-import { isThere } from '../durable-files.ts';
+import { isThere, listDirectory } from '../durable-files.ts';
 import type { Layout } from '../layout.ts';
 import type { StateName } from '../state-directory.ts';
 import { LogFile, type LoggedBlob, type PlacedRecord } from './log-file.ts';
@@ -24,18 +22,12 @@ interface LogListing {
 
 /** Lists what is in the directory of the log; nothing if there is none. */
 export function listing(layout: Layout): LogListing {
-  try {
-    const names = readdirSync(layout.log);
-    return {
-      numbers: ascending(names.filter((name) => NUMBER.test(name))),
-      firsts: ascending(
-        names.filter((name) => FIRST_MARK.test(name)).map((name) => name.slice('first-'.length)),
-      ),
-    };
-  } catch (error) {
-    if (errorCode(error) === 'ENOENT') return { numbers: [], firsts: [] };
-    throw diskError(error, 'read', layout.log);
-  }
+  const names = listDirectory(layout.log);
+  const marks = names.filter((name) => FIRST_MARK.test(name));
+  return {
+    numbers: ascending(names.filter((name) => NUMBER.test(name))),
+    firsts: ascending(marks.map((name) => name.slice('first-'.length))),
+  };
 }
 
 const ascending = (numbers: readonly string[]): number[] => numbers.map(Number).sort((a, b) => a - b);
