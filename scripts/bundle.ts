@@ -150,13 +150,14 @@ export async function bundle(options: BuildOptions, entry: string, directory: st
     metafile: true,
     write: false,
   });
-  const { outputs } = split.metafile;
+  const rename = shortNamesOf(split.metafile.outputs);
+  const outputs = JSON.parse(rename(JSON.stringify(split.metafile.outputs))) as Outputs;
   const own = ownChunks(outputs);
   const helpers = await conversionHelpers(options);
   const functions = await Promise.all(
     split.outputFiles.map(async (file) => {
-      const name = nameOf(file.path);
-      return [name, await asFunction(options, helpers, file.text, own.has(name))] as const;
+      const name = nameOf(rename(file.path));
+      return [name, await asFunction(options, helpers, rename(file.text), own.has(name))] as const;
     }),
   );
   const taken = new Set<string>();
@@ -216,6 +217,17 @@ function partsInside(
   return [first.filter(([name]) => !own.has(name)), ...inside];
 }
 
+/** Returns what calls chunks by numbers, in place of hashes, in a text: each import repeats the name of a chunk. */
+function shortNamesOf(outputs: Outputs): (text: string) => string {
+  const hashed = Object.keys(outputs)
+    .map((path) => basename(path))
+    .filter((name) => `/${name}`.search(CHUNK) === 1);
+  const short = new Map(hashed.sort().map((name, index) => [name, `${index.toString(36)}.js`]));
+  return (text) => text.replace(CHUNK, (name) => short.get(name) ?? name);
+}
+
+const CHUNK = /(?<=\/)[A-Z0-9]{8}\.js\b/g;
+
 const nameOf = (path: string): string => `./${basename(path)}`;
 
 const toCommonJs = async (options: BuildOptions, code: string): Promise<string> => {
@@ -273,11 +285,33 @@ async function asFunction(
     // Loaded on first use: of Node's own modules this one takes longest to load, and a client of an agent does not need
     // it.
     .replace(/(import_node_crypto\d*)=(require\("node:crypto"\))/g, '$1=()=>$2')
-    .replace(/(import_node_crypto\d*)\.(\w+)/g, '($1().$2)')
-    // Each reference to another chunk has its name, so a short name makes the files a tenth smaller.
-    .replace(/\bimport_([A-Z][A-Z0-9]+)\b/g, '_$1');
-  return `function(require,module,exports){${plain}${end}}`;
+    .replace(/(import_node_crypto\d*)\.(\w+)/g, '($1().$2)');
+  return `function(require,module,exports){${withShortImports(plain + end)}}`;
 }
+
+/**
+ * Gives what a chunk imports names of two or three characters. Each use of another module is through its name, which esbuild
+ * leaves as long as `import_node_process`, so the files become a twentieth smaller.
+ */
+function withShortImports(code: string): string {
+  const used = new Set(code.match(/[\w$]+/g));
+  const free = SHORT_NAMES.filter((name) => !used.has(name));
+  const short = new Map<string, string>();
+  for (const [, name = ''] of code.matchAll(IMPORTS)) {
+    const next = short.get(name) ?? free[short.size];
+    if (next === undefined) throw new Error('a chunk imports more than there are short names');
+    short.set(name, next);
+  }
+  return code.replace(/\bimport_\w+\b/g, (name) => short.get(name) ?? name);
+}
+
+const IMPORTS = /\b(import_\w+)=(?=require\(|\(\)=>require\(|__toESM\()/g;
+
+const LETTERS = [...'abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ'];
+/** Names of two characters, and of three, more than any chunk imports. */
+const SHORT_NAMES: readonly string[] = ['', ...LETTERS].flatMap((last) =>
+  ['$', '_'].flatMap((first) => LETTERS.map((middle) => first + middle + last)),
+);
 
 const EXPORTS =
   /var stdin_exports=\{\};__export\(stdin_exports,\{([^}]*)\}\);module\.exports=__toCommonJS\(stdin_exports\);/;
