@@ -122,8 +122,8 @@ export async function replaceLog(
   const { layout, state, log } = directory;
   if (!isThere(layout.log)) makeDirectory(layout.log);
   const salvage = new Salvage(layout, log.storeId, { state: found, generation, takes: () => true });
-  if (salvage.numbers.length > 0 && salvage.own === 0)
-    throw corrupt(placed`${{ file: layout.log }} belongs to another store, or all of it is damaged`, {
+  if (salvage.isForeign)
+    throw corrupt(placed`${{ file: layout.log }} belongs to another store`, {
       hint: placed`put the directory back that belongs to ${{ file: layout.header }}; or ${RESTORE}`,
     });
   let { parts } = salvage;

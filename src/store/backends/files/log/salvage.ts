@@ -54,9 +54,10 @@ interface Bounds {
 
 /** Everything that can be read of a log that was damaged, or whose files are missing or exchanged. */
 export class Salvage {
-  /** Numbers in the names of all files of the log, and how many of these are of this store. */
+  /** Numbers in the names of all files of the log. */
   readonly numbers: readonly number[];
-  readonly own: number;
+  /** Whether all files that can be told apart are of another store. */
+  readonly isForeign: boolean;
   /** Number of the file before which none is needed; 0 if all are. */
   readonly first: number;
   /** Last revision that is known of. */
@@ -69,7 +70,9 @@ export class Salvage {
     this.numbers = numbers;
     this.first = firsts.at(-1) ?? 0;
     const files = ownFiles(layout, this.numbers, storeId);
-    this.own = files.filter(({ head }) => head !== undefined).length;
+    this.isForeign =
+      files.every(({ head }) => head === undefined) &&
+      files.some(({ bytes }) => parseHead(bytes) !== undefined);
     const bases = files.map(({ head }) => (head?.generation === bounds.generation ? (head.base ?? -1) : -1));
     const upTo = Math.max(bounds.state?.revision ?? -1, ...bases);
     const parts: (Piece | LostPart)[] = [];
