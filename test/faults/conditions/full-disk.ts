@@ -9,7 +9,8 @@ import { observe, sampledFor } from './report.ts';
 const PAGE_BYTES = 4096;
 /** How much room is left: none, the last of what a write needs, and all of it. */
 const PAGES_LEFT = [0, 1, 2, 3, 5, 8, 13, 21];
-const DISK_KIBIBYTES = 2048;
+/** Two stores, each with a log of 1 MiB and the file that follows it. */
+const DISK_KIBIBYTES = 6144;
 
 /** Mounts a small disk of its own, and lets every write meet its end. */
 export async function fullDisk(template: Sandbox): Promise<void> {

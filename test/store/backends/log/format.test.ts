@@ -30,12 +30,12 @@ const head: LogHead = {
   generation: 3,
   storeId: Buffer.alloc(16, 0x11),
   sequence: 7,
-  base: 2 ** 47,
+  base: 2 ** 53 - 1,
   salt: Buffer.alloc(16, 0x22),
 };
 
 const record = (changes: readonly Change[], more: Partial<LogRecord> = {}): LogRecord => ({
-  revision: 12,
+  revision: 10 ** 15,
   boot: Buffer.alloc(8, 0x33),
   generation: 3,
   kind: 'commit',
@@ -90,7 +90,7 @@ describe('the head of a file of the log', () => {
     expect(bytes.toString('latin1', 0, 12)).toBe('COFFERLG\x01\0\0\0');
     expect(bytes.readUInt32BE(12)).toBe(3);
     expect(bytes.readBigUInt64BE(32)).toBe(7n);
-    expect(bytes.readBigUInt64BE(40)).toBe(2n ** 47n);
+    expect(bytes.readBigUInt64BE(40)).toBe(2n ** 53n - 1n);
     expect(bytes.readUInt32BE(64)).toBe(crc32(bytes.subarray(0, 64)));
     expect(bytes.subarray(68).every((byte) => byte === 0)).toBe(true);
     expect(parseHead(bytes)).toEqual({ head, crc: bytes.readUInt32BE(64) });
@@ -124,7 +124,7 @@ describe('a record of the log', () => {
     expect(bytes).toHaveLength(recordBytes(changes));
     expect(lengthOf(bytes)).toBe(bytes.length);
     expect(changesOf(bytes, 99)).toEqual(changes);
-    expect(parseRecord(bytes, 99)).toMatchObject({ revision: 12, generation: 3, kind: 'commit' });
+    expect(parseRecord(bytes, 99)).toMatchObject({ revision: 10 ** 15, generation: 3, kind: 'commit' });
     expect(parseRecord(bytes, 98)).toBeUndefined();
     for (const kind of ['rekey', 'raise'] as const)
       expect(parseRecord(printRecord(record([], { kind }), 0), 0)?.kind).toBe(kind);

@@ -91,11 +91,16 @@ export const DELETED = 2;
 /** Longest name of a blob. */
 export const MOST_DIGITS = 64;
 
+/** Writes a number of up to 53 bits in 8 bytes, the most significant byte first. */
 export const writeNumber = (bytes: Buffer, value: number, at: number): void => {
-  bytes.writeUInt16BE(0, at);
-  bytes.writeUIntBE(value, at + 2, 6);
+  bytes.writeUInt32BE(Math.floor(value / HIGH), at);
+  bytes.writeUInt32BE(value % HIGH, at + 4);
 };
 
-/** Numbers of more than 48 bits are not those of a store. */
-export const readNumber = (bytes: Buffer, at: number): number =>
-  bytes.readUInt16BE(at) === 0 ? bytes.readUIntBE(at + 2, 6) : Number.POSITIVE_INFINITY;
+/** Reads such a number. Larger ones are not those of a store. */
+export const readNumber = (bytes: Buffer, at: number): number => {
+  const value = bytes.readUInt32BE(at) * HIGH + bytes.readUInt32BE(at + 4);
+  return Number.isSafeInteger(value) ? value : Number.POSITIVE_INFINITY;
+};
+
+const HIGH = 2 ** 32;
