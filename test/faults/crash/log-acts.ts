@@ -11,6 +11,7 @@ import { Layout } from '../../../src/store/backends/files/layout.ts';
 import { checkpoint } from '../../../src/store/backends/files/log/checkpoint.ts';
 import { makeSpare } from '../../../src/store/backends/files/log/next-file.ts';
 import { putBlobs } from '../../../src/store/backends/files/log/put-blobs.ts';
+import { HEADER } from '../../store/backends/log/logged-store.ts';
 import { Sandbox } from '../sandbox.ts';
 
 export type Documents = Readonly<Record<string, string>>;
@@ -166,7 +167,7 @@ export async function seenReadOnly(directory: string): Promise<Seen> {
 export async function newBox(): Promise<Sandbox> {
   const box = Sandbox.make();
   await createFiles(box.store, {
-    header: Buffer.from('header'),
+    header: HEADER,
     version: { generation: 1, revision: 0 },
     blobs: (async function* (): AsyncGenerator<Blob> {
       yield { ref: document('00'), bytes: Buffer.from('first') };

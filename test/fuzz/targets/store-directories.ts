@@ -1,6 +1,5 @@
 import {
   cpSync,
-  existsSync,
   mkdirSync,
   mkdtempSync,
   readdirSync,
@@ -166,19 +165,6 @@ function perform(directory: string, deed: Deed): void {
   }
 }
 
-/**
- * Whether a store looks as in the midst of its upgrade from format 1, when nothing is in its log yet: its only file was
- * moved to the name of a state of format 1. Such a store shows its documents.
- */
-function isUpgrading(directory: string): boolean {
-  const namesIn = (name: string): readonly string[] =>
-    existsSync(join(directory, name)) ? readdirSync(join(directory, name)) : [];
-  return (
-    namesIn('state').some((name) => name.startsWith('clean-')) &&
-    !namesIn('log').some((name) => /^\d+$/.test(name))
-  );
-}
-
 async function checkStore(
   directory: string,
   { deeds, writes }: Meddling,
@@ -195,7 +181,7 @@ async function checkStore(
   if ('refused' in opened) return;
   const store = opened.value;
   try {
-    if (!isDecided && !isUpgrading(directory)) await readAll(store, secrets);
+    if (!isDecided) await readAll(store, secrets);
     if (!writes) return;
     const written = await secrets.outcome(() =>
       store.transact((tx) => tx.put({ collection: 'things', id: 'new' }, { n: 1 })),

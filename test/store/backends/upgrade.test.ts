@@ -43,6 +43,18 @@ async function oldCommit(directory: string): Promise<void> {
   renameSync(join(state, stateOf(directory)), join(state, 'clean-1-9'));
 }
 
+/** Lets an upgrade fail before its last step. */
+async function interruptUpgrade(directory: string): Promise<void> {
+  const writer = await openWithKey(directory);
+  const spy = vi.spyOn(StateDirectory.prototype, 'change').mockImplementation(() => {
+    throw unavailable('the disk fails');
+  });
+  await expect(put(writer, 'two', 2)).rejects.toThrow('the disk fails');
+  spy.mockRestore();
+  writer.close();
+  expect([stateOf(directory), formatOf(directory)]).toEqual(['clean-1-1', 2]);
+}
+
 const CHANGES = ['create', 'write', 'sync', 'rename', 'unlink', 'mkdir', 'reopen'] as const;
 
 describe('a store of format 1', () => {
@@ -90,54 +102,75 @@ describe('a store of format 1', () => {
     ]);
   });
 
-  it('whose upgrade fails or is interrupted anywhere is as it was, for everybody, and upgraded by the next', async () => {
-    install(wrapFileSystem);
-    for (let step = 1; ; step++) {
-      const directory = await oldStore();
-      const store = await openWithKey(directory);
-      const fault = { kind: 'failure', code: 'EIO', lasting: CHANGES } as const;
-      arm({ root: directory, watch: 'changes', at: step, fault });
-      let isDone: boolean;
-      try {
-        isDone = await put(store, 'two', 2).then(
-          () => true,
-          () => false,
-        );
-      } finally {
-        disarm();
+  it.each(['first', 'second'])(
+    'whose %s upgrade fails or is interrupted anywhere is as it was, for everybody, and upgraded by the next',
+    async (attempt) => {
+      install(wrapFileSystem);
+      for (let step = 1; ; step++) {
+        const directory = await oldStore();
+        if (attempt === 'second') await interruptUpgrade(directory);
+        const store = await openWithKey(directory);
+        const fault = { kind: 'failure', code: 'EIO', lasting: CHANGES } as const;
+        arm({ root: directory, watch: 'changes', at: step, fault });
+        let isDone: boolean;
+        try {
+          isDone = await put(store, 'two', 2).then(
+            () => true,
+            () => false,
+          );
+        } finally {
+          disarm();
+        }
+        store.close();
+        const next = await openWithKey(directory);
+        expect(await get(next, 'one')).toEqual({ n: 1 });
+        if (isDone) expect(await get(next, 'two')).toEqual({ n: 2 });
+        await put(next, 'three', 3);
+        next.close();
+        const last = await openWithKey(directory);
+        expect([await get(last, 'one'), await get(last, 'three')]).toEqual([{ n: 1 }, { n: 3 }]);
+        expect([stateOf(directory).startsWith('log-1-'), formatOf(directory)]).toEqual([true, 2]);
+        expect(readdirSync(directory).sort()).toEqual([
+          'coffer.json',
+          'generation-1',
+          'lock',
+          'log',
+          'state',
+        ]);
+        if (isDone) break;
+        expect(step).toBeLessThan(100);
       }
-      store.close();
-      const next = await openWithKey(directory);
-      expect(await get(next, 'one')).toEqual({ n: 1 });
-      if (isDone) expect(await get(next, 'two')).toEqual({ n: 2 });
-      await put(next, 'three', 3);
-      next.close();
-      const last = await openWithKey(directory);
-      expect([await get(last, 'one'), await get(last, 'three')]).toEqual([{ n: 1 }, { n: 3 }]);
-      expect([stateOf(directory).startsWith('log-1-'), formatOf(directory)]).toEqual([true, 2]);
-      expect(readdirSync(directory).sort()).toEqual(['coffer.json', 'generation-1', 'lock', 'log', 'state']);
-      if (isDone) break;
-      expect(step).toBeLessThan(100);
-    }
-  });
+    },
+  );
 
   it('keeps what an older release writes after an upgrade was interrupted', async () => {
     const directory = await oldStore();
-    const writer = await openWithKey(directory);
-    // All but the last step.
-    const spy = vi.spyOn(StateDirectory.prototype, 'change').mockImplementation(() => {
-      throw unavailable('the disk fails');
-    });
-    await expect(put(writer, 'two', 2)).rejects.toThrow('the disk fails');
-    spy.mockRestore();
-    writer.close();
-    expect([stateOf(directory), formatOf(directory)]).toEqual(['clean-1-1', 2]);
+    await interruptUpgrade(directory);
     await oldCommit(directory);
     const store = await openWithKey(directory);
     expect([await get(store, 'one'), await get(store, 'two')]).toEqual([{ n: 2 }, undefined]);
     await put(store, 'three', 3);
     expect(await get(await openWithKey(directory), 'one')).toEqual({ n: 2 });
     expect(stateOf(directory)).toBe('log-1-10');
+  });
+
+  it('is refused, and repaired without what was in its log, once its log has no file any more', async () => {
+    const directory = await oldStore();
+    await put(await openWithKey(directory), 'two', 2);
+    const state = join(directory, 'state');
+    renameSync(join(state, stateOf(directory)), join(state, 'clean-1-7'));
+    rmSync(join(directory, 'log', '1'));
+    const store = new FilesBackend(directory);
+    const refusal = { kind: 'corrupt', message: `${join(directory, 'log')} is missing` };
+    await expect(store.state()).rejects.toMatchObject(refusal);
+    await expect(store.exclusive((session) => session.raise(8))).rejects.toMatchObject(refusal);
+    expect(await store.repair(async () => 1)).toContainEqual(
+      expect.objectContaining({ done: expect.stringContaining('the changes in it are lost') }),
+    );
+    store.close();
+    const repaired = await openWithKey(directory);
+    expect(await get(repaired, 'one')).toEqual({ n: 1 });
+    await put(repaired, 'three', 3);
   });
 
   it('keeps the changes in its log when an older release repairs it, and says that it has to be repaired', async () => {

@@ -3,13 +3,14 @@ import { parseChecked, printChecked } from '../../checked-json.ts';
 
 /** Format of a directory with a log. Everything above the directory is the same as in format 1. */
 export const WITH_LOG = 2;
-const WITHOUT_LOG = 1;
+export const WITHOUT_LOG = 1;
+export type DirectoryFormat = typeof WITH_LOG | typeof WITHOUT_LOG;
 
 /**
  * Returns a header with the format of a directory with a log, or with that of sealed files alone. Any other header stays
  * as it is: it is damaged, or of a newer format.
  */
-export function withFormat(header: Buffer, format: typeof WITH_LOG | typeof WITHOUT_LOG): Buffer {
+export function withFormat(header: Buffer, format: DirectoryFormat): Buffer {
   const { checksum: _, ...body } = parseChecked(header) ?? {};
   const present = body['format'];
   return present === format || (present !== WITH_LOG && present !== WITHOUT_LOG)

@@ -30,7 +30,7 @@ import { listGenerations, makeDirectory } from './generation-files.ts';
 import { isIntact, storeIdOf } from './header-format.ts';
 import { KEPT, type Layout, parseBlobFileName, STAGED } from './layout.ts';
 import { heldByOther } from './lock-holder.ts';
-import { FIRST_MARK, NUMBER } from './log/log.ts';
+import { FIRST_MARK, listLog, NUMBER } from './log/log.ts';
 import { damageOf, flawsOfDamage, readWhatIsWhole, replaceLog } from './log/recover.ts';
 import type { StateName } from './state-directory.ts';
 import type { StoreDirectory } from './store-directory.ts';
@@ -45,6 +45,9 @@ const STATE_IS_BACK =
 /** Message about a state that an older release had given the store. */
 const LOG_IS_BACK =
   'was that of an older release, which had repaired the store: the changes in the log are part of it again; running servers continue after "coffer store accept" or a restart';
+
+/** Message about a log without a file, although the store had one. */
+const LOG_IS_LOST = 'had no file any more, and is created again: the changes in it are lost';
 
 /** Message about a log that was damaged, exchanged or deleted. */
 const LOG_REPLACED = 'was damaged, and is replaced: what was whole in it is kept';
@@ -238,8 +241,13 @@ async function mendUnderLock(directory: StoreDirectory, keys: RepairKeys, mended
   if (hiddenLog(directory, found) !== undefined) {
     const { generation, revision } = found;
     const { opens } = keys;
+    const isLost = listLog(layout).length === 0;
     mended.push(...(await replaceLog(directory, { generation, found: undefined, opens, above: revision })));
-    mended.push({ place: { file: state.path }, done: LOG_IS_BACK });
+    mended.push(
+      isLost
+        ? { place: { file: layout.log }, done: LOG_IS_LOST }
+        : { place: { file: state.path }, done: LOG_IS_BACK },
+    );
     found = state.read();
   }
   if (found.kind === 'dirty') found = await mendUnfinished(directory, found, mended);

@@ -24,15 +24,18 @@ export const put = (name: string, text: string): Change => ({
 });
 export const remove = (name: string): Change => ({ ref: document(name), bytes: undefined });
 
+/** Header of a store, as it is in a backup. */
+export const HEADER = printHeader({
+  format: 1,
+  id: '01234567-89ab-cdef-0123-456789abcdef',
+  created: '2026-01-01T00:00:00Z',
+});
+
 /** A store that has only a log, and a handle of it. */
 export async function loggedStore(options = {}): Promise<{ directory: string; backend: FilesBackend }> {
   const directory = join(temporaryDirectory(), 'store');
   await createFiles(directory, {
-    header: printHeader({
-      format: 1,
-      id: '01234567-89ab-cdef-0123-456789abcdef',
-      created: '2026-01-01T00:00:00Z',
-    }),
+    header: HEADER,
     version: { generation: 1, revision: 0 },
     blobs: none(),
   });

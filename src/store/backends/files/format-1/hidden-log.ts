@@ -1,28 +1,41 @@
 import { asCofferError, type CofferError, corrupt, placed } from '../../../../ground/errors.ts';
 import { parseChecked } from '../../../checked-json.ts';
-import { REPAIR } from '../../../refusals.ts';
+import { missing, REPAIR } from '../../../refusals.ts';
 import { readWhole } from '../durable-files.ts';
+import { WITH_LOG, WITHOUT_LOG } from '../header-format.ts';
 import type { Layout } from '../layout.ts';
 import { listLog } from '../log/log.ts';
 import { LogFile } from '../log/log-file.ts';
 import type { StateName } from '../state-directory.ts';
 import type { StoreDirectory } from '../store-directory.ts';
 
+interface Place {
+  readonly layout: Layout;
+}
+
 /** Whether a store has no log yet. */
-export function isOfFormat1({ layout }: { readonly layout: Layout }): boolean {
+export const isOfFormat1 = (place: Place): boolean => formatOf(place) === WITHOUT_LOG;
+
+/** Returns the format that the header names; undefined for a missing or damaged one. */
+function formatOf({ layout }: Place): unknown {
   const header = readWhole(layout.header);
-  return header !== undefined && parseChecked(header)?.['format'] === 1;
+  return header && parseChecked(header)?.['format'];
 }
 
 /**
  * Checks that a state of format 1 does not hide the changes of a log: an older release, which does not know the log,
- * gives the store such a state when it repairs it. The log of an upgrade that was interrupted has no change.
- * @returns the error if there is such a log
+ * gives the store such a state when it repairs it. The log of an upgrade that was interrupted has no change, but its
+ * file is there as soon as the header has format 2.
+ * @returns the error if there is such a log, or if there was one
  */
 export function hiddenLog(directory: StoreDirectory, name: StateName): CofferError | undefined {
-  if (name.kind === 'log' || isOfFormat1(directory)) return undefined;
+  if (name.kind === 'log') return undefined;
   const { layout } = directory;
-  if (!listLog(layout).some((number) => number > 1 || hasChange(directory, number))) return undefined;
+  const format = formatOf(directory);
+  if (format === WITHOUT_LOG) return undefined;
+  const numbers = listLog(layout);
+  if (numbers.length === 0 && format === WITH_LOG) return missing({ file: layout.log }, REPAIR);
+  if (!numbers.some((number) => number > 1 || hasChange(directory, number))) return undefined;
   return corrupt(
     placed`${{ file: layout.log }} has changes that the state does not include: an older release has repaired the store`,
     { hint: REPAIR },

@@ -4,7 +4,7 @@ import type { Version } from '../../backend.ts';
 import { diskError } from '../disk-errors.ts';
 import { deleteTree, isThere, moveFile, readWhole, syncChanged, writeDurably } from '../durable-files.ts';
 import { makeDirectory } from '../generation-files.ts';
-import { withFormat } from '../header-format.ts';
+import { type DirectoryFormat, WITH_LOG, WITHOUT_LOG, withFormat } from '../header-format.ts';
 import { STAGED } from '../layout.ts';
 import { makeFile } from '../log/next-file.ts';
 import { logged, type StateName } from '../state-directory.ts';
@@ -21,7 +21,9 @@ export async function upgrade(directory: StoreDirectory, { generation, revision 
   const { layout, state, log } = directory;
   const present: StateName = { kind: 'clean', generation, revision };
   discardOthers(directory);
-  await emptyLog(directory);
+  // Of an attempt that was interrupted. A header of format 2 says that the log has a file.
+  await writeHeader(directory, WITHOUT_LOG);
+  emptyLog(directory);
   log.forget();
   const first = await makeFile(layout, 1, {
     isFirst: true,
@@ -30,7 +32,7 @@ export async function upgrade(directory: StoreDirectory, { generation, revision 
     storeId: log.storeId,
   });
   await syncChanged(layout.directory);
-  await writeHeader(directory);
+  await writeHeader(directory, WITH_LOG);
   state.change(present, logged(present));
   log.add(first);
   log.at = state.known;
@@ -55,7 +57,7 @@ function discardOthers({ state }: StoreDirectory): void {
 }
 
 /** Makes the directory of the log, or deletes everything in it but its lock, which another process may have open. */
-async function emptyLog({ layout }: StoreDirectory): Promise<void> {
+function emptyLog({ layout }: StoreDirectory): void {
   if (!isThere(layout.log)) makeDirectory(layout.log);
   try {
     for (const name of readdirSync(layout.log)) if (name !== 'lock') deleteTree(join(layout.log, name));
@@ -64,9 +66,10 @@ async function emptyLog({ layout }: StoreDirectory): Promise<void> {
   }
 }
 
-async function writeHeader({ layout }: StoreDirectory): Promise<void> {
+/** Gives the header a format, durably. */
+async function writeHeader({ layout }: StoreDirectory, format: DirectoryFormat): Promise<void> {
   const header = readWhole(layout.header);
-  const next = header && withFormat(header, 2);
+  const next = header && withFormat(header, format);
   if (next === undefined || header === undefined) return;
   if (!next.equals(header)) {
     await writeDurably(layout.header + STAGED, next);
