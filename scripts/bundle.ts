@@ -290,8 +290,8 @@ async function asFunction(
 }
 
 /**
- * Gives what a chunk imports names of two or three characters. Each use of another module is through its name, which esbuild
- * leaves as long as `import_node_process`, so the files become a twentieth smaller.
+ * Gives what a chunk imports names of two or three characters. Each use of another module is through its name, which
+ * esbuild leaves as long as `import_node_process`, so the files become a twentieth smaller.
  */
 function withShortImports(code: string): string {
   const used = new Set(code.match(/[\w$]+/g));

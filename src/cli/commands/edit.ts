@@ -6,7 +6,7 @@ import { DraftFile } from '../editing/draft.ts';
 import { type Editor, edit, editorOf } from '../editing/editor.ts';
 import { Takeover } from '../editing/takeover.ts';
 import { targetOf } from '../editing/target.ts';
-import { DONE, FAILED } from '../exit-codes.ts';
+import { DONE, FAILED, PROGRAM_NOT_FOUND } from '../exit-codes.ts';
 import type { Given } from '../given.ts';
 import { switching } from '../parse/everywhere.ts';
 import { passOn } from '../processes/launch.ts';
@@ -90,8 +90,6 @@ async function leftText(
   });
 }
 
-/** Exit code of a shell that does not find a program, and the hint about that. */
-const NO_PROGRAM = 127;
 const NO_EDITOR = ' (if it was not found, set EDITOR to the editor that you use)';
 
 /** Runs the editor until its text can be taken over, or the user gives up. */
@@ -109,7 +107,7 @@ async function editUntilTaken(
       const changed = draft.isChanged();
       if (!changed) draft.remove();
       const how = ended.signal ?? `exit code ${ended.exitCode}`;
-      const hint = ended.exitCode === NO_PROGRAM ? NO_EDITOR : '';
+      const hint = ended.exitCode === PROGRAM_NOT_FOUND ? NO_EDITOR : '';
       session.fail(
         `the editor exited with ${how}; nothing was written${changed ? keptAt(draft) : ''}${hint}`,
       );

@@ -4,6 +4,7 @@ import { invalid } from '../../ground/errors.ts';
 import { formatOf } from '../../secret-files/formats.ts';
 import { RULES_NAME } from '../../secret-files/rules.ts';
 import type { Command } from '../command.ts';
+import { PROGRAM_NOT_FOUND } from '../exit-codes.ts';
 import { findProgram } from '../files/program.ts';
 import { type Given, textOption, textsOption } from '../given.ts';
 import { switching } from '../parse/everywhere.ts';
@@ -20,8 +21,7 @@ import { secretVariables } from '../secrets/secret-variables.ts';
 import type { Session } from '../session.ts';
 import { shellWord } from '../terminal/shell-word.ts';
 
-/** Exit codes of shells for a command that is not found, and for one that cannot be executed. */
-const NOT_FOUND = 127;
+/** Exit code of shells for a command that cannot be executed. */
 const NOT_EXECUTABLE = 126;
 
 const each = (flag: string, metavar: string, help: string) =>
@@ -100,7 +100,7 @@ export const command: Command = {
       const why =
         found.kind === 'not-found' ? `${name}: command not found` : `${found.path}: permission denied`;
       session.fail(isVariablesFile(name) ? `${why} (did you mean -f ${shellWord(name)}?)` : why);
-      return found.kind === 'not-found' ? NOT_FOUND : NOT_EXECUTABLE;
+      return found.kind === 'not-found' ? PROGRAM_NOT_FOUND : NOT_EXECUTABLE;
     }
     if (textsOption(given.options, 'file').length === 0 && variables.decrypted.length === 0)
       session.say(await withoutFile(session, given.arguments));

@@ -103,4 +103,5 @@ export const readNumber = (bytes: Buffer, at: number): number => {
   return Number.isSafeInteger(value) ? value : Number.POSITIVE_INFINITY;
 };
 
-const HIGH = 2 ** 32;
+/** What the first four of eight bytes of a number count. */
+export const HIGH = 2 ** 32;

@@ -6,6 +6,7 @@ import {
   ENTRY_HEAD_BYTES,
   FILE_BYTES,
   FIRST_RECORD,
+  HIGH,
   MOST_DIGITS,
   nextPlace,
   type parseHead,
@@ -13,7 +14,6 @@ import {
   SLOT,
 } from './format.ts';
 
-const HIGH = 0x1_0000_0000;
 /** Kind of a record that ends its generation, and the largest kind. */
 const REKEY = 1;
 const MOST_KIND = 2;
