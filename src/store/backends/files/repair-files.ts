@@ -46,9 +46,6 @@ const STATE_IS_BACK =
 const LOG_IS_BACK =
   'was that of an older release, which had repaired the store: the changes in the log are part of it again; running servers continue after "coffer store accept" or a restart';
 
-/** Message about a log without a file, although the store had one. */
-const LOG_IS_LOST = 'had no file any more, and is created again: the changes in it are lost';
-
 /** Message about a log that was damaged, exchanged or deleted. */
 const LOG_REPLACED = 'was damaged, and is replaced: what was whole in it is kept';
 
@@ -243,11 +240,7 @@ async function mendUnderLock(directory: StoreDirectory, keys: RepairKeys, mended
     const { opens } = keys;
     const isLost = listLog(layout).length === 0;
     mended.push(...(await replaceLog(directory, { generation, found: undefined, opens, above: revision })));
-    mended.push(
-      isLost
-        ? { place: { file: layout.log }, done: LOG_IS_LOST }
-        : { place: { file: state.path }, done: LOG_IS_BACK },
-    );
+    if (!isLost) mended.push({ place: { file: state.path }, done: LOG_IS_BACK });
     found = state.read();
   }
   if (found.kind === 'dirty') found = await mendUnfinished(directory, found, mended);
