@@ -26,10 +26,12 @@ import {
   LONG,
   newBox,
   put,
+  remove,
   type Seen,
   seenIn,
   seenReadOnly,
 } from './log-acts.ts';
+import { begunIn, deletedTooEarly } from './log-order.ts';
 import { diskAfter, type PowerCut } from './power-cut.ts';
 import { Recorder } from './recorder.ts';
 
@@ -164,6 +166,31 @@ describe('without power at any step', () => {
     tally.settle();
   });
 
+  it.each(cases)('of %s, nothing was deleted whose successor could be lost', async (_, list, isOld) => {
+    const tally = new Tally('orders');
+    const first = await recordedAnew(list, isOld);
+    await tally.after('all of it', () => assert.deepEqual(deletedTooEarly(first.history), []));
+    for (const killed of begunIn(first.history)) {
+      const second = await recordedFrom(first, first.history.until(killed), killed, [empty, ...NEXT_ACTS]);
+      await tally.after(`killed at ${killed}`, () => assert.deepEqual(deletedTooEarly(second.history), []));
+    }
+    tally.settle();
+  });
+
+  it('of a checkpoint whose sync failed after it deleted a document, the deletion is made again before the log forgets it', async () => {
+    const list = [commit(put('aa', '1')), empty, commit(remove('aa')), empty, empty];
+    const chance = seeded();
+    const tally = new Tally('crash states');
+    const syncs = await syncsOf(list, false, /documents$/);
+    for (const failing of syncs) {
+      const done = await recordedWithFailure(list, false, failing);
+      await tally.after('the order', () => assert.deepEqual(deletedTooEarly(done.history), []));
+      for (const cut of cutsOf({ history: done.history, from: 0 }, STATES.each, chance))
+        await tally.after(`sync ${failing.join()} ${JSON.stringify(cut)}`, () => check(done, cut));
+    }
+    tally.settle();
+  });
+
   it.each(cases)('of %s, and then of whoever comes next, it does as well', async (_, list, isOld) => {
     const chance = seeded();
     const first = await recordedAnew(list, isOld);
@@ -197,12 +224,11 @@ describe('without power at any step', () => {
     'of %s, where a sync failed once, its process was killed then or not, it does as well',
     async (_, list, isOld) => {
       const chance = seeded();
-      const syncs = (await syncsOf(list, isOld)).flatMap((calls, act) =>
-        calls.map((call) => [act, call] as const),
-      );
+      const syncs = await syncsOf(list, isOld);
       const tally = new Tally('crash states');
       for (const failing of syncs.length <= FEW ? syncs : sampled(syncs, chance, 3)) {
         const done = await recordedWithFailure(list, isOld, failing);
+        await tally.after('the order', () => assert.deepEqual(deletedTooEarly(done.history), []));
         for (const cut of cutsOf({ history: done.history, from: 0 }, STATES.each, chance))
           await tally.after(`sync ${failing.join()} ${JSON.stringify(cut)}`, () => check(done, cut));
         // Its process is killed before it does anything about it.
@@ -223,16 +249,21 @@ function killsIn({ history }: Recorded): readonly number[] {
   return [...history.steps.entries()].flatMap(([number, { kind }]) => (kind === 'sync' ? [] : [number + 1]));
 }
 
-/** The number of each sync among the calls that change something, counted from 1 for each act. */
-async function syncsOf(list: readonly Act[], isOld: boolean): Promise<readonly (readonly number[])[]> {
+/** In which act each sync of a path is, and its number among the calls of it that change something. */
+async function syncsOf(
+  list: readonly Act[],
+  isOld: boolean,
+  of = /./,
+): Promise<readonly (readonly [act: number, call: number])[]> {
   const box = await madeBox(isOld);
   install(wrapFileSystem);
   const backend = new FilesBackend(box.store);
-  const found: number[][] = [];
-  for (const act of list) {
+  const found: (readonly [act: number, call: number])[] = [];
+  for (const [number, act] of list.entries()) {
     arm({ root: box.root, watch: 'changes' });
     await act(backend, box.store);
-    found.push(disarm().calls.flatMap(({ kind }, index) => (kind === 'sync' ? [index + 1] : [])));
+    for (const [index, { kind, path }] of disarm().calls.entries())
+      if (kind === 'sync' && of.test(path)) found.push([number, index + 1]);
   }
   backend.close();
   return found;
@@ -286,7 +317,12 @@ const NEXT_ACTS: readonly Act[] = [
  * @param history of the disk as it is then
  * @param at number of the steps that were taken before the fault
  */
-async function recordedFrom(first: Recorded, history: History, at: number): Promise<Recorded> {
+async function recordedFrom(
+  first: Recorded,
+  history: History,
+  at: number,
+  next = NEXT_ACTS,
+): Promise<Recorded> {
   const begun = history.steps.length;
   const box = opened(history.live());
   const copy = opened(history.live());
@@ -298,7 +334,7 @@ async function recordedFrom(first: Recorded, history: History, at: number): Prom
     { at: begun, seen: start },
   ];
   const backend = new FilesBackend(box.store);
-  for (const act of NEXT_ACTS) {
+  for (const act of next) {
     arm({ root: box.root, watch: 'changes' }, new Recorder(box.root, history));
     try {
       await act(backend, box.store);

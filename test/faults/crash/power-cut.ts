@@ -27,7 +27,7 @@ const touches = ({ entries }: Naming, directory: number): boolean =>
  * The changes of names that are on the disk for certain: those in a directory that was synced since, with all that must be there
  * before them. A directory keeps the order of its own entries, and a move is one step; that is all that file systems have in common.
  */
-function certain(history: History, at: number): ReadonlySet<number> {
+export function certain(history: History, at: number): ReadonlySet<number> {
   const found = new Set<number>();
   const all = namings(history, at);
   const include = (directory: number, before: number): void => {
