@@ -81,6 +81,8 @@ const TIMERS: Readonly<Record<string, readonly string[]>> = {
     'test/contracts/backend/child.ts',
     'test/doors/http/list-method.test.ts',
     'test/e2e/single-executable.test.ts',
+    'test/faults/conditions/parts.ts',
+    'test/faults/kill/watchers.ts',
     'test/hygiene/processes.test.ts',
     'test/plugins/fake-plugin.ts',
     'test/servers/issuer-program.ts',

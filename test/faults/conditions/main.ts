@@ -2,6 +2,7 @@
 import { Sandbox } from '../sandbox.ts';
 import { crowd } from './crowd.ts';
 import { fullDisk } from './full-disk.ts';
+import { changes, watcher } from './parts.ts';
 import { permissions } from './permissions.ts';
 import { readOnly, readOnlyAndDirty } from './read-only.ts';
 import { reader } from './reader.ts';
@@ -11,6 +12,8 @@ const conditions: Readonly<Record<string, (template: Sandbox, more: readonly str
   crowd,
   writer,
   reader,
+  changes,
+  watcher,
   'full-disk': fullDisk,
   'read-only': readOnly,
   'read-only-and-dirty': readOnlyAndDirty,

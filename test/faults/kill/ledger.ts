@@ -21,6 +21,8 @@ export class Ledger {
   readonly #keys = new Set<string>();
   readonly #tags = new Set<string>();
   readonly #deletedTags = new Set<string>();
+  /** Names that anybody has tried to make a key, or a tag, of. */
+  readonly #tried = new Map<Set<string>, Set<string>>();
   readonly #versionsBefore: number;
   #rotations = { tried: 0, done: 0 };
   #rekeys = { tried: 0, done: 0 };
@@ -58,7 +60,14 @@ export class Ledger {
   }
 
   #adding(words: readonly string[], to: Set<string>, name: string): Work {
+    this.#triedIn(to).add(name);
     return { words, acknowledge: () => this.#acknowledge(() => to.add(name)) };
+  }
+
+  #triedIn(names: Set<string>): Set<string> {
+    const tried = this.#tried.get(names) ?? new Set();
+    this.#tried.set(names, tried);
+    return tried;
   }
 
   #counting(words: readonly string[], counter: { tried: number; done: number }): Work {
@@ -79,15 +88,18 @@ export class Ledger {
     note();
   }
 
-  /** All that was acknowledged is there, nobody has changed anything twice, and every version of a key is one more than the last. */
+  /** All that was acknowledged is there, nothing is that nobody has tried to make, nobody has changed anything twice, and every version of a key is one more than the last. */
   async check(): Promise<void> {
     const box = this.#box;
     const { keys } = JSON.parse(await box.ok(['transit', 'keys', 'list', '-o', 'json'])) as {
       keys: string[];
     };
     expect([...this.#keys].filter((name) => !keys.includes(name))).toEqual([]);
+    expect(ours(keys).filter((name) => !this.#triedIn(this.#keys).has(name))).toEqual([]);
     const tags = await box.ok(['tags', 'list', '--all', '-o', 'json']);
     const has = (name: string): boolean => tags.includes(`"${name}"`);
+    const named = [...tags.matchAll(/"(n\d+)"/g)].map(([, name = '']) => name);
+    expect(named.filter((name) => !this.#triedIn(this.#tags).has(name))).toEqual([]);
     expect([...this.#tags].filter((name) => !has(name))).toEqual([]);
     expect([...this.#deletedTags].filter(has)).toEqual([]);
     const versions = (await versionsIn(box)) - this.#versionsBefore;
@@ -98,6 +110,8 @@ export class Ledger {
     expect(generation).toBeLessThanOrEqual(1 + this.#rekeys.tried);
   }
 }
+
+const ours = (names: readonly string[]): readonly string[] => names.filter((name) => /^n\d+$/.test(name));
 
 async function versionsIn(box: Sandbox): Promise<number> {
   const { keys } = JSON.parse(await box.ok(['transit', 'keys', 'read', 'letters', '-o', 'json'])) as {
