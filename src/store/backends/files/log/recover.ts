@@ -14,7 +14,7 @@ import { makeDirectory } from '../generation-files.ts';
 import { KEPT, type Layout, pathIn, STAGED } from '../layout.ts';
 import { logged, type StateName } from '../state-directory.ts';
 import type { StoreDirectory } from '../store-directory.ts';
-import { nextPlace } from './format.ts';
+import { FILE_BYTES, nextPlace } from './format.ts';
 import { holeIn } from './hole.ts';
 import { Log, listLog, withoutGap } from './log.ts';
 import { LogFile } from './log-file.ts';
@@ -127,17 +127,22 @@ export async function replaceLog(
       hint: placed`put the directory back that belongs to ${{ file: layout.header }}; or ${RESTORE}`,
     });
   let { parts } = salvage;
+  const mayBeOlder = salvage.losses.some(isUnwritten);
+  const kept: Mend[] = [];
   if (salvage.losses.some(({ guess }) => guess !== undefined)) {
     // What unlocks the store may be in the log.
     log.forget();
     for (const blob of lastOf(parts))
-      if (blob.ref.area === 'slots') await putInPlace(layout, generation, blob);
+      if (blob.ref.area === 'slots')
+        kept.push(...(await putInPlace(layout, { generation, mayBeOlder }, blob)));
     const judge = await opens(generation);
     if (judge !== undefined) parts = adopted(salvage, judge);
   }
   const losses = parts.filter((part): part is LostPart => !isPiece(part) && part.opened?.isAll !== true);
   const mended: Mend[] = [...losses.map(sayLoss), ...salvage.damagedBlobs.map(sayDamaged)];
-  for (const blob of lastOf(parts)) mended.push(...(await putInPlace(layout, generation, blob)));
+  for (const blob of lastOf(parts))
+    kept.push(...(await putInPlace(layout, { generation, mayBeOlder }, blob)));
+  mended.push(...kept);
   for (const area of areas) await syncChanged(layout.area(generation, area));
   // A copy first: whoever is killed now leaves the log as it was, and the copies are only made again.
   if (losses.length + salvage.damagedBlobs.length > 0)
@@ -190,29 +195,43 @@ function adopted({ parts, revision }: Salvage, opens: OpensBlob): (Piece | LostP
 }
 
 /**
- * Puts a blob into its place. A document whose last content is damaged becomes a damaged one, so that nobody takes an
- * older content for the last; the older one is kept.
+ * Whether nothing was ever written where changes should be. Then the file may be an older one that was put back, and the
+ * documents may have newer contents than it.
  */
-async function putInPlace(layout: Layout, generation: number, blob: Salvaged): Promise<readonly Mend[]> {
-  const { ref, bytes, isIntact, piece } = blob;
+function isUnwritten({ path, offset }: LostPart): boolean {
+  const bytes = offset === undefined || offset === 0 ? undefined : readWhole(path);
+  // It is made with zeros; one that is shorter was cut.
+  return (
+    bytes !== undefined && bytes.length >= FILE_BYTES && bytes.subarray(offset).every((byte) => byte === 0)
+  );
+}
+
+/**
+ * Puts a blob into its place. A document whose last content is damaged becomes a damaged one, so that nobody takes an
+ * older content for the last; the older one is kept. So is one that may be newer than that of the log.
+ */
+async function putInPlace(
+  layout: Layout,
+  { generation, mayBeOlder }: { readonly generation: number; readonly mayBeOlder: boolean },
+  { ref, bytes, isIntact, piece }: Salvaged,
+): Promise<readonly Mend[]> {
   const path = layout.blob(generation, ref);
+  const present = isIntact && !mayBeOlder ? undefined : readWhole(path);
+  // An older content of a slot may still unlock the store.
+  if (!isIntact && present !== undefined && ref.area === 'slots') return [];
   const mended: Mend[] = [];
+  if (present !== undefined && (bytes === undefined || !present.equals(bytes))) {
+    const kept = keptPath(layout, nameOf(ref));
+    await writeDurably(kept, present);
+    await syncChanged(layout.log);
+    const why = isIntact
+      ? `had: the log, which may be an older copy, ${bytes === undefined ? 'deletes it' : 'has another one'}`
+      : `had before: its last one was damaged in ${piece.path} at offset ${piece.offset}`;
+    mended.push({ place: { file: kept }, done: `is the content that ${nameOf(ref)} ${why}` });
+  }
   if (bytes === undefined) {
     deleteFile(path);
-    return [];
-  }
-  if (!isIntact) {
-    const older = readWhole(path);
-    // An older content of a slot may still unlock the store.
-    if (older !== undefined && ref.area === 'slots') return [];
-    if (older !== undefined && !older.equals(bytes)) {
-      const kept = keptPath(layout, nameOf(ref));
-      await writeDurably(kept, older);
-      mended.push({
-        place: { file: kept },
-        done: `is the content that ${nameOf(ref)} had before: its last one was damaged in ${piece.path} at offset ${piece.offset}`,
-      });
-    }
+    return mended;
   }
   await stageBlobFile(path, path + STAGED, bytes);
   moveFile(path + STAGED, path);

@@ -2,7 +2,7 @@ import type { BlobRef, Version } from '../../backend.ts';
 import { readWhole } from '../durable-files.ts';
 import type { Layout } from '../layout.ts';
 import { crc32 } from './crc32.ts';
-import { FIRST_RECORD, type LogHead, nextPlace, parseHead, printHead } from './format.ts';
+import { FIRST_RECORD, HEAD_BYTES, type LogHead, nextPlace, parseHead, printHead } from './format.ts';
 import { listing } from './log.ts';
 import { isIntact, type ParsedRecord, parseUnchecked } from './records.ts';
 import { nextRecord, recordAt } from './search.ts';
@@ -71,8 +71,7 @@ export class Salvage {
     this.first = firsts.at(-1) ?? 0;
     const files = ownFiles(layout, this.numbers, storeId);
     this.isForeign =
-      files.every(({ head }) => head === undefined) &&
-      files.some(({ bytes }) => parseHead(bytes) !== undefined);
+      files.every(({ head }) => head === undefined) && files.some(({ bytes }) => isOfAnother(bytes, storeId));
     const bases = files.map(({ head }) => (head?.generation === bounds.generation ? (head.base ?? -1) : -1));
     const upTo = Math.max(bounds.state?.revision ?? -1, ...bases);
     const parts: (Piece | LostPart)[] = [];
@@ -195,12 +194,18 @@ function ownFiles(layout: Layout, numbers: readonly number[], storeId: Uint8Arra
     .sort((a, b) => a.number - b.number);
 }
 
+/** Whether a file is certainly one of another store. */
+function isOfAnother(bytes: Buffer, storeId: Uint8Array): boolean {
+  const head = parseHead(bytes)?.head;
+  return head !== undefined && !Buffer.from(head.storeId).equals(storeId);
+}
+
 /**
  * Reads the head of a file, as far as it is intact.
  * @returns undefined if it is of another store, or nothing says that it is of this one
  */
 function headOf(bytes: Buffer, number: number, storeId: Uint8Array): Partial<LogHead> | undefined {
-  if (bytes.length < FIRST_RECORD) return undefined;
+  if (bytes.length < HEAD_BYTES) return undefined;
   const parsed = parseHead(bytes);
   if (parsed !== undefined) return Buffer.from(parsed.head.storeId).equals(storeId) ? parsed.head : undefined;
   // Every field that is known is put back; if that was all, the checksum is right again.
