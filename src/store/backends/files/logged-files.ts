@@ -55,7 +55,7 @@ export class LoggedFiles {
     this.#damage = new Damage(this.#directory);
     const lockWaitMs = options.lockWaitMs ?? LOCK_WAIT_MS;
     this.#lock = new FileLock(layout.lock, lockWaitMs);
-    this.#room = new Room(this.#directory.log, layout, lockWaitMs);
+    this.#room = new Room(this.#directory, lockWaitMs);
   }
 
   async state(): Promise<Version> {

@@ -139,6 +139,46 @@ describe('a store that only commands use', () => {
     expect((await seenIn(directory)).documents).toEqual({ bb: 'new', cc: 'next' });
   });
 
+  it('has at most 32 changes in its log, which the next command empties', async () => {
+    const { directory } = await loggedStore();
+    for (let i = 1; i <= 33; i++) {
+      expect([logFiles(directory), readdirSync(documentsIn(directory))]).toEqual([['1'], []]);
+      await asCommand(directory, (backend) => commit(backend, put('aa', `change ${i}`)));
+    }
+    expect([logFiles(directory), readdirSync(documentsIn(directory))]).toEqual([['2'], ['aa']]);
+    expect(saidIn(directory)).not.toContain('change');
+    expect(await seenIn(directory)).toMatchObject({ revision: 33, documents: { aa: 'change 33' } });
+    await asCommand(directory, (backend) => commit(backend, put('aa', 'short')));
+    expect([logFiles(directory), saidIn(directory).includes('short')]).toEqual([['2'], true]);
+  });
+
+  it('keeps a long log if another process has changed the store since, which empties it', async () => {
+    const { directory } = await loggedStore();
+    for (let i = 0; i < 40; i++) await commit(opened(directory), put('aa', `change ${i}`));
+    // What is closed empties nothing, as if it were in another process.
+    const other = opened(directory);
+    other.close();
+    await asCommand(directory, async (backend) => {
+      await commit(backend, put('bb', 'of the command'));
+      await commit(other, put('bb', 'of another process'));
+    });
+    expect([logFiles(directory), readdirSync(documentsIn(directory))]).toEqual([['1'], []]);
+  });
+
+  it('keeps a long log as long as another process empties it, or writes', async () => {
+    const { directory } = await loggedStore();
+    for (let i = 0; i < 40; i++) await commit(opened(directory), put('aa', `change ${i}`));
+    for (const lock of ['lock', join('log', 'lock')]) {
+      const backend = opened(directory);
+      await commit(backend, put('bb', lock));
+      backend.close();
+      await FileLock.holdOnce(join(directory, lock), 1000, endWork);
+      expect([logFiles(directory), readdirSync(documentsIn(directory))]).toEqual([['1'], []]);
+    }
+    await asCommand(directory, (backend) => commit(backend, put('bb', 'last')));
+    expect([logFiles(directory), readdirSync(documentsIn(directory)).sort()]).toEqual([['2'], ['aa', 'bb']]);
+  });
+
   it('keeps short changes in its log', async () => {
     const { directory } = await loggedStore();
     for (const text of ['one', 'two'])

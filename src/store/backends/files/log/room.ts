@@ -3,8 +3,11 @@ import { elapsedMs } from '../../../../ground/clock.ts';
 import { asCofferError, placed, unavailable } from '../../../../ground/errors.ts';
 import { pause } from '../../../../ground/pause.ts';
 import type { Version } from '../../backend.ts';
+import { isThere } from '../durable-files.ts';
 import type { Wait } from '../file-lock.ts';
 import type { Layout } from '../layout.ts';
+import type { StateDirectory, StateName } from '../state-directory.ts';
+import type { StoreDirectory } from '../store-directory.ts';
 import type { Checkpointed } from './checkpoint.ts';
 import { FILE_BYTES, isHalfFull, MOST_RECORDS } from './format.ts';
 import { type Log, listLog, withoutGap } from './log.ts';
@@ -26,6 +29,8 @@ const LONGEST_PACE_MS = 250;
 /** Sessions or time after which a process counts as one that will make more changes. */
 const MANY_SESSIONS = 8;
 const LASTING_MS = 2000;
+/** Records that a process with few changes leaves in the log at most, as each process that only reads has to read them. */
+const FEW_RECORDS = 32;
 /** Most files of a generation; a change that needs another one waits until the oldest is empty. */
 const MOST_FILES = 2;
 
@@ -33,6 +38,7 @@ const MOST_FILES = 2;
 export class Room {
   readonly #layout: Layout;
   readonly #log: Log;
+  readonly #state: StateDirectory;
   readonly #waitMs: number;
   readonly #openedMs = elapsedMs();
   /** What is in progress in the background. */
@@ -52,10 +58,14 @@ export class Room {
   #isClosed = false;
   #thread: PutThread | undefined;
 
-  /** @param log the log as the sessions of this process read it */
-  constructor(log: Log, layout: Layout, waitMs: number) {
+  /** State that the last session of this process left. */
+  #left: StateName | undefined;
+
+  /** @param directory as the sessions of this process read it */
+  constructor({ layout, log, state }: StoreDirectory, waitMs: number) {
     this.#log = log;
     this.#layout = layout;
+    this.#state = state;
     this.#waitMs = waitMs;
   }
 
@@ -142,16 +152,30 @@ export class Room {
   afterSession(removed: boolean): void {
     const { newest, files } = this.#log;
     this.#sessions++;
+    this.#left = this.#log.at;
     if (newest === undefined || this.#isClosed) return;
     this.#awaitIdleness();
     // Whoever removed something may have been killed before the log was emptied.
     this.#endsEmpty ||= removed || this.#isLasting || files.some(({ removes }) => removes);
-    if (this.#endsEmpty || files.length > 1)
-      beforeExit(this.#layout.log, this.#endsEmpty, (isIdle) => emptied(this.#layout, isIdle));
+    const isLong = files.length > 1 || newest.records > FEW_RECORDS;
+    if (this.#endsEmpty || isLong)
+      beforeExit(this.#layout.log, this.#endsEmpty, (isAll) => this.#emptiedAtExit(isAll));
     if (this.#sessions < MANY_SESSIONS) return;
     if (files.length > 1) this.#beginAfterPause();
     else if (newest.records > 0 && isHalfFull(newest.records, newest.end))
       void this.#inBackground(() => makeSpare(this.#layout));
+  }
+
+  /**
+   * @param isAll whether nothing may be left. If not, the newest file is left to others if they have changed the store
+   * meanwhile: that is a server, which empties it, or one of many commands, of which the last one will
+   */
+  async #emptiedAtExit(isAll: boolean): Promise<void> {
+    const left = this.#left;
+    await emptied(this.#layout, {
+      isIdle: isAll || (left !== undefined && isThere(this.#state.file(left))),
+      attempts: isAll ? ATTEMPTS : 1,
+    });
   }
 
   /**
@@ -268,14 +292,16 @@ function emptiedUpTo(layout: Layout): () => boolean {
 }
 
 /** Empties the log of a store, or its full files, before a process ends. */
-async function emptied(layout: Layout, isIdle: boolean): Promise<void> {
+async function emptied(
+  layout: Layout,
+  { isIdle, attempts }: { readonly isIdle: boolean; readonly attempts: number },
+): Promise<void> {
   const { checkpoint } = await import('./checkpoint.ts');
   const isOver = emptiedUpTo(layout);
-  for (let attempt = 0; attempt < ATTEMPTS; ) {
+  for (let attempt = 0; attempt < attempts; ) {
     const outcome = await checkpoint(layout.directory, { isIdle });
     if (outcome === 'nothing' || isOver()) return;
     if (outcome === 'done') continue;
-    attempt++;
-    await pause(Math.random() * LONGEST_PAUSE_MS);
+    if (++attempt < attempts) await pause(Math.random() * LONGEST_PAUSE_MS);
   }
 }
