@@ -24,6 +24,7 @@ export class DraftTransaction implements Transaction {
   #size = 0;
   #characters = 0;
   #isOver = false;
+  #forgetsReplaced = false;
 
   constructor(view: View) {
     this.#view = view;
@@ -41,6 +42,11 @@ export class DraftTransaction implements Transaction {
   /** Characters of JSON of all puts, including values that were replaced since. */
   get characters(): number {
     return this.#characters;
+  }
+
+  /** Whether what the puts replace is not to be kept longer than necessary. */
+  get forgetsReplaced(): boolean {
+    return this.#forgetsReplaced;
   }
 
   /** By collection, then by id. */
@@ -91,6 +97,10 @@ export class DraftTransaction implements Transaction {
     this.#write(ref, undefined);
   }
 
+  forgetReplaced(): void {
+    this.#forgetsReplaced = true;
+  }
+
   #write({ collection, id }: DocumentRef, json: string | undefined): void {
     if (this.#isOver) throw new Error('a transaction was used after its end');
     const ref = checkedRef({ collection, id });
@@ -114,6 +124,7 @@ export class DraftTransaction implements Transaction {
   /** Makes the changes of a draft over this one its own. */
   take(draft: DraftTransaction): void {
     this.#characters += draft.#characters;
+    this.#forgetsReplaced ||= draft.#forgetsReplaced;
     for (const writes of draft.#writes.values()) for (const write of writes.values()) this.#set(write);
   }
 }

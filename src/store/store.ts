@@ -45,6 +45,11 @@ export interface Transaction extends View {
   /** Puts a document. Later reads in the same transaction see it. */
   put(ref: DocumentRef, value: object): void;
   delete(ref: DocumentRef): void;
+  /**
+   * Has the former contents of the documents that this change puts leave the disk as soon as those of deleted ones, for
+   * a change that takes a secret out of a document.
+   */
+  forgetReplaced(): void;
 }
 
 export interface TransactOptions {

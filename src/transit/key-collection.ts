@@ -47,9 +47,22 @@ export function changeKey(
     if (key === undefined) throw noSuchKey(name, refusal);
     const changed = change(key);
     if (changed === key.document) return key;
-    tx.put(keyRef(engine, name), changed);
+    replaceKey(engine, tx, key.document, changed);
     return NamedKey.open(changed);
   });
+}
+
+/** Puts the changed document of a key. Versions that it has lost are not kept anywhere else either. */
+export function replaceKey(
+  engine: Engine,
+  tx: Transaction,
+  before: NamedKeyDocument,
+  after: NamedKeyDocument,
+): void {
+  tx.put(keyRef(engine, before.name), after);
+  const left = { ...after.versions, ...after.revokedVersions };
+  const present = Object.entries({ ...before.versions, ...before.revokedVersions });
+  if (present.some(([number, version]) => version !== null && !left[number])) tx.forgetReplaced();
 }
 
 export const noSuchKey = (name: string, refusal: string): CofferError =>

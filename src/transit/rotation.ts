@@ -5,7 +5,7 @@ import type { Transaction } from '../store/store.ts';
 import { convergentVersionToRecord } from './convergent.ts';
 import type { Engine } from './engine.ts';
 import { withoutOldVersions } from './kept-versions.ts';
-import { findKey, keyIn, keyRef, noSuchKey, requireNotSoftDeleted } from './key-collection.ts';
+import { findKey, keyIn, noSuchKey, replaceKey, requireNotSoftDeleted } from './key-collection.ts';
 import type { NamedKeyDocument, VersionDocument } from './key-document.ts';
 import type { KeyType, StoredMaterial } from './key-types/key-type.ts';
 import { NamedKey } from './named-key.ts';
@@ -145,7 +145,7 @@ async function putVersion(
   if (type.generatesSlowly === true && !isAtHand) return { type, keyBytes };
   const fresh = isAtHand ? made.fresh : await freshVersion(engine, type, keyBytes);
   const rotated = { ...withVersion(document, fresh), imported: false };
-  tx.put(keyRef(engine, document.name), rotated);
+  replaceKey(engine, tx, document, rotated);
   return NamedKey.open(rotated);
 }
 

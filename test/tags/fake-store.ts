@@ -36,6 +36,7 @@ export class FakeStore implements Store {
       ...viewOf(() => documents),
       put: (ref, value) => set(ref, value),
       delete: (ref) => set(ref, undefined),
+      forgetReplaced: () => undefined,
     });
     if (touched.size > 0) {
       this.#documents = documents;

@@ -35,6 +35,8 @@ export interface CommitOptions {
    * is known.
    */
   readonly isLast?: boolean;
+  /** Whether what the changes replace is not to be kept longer than necessary, as what they delete. */
+  readonly forgetsReplaced?: boolean;
 }
 
 /** Exclusive write access, held by one session among all processes. */

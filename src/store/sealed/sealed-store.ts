@@ -171,7 +171,9 @@ export class SealedStore implements Store {
         return new TurnChanges(await this.#reader(session.version, 'locked'));
       },
       commit: (changes, isLast) =>
-        this.#commit(session, changes, (sealed) => session.commit(sealed, { isLast })),
+        this.#commit(session, changes, (sealed) =>
+          session.commit(sealed, { isLast, forgetsReplaced: changes.forgetsReplaced }),
+        ),
     };
   }
 

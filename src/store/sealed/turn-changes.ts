@@ -50,6 +50,10 @@ export class TurnChanges implements View {
     return this.#documents.isChanged;
   }
 
+  get forgetsReplaced(): boolean {
+    return this.#documents.forgetsReplaced;
+  }
+
   get<T>(ref: DocumentRef): Promise<T | undefined> {
     return this.#documents.get<T>(ref);
   }

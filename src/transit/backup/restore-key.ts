@@ -67,6 +67,7 @@ export async function restoreKey(engine: Engine, { backup, name, force }: Restor
       });
     }
     tx.put(keyRef(engine, restored.name), restored);
+    if (force) tx.forgetReplaced();
     return NamedKey.open(restored);
   });
 }

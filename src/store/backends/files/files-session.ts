@@ -1,4 +1,4 @@
-import type { Blob, Change, Version, WriteSession } from '../backend.ts';
+import type { Blob, Change, CommitOptions, Version, WriteSession } from '../backend.ts';
 import { syncDirectory } from './durable-files.ts';
 import { deleteGeneration, deleteNeighbours, writeGeneration } from './generation-files.ts';
 import { append, unconfirmedAfter } from './log/append.ts';
@@ -14,7 +14,7 @@ export class FilesSession implements WriteSession {
   readonly #room: (version: Version) => Promise<void>;
   version: Version;
   #records = 0;
-  /** Whether something was removed that must not stay in the log: a document, a way to unlock, an old root key. */
+  /** Whether something was removed that must not stay in the log: a document or a part of it, a way to unlock, an old root key. */
   removed = false;
 
   /** @param room waits until the log has room for another record; it had room for one when the session began */
@@ -24,7 +24,10 @@ export class FilesSession implements WriteSession {
     this.#room = room;
   }
 
-  async commit(changes: readonly Change[]): Promise<Version> {
+  async commit(
+    changes: readonly Change[],
+    { forgetsReplaced = false }: CommitOptions = {},
+  ): Promise<Version> {
     const { generation, revision } = this.version;
     if (changes.length > 0) {
       const to: Version = { generation, revision: revision + 1 };
@@ -38,7 +41,8 @@ export class FilesSession implements WriteSession {
         made: 'the change was made',
       });
       this.version = to;
-      this.removed ||= changes.some(({ ref, bytes }) => ref.area === 'slots' || bytes === undefined);
+      this.removed ||=
+        forgetsReplaced || changes.some(({ ref, bytes }) => ref.area === 'slots' || bytes === undefined);
     }
     return this.version;
   }
