@@ -236,7 +236,7 @@ describe('coffer status', () => {
     await here.ok('orgs create acme');
     expect(await bare.json('status')).toMatchObject({
       directory: here.file('store'),
-      format: 1,
+      format: 2,
       locked: true,
       slots: [{ kind: 'raw' }],
     });

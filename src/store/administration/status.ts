@@ -24,6 +24,7 @@ export interface Finding {
 interface StoreStatus {
   /** Directory, or the database location without its password. */
   readonly location: string;
+  /** Of docs/format.md: in a directory 1 or, with a log, 2; in a database 1. */
   readonly format: number;
   readonly id: string;
   /** Creation time, RFC 3339 in UTC. */
@@ -59,12 +60,14 @@ export const sealedView = (location: Location): Promise<Pick<StoreStatus, 'id' |
   });
 
 async function statusOf(backend: Backend): Promise<StoreStatus> {
-  const header = await readHeader(backend);
+  const { format: ofHeader, ...header } = await readHeader(backend);
+  const format = (await backend.format?.()) ?? ofHeader;
   return readConsistently(backend, async ({ generation, revision }) => {
     const slotFiles = await readSlotFiles(backend, generation);
     const documents = await backend.names(generation, 'documents');
     return {
       location: printPlace(backend.place),
+      format,
       ...header,
       slots: slotFiles.flatMap(summariesOf),
       files: documents.length,

@@ -108,6 +108,8 @@ export interface Backend {
    * @throws `not-found` if there is no store
    */
   header(): Promise<Uint8Array>;
+  /** Format of what the store is in, where that has a number of its own; elsewhere it is that of the header. */
+  format?(): Promise<number>;
   /**
    * Reads the current state, without waiting for a writer; cheap if it is unchanged since the last call (the same
    * object is returned).

@@ -50,7 +50,7 @@ describe('a status', () => {
     for (const field of ['format', 'id', 'files', 'generation', 'revision'])
       expect((await shown('status -o wide', 120)).out).toContain(`│ ${field} `);
     expect((await shown('status')).out).toMatch(
-      /^state\tunlocked\nopens with\traw\ndirectory\t.*\nformat\t1\n/,
+      /^state\tunlocked\nopens with\traw\ndirectory\t.*\nformat\t2\n/,
     );
     const agent = (await shown('agent status', 200)).out;
     expect(agent).toContain('│ State  │ no agent');

@@ -4,6 +4,7 @@ import { describe, expect, it, vi } from 'vitest';
 import { unavailable } from '../../../src/ground/errors.ts';
 import { backupStore, restoreStore } from '../../../src/store/administration/backup.ts';
 import { examineStore } from '../../../src/store/administration/doctor.ts';
+import { storeStatus } from '../../../src/store/administration/status.ts';
 import { FileLock } from '../../../src/store/backends/files/file-lock.ts';
 import { FilesBackend } from '../../../src/store/backends/files/files-backend.ts';
 import { StateDirectory } from '../../../src/store/backends/files/state-directory.ts';
@@ -58,6 +59,16 @@ async function interruptUpgrade(directory: string): Promise<void> {
 const CHANGES = ['create', 'write', 'sync', 'rename', 'unlink', 'mkdir', 'reopen'] as const;
 
 describe('a store of format 1', () => {
+  it('is shown as one until it is changed, and then with the format of a log', async () => {
+    const directory = await oldStore();
+    expect((await storeStatus(directory)).format).toBe(1);
+    const store = await openWithKey(directory);
+    await put(store, 'two', 2);
+    store.close();
+    const { format } = await storeStatus(directory);
+    expect([format, formatOf(directory)]).toEqual([2, 2]);
+  });
+
   it('is read as it is, and has a log from the first change on', async () => {
     const directory = await oldStore();
     const before = readdirSync(directory, { recursive: true });

@@ -16,7 +16,7 @@ import type { BackendOptions } from '../backend-kind.ts';
 import { versionOf } from '../version.ts';
 import type { Witness } from '../witness.ts';
 import { isThere, readBlobFile } from './durable-files.ts';
-import { newerFormatOf, WITH_LOG, withFormat } from './header-format.ts';
+import { formatOf, newerFormatOf, WITH_LOG, withFormat } from './header-format.ts';
 import { DAMAGED, type Glance, glanceAt } from './log/glance.ts';
 import type { LoggedFiles } from './logged-files.ts';
 import { OpenedFiles } from './opened-files.ts';
@@ -74,6 +74,10 @@ export class FilesBackend implements Backend {
     if (newer !== undefined) throw newerFormat(this.headerPlace, newer, WITH_LOG);
     this.#header = { bytes, shown: withFormat(bytes, 1) };
     return this.#header.shown;
+  }
+
+  async format(): Promise<number> {
+    return formatOf(this.#opened.readHeader());
   }
 
   async state(): Promise<Version> {

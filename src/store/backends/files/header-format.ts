@@ -18,6 +18,9 @@ export function withFormat(header: Buffer, format: DirectoryFormat): Buffer {
     : printChecked({ ...body, format });
 }
 
+/** Returns the format of a directory by its header, which is intact. */
+export const formatOf = (header: Buffer): number => Number(parseChecked(header)?.['format']);
+
 /** Returns the format of a header if this release does not read it. */
 export function newerFormatOf(header: Buffer): number | undefined {
   const format = parseChecked(header)?.['format'];
