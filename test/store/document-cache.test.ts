@@ -44,6 +44,39 @@ describe('the cache of opened documents', () => {
     expect(cache.lastSeen(document('c'))).toBeUndefined();
   });
 
+  it('knows what commits of our own left as it was, until somebody else commits', () => {
+    const cache = cacheAt(1);
+    cache.advance(version(1), version(2), [[document('a'), file('new')]]);
+    cache.advance(version(2), version(3), [[document('b'), undefined]]);
+    const unchanged = (since: number): string[] =>
+      ['a', 'b', 'c'].filter((id) => cache.isUnchanged(document(id), version(since)));
+    expect(unchanged(1)).toEqual(['c']);
+    expect(unchanged(2)).toEqual(['a', 'c']);
+    expect(unchanged(3)).toEqual(['a', 'b', 'c']);
+    expect(unchanged(0)).toEqual([]);
+    for (const id of ['a', 'b', 'c']) cache.add(version(1), document(id), file('read in 1'));
+    expect(['a', 'b', 'c'].map((id) => cache.current(document(id))?.value)).toEqual([
+      'new',
+      undefined,
+      'read in 1',
+    ]);
+    cache.moveTo(version(4), false);
+    expect(cache.follows(version(3))).toBe(false);
+    cache.advance(version(4), version(5), []);
+    expect([3, 4, 5].map((revision) => cache.follows(version(revision)))).toEqual([false, true, true]);
+  });
+
+  it('remembers only the last commits of our own, and none of very many documents', () => {
+    const cache = cacheAt(0);
+    for (let revision = 0; revision < 100; revision++) {
+      cache.advance(version(revision), version(revision + 1), [[document('a'), file(revision)]]);
+    }
+    expect([0, 50, 90].map((revision) => cache.follows(version(revision)))).toEqual([false, false, true]);
+    const many = Array.from({ length: 2000 }, (_, n) => [document(`${n}`), undefined] as const);
+    cache.advance(version(100), version(101), many);
+    expect([90, 100, 101].map((revision) => cache.follows(version(revision)))).toEqual([false, false, true]);
+  });
+
   it('is not turned back by a reader that comes late, but by somebody who knows', () => {
     const cache = cacheAt(5);
     cache.moveTo(version(4), false);

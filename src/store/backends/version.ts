@@ -10,6 +10,9 @@ export interface Version {
 export const isLower = (a: Version, b: Version): boolean =>
   a.generation < b.generation || a.revision < b.revision;
 
+export const isSameVersion = (a: Version, b: Version): boolean =>
+  a.revision === b.revision && a.generation === b.generation;
+
 export const printVersion = ({ generation, revision }: Version): string =>
   `generation ${generation}, revision ${revision}`;
 

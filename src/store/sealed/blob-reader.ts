@@ -1,4 +1,5 @@
-import type { Backend, Version } from '../backends/backend.ts';
+import type { Backend } from '../backends/backend.ts';
+import { isSameVersion, type Version } from '../backends/version.ts';
 import { parseFrozen } from '../frozen.ts';
 import { missing, REPAIR } from '../refusals.ts';
 import { type BlobIdentity, fingerprint, identityKey, type RootKey } from '../root-key.ts';
@@ -17,6 +18,17 @@ export interface ReaderScope {
    * `compared`: reads count only if they return the same when they are repeated.
    */
   readonly trust: 'locked' | 'settled' | 'compared';
+}
+
+/** What a reader has read from the backend until a moment; a look at the store after that moment can confirm it. */
+interface Confirmation {
+  /**
+   * Whether it belongs to the reader's version if the store was at version `now` after that moment: nobody has
+   * committed since, or only this process, and nothing that was read.
+   */
+  isSameUntil(now: Version): boolean;
+  /** Adds it to the cache as data of version `now`. */
+  keep(now: Version): void;
 }
 
 /** Thrown by a reader when its version no longer exists. Internal to the store. */
@@ -52,15 +64,31 @@ export class BlobReader implements IndexReader {
     return !this.versionGone && this.#unconfirmed.size === 0;
   }
 
-  /**
-   * Returns a function to call once everything read until now is known to belong to this version; it adds it to the
-   * cache.
-   */
-  confirmation(): (version?: Version) => void {
+  /** Takes note of what was read until now: what is read later must be confirmed by a later look. */
+  confirmation(): Confirmation {
     const read = [...this.#unconfirmed.values()];
-    return (version = this.version) => {
-      for (const { identity, blob } of read) this.#scope.cache.add(version, identity, blob);
+    const { cache, version } = this.#scope;
+    const keep = (now: Version): void => {
+      for (const { identity, blob } of read) cache.add(now, identity, blob);
     };
+    const isSameUntil = (now: Version): boolean =>
+      isSameVersion(now, version) ||
+      (cache.follows(now) && read.every(({ identity }) => cache.isUnchanged(identity, version)));
+    return { isSameUntil, keep };
+  }
+
+  /**
+   * Returns a reader of the version that this process has made meanwhile, with what this one has read and is still the
+   * same; undefined if the process has made none.
+   */
+  caughtUp(): BlobReader | undefined {
+    const { cache, version } = this.#scope;
+    if (cache.isAt(version) || !cache.follows(version)) return undefined;
+    const next = new BlobReader({ ...this.#scope, version: cache.version });
+    for (const [key, read] of this.#unconfirmed) {
+      if (cache.isUnchanged(read.identity, version)) next.#unconfirmed.set(key, read);
+    }
+    return next;
   }
 
   /**
@@ -83,7 +111,7 @@ export class BlobReader implements IndexReader {
   async load(identity: BlobIdentity): Promise<unknown> {
     const { cache, trust, version } = this.#scope;
     if (trust === 'compared') return this.#loadUnconfirmed(identity);
-    if (!cache.isAt(version)) return this.#giveUp();
+    if (!cache.isUnchanged(identity, version)) return this.#giveUp();
     const known = cache.current(identity);
     if (known !== undefined) return known.value;
     if (trust === 'settled') return this.#loadUnconfirmed(identity);

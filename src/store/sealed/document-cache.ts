@@ -1,4 +1,4 @@
-import type { Version } from '../backends/backend.ts';
+import { isSameVersion, type Version } from '../backends/version.ts';
 import { type BlobIdentity, identityKey } from '../root-key.ts';
 
 /** Opened blob, or the knowledge that it does not exist. */
@@ -19,6 +19,18 @@ interface CacheEntry extends CachedBlob {
   movedAt: number;
 }
 
+/** Commit of this process. */
+interface OwnCommit {
+  /** Version that it was made from. */
+  readonly from: Version;
+  /** Keys of the blobs that it changed. */
+  readonly changed: ReadonlySet<string>;
+}
+
+/** Number of own commits that are remembered; a read is rarely overtaken by more than a few. */
+const REMEMBERED_COMMITS = 32;
+/** A commit of more blobs is not remembered: their keys would take memory. */
+const REMEMBERED_BLOBS = 1024;
 /** Approximate overhead of an entry, in bytes. */
 const ENTRY_BYTES = 200;
 /**
@@ -43,6 +55,8 @@ export class DocumentCache {
   #version: Version = { generation: 0, revision: -1 };
   #epoch = 0;
   #uses = 0;
+  /** The last commits of this process, each made from the version of the one before; the last made the current version. */
+  #own: OwnCommit[] = [];
 
   constructor(maxBytes: number) {
     this.#maxBytes = maxBytes;
@@ -58,9 +72,14 @@ export class DocumentCache {
     }
   }
 
+  /** Version of the current entries. */
+  get version(): Version {
+    return this.#version;
+  }
+
   /** Whether current entries belong to this version. */
   isAt(version: Version): boolean {
-    return this.#version.revision === version.revision && this.#version.generation === version.generation;
+    return isSameVersion(this.#version, version);
   }
 
   /**
@@ -73,6 +92,26 @@ export class DocumentCache {
     if (version.generation !== this.#version.generation) this.clear();
     this.#version = version;
     this.#epoch++;
+    this.#own = [];
+  }
+
+  /** Whether it is at this version, or has moved on from it by commits of this process alone. */
+  follows(version: Version): boolean {
+    return this.#ownSince(version) !== undefined;
+  }
+
+  /** Whether a blob is certainly the same now as in this version. */
+  isUnchanged(identity: BlobIdentity, since: Version): boolean {
+    if (this.isAt(since)) return true;
+    const key = identityKey(identity);
+    return this.#ownSince(since)?.every(({ changed }) => !changed.has(key)) === true;
+  }
+
+  /** Returns the commits of this process that led from a version to the current one; undefined if others did. */
+  #ownSince(version: Version): readonly OwnCommit[] | undefined {
+    if (this.isAt(version)) return [];
+    const first = this.#own.findIndex(({ from }) => isSameVersion(from, version));
+    return first === -1 ? undefined : this.#own.slice(first);
   }
 
   /**
@@ -86,11 +125,16 @@ export class DocumentCache {
   ): void {
     if (!this.isAt(from)) return;
     this.#version = to;
+    const keys = new Set<string>();
     for (const [identity, blob] of changed) {
       const key = identityKey(identity);
+      keys.add(key);
       if (blob === undefined) this.#drop(key);
       else this.#insert(key, identity, blob);
     }
+    if (keys.size > REMEMBERED_BLOBS) this.#own = [];
+    else this.#own.push({ from, changed: keys });
+    if (this.#own.length > REMEMBERED_COMMITS) this.#own.shift();
   }
 
   /** Returns the blob as of the current version; undefined if that is not known. */
@@ -117,9 +161,9 @@ export class DocumentCache {
     return this.#entries.get(identityKey(identity));
   }
 
-  /** Adds a blob that was read in `version`. */
+  /** Adds a blob that was read in `version`, if it is certainly still the same. */
   add(version: Version, identity: BlobIdentity, blob: CachedBlob): void {
-    if (!this.isAt(version)) return;
+    if (!this.isUnchanged(identity, version)) return;
     const key = identityKey(identity);
     const entry = this.#entries.get(key);
     if (entry !== undefined && entry.value === blob.value) {
@@ -132,6 +176,7 @@ export class DocumentCache {
 
   clear(): void {
     this.#entries.clear();
+    this.#own = [];
     for (const { keys } of this.#bounded.values()) keys.clear();
     this.#bytes = 0;
   }

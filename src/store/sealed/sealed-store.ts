@@ -21,6 +21,10 @@ import { type TurnSession, Turns } from './turns.ts';
 const ATTEMPTS = 50;
 /** Longest pause between attempts, in milliseconds; pauses grow up to it. */
 const LONGEST_PAUSE_MS = 10;
+/** Number of attempts to read while this process itself commits, before the read is compared with its repetition. */
+const OVERTAKEN = 3;
+/** Longest wait, in milliseconds, for the end of a commit of this process that others may see already. */
+const LONGEST_WAIT_FOR_OWN_MS = 50;
 const DEFAULT_CACHE_BYTES = 32 * 1024 * 1024;
 
 export interface SealedStoreOptions {
@@ -39,6 +43,8 @@ export class SealedStore implements Store {
   #closed = false;
   /** State that `revision` saw last, valid only for calls that waited for it. */
   #seen: Version | undefined;
+  /** Commit in progress; resolved when the cache knows of it, or it has failed. */
+  #writing: Promise<void> | undefined;
   /** Rollback that was examined and found not to be accepted by the owner. */
   #examined: WentBack | undefined;
   /** View of a state that has only shown data that the cache knew for certain, so further readers can share it. */
@@ -82,11 +88,14 @@ export class SealedStore implements Store {
     }
     this.refuseClosed();
     const state = this.#seen ?? (await this.#state());
-    const reader = await this.#reader(state, 'settled');
-    const view = new DocumentView(reader);
-    const outcome = await outcomeOf(() => read(view));
-    if (reader.isSpotless) this.#known = { state, reader, view };
-    if (await this.#counts(reader)) return outcome();
+    let reader: BlobReader | undefined = await this.#reader(state, 'settled');
+    for (let attempt = 1; reader !== undefined && attempt <= OVERTAKEN; attempt++) {
+      const view: View = new DocumentView(reader);
+      const outcome = await outcomeOf(() => read(view));
+      if (attempt === 1 && reader.isSpotless) this.#known = { state, reader, view };
+      if (await this.#counts(reader)) return outcome();
+      reader = reader.caughtUp();
+    }
     return this.#following(() =>
       besideOrBetween(
         this.backend,
@@ -118,7 +127,7 @@ export class SealedStore implements Store {
       }
       if (await reader.isStillSo()) {
         this.#cache.moveTo(at, false);
-        reader.confirmation()(at);
+        reader.confirmation().keep(at);
         return outcome;
       }
       await pause(Math.random() * Math.min(attempt, LONGEST_PAUSE_MS));
@@ -185,8 +194,15 @@ export class SealedStore implements Store {
     const from = session.version;
     const sealed = await turn.seal(await this.keyring.root(this.backend, from.generation));
     if (sealed.changes.length > 0) {
-      const [to, blobs] = await Promise.all([write(sealed.changes), sealed.blobs()]);
-      this.#cache.advance(from, to, blobs);
+      const { promise: written, resolve: end } = Promise.withResolvers<void>();
+      this.#writing = written;
+      try {
+        const [to, blobs] = await Promise.all([write(sealed.changes), sealed.blobs()]);
+        this.#cache.advance(from, to, blobs);
+      } finally {
+        this.#writing = undefined;
+        end();
+      }
     }
     this.#seen = undefined;
   }
@@ -240,8 +256,14 @@ export class SealedStore implements Store {
     this.#seen = state;
   }
 
-  #state(): Promise<Version> {
-    return this.#following(() => this.backend.state());
+  async #state(): Promise<Version> {
+    const state = await this.#following(() => this.backend.state());
+    // It may be the version that this process is committing. Otherwise the cache would take it for one of another
+    // process, and count everything as stale.
+    if (this.#writing !== undefined && !this.#cache.follows(state)) {
+      await Promise.race([this.#writing, pause(LONGEST_WAIT_FOR_OWN_MS)]);
+    }
+    return state;
   }
 
   #exclusive<T>(work: (session: WriteSession) => Promise<T>): Promise<T> {
@@ -284,10 +306,10 @@ export class SealedStore implements Store {
     if (reader.versionGone) return false;
     if (!reader.needsConfirmation) return true;
     // Several callers may share a reader: data that another one reads after this look is not covered by it.
-    const confirm = reader.confirmation();
+    const confirmation = reader.confirmation();
     const now = await this.#state();
-    if (printVersion(now) !== printVersion(reader.version)) return false;
-    confirm();
+    if (!confirmation.isSameUntil(now)) return false;
+    confirmation.keep(now);
     return true;
   }
 }
