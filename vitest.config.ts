@@ -11,6 +11,7 @@ const behaviour = files.filter((path) => !faults.includes(path));
 
 /** Of the whole run: the first project that has files does it. */
 const globalSetup = ['test/temporary.setup.ts', 'test/compiled.setup.ts', 'test/postgres.setup.ts'];
+const faultsSetup = ['test/temporary.setup.ts', 'test/faults/tally.setup.ts'];
 
 export default defineConfig({
   test: {
@@ -55,9 +56,19 @@ export default defineConfig({
         extends: true,
         test: {
           name: 'faults',
-          include: faults,
-          globalSetup: ['test/temporary.setup.ts', 'test/faults/tally.setup.ts'],
+          include: faults.filter(sharesProcess),
+          isolate: false,
+          globalSetup: faultsSetup,
           // The fault layer is put before node:fs for a whole process.
+          pool: 'forks',
+        },
+      },
+      {
+        extends: true,
+        test: {
+          name: 'faults-alone',
+          include: faults.filter((path) => !sharesProcess(path)),
+          globalSetup: faultsSetup,
           pool: 'forks',
         },
       },

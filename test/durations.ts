@@ -23,15 +23,17 @@ export function recordDurations(taken: Readonly<Record<string, number>>): void {
 }
 
 /**
- * The longest files first: begun last, one of them would run alone while the other cores wait. Files that share a process follow each
- * other behind all others, since each change between the two kinds starts a new process.
+ * The longest files first: begun last, one of them would run alone while the other cores wait. Files that share processes follow each
+ * other behind all others, those of each project by themselves, since each change of kind starts a new process.
  */
 export class LongestFirst extends BaseSequencer {
   override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
     const known = durations();
-    const shares = ({ project }: TestSpecification): number => (project.config.isolate ? 0 : 1);
+    const sharing = ({ project }: TestSpecification): string => (project.config.isolate ? '' : project.name);
     const seconds = ({ moduleId }: TestSpecification): number =>
       known[moduleId.slice(join(root, '/').length)] ?? 0;
-    return (await super.sort(files)).toSorted((a, b) => shares(a) - shares(b) || seconds(b) - seconds(a));
+    return (await super.sort(files)).toSorted(
+      (a, b) => sharing(a).localeCompare(sharing(b)) || seconds(b) - seconds(a),
+    );
   }
 }

@@ -27,15 +27,17 @@ const OF_THE_PROCESS = new RegExp(
     /\bvi\.(?:mock|doMock|hoisted|resetModules)\b/,
     /\bglobalThis\b|\bglobal\.|\bprototype\.\w+ =/,
     /\bfrom 'node:(?:cluster|vm|perf_hooks|inspector)'|\b(?:registerHooks|syncBuiltinESMExports|setFlagsFromString)\(/,
-    /\binject\(|\bimport\(`/,
+    /\bimport\(`/,
   ]
     .map(({ source }) => source)
     .join('|'),
 );
-/** Modules that put back what they take of the process, before another test begins. */
+/** Modules that put back what they take of the process before another test begins, or pass everything on while no test has armed them. */
 const GIVE_BACK = new Set([
   'test/cli/directory-here.ts',
   'test/e2e/run-here.ts',
+  'test/faults/layer/fixed-world.ts',
+  'test/faults/layer/layer.ts',
   'test/light-work.ts',
   'test/servers/server-process.ts',
 ]);

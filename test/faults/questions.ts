@@ -1,5 +1,8 @@
 import type { Sandbox } from './sandbox.ts';
 
+/** How often a reader asks everything. */
+export const READINGS = 3;
+
 /** Command lines that only read, one for each part of the store. */
 export const questionsOf = (box: Sandbox, ciphertext: string): readonly (readonly string[])[] => [
   ['transit', 'keys', 'list'],

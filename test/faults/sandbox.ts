@@ -36,7 +36,12 @@ export class Sandbox {
   /** @param worlds what its worlds are counted from, for one of several processes. */
   constructor(root: string, worlds?: number) {
     this.root = root;
-    if (worlds !== undefined) Sandbox.#worlds = worlds;
+    if (worlds !== undefined) Sandbox.drawFrom(worlds);
+  }
+
+  /** @param worlds what the worlds of this process are counted from. */
+  static drawFrom(worlds: number): void {
+    Sandbox.#worlds = worlds;
   }
 
   /** A new, empty one. */

@@ -3,8 +3,7 @@ import { readFileSync } from 'node:fs';
 import { inject, onTestFinished } from 'vitest';
 import type { Expected } from './aftermath.ts';
 import { usualWorld } from './layer/fixed-world.ts';
-import type { Call, Fault } from './layer/plan.ts';
-import type { Orders } from './layer/preload.ts';
+import type { Call, Fault, Orders } from './layer/plan.ts';
 import type { Sandbox } from './sandbox.ts';
 import { lookAt, type Write } from './writes.ts';
 

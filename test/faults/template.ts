@@ -1,17 +1,27 @@
 import { writeFileSync } from 'node:fs';
 import { afterAll, beforeAll } from 'vitest';
+import { KeptDirectory } from '../e2e/kept-directory.ts';
 import { intoDocuments } from '../store/temporary-store.ts';
 import { Sandbox } from './sandbox.ts';
+
+/** More than the template and the processes of a crowd draw from. */
+const AFTER_THE_TEMPLATE = 100_000;
 
 /** Plaintext of the envelope in the template. */
 export const LETTER = 'Dear reader, this stays between us. '.repeat(40);
 
-/** A store with something of everything, made once for a test file; copies of it are what faults strike. */
+let kept: KeptDirectory | undefined;
+
+/** A store with something of everything, made once in a process and kept for each test file; copies of it are what faults strike. */
 export function usualTemplate(): () => Sandbox {
   let template: Sandbox | undefined;
   beforeAll(async () => {
-    template = Sandbox.make();
-    await furnish(template);
+    template = kept === undefined ? Sandbox.make() : new Sandbox(kept.path);
+    if (kept === undefined) await furnish(template);
+    else kept.make();
+    kept ??= new KeptDirectory(template.root);
+    // Each file draws the same, whichever files came before it in its process.
+    Sandbox.drawFrom(AFTER_THE_TEMPLATE);
   });
   afterAll(() => template?.remove());
   return () => {

@@ -1,10 +1,7 @@
 import { unavailable } from '../../../src/ground/errors.ts';
 import { FilesBackend } from '../../../src/store/backends/files/files-backend.ts';
-import { questionsOf } from '../questions.ts';
+import { questionsOf, READINGS } from '../questions.ts';
 import type { Sandbox } from '../sandbox.ts';
-
-/** How often a reader asks everything. */
-export const READINGS = 3;
 
 /** It looks at the whole store, and where others change that again and again it takes its turn among them. */
 const TAKES_TURNS = 'doctor';

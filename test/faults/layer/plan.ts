@@ -1,4 +1,5 @@
 /** What a fault is, and which call it strikes. */
+import type { World } from './fixed-world.ts';
 
 /** Calls that change something on disk (`reopen`: of a file that keeps its content), make it durable, or (the last two) tell somebody about it. */
 export type ChangeKind =
@@ -84,3 +85,11 @@ const CHANGES: readonly string[] = [
 ] satisfies readonly ChangeKind[];
 
 export const isChange = ({ kind }: Call): boolean => CHANGES.includes(kind);
+
+/** What the environment variable `COFFER_TEST_FAULTS` holds, as JSON. */
+export interface Orders {
+  readonly world: World;
+  readonly plan: Plan;
+  /** Where to write the calls. */
+  readonly trace?: string;
+}

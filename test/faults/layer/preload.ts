@@ -3,18 +3,10 @@
  * environment says. Writes the calls that it saw to a file when the process ends by itself.
  */
 import { writeFileSync } from 'node:fs';
-import { enter, type World } from './fixed-world.ts';
+import { enter } from './fixed-world.ts';
 import { wrapFileSystem } from './functions.ts';
 import { arm, disarm, install, judge } from './layer.ts';
-import type { Plan } from './plan.ts';
-
-/** What the environment variable `COFFER_TEST_FAULTS` holds, as JSON. */
-export interface Orders {
-  readonly world: World;
-  readonly plan: Plan;
-  /** Where to write the calls. */
-  readonly trace?: string;
-}
+import type { Orders } from './plan.ts';
 
 const { world, plan, trace } = JSON.parse(process.env['COFFER_TEST_FAULTS'] ?? '') as Orders;
 enter(world);
