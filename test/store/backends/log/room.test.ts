@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { describe, expect, it, vi } from 'vitest';
 import { endWork } from '../../../../src/ground/before-exit.ts';
 import { elapsedMs } from '../../../../src/ground/clock.ts';
+import { turn } from '../../../../src/ground/pause.ts';
 import { FileLock } from '../../../../src/store/backends/files/file-lock.ts';
 import { checkpoint } from '../../../../src/store/backends/files/log/checkpoint.ts';
 import type { PutJob } from '../../../../src/store/backends/files/log/put-blobs.ts';
@@ -288,6 +289,31 @@ describe('a process that makes many changes of a store', () => {
       rmSync(blocked, { recursive: true });
       await vi.waitUntil(() => logFiles(directory).join() === '2', WITHIN);
       expect(readdirSync(documentsIn(directory))).toEqual(['aa']);
+    } finally {
+      vi.useRealTimers();
+    }
+  });
+
+  it('goes on for an hour in which no checkpoint succeeds, and empties the log soon after that', async () => {
+    vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
+    try {
+      const { directory, backend } = await loggedStore();
+      const blocked = join(documentsIn(directory), 'aa.new');
+      mkdirSync(blocked);
+      await commit(backend, put('aa', 'one'));
+      for (let minute = 1; minute <= 60; minute++) {
+        vi.advanceTimersByTime(60_000);
+        for (let turns = 0; turns < 20; turns++) await turn();
+        if (minute <= 10) await commit(backend, put('bb', String(minute)));
+        const { documents } = await seenIn(directory);
+        expect(documents).toEqual({ aa: 'one', bb: String(Math.min(minute, 10)) });
+      }
+      expect(logFiles(directory)).toContain('1');
+      rmSync(blocked, { recursive: true });
+      vi.advanceTimersByTime(300_000);
+      await vi.waitUntil(() => !logFiles(directory).includes('1'), WITHIN);
+      expect((await seenIn(directory)).documents).toEqual({ aa: 'one', bb: '10' });
+      expect(readdirSync(documentsIn(directory))).toContain('aa');
     } finally {
       vi.useRealTimers();
     }
