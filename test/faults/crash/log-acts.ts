@@ -163,15 +163,18 @@ export async function seenReadOnly(directory: string): Promise<Seen> {
   }
 }
 
-/** A store with one document. */
-export async function newBox(): Promise<Sandbox> {
-  const box = Sandbox.make();
-  await createFiles(box.store, {
+/** Makes a store with one document. */
+export const makeStore = (directory: string): Promise<void> =>
+  createFiles(directory, {
     header: HEADER,
     version: { generation: 1, revision: 0 },
     blobs: (async function* (): AsyncGenerator<Blob> {
       yield { ref: document('00'), bytes: Buffer.from('first') };
     })(),
   });
+
+export async function newBox(): Promise<Sandbox> {
+  const box = Sandbox.make();
+  await makeStore(box.store);
   return box;
 }

@@ -24,6 +24,7 @@ import {
   commit,
   empty,
   LONG,
+  makeStore,
   newBox,
   put,
   remove,
@@ -191,6 +192,26 @@ describe('without power at any step', () => {
     tally.settle();
   });
 
+  it('of the making of a store, whose process was killed then, the first change puts it on the disk for certain', async () => {
+    const chance = seeded();
+    const tally = new Tally('crash states');
+    const { calls } = await recordedMaking();
+    const last = 1 + calls.findLastIndex(({ kind, path }) => kind === 'sync' && path.endsWith('/store'));
+    for (const failing of [undefined, last]) {
+      const { history } = await recordedMaking(failing);
+      const first = { history, told: [] };
+      for (const killed of killsIn(first)) {
+        const known = history.until(killed);
+        if (known.live().find('store/coffer.json') === undefined) continue;
+        const second = await recordedFrom(first, known, killed, [commit(put('aa', '1'))]);
+        const from = second.history.steps.length;
+        for (const cut of cutsOf({ history: second.history, from }, FEW, chance))
+          await tally.after(`killed at ${killed}, ${JSON.stringify(cut)}`, () => check(second, cut));
+      }
+    }
+    tally.settle();
+  });
+
   it.each(cases)('of %s, and then of whoever comes next, it does as well', async (_, list, isOld) => {
     const chance = seeded();
     const first = await recordedAnew(list, isOld);
@@ -243,6 +264,19 @@ describe('without power at any step', () => {
     },
   );
 });
+
+/** Makes a store, and records that. @param failing number of the call that fails */
+async function recordedMaking(failing?: number) {
+  const box = Sandbox.make();
+  boxes.push(box);
+  const history = new History(Disk.read(box.root));
+  const struck =
+    failing === undefined ? {} : { at: failing, fault: { kind: 'failure', code: 'EIO' } as const };
+  install(wrapFileSystem);
+  arm({ root: box.root, watch: 'changes', ...struck }, new Recorder(box.root, history));
+  await makeStore(box.store).catch(() => undefined);
+  return { history, calls: disarm().calls };
+}
 
 /** After which steps a kill differs for whoever comes next: names have changed, or a file's content. */
 function killsIn({ history }: Recorded): readonly number[] {

@@ -3,6 +3,7 @@ import { cpSync, readdirSync, readFileSync, renameSync, rmSync, truncateSync } f
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { checkpoint } from '../../../../src/store/backends/files/log/checkpoint.ts';
+import { FIRST_RECORD, HEAD_BYTES } from '../../../../src/store/backends/files/log/format.ts';
 import { isLong } from '../../../long.ts';
 import { seeded } from '../../../seeded.ts';
 import { temporaryDirectory } from '../../temporary-store.ts';
@@ -38,8 +39,13 @@ describe('a log', () => {
     const latest = latestOf(history);
     const records = recordsIn(logFile(history.directory, 2));
     const end = records.at(-1)?.end ?? 0;
-    const step = isLong ? 11 : 900;
-    for (let length = seeded().below(step); length < end; length += length < 4000 ? 10 * step : step) {
+    const chance = seeded();
+    // Within the head, between it and the first record, and anywhere among the records.
+    const some = Array.from(
+      { length: isLong ? 40 : 3 },
+      () => FIRST_RECORD + chance.below(end - FIRST_RECORD),
+    );
+    for (const length of [chance.below(HEAD_BYTES), 2000, ...some]) {
       const directory = join(temporaryDirectory(), 'store');
       cpSync(history.directory, directory, { recursive: true });
       truncateSync(logFile(directory, 2), length);

@@ -1,6 +1,7 @@
 import { readdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { onTestFinished } from 'vitest';
+import { onTestFinished, vi } from 'vitest';
+import { turn } from '../../../../src/ground/pause.ts';
 import type { Blob, BlobRef, Change, Version } from '../../../../src/store/backends/backend.ts';
 import { createFiles } from '../../../../src/store/backends/files/create-files.ts';
 import { FilesBackend } from '../../../../src/store/backends/files/files-backend.ts';
@@ -148,4 +149,19 @@ export function makeOlder(path: string, count = 1): void {
     before = parseRecord(bytes.subarray(begin, end), before)?.crc ?? 0;
   }
   writeFileSync(path, bytes);
+}
+
+/** Waits for work, while the time of faked timers passes. */
+export async function passing<T>(work: Promise<T>): Promise<T> {
+  let isOver = false;
+  work
+    .catch(() => undefined)
+    .finally(() => {
+      isOver = true;
+    });
+  while (!isOver) {
+    vi.advanceTimersByTime(1);
+    await turn();
+  }
+  return work;
 }

@@ -4,7 +4,6 @@ import { join } from 'node:path';
 import { describe, expect, it, vi } from 'vitest';
 import { endWork } from '../../../../src/ground/before-exit.ts';
 import { elapsedMs } from '../../../../src/ground/clock.ts';
-import { turn } from '../../../../src/ground/pause.ts';
 import { FileLock } from '../../../../src/store/backends/files/file-lock.ts';
 import { checkpoint } from '../../../../src/store/backends/files/log/checkpoint.ts';
 import type { PutJob } from '../../../../src/store/backends/files/log/put-blobs.ts';
@@ -21,6 +20,7 @@ import {
   loggedStore,
   nameOf,
   opened,
+  passing,
   put,
   remove,
   seenBy,
@@ -303,9 +303,8 @@ describe('a process that makes many changes of a store', () => {
       await commit(backend, put('aa', 'one'));
       for (let minute = 1; minute <= 60; minute++) {
         vi.advanceTimersByTime(60_000);
-        for (let turns = 0; turns < 20; turns++) await turn();
-        if (minute <= 10) await commit(backend, put('bb', String(minute)));
-        const { documents } = await seenIn(directory);
+        if (minute <= 10) await passing(commit(backend, put('bb', String(minute))));
+        const { documents } = await passing(seenIn(directory));
         expect(documents).toEqual({ aa: 'one', bb: String(Math.min(minute, 10)) });
       }
       expect(logFiles(directory)).toContain('1');
