@@ -72,6 +72,11 @@ describe('coffer passphrase change', () => {
       .with({ COFFER_PASSPHRASE: 'wrong', COFFER_NEW_PASSPHRASE: 'two', COFFER_MASTER_KEY: MASTER_KEY })
       .refused('passphrase change', 4);
     expect(refusal).toContain('it can be unlocked with a master key');
+    const none = { COFFER_PASSPHRASE: undefined, COFFER_MASTER_KEY: MASTER_KEY };
+    const missing = await place.with(none).refused('passphrase change', 4);
+    expect(missing).toContain('the current passphrase is needed, even if something else unlocks the store');
+    expect(missing).toContain('"coffer slots add --passphrase"');
+    expect(missing).not.toContain('does not unlock it');
     await place.refused('passphrase change', 4);
     await place.ok('transit keys list');
   });

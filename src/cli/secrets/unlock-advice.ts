@@ -53,12 +53,22 @@ export async function advisedToManage(
   if (!(error instanceof CofferError) || error.kind !== 'sealed') return error;
   if (session.prompts.available()) return advised(session, error);
   const isOpen = location !== undefined && (await isOpenInAgent(session, location));
+  if (only === 'passphrase' && !isOpen) return withoutPassphrase(error);
   const ways = only === 'passphrase' ? kindNames.passphrase : error.hint;
   const hint = hintOfUseless(session, settingHint(ways, isOpen ? undefined : error.hint));
   if (!isOpen) return withHint(error, hint);
   return new CofferError('sealed', 'the store is unlocked, but managing it always needs its secret', {
     hint,
     cause: error,
+  });
+}
+
+/** Describes that a passphrase is needed, whatever else unlocks the store. */
+function withoutPassphrase(cause: CofferError): CofferError {
+  const forgotten = 'if it is forgotten, "coffer slots add --passphrase" adds another one';
+  return new CofferError('sealed', 'the current passphrase is needed, even if something else unlocks the store', {
+    hint: `${settingHint(kindNames.passphrase, undefined)}; ${forgotten}`,
+    cause,
   });
 }
 

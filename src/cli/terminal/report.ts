@@ -56,9 +56,12 @@ export function reportError(
 /** Returns the argument or option that the error is about, as written in help. */
 function labelOf({ kind, field }: CofferError, invocation: Invocation | undefined): string | undefined {
   if (field === undefined || isPointer(field)) return undefined;
-  const label = invocation?.command.labelOf?.(field) ?? field;
+  const own = invocation?.command.labelOf?.(field);
+  const label = own ?? field;
+  // The main input of a command may be called as an option that every command has: a wrapping token is not `--token`.
   const isOption =
-    OWN_OPTIONS.has(label) || invocation?.command.options.some(({ flag }) => flag === label) === true;
+    (own === undefined && OWN_OPTIONS.has(label)) ||
+    invocation?.command.options.some(({ flag }) => flag === label) === true;
   const typed = isOption ? `--${label}` : label;
   // Errors about a missing or existing object name it in the text or the hint; "NAME: not found" would be confusing.
   const aboutTheThing = kind === 'not-found' || kind === 'conflict' || kind === 'exists';
