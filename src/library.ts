@@ -94,6 +94,7 @@ const OPEN_OPTIONS = ['location', 'masterKey', 'passphrase'];
  */
 export async function openStore(options: OpenOptions): Promise<Coffer> {
   const given: Partial<OpenOptions> = options ?? {};
+  refuseOther(given, 'options', 'location, and masterKey or passphrase');
   if (typeof given.location !== 'string') throw noLocation(given);
   refuseUnknown(given, OPEN_OPTIONS, 'option');
   const opening = openSealedStore({ location: options.location, credentials: credentialsOf(options) });
@@ -211,6 +212,12 @@ function settingOf(params: Params, flag: string, value?: string): string | undef
   return value === undefined ? key : `${key}: '${value}'`;
 }
 
+/** @throws `invalid` for something else than an object with members, as other libraries take */
+function refuseOther(input: unknown, kind: string, names: string): void {
+  if (isObject(input)) return;
+  throw invalid(`the ${kind} are not an object`, { hint: `give one object, with ${names}` });
+}
+
 /** @throws `invalid` for a member that none of the names has; one that is undefined has no effect and is accepted */
 function refuseUnknown(input: object, names: readonly string[], kind: string): void {
   const unknown = Object.entries(input).find(([name, value]) => value !== undefined && !names.includes(name));
@@ -270,6 +277,7 @@ function functionOf(entry: CatalogueEntry<Operation>, runner: Runner) {
   return async (input: Readonly<Record<string, unknown>> = {}): Promise<unknown> => {
     // An `import()` of a loaded module still costs as much as hashing a few kilobytes.
     declaration ??= (await entry.load()).declaration;
+    refuseOther(input, 'parameters', Object.keys(declaration.params).join(', '));
     if (!declaration.freeForm) refuseUnknownIn(declaration, input);
     const { mount, ...raw } = input;
     const work = runner.run(declaration, raw, mount === undefined ? undefined : String(mount));

@@ -56,6 +56,10 @@ describe('the library', () => {
     const calls = [
       // @ts-expect-error: without options.
       () => openStore(),
+      // @ts-expect-error: the location alone.
+      () => openStore(location),
+      // @ts-expect-error: parameters one by one.
+      () => encrypt('one', 'a text'),
       // @ts-expect-error: without a secret.
       () => openStore({ location }),
       // @ts-expect-error: mistyped.
@@ -76,6 +80,12 @@ describe('the library', () => {
     });
     expect(errors).toMatchObject([
       { kind: 'invalid', message: 'openStore needs the location of the store', field: 'location' },
+      {
+        kind: 'invalid',
+        message: 'the options are not an object',
+        hint: 'give one object, with location, and masterKey or passphrase',
+      },
+      { kind: 'invalid', message: 'the parameters are not an object' },
       sealed,
       didYouMean('masterkey', 'masterKey'),
       didYouMean('contxt', 'context'),

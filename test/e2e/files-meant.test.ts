@@ -220,3 +220,16 @@ describe('a key whose name is too long for that of a file', () => {
     );
   });
 });
+
+describe('a signature of the name of a file', () => {
+  it.each(['sign releases', 'verify releases --signature vault:v1:AAAA'])(
+    'is warned of in scripts: %s',
+    async (line) => {
+      await here.run('transit keys create releases --type ed25519');
+      const file = here.file('card.txt');
+      expect((await here.run(['transit', ...line.split(' '), file])).stderr).toContain(
+        'coffer: warning: the input is the name of a file and was taken as text (use --in FILE for the file)\n',
+      );
+    },
+  );
+});

@@ -172,8 +172,8 @@ function warnOfText(session: Session, { cli }: Operation, value: string | undefi
     );
   else if (!existsSync(value)) return;
   else if (!session.streams.err.isTerminal) {
-    // Logs of scripts are kept, and the text may be a secret; others than these may be texts of any kind.
-    if (param === 'plaintext' || param === CIPHERTEXT)
+    // Logs of scripts are kept, and the text may be a secret; hashes are computed of texts of any kind.
+    if (param === 'plaintext' || param === CIPHERTEXT || cli?.input?.isOftenFile)
       session.warn(`the ${param} is the name of a file and was taken as text (use --in FILE for the file)`);
   } else
     session.warn(

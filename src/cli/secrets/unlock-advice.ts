@@ -66,10 +66,14 @@ export async function advisedToManage(
 /** Describes that a passphrase is needed, whatever else unlocks the store. */
 function withoutPassphrase(cause: CofferError): CofferError {
   const forgotten = 'if it is forgotten, "coffer slots add --passphrase" adds another one';
-  return new CofferError('sealed', 'the current passphrase is needed, even if something else unlocks the store', {
-    hint: `${settingHint(kindNames.passphrase, undefined)}; ${forgotten}`,
-    cause,
-  });
+  return new CofferError(
+    'sealed',
+    'the current passphrase is needed, even if something else unlocks the store',
+    {
+      hint: `${settingHint(kindNames.passphrase, undefined)}; ${forgotten}`,
+      cause,
+    },
+  );
 }
 
 /**

@@ -188,6 +188,8 @@ export interface CliShape<D> {
     readonly what?: string;
     /** Present if VALUE is a file name. */
     readonly fromFile?: true;
+    /** Present if the input usually is a file, so that scripts are warned of a VALUE that is the name of one. */
+    readonly isOftenFile?: true;
     /** Present if nothing is read without an argument, flag or redirected input. */
     readonly optional?: true;
     /**

@@ -34,7 +34,13 @@ export const declaration = transitOperation({
     ),
   },
   cli: {
-    input: { param: 'input', as: 'bytes', help: 'Input to sign (may be empty).', what: 'the input' },
+    input: {
+      param: 'input',
+      as: 'bytes',
+      help: 'Input to sign (may be empty).',
+      what: 'the input',
+      isOftenFile: true,
+    },
     largeInput: largeSignedInput,
     result: { member: 'signature', as: 'text' },
     examples: [

@@ -54,6 +54,7 @@ export const declaration = transitOperation({
       as: 'bytes',
       help: 'Input that was signed or authenticated (may be empty).',
       what: 'the signed input',
+      isOftenFile: true,
     },
     largeInput: largeSignedInput,
     result: { member: 'valid', as: 'text' },
