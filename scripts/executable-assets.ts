@@ -92,8 +92,8 @@ export function assetsWithCaches(root: string, directory: string, licenseOfNode:
   coffer('--quiet', 'init');
   coffer('--quiet', 'transit', 'keys', 'create', 'aead');
   cache('coffer.cjs', [], OF_VERSION);
-  cache('coffer-everyday.cjs', EVERYDAY);
-  cache('coffer-changes.cjs', [ROTATE]);
+  cache('coffer-everyday.cjs', [...EVERYDAY, create('everyday')]);
+  cache('coffer-changes.cjs', [ROTATE, create('changes')]);
   cache('coffer-help.cjs', [['transit', '--help']]);
   cache('coffer-more.cjs', [['transit', 'hash', 'hello']]);
   const file = join(directory, 'app.yaml');
@@ -184,6 +184,9 @@ const frequentCommands = (ciphertext: string): readonly (readonly string[])[] =>
 ];
 
 const ROTATE: readonly string[] = ['transit', 'keys', 'rotate', 'aead'];
+
+/** Creates a key; one that exists would change nothing, so each run of it has a name of its own. */
+const create = (name: string): readonly string[] => ['transit', 'keys', 'create', name];
 
 /** Commands that users run to inspect and maintain a store. */
 const EVERYDAY: readonly (readonly string[])[] = [
