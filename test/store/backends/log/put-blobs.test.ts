@@ -137,6 +137,39 @@ describe('blobs of a checkpoint', () => {
     },
   );
 
+  it.each(['linux', 'darwin'])(
+    'are cut and closed once before the first is synced on Linux alone: %s',
+    async (platform) => {
+      const { job } = prepared(platform);
+      const calls: string[] = [];
+      const noted = <T extends keyof typeof fs>(name: T): (typeof fs)[T] =>
+        ((...given: unknown[]) => {
+          calls.push(name);
+          return Reflect.apply(fs[name] as (...all: unknown[]) => unknown, fs, given);
+        }) as unknown as (typeof fs)[T];
+      const tools = {
+        fs: {
+          ...fs,
+          ftruncateSync: noted('ftruncateSync'),
+          writeSync: noted('writeSync'),
+          closeSync: noted('closeSync'),
+          fsync: noted('fsync'),
+        },
+        patiently,
+      };
+      expect(await putBlobs(tools, job)).toBe('done');
+      const early = platform === 'linux' ? ['closeSync', 'closeSync'] : [];
+      const cut = platform === 'linux' ? ['ftruncateSync'] : [];
+      expect(calls.slice(0, calls.indexOf('fsync'))).toEqual([
+        ...cut,
+        'writeSync',
+        ...cut,
+        'writeSync',
+        ...early,
+      ]);
+    },
+  );
+
   it('are not taken from a file that was cut', async () => {
     const { documents, job } = prepared();
     const blobs = [[join(documents, 'aa'), { offset: 8, length: 50 }]] as const;

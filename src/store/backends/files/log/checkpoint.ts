@@ -1,6 +1,7 @@
 import {
   closeSync,
   fsync,
+  ftruncateSync,
   openSync,
   readdirSync,
   readSync,
@@ -65,6 +66,7 @@ const putHere = (job: PutJob): Promise<Outcome> => {
   const fs = {
     closeSync,
     fsync,
+    ftruncateSync,
     openSync,
     readdirSync,
     readSync,

@@ -39,6 +39,7 @@ interface PutTools {
     typeof fileSystem,
     | 'closeSync'
     | 'fsync'
+    | 'ftruncateSync'
     | 'openSync'
     | 'readdirSync'
     | 'readSync'
@@ -104,9 +105,13 @@ export async function putBlobs({ fs, patiently }: PutTools, job: PutJob): Promis
       const bytes = read(from, place);
       const fd = open(path + job.staged, job.flags);
       opened.push({ path, fd });
+      if (job.platform === 'linux') fs.ftruncateSync(fd, 0);
       for (let done = 0; done < bytes.length; ) done += fs.writeSync(fd, bytes, done);
     }
     const written = opened.slice(1);
+    // ext4 gives a file its blocks only when it is synced, and then its journal commits for each file anew. If a file was
+    // cut to nothing, even an empty one, it gets them when any descriptor of it is closed: then one commit has them all.
+    if (job.platform === 'linux') for (const { path } of written) fs.closeSync(open(path + job.staged, 'r'));
     let next = 0;
     const syncSome = async (): Promise<void> => {
       for (let file = written[next++]; file !== undefined; file = written[next++]) {
