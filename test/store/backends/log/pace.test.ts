@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { elapsedMs } from '../../../../src/ground/clock.ts';
+import { pause } from '../../../../src/ground/pause.ts';
 import { Pace } from '../../../../src/store/backends/files/log/pace.ts';
 
 const half = (): number => 0.5;
@@ -28,6 +29,17 @@ describe('the pace of the newest file of the log', () => {
     const left = pace.keep(() => 1.5, NEVER);
     pace.advance(undefined);
     await left;
+  });
+
+  it('is taken to go on as fast as before between two steps, but not for long', async () => {
+    const pace = new Pace();
+    pace.advance(0);
+    await pause(20);
+    pace.advance(0.25);
+    await pace.keep(() => 0.7, NEVER);
+    const end = elapsedMs() + 200;
+    await pace.keep(() => 0.8, end);
+    expect(elapsedMs()).toBeGreaterThanOrEqual(end);
   });
 
   it('is not waited for any longer than for anything else', async () => {

@@ -25,7 +25,7 @@ import { judge, type Outcome, type PutJob, putBlobs } from './put-blobs.ts';
 /** Syncs at the same time: one thread of Node's pool is left for the log. */
 const PARALLEL = 3;
 /** Blobs that are written before the first of them is synced. */
-const TOGETHER = 100;
+const TOGETHER = 50;
 /** Times to list the state until a name counts as missing. */
 const LOOKS = 20;
 

@@ -5,7 +5,7 @@ const LONGEST_PAUSE_MS = 50;
 /** Share of the newest file that may be filled before anything of the oldest is moved. */
 const AHEAD = 0.1;
 /** How much is taken to be moved since the last step at most: a disk that stands still must not be outrun. */
-const MOST_GUESSED = 0.2;
+const MOST_GUESSED = 0.4;
 
 /**
  * Lets the newest file of the log fill only as fast as the oldest is moved to the documents. Otherwise all writers would
