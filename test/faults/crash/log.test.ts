@@ -181,14 +181,16 @@ describe('without power at any step', () => {
   it('of a checkpoint whose sync failed after it deleted a document, the deletion is made again before the log forgets it', async () => {
     const list = [commit(put('aa', '1')), empty, commit(remove('aa')), empty, empty];
     const chance = seeded();
+    const orders = new Tally('orders');
     const tally = new Tally('crash states');
     const syncs = await syncsOf(list, false, /documents$/);
     for (const failing of syncs) {
       const done = await recordedWithFailure(list, false, failing);
-      await tally.after('the order', () => assert.deepEqual(deletedTooEarly(done.history), []));
+      await orders.after('the order', () => assert.deepEqual(deletedTooEarly(done.history), []));
       for (const cut of cutsOf({ history: done.history, from: 0 }, STATES.each, chance))
         await tally.after(`sync ${failing.join()} ${JSON.stringify(cut)}`, () => check(done, cut));
     }
+    orders.settle();
     tally.settle();
   });
 
@@ -246,10 +248,11 @@ describe('without power at any step', () => {
     async (_, list, isOld) => {
       const chance = seeded();
       const syncs = await syncsOf(list, isOld);
+      const orders = new Tally('orders');
       const tally = new Tally('crash states');
       for (const failing of syncs.length <= FEW ? syncs : sampled(syncs, chance, 3)) {
         const done = await recordedWithFailure(list, isOld, failing);
-        await tally.after('the order', () => assert.deepEqual(deletedTooEarly(done.history), []));
+        await orders.after('the order', () => assert.deepEqual(deletedTooEarly(done.history), []));
         for (const cut of cutsOf({ history: done.history, from: 0 }, STATES.each, chance))
           await tally.after(`sync ${failing.join()} ${JSON.stringify(cut)}`, () => check(done, cut));
         // Its process is killed before it does anything about it.
@@ -260,6 +263,7 @@ describe('without power at any step', () => {
             check(second, cut),
           );
       }
+      orders.settle();
       tally.settle();
     },
   );
