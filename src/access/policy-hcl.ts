@@ -20,7 +20,7 @@ export type HclValue =
 
 const MAX_POLICY_LENGTH = 1_048_576;
 const MAX_DEPTH = 16;
-/** Maximum length of a token in an error, in characters. */
+/** Maximum length of a piece of the policy that an error quotes, in characters. */
 const MAX_SHOWN = 40;
 
 /**

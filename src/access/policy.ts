@@ -156,7 +156,11 @@ function oldCapabilities(path: string, entry: HclEntry | undefined): readonly st
   const word = scalarOf(entry.value);
   const words =
     typeof word === 'string' && Object.hasOwn(OLD_POLICIES, word) ? OLD_POLICIES[word] : undefined;
-  if (words === undefined) throw policyMistake(`path "${path}": invalid policy "${String(word)}"`);
+  if (words === undefined)
+    throw policyMistake(
+      `path "${path}": invalid policy "${String(word)}"`,
+      `use ${Object.keys(OLD_POLICIES).join(', ')}, or better "capabilities = [...]"`,
+    );
   return words;
 }
 

@@ -15,7 +15,7 @@ interface EndsDocument {
 
 /** Smallest time unit for grouping tokens, in milliseconds. */
 const STEP_MS = 10 * 60 * 1000;
-/** Maximum delay of the removal, as the reciprocal of a fraction of the token's lifetime. */
+/** An expired token is removed at most 1/LATE_BY of its lifetime late. */
 const LATE_BY = 8;
 /** Maximum number of tokens per note, because it is rewritten for each of them. */
 const NOTE_TOKENS = 512;

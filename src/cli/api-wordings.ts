@@ -134,7 +134,11 @@ const OF_CLAIMS: readonly Rewording[] = [
     'policy $1 of the role is named by a claim that is not text',
   ],
   [/^failed to verify id token signature/, 'no key of the issuer verifies the signature of the token'],
-  [/^fetching keys oidc: get keys failed/, 'the server cannot fetch the keys of the issuer of the token'],
+  [
+    /^fetching keys oidc: get keys failed/,
+    'the server cannot fetch the keys of the issuer of the token',
+    'an administrator sees the reason with "coffer auth jwt config"',
+  ],
   [
     /^invalid audience \(aud\) claim: audience claim does not match any expected audience/,
     'the token is for another audience (aud) than the role allows',
@@ -175,6 +179,11 @@ const OF_CLAIMS: readonly Rewording[] = [
 
 /** Texts about mounts, policies and the server. */
 const OF_SYSTEM: readonly Rewording[] = [
+  [
+    /^tuning of user lockout configuration for auth type "(.*)" not allowed/,
+    'the login method $1 does not lock out users',
+    'only approle, ldap and userpass have these settings',
+  ],
   [
     /^cannot (?:enable|disable) audit device via API; .*/,
     'audit logs are set only when the server is started',

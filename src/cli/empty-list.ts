@@ -17,8 +17,8 @@ const BESIDE_FILTERS = new Set([
 ]);
 
 /**
- * Returns the message of an empty list, with what was typed in the command that creates the first object; without that
- * command if it is empty because of a filter.
+ * Returns the message for an empty list. It shows the command that creates a first object, with the options that were
+ * typed; if a filter may have hidden objects, it shows no command.
  */
 export function emptyListOf(operation: Operation, spec: OperationSpec, given: Given): EmptyList | undefined {
   const { empty } = operation.cli ?? {};

@@ -59,8 +59,8 @@ function hintFor(path: readonly string[], [name = '', ...others]: readonly strin
   const verb = path.at(-1);
   const file = shellWord(name);
   const isEnvelope = !isCiphertext(name);
-  if (verb === 'decrypt' && isEnvelope) return `run "coffer transit envelope decrypt ${file}"`;
-  if (verb === 'rewrap' && isEnvelope) return `run "coffer transit envelope rewrap ${file}"`;
+  if (verb === 'decrypt' && isEnvelope) return `run "coffer transit envelope decrypt --in ${file}"`;
+  if (verb === 'rewrap' && isEnvelope) return `run "coffer transit envelope rewrap --in ${file}"`;
   if (verb !== 'encrypt') return `run "${['coffer', ...path, 'KEY', ...others].join(' ')} --in ${file}"`;
   const values =
     formatOf(name) === undefined ? '' : `, or "coffer secrets encrypt ${file}" for its values alone`;

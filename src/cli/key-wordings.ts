@@ -154,6 +154,8 @@ export const OF_KEYS: readonly Rewording[] = [
     /^missing 'context' for key derivation; .*/s,
     'missing context: the key is derived, and needs one for everything it does',
   ],
+  [/^'bytes' cannot be less than 1$/, 'too few bytes'],
+  [/^'bytes' should be less than 131072$/, 'too many bytes'],
   [/^missing batch input to process/, 'the batch has no items'],
   [/^neither a 'signature' nor an 'hmac' were given to verify/, 'missing signature or HMAC'],
   [/^private key material is not exportable/, 'the key is not exportable'],

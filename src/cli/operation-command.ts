@@ -33,7 +33,7 @@ import {
   type OutputShape,
   printResult,
   resultBytes,
-  writtenText,
+  sayWritten,
 } from './files/output.ts';
 import { type Given, textOption } from './given.ts';
 import { hinting } from './hinting.ts';
@@ -352,8 +352,9 @@ class Execution {
     else if (this.#isPrinted) {
       // With JSON output, a document is printed even if it is empty.
       const nothing = this.#session.settings.format === 'json' ? {} : undefined;
-      await this.#print(resultOf(outcome) ?? nothing, this.#destination);
-      if (this.#out !== undefined) this.#session.remark(writtenText(this.#session, cli, this.#out));
+      const result = resultOf(outcome) ?? nothing;
+      await this.#print(result, this.#destination);
+      if (this.#out !== undefined) sayWritten(this.#session, cli, this.#out, result);
       if (cli.paged && formatFor(this.#session, cli, this.#destination) === 'raw')
         warnOfMore(this.#session, this.#given, outcome.data);
     }

@@ -25,8 +25,8 @@ interface Steps {
 }
 
 /**
- * Runs an operation for several names in order, until it fails for one. One that asks users begins only if all of the
- * names can be expected to succeed. The results of the names before a failure are still printed.
+ * Runs an operation for several names in order, until it fails for one. An operation that asks for confirmation begins
+ * only if all of the names can be expected to succeed. The results of the names before a failure are still printed.
  * @param param parameter that has the name
  * @throws the error of the name for which it failed, which says for which names it was done
  */

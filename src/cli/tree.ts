@@ -16,7 +16,7 @@ const GROUP_SUMMARIES: Readonly<Record<string, string>> = {
   workspaces: 'Manage workspaces and their tags',
   projects: 'Manage projects and the tags their workspaces inherit',
   tags: "Manage the tags of an organization's workspaces and keys",
-  'tags reserved': 'Manage reserved KEYs of KEY=VALUE tags, set by projects',
+  'tags reserved': 'Manage reserved tag keys, which projects set for workspaces',
   token: "Manage the tokens of a server's clients",
   policy: 'Manage policies, which say what tokens may do',
   mounts: 'Manage mounts: separate sets of keys, each at a path',

@@ -62,7 +62,7 @@ const wordFor = (collection: string): string => collection.replaceAll('-', ' ').
  * exists, which a refusal does not reveal.
  */
 const rightOf = ({ capability, exists }: Pick<Operation, 'capability' | 'exists'>): string =>
-  exists === undefined ? `"${capability}"` : `"${capability}" ("create" if it does not exist yet)`;
+  exists === undefined ? `"${capability}"` : `"${capability}", or "create" if nothing has this name yet,`;
 
 const REFUSED = 'permission denied';
 const DATA_API = '/v1/';

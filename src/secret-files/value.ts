@@ -20,8 +20,8 @@ const ANYWHERE = /coffer:[\w./-]+:v[1-9]\d{0,8}:[A-Za-z0-9+/=]*/g;
 
 /**
  * Parses a value.
- * @returns undefined if the text is not an encrypted value. One that was truncated in its last part still is one, and
- * fails to decrypt.
+ * @returns undefined if the text is not an encrypted value. A value whose last part was truncated is still parsed, and
+ * decrypting it fails.
  */
 export function parseValue(text: string): SealedValue | undefined {
   const [, mount = DEFAULT_MOUNT, key, version, payload] = FORM.exec(text) ?? [];

@@ -39,7 +39,7 @@ export const lockedStore = (options: { readonly hint?: string } = {}): CofferErr
 /** Creates the error for a store that already exists where one is to be created. */
 export const storeThere = (place: Place): CofferError =>
   exists(placed`a store already exists in ${place}`, {
-    hint: 'use this store, or choose another location with --store',
+    hint: 'use this store as it is, or choose another location for the new one with --store',
   });
 
 /** Creates the error for a missing store; for remote callers it says that the store itself is missing. */

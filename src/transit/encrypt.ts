@@ -182,5 +182,5 @@ function requireCreatableType(name: string): KeyType {
 const missingPlaintext = () =>
   invalid(ownWords('missing plaintext to encrypt'), {
     field: 'plaintext',
-    hint: 'use base64 (may be empty)',
+    hint: 'give it in base64; it may be empty',
   });

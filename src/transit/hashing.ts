@@ -26,7 +26,7 @@ export const hashNamed = (name: string): DigestHash | undefined =>
  */
 export function hash(input: string | undefined, algorithm: string, format: string): string {
   if (input === undefined) {
-    throw invalid(ownWords('input missing'), { field: 'input', hint: 'use base64 (may be empty)' });
+    throw invalid(ownWords('input missing'), { field: 'input', hint: 'give it in base64; it may be empty' });
   }
   return lendInput(input, (bytes) => {
     const { algorithm: nodeName, of } = hashing(algorithm, format);

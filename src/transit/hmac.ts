@@ -40,7 +40,7 @@ export async function hmac(
     if (input === undefined) {
       throw invalid(ownWords('missing input for HMAC'), {
         field: 'input',
-        hint: 'use base64 (may be empty)',
+        hint: 'give it in base64; it may be empty',
       });
     }
     const digest = lendInput(input, (bytes) => createHmac(nodeName, hmacKey).update(bytes).digest('base64'));
@@ -67,7 +67,10 @@ export function hmacVerifier(engine: Engine, key: NamedKey, algorithm: string) {
     if (input === undefined) throw missingInput();
     const bytes = decodeInput(input);
     if (text === undefined)
-      throw invalid(ownWords('missing hmac'), { field: 'hmac', hint: 'use the output of hmac' });
+      throw invalid(ownWords('missing hmac'), {
+        field: 'hmac',
+        hint: 'give the HMAC that "coffer transit hmac NAME" printed',
+      });
     const { version: number, payload } = parseVersioned(text, format, HMAC);
     const given = decodeHmac(payload);
     const hmacKey = requireHmacKey(usableVersion(key, number));
@@ -100,7 +103,7 @@ export const invalidHash = (name: string): CofferError =>
   invalid(`invalid hash algorithm "${name}"`, { field: 'hash_algorithm', hint: KNOWN });
 
 export const missingInput = (): CofferError =>
-  invalid(ownWords('missing input'), { field: 'input', hint: 'use base64 (may be empty)' });
+  invalid(ownWords('missing input'), { field: 'input', hint: 'give it in base64; it may be empty' });
 
 function requireHmacKey({ number, hmacKey }: KeyVersion): KeyObject {
   if (hmacKey !== undefined) return hmacKey;

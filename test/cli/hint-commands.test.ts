@@ -15,6 +15,7 @@ const root = fileURLToPath(new URL('../..', import.meta.url));
 
 /** What stands in a text for an expression, by its source; the names are those that a user has at hand. */
 const SAMPLES: Readonly<Record<string, string>> = {
+  action: 'decrypt',
   accessor: 'hmXcSRhPdVhSyjzZxFEBTaqp',
   capability: 'decrypt',
   'card.name': 'dora',

@@ -30,6 +30,22 @@ async function withTags(): Promise<DirectoryHere> {
 }
 
 describe('a note on standard error, in a pipe', () => {
+  it('says that --out wrote no file if the command has no result', async () => {
+    const here = await DirectoryHere.withStore();
+    await here.ok('transit keys create gone');
+    await here.ok('transit keys config gone --deletion-allowed');
+    const { exitCode, out, err } = await here.run('transit keys delete gone --yes --out gone.json');
+    expect({ exitCode, out, err }).toEqual({
+      exitCode: 0,
+      out: '',
+      err: 'coffer: warning: this command has no result, so gone.json was not written\n',
+    });
+    await here.ok('transit keys create gone');
+    await here.ok('transit keys config gone --deletion-allowed');
+    await here.ok('transit keys delete gone --yes -o json --out gone.json');
+    expect(here.read('gone.json')).toBe('{}\n');
+  });
+
   it('says that all values have another key than the one that was named', async () => {
     const here = await DirectoryHere.withStore();
     here.write('a.env', 'A=one\n');

@@ -52,6 +52,24 @@ describe('the command line', () => {
   });
 
   it.each([
+    ["'bytes' should be less than 131072", 'too many bytes', 'use 1 to 131072'],
+    ["'bytes' cannot be less than 1", 'too few bytes', 'use 1 to 131072'],
+    [
+      'fetching keys oidc: get keys failed',
+      'the server cannot fetch the keys of the issuer of the token',
+      'an administrator sees the reason with "coffer auth jwt config"',
+    ],
+    [
+      'tuning of user lockout configuration for auth type "jwt" not allowed',
+      'the login method jwt does not lock out users',
+      'only approle, ldap and userpass have these settings',
+    ],
+  ])('does not contradict itself, and says what to do: %s', (message, plain, hint) => {
+    const own = message.includes('bytes') ? { hint } : {};
+    expect(inPlainWords(invalid(message, own))).toMatchObject({ message: plain, hint });
+  });
+
+  it.each([
     'key not found',
     'encryption key not found',
     'signing key not found',

@@ -73,6 +73,11 @@ describe('an unknown command', () => {
       'did you mean --key-version? see "coffer transit encrypt --help"',
     ],
     [
+      'transit ls',
+      "unknown command 'ls'",
+      'did you mean "coffer transit keys list"? see "coffer transit --help"',
+    ],
+    [
       'transit list',
       "unknown command 'list'",
       'did you mean "coffer transit keys list"? see "coffer transit --help"',
@@ -286,7 +291,7 @@ describe('an unknown command', () => {
       `did you mean "coffer transit envelope encrypt KEY ${text}"? see "coffer --help"`,
     );
     expect(await hintOf(`decrypt ${values}`)).toBe(
-      `did you mean "coffer secrets decrypt ${values}" or "coffer transit envelope decrypt ${values}"? see "coffer --help"`,
+      `did you mean "coffer secrets decrypt ${values}" or "coffer transit envelope decrypt --in ${values}"? see "coffer --help"`,
     );
     expect(await hintOf(`encrypt orders ${text}`)).toBe(
       `did you mean "coffer transit envelope encrypt orders ${text}"? see "coffer --help"`,
@@ -295,11 +300,11 @@ describe('an unknown command', () => {
       `did you mean "coffer secrets encrypt ${values} --key orders" or "coffer transit envelope encrypt orders ${values}"? see "coffer --help"`,
     );
     expect(await hintOf(`decrypt orders ${text}`)).toBe(
-      `did you mean "coffer transit envelope decrypt ${text}"? see "coffer --help"`,
+      `did you mean "coffer transit envelope decrypt --in ${text}"? see "coffer --help"`,
     );
     const two = 'transit envelope decrypt';
     expect(await hintOf(`${two} orders ${text}`)).toBe(
-      `leave out the key, the file names it: "coffer ${two} ${text}"`,
+      `leave out the key, the file names it: "coffer ${two} --in ${text}"`,
     );
     expect(await hintOf(`${two} ${values} ${text}`)).toBe(`run "coffer ${two} --in ${values} ${text}"`);
     expect(await hintOf(`get ${values} A`)).toBe(

@@ -110,7 +110,8 @@ describe('a file in the place of a key', () => {
     ['encrypt', 'README.md', 2, '(keys: app, orders; run "coffer transit envelope encrypt KEY README.md")'],
     ['encrypt', './README.md', 2, 'run "coffer transit envelope encrypt KEY ./README.md"'],
     ['encrypt', 'package.json', 2, 'or "coffer secrets encrypt package.json" for its values alone'],
-    ['decrypt', 'README.md', 3, 'run "coffer transit envelope decrypt README.md"'],
+    ['decrypt', 'README.md', 3, 'run "coffer transit envelope decrypt --in README.md"'],
+    ['rewrap', 'README.md', 3, 'run "coffer transit envelope rewrap --in README.md"'],
     ['sign', 'README.md', 3, 'run "coffer transit sign KEY --in README.md"'],
   ])('is answered with the command that takes it: %s %s', async (verb, file, exitCode, command) => {
     const result = await typed(`transit ${verb} ${file}`);
@@ -154,6 +155,40 @@ describe('a file in the place of a key', () => {
     expect((await typed(`transit envelope decrypt ${here.file('report.enc')}`)).stdout).toBe(
       'for your eyes\n',
     );
+  });
+
+  it('is answered in a script with a command that works in one', async () => {
+    writeFileSync(here.file('memo'), 'for your eyes');
+    await here.ok('transit envelope encrypt orders --in memo --out memo.enc');
+    /** Returns the command of the hint, and what it does: the exit code and the output. */
+    const followed = async (line: string, exitCode = 2) => {
+      const command = /"coffer (transit [^"]+)"/.exec(await here.refused(line, exitCode))?.[1] ?? '';
+      const result = await here.run(command.replace('KEY', 'app'));
+      return { command, exitCode: result.exitCode, stdout: result.stdout };
+    };
+    const decrypting = {
+      command: 'transit envelope decrypt --in memo.enc',
+      exitCode: 0,
+      stdout: 'for your eyes',
+    };
+    for (const line of [
+      'transit decrypt orders memo.enc',
+      'decrypt memo.enc',
+      'decrypt orders memo.enc',
+      'transit envelope decrypt orders memo.enc',
+    ])
+      expect({ line, ...(await followed(line)) }).toEqual({ line, ...decrypting });
+    expect(await followed('transit decrypt memo.enc', 3)).toEqual(decrypting);
+    expect(await followed('transit envelope decrypt memo.enc', 1)).toEqual(decrypting);
+    const header = await followed('transit envelope header memo.enc', 1);
+    expect(header).toMatchObject({ command: 'transit envelope header --in memo.enc', exitCode: 0 });
+    const rewrapping = { command: 'transit envelope rewrap --in memo.enc', exitCode: 0, stdout: '' };
+    expect(await followed('transit rewrap memo.enc', 3)).toEqual(rewrapping);
+    expect(await followed('transit envelope rewrap memo.enc')).toEqual(rewrapping);
+    expect(await followed('transit encrypt memo')).toMatchObject({
+      command: 'transit envelope encrypt KEY memo',
+      exitCode: 0,
+    });
   });
 
   it('is a key, if there is no such file or data are piped in', async () => {

@@ -26,7 +26,7 @@ describe('who is denied by a server', () => {
         'grant "update" on transit/encrypt/a.b',
       );
       expect(await powerless.refused('transit encrypt orders x', 4)).toContain(
-        'grant "update" ("create" if it does not exist yet) on transit/encrypt/orders',
+        'grant "update", or "create" if nothing has this name yet, on transit/encrypt/orders',
       );
     } finally {
       await stop();

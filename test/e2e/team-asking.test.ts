@@ -63,6 +63,7 @@ describe('a removal', () => {
       });
       expect({ exitCode, text }).toMatchObject({ exitCode: 0 });
       expect(text.replace(/\s+/g, ' ')).toMatch(/was added by bob/);
+      expect(text).toMatch(/^ {4}# at least: (?:[0-9a-z]{4}-){7}[0-9a-z]{4}$/m);
       const listed = (await alice.place.json('team list -q')) as {
         members: { name: string; waits: boolean }[];
       };

@@ -16,7 +16,7 @@ import type { Command } from '../command.ts';
 import { openingOptions, refuseIdentities } from '../envelope/age-options.ts';
 import { dataKeysOf } from '../envelope/data-keys.ts';
 import { decryptedNames, type InputFile, inputsOf } from '../envelope/jobs.ts';
-import { aboutFile } from '../envelope/not-an-envelope.ts';
+import { aboutFile, aboutStandardInput } from '../envelope/not-an-envelope.ts';
 import {
   contextOf,
   contextOptions,
@@ -73,7 +73,9 @@ export const command: Command = {
     for (const input of inputs) {
       const header = await headerOf(session, input, { name, options, keys, identities }).catch(
         (error: unknown) => {
-          throw aboutFile(error, input.path);
+          throw input.path === undefined
+            ? aboutStandardInput(error, 'header', name)
+            : aboutFile(error, input.path);
         },
       );
       headers.push(header);

@@ -1,4 +1,5 @@
 import { closeSync, fstatSync, openSync, statSync, write } from 'node:fs';
+import { isRegularFile } from '../../ground/directories.ts';
 import { invalid } from '../../ground/errors.ts';
 import { answered } from '../../ground/pause.ts';
 import { isAge } from '../../transit/envelope/age/detect.ts';
@@ -26,6 +27,7 @@ import { jsonText } from '../files/output.ts';
 import { type Given, textsOption } from '../given.ts';
 import { IN } from '../parse/operation-spec.ts';
 import type { Session } from '../session.ts';
+import { shellWord } from '../terminal/shell-word.ts';
 
 export const command: Command = {
   arguments: [expectedKey],
@@ -63,7 +65,11 @@ export const command: Command = {
     const { options } = given;
     const name = namedKey(given);
     if (textsOption(options, IN).length === 0) {
-      throw invalid('no file to rewrap', { field: IN, hint: 'name the files with --in' });
+      const isFile = name !== undefined && isRegularFile(name);
+      const hint = isFile
+        ? `run "coffer transit envelope rewrap --in ${shellWord(name)}"`
+        : 'name the files with --in';
+      throw invalid('no file to rewrap', { field: IN, hint });
     }
     const inputs = await namingTyped(typed, async () => inputsOf(options, decryptedNames.isMeant));
     const files = inputs.map(({ path }) => ({ from: fileOf(path) }));

@@ -14,6 +14,7 @@ import {
 } from '../envelope/age-options.ts';
 import { dataKeysOf } from '../envelope/data-keys.ts';
 import { ageNames, decryptedNames, envelopeNames, jobsOf } from '../envelope/jobs.ts';
+import { aboutStandardInput } from '../envelope/not-an-envelope.ts';
 import {
   contextOf,
   contextOptions,
@@ -200,6 +201,8 @@ export const decrypt: Command = {
         const { mount, keyVersion, metadata } = header;
         return { mount, name: header.name, key_version: keyVersion, metadata };
       },
+    }).catch((error: unknown) => {
+      throw options.has(IN) ? error : aboutStandardInput(error, 'decrypt', name);
     });
   },
 };

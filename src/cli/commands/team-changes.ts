@@ -245,8 +245,9 @@ export const remove: Command = {
     session.say(`Removed ${name}. All keys have a new version: ${keyNames(changes.state).join(', ')}.`);
     if (listed.length > 0) session.say(`${name} could read these values. Change them at their source:`);
     for (const { file, names } of listed) session.say(`  ${file}: ${names.join(', ')}`);
-    session.say(
-      `If a pipeline uses this keyring, put this line into its variable COFFER_IDENTITY, above the private key, in place of one that begins alike; it then refuses older keyrings: # at least: ${spelled(changes.newestId)}`,
+    session.sayCommand(
+      'If a pipeline uses this keyring, put this line into its variable COFFER_IDENTITY, above the private key, in place of any older line "# at least:". The pipeline then refuses older states of the keyring:',
+      `# at least: ${spelled(changes.newestId)}`,
     );
     changes.sayToCommit(files.map(({ path }) => path));
     for (const folder of otherKeyringsOf(place, name))

@@ -52,8 +52,8 @@ export const init: Command = {
   details:
     'A keyring is a directory .coffer in a git repository, which is committed with the other files. ' +
     'It holds the list of members, and keys that only members can open. You become its admin, with ' +
-    'your SSH or age key. Values in files beside and below .coffer are encrypted with its keys from ' +
-    'then on.',
+    'your SSH or age key. From then on, "coffer secrets encrypt" uses its keys for the files in that folder ' +
+    'and in its subfolders.',
   examples: [
     ['coffer team init', 'Create a keyring for a repository'],
     ['coffer team init production', 'Create a keyring for one folder'],
@@ -98,7 +98,7 @@ export const init: Command = {
     sayOnlyWay(changes);
     sayHowToMove(session, stranded, key);
     session.remark(
-      `Next: name the files with secrets in ${RULES_NAME} ("coffer help secrets-format"), then run "coffer secrets git-setup".`,
+      `Next: if ${RULES_NAME} does not name the files with secrets yet, name them there ("coffer help secrets-format"). Then run "coffer secrets git-setup".`,
     );
     return DONE;
   },

@@ -1,4 +1,5 @@
 import { statSync } from 'node:fs';
+import { isRegularFile } from '../../ground/directories.ts';
 import { asCofferError, CofferError } from '../../ground/errors.ts';
 import { MAX_FILE_BYTES } from '../../secret-files/formats.ts';
 import { valuesIn } from '../../secret-files/value.ts';
@@ -20,6 +21,21 @@ export function aboutFile(error: unknown, path: string | undefined, isNamed = fa
     hint: hasValues(path)
       ? `its values are encrypted one by one: run "coffer secrets decrypt ${shellWord(path)}"`
       : known.hint,
+    cause: error,
+  });
+}
+
+/**
+ * Explains that standard input was read, because the name of a file stands in the place of the key.
+ * @param action last word of the command
+ * @param name argument for the key
+ * @returns any other error unchanged
+ */
+export function aboutStandardInput(error: unknown, action: string, name: string | undefined): unknown {
+  const known = asCofferError(error);
+  if (known?.message !== NOT_AN_ENVELOPE || name === undefined || !isRegularFile(name)) return error;
+  return new CofferError(known.kind, 'standard input is not a Coffer envelope', {
+    hint: `for the file ${name}, run "coffer transit envelope ${action} --in ${shellWord(name)}"`,
     cause: error,
   });
 }

@@ -110,7 +110,7 @@ export function checkTyped(
       if (param.presence === 'default') values[name] = param.defaultValue;
       continue;
     }
-    // A name is resolved to an ID first.
+    // Skipped here, because it may be a name: it is checked when it has been resolved to an ID.
     if (operation.cli?.resolve !== undefined && param.cli.refersTo !== undefined) continue;
     values[name] = checkedValue(param, value, label);
     if (param.cli.textTwin) checkBase64(String(value), label);

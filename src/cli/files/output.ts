@@ -94,14 +94,18 @@ function emptyText(session: Session, { what, create }: EmptyList): string {
   return `No ${what} yet. Create one: ${[create, ...session.placeOptions()].join(' ')}`;
 }
 
-/** Formats the message about a file that has the result now: a terminal shows nothing else of it. */
-export function writtenText(
-  { settings: { format } }: Session,
-  { result }: OutputShape,
-  to: OutPlace,
-): string {
+/**
+ * Says on a terminal, which shows nothing else of the result, that the file of `--out` has it now. Warns if there was no
+ * result: no file was written.
+ */
+export function sayWritten(session: Session, { result }: OutputShape, to: OutPlace, data: unknown): void {
+  if (data === undefined) {
+    session.warn(`this command has no result, so ${to.path} was not written`);
+    return;
+  }
+  const { format } = session.settings;
   const isValue = result !== undefined && result.as !== 'lines' && (format === undefined || format === 'raw');
-  return `Wrote the ${isValue ? inWords(result.member) : 'result'} to ${to.path}.`;
+  session.remark(`Wrote the ${isValue ? inWords(result.member) : 'result'} to ${to.path}.`);
 }
 
 const isToTerminal = ({ streams }: Session, { file }: Destination): boolean =>

@@ -40,8 +40,7 @@ function wordsOfEnvelope(path: readonly string[], words: readonly string[]): str
   if (words.every(isRegularFile)) return `run "${call} --in ${words.map(shellWord).join(' ')}"`;
   if (!files.every(isRegularFile)) return undefined;
   const named = files.length === 1 ? 'the file names it' : 'the files name it';
-  const option = files.length === 1 ? '' : '--in ';
-  return `leave out the key, ${named}: "${call} ${option}${files.map(shellWord).join(' ')}"`;
+  return `leave out the key, ${named}: "${call} --in ${files.map(shellWord).join(' ')}"`;
 }
 
 /** Returns the error for a switch that is followed by a value, as in Vault's API: `--deletion-allowed true`. */

@@ -8,7 +8,7 @@ import { FORCE, IN } from './operation-spec.ts';
  * @see docs/decisions/0273
  */
 
-/** Other words for a verb, by the words that commands here have for it; the first that a group has is meant. */
+/** Verbs that users type, each with the verbs of commands here that may be meant; the first that the group has is taken. */
 const VERBS: Readonly<Record<string, readonly string[]>> = {
   ls: ['list'],
   show: ['read'],
@@ -114,7 +114,7 @@ class Walk {
       this.take(own);
       const spec = specOf(own, specs);
       if (spec === undefined || own.includes('=') || !takesWord(spec)) continue;
-      // The first value may look like an option; after it, one ends the values.
+      // The first word is a value even if it looks like an option; a later one that does ends the values.
       do if (!this.#takeAny()) return;
       while (spec.takes === 'values' && this.word() !== undefined && !looksLikeOption(this.word() ?? '-'));
     }

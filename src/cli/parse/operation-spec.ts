@@ -96,7 +96,7 @@ export function specOf(operation: Operation, method?: string): OperationSpec {
     help: inFlags(spec.help, label),
   });
   // Arguments are identified by position: none before a required one can be omitted.
-  const lastRequired = positional.findLastIndex(([, param]) => param.presence === 'required');
+  const lastRequired = positional.findLastIndex(([, param]) => isNeeded(param, shape));
   return {
     positional: names,
     flags,
@@ -117,6 +117,10 @@ export function specOf(operation: Operation, method?: string): OperationSpec {
     labelOf: label,
   };
 }
+
+/** Whether a command needs the argument. The API has other paths for a name in place of an identifier, commands none. */
+const isNeeded = ({ presence, cli }: Param<unknown>, { resolve }: CommandShape): boolean =>
+  presence === 'required' || (resolve !== undefined && cli.refersTo !== undefined && cli.positional === true);
 
 /** Whether the parameter has items with fields of their own, so that one call processes many. */
 const isBatch = (param: Param<unknown>): boolean => 'fields' in param;

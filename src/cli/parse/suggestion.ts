@@ -2,6 +2,7 @@ import { nearest } from '../../ground/nearness.ts';
 import { formatOf } from '../../secret-files/formats.ts';
 import { type Group, isGroup, nodeAt } from '../command.ts';
 import { shellWord } from '../terminal/shell-word.ts';
+import { IN } from './operation-spec.ts';
 
 /** Verbs with the same meaning in other programs; each group here has at most one of each line. */
 const SAME_MEANING: readonly (readonly string[])[] = [
@@ -51,6 +52,7 @@ const ELSEWHERE: ReadonlyMap<string, readonly string[]> = new Map([
   ['agent start', ['unlock']],
   ['agent stop', ['lock']],
   ['transit list', ['transit keys list']],
+  ['transit ls', ['transit keys list']],
   ['undelete', ['transit keys soft-delete-restore']],
   ['transit undelete', ['transit keys soft-delete-restore']],
   ['transit keys undelete', ['transit keys soft-delete-restore']],
@@ -349,7 +351,8 @@ export const ANY_KEY = 'KEY';
 function forFile(verb: string, path: string, key?: string): readonly string[] {
   const file = shellWord(path);
   const isEncryption = verb === 'encrypt';
-  const whole = `${FOR_FILES}${verb}${isEncryption ? ` ${key ?? ANY_KEY}` : ''} ${file}`;
+  // In a script, a name alone would be that of the key to decrypt with.
+  const whole = `${FOR_FILES}${verb} ${isEncryption ? (key ?? ANY_KEY) : `--${IN}`} ${file}`;
   if (formatOf(path) === undefined) return [whole];
   const withKey = isEncryption && key !== undefined ? ` --key ${key}` : '';
   return [`${FOR_VALUES}${verb} ${file}${withKey}`, whole];

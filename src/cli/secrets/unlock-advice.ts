@@ -210,7 +210,9 @@ const OF_ELSEWHERE = /_(?:FILE|COMMAND|FD)$/;
 /** Says that variables in the message have a wrong secret; empty without any that hold one. */
 function wrongSecrets(message: string): string {
   const names = message.split(' ').filter((word) => word.startsWith('COFFER_') && !OF_ELSEWHERE.test(word));
-  return names.length === 0 ? '' : `what ${names.join(' and ')} has is wrong, or is for another store; `;
+  return names.length === 0
+    ? ''
+    : `the value of ${names.join(' and ')} is wrong, or belongs to another store; `;
 }
 
 /** Part of the hint for a store that nothing else unlocks. */

@@ -41,7 +41,7 @@ export async function publicVersions(
   if (found.length > 0) return found.sort((one, other) => one.number - other.number);
   throw unsupported(`${name} has no public key`, {
     field: 'key',
-    hint: 'use a key that has one: e.g. create a key with --type ed25519, without --derived',
+    hint: 'use a key that has one; "coffer transit keys create NAME --type ed25519" creates one',
   });
 }
 

@@ -30,7 +30,7 @@ export const policyFormat: Topic = {
         `Capabilities are ${CAPABILITY_WORDS.join(', ')}. Everything not allowed is denied; "deny" ` +
           'takes precedence. A trailing "*" matches any suffix, "+" matches one segment. If several rules ' +
           'match, the most specific one applies.',
-        'Encrypting with a key that does not exist creates it, and requires the capability create beside update. Paths of tags and workspaces are those of the HTTP API, beginning with api/v2.',
+        'Encrypting with a key that does not exist creates the key. That requires create instead of update: allow both, if both may be done. Paths of tags and workspaces are those of the HTTP API, beginning with api/v2.',
       ],
     },
     {
@@ -39,9 +39,11 @@ export const policyFormat: Topic = {
         {
           terms: [
             [
-              'allowed_parameters, denied_parameters, required_parameters',
-              'Request parameters that a request may have, must not have, and must have.',
+              'allowed_parameters',
+              'The parameters that a request may have, with their permitted values; all others are refused.',
             ],
+            ['denied_parameters', 'Parameters, or values of them, that a request must not have.'],
+            ['required_parameters', 'Parameters that every request must have.'],
             [
               'min_wrapping_ttl, max_wrapping_ttl',
               'Shortest and longest TTL that a response can be wrapped for. With either, requests that do not ask for a wrapped response are denied.',

@@ -42,7 +42,7 @@ export function agentDesk(
 ): Desk {
   const { service } = agent;
   const operations = new DoorOperations();
-  /** Last opening. If a later look is the same object, the store has not changed since. */
+  /** Result of the last look at the store. If the next look returns the same object, the store has not changed. */
   let last: DeskOpening | undefined;
   let visit: Visit | undefined;
 

@@ -139,13 +139,13 @@ export const settingsParams = {
     cli: { hidden: true },
   }),
   expiration_leeway: leeway({
-    help: 'For JWTs without "exp": how long after "iat" or "nbf" they are valid (-1: 0s). Default: 150s.',
+    help: 'For JWTs without "exp": how long after "iat" or "nbf" they are valid (-1: no tolerance). Default: 150s.',
   }),
   not_before_leeway: leeway({
-    help: 'For JWTs without "nbf" and "iat": how long before "exp" they become valid (-1: 0s). Default: 150s.',
+    help: 'For JWTs without "nbf" and "iat": how long before "exp" they become valid (-1: no tolerance). Default: 150s.',
   }),
   clock_skew_leeway: leeway({
-    help: 'Tolerated difference between the clocks of issuer and server (-1: 0s). Default: 60s.',
+    help: 'Tolerated difference between the clocks of issuer and server (-1: none). Default: 60s.',
   }),
   token_policies_template_claims: flag({
     cli: { negatable: 'Take names in token_policies literally.' },

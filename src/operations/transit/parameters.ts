@@ -198,7 +198,7 @@ export const signatureParameters = {
     cli: { suggest: () => ['auto', 'hash'] },
   }),
   signature_context: base64({
-    help: 'Signature context, base64 (ed25519, ML-DSA and SLH-DSA); needed again to verify.',
+    help: 'Signature context, base64 (ed25519, ML-DSA and SLH-DSA); the same for signing and verifying.',
     default: '',
     cli: { textTwin: true, metavar: 'B64' },
   }),

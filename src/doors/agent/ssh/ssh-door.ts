@@ -148,7 +148,7 @@ interface SshClient {
 }
 
 /**
- * Refuses requests from another machine other than using keys.
+ * Refuses clients on another machine (a forwarded agent) everything except using keys.
  * @throws `denied`
  */
 function requireHere({ bindings }: SshClient): void {

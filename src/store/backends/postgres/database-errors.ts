@@ -83,7 +83,7 @@ const OWN_WORDS =
 const TIMED_OUT = /timeout/i;
 const NO_TLS = /does not support SSL/;
 const NO_PASSWORD = /password must be a string/;
-/** Parts of messages of the database, in its most common language; for other languages the general text has to do. */
+/** Parts of PostgreSQL's English messages. In other languages, these errors get the general text. */
 const NO_ENTRY = /no pg_hba\.conf entry /;
 const NO_ENCRYPTION = /no encryption/;
 const WANTS_CERTIFICATE = /valid client certificate/;
