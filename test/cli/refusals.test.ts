@@ -85,6 +85,16 @@ describe('a key that is named by a path', () => {
   });
 });
 
+describe('the path of an export in the API of Vault', () => {
+  it('is answered with the command', async () => {
+    const here = await DirectoryHere.withStore();
+    await here.ok('transit keys create orders --exportable');
+    const refusal = await here.refused('transit keys export encryption-key orders', 2);
+    expect(refusal).toContain('run "coffer transit keys export orders --key-type encryption-key"');
+    expect(await here.ok('transit keys export orders --key-type encryption-key')).not.toBe('');
+  });
+});
+
 describe('a plugin for Kubernetes', () => {
   it('is not started for a key that there is not, or that encrypts nothing', async () => {
     const here = await DirectoryHere.withStore();

@@ -9,6 +9,10 @@ import { IN } from './operation-spec.ts';
 /** Command group for files that name their key; these commands take one file as an argument. */
 const ENVELOPE = 'transit envelope';
 
+/** Command of Vault's API whose path has the type of what is exported before the key. */
+const EXPORT = 'transit keys export';
+const OF_EXPORT = /^(?:(?:encryption|signing|hmac|public)-key|certificate-chain)$/;
+
 /** Command line with too many words. */
 interface Excess {
   readonly argv: readonly string[];
@@ -24,6 +28,12 @@ interface Excess {
 export function tooManyWords(message: string, { argv, path, command, words, help }: Excess): CofferError {
   const answered = answeredSwitch(argv, command, help);
   if (answered !== undefined) return answered;
+  const [type = '', name = ''] = words;
+  if (path.join(' ') === EXPORT && words.length === 2 && OF_EXPORT.test(type)) {
+    return invalid(message, {
+      hint: `run "coffer transit keys export ${shellWord(name)} --key-type ${type}"`,
+    });
+  }
   const ofEnvelope = wordsOfEnvelope(path, words);
   if (ofEnvelope !== undefined) return invalid(message, { hint: ofEnvelope });
   const takesFiles = command?.options.some(({ flag }) => flag === IN) === true;
