@@ -33,6 +33,7 @@ async function runUnder(
     encoding: 'utf8',
     maxBuffer: 64 * 2 ** 20,
     cwd: '/',
+    env: { ...process.env, NODE_COMPILE_CACHE: `${inject('command')}.cache` },
     ...(user === undefined ? {} : { uid: user, gid: user }),
   });
   const tally = new Tally();

@@ -32,6 +32,7 @@ interface Process {
 
 function start(condition: string, box: Sandbox, ...words: readonly string[]): Process {
   const child = spawn(process.execPath, [inject('conditions'), condition, box.root, ...words], {
+    env: { ...process.env, NODE_COMPILE_CACHE: `${inject('command')}.cache` },
     stdio: ['ignore', 'pipe', 'pipe'],
   });
   running.add(child);

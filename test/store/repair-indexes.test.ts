@@ -170,7 +170,7 @@ describe('any one file of a store', () => {
         statSync(in_(path)).isFile(),
       );
       const aside = join(temporaryDirectory(), 'aside');
-      for (const file of sampled(files, chance, 3)) {
+      for (const file of sampled(files, chance, 5)) {
         rmSync(aside, { recursive: true, force: true });
         cpSync(directory, aside, { recursive: true });
         const path = join(aside, file);

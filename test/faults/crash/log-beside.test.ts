@@ -204,6 +204,9 @@ class Beside {
   }
 }
 
+/** For so many turns something waits, until it meets what another one does. */
+const TICKS = [...Array(20).keys()];
+
 type Setting = () => Promise<Beside>;
 
 async function within(setting: Setting, work: (beside: Beside) => Promise<void>): Promise<void> {
@@ -271,7 +274,7 @@ describe('processes beside one that brings the log in order', () => {
     const tally = new Tally('states');
     for (const [what, setting] of [...(await killed()), ['a power cut', afterCut] as const]) {
       const calls = await callsOf(setting, watch);
-      for (const at of watch === 'changes' ? calls : sampled(calls, chance, 3)) {
+      for (const at of sampled(calls, chance, 3)) {
         await tally.after(`${what}, at ${at}`, () =>
           within(setting, async (beside) => {
             const written = await beside.write('cc', { watch, at, fault });
@@ -308,7 +311,7 @@ describe('processes beside one that brings the log in order', () => {
   });
 
   it('read the change before or the one that is just made, however the two meet in one process', async () => {
-    for (let ticks = 0; ticks < 20; ticks++) {
+    for (const ticks of sampled(TICKS, seeded(), 2)) {
       await within(
         () => Beside.make(100),
         async ({ server, box, serverReads }) => {
@@ -344,7 +347,7 @@ describe('processes beside one that brings the log in order', () => {
     const spy = vi.spyOn(FileLock.prototype, 'tryHold').mockRejectedValue(unavailable('read-only'));
     onTestFinished(() => spy.mockRestore());
     for (const asks of ['reads', 'writes'] as const) {
-      for (let ticks = 0; ticks < 20; ticks++) {
+      for (const ticks of sampled(TICKS, seeded(), 2)) {
         await within(afterCut, async ({ server, serverReads, box }) => {
           arm({ root: box.root, watch: 'changes', at: 1, fault: failure('EIO', CHANGES) });
           const first = serverReads();

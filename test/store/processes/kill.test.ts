@@ -11,7 +11,7 @@ import { childProcesses } from './child-process.ts';
 import type { Child } from './started.ts';
 
 const KILLS = rounds(200);
-const REKEYS = isLong ? 40 : 8;
+const REKEYS = isLong ? 40 : 4;
 /** A child is killed a moment after it has done up to so many changes, which is in the middle of the next. */
 const MOST_CHANGES = 8;
 const LONGEST_MOMENT_MS = 3;
