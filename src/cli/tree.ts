@@ -49,6 +49,7 @@ const slots = () => import('./commands/slots.ts');
 const clipboard = () => import('./commands/clipboard.ts');
 const passphrase = () => import('./commands/passphrase.ts');
 const store = () => import('./commands/store.ts');
+const storeBackup = () => import('./commands/store-backup.ts');
 const envelopes = () => import('./commands/envelope.ts');
 const envelopeHeader = () => import('./commands/envelope-header.ts');
 const envelopeRewrap = () => import('./commands/envelope-rewrap.ts');
@@ -128,8 +129,9 @@ const storeCommands: Readonly<Record<string, Node>> = {
   rekey: own('Replace the root key and re-encrypt the store', slots, 'rekey'),
   doctor: own('Check the store for damage', store, 'doctor'),
   store: group('store', {
-    backup: own('Back up the store to a file', store, 'backup'),
-    restore: own('Restore a store from a backup', store, 'restore'),
+    backup: own('Back up the store to a file', storeBackup, 'backup'),
+    restore: own('Restore a store from a backup', storeBackup, 'restore'),
+    verify: own('Check that a backup can be restored', storeBackup, 'verify'),
     copy: own('Copy the store to another location', store, 'copy'),
     accept: own('Accept a store that was rolled back to an older state', store, 'accept'),
     migrate: own('Create or upgrade the tables of a PostgreSQL store', store, 'migrate'),

@@ -82,7 +82,7 @@ describe('an unknown command', () => {
       "unknown command 'list'",
       'did you mean "coffer transit keys list"? see "coffer transit --help"',
     ],
-    ['store verify', "unknown command 'verify'", 'did you mean "coffer doctor"? see "coffer store --help"'],
+    ['store check', "unknown command 'check'", 'did you mean "coffer doctor"? see "coffer store --help"'],
     ['lease revoke', "unknown command 'lease'", 'did you mean "coffer token revoke"? see "coffer --help"'],
     ['whoami', "unknown command 'whoami'", 'did you mean "coffer token lookup"? see "coffer --help"'],
     [

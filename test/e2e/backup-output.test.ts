@@ -1,4 +1,4 @@
-import { existsSync, readdirSync, statSync, writeFileSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { local, type Place, removePlace } from './harness.ts';
 
@@ -117,5 +117,45 @@ describe('a command that writes to a file of which the name is given', () => {
     expect(await here.refused('sign x --key orders --manifest -', 2)).toBe(
       'coffer: --manifest: standard output cannot be used here (use the name of a file; ./- for a file with this name)',
     );
+  });
+});
+
+describe('coffer store verify', () => {
+  it('reads a backup from a file or a pipe with its secret, and writes nothing', async () => {
+    await here.ok('store backup backup');
+    const before = readdirSync(here.directory);
+    expect((await here.run('store verify backup')).stderr).toMatch(
+      /^The backup is complete and undamaged \(\d+ files\)\.\n$/,
+    );
+    expect(JSON.parse(await here.ok('store verify backup -o json'))).toMatchObject({
+      files: expect.any(Number),
+    });
+    expect((await here.shell('coffer store verify - < backup')).exitCode).toBe(0);
+    expect(readdirSync(here.directory)).toEqual(before);
+    const refusal = await here.with({ COFFER_MASTER_KEY: undefined }).refused('store verify backup', 4);
+    expect(refusal).toContain('set COFFER_MASTER_KEY_FILE=FILE');
+    expect(refusal).not.toContain('--unverified');
+  });
+
+  it('finds a flipped bit, a missing end, and damage that was copied into the backup', async () => {
+    await here.ok('store backup backup');
+    const whole = readFileSync(here.file('backup'));
+    for (const [name, bytes] of [
+      ['flipped', Buffer.from(whole.map((byte, at) => (at === whole.length >> 1 ? byte ^ 1 : byte)))],
+      ['cut', whole.subarray(0, whole.length - 100)],
+    ] as const) {
+      writeFileSync(here.file(name), bytes);
+      expect(await here.refused(`store verify ${name}`, 1)).toBe(
+        `coffer: ${name} is damaged (use another backup)`,
+      );
+    }
+    await here.ok('transit keys create one');
+    await here.ok('rekey');
+    const documents = readdirSync(here.file('store'), { recursive: true, encoding: 'utf8' }).filter(
+      (name) => name.includes('documents') && statSync(here.file(`store/${name}`)).isFile(),
+    );
+    for (const name of documents) writeFileSync(here.file(`store/${name}`), 'damaged');
+    await here.ok('store backup copied --unverified');
+    expect((await here.run('store verify copied')).exitCode).toBe(1);
   });
 });

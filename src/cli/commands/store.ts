@@ -1,40 +1,27 @@
 import { basename } from 'node:path';
 import { asCofferError, CofferError, exists, printPlace } from '../../ground/errors.ts';
-import { backupStore, restoreStore } from '../../store/administration/backup.ts';
 import { copyStore } from '../../store/administration/copy.ts';
 import { type Examination, type ExamineOptions, examineStore } from '../../store/administration/doctor.ts';
 import { type Mended, type Repair, repairStore } from '../../store/administration/repair.ts';
 import type { Finding } from '../../store/administration/status.ts';
-import type { VerifyOptions } from '../../store/administration/verified.ts';
 import type { Location } from '../../store/backends/backend-kind.ts';
-import {
-  locationForms,
-  locationFrom,
-  migrateAt,
-  printLocation,
-  withBackendAt,
-} from '../../store/backends/registry.ts';
+import { locationForms, locationFrom, migrateAt, printLocation } from '../../store/backends/registry.ts';
 import { printVersion } from '../../store/backends/version.ts';
-import type { Credential } from '../../store/slots/credential.ts';
 import { sayWhyAsked } from '../agent/why-asked.ts';
-import type { Command, OptionSpec } from '../command.ts';
+import type { Command } from '../command.ts';
 import { DONE, FAILED } from '../exit-codes.ts';
-import { withBackupFrom } from '../files/backup-in.ts';
-import { heldBackupPath, refuseTerminal, STANDARD_OUTPUT, takeHeld } from '../files/backup-out.ts';
-import { mayReplace } from '../files/out-file.ts';
 import { isBrief, printDocument, printResult } from '../files/output.ts';
-import { type Given, variable } from '../given.ts';
+import { variable } from '../given.ts';
 import { LastSeen } from '../last-seen.ts';
-import { FORCE, forceOption } from '../parse/operation-spec.ts';
-import { interruptible } from '../processes/interruptible.ts';
-import { credentialsFor, unlockStore } from '../secrets/unlock.ts';
+import { unlockStore } from '../secrets/unlock.ts';
 import { advisedToManage } from '../secrets/unlock-advice.ts';
 import type { Session } from '../session.ts';
 import { refuseUnmeantPlace } from '../settings.ts';
 import { messageLine } from '../terminal/message.ts';
 import { watched } from '../terminal/progress.ts';
 import { visible } from '../terminal/visible.ts';
-import { findingText, namingDamage, sayLeftOut, WITHOUT_DAMAGED } from './damage.ts';
+import { findingText, sayLeftOut, WITHOUT_DAMAGED } from './damage.ts';
+import { explainedCredentials, forgetLastSeen, UNVERIFIED, verification, verifying } from './verifying.ts';
 
 const REPAIR = 'repair';
 
@@ -142,143 +129,6 @@ function printFixes(session: Session, findings: readonly Finding[]): void {
     out.write(messageLine(out, visible(`To fix${which}: ${session.hintHere(hint)}.`)));
   }
 }
-
-const UNVERIFIED: OptionSpec = {
-  flag: 'unverified',
-  takes: 'nothing',
-  help: 'Do not ask for a secret and do not verify; damage is copied silently.',
-  excludes: [WITHOUT_DAMAGED.flag],
-};
-
-/**
- * Returns the credentials for a store, which are asked for even if an agent has it open. Before the first prompt, it
- * says why.
- */
-function explainedCredentials(session: Session, location: Location): readonly Credential[] {
-  let isSaid = false;
-  const onAsking = async (): Promise<void> => {
-    if (isSaid) return;
-    isSaid = true;
-    await sayWhyAsked(session, location);
-  };
-  return credentialsFor(session, { location, onAsking });
-}
-
-/**
- * Returns the options with which a command verifies the store. Opening it throws `sealed` if no secret is given.
- * @param location location of the store; undefined for that in a backup
- */
-const verification = (session: Session, { options }: Given, location?: Location): VerifyOptions =>
-  options.has(UNVERIFIED.flag)
-    ? {}
-    : {
-        credentials:
-          location === undefined ? credentialsFor(session) : explainedCredentials(session, location),
-        withoutDamaged: options.has(WITHOUT_DAMAGED.flag),
-      };
-
-/**
- * Runs `work`. Errors name the damage, how to give the secret, and the option to continue without one.
- * @param location location of the store; undefined for that in a backup
- */
-const verifying = <T>(session: Session, location: Location | undefined, work: () => Promise<T>): Promise<T> =>
-  namingDamage(session, work).catch(async (refusal: unknown) => {
-    const error = await advisedToManage(session, refusal, { location });
-    if (!(error instanceof CofferError) || error.kind !== 'sealed') throw error;
-    const { kind, message, hint, cause } = error;
-    const unlocking = hint ?? 'unlock the store to verify it';
-    throw new CofferError(kind, message, {
-      hint: `${unlocking}; or use --unverified to skip the verification`,
-      cause,
-    });
-  });
-
-export const backup: Command = {
-  arguments: [
-    {
-      metavar: 'FILE',
-      help: 'Backup file to create; "-" writes to standard output.',
-      required: true,
-      offers: 'file',
-    },
-  ],
-  options: [WITHOUT_DAMAGED, UNVERIFIED, { ...forceOption, help: 'Overwrite FILE if it exists.' }],
-  details:
-    'A backup is a consistent snapshot, even while other processes write. It stays encrypted and is ' +
-    'unlocked by the same secrets. Everything is verified while it is copied, so one of these ' +
-    'secrets is required, even while the store is unlocked. If anything is damaged, no backup is ' +
-    'written and the exit code is 1. An existing FILE is only overwritten with --force.',
-  examples: [
-    ['coffer store backup coffer.backup', 'Write a backup file that only you can read'],
-    ["coffer store backup - | ssh backup.example.com 'cat > coffer.backup'", 'Keep it on another machine'],
-  ],
-  async run(session, given) {
-    session.refuseRemote();
-    const [file = ''] = given.arguments;
-    const location = session.settings.storeLocation;
-    const isPrinted = file === STANDARD_OUTPUT;
-    if (isPrinted) refuseTerminal(session);
-    const replace = !isPrinted && (await mayReplace(session, [file], given.options.has(FORCE)));
-    const to = isPrinted ? heldBackupPath() : file;
-    const { summary, print } = await verifying(session, location, () =>
-      interruptible(async (interruption) => {
-        const options = { ...verification(session, given, location), interruption };
-        const summary = await backupStore({ location, to, replace, ...options });
-        return { summary, print: isPrinted ? takeHeld(to) : undefined };
-      }),
-    );
-    if (print === undefined) await printDocument(session, summary);
-    else await print(session);
-    sayLeftOut(session, summary.leftOut);
-    const place = isPrinted ? 'standard output' : file;
-    session.say(`Backed up the store to ${place} (${summary.files} files). The same secrets unlock it.`);
-    return DONE;
-  },
-};
-
-export const restore: Command = {
-  arguments: [
-    {
-      metavar: 'FILE',
-      help: 'Backup file to restore; "-" reads standard input.',
-      required: true,
-      offers: 'file',
-    },
-  ],
-  options: [WITHOUT_DAMAGED, UNVERIFIED],
-  details:
-    'The target must be an empty directory or not exist. The restored store is unlocked by the ' +
-    'secrets it had when it was backed up. One of these secrets is required, because everything is ' +
-    'verified. If anything is damaged, nothing is restored and the exit code is 1.',
-  examples: [
-    ['coffer store restore coffer.backup --store ./restored', 'Restore next to the old store'],
-    ["ssh backup.example.com 'cat coffer.backup' | coffer store restore -", 'Restore from another machine'],
-  ],
-  async run(session, given) {
-    session.refuseRemote();
-    const [file = ''] = given.arguments;
-    const location = session.settings.storeLocation;
-    const summary = await verifying(session, undefined, () =>
-      withBackupFrom(session, file, (from) =>
-        interruptible((interruption) =>
-          restoreStore({ from, location, interruption, ...verification(session, given) }),
-        ),
-      ),
-    );
-    await forgetLastSeen(session, summary.id, location);
-    await printDocument(session, summary);
-    sayLeftOut(session, summary.leftOut);
-    session.say(`Restored ${summary.files} files to ${await printLocation(location)}.`);
-    return DONE;
-  },
-};
-
-/**
- * Forgets the last state seen, since a user who restores a store knows that it may be older than the one that was
- * there.
- */
-const forgetLastSeen = (session: Session, id: string, location: Location): Promise<void> =>
-  withBackendAt(location, async ({ place }) => LastSeen.of(session.environment, id, place)?.forget());
 
 export const accept: Command = {
   arguments: [],

@@ -73,10 +73,7 @@ const ELSEWHERE: ReadonlyMap<string, readonly string[]> = new Map([
   ['lease', ['token renew']],
   ['lease renew', ['token renew']],
   ['lease revoke', ['token revoke']],
-  ...['verify', 'check', 'doctor', 'repair'].map((word): [string, readonly string[]] => [
-    `store ${word}`,
-    ['doctor'],
-  ]),
+  ...['check', 'doctor', 'repair'].map((word): [string, readonly string[]] => [`store ${word}`, ['doctor']]),
   ['ping', ['health']],
   ['secrets disable', ['mounts remove']],
   ...['rekey', 'reencrypt', 're-encrypt', 'updatekeys'].map((word): [string, readonly string[]] => [

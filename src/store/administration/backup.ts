@@ -3,7 +3,7 @@ import { rm } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { exists, failedAfter, placed, unavailable } from '../../ground/errors.ts';
 import { systemRandom } from '../../ground/random.ts';
-import type { Backend, Blob, Version } from '../backends/backend.ts';
+import type { Backend, Blob, InitialContent, Version } from '../backends/backend.ts';
 import type { Location } from '../backends/backend-kind.ts';
 import { diskError } from '../backends/files/disk-errors.ts';
 import { isThere, moveFile, syncDirectory } from '../backends/files/durable-files.ts';
@@ -179,8 +179,38 @@ interface RestoreOptions extends VerifyOptions, Abortable {
  * `DamageError` if the store in it is damaged or incomplete; `sealed` and `denied` as `openStore`
  */
 export async function restoreStore(options: RestoreOptions): Promise<BackupSummary> {
-  const { location, credentials } = options;
-  const unlocked = credentials === undefined ? undefined : await unlockBackup(options, credentials);
+  const { location, credentials, from } = options;
+  const refuse = () => refuseStoreAt(location);
+  const unlocked = credentials === undefined ? undefined : await unlockBackup(from, credentials, refuse);
+  return readContent(options, unlocked, (content) => {
+    options.interruption?.begin();
+    return createAt(location, content);
+  });
+}
+
+interface CheckedBackup {
+  readonly from: BackupSource;
+  readonly credentials: readonly Credential[];
+}
+
+/**
+ * Reads a backup as `restoreStore` does, and writes nothing.
+ * @throws `corrupt` if the backup is damaged or of a newer format; `DamageError` if the store in it is damaged or
+ * incomplete; `sealed` and `denied` as `openStore`
+ */
+export async function verifyBackup({ from, credentials }: CheckedBackup): Promise<BackupSummary> {
+  const unlocked = await unlockBackup(from, credentials);
+  return readContent({ from }, unlocked, async ({ blobs }) => {
+    for await (const _ of blobs);
+  });
+}
+
+/** Has the content of a backup written; verified if it is unlocked. */
+async function readContent(
+  options: Pick<RestoreOptions, 'from' | 'withoutDamaged' | 'interruption'>,
+  unlocked: Unlocked | undefined,
+  write: (content: InitialContent) => Promise<unknown>,
+): Promise<BackupSummary> {
   const records = readBackupFile(options.from);
   const from = nameOf(options.from);
   try {
@@ -192,8 +222,7 @@ export async function restoreStore(options: RestoreOptions): Promise<BackupSumma
       unlocked === undefined
         ? blobsOf(records, from)
         : verifiedBlobs(sourceIn(records, from, unlocked), leftOut, options);
-    options.interruption?.begin();
-    await createAt(location, { header, version, blobs: count(blobs, counted, options.interruption?.ended) });
+    await write({ header, version, blobs: count(blobs, counted, options.interruption?.ended) });
     return { id, ...counted, ...leftOutOf(leftOut) };
   } finally {
     await records.return(undefined);
@@ -215,17 +244,21 @@ interface Unlocked {
   readonly root: RootKey;
 }
 
-/** Reads a backup to its end and unlocks the store in it, if it can be restored to the location. */
+/**
+ * Reads a backup to its end and unlocks the store in it.
+ * @param refuse refuses where it was to be restored, before a secret is asked for
+ */
 async function unlockBackup(
-  { from: source, location }: RestoreOptions,
+  source: BackupSource,
   credentials: readonly Credential[],
+  refuse?: () => Promise<void>,
 ): Promise<Unlocked> {
   const records = readBackupFile(source);
   const from = nameOf(source);
   const head = await headOf(records, from);
   const { id } = parseHeader(head.header, { file: from });
   const backend = await MemoryBackend.create({ ...head, blobs: slotsOf(blobsOf(records, from)) }, from);
-  await refuseStoreAt(location);
+  await refuse?.();
   const keyring = await unlock(backend, id, credentials);
   return { keyring, root: await keyring.root(backend, head.version.generation) };
 }

@@ -1,0 +1,120 @@
+import { backupStore, restoreStore, verifyBackup } from '../../store/administration/backup.ts';
+import { printLocation } from '../../store/backends/registry.ts';
+import type { Command } from '../command.ts';
+import { DONE } from '../exit-codes.ts';
+import { withBackupFrom } from '../files/backup-in.ts';
+import { heldBackupPath, refuseTerminal, STANDARD_OUTPUT, takeHeld } from '../files/backup-out.ts';
+import { mayReplace } from '../files/out-file.ts';
+import { printDocument } from '../files/output.ts';
+import { FORCE, forceOption } from '../parse/operation-spec.ts';
+import { interruptible } from '../processes/interruptible.ts';
+import { credentialsFor } from '../secrets/unlock.ts';
+import { sayLeftOut, WITHOUT_DAMAGED } from './damage.ts';
+import { forgetLastSeen, UNVERIFIED, unlocking, verification, verifying } from './verifying.ts';
+
+export const backup: Command = {
+  arguments: [
+    {
+      metavar: 'FILE',
+      help: 'Backup file to create; "-" writes to standard output.',
+      required: true,
+      offers: 'file',
+    },
+  ],
+  options: [WITHOUT_DAMAGED, UNVERIFIED, { ...forceOption, help: 'Overwrite FILE if it exists.' }],
+  details:
+    'A backup is a consistent snapshot, even while other processes write. It stays encrypted and is ' +
+    'unlocked by the same secrets. Everything is verified while it is copied, so one of these ' +
+    'secrets is required, even while the store is unlocked. If anything is damaged, no backup is ' +
+    'written and the exit code is 1. An existing FILE is only overwritten with --force.',
+  examples: [
+    ['coffer store backup coffer.backup', 'Write a backup file that only you can read'],
+    ["coffer store backup - | ssh backup.example.com 'cat > coffer.backup'", 'Keep it on another machine'],
+  ],
+  async run(session, given) {
+    session.refuseRemote();
+    const [file = ''] = given.arguments;
+    const location = session.settings.storeLocation;
+    const isPrinted = file === STANDARD_OUTPUT;
+    if (isPrinted) refuseTerminal(session);
+    const replace = !isPrinted && (await mayReplace(session, [file], given.options.has(FORCE)));
+    const to = isPrinted ? heldBackupPath() : file;
+    const { summary, print } = await verifying(session, location, () =>
+      interruptible(async (interruption) => {
+        const options = { ...verification(session, given, location), interruption };
+        const summary = await backupStore({ location, to, replace, ...options });
+        return { summary, print: isPrinted ? takeHeld(to) : undefined };
+      }),
+    );
+    if (print === undefined) await printDocument(session, summary);
+    else await print(session);
+    sayLeftOut(session, summary.leftOut);
+    const place = isPrinted ? 'standard output' : file;
+    session.say(`Backed up the store to ${place} (${summary.files} files). The same secrets unlock it.`);
+    return DONE;
+  },
+};
+
+export const restore: Command = {
+  arguments: [
+    {
+      metavar: 'FILE',
+      help: 'Backup file to restore; "-" reads standard input.',
+      required: true,
+      offers: 'file',
+    },
+  ],
+  options: [WITHOUT_DAMAGED, UNVERIFIED],
+  details:
+    'The target must be an empty directory or not exist. The restored store is unlocked by the ' +
+    'secrets it had when it was backed up. One of these secrets is required, because everything is ' +
+    'verified. If anything is damaged, nothing is restored and the exit code is 1.',
+  examples: [
+    ['coffer store restore coffer.backup --store ./restored', 'Restore next to the old store'],
+    ["ssh backup.example.com 'cat coffer.backup' | coffer store restore -", 'Restore from another machine'],
+  ],
+  async run(session, given) {
+    session.refuseRemote();
+    const [file = ''] = given.arguments;
+    const location = session.settings.storeLocation;
+    const summary = await verifying(session, undefined, () =>
+      withBackupFrom(session, file, (from) =>
+        interruptible((interruption) =>
+          restoreStore({ from, location, interruption, ...verification(session, given) }),
+        ),
+      ),
+    );
+    await forgetLastSeen(session, summary.id, location);
+    await printDocument(session, summary);
+    sayLeftOut(session, summary.leftOut);
+    session.say(`Restored ${summary.files} files to ${await printLocation(location)}.`);
+    return DONE;
+  },
+};
+
+export const verify: Command = {
+  arguments: [
+    {
+      metavar: 'FILE',
+      help: 'Backup file to check; "-" reads standard input.',
+      required: true,
+      offers: 'file',
+    },
+  ],
+  options: [],
+  details:
+    'Reads the backup as "coffer store restore" does, and writes nothing: everything in it is decrypted and ' +
+    'compared with its indexes. One of the secrets that the store had when it was backed up is required. If ' +
+    'anything is damaged, it is listed and the exit code is 1. To check the store itself, run "coffer doctor".',
+  examples: [['coffer store verify coffer.backup', 'Check that a backup can be restored']],
+  async run(session, given) {
+    session.refuseRemote();
+    const [file = ''] = given.arguments;
+    const summary = await unlocking(session, undefined, () =>
+      withBackupFrom(session, file, (from) => verifyBackup({ from, credentials: credentialsFor(session) })),
+    );
+    await printDocument(session, summary);
+    session.say(`The backup is complete and undamaged (${summary.files} files).`);
+    return DONE;
+  },
+};
