@@ -32,8 +32,9 @@ const LOGIN = /^auth\/.+\/login\/([^/]+)$/;
 /** Display name of every token that was created without one. */
 const UNNAMED = 'token';
 /** Characters of an accessor that distinguish it from others. */
-const SHORT_ACCESSOR = 8;
-const HASH_PREFIX = /^hmac-sha256:/;
+export const SHORT_ACCESSOR = 8;
+/** Beginning of an accessor that is recorded as a hash. */
+export const HASH_PREFIX = /^hmac-sha256:/;
 /** Width of results that a table may need before columns are left out; a longer result is wrapped. */
 const RESULT_WIDTH = 30;
 /** Widths that every cell and every table take besides the texts. */
@@ -240,7 +241,7 @@ function endOf(text: string, width: number): string {
 }
 
 /** Names the caller: a token without a name by its accessor, a login that succeeded by the user of its path. */
-function userText({ who, accessor, path, status }: AuditEntry): string {
+export function userText({ who, accessor, path, status }: AuditEntry): string {
   if (who === UNNAMED && accessor !== '')
     return `${UNNAMED} ${accessor.replace(HASH_PREFIX, '').slice(0, SHORT_ACCESSOR)}`;
   const isLoggedIn = who === '' && status > 0 && status < FIRST_FAILURE;

@@ -9,15 +9,8 @@ import { type Given, numberOption, textOption } from '../given.ts';
 import { switching, taking } from '../parse/everywhere.ts';
 import type { Session } from '../session.ts';
 import { chunksOf } from '../terminal/streams.ts';
-import {
-  type AuditEntry,
-  auditTable,
-  FIRST_FAILURE,
-  inOneLine,
-  loginName,
-  resultText,
-  SCOPE,
-} from './audit-table.ts';
+import { type AuditEntry, auditTable, FIRST_FAILURE, inOneLine, resultText, SCOPE } from './audit-table.ts';
+import { AuditUsers } from './audit-users.ts';
 
 /* Reads the audit log of a server: who did what, and when. Needs neither store nor server. */
 
@@ -53,7 +46,7 @@ export const show: Command = {
     taking(
       USER,
       'NAME',
-      'Only requests of the user or token with this name or accessor, and attempts to log in with this name.',
+      'Only requests of the user or token with this name or accessor, as a table shows it, and attempts to log in with this name.',
     ),
     taking(PATH, 'PREFIX', 'Only requests whose path begins with PREFIX, e.g. transit/decrypt/.'),
     switching(FAILED, 'Only requests that failed or were denied.'),
@@ -80,10 +73,11 @@ export const show: Command = {
     const { settings, streams } = session;
     const isForPerson = streams.out.isTerminal && (settings.format ?? 'table') === 'table';
     const isOmitted = isForPerson && !options.has(ALL) && !options.has(PATH);
-    const asked = filterOf(options, Date.now());
+    const users = new AuditUsers(textOption(options, USER));
+    const asked = filterOf(options, users, Date.now());
     const matches = (entry: AuditEntry): boolean => !(isOmitted && isOwnQuestion(entry)) && asked(entry);
     const last = numberOption(options, LAST, /^\d{1,9}$/, 'use an integer') ?? DEFAULT_LAST;
-    const entries = new Entries(matches, last === 0 ? Number.POSITIVE_INFINITY : last);
+    const entries = new Entries(matches, users, last === 0 ? Number.POSITIVE_INFINITY : last);
     for await (const line of linesOf(bytesOf(session, file))) entries.add(line);
     const shown = entries.finished();
     if (entries.unreadable > 0 && entries.read === 0) throw noLog(file);
@@ -95,6 +89,7 @@ export const show: Command = {
       );
     if (entries.leftOut > 0)
       session.remark(`Earlier requests left out: ${entries.leftOut} (use --${LAST} 0 to show all).`);
+    if (entries.read > 0) users.sayIfMissing(session, file === '-' ? 'standard input' : file);
     await printResult(session, shown, {
       table: () => auditTable(shown, session),
       lines: () =>
@@ -121,6 +116,7 @@ const TRIM_FROM = 10_000;
 /** Collects the requests that match, in the order of their records. */
 class Entries {
   readonly #matches: (entry: AuditEntry) => boolean;
+  readonly #users: AuditUsers;
   readonly #most: number;
   /** Requests by their IDs; of one that modifies, the response replaces the record before it. */
   readonly #entries = new Map<string, AuditEntry>();
@@ -130,8 +126,9 @@ class Entries {
   unreadable = 0;
   leftOut = 0;
 
-  constructor(matches: (entry: AuditEntry) => boolean, most: number) {
+  constructor(matches: (entry: AuditEntry) => boolean, users: AuditUsers, most: number) {
     this.#matches = matches;
+    this.#users = users;
     this.#most = most;
   }
 
@@ -147,6 +144,7 @@ class Entries {
     }
     this.read += 1;
     const { id, entry } = record;
+    this.#users.see(entry);
     if (this.#entries.size >= this.#trimAt) {
       this.#trim();
       this.#trimAt = Math.max(TRIM_FROM, 2 * this.#entries.size);
@@ -206,19 +204,20 @@ const textIn = (record: JsonObject, member: string): string => {
 };
 
 /** Returns the filter that the options describe. */
-function filterOf(options: Given['options'], nowMs: number): (entry: AuditEntry) => boolean {
+function filterOf(
+  options: Given['options'],
+  users: AuditUsers,
+  nowMs: number,
+): (entry: AuditEntry) => boolean {
   const since = timeOption(options, SINCE, nowMs) ?? Number.NEGATIVE_INFINITY;
   const until = timeOption(options, UNTIL, nowMs) ?? Number.POSITIVE_INFINITY;
-  const who = textOption(options, USER);
   const prefix = textOption(options, PATH) ?? '';
   const onlyFailed = options.has(FAILED);
   return (entry) => {
     const ms = Date.parse(entry.time);
     if (ms < since || ms >= until || !entry.path.startsWith(prefix)) return false;
     if (onlyFailed && entry.status < FIRST_FAILURE) return false;
-    if (who === undefined || entry.who === who || entry.accessor === who) return true;
-    // The display name of a login begins with the name of its method. A login itself has no token yet.
-    return entry.who.endsWith(`-${who}`) || loginName(entry.path)?.toLowerCase() === who.toLowerCase();
+    return users.accepts(entry);
   };
 }
 

@@ -79,6 +79,35 @@ describe('coffer audit show', () => {
     expect(rows.map((row) => row[3])).toEqual(['auth/userpass/login/ada', 'auth/people/login/Ada']);
   });
 
+  it('finds a token by each form that a table shows of it', async () => {
+    const line = (accessor: string) =>
+      JSON.stringify({
+        ...JSON.parse(lineFor(accessor)),
+        auth: { display_name: 'token', accessor: `hmac-sha256:${accessor}` },
+      });
+    const log = [line('2055760eaa11'), line('99bb760eaa11')].join('\n');
+    for (const user of ['2055760e', 'token 2055760e', '2055760eaa', 'hmac-sha256:2055760eaa11']) {
+      const streams = streamsDouble({ input: log });
+      await runCommandLine(['audit', 'show', '-', '--user', user], streams, {});
+      expect(streams.written.out.trimEnd().split('\n'), user).toEqual([
+        expect.stringContaining('2055760eaa11'),
+      ]);
+      expect(streams.written.err, user).toBe('');
+    }
+  });
+
+  it('says on standard error of a user who is not in the log, with the name that is near', async () => {
+    const log = [lineFor('auth/userpass/login/margaret')].join('\n');
+    expect(await shown('- --user margarte', log)).toEqual({
+      exitCode: 0,
+      rows: [],
+      err: 'No requests of user "margarte" in standard input (did you mean "margaret"?)\n',
+    });
+    expect((await shown(`${file} --user nope`)).err).toBe(`No requests of user "nope" in ${file}\n`);
+    expect((await shown(`${file} --user ada --until yesterday`)).err).toBe('');
+    expect((await shown(`${file} --user nope --quiet`)).err).toBe('');
+  });
+
   describe('on a terminal', () => {
     const log = ['sys/capabilities-self', 'transit/encrypt/orders'].map(lineFor).join('\n');
     const atTerminal = async (line: string) => {
