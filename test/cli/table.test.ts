@@ -148,6 +148,24 @@ describe('drawTable', () => {
     });
   });
 
+  it('leaves out an empty column before it shortens or breaks anything, and only then', () => {
+    const name = 'a-key-of-the-payments-team-with-a-long-name';
+    const keys = (rotated: string) => ({
+      head: ['Name', 'Type', 'Rotated'],
+      rows: [
+        [name, 'ed25519', ''],
+        ['b', 'ed25519', rotated],
+      ],
+    });
+    const drawn = (rotated: string, columns: number, wide = false) =>
+      drawTable(keys(rotated), { boxed: true, colour: false, columns, wide });
+    expect(drawn('', 60)).toContain(`│ ${name} │ ed25519 │\n`);
+    expect(drawn('', 60)).not.toContain('Rotated');
+    expect(drawn('', 80)).toContain('Rotated');
+    expect(drawn('', 60, true)).toContain('Rotated');
+    expect(drawn('x', 60)).toContain('Rotated');
+  });
+
   it('breaks cells at words', () => {
     const style = { boxed: true, colour: false, columns: 40 };
     const rows = [['a', 'an attacker with the file can guess it']];

@@ -92,16 +92,30 @@ export function drawTable(table: DrawnTable, style: TableStyle): string {
 
 type Widths = readonly number[] | 'too many columns';
 
-/** Leaves out lesser columns, one after the other, until the table is easy to read. */
+/** Leaves out columns, one after the other: empty ones until the table fits, then lesser ones until it is easy to read. */
 function fittingTable(table: DrawnTable, style: TableStyle): readonly [DrawnTable, Widths] {
   const { columns, wide = false } = style;
   const [next, ...rest] = wide ? [] : (table.lesser ?? []);
-  const widths = widthsFor([table.head, ...table.rows], columns, table.whole);
+  const cells = [table.head, ...table.rows];
+  const empty = wide || excessOf(columnWidths(cells), columns) <= 0 ? undefined : emptyColumnIn(table);
+  if (empty !== undefined) {
+    const lesser = table.lesser?.filter((column) => column !== empty);
+    return fittingTable(withoutColumn({ ...table, lesser }, empty), style);
+  }
+  const widths = widthsFor(cells, columns, table.whole);
   const shortWord = Math.min(Math.max(Math.floor(columns / 2), SHORT_WORD.least), SHORT_WORD.most);
   const isGood = widths !== 'too many columns' && isReadable(table, widths, shortWord);
   if (wide && !isGood) return [table, 'too many columns'];
   if (isGood || next === undefined) return [table, widths];
   return fittingTable(withoutColumn({ ...table, lesser: rest }, next), style);
+}
+
+/** Returns a column in which every row is empty. */
+function emptyColumnIn({ rows, head, whole }: DrawnTable): number | undefined {
+  const isEmpty = (column: number): boolean =>
+    column !== whole && rows.length > 0 && rows.every((row) => (row[column] ?? '') === '');
+  const column = head.findIndex((_, index) => isEmpty(index));
+  return column === -1 ? undefined : column;
 }
 
 function withoutColumn(table: DrawnTable, column: number): DrawnTable {
@@ -216,7 +230,7 @@ const recordLines = ({ head, rows }: DrawnTable, chalk: ChalkInstance): readonly
 function widthsFor(rows: readonly (readonly string[])[], columns: number, whole: number | undefined): Widths {
   const natural = columnWidths(rows);
   const widths = [...natural];
-  let excess = sum(widths) + (PADDING + 1) * widths.length + 1 - columns;
+  let excess = excessOf(natural, columns);
   const widestFirst = natural
     .map((_, column) => column)
     .sort((a, b) => (natural[b] ?? 0) - (natural[a] ?? 0));
@@ -232,6 +246,10 @@ function widthsFor(rows: readonly (readonly string[])[], columns: number, whole:
   }
   return excess > 0 ? 'too many columns' : widths;
 }
+
+/** Returns by how many cells a table with these widths is too wide; negative if there is room. */
+const excessOf = (widths: readonly number[], columns: number): number =>
+  sum(widths) + (PADDING + 1) * widths.length + 1 - columns;
 
 const sum = (numbers: readonly number[]): number => numbers.reduce((total, number) => total + number, 0);
 
