@@ -195,7 +195,9 @@ describe('a server', () => {
     [':8203', '(use 127.0.0.1:8203)'],
     ['localhost', '(use localhost:8200)'],
     ['::1', '(use [::1]:8200)'],
-    ['127.0.0.1:abc', '(use HOST:PORT, e.g. 127.0.0.1:8200 or [::1]:8200)'],
+    ['127.0.0.1:abc', '(a port is a number: use 127.0.0.1:8200)'],
+    ['8203x', '(a port is a number: use 127.0.0.1:8203)'],
+    ['[::1]:8203x', '(a port is a number: use [::1]:8203)'],
   ])('does not listen on %s, and says what was meant', async (address, said) => {
     expect(await here.refused(`serve --listen ${address}`, 2)).toContain(said);
   });

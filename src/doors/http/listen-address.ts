@@ -50,6 +50,10 @@ const withUsualPort = (host: string): string =>
 /** Returns the hint for an address without a host or a port, or for anything else. */
 function completed(address: string): string {
   if (/^:?\d{1,5}$/.test(address)) return `use 127.0.0.1:${address.replace(':', '')}`;
+  // A word that begins with a digit is rarely a host, and more often a port with a slip in it.
+  const [, host, port] = /^(?:([\w.-]*|\[[\w:.]+\]):)?(\d+[a-z]+|[a-z]+)$/i.exec(address) ?? [];
+  if (port !== undefined && (host !== undefined || /^\d/.test(port)))
+    return `a port is a number: use ${host || '127.0.0.1'}:${Number.parseInt(port, 10) || USUAL_PORT}`;
   const isName = /^[\w.-]+$/.test(address) && /[a-z]/i.test(address);
   if (isName || isIPv4(address)) return `use ${address}:${USUAL_PORT}`;
   if (isIPv6(address)) return `use [${address}]:${USUAL_PORT}`;

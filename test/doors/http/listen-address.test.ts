@@ -55,6 +55,18 @@ describe('an address to listen on', () => {
     );
   });
 
+  it.each([
+    ['8203x', 'a port is a number: use 127.0.0.1:8203'],
+    [':8203x', 'a port is a number: use 127.0.0.1:8203'],
+    ['box:8200O', 'a port is a number: use box:8200'],
+    ['[::1]:http', 'a port is a number: use [::1]:8200'],
+    ['box', 'use box:8200'],
+    ['fe80::1a', 'use [fe80::1a]:8200'],
+    ['http://127.0.0.1:82x', 'use HOST:PORT, e.g. 127.0.0.1:8200 or [::1]:8200'],
+  ])('is refused with what to use instead of %s', (text, hint) => {
+    expect(() => parseListenAddress(text, LIMIT)).toThrow(expect.objectContaining({ hint }));
+  });
+
   it('is printed as clients take it', () => {
     expect(printAddress('::1', 8200, true)).toBe('https://[::1]:8200');
     expect(printAddress('127.0.0.1', 80, false)).toBe('http://127.0.0.1:80');
