@@ -31,7 +31,9 @@ import { everywhereBeside, everywhereOptions, invocation } from './everywhere.ts
 import { tooManyWords } from './excess.ts';
 import { withNotes } from './notes.ts';
 import { recorded } from './recorded.ts';
+import { insteadForSignatures } from './signing-habits.ts';
 import { ANY_KEY, insteadOfCommand, insteadOfOption, type NextWord, suggestionFor } from './suggestion.ts';
+import { swallowedBy } from './swallowed.ts';
 import { pipedExample, usageOf } from './usage.ts';
 
 /** Result of parsing with commander. */
@@ -159,6 +161,8 @@ function usageMistake(
       help,
     });
   if (error.code === 'commander.missingArgument' && unfinished !== undefined) {
+    const swallowed = swallowedBy(first, { argv, ...unfinished, help });
+    if (swallowed !== undefined) return swallowed;
     const piped =
       isPiped && unfinished.words.length === 0 ? pipedExample(path, unfinished.command) : undefined;
     const stdin = piped === undefined ? '' : `to read standard input: "${piped}"; `;
@@ -172,16 +176,17 @@ function usageMistake(
   if (command?.options.some(({ flag }) => flag === word) === true)
     return invalid(first, { hint: `did you mean --${word}? ${help}` });
   const [, option] = /^unknown option '--([^=]*)(?:=.*)?'$/.exec(first) ?? [];
-  const [, letter] = /^unknown option '-([a-z])'$/.exec(first) ?? [];
+  const [, letter] = /^unknown option '-([a-z]|[A-Z][a-z]*)'$/.exec(first) ?? [];
   const flags = [
     ...[...(command?.options ?? []), ...everywhereBeside(command?.options ?? [])].map(({ flag }) => flag),
     'help',
     ...(path.length === 0 ? ['version'] : []),
   ];
   const [, unknown] = /^unknown command '(.*)'$/.exec(first) ?? [];
+  const typed = option ?? word ?? letter ?? '';
   const instead =
     unknown === undefined
-      ? insteadOfOption(path, option ?? word ?? letter ?? '', flags)
+      ? (insteadForSignatures(argv, path, typed) ?? insteadOfOption(path, typed, flags))
       : insteadOfCommand(path, unknown);
   if (instead !== undefined) return invalid(first, { hint: joined(instead, help) });
   if (option === 'key' && command?.arguments[0]?.offers === 'key')

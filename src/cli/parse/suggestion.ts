@@ -59,6 +59,8 @@ const ELSEWHERE: ReadonlyMap<string, readonly string[]> = new Map([
   ['transit keys restore', ['transit keys soft-delete-restore']],
   ['secrets status', ['secrets list']],
   ['secrets run', ['exec']],
+  ['secrets enc', ['secrets encrypt']],
+  ['secrets dec', ['secrets decrypt']],
   ...['rm', 'remove', 'delete', 'del'].map((word): [string, readonly string[]] => [
     `secrets ${word}`,
     ['secrets unset'],
@@ -98,6 +100,11 @@ const FORGOTTEN =
   'a forgotten passphrase cannot be reset; if another secret unlocks the store, set its variable, e.g. COFFER_MASTER_KEY_FILE, ' +
   'and run "coffer slots add --passphrase"; "coffer help unlocking" says more';
 
+/** Ways to look at a file whose values are encrypted. */
+const SHOWING_SECRETS =
+  'use "coffer secrets get FILE NAME" for one value, "coffer secrets list FILE" for the names, or ' +
+  '"coffer secrets decrypt FILE --stdout" for the whole file';
+
 /** How the audit devices of Vault are set here. */
 const AUDIT_LOG =
   'the audit log is set by "coffer serve --audit-log FILE"; "coffer audit show FILE" shows it';
@@ -114,6 +121,7 @@ const INSTEAD: ReadonlyMap<string, string> = new Map([
   ['secrets enable', 'a store has transit already; use "coffer mounts add PATH" for another mount'],
   ...['list', 'disable'].map((word): [string, string] => [`audit ${word}`, AUDIT_LOG]),
   ['audit errors', 'use "coffer audit show FILE --failed"'],
+  ...['cat', 'view'].map((word): [string, string] => [`secrets ${word}`, SHOWING_SECRETS]),
   ['secrets rotate', 'use "coffer transit keys rotate KEY", then "coffer secrets rewrap FILE"'],
   ['workspaces rename', 'use "coffer workspaces update WS --name NAME"'],
   ['projects rename', 'use "coffer projects update PROJECT --name NAME"'],
