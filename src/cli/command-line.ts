@@ -119,6 +119,9 @@ async function explained(
   const { asMissingArgument } = await import('./parse/usage.ts');
   const plain = asMissingArgument(inPlainWords(known, session?.addressVariable), invocation);
   if (!ABOUT_NAMES.has(known.kind)) return plain;
+  const { withSpacesForCommas } = await import('./comma-names.ts');
+  const spaced = withSpacesForCommas(plain, invocation);
+  if (spaced !== undefined) return spaced;
   const { withNearName } = await import('./near-names.ts');
   return withNearName(plain, invocation, session, await session?.openedRunner());
 }
