@@ -61,10 +61,23 @@ describe('standard input in the place of a file with secrets', () => {
     expect(await here.refused('secrets decrypt - x.env', 2, { input })).toContain(
       'cannot be combined with other files',
     );
-    for (const line of ['secrets encrypt - --key app', 'secrets rewrap -', 'secrets get - A'])
+    for (const line of ['secrets rewrap -', 'secrets get - A'])
       expect(await here.refused(line, 2, { input })).toContain(
         'standard input (-) is not accepted here (name a file; "coffer secrets decrypt - --format dotenv" reads',
       );
+    expect(existsSync(here.file('-'))).toBe(false);
+  });
+
+  it('is encrypted into a pipe as a file of its format, and decrypts to every byte of it', async () => {
+    const input = '# c\nA=1\nB="two words"\n';
+    const encrypted = await here.run('secrets encrypt - --format dotenv --key app', { input });
+    expect(encrypted).toMatchObject({ exitCode: 0, stderr: '' });
+    expect(encrypted.stdout).toMatch(/^# c\nA=coffer:app:v1:\S+\nB=coffer:app:v1:\S+\n$/);
+    expect(await here.run('secrets decrypt - --format dotenv', { input: encrypted.stdout })).toMatchObject({
+      exitCode: 0,
+      stdout: input,
+      stderr: '',
+    });
     expect(existsSync(here.file('-'))).toBe(false);
   });
 });

@@ -1,7 +1,7 @@
-import { invalid } from '../../ground/errors.ts';
+import { type CofferError, invalid } from '../../ground/errors.ts';
 import { FORMAT_NAMES } from '../../secret-files/format.ts';
 import { isSecret, RULES_NAME } from '../../secret-files/rules.ts';
-import type { Command } from '../command.ts';
+import type { ArgumentSpec, Command } from '../command.ts';
 import { DONE, FAILED } from '../exit-codes.ts';
 import { readStandardInput } from '../files/input.ts';
 import { type Given, textOption } from '../given.ts';
@@ -29,23 +29,32 @@ import { openFiles, requireFile, rewrapFiles, type Sealing, sealFiles } from '..
 import type { Session } from '../session.ts';
 import { shellWord } from '../terminal/shell-word.ts';
 
+/** Files, or standard input, whose result is then printed. */
+const filesOrInput: ArgumentSpec = {
+  ...manyFiles,
+  help: 'Files: .env, YAML or JSON; "-" reads standard input.',
+};
+
 export const encrypt: Command = {
-  arguments: [manyFiles],
+  arguments: [filesOrInput],
   options: [keyOption, formatOption],
   details:
     'Encrypts values in place, one by one. Everything else in the file, including values that are ' +
     'already encrypted, is left unchanged. A value that is unchanged since the last git commit ' +
     'gets its old ciphertext back. .coffer.yaml says which values are encrypted with which key; ' +
     'without it, all non-empty values are. A ciphertext can only be decrypted under the name that the ' +
-    'value had when it was encrypted.',
+    'value had when it was encrypted. "-" encrypts standard input to standard output, and needs --format and --key, since ' +
+    'rules are for file names.',
   examples: [
     ['coffer secrets encrypt .env config/prod.yaml', 'Encrypt files according to .coffer.yaml'],
     [
       'coffer secrets encrypt --key app .env',
       'Encrypt values with the key "app", whatever .coffer.yaml says',
     ],
+    ['fetch-settings | coffer secrets encrypt - --format dotenv --key app > .env', 'Encrypt standard input'],
   ],
   async run(session, { arguments: paths, options }) {
+    if (paths.includes(STANDARD_INPUT)) return printEncrypted(session, paths, options);
     const rulebook = new Rulebook(session);
     const files = new Files(session, options, rulebook);
     const outcomes = new Outcomes(session);
@@ -92,8 +101,34 @@ function sayLeft(session: Session, { path, file, places, key }: Sealing): void {
 const STDOUT = 'stdout';
 const STANDARD_INPUT = '-';
 
+/**
+ * Prints standard input encrypted. Values that are encrypted already are left as they are.
+ * @throws `invalid` for further files, or without a key
+ */
+async function printEncrypted(
+  session: Session,
+  [, ...others]: readonly string[],
+  options: Given['options'],
+): Promise<number> {
+  if (others.length > 0) throw besideStandardInput();
+  if (!options.has(KEY))
+    throw invalid('no key given to encrypt standard input with', {
+      field: KEY,
+      hint: `use --key NAME: ${RULES_NAME} is for files with names`,
+    });
+  const read = await openPiped(session, options);
+  const key = new Files(session, options).keyFor(session, read);
+  const places = read.file.places.filter((place) => place.sealed === undefined && isSecret(place, undefined));
+  const [result] = await sealFiles(session, [{ ...read, key, places }]);
+  await printExactly(session, undefined, 'text', requireFile(result).text);
+  return DONE;
+}
+
+const besideStandardInput = (): CofferError =>
+  invalid('standard input (-) cannot be combined with other files', { hint: 'run it once for each file' });
+
 export const decrypt: Command = {
-  arguments: [{ ...manyFiles, help: 'Files: .env, YAML or JSON; "-" reads standard input.' }],
+  arguments: [filesOrInput],
   options: [
     switching(STDOUT, 'Print the decrypted file, and leave the file itself encrypted.'),
     formatOption,
@@ -147,14 +182,9 @@ async function printDecrypted(
   options: Given['options'],
 ): Promise<number> {
   if (others.length > 0)
-    throw invalid(
-      options.has(STDOUT)
-        ? `--${STDOUT} takes a single file`
-        : 'standard input (-) cannot be combined with other files',
-      {
-        hint: 'run it once for each file',
-      },
-    );
+    throw options.has(STDOUT)
+      ? invalid(`--${STDOUT} takes a single file`, { hint: 'run it once for each file' })
+      : besideStandardInput();
   const opened =
     path === STANDARD_INPUT
       ? await openPiped(session, options)
