@@ -77,7 +77,9 @@ export function parseVersioned(text: string, format: VersionFormat, noun: Noun) 
     throw refusal(
       noun,
       `${noun.noPrefix ?? noun.invalid}: no prefix`,
-      `it must start with ${format.starts.join('… or ')}…`,
+      text.startsWith('{')
+        ? 'it is JSON: use the text of its member, which -o raw prints alone'
+        : `it must start with ${format.starts.join('… or ')}…`,
     );
   }
   const end = text.indexOf(format.separator, start.length);

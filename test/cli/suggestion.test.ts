@@ -161,31 +161,6 @@ describe('an unknown command', () => {
       "unknown command 'enc'",
       'did you mean "coffer secrets encrypt"? see "coffer secrets --help"',
     ],
-    ...[
-      ['sign -Y sign', 'use "coffer sign FILE --key NAME"; see "coffer sign --help"'],
-      ['sign -Sm app.tgz', 'use "coffer sign FILE --key NAME"; see "coffer sign --help"'],
-      ['verify -Y verify', 'use "coffer verify FILE SIGNATURE --public-key KEY"; see "coffer verify --help"'],
-      [
-        'verify -Vm app.tgz',
-        'use "coffer verify FILE SIGNATURE --public-key KEY"; see "coffer verify --help"',
-      ],
-      [
-        'verify app.tgz --signature s.sig --key release',
-        'the signature comes right after the file: "coffer verify app.tgz s.sig --key release"; see "coffer verify --help"',
-      ],
-      [
-        'verify app.tgz --signature=s.sig',
-        'the signature comes right after the file: "coffer verify app.tgz s.sig"; see "coffer verify --help"',
-      ],
-      [
-        'verify --signature s.sig app.tgz',
-        'the signature comes right after the file: "coffer verify FILE SIGNATURE"; see "coffer verify --help"',
-      ],
-    ].map(([line = '', hint = '']): [string, string, string] => [
-      line,
-      expect.stringMatching(/^unknown option '-/) as string,
-      hint,
-    ]),
     [
       'workspaces list --untagged',
       "unknown option '--untagged'",

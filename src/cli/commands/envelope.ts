@@ -25,11 +25,13 @@ import {
   once,
   rangeOf,
   rangeOptions,
+  refuseCopyAsInput,
   refuseFileAsKey,
   refuseFileBeforeKey,
   severalOptions,
   withFileAsInput,
   withFilesAsInput,
+  withKeyFirst,
 } from '../envelope/options.ts';
 import { transferAll } from '../envelope/transfer.ts';
 import { namedPairs } from '../files/operation-values.ts';
@@ -87,6 +89,7 @@ export const encrypt: Command = {
     const given = withFilesAsInput(typed, !needsNoKey(typed.options));
     const { options } = given;
     if (given.arguments.length > 0 && !typed.options.has(IN)) refuseFileBeforeKey(typed.arguments);
+    if (given.arguments.length > 0 && !typed.options.has(IN)) refuseCopyAsInput(typed.arguments);
     const name = namedKey(given);
     if (name !== undefined) await refuseFileAsKey(session, name, given);
     if (isForOthers(options, name) || name === undefined)
@@ -95,7 +98,7 @@ export const encrypt: Command = {
     const jobs = await namingTyped(typed, () => jobsOf(session, options, envelopeNames));
     const keys = await dataKeysOf(session, contextOf(options));
     const key = { mount: session.settings.mount, name };
-    return transferAll({
+    const encrypted = transferAll({
       session,
       options,
       jobs,
@@ -113,6 +116,9 @@ export const encrypt: Command = {
         });
         return { ...key, key_version: keyVersion };
       },
+    });
+    return encrypted.catch((error: unknown) => {
+      throw withKeyFirst(error, name, typed);
     });
   },
 };

@@ -112,6 +112,14 @@ export const command: Command = {
 /** Formats what to do if no file was given: the command with a file of this directory that a rule is about, if any. */
 async function withoutFile(session: Session, words: readonly string[]): Promise<string> {
   if (session.settings.quiet) return '';
+  const at = words.findIndex(
+    (word, index) => index > 0 && /^(?:-f|--file)$/.test(word) && isVariablesFile(words[index + 1] ?? ''),
+  );
+  if (at !== -1) {
+    const file = shellWord(words[at + 1] ?? '');
+    const rest = [...words.slice(0, at), ...words.slice(at + 2)].map(shellWord).join(' ');
+    return `Nothing was decrypted: options of coffer come before the command: coffer exec -f ${file} -- ${rest}`;
+  }
   const program = words.map(shellWord).join(' ');
   const path = await fileWithRule(new Rulebook(session.quietly())).catch(() => undefined);
   return `Nothing was decrypted: no file was given. To use ${path ?? 'a file'}: coffer exec -f ${shellWord(path ?? 'FILE')} -- ${program}`;

@@ -99,6 +99,41 @@ export function refuseFileBeforeKey(words: readonly string[]): void {
   throw invalid(`${said}: the key comes first, then the file`, { hint: `run "${command}"` });
 }
 
+/** Extensions of encrypted files, of this program and of others. */
+const ENCRYPTED_COPY = /^\.(?:enc|coffer|age|gpg)$/;
+
+/**
+ * Refuses two files of which the second is named as an encrypted copy of the first, in the order of `cp`: encrypted as
+ * well, it would become another file, and an old copy would be taken for the new one.
+ * @param words arguments as typed
+ * @throws `invalid` with the option for the result, and the one for whoever means both
+ */
+export function refuseCopyAsInput([key = '', file = '', copy, ...others]: readonly string[]): void {
+  if (copy === undefined || others.length > 0 || !copy.startsWith(file)) return;
+  if (!ENCRYPTED_COPY.test(copy.slice(file.length)) || !isRegularFile(file)) return;
+  const [name, from, to] = [key, file, copy].map(shellWord);
+  const command = `coffer transit envelope encrypt ${name}`;
+  throw invalid(`${copy} would be encrypted as well`, {
+    hint: `to write to ${copy} use --out: "${command} ${from} --out ${to}"; to encrypt both: "${command} --in ${from} ${to}"`,
+  });
+}
+
+/**
+ * Returns the error about a key that no key is, with the right order if a file has this name.
+ * @param name key as typed
+ */
+export function withKeyFirst(error: unknown, name: string, { arguments: words, options }: Given): unknown {
+  const known = asCofferError(error);
+  if (known?.kind !== 'not-found' || words.length > 1 || options.has(IN) || !isRegularFile(name))
+    return error;
+  const out = textOption(options, 'out');
+  const to = out === undefined ? '' : ` --out ${shellWord(out)}`;
+  return new CofferError(known.kind, `${name} is a file, and no key has this name: the key comes first`, {
+    hint: `run "coffer transit envelope encrypt KEY ${shellWord(name)}${to}"`,
+    cause: error,
+  });
+}
+
 /**
  * Runs work on files. Its errors name --in only if the user typed it.
  * @param typed as the user gave them
