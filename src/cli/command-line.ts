@@ -122,6 +122,9 @@ async function explained(
   const { withSpacesForCommas } = await import('./comma-names.ts');
   const spaced = withSpacesForCommas(plain, invocation);
   if (spaced !== undefined) return spaced;
+  const { withNameFirst } = await import('./file-before-name.ts');
+  const ordered = withNameFirst(plain, invocation);
+  if (ordered !== undefined) return ordered;
   const { withNearName } = await import('./near-names.ts');
   return withNearName(plain, invocation, session, await session?.openedRunner());
 }

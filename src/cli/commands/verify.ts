@@ -29,6 +29,7 @@ import { optionsOf } from '../parse/operation-spec.ts';
 import type { Session } from '../session.ts';
 import { ENDINGS } from '../signatures/endings.ts';
 import { namespaceIn, namespaceOption } from '../signatures/namespace.ts';
+import { withFileBeforeSignature } from '../signatures/signature-first.ts';
 import {
   type Content,
   isTransitSignature,
@@ -124,13 +125,18 @@ export const command: Command = {
   ],
   async run(session, given) {
     const plan = planOf(given);
-    const signature = signatureText(plan);
+    const misplaced = (error: unknown): never => {
+      throw withFileBeforeSignature(error, command, given);
+    };
+    const signature = await Promise.resolve(plan).then(signatureText).catch(misplaced);
     const hasher = new FileHasher(session, plan.manifest ? [] : [plan.file], FILE);
     try {
       const list = plan.manifest ? readFileWhole(plan.file, FILE, MAX_LIST_BYTES) : undefined;
       const trust = await plan.trust(session);
       const content = list === undefined ? fileContent(session, hasher, plan.file) : bytesContent(list);
-      const verdict = await verifySignature(signature, content, trust, plan).finally(() => content.close());
+      const verdict = await verifySignature(signature, content, trust, plan)
+        .catch(misplaced)
+        .finally(() => content.close());
       const whole =
         list === undefined || verdict.why !== undefined
           ? verdict
