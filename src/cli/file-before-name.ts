@@ -18,9 +18,9 @@ export function withNameFirst(
   if (!isPair || name === undefined || others.length > 0) return undefined;
   if (!error.message.includes(`cannot read ${name}: `) || isThere(name) || !isRegularFile(file))
     return undefined;
-  const words = [...path, name, file, ...typedOptions(command, given.options)].map(shellWord);
+  const words = ['coffer', ...path, name, file, ...typedOptions(command, given.options)].map(shellWord);
   return new CofferError(error.kind, `no file ${name}: the name comes first, then the file`, {
-    hint: `run "coffer ${words.join(' ')}"`,
+    hint: `run "${words.join(' ')}"`,
     cause: error,
   });
 }

@@ -151,11 +151,6 @@ describe('an unknown command', () => {
         /^the key is the first argument; usage: coffer transit encrypt NAME \[VALUE\], e\.g\. /,
       ) as string,
     ],
-    ...['cat', 'view'].map((word): [string, string, string] => [
-      `secrets ${word} .env`,
-      `unknown command '${word}'`,
-      'use "coffer secrets get FILE NAME" for one value, "coffer secrets list FILE" for the names, or "coffer secrets decrypt FILE --stdout" for the whole file; see "coffer secrets --help"',
-    ]),
     [
       'secrets enc .env',
       "unknown command 'enc'",

@@ -66,6 +66,10 @@ describe('an unknown command with --help', () => {
 describe('an unknown command that takes two steps or options here', () => {
   it.each([
     ['secrets rotate .env', 'use "coffer transit keys rotate KEY", then "coffer secrets rewrap FILE"'],
+    ...['cat', 'view'].map((word): [string, string] => [
+      `secrets ${word} .env`,
+      'use "coffer secrets get FILE NAME" for one value, "coffer secrets list FILE" for the names, or "coffer secrets decrypt FILE --stdout" for the whole file',
+    ]),
     ['workspaces rename a b', 'use "coffer workspaces update WS --name NAME"'],
     ['projects rename a b', 'use "coffer projects update PROJECT --name NAME"'],
     ['orgs rename a b', 'use "coffer orgs update ORG --name NAME"'],

@@ -35,5 +35,5 @@ function withSignatureAsArgument(argv: readonly string[]): string {
   const [signature, others] = inline === undefined ? [rest[0], rest.slice(1)] : [inline, rest];
   if (argv[0] !== 'verify' || file === undefined || !isAfterFile || signature === undefined)
     return `${said}: "coffer verify FILE SIGNATURE"`;
-  return `${said}: "coffer ${['verify', file, signature, ...others].map(shellWord).join(' ')}"`;
+  return `${said}: "${['coffer', 'verify', file, signature, ...others].map(shellWord).join(' ')}"`;
 }

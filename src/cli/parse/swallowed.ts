@@ -31,11 +31,11 @@ export function swallowedBy(message: string, lacking: Lacking): CofferError | un
   const { to, flag } = found;
   const taken = argv.slice(to - missing.length, to);
   const rest = [...argv.slice(start, to - missing.length), ...argv.slice(to)];
-  const corrected = [...argv.slice(0, start), ...words, ...taken, ...withoutWords(rest, words)];
+  const corrected = ['coffer', ...argv.slice(0, start), ...words, ...taken, ...withoutWords(rest, words)];
   const names = missing.map(({ metavar }) => metavar).join(' ');
   const said = taken.map((word) => `"${word}"`).join(' and ');
   return invalid(message, {
-    hint: `--${flag} took ${said} as well; put ${names} first: "coffer ${corrected.map(shellWord).join(' ')}"; ${help}`,
+    hint: `--${flag} took ${said} as well; put ${names} first: "${corrected.map(shellWord).join(' ')}"; ${help}`,
   });
 }
 

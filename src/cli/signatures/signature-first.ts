@@ -22,9 +22,9 @@ export function withFileBeforeSignature(
   if (known === undefined || file === undefined || !isNamedAsSignature(signature)) return error;
   if (isNamedAsSignature(file) || !isRegularFile(file) || !isRegularFile(signature)) return error;
   if (known.kind === 'not-found' || known.kind === 'denied' || known.kind === 'sealed') return error;
-  const words = [file, signature, ...typedOptions(command, options)].map(shellWord);
+  const words = ['coffer', 'verify', file, signature, ...typedOptions(command, options)].map(shellWord);
   return new CofferError(known.kind, `${file} is not a signature: the file comes first, then its signature`, {
-    hint: `run "coffer verify ${words.join(' ')}"`,
+    hint: `run "${words.join(' ')}"`,
     cause: error,
   });
 }
