@@ -4102,7 +4102,7 @@ complete -c coffer -n '__coffer_at '\''audit'\''' -l help -s h -d 'Show help.'
 complete -c coffer -n '__coffer_at '\''audit show'\'' 0' -F
 complete -c coffer -n '__coffer_at '\''audit show'\''' -l since -x -d 'Only requests since TIME: 2h or 7d (ago), today, yesterday, 22:00 (the last one), or 2026-11-26T22:00.'
 complete -c coffer -n '__coffer_at '\''audit show'\''' -l until -x -d 'Only requests before TIME, in the same forms as with --since.'
-complete -c coffer -n '__coffer_at '\''audit show'\''' -l user -x -d 'Only requests of the user or token with this name or accessor, and attempts to log in with this name.'
+complete -c coffer -n '__coffer_at '\''audit show'\''' -l user -x -d 'Only requests of the user or token with this name or accessor, as a table shows it, and attempts to log in with this name.'
 complete -c coffer -n '__coffer_at '\''audit show'\''' -l path -x -d 'Only requests whose path begins with PREFIX, e.g. transit/decrypt/.'
 complete -c coffer -n '__coffer_at '\''audit show'\''' -l failed -d 'Only requests that failed or were denied.'
 complete -c coffer -n '__coffer_at '\''audit show'\''' -l last -x -d 'Only the last N of these requests (0: all).'
