@@ -160,6 +160,16 @@ describe('coffer exec', () => {
     expect(stderr).toMatch(/^Nothing was decrypted: no file was given\. [^\n]+\ncoffer: [^\n]+\n$/);
   });
 
+  it('says of its own option after the program that options come first, and passes it on unchanged', async () => {
+    const here = await place();
+    expect(await here.run(['exec', 'echo', 'A', '-f', 'app.env'])).toMatchObject({
+      exitCode: 0,
+      stdout: 'A -f app.env\n',
+      stderr:
+        'Nothing was decrypted: options of coffer come before the command: coffer exec -f app.env -- echo A\n',
+    });
+  });
+
   it('starts nothing when one value can not be opened, and says which', async () => {
     const here = await place();
     const text = readFileSync(here.file('app.env'), 'utf8');
