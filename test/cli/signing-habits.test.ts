@@ -29,3 +29,15 @@ describe('an option of another program for signatures', () => {
     });
   });
 });
+
+describe('a short word for a command', () => {
+  it.each([
+    ['secrets enc .env', 'secrets encrypt'],
+    ['secrets dec .env', 'secrets decrypt'],
+  ])('brings up the whole one: %s', async (line, meant) => {
+    await expect(parseWithCommander(line.split(' '), commandTree, streamsDouble())).rejects.toMatchObject({
+      kind: 'invalid',
+      hint: `did you mean "coffer ${meant}"? see "coffer secrets --help"`,
+    });
+  });
+});

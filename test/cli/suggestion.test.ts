@@ -152,11 +152,6 @@ describe('an unknown command', () => {
       ) as string,
     ],
     [
-      'secrets enc .env',
-      "unknown command 'enc'",
-      'did you mean "coffer secrets encrypt"? see "coffer secrets --help"',
-    ],
-    [
       'workspaces list --untagged',
       "unknown option '--untagged'",
       'use --without-tag \'*\'; see "coffer workspaces list --help"',
