@@ -89,7 +89,8 @@ const OPEN_OPTIONS = ['location', 'masterKey', 'passphrase'];
 
 /**
  * Opens a store for a Node program.
- * @throws `invalid` without a location, as in programs written for release 0.1, and for an unknown option; `not-found` if there is no store;
+ * @throws `invalid` without a location, as in programs written for release 0.1, and for an unknown option;
+ * `not-found` if there is no store;
  * `sealed` without a secret; `denied` with a wrong one
  */
 export async function openStore(options: OpenOptions): Promise<Coffer> {

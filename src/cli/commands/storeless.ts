@@ -82,7 +82,7 @@ function installedAs(): string {
 
 const LICENSES = 'THIRD-PARTY-LICENSES';
 
-/** Returns the third-party licences. The file is made by the bundler; in the single executable it is an asset, compressed. */
+/** Returns the third-party licences. The bundler makes the file; in the single executable it is a compressed asset. */
 function thirdPartyLicenses(): string {
   const sea = process.getBuiltinModule('node:sea');
   if (sea.isSea()) {

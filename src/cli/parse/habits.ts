@@ -8,7 +8,7 @@ import { FORCE, IN } from './operation-spec.ts';
  * @see docs/decisions/0273
  */
 
-/** Verbs that users type, each with the verbs of commands here that may be meant; the first that the group has is taken. */
+/** Verbs that users type, each with the verbs of commands here that may be meant; the first that the group has counts. */
 const VERBS: Readonly<Record<string, readonly string[]>> = {
   ls: ['list'],
   show: ['read'],

@@ -46,8 +46,8 @@ function isStoreMissing({ settings }: Session): boolean {
 }
 
 /**
- * Returns the advice for a user without a key, or without a store. A rule is suggested if rules in the working directory can name the file,
- * and take nothing from the rules of a parent directory.
+ * Returns the advice for a user without a key, or without a store. A rule is suggested if rules in the working directory
+ * can name the file, and take nothing from the rules of a parent directory.
  */
 function firstSteps(session: Session, path: string, isFirstStore: boolean): string {
   const create = withPlace(session, `coffer transit keys create ${FIRST_KEY}`);

@@ -92,7 +92,7 @@ export function drawTable(table: DrawnTable, style: TableStyle): string {
 
 type Widths = readonly number[] | 'too many columns';
 
-/** Leaves out columns, one after the other: empty ones until the table fits, then lesser ones until it is easy to read. */
+/** Leaves out columns one by one: empty ones until the table fits, then lesser ones until it is easy to read. */
 function fittingTable(table: DrawnTable, style: TableStyle): readonly [DrawnTable, Widths] {
   const { columns, wide = false } = style;
   const [next, ...rest] = wide ? [] : (table.lesser ?? []);

@@ -55,7 +55,7 @@ export class DocumentCache {
   #version: Version = { generation: 0, revision: -1 };
   #epoch = 0;
   #uses = 0;
-  /** The last commits of this process, each made from the version of the one before; the last made the current version. */
+  /** Last commits of this process, each made from the version of the one before; the last made the current version. */
   #own: OwnCommit[] = [];
 
   constructor(maxBytes: number) {

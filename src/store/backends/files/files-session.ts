@@ -14,7 +14,7 @@ export class FilesSession implements WriteSession {
   readonly #room: (version: Version) => Promise<void>;
   version: Version;
   #records = 0;
-  /** Whether something was removed that must not stay in the log: a document or a part of it, a way to unlock, an old root key. */
+  /** Whether something was removed that must not stay in the log: (a part of) a document, a slot, an old root key. */
   removed = false;
 
   /** @param room waits until the log has room for another record; it had room for one when the session began */

@@ -109,8 +109,8 @@ export async function putBlobs({ fs, patiently }: PutTools, job: PutJob): Promis
       for (let done = 0; done < bytes.length; ) done += fs.writeSync(fd, bytes, done);
     }
     const written = opened.slice(1);
-    // ext4 gives a file its blocks only when it is synced, and then its journal commits for each file anew. If a file was
-    // cut to nothing, even an empty one, it gets them when any descriptor of it is closed: then one commit has them all.
+    // ext4 gives a file its blocks only when it is synced, and then its journal commits for each file anew. A file that
+    // was cut to nothing, even an empty one, gets them when a descriptor of it is closed: then one commit has them all.
     if (job.platform === 'linux') for (const { path } of written) fs.closeSync(open(path + job.staged, 'r'));
     let next = 0;
     const syncSome = async (): Promise<void> => {

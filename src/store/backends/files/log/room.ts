@@ -29,7 +29,7 @@ const LONGEST_PACE_MS = 250;
 /** Sessions or time after which a process counts as one that will make more changes. */
 const MANY_SESSIONS = 8;
 const LASTING_MS = 2000;
-/** Records that a process with few changes leaves in the log at most, as each process that only reads has to read them. */
+/** Records that a process with few changes leaves in the log at most: each process that only reads has to read them. */
 const FEW_RECORDS = 32;
 /** Most files of a generation; a change that needs another one waits until the oldest is empty. */
 const MOST_FILES = 2;
