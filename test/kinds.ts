@@ -32,23 +32,29 @@ const OF_THE_PROCESS = new RegExp(
     .map(({ source }) => source)
     .join('|'),
 );
-/** Modules that put back what they take of the process before another test begins, or pass everything on while no test has armed them. */
+/** Modules that put back what they take of the process, before another test begins. */
 const GIVE_BACK = new Set([
   'test/cli/directory-here.ts',
   'test/e2e/run-here.ts',
-  'test/faults/layer/fixed-world.ts',
-  'test/faults/layer/layer.ts',
   'test/light-work.ts',
   'test/servers/server-process.ts',
 ]);
+/** Stays before the file system of its process: only tests of faults expect that of the ones before them. */
+const FAULT_LAYER = new Set(['test/faults/layer/fixed-world.ts', 'test/faults/layer/layer.ts']);
 /** What makes another choice, or more of them, in the long proof. */
 const OF_THE_LONG_PROOF = new Set(['test/long.ts', 'test/seed.ts']);
 /** Modules that ask how long the proof is only to prepare the same in more work: RSA keys, teams of people, keys from passphrases. */
 const SAME_IN_MORE_WORK = new Set(['test/e2e/team-people.ts', 'test/light-work.ts', 'test/rsa-keys.ts']);
 
-/** Whether a file leaves nothing in its process, so that others may follow in the same one. */
-export const sharesProcess = (file: string): boolean =>
-  all(file, (path, { text }) => GIVE_BACK.has(path) || !OF_THE_PROCESS.test(text));
+/** Whether a file leaves nothing in its process that others of its project do not expect, so that they may follow in the same one. */
+export const sharesProcess = (file: string): boolean => {
+  const isFault = file.startsWith('test/faults/');
+  return all(
+    file,
+    (path, { text }) =>
+      GIVE_BACK.has(path) || (isFault && FAULT_LAYER.has(path)) || !OF_THE_PROCESS.test(text),
+  );
+};
 
 /** Whether a file does something else in the long proof than in `npm test`. */
 export const growsLong = (file: string): boolean =>

@@ -35,6 +35,8 @@ describe('a command without the file that it needs', () => {
     expect(commands.map(({ path }) => path.join(' '))).toEqual(
       expect.arrayContaining([
         'secrets decrypt',
+        'secrets encrypt',
+        'store verify',
         'audit show',
         'sign',
         'verify',
@@ -55,7 +57,7 @@ describe('a command without the file that it needs', () => {
   });
 
   it('does not name standard input where it is not accepted', async () => {
-    for (const line of ['secrets encrypt', 'secrets get', 'edit', 'store backup'])
+    for (const line of ['secrets rewrap', 'secrets get', 'edit', 'store backup'])
       expect((await refusalOf(line.split(' '), 'A=1\n')).hint, line).toMatch(/^usage: /);
   });
 });

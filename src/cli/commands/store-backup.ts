@@ -106,7 +106,10 @@ export const verify: Command = {
     'Reads the backup as "coffer store restore" does, and writes nothing: everything in it is decrypted and ' +
     'compared with its indexes. One of the secrets that the store had when it was backed up is required. If ' +
     'anything is damaged, it is listed and the exit code is 1. To check the store itself, run "coffer doctor".',
-  examples: [['coffer store verify coffer.backup', 'Check that a backup can be restored']],
+  examples: [
+    ['coffer store verify coffer.backup', 'Check that a backup can be restored'],
+    ["ssh backup.example.com 'cat coffer.backup' | coffer store verify -", 'Check one on another machine'],
+  ],
   async run(session, given) {
     session.refuseRemote();
     const [file = ''] = given.arguments;
