@@ -11,7 +11,7 @@ import { destroyVersion, reinstateVersion, revokeVersion } from '../../src/trans
 import { rotateKey } from '../../src/transit/rotation.ts';
 import { trimKey } from '../../src/transit/trim.ts';
 import { newStoreDirectory, openWithKey } from '../store/temporary-store.ts';
-import { FIXED_TIME_MS } from './fresh-engine.ts';
+import { FIXED_TIME_MS, TEST_MOUNT } from './fresh-engine.ts';
 import { KEY_32, knownKey, knownVersion, storeKey } from './known-key.ts';
 
 const five = knownKey(
@@ -20,20 +20,11 @@ const five = knownKey(
   { minDecryptionVersion: 3, minEncryptionVersion: 4 },
 );
 
-const mount = {
-  type: 'transit',
-  path: 'transit',
-  description: '',
-  accessor: 'transit_00000000',
-  uuid: 'test',
-  options: {},
-};
-
 /** Uses a store as a command does: on a handle of its own, and what is left to do is done before it ends. */
 async function asCommand(directory: string, work: (engine: Engine) => Promise<unknown>): Promise<void> {
   const store = await openWithKey(directory);
   const clock = { now: () => FIXED_TIME_MS };
-  await work(engineOf({ store, clock, random: systemRandom, mount, dialect: 'service' }));
+  await work(engineOf({ store, clock, random: systemRandom, mount: TEST_MOUNT, dialect: 'service' }));
   store.close();
   await endWork();
 }
