@@ -1,7 +1,8 @@
 import { type CofferError, withOtherHint } from '../ground/errors.ts';
 import type { ArgumentSpec, Invocation, OptionSpec } from './command.ts';
-import { textsOption } from './given.ts';
+import { type OptionValue, textsOption } from './given.ts';
 import { shellWord } from './terminal/shell-word.ts';
+import { typedOptions } from './typed-options.ts';
 
 /** What a value that may contain a comma names. */
 const MAY_HAVE_COMMAS: ReadonlySet<string> = new Set(['file', 'directory', 'program', 'value']);
@@ -20,8 +21,8 @@ export function withSpacesForCommas(error: CofferError, typed: Invocation): Coff
     /^[^\s,]+(?:,[^\s,]+)+$/.test(word);
   const specs = typed.command.arguments;
   let noun: string | undefined;
-  const apart = (word: string, spec: ArgumentSpec | OptionSpec | undefined): readonly string[] => {
-    if (spec === undefined || !isJoined(word, spec)) return [word];
+  const apart = (word: string, spec: ArgumentSpec | OptionSpec): readonly string[] => {
+    if (!isJoined(word, spec)) return [word];
     noun ??= spec.offers ?? 'name';
     return word.split(',');
   };
@@ -29,15 +30,21 @@ export function withSpacesForCommas(error: CofferError, typed: Invocation): Coff
   const words = typed.given.arguments.flatMap((word, at) =>
     at >= specs.length - 1 && last?.many === true ? apart(word, last) : [word],
   );
-  const options = [...typed.given.options].flatMap(([flag, value]) => {
-    const spec = typed.command.options.find((option) => option.flag === flag);
-    const texts = textsOption(typed.given.options, flag);
-    if (spec?.takes === 'values') return [`--${flag}`, ...texts.flatMap((text) => apart(text, spec))];
-    return value === true ? [`--${flag}`] : texts.flatMap((text) => [`--${flag}`, text]);
-  });
+  const options = new Map<string, OptionValue>(typed.given.options);
+  for (const spec of typed.command.options.filter(({ takes }) => takes === 'values')) {
+    const texts = textsOption(options, spec.flag);
+    if (texts.length > 0)
+      options.set(
+        spec.flag,
+        texts.flatMap((text) => apart(text, spec)),
+      );
+  }
   if (noun === undefined) return undefined;
-  const command = ['coffer', ...typed.path, ...[...words, ...options].map(shellWord)].join(' ');
-  return withOtherHint(error, `separate several ${pluralOf(noun)} with spaces: "${command}"`);
+  const command = ['coffer', ...typed.path, ...words, ...typedOptions(typed.command, options)];
+  return withOtherHint(
+    error,
+    `separate several ${pluralOf(noun)} with spaces: "${command.map(shellWord).join(' ')}"`,
+  );
 }
 
 const pluralOf = (noun: string): string => (/[^e]y$/.test(noun) ? `${noun.slice(0, -1)}ies` : `${noun}s`);

@@ -52,6 +52,15 @@ async function fullStore(lockWaitMs?: number) {
   return { directory, backend };
 }
 
+/** A store with a change that no checkpoint can put into its place while a directory is there. */
+async function storeWithBlocked() {
+  const { directory, backend } = await loggedStore();
+  const blocked = join(documentsIn(directory), 'aa.new');
+  mkdirSync(blocked);
+  await commit(backend, put('aa', 'one'));
+  return { directory, backend, blocked };
+}
+
 describe('room in the log', () => {
   it('is made where a file came back below a gap, and other work goes on meanwhile', async () => {
     const { directory, backend } = await loggedStore();
@@ -278,10 +287,7 @@ describe('a process that makes many changes of a store', () => {
   it('empties the log when nothing has changed for a while, and tries again if that fails', async () => {
     vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
     try {
-      const { directory, backend } = await loggedStore();
-      const blocked = join(documentsIn(directory), 'aa.new');
-      mkdirSync(blocked);
-      await commit(backend, put('aa', 'one'));
+      const { directory, blocked } = await storeWithBlocked();
       vi.advanceTimersByTime(4999);
       expect(logFiles(directory)).toEqual(['1']);
       vi.advanceTimersByTime(1);
@@ -297,10 +303,7 @@ describe('a process that makes many changes of a store', () => {
   it('goes on for an hour in which no checkpoint succeeds, and empties the log soon after that', async () => {
     vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
     try {
-      const { directory, backend } = await loggedStore();
-      const blocked = join(documentsIn(directory), 'aa.new');
-      mkdirSync(blocked);
-      await commit(backend, put('aa', 'one'));
+      const { directory, backend, blocked } = await storeWithBlocked();
       for (let minute = 1; minute <= 60; minute++) {
         vi.advanceTimersByTime(60_000);
         if (minute <= 10) await passing(commit(backend, put('bb', String(minute))));
