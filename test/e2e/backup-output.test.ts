@@ -158,4 +158,16 @@ describe('coffer store verify', () => {
     await here.ok('store backup copied --unverified');
     expect((await here.run('store verify copied')).exitCode).toBe(1);
   });
+
+  it.each(['verify -', 'restore - --store restored'])(
+    'stops to read what is no backup: store %s',
+    async (words) => {
+      const { stderr } = await here.shell(
+        `head -c 50000000 /dev/zero | coffer store ${words}; echo "status \${PIPESTATUS[*]}" >&2`,
+      );
+      expect(stderr).toContain('standard input is not a store backup');
+      // The writer was told by SIGPIPE that nobody reads on.
+      expect(stderr).toContain('status 141 1');
+    },
+  );
 });

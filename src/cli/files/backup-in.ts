@@ -1,6 +1,6 @@
 import { type FileHandle, open, rm } from 'node:fs/promises';
 import { invalid } from '../../ground/errors.ts';
-import type { BackupSource } from '../../store/administration/backup-file.ts';
+import { type BackupSource, mayBeginBackup } from '../../store/administration/backup-file.ts';
 import { diskError, ELSEWHERE } from '../../store/backends/files/disk-errors.ts';
 import type { Session } from '../session.ts';
 import { chunksOf } from '../terminal/streams.ts';
@@ -10,6 +10,8 @@ import { heldBackupPath } from './backup-out.ts';
 const STANDARD_INPUT = '-';
 const NAME = 'standard input';
 const OWNER_ONLY = 0o600;
+/** Bytes that tell a backup from something else; it may come in smaller pieces. */
+const FEW_BYTES = 16;
 
 /**
  * Runs work on a backup that may come from standard input. That is first copied to a file, since a backup is verified
@@ -31,7 +33,13 @@ export async function withBackupFrom<T>(
   const held = heldBackupPath();
   const file = await create(held);
   try {
-    for await (const chunk of chunksOf(session.streams.in)) await append(file, chunk, held);
+    let beginning = Buffer.alloc(0);
+    for await (const chunk of chunksOf(session.streams.in)) {
+      await append(file, chunk, held);
+      if (beginning.length < FEW_BYTES) beginning = Buffer.concat([beginning, chunk]).subarray(0, FEW_BYTES);
+      // Whatever else is piped in may never end, and would fill the disk.
+      if (!mayBeginBackup(beginning)) break;
+    }
     return await work({ file, name: NAME });
   } finally {
     await file.close();

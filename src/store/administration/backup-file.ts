@@ -150,6 +150,12 @@ function recordOf(type: number | undefined, name: string, bytes: Buffer, path: s
   return { kind: 'blob', ref: { area, name }, bytes };
 }
 
+/** Whether bytes may be the beginning of a backup, of this release or a newer one. */
+export function mayBeginBackup(bytes: Uint8Array): boolean {
+  const length = Math.min(bytes.length, MAGIC_TEXT_LENGTH);
+  return MAGIC.subarray(0, length).equals(bytes.subarray(0, length));
+}
+
 async function checkMagic(source: HashedFile, path: string): Promise<void> {
   const magic = await source.take(MAGIC.length).catch((error: unknown) => {
     // Too short to be a backup. A disk error says nothing about the file and is rethrown.
@@ -157,7 +163,7 @@ async function checkMagic(source: HashedFile, path: string): Promise<void> {
     throw error;
   });
   if (magic.equals(MAGIC)) return;
-  if (magic.subarray(0, MAGIC_TEXT_LENGTH).equals(MAGIC.subarray(0, MAGIC_TEXT_LENGTH))) {
+  if (mayBeginBackup(magic)) {
     throw corrupt(
       placed`${{ file: path }} was written by a newer Coffer (format ${String(magic[MAGIC_TEXT_LENGTH])}), or is damaged`,
       {
