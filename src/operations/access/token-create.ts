@@ -147,7 +147,6 @@ function createdText(auth: TokenAuth | undefined): string {
 
 export const create = operation({
   route: 'POST /auth/token/create',
-  capability: 'update',
   params: tokenParams,
   cli: {
     result: { member: 'client_token', as: 'text' },
@@ -174,7 +173,6 @@ export const create = operation({
 /** Like `create`, but the token has no parent; this path does not require `sudo` for that. */
 export const createOrphan = operation({
   route: 'POST /auth/token/create-orphan',
-  capability: 'update',
   params: tokenParams,
   run: (call, values) => issueToken(call, values, 'auth/token/create-orphan'),
 });
@@ -182,7 +180,6 @@ export const createOrphan = operation({
 /** Creates a token by a token role, whose policies are independent of the caller's. */
 export const createByRole = operation({
   route: 'POST /auth/token/create/:role',
-  capability: 'update',
   params: { ...tokenParams, role: roleName },
   cli: {
     result: { member: 'client_token', as: 'text' },

@@ -71,7 +71,6 @@ const details: Details = {
 
 export const lookup = operation({
   route: 'POST /auth/token/lookup',
-  capability: 'update',
   withoutSecret: true,
   computes: true,
   params: {
@@ -101,7 +100,6 @@ export const lookup = operation({
 
 export const lookupSelf = operation({
   route: ['GET /auth/token/lookup-self', 'POST /auth/token/lookup-self'],
-  capability: 'read',
   withoutSecret: true,
   params: {},
   cli: { details },
@@ -113,7 +111,6 @@ export const lookupSelf = operation({
 
 export const lookupAccessor = operation({
   route: 'POST /auth/token/lookup-accessor',
-  capability: 'update',
   withoutSecret: true,
   computes: true,
   params: { accessor: accessorParam },

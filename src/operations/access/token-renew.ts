@@ -43,7 +43,6 @@ const checkOf =
 
 export const renew = operation({
   route: 'POST /auth/token/renew',
-  capability: 'update',
   params: {
     token: tokenId('Token, or its accessor (its ID in "coffer token list"). Default: your own token.'),
     increment: incrementParam,
@@ -70,14 +69,12 @@ export const renew = operation({
 
 export const renewSelf = operation({
   route: 'POST /auth/token/renew-self',
-  capability: 'update',
   params: { increment: incrementParam },
   run: async (call, values) => renewToken(call, await findOwn(call), values.increment),
 });
 
 export const renewAccessor = operation({
   route: 'POST /auth/token/renew-accessor',
-  capability: 'update',
   params: { accessor: accessorParam, increment: incrementParam },
   run: async (call, values) =>
     renewToken(call, await findByAccessor(call, values.accessor), values.increment),

@@ -17,7 +17,6 @@ const UNKNOWN = 'No token found with this ID';
 
 export const revoke = operation({
   route: 'POST /auth/token/revoke',
-  capability: 'update',
   withoutSecret: true,
   params: { token: tokenId('Token, or its accessor (its ID in "coffer token list").') },
   cli: {
@@ -52,7 +51,6 @@ export const revoke = operation({
 
 export const revokeSelf = operation({
   route: 'POST /auth/token/revoke-self',
-  capability: 'update',
   withoutSecret: true,
   params: {},
   async run(call) {
@@ -65,7 +63,6 @@ export const revokeSelf = operation({
 
 export const revokeAccessor = operation({
   route: 'POST /auth/token/revoke-accessor',
-  capability: 'update',
   withoutSecret: true,
   params: { accessor: accessorParam },
   async run({ core }, { accessor = '' }) {
@@ -80,7 +77,6 @@ const PATH = 'auth/token/revoke-orphan';
 /** Revokes a single token; its children become orphans. */
 export const revokeOrphan = operation({
   route: `POST /${PATH}`,
-  capability: 'update',
   params: { token: tokenId('Token, or its accessor (its ID in "coffer token list").') },
   async run(call, values) {
     if (!call.caller.may(PATH, 'sudo'))

@@ -92,7 +92,6 @@ const ofLogins = {
 
 export const list = operation({
   route: 'LIST /auth/token/roles',
-  capability: 'list',
   withoutSecret: true,
   params: {},
   cli: listCli('token roles', 'coffer token roles write NAME'),
@@ -112,7 +111,6 @@ const details: Details = {
 
 export const read = operation({
   route: 'GET /auth/token/roles/:name',
-  capability: 'read',
   withoutSecret: true,
   params: { name: roleName },
   cli: { details },
@@ -141,7 +139,6 @@ export const read = operation({
 
 export const write = operation({
   route: 'POST /auth/token/roles/:name',
-  capability: 'update',
   params: { name: roleName, ...settings, ...ofLogins },
   cli: {
     done: (values) => `Saved token role ${String(values['name'])}.`,
@@ -162,7 +159,6 @@ export const write = operation({
 
 export const remove = operation({
   route: 'DELETE /auth/token/roles/:name',
-  capability: 'delete',
   params: { name: eachNamed(roleName) },
   cli: {
     confirm: async (values) => `Delete the token role ${String(values['name'])}? ${FOR_GOOD}`,
@@ -185,7 +181,6 @@ export const TIDY_STARTED =
 /** Maintenance task that servers also run periodically. */
 export const tidy = operation({
   route: 'POST /auth/token/tidy',
-  capability: 'update',
   withoutSecret: true,
   params: {},
   async run({ core }) {

@@ -90,7 +90,6 @@ const isThere = async (call: MountCall, name: string): Promise<boolean> =>
 export const list = operation({
   mount: 'approle',
   route: 'LIST role',
-  capability: 'list',
   withoutSecret: true,
   params: listParams,
   cli: listCli('roles', 'coffer auth approle write NAME'),
@@ -100,7 +99,6 @@ export const list = operation({
 export const read = operation({
   mount: 'approle',
   route: 'GET role/:role_name',
-  capability: 'read',
   withoutSecret: true,
   params: { role_name },
   cli: { details: roleDetails },
@@ -110,7 +108,6 @@ export const read = operation({
 export const write = operation({
   mount: 'approle',
   route: 'POST role/:role_name',
-  capability: 'update',
   params: { role_name, ...roleParams },
   cli: {
     doubts: unknownPolicies,
@@ -145,7 +142,6 @@ export const write = operation({
 export const remove = operation({
   mount: 'approle',
   route: 'DELETE role/:role_name',
-  capability: 'delete',
   params: { role_name: eachNamed(role_name) },
   cli: {
     confirm: async (values) =>
@@ -165,7 +161,6 @@ export const remove = operation({
 export const readRoleId = operation({
   mount: 'approle',
   route: 'GET role/:role_name/role-id',
-  capability: 'read',
   params: { role_name },
   cli: { result: { member: 'role_id', as: 'text' } },
   run: async (call: MountCall, values) => ({
@@ -176,7 +171,6 @@ export const readRoleId = operation({
 export const writeRoleId = operation({
   mount: 'approle',
   route: 'POST role/:role_name/role-id',
-  capability: 'update',
   params: { role_name, role_id: text({ help: 'Role ID that programs log in with.', default: '' }) },
   async run(call: MountCall, { role_name: name, role_id: roleId }) {
     if (roleId === '') throw invalid(ownWords('missing role_id'), { field: 'role_id' });
@@ -215,7 +209,6 @@ function memberOf(word: string): keyof typeof DEFAULTS {
 export const readField = operation({
   mount: 'approle',
   route: `GET role/:role_name/:field<${WORDS}>`,
-  capability: 'read',
   withoutSecret: true,
   params: { role_name, field },
   async run(call: MountCall, values) {
@@ -231,7 +224,6 @@ export const readField = operation({
 export const writeField = operation({
   mount: 'approle',
   route: `POST role/:role_name/:field<${WORDS}>`,
-  capability: 'update',
   params: { role_name, field, ...roleParams },
   async run(call: MountCall, { role_name: name, field: word, ...values }) {
     const member = memberOf(word);
@@ -245,7 +237,6 @@ export const writeField = operation({
 export const resetField = operation({
   mount: 'approle',
   route: `DELETE role/:role_name/:field<${WORDS}>`,
-  capability: 'delete',
   params: { role_name, field },
   async run(call: MountCall, values) {
     const member = memberOf(values.field);

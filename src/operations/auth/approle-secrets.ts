@@ -99,7 +99,6 @@ function parsed(json: string): Readonly<Record<string, string>> | undefined {
 export const create = operation({
   mount: 'approle',
   route: 'POST role/:role_name/secret-id',
-  capability: 'update',
   params: secretParams,
   cli: {
     result: { member: 'secret_id', as: 'text' },
@@ -120,7 +119,6 @@ export const create = operation({
 export const createCustom = operation({
   mount: 'approle',
   route: 'POST role/:role_name/custom-secret-id',
-  capability: 'update',
   params: { ...secretParams, secret_id },
   cli: {
     input: { param: 'secret_id', as: 'text', secret: 'Secret ID' },
@@ -139,7 +137,6 @@ export const createCustom = operation({
 export const list = operation({
   mount: 'approle',
   route: 'LIST role/:role_name/secret-id',
-  capability: 'list',
   withoutSecret: true,
   params: { role_name, ...listParams },
   cli: listCli('secret IDs', 'coffer auth approle secret-id NAME'),
@@ -191,7 +188,6 @@ const details: Details = {
 export const lookup = operation({
   mount: 'approle',
   route: 'POST role/:role_name/secret-id/lookup',
-  capability: 'update',
   withoutSecret: true,
   computes: true,
   params: { role_name, secret_id },
@@ -203,7 +199,6 @@ export const lookup = operation({
 export const lookupAccessor = operation({
   mount: 'approle',
   route: 'POST role/:role_name/secret-id-accessor/lookup',
-  capability: 'update',
   withoutSecret: true,
   computes: true,
   params: { role_name, secret_id_accessor },
@@ -224,7 +219,6 @@ export const lookupAccessor = operation({
 export const destroy = operation({
   mount: 'approle',
   route: ['POST role/:role_name/secret-id/destroy', 'DELETE role/:role_name/secret-id/destroy'],
-  capability: 'update',
   withoutSecret: true,
   params: { role_name, secret_id },
   cli: {
@@ -250,7 +244,6 @@ export const destroyAccessor = operation({
     'POST role/:role_name/secret-id-accessor/destroy',
     'DELETE role/:role_name/secret-id-accessor/destroy',
   ],
-  capability: 'update',
   withoutSecret: true,
   params: { role_name, secret_id_accessor },
   cli: { confirm: async () => `Destroy the secret ID? ${FOR_GOOD}`, done: () => 'Destroyed the secret ID.' },
@@ -265,7 +258,6 @@ export const destroyAccessor = operation({
 export const tidy = operation({
   mount: 'approle',
   route: 'POST tidy/secret-id',
-  capability: 'update',
   withoutSecret: true,
   params: {},
   async run(call: MountCall) {
@@ -282,7 +274,6 @@ export const tidy = operation({
 export const login = operation({
   mount: 'approle',
   route: 'POST login',
-  capability: 'update',
   unauthenticated: true,
   roleOf: async (call: MountCall, values) => roleWithId(await roomOf(call), values.role_id.trim()),
   params: { role_id: text({ help: 'Role ID.', default: '' }), secret_id },

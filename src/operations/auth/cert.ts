@@ -126,7 +126,6 @@ function printRole({ settings, token }: CertRole) {
 export const list = operation({
   mount: 'cert',
   route: 'LIST certs',
-  capability: 'list',
   withoutSecret: true,
   params: listParams,
   cli: listCli('certificate roles', 'coffer auth cert write NAME'),
@@ -145,7 +144,6 @@ const certDetails: Details = {
 export const read = operation({
   mount: 'cert',
   route: 'GET certs/:name',
-  capability: 'read',
   withoutSecret: true,
   params: { name },
   cli: { details: certDetails },
@@ -159,7 +157,6 @@ export const read = operation({
 export const write = operation({
   mount: 'cert',
   route: 'POST certs/:name',
-  capability: 'update',
   params: {
     name,
     ...keptParams,
@@ -203,7 +200,6 @@ export const write = operation({
 export const remove = operation({
   mount: 'cert',
   route: 'DELETE certs/:name',
-  capability: 'delete',
   params: { name: eachNamed(name) },
   cli: {
     confirm: async (values) => `Delete the role ${String(values['name'])}? ${FOR_GOOD}`,
@@ -230,7 +226,6 @@ const NEVER_MS = Number.NEGATIVE_INFINITY;
 export const listRevocations = operation({
   mount: 'cert',
   route: 'LIST crls',
-  capability: 'list',
   withoutSecret: true,
   params: listParams,
   cli: listCli('CRLs', 'coffer auth cert set-revocations NAME'),
@@ -240,7 +235,6 @@ export const listRevocations = operation({
 export const readRevocations = operation({
   mount: 'cert',
   route: 'GET crls/:name',
-  capability: 'read',
   withoutSecret: true,
   params: { name: listName },
   cli: { details: {} },
@@ -252,7 +246,6 @@ export const readRevocations = operation({
 export const writeRevocations = operation({
   mount: 'cert',
   route: 'POST crls/:name',
-  capability: 'update',
   params: {
     name: listName,
     crl: text({ help: 'CRL in PEM or base64.', long: true, cli: PEM }),
@@ -282,7 +275,6 @@ export const writeRevocations = operation({
 export const removeRevocations = operation({
   mount: 'cert',
   route: 'DELETE crls/:name',
-  capability: 'delete',
   params: { name: listName },
   cli: {
     confirm: async (values) =>
@@ -298,7 +290,6 @@ export const removeRevocations = operation({
 export const readConfig = operation({
   mount: 'cert',
   route: 'GET config',
-  capability: 'read',
   withoutSecret: true,
   params: {},
   async run(call: MountCall) {
@@ -314,7 +305,6 @@ const MOST_CACHED = 100_000;
 export const writeConfig = operation({
   mount: 'cert',
   route: 'POST config',
-  capability: 'update',
   params: {
     disable_binding: flag({ help: 'Allow renewing tokens without the client certificate of the login.' }),
     enable_identity_alias_metadata: flag({ help: 'Stored for compatibility; has no effect.' }),
@@ -345,7 +335,6 @@ export const writeConfig = operation({
 export const login = operation({
   mount: 'cert',
   route: 'POST login',
-  capability: 'update',
   unauthenticated: true,
   roleOf: async (call: MountCall, values) =>
     values.name.toLowerCase() || (await roleThatFits(await roomOf(call), call.clientCertificates)),

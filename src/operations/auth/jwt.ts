@@ -30,7 +30,6 @@ const warned = (warnings: readonly string[]): Outcome<never> => ({
 export const config = operation({
   mount: 'jwt',
   route: 'GET config',
-  capability: 'read',
   withoutSecret: true,
   params: {},
   cli: { details: { labels: { namespace_in_state: '' } } },
@@ -49,7 +48,6 @@ export const config = operation({
 export const configure = operation({
   mount: 'jwt',
   route: 'POST config',
-  capability: 'update',
   params: configParams,
   cli: {
     done: () => 'Updated the JWT configuration.',
@@ -79,7 +77,6 @@ export const configure = operation({
 export const list = operation({
   mount: 'jwt',
   route: 'LIST role',
-  capability: 'list',
   withoutSecret: true,
   params: listParams,
   cli: listCli('roles', 'coffer auth jwt write NAME'),
@@ -91,7 +88,6 @@ const printRole = ({ settings, token }: JwtRole) => ({ groups_claim: '', ...sett
 export const read = operation({
   mount: 'jwt',
   route: 'GET role/:name',
-  capability: 'read',
   withoutSecret: true,
   params: { name },
   cli: { details: roleDetails },
@@ -120,7 +116,6 @@ function changeIn(values: JwtRoleValues): JwtRoleChange {
 export const write = operation({
   mount: 'jwt',
   route: 'POST role/:name',
-  capability: 'update',
   params: { name, ...roleParams },
   cli: {
     resolve: async (raw) => ({ role_type: 'jwt', ...raw }),
@@ -143,7 +138,6 @@ export const write = operation({
 export const remove = operation({
   mount: 'jwt',
   route: 'DELETE role/:name',
-  capability: 'delete',
   params: { name: eachNamed(name) },
   cli: {
     confirm: async (values) => `Delete the role ${String(values['name'])}? ${FOR_GOOD}`,
@@ -162,7 +156,6 @@ export const remove = operation({
 export const login = operation({
   mount: 'jwt',
   route: 'POST login',
-  capability: 'update',
   unauthenticated: true,
   roleOf: async (call: MountCall, { role }) =>
     role.trim().toLowerCase() || (await readConfig(await roomOf(call)))?.default_role,

@@ -52,7 +52,6 @@ function passwordIn(values: {
 export const list = operation({
   mount: 'userpass',
   route: 'LIST users',
-  capability: 'list',
   withoutSecret: true,
   params: listParams,
   cli: listCli('users', 'coffer auth userpass write NAME'),
@@ -62,7 +61,6 @@ export const list = operation({
 export const read = operation({
   mount: 'userpass',
   route: 'GET users/:name',
-  capability: 'read',
   withoutSecret: true,
   params: { name },
   cli: { details: roleDetails },
@@ -88,7 +86,6 @@ async function foreseeMount({ name }: JsonObject, runner: Runner): Promise<void>
 export const write = operation({
   mount: 'userpass',
   route: 'POST users/:name',
-  capability: 'update',
   params: {
     name,
     ...passwordParams,
@@ -127,7 +124,6 @@ export const write = operation({
 export const remove = operation({
   mount: 'userpass',
   route: 'DELETE users/:name',
-  capability: 'delete',
   params: { name: eachNamed(name) },
   cli: {
     confirm: async (values) => `Delete the user ${String(values['name'])}? ${FOR_GOOD}`,
@@ -147,7 +143,6 @@ export const remove = operation({
 export const changePassword = operation({
   mount: 'userpass',
   route: 'POST users/:name/password',
-  capability: 'update',
   params: { name, ...passwordParams },
   cli: {
     input: { param: 'password', as: 'text', help: 'New password.', secret: 'New password' },
@@ -171,7 +166,6 @@ export const changePassword = operation({
 export const changePolicies = operation({
   mount: 'userpass',
   route: 'POST users/:name/policies',
-  capability: 'update',
   params: {
     name,
     token_policies: tokenSettingsParams.token_policies,
@@ -186,7 +180,6 @@ export const changePolicies = operation({
 export const login = operation({
   mount: 'userpass',
   route: 'POST login/:name',
-  capability: 'update',
   unauthenticated: true,
   roleOf: (_call: MountCall, { name }) => name,
   params: { name, password: text({ help: 'Password.' }) },

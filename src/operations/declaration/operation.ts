@@ -1,4 +1,3 @@
-import type { JsonObject } from '../../ground/objects.ts';
 /** Types and functions for declaring operations. */
 
 import type { Access } from '../../access/access.ts';
@@ -7,13 +6,14 @@ import type { WrapInfo } from '../../access/wrapping.ts';
 import type { Clock } from '../../ground/clock.ts';
 import { asCofferError, type CofferError } from '../../ground/errors.ts';
 import type { MaybePromise } from '../../ground/maybe-promise.ts';
+import type { JsonObject } from '../../ground/objects.ts';
 import type { Random } from '../../ground/random.ts';
 import type { Mounts } from '../../mounts/mounts.ts';
 import type { Store } from '../../store/store.ts';
 import type { Tags } from '../../tags/tags.ts';
 import type { Dialect, Engine } from '../../transit/engine.ts';
 import type { Params, ValuesOf } from './params.ts';
-import type { Method } from './route.ts';
+import { CAPABILITY_OF, type Method, methodOf } from './route.ts';
 import type { Details, EmptyList, Table } from './table.ts';
 
 /** API, which determines paths, envelope and errors. */
@@ -172,8 +172,6 @@ export interface Call {
 export interface MountCall extends Call {
   readonly mount: string;
 }
-
-type CallTo<Mount> = Mount extends string ? MountCall : Call;
 
 /** Appearance on the command line; defaults are derived from the parameters. */
 export interface CliShape<D> {
@@ -413,13 +411,14 @@ export interface Runner {
 export interface Operation<P extends Params = Params, D = unknown, Mount = string | undefined>
   extends Declaration<P, D, Mount> {
   readonly api: Api;
+  readonly capability: Capability;
 }
 
 /**
- * Operation without its API.
+ * Operation without what follows from the function that declares it.
  * @typeParam C context of its handlers
  */
-export interface Declaration<P extends Params, D, Mount, C = CallTo<Mount>> {
+export interface Declaration<P extends Params, D, Mount, C = Mount extends string ? MountCall : Call> {
   /** Mount type that it belongs to, e.g. `transit`. */
   readonly mount?: Mount;
   /**
@@ -428,8 +427,8 @@ export interface Declaration<P extends Params, D, Mount, C = CallTo<Mount>> {
    * are equivalent. POST also accepts PUT, LIST also accepts `GET ?list=true`.
    */
   readonly route: string | readonly string[];
-  /** Capability that a policy must grant on the path. */
-  readonly capability: Capability;
+  /** Capability that a policy must grant on the path; default: that of the method of the first route. */
+  readonly capability?: Capability;
   /**
    * Whether the target exists, for operations that may create it. If it does not, the required capability is `create`.
    */
@@ -504,12 +503,17 @@ export const asksAgain = ({ withoutSecret }: Operation, raw: Readonly<Record<str
 export const changesSomething = ({ computes }: Operation, capability: Capability): boolean =>
   capability !== 'read' && capability !== 'list' && !computes;
 
+const declaredFor =
+  (api: Api) =>
+  <P extends Params, D, const Mount extends string | undefined = undefined>(
+    declaration: Declaration<P, D, Mount>,
+  ): Operation<P, D, Mount> => {
+    const [route = ''] = [declaration.route].flat();
+    return { api, capability: CAPABILITY_OF[methodOf(route)], ...declaration };
+  };
+
 /** Declares an operation below `/v1`. */
-export const operation = <P extends Params, D, const Mount extends string | undefined = undefined>(
-  declaration: Declaration<P, D, Mount>,
-): Operation<P, D, Mount> => ({ api: 'vault', ...declaration });
+export const operation = declaredFor('vault');
 
 /** Declares an operation below `/api/v2`. */
-export const documentOperation = <P extends Params, D>(
-  declaration: Declaration<P, D, undefined>,
-): Operation<P, D, undefined> => ({ api: 'json-api', ...declaration });
+export const documentOperation = declaredFor('json-api');

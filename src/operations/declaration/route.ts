@@ -48,9 +48,8 @@ const PART = /\(\/:(?<optional>\w+)\)|:(?<param>\w+)(?:<(?<words>[\w|-]+)>)?(?<m
  * @throws if the notation is malformed: an error in a declaration
  */
 export function parseRoute(notation: string, mount?: string): Route {
-  const space = notation.indexOf(' ');
-  const method = METHODS.find((candidate) => candidate === notation.slice(0, space));
-  const path = notation.slice(space + 1);
+  const method = methodOf(notation);
+  const path = notation.slice(method.length + 1);
   const isRelative = !path.startsWith('/');
   const relative = isRelative ? path : path.slice(1);
   const parts: PathPart[] = [];
@@ -59,8 +58,18 @@ export function parseRoute(notation: string, mount?: string): Route {
     parts.push(partOf(match.groups ?? {}));
     end = match.index + match[0].length;
   }
-  if (method === undefined || end !== relative.length) throw new Error(`broken route notation "${notation}"`);
+  if (end !== relative.length) throw new Error(`broken route notation "${notation}"`);
   return { method, parts, mount: isRelative && mount !== undefined ? mount : undefined };
+}
+
+/**
+ * Returns the method of a route in this notation.
+ * @throws if it has none
+ */
+export function methodOf(notation: string): Method {
+  const method = METHODS.find((candidate) => notation.startsWith(`${candidate} `));
+  if (method === undefined) throw new Error(`broken route notation "${notation}"`);
+  return method;
 }
 
 function partOf(groups: Readonly<Record<string, string | undefined>>): PathPart {

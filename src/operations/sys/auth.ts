@@ -39,7 +39,6 @@ async function methodAt(core: Core, path: string, missing: (path: string) => str
 
 export const list = operation({
   route: 'GET /sys/auth',
-  capability: 'read',
   withoutSecret: true,
   params: {},
   cli: {

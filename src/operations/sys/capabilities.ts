@@ -39,7 +39,6 @@ export async function printCapabilities(
 
 export const ofToken = operation({
   route: 'POST /sys/capabilities',
-  capability: 'update',
   withoutSecret: true,
   computes: true,
   params: { ...capabilityParams, token: text({ help: 'Token to check.', default: '' }) },
@@ -53,7 +52,6 @@ export const ofToken = operation({
 
 export const ofAccessor = operation({
   route: 'POST /sys/capabilities-accessor',
-  capability: 'update',
   withoutSecret: true,
   computes: true,
   params: { ...capabilityParams, accessor: text({ help: 'Accessor of the token.', default: '' }) },
@@ -67,7 +65,6 @@ export const ofAccessor = operation({
 
 export const ofSelf = operation({
   route: 'POST /sys/capabilities-self',
-  capability: 'update',
   withoutSecret: true,
   computes: true,
   params: capabilityParams,

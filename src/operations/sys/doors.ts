@@ -41,7 +41,6 @@ const offerData = ({ mount, key, uses, confirm }: Offer) => ({ mount, key, uses,
 
 export const list = operation({
   route: 'GET /sys/doors',
-  capability: 'read',
   withoutSecret: true,
   params: {},
   async run({ core }) {
@@ -54,7 +53,6 @@ export const list = operation({
 
 export const offer = operation({
   route: 'POST /sys/doors/:door/:key',
-  capability: 'update',
   // The word occurs in the JSON, whatever the form of the parameter.
   withoutSecret: ({ uses }) => !jsonOf(uses ?? []).includes(FORWARDED_USE),
   params: {
@@ -75,7 +73,6 @@ export const offer = operation({
 
 export const withdraw = operation({
   route: 'DELETE /sys/doors/:door/:key',
-  capability: 'delete',
   withoutSecret: true,
   params: { door, key, mount },
   async run({ core }, values) {

@@ -42,7 +42,6 @@ const leasesOf = async ({ core }: Call) => (await core.access()).leases;
 
 export const lookup = operation({
   route: 'POST /sys/leases/lookup',
-  capability: 'update',
   withoutSecret: true,
   computes: true,
   params: { lease_id: leaseId },
@@ -87,7 +86,6 @@ export const renew = operation({
     'POST /sys/leases/renew/:url_lease_id+',
     'POST /sys/renew/:url_lease_id+',
   ],
-  capability: 'update',
   withoutSecret: true,
   params: {
     lease_id: leaseId,
@@ -113,7 +111,6 @@ export const revoke = operation({
     'POST /sys/leases/revoke/:url_lease_id+',
     'POST /sys/revoke/:url_lease_id+',
   ],
-  capability: 'update',
   withoutSecret: true,
   params: { lease_id: leaseId, url_lease_id: leaseId, sync },
   async run(call, values) {
@@ -182,7 +179,6 @@ export const revokePrefix = operation({
 
 export const tidy = operation({
   route: 'POST /sys/leases/tidy',
-  capability: 'update',
   withoutSecret: true,
   params: {},
   async run({ core }) {
@@ -194,7 +190,6 @@ export const tidy = operation({
 /** Counts the stored service tokens. */
 export const countTokens = operation({
   route: 'GET /sys/internal/counters/tokens',
-  capability: 'read',
   withoutSecret: true,
   params: {},
   async run({ core }) {

@@ -6,7 +6,6 @@ import { text } from '../declaration/params.ts';
 /** Lists locked users, in Vault's layout with namespaces. */
 export const list = operation({
   route: 'GET /sys/locked-users',
-  capability: 'read',
   withoutSecret: true,
   params: {},
   async run({ core }) {
@@ -26,7 +25,6 @@ export const list = operation({
 
 export const unlock = operation({
   route: 'POST /sys/locked-users/:accessor/unlock/:alias',
-  capability: 'update',
   params: {
     accessor: text({ help: 'Accessor of the login method.', required: true }),
     alias: text({ help: 'Name of the locked-out user.', required: true }),

@@ -43,7 +43,6 @@ async function mountAt(core: Core, path: string): Promise<Mount> {
 
 export const list = operation({
   route: 'GET /sys/mounts',
-  capability: 'read',
   withoutSecret: true,
   params: {},
   cli: {
@@ -67,7 +66,6 @@ export const list = operation({
 
 export const read = operation({
   route: 'GET /sys/mounts/:path+',
-  capability: 'read',
   withoutSecret: true,
   params: { path: mountPath },
   async run({ core }, values) {
@@ -77,7 +75,6 @@ export const read = operation({
 
 export const add = operation({
   route: 'POST /sys/mounts/:path+',
-  capability: 'update',
   // Settings affect, for example, what a server's audit log records in the clear.
   withoutSecret: ({ config }) => config === undefined,
   params: {
@@ -126,7 +123,6 @@ export const add = operation({
 
 export const remove = operation({
   route: 'DELETE /sys/mounts/:path+',
-  capability: 'delete',
   withoutSecret: true,
   params: { path: mountPath },
   cli: {
@@ -148,7 +144,6 @@ export const remove = operation({
 
 export const tune = operation({
   route: 'POST /sys/mounts/:path+/tune',
-  capability: 'update',
   params: {
     path: mountPath,
     description: text({ help: 'Description of the mount.' }),
@@ -217,7 +212,6 @@ export const move = operation({
 
 export const migration = operation({
   route: 'GET /sys/remount/status/:migration_id',
-  capability: 'read',
   withoutSecret: true,
   params: { migration_id: text({ help: 'Migration ID returned by the remount request.', required: true }) },
   async run({ core }, values) {
@@ -233,7 +227,6 @@ export const migration = operation({
 
 export const tuning = operation({
   route: 'GET /sys/mounts/:path+/tune',
-  capability: 'read',
   withoutSecret: true,
   params: { path: mountPath },
   async run({ core }, values) {
@@ -248,7 +241,6 @@ export const tuning = operation({
  */
 export const visible = operation({
   route: 'GET /sys/internal/ui/mounts',
-  capability: 'read',
   withoutSecret: true,
   anyToken: true,
   strangers: true,
@@ -266,7 +258,6 @@ export const visible = operation({
 /** Returns the mount of a path, which clients look up before their first call. */
 export const find = operation({
   route: 'GET /sys/internal/ui/mounts/:path+',
-  capability: 'read',
   withoutSecret: true,
   anyToken: true,
   params: { path: mountPath },

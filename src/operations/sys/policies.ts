@@ -15,7 +15,6 @@ const policyNameParam = {
 
 export const list = operation({
   route: 'LIST /sys/policies/acl',
-  capability: 'list',
   withoutSecret: true,
   params: {},
   cli: { result: { member: 'keys', as: 'lines' } },
@@ -26,7 +25,6 @@ export const list = operation({
 
 export const read = operation({
   route: 'GET /sys/policies/acl/:name',
-  capability: 'read',
   withoutSecret: true,
   params: { name: policyNameParam },
   cli: { result: { member: 'policy', as: 'text' } },
@@ -41,7 +39,6 @@ export const read = operation({
 
 export const write = operation({
   route: 'POST /sys/policies/acl/:name',
-  capability: 'update',
   params: {
     name: policyNameParam,
     policy: text({
@@ -66,7 +63,6 @@ export const write = operation({
 
 export const remove = operation({
   route: ['DELETE /sys/policies/acl/:name', 'DELETE /sys/policy/:name'],
-  capability: 'delete',
   params: { name: eachNamed(policyNameParam) },
   cli: {
     confirm: async (values) =>
@@ -91,7 +87,6 @@ export const remove = operation({
 
 export const listLegacy = operation({
   route: ['GET /sys/policy', 'LIST /sys/policy'],
-  capability: 'read',
   withoutSecret: true,
   params: {},
   async run({ core }) {
@@ -103,7 +98,6 @@ export const listLegacy = operation({
 
 export const readLegacy = operation({
   route: 'GET /sys/policy/:name',
-  capability: 'read',
   withoutSecret: true,
   params: { name: policyNameParam },
   async run({ core }, values) {
@@ -116,7 +110,6 @@ export const readLegacy = operation({
 
 export const writeLegacy = operation({
   route: 'POST /sys/policy/:name',
-  capability: 'update',
   params: {
     name: policyNameParam,
     policy: text({

@@ -54,7 +54,6 @@ const quotasOf = async (core: Core) => (await core.access()).quotas;
 
 export const list = operation({
   route: 'LIST /sys/quotas/rate-limit',
-  capability: 'list',
   withoutSecret: true,
   params: {},
   async run({ core }) {
@@ -65,7 +64,6 @@ export const list = operation({
 
 export const read = operation({
   route: 'GET /sys/quotas/rate-limit/:name',
-  capability: 'read',
   withoutSecret: true,
   params: { name: limitName },
   async run({ core }, { name }) {
@@ -93,7 +91,6 @@ export const read = operation({
 
 export const write = operation({
   route: 'POST /sys/quotas/rate-limit/:name',
-  capability: 'update',
   params: {
     name: limitName,
     ...settings,
@@ -136,7 +133,6 @@ function pathOf(path: string, role: string, mounts: readonly Mount[]): string {
 
 export const remove = operation({
   route: 'DELETE /sys/quotas/rate-limit/:name',
-  capability: 'delete',
   params: { name: limitName },
   async run({ core }, { name }) {
     await (await quotasOf(core)).delete(name);
@@ -146,7 +142,6 @@ export const remove = operation({
 
 export const readConfig = operation({
   route: 'GET /sys/quotas/config',
-  capability: 'read',
   withoutSecret: true,
   params: {},
   run: async ({ core }) => ({ data: (await (await quotasOf(core)).read()).config }),
@@ -154,7 +149,6 @@ export const readConfig = operation({
 
 export const configure = operation({
   route: 'POST /sys/quotas/config',
-  capability: 'update',
   params: {
     enable_rate_limit_response_headers: flag({ help: 'Add rate limit headers to responses.' }),
     enable_rate_limit_audit_logging: flag({ help: 'Audit rejected requests.' }),

@@ -8,7 +8,6 @@ import { flag, integer, text } from '../declaration/params.ts';
 
 /** Common settings of public operations of a server, sealed or not; the response has no envelope. */
 export const publicRead = {
-  capability: 'read',
   withoutSecret: true,
   unauthenticated: true,
   whileSealed: true,
@@ -89,7 +88,6 @@ const attempts = new LoginTurns({
 
 export const unseal = operation({
   route: 'POST /sys/unseal',
-  capability: 'update',
   withoutSecret: true,
   unauthenticated: true,
   whileSealed: true,

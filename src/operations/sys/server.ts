@@ -9,7 +9,6 @@ import { publicRead, serverOf } from './seal.ts';
 /** Reloads: applies a cache size that was set earlier. */
 export const reload = operation({
   route: 'POST /sys/plugins/reload/backend',
-  capability: 'update',
   withoutSecret: true,
   params: {
     plugin: text({ help: 'Engine to reload; only "transit" is supported.' }),
@@ -31,7 +30,6 @@ export const reload = operation({
 
 export const metrics = operation({
   route: 'GET /sys/metrics',
-  capability: 'read',
   withoutSecret: true,
   answersText: true,
   params: {
@@ -49,7 +47,6 @@ export const metrics = operation({
 /** Returns the form of a value in the audit log, to search for it. */
 export const auditHash = operation({
   route: 'POST /sys/audit-hash/:path+',
-  capability: 'update',
   withoutSecret: true,
   computes: true,
   params: {

@@ -43,7 +43,6 @@ function opened(verbatim: string): Outcome<unknown> {
 
 export const wrap = operation({
   route: 'POST /sys/wrapping/wrap',
-  capability: 'update',
   withoutSecret: true,
   computes: true,
   freeForm: true,
@@ -60,7 +59,6 @@ export const wrap = operation({
 
 export const unwrap = operation({
   route: 'POST /sys/wrapping/unwrap',
-  capability: 'update',
   withoutSecret: true,
   strangers: true,
   params,
@@ -108,7 +106,6 @@ export const lookup = operation({
 
 export const rewrap = operation({
   route: 'POST /sys/wrapping/rewrap',
-  capability: 'update',
   withoutSecret: true,
   params,
   async run({ core }, values) {

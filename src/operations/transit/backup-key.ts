@@ -5,7 +5,6 @@ import { existingKey, transitOperation } from './parameters.ts';
 
 export const backup = transitOperation({
   route: 'GET backup/:name',
-  capability: 'read',
   params: { name: existingKey },
   cli: {
     result: { member: 'backup', as: 'text' },
@@ -26,7 +25,6 @@ export const backup = transitOperation({
 
 export const restore = transitOperation({
   route: 'POST restore(/:name)',
-  capability: 'update',
   unfolds: true,
   params: {
     // Errors about a name are the same for one given here and one inside a backup.

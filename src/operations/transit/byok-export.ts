@@ -7,7 +7,6 @@ import { keyName, transitOperation } from './parameters.ts';
 
 export const byokExport = transitOperation({
   route: 'GET byok-export/:destination/:source(/:version)',
-  capability: 'read',
   params: {
     destination: keyName({
       help: "Key to encrypt with: the other server's wrapping key, imported here before as an RSA public key.",
@@ -45,7 +44,6 @@ export const byokExport = transitOperation({
 
 export const wrappingKey = transitOperation({
   route: 'GET wrapping_key',
-  capability: 'read',
   withoutSecret: true,
   params: {},
   cli: {

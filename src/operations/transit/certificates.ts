@@ -7,7 +7,6 @@ const version = integer({ help: 'Version of the key to use. Default: latest.', c
 
 export const csr = transitOperation({
   route: 'POST keys/:name/csr',
-  capability: 'update',
   withoutSecret: true,
   computes: true,
   params: {
@@ -39,7 +38,6 @@ export const csr = transitOperation({
 
 export const setCertificate = transitOperation({
   route: 'POST keys/:name/set-certificate',
-  capability: 'update',
   withoutSecret: true,
   params: {
     name: existingKey,

@@ -44,7 +44,6 @@ const params = {
 
 export const declaration = transitOperation({
   route: 'POST datakey/:type/:name',
-  capability: 'update',
   withoutSecret: true,
   computes: true,
   params,
@@ -69,7 +68,6 @@ export const declaration = transitOperation({
 /** Creates several data keys; path and response are those of Vault Enterprise. */
 export const many = transitOperation({
   route: 'POST datakeys/:type/:name',
-  capability: 'update',
   withoutSecret: true,
   computes: true,
   params: {

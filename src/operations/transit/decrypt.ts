@@ -20,7 +20,6 @@ const itemFields = { ...parameters, reference };
 
 export const declaration = transitOperation({
   route: 'POST decrypt/:name',
-  capability: 'update',
   withoutSecret: true,
   computes: true,
   params: {

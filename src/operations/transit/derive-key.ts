@@ -4,7 +4,6 @@ import { keyName, transitOperation } from './parameters.ts';
 
 export const declaration = transitOperation({
   route: 'POST derive-key/:name',
-  capability: 'update',
   withoutSecret: true,
   params: {
     name: keyName({

@@ -42,7 +42,6 @@ const itemFields = {
 
 export const declaration = transitOperation({
   route: 'POST encrypt/:name',
-  capability: 'update',
   withoutSecret: true,
   computes: true,
   params: {

@@ -25,7 +25,6 @@ export const exportedVersion = text({
 
 export const declaration = transitOperation({
   route: 'GET export/:key_type/:name(/:version)',
-  capability: 'read',
   withoutSecret: ({ key_type: kind }) => isPublicKind(kind),
   params: {
     key_type: text({

@@ -4,7 +4,6 @@ import { transitTool } from './parameters.ts';
 
 export const declaration = transitTool({
   route: ['POST hash(/:algorithm)', 'POST /sys/tools/hash(/:algorithm)'],
-  capability: 'update',
   withoutSecret: true,
   computes: true,
   params: {

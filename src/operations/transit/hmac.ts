@@ -10,7 +10,6 @@ const input = base64({ help: 'Input to authenticate, base64 (may be empty).' });
 
 export const declaration = transitOperation({
   route: 'POST hmac/:name(/:algorithm)',
-  capability: 'update',
   withoutSecret: true,
   computes: true,
   params: {

@@ -37,7 +37,6 @@ const incomingKey = {
 
 export const create = transitOperation({
   route: 'POST keys/:name/import',
-  capability: 'update',
   params: {
     name: keyName({ help: 'Name of the new key.', required: true, cli: { positional: true } }),
     type: text({
@@ -116,7 +115,6 @@ export const create = transitOperation({
 
 export const addVersion = transitOperation({
   route: 'POST keys/:name/import_version',
-  capability: 'update',
   params: {
     name: existingKey,
     ...incomingKey,

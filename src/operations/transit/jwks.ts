@@ -9,7 +9,6 @@ export interface KeySet {
 /** Returns the public keys of a signing key in the form that JWT libraries read. */
 export const jwks = transitOperation({
   route: 'GET keys/:name/jwks',
-  capability: 'read',
   withoutSecret: true,
   params: { name: existingKey },
   cli: {

@@ -82,7 +82,6 @@ export async function tagsOfKey(
 
 export const tags = transitOperation({
   route: 'GET keys/:name/tags',
-  capability: 'read',
   withoutSecret: true,
   params: { name: existingKey },
   cli: {
@@ -100,7 +99,6 @@ async function shownTags(call: KeyTagsCall, name: string): Promise<KeyTagsData> 
 
 export const tag = transitOperation({
   route: 'POST keys/:name/tags',
-  capability: 'update',
   withoutSecret: true,
   params: {
     name: existingKey,
@@ -138,7 +136,6 @@ export const tag = transitOperation({
 
 export const untag = transitOperation({
   route: 'POST keys/:name/untag',
-  capability: 'update',
   withoutSecret: true,
   params: {
     name: existingKey,

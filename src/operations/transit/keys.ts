@@ -23,7 +23,6 @@ const keepsKeyIn = (raw: Readonly<Record<string, unknown>>): boolean =>
 
 export const create = transitOperation({
   route: 'POST keys/:name',
-  capability: 'update',
   // A key could be created in place of a deleted one, and would be used under its name.
   withoutSecret: keepsKeyIn,
   params: {
@@ -155,7 +154,6 @@ function isSameType(
 
 export const read = transitOperation({
   route: 'GET keys/:name',
-  capability: 'read',
   withoutSecret: true,
   params: {
     name: existingKey,
@@ -187,7 +185,6 @@ export const read = transitOperation({
 
 export const list = transitOperation({
   route: 'LIST keys',
-  capability: 'list',
   withoutSecret: true,
   params: {
     after: text({
@@ -225,7 +222,6 @@ export const list = transitOperation({
 
 export const configure = transitOperation({
   route: 'POST keys/:name/config',
-  capability: 'update',
   withoutSecret: keepsKeyIn,
   params: {
     name: existingKey,
@@ -304,7 +300,6 @@ function changesIn({ name: _, ...settings }: Readonly<Record<string, unknown>>):
 
 export const rotate = transitOperation({
   route: 'POST keys/:name/rotate',
-  capability: 'update',
   withoutSecret: true,
   params: {
     name: eachKey,
@@ -336,7 +331,6 @@ export const rotate = transitOperation({
 
 export const trim = transitOperation({
   route: 'POST keys/:name/trim',
-  capability: 'update',
   withoutSecret: true,
   params: {
     name: existingKey,
@@ -368,7 +362,6 @@ export const trim = transitOperation({
 
 export const remove = transitOperation({
   route: 'DELETE keys/:name',
-  capability: 'delete',
   withoutSecret: true,
   params: { name: eachKey },
   cli: {

@@ -7,7 +7,6 @@ const details: Details = { labels: { disable_upsert: 'Refuse missing keys' } };
 
 export const configureKeyDefaults = transitOperation({
   route: 'POST config/keys',
-  capability: 'update',
   params: {
     // Parameter whose absence means false, as in Vault; a command without it only reads.
     disable_upsert: flag({
@@ -32,7 +31,6 @@ export const configureKeyDefaults = transitOperation({
 
 export const readKeyDefaults = transitOperation({
   route: 'GET config/keys',
-  capability: 'read',
   withoutSecret: true,
   params: {},
   cli: { details },
@@ -43,7 +41,6 @@ export const readKeyDefaults = transitOperation({
 
 export const configureCache = transitOperation({
   route: 'POST cache-config',
-  capability: 'update',
   withoutSecret: true,
   params: {
     size: integer({
@@ -68,7 +65,6 @@ export const configureCache = transitOperation({
 
 export const readCache = transitOperation({
   route: 'GET cache-config',
-  capability: 'read',
   withoutSecret: true,
   params: {},
   cli: { result: { member: 'size', as: 'text' } },

@@ -11,7 +11,6 @@ export const declaration = transitTool({
     'POST /sys/tools/random/:source<platform|seal|all>',
     'POST /sys/tools/random/:source/:bytes',
   ],
-  capability: 'update',
   withoutSecret: true,
   computes: true,
   params: {

@@ -42,7 +42,6 @@ const itemFields = { ...parameters, key_version: itemKeyVersion, reference };
 export const declaration = transitOperation({
   // Not below `rewrap/`: policies for `rewrap/*` did not allow transferring the content of another key's ciphertexts.
   route: 'POST reencrypt/:name/:destination',
-  capability: 'update',
   withoutSecret: true,
   computes: true,
   params: {

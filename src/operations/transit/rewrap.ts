@@ -34,7 +34,6 @@ const itemFields = { ...rewrapParameters, key_version: itemKeyVersion, reference
 
 export const declaration = transitOperation({
   route: 'POST rewrap/:name',
-  capability: 'update',
   withoutSecret: true,
   computes: true,
   params: {

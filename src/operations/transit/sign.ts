@@ -19,7 +19,6 @@ const input = base64({ help: 'Input to sign, base64 (may be empty).' });
 
 export const declaration = transitOperation({
   route: 'POST sign/:name(/:hash_algorithm)',
-  capability: 'update',
   withoutSecret: true,
   computes: true,
   params: {

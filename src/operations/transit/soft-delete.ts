@@ -24,7 +24,6 @@ const alreadyMarked = (softDeleted: boolean) => async (values: JsonObject, runne
 
 export const softDelete = transitOperation({
   route: 'DELETE keys/:name/soft-delete',
-  capability: 'delete',
   withoutSecret: true,
   params: { name: eachKey },
   cli: {
@@ -47,7 +46,6 @@ export const softDelete = transitOperation({
 
 export const restore = transitOperation({
   route: 'POST keys/:name/soft-delete-restore',
-  capability: 'update',
   withoutSecret: true,
   params: { name: eachKey },
   cli: {

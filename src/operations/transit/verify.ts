@@ -33,7 +33,6 @@ export interface VerifyAnswer {
 
 export const declaration = transitOperation({
   route: 'POST verify/:name(/:hash_algorithm)',
-  capability: 'update',
   withoutSecret: true,
   computes: true,
   params: {
