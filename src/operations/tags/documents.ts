@@ -14,8 +14,7 @@ import type { Workspace } from '../../tags/workspaces.ts';
 import type { Call } from '../declaration/operation.ts';
 import type { Table } from '../declaration/table.ts';
 import { type ListDocument, listDocument } from '../json-api/pages.ts';
-import { printOrganizationSettings } from './organization-attributes.ts';
-import { printSettings } from './workspace-attributes.ts';
+import { organizationAttributes, workspaceAttributes } from './attributes.ts';
 
 /** Resources of the tags API as Terraform Enterprise clients read them; the same form for create, show and list. */
 
@@ -155,7 +154,7 @@ export function workspaceResource({ caller }: Call, workspace: Workspace, shown:
       'created-at': timestamp(workspace.createdAt),
       'updated-at': timestamp(workspace.updatedAt),
       description: workspace.description,
-      ...printSettings(workspace.settings),
+      ...workspaceAttributes.print(workspace.settings),
       actions: { 'is-destroyable': canDestroy },
       'execution-mode': workspace.executionMode,
       operations: workspace.executionMode !== 'local',
@@ -277,7 +276,7 @@ export function organizationResource({ caller }: Call, organization: Organizatio
       email: organization.email,
       'external-id': organization.externalId,
       'created-at': timestamp(organization.createdAt),
-      ...printOrganizationSettings({ ...DEFAULT_ORGANIZATION_SETTINGS, ...organization.settings }),
+      ...organizationAttributes.print({ ...DEFAULT_ORGANIZATION_SETTINGS, ...organization.settings }),
       'default-execution-mode': organization.executionMode ?? DEFAULT_EXECUTION_MODE,
       'enforce-hyok': false,
       'is-unified': false,

@@ -13,6 +13,7 @@ import {
   namedOrganization,
   optionalPageParams,
 } from '../json-api/params.ts';
+import { organizationAttributes, organizationParams } from './attributes.ts';
 import { copiedFirst } from './copied-first.ts';
 import {
   counted,
@@ -25,7 +26,6 @@ import {
   shortTime,
 } from './documents.ts';
 import { organizationIncludes } from './includes.ts';
-import { organizationParams, organizationSettingsIn } from './organization-attributes.ts';
 
 /** Formats a table of organizations. */
 const organizationTable = ({ data }: Resources<OrganizationResource>): Table => ({
@@ -75,7 +75,7 @@ export const create = documentOperation({
     const organization = await organizations.create({
       name: name ?? '',
       email: email || null,
-      settings: organizationSettingsIn(values),
+      settings: organizationAttributes.settingsIn(values),
       executionMode: executionMode ?? undefined,
       field: attributePointer('name'),
     });
@@ -182,7 +182,7 @@ export const update = documentOperation({
       name: name === undefined ? undefined : (name ?? ''),
       email: email === undefined ? undefined : email || null,
       executionMode,
-      settings: organizationSettingsIn(values),
+      settings: organizationAttributes.settingsIn(values),
     };
     const organization = await organizations.update(organization_name, change, attributePointer('name'));
     return { data: { data: organizationResource(call, organization) } };

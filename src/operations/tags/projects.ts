@@ -22,6 +22,7 @@ import {
   settingOverwrites,
   unkeptAttribute,
 } from '../json-api/params.ts';
+import { executionModes, NO_AGENTS } from './attributes.ts';
 import { idsFor, nameBesideId } from './by-name.ts';
 import {
   countedIn,
@@ -37,7 +38,6 @@ import {
 import { besideProjects, projectIncludes, shownOfProject } from './includes.ts';
 import { mayUpdateWorkspace, seesBindings } from './sights.ts';
 import { orderOf, sortParam } from './sorting.ts';
-import { executionModes, NO_AGENTS } from './workspace-attributes.ts';
 
 /** Formats a table of projects. */
 const projectTable = ({ data }: Resources<ProjectResource>): Table => ({

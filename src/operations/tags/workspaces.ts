@@ -19,6 +19,15 @@ import {
   organizationName,
   pageParams,
 } from '../json-api/params.ts';
+import {
+  bindingsOf,
+  descriptionOf,
+  executionModeIn,
+  fieldOfSetting,
+  projectOf,
+  workspaceAttributes,
+  workspaceParams,
+} from './attributes.ts';
 import { idsFor, inTurn, nameBesideId, nameOfProject, namesAmong, newTagsIn } from './by-name.ts';
 import { copiedFirst } from './copied-first.ts';
 import {
@@ -35,15 +44,6 @@ import {
 import { besideWorkspaces, shownOf, workspaceIncludes } from './includes.ts';
 import { mayMoveInto, seesBindings } from './sights.ts';
 import { orderOf, sortParam } from './sorting.ts';
-import {
-  attributeParams,
-  bindingsOf,
-  descriptionOf,
-  executionModeIn,
-  fieldOfSetting,
-  projectOf,
-  settingsIn,
-} from './workspace-attributes.ts';
 
 /** Formats a table of workspaces. */
 const workspaceTable = ({ data }: Resources<WorkspaceResource>): Table => ({
@@ -161,7 +161,7 @@ export const create = documentOperation({
     }),
     'tag-bindings': bindingsOf('KEY=VALUE tags to set. Can be repeated.'),
     project: projectOf('of the workspace. Default: the default project.'),
-    ...attributeParams,
+    ...workspaceParams,
   },
   cli: {
     makes: true,
@@ -189,7 +189,7 @@ export const create = documentOperation({
       description: description || null,
       tags: tags ?? [],
       bindings: values['tag-bindings'] ?? [],
-      settings: settingsIn(values),
+      settings: workspaceAttributes.settingsIn(values),
       project: project ?? undefined,
       executionMode: executionMode ?? undefined,
       fields: FIELDS,
@@ -347,7 +347,7 @@ export const update = documentOperation({
     description: descriptionOf,
     'tag-bindings': bindingsOf('Replace all KEY=VALUE tags of the workspace itself with these.'),
     project: projectOf('to move the workspace to.'),
-    ...attributeParams,
+    ...workspaceParams,
   },
   cli: {
     resolve: inTurn(workspaceByName, projectByName),
@@ -373,7 +373,7 @@ export const update = documentOperation({
       bindings,
       project,
       executionMode,
-      settings: settingsIn(values),
+      settings: workspaceAttributes.settingsIn(values),
     };
     const workspace = await tags.workspaces.update(which, change, FIELDS);
     return { data: { data: workspaceResource(call, workspace) } };
