@@ -20,7 +20,7 @@ const tokenRoles = () => import('./access/token-roles.ts');
 const policies = () => import('./sys/policies.ts');
 const organizations = () => import('./tags/organizations.ts');
 const workspaces = () => import('./tags/workspaces.ts');
-const notKept = () => import('./tags/not-kept.ts');
+const terraform = () => import('./tags/terraform.ts');
 const relationships = () => import('./tags/relationships.ts');
 const tags = () => import('./tags/tags.ts');
 const bindings = () => import('./tags/bindings.ts');
@@ -29,8 +29,6 @@ const projects = () => import('./tags/projects.ts');
 const remoteStateConsumers = () => import('./tags/remote-state-consumers.ts');
 const reservedKeys = () => import('./tags/reserved-keys.ts');
 const mounts = () => import('./sys/mounts.ts');
-const entitlements = () => import('./tags/entitlements.ts');
-const account = () => import('./tags/account.ts');
 const auth = () => import('./sys/auth.ts');
 const lockedUsers = () => import('./sys/locked-users.ts');
 const approleRoles = () => import('./auth/approle-roles.ts');
@@ -165,10 +163,7 @@ export const catalogue = {
     show: entry('Show an organization', one(organizations, 'show')),
     update: entry('Rename an organization or set its contact address', one(organizations, 'update')),
     delete: entry('Delete an organization, its workspaces and its tags', one(organizations, 'remove')),
-    entitlements: served(
-      'Show the entitlements of an organization (none)',
-      one(entitlements, 'entitlementSet'),
-    ),
+    entitlements: served('Show the entitlements of an organization (none)', one(terraform, 'entitlementSet')),
   },
   workspaces: {
     create: entry('Create a workspace', one(workspaces, 'create')),
@@ -234,11 +229,11 @@ export const catalogue = {
       delete: entry('Stop reserving a tag key; existing tags stay', one(reservedKeys, 'remove')),
     },
     ping: served('Answer a ping (first request of Terraform clients)', one(tags, 'ping')),
-    account: served('Show the current account', one(account, 'details')),
+    account: served('Show the current account', one(terraform, 'details')),
     'not-kept': {
-      state: served('Not supported: locks and states', one(notKept, 'state')),
-      configuration: served('Not supported: configuration versions', one(notKept, 'configuration')),
-      run: served('Not supported: runs', one(notKept, 'run')),
+      state: served('Not supported: locks and states', one(terraform, 'state')),
+      configuration: served('Not supported: configuration versions', one(terraform, 'configuration')),
+      run: served('Not supported: runs', one(terraform, 'run')),
     },
   },
   mounts: {

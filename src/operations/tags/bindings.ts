@@ -1,6 +1,8 @@
 import { isObject } from '../../ground/objects.ts';
-import type { Binding } from '../../tags/bindings.ts';
-import { documentOperation } from '../declaration/operation.ts';
+import type { NewBinding } from '../../tags/bindings.ts';
+import type { Projects } from '../../tags/projects.ts';
+import type { Workspaces } from '../../tags/workspaces.ts';
+import { type Call, documentOperation } from '../declaration/operation.ts';
 import type { Table } from '../declaration/table.ts';
 import { boundKeys, boundTags } from '../json-api/bindings.ts';
 import { projectId, workspaceId } from '../json-api/params.ts';
@@ -35,12 +37,27 @@ const bindingLines = ({ data }: Resources<AnyBinding>): readonly string[] =>
 
 const listed = { table: bindingTable, lines: bindingLines };
 
-const documentOf = (owner: string, bindings: readonly Binding[]) => ({
-  data: bindings.map((binding) => bindingResource(owner, binding)),
-});
+type Owners = 'workspaces' | 'projects';
 
-const workspaceByName = idsFor({ workspace_id: 'workspace' });
-const projectByName = idsFor({ project_id: 'project' });
+/** Answers with the tags of a workspace or project, after a change if there is one. */
+async function own(
+  { core }: Call,
+  owners: Owners,
+  id: string,
+  change?: readonly ['bind' | 'rebind', readonly NewBinding[]],
+) {
+  const {
+    [owners]: home,
+  }: Record<Owners, Pick<Workspaces | Projects, 'get' | 'bind' | 'rebind'>> = await core.tags();
+  const { bindings } =
+    change === undefined ? await home.get({ id }) : await home[change[0]]({ id }, change[1]);
+  return { data: { data: bindings.map((binding) => bindingResource(id, binding)) } };
+}
+
+const byName = {
+  workspace: idsFor({ workspace_id: 'workspace' }),
+  project: idsFor({ project_id: 'project' }),
+} as const;
 
 /** Warns about a key without a value: it is a valid tag, but its value was probably forgotten. */
 function withoutValue(data: unknown): string {
@@ -51,6 +68,16 @@ function withoutValue(data: unknown): string {
   if (key === undefined) return '';
   return `; ${keys.join(', ')} ${keys.length === 1 ? 'has' : 'have'} no value (set one with ${key}=VALUE)`;
 }
+
+/** Declares a command that sets tags. */
+const setOn = (owner: 'workspace' | 'project', how = '') =>
+  ({
+    resolve: byName[owner],
+    ...listed,
+    acts: true,
+    done: ({ data }: { readonly data?: unknown }) =>
+      `Set ${countedIn(data, 'tag')} on the ${owner}${how}${withoutValue(data)}.`,
+  }) as const;
 
 const given = boundTags({
   help: 'Tags to set, as KEY=VALUE, or KEY for a tag without a value.',
@@ -76,15 +103,11 @@ export const ofWorkspace = documentOperation({
   withoutSecret: true,
   params: { workspace_id: workspaceId },
   cli: {
-    resolve: workspaceByName,
+    resolve: byName.workspace,
     ...listed,
     empty: { what: 'tags on the workspace', create: 'coffer workspaces bind WS KEY=VALUE' },
   },
-  async run({ core }, { workspace_id }) {
-    const { workspaces } = await core.tags();
-    const { bindings } = await workspaces.get({ id: workspace_id });
-    return { data: documentOf(workspace_id, bindings) };
-  },
+  run: (call, { workspace_id }) => own(call, 'workspaces', workspace_id),
 });
 
 export const effectiveOfWorkspace = documentOperation({
@@ -92,7 +115,7 @@ export const effectiveOfWorkspace = documentOperation({
   capability: 'list',
   withoutSecret: true,
   params: { workspace_id: workspaceId },
-  cli: { resolve: workspaceByName, ...listed },
+  cli: { resolve: byName.workspace, ...listed },
   async run({ core }, { workspace_id }) {
     const { workspaces } = await core.tags();
     return { data: { data: effectiveBindingsOf(await workspaces.get({ id: workspace_id })) } };
@@ -108,17 +131,10 @@ export const bindWorkspace = documentOperation({
   withoutSecret: true,
   params: { workspace_id: workspaceId, data: given },
   cli: {
-    resolve: workspaceByName,
-    ...listed,
-    acts: true,
-    done: ({ data }) => `Set ${countedIn(data, 'tag')} on the workspace${withoutValue(data)}.`,
+    ...setOn('workspace'),
     examples: [['coffer workspaces bind billing env=prod team=core --org acme', 'Set two tags']],
   },
-  async run({ core }, { workspace_id, data }) {
-    const { workspaces } = await core.tags();
-    const { bindings } = await workspaces.bind({ id: workspace_id }, data);
-    return { data: documentOf(workspace_id, bindings) };
-  },
+  run: (call, { workspace_id, data }) => own(call, 'workspaces', workspace_id, ['bind', data]),
 });
 
 export const rebindWorkspace = documentOperation({
@@ -127,11 +143,7 @@ export const rebindWorkspace = documentOperation({
   withoutSecret: true,
   params: { workspace_id: workspaceId, data: given },
   cli: {
-    resolve: workspaceByName,
-    ...listed,
-    acts: true,
-    done: ({ data }) =>
-      `Set ${countedIn(data, 'tag')} on the workspace, replacing all others${withoutValue(data)}.`,
+    ...setOn('workspace', ', replacing all others'),
     examples: [
       [
         'coffer workspaces rebind billing env=prod --org acme',
@@ -139,11 +151,7 @@ export const rebindWorkspace = documentOperation({
       ],
     ],
   },
-  async run({ core }, { workspace_id, data }) {
-    const { workspaces } = await core.tags();
-    const { bindings } = await workspaces.rebind({ id: workspace_id }, data);
-    return { data: documentOf(workspace_id, bindings) };
-  },
+  run: (call, { workspace_id, data }) => own(call, 'workspaces', workspace_id, ['rebind', data]),
 });
 
 export const unbindWorkspace = documentOperation({
@@ -155,7 +163,7 @@ export const unbindWorkspace = documentOperation({
   withoutSecret: true,
   params: { workspace_id: workspaceId, data: takenOff },
   cli: {
-    resolve: workspaceByName,
+    resolve: byName.workspace,
     unchanged: ({ workspace_id, data }, runner) =>
       bindingsMissing(runner, 'workspaces bindings', { workspace_id }, data),
     done: ({ data }, _data, _existing, missing) => changeText(unbound('workspace'), lengthOf(data), missing),
@@ -179,15 +187,11 @@ export const ofProject = documentOperation({
   withoutSecret: true,
   params: { project_id: projectId },
   cli: {
-    resolve: projectByName,
+    resolve: byName.project,
     ...listed,
     empty: { what: 'tags on the project', create: 'coffer projects bind PROJECT KEY=VALUE' },
   },
-  async run({ core }, { project_id }) {
-    const { projects } = await core.tags();
-    const { bindings } = await projects.get({ id: project_id });
-    return { data: documentOf(project_id, bindings) };
-  },
+  run: (call, { project_id }) => own(call, 'projects', project_id),
 });
 
 export const effectiveOfProject = documentOperation({
@@ -210,10 +214,7 @@ export const bindProject = documentOperation({
   withoutSecret: true,
   params: { project_id: projectId, data: given },
   cli: {
-    resolve: projectByName,
-    ...listed,
-    acts: true,
-    done: ({ data }) => `Set ${countedIn(data, 'tag')} on the project${withoutValue(data)}.`,
+    ...setOn('project'),
     examples: [
       [
         'coffer projects bind platform env=prod --org acme',
@@ -221,11 +222,7 @@ export const bindProject = documentOperation({
       ],
     ],
   },
-  async run({ core }, { project_id, data }) {
-    const { projects } = await core.tags();
-    const { bindings } = await projects.bind({ id: project_id }, data);
-    return { data: documentOf(project_id, bindings) };
-  },
+  run: (call, { project_id, data }) => own(call, 'projects', project_id, ['bind', data]),
 });
 
 export const rebindProject = documentOperation({
@@ -234,11 +231,7 @@ export const rebindProject = documentOperation({
   withoutSecret: true,
   params: { project_id: projectId, data: given },
   cli: {
-    resolve: projectByName,
-    ...listed,
-    acts: true,
-    done: ({ data }) =>
-      `Set ${countedIn(data, 'tag')} on the project, replacing all others${withoutValue(data)}.`,
+    ...setOn('project', ', replacing all others'),
     examples: [
       [
         'coffer projects rebind platform env=prod --org acme',
@@ -246,11 +239,7 @@ export const rebindProject = documentOperation({
       ],
     ],
   },
-  async run({ core }, { project_id, data }) {
-    const { projects } = await core.tags();
-    const { bindings } = await projects.rebind({ id: project_id }, data);
-    return { data: documentOf(project_id, bindings) };
-  },
+  run: (call, { project_id, data }) => own(call, 'projects', project_id, ['rebind', data]),
 });
 
 export const unbindProject = documentOperation({
@@ -262,7 +251,7 @@ export const unbindProject = documentOperation({
   withoutSecret: true,
   params: { project_id: projectId, data: takenOff },
   cli: {
-    resolve: projectByName,
+    resolve: byName.project,
     unchanged: ({ project_id, data }, runner) =>
       bindingsMissing(runner, 'projects bindings', { project_id }, data),
     done: ({ data }, _data, _existing, missing) => changeText(unbound('project'), lengthOf(data), missing),
