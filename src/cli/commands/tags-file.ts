@@ -1,6 +1,6 @@
 import { invalid } from '../../ground/errors.ts';
 import type { Runner } from '../../operations/declaration/operation.ts';
-import { copiedFirst } from '../../operations/tags/copied-first.ts';
+import { copiedFirst } from '../../operations/tags/documents.ts';
 import { FORMAT_NAMES, formatOf, loadFormat, MAX_FILE_BYTES } from '../../tag-files/formats.ts';
 import type { TagFile, TagFormatName } from '../../tag-files/tag-file.ts';
 import { toTree } from '../../tag-files/tree.ts';

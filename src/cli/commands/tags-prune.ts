@@ -1,6 +1,5 @@
 import { invalid } from '../../ground/errors.ts';
-import { copiedFirst } from '../../operations/tags/copied-first.ts';
-import { counted, type TagResource } from '../../operations/tags/documents.ts';
+import { copiedFirst, counted, type TagResource } from '../../operations/tags/documents.ts';
 import { UNUSED_ONLY } from '../../operations/tags/tags.ts';
 import { anyOf } from '../../tags/wildcard.ts';
 import type { Command } from '../command.ts';

@@ -1,7 +1,11 @@
 import { asCofferError } from '../../ground/errors.ts';
 import type { Runner } from '../../operations/declaration/operation.ts';
-import { copiedFirst } from '../../operations/tags/copied-first.ts';
-import { counted, type ResourceDocument, type TagResource } from '../../operations/tags/documents.ts';
+import {
+  copiedFirst,
+  counted,
+  type ResourceDocument,
+  type TagResource,
+} from '../../operations/tags/documents.ts';
 import { rename } from '../../operations/tags/tags.ts';
 import { foldCase } from '../../tags/names.ts';
 import type { Command } from '../command.ts';

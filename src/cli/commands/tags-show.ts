@@ -3,7 +3,7 @@ import {
   counted,
   type ResourceDocument,
   type TagResource,
-  tagTable,
+  tagListing,
   type WorkspaceResource,
 } from '../../operations/tags/documents.ts';
 import { show } from '../../operations/tags/tags.ts';
@@ -27,7 +27,7 @@ const plain = commandOf(['tags', 'show'], 'Show a tag and where it is used', sho
 const MOST_NAMED = 40;
 
 const table = ({ data, included }: Shown): Table => ({
-  ...tagTable({ data: [data] }),
+  ...tagListing.one.table({ data }),
   summary: `${usedOn(included.map(({ attributes }) => attributes.name))}`,
 });
 

@@ -1,8 +1,12 @@
 import { CofferError, invalid } from '../../ground/errors.ts';
 import { isObject, type JsonObject } from '../../ground/objects.ts';
+import { ownWords } from '../../ground/own-words.ts';
 import { parseAnyIdentifier } from '../../tags/identifiers.ts';
+import type { Reference } from '../../tags/organization.ts';
 import { isMissing, type NewName, type Runner, resultOf } from '../declaration/operation.ts';
+import { text } from '../declaration/params.ts';
 import { type IdentifiedKind, RESOURCE_KINDS } from '../declaration/resource-kinds.ts';
+import { identifierOf, nameInsteadOf, optionalOrganizationName } from '../json-api/params.ts';
 import type { ProjectResource, ResourceDocument } from './documents.ts';
 
 type Resolve = (raw: JsonObject, runner: Runner) => Promise<JsonObject>;
@@ -25,6 +29,43 @@ async function isIdentifier(kind: IdentifiedKind, given: unknown, runner: Runner
   const { show, param, nameParam } = RESOURCE_KINDS[kind].identifier;
   const isNobodys = await isMissing(runner, show, { [param]: given });
   return !isNobodys || (await isMissing(runner, show, { organization_name, [nameParam]: given }));
+}
+
+type Identifier<K extends IdentifiedKind> = (typeof RESOURCE_KINDS)[K]['identifier'];
+type WhichParams<K extends IdentifiedKind> = {
+  readonly [Name in Identifier<K>['param']]: ReturnType<typeof idParam>;
+} & { readonly [Name in Identifier<K>['nameParam']]: ReturnType<typeof nameInsteadOf> } & {
+  readonly organization_name: typeof optionalOrganizationName;
+};
+
+const idParam = (kind: IdentifiedKind) => text(identifierOf(kind));
+
+/**
+ * Declares operations that find a resource by identifier, or by organization and name.
+ * @param hint what to do if the request has neither
+ */
+export function whichOf<const K extends IdentifiedKind>(kind: K, hint: string) {
+  const { type, param, nameParam } = RESOURCE_KINDS[kind].identifier;
+  const params = {
+    [param]: idParam(kind),
+    organization_name: optionalOrganizationName,
+    [nameParam]: nameInsteadOf(kind),
+  };
+  return {
+    params: params as WhichParams<K>,
+    /** Both paths; the first one needs no organization. */
+    routes: (method: string, action = ''): readonly string[] => [
+      `${method} /${type}/:${param}${action}`,
+      `${method} /organizations/:organization_name/${type}/:${nameParam}${action}`,
+    ],
+    resolve: nameBesideId(kind),
+    meant(values: Readonly<Record<string, unknown>>): Reference {
+      const { [param]: id, organization_name: organization, [nameParam]: name } = values;
+      if (typeof id === 'string') return { id };
+      if (typeof organization === 'string' && typeof name === 'string') return { organization, name };
+      throw invalid(ownWords(`missing ${param}`), { field: param, hint });
+    },
+  };
 }
 
 function organizationOf(runner: Runner, name: unknown): string {

@@ -11,6 +11,7 @@ import type { ReservedKey } from '../../tags/reserved-keys.ts';
 import type { Tag } from '../../tags/tag-pool.ts';
 import { DEFAULT_EXECUTION_MODE } from '../../tags/workspace-settings.ts';
 import type { Workspace } from '../../tags/workspaces.ts';
+import { FOR_GOOD } from '../declaration/deleting.ts';
 import type { Call } from '../declaration/operation.ts';
 import type { Table } from '../declaration/table.ts';
 import { type ListDocument, listDocument } from '../json-api/pages.ts';
@@ -325,6 +326,15 @@ export const counted = (count: number, noun: string): string => `${count} ${noun
 /** Maximum number of names in a message; more are counted. */
 const MOST_NAMED = 5;
 
+/**
+ * Returns the end of the question before tags, or workspaces with tags, are deleted.
+ * @param name of the organization that the copy is of, if the command does not have it as an option
+ */
+export function copiedFirst(name?: string): string {
+  const command = name === undefined ? '"coffer tags export"' : `"coffer tags export --org ${name}"`;
+  return `${FOR_GOOD.slice(0, -1)}; keep a copy first with ${command}.`;
+}
+
 /** Formats the message about new resources: `Created workspaces web and api in acme.` */
 export function createdText(noun: string, names: readonly string[], organization?: unknown): string {
   const place = organization === undefined ? '' : ` in ${String(organization)}`;
@@ -344,23 +354,46 @@ export function pageSummary({ meta: { pagination } }: ListDocument<unknown>, nou
 export const countedIn = (list: unknown, noun: string): string =>
   counted(Array.isArray(list) ? list.length : 0, noun);
 
-/** Formats a table of tags. */
-export const tagTable = ({ data }: Resources<TagResource>): Table => ({
-  head: ['Name', 'Workspaces', 'Created', 'ID'],
-  rows: data.map(({ id, attributes }) => [
-    attributes.name,
-    String(attributes['instance-count']),
-    { time: shortTime(attributes['created-at']) },
-    id,
-  ]),
-  lesser: [3, 2],
-});
+/**
+ * Declares how commands print a kind of resource: in a table, and by names in a pipe.
+ * @param noun singular, for the total: `tag`
+ */
+export function listing<R>(
+  noun: string,
+  head: readonly [name: string, second: string],
+  cells: (resource: R) => readonly [name: string, second: string, created: string, id: string],
+) {
+  const table = ({ data }: Resources<R>): Table => ({
+    head: [...head, 'Created', 'ID'],
+    rows: data.map((resource) => {
+      const [name, second, created, id] = cells(resource);
+      return [name, second, { time: shortTime(created) }, id];
+    }),
+    lesser: [3, 2],
+  });
+  const lines = ({ data }: Resources<R>): readonly string[] => data.map((resource) => cells(resource)[0]);
+  // A command that takes several names prints all their resources at once.
+  const all = (data: R) => ({ data: [data].flat() as readonly R[] });
+  return {
+    all: { table, lines },
+    /** One page, with its number. */
+    page: {
+      table: (document: ListDocument<R>): Table => ({
+        ...table(document),
+        summary: pageSummary(document, noun),
+      }),
+      lines,
+    },
+    one: {
+      table: ({ data }: ResourceDocument<R>): Table => table(all(data)),
+      lines: ({ data }: ResourceDocument<R>): readonly string[] => lines(all(data)),
+    },
+  };
+}
 
-/** Formats a table of one page of tags, with the page number. */
-export const tagPageTable = (document: ListDocument<TagResource>): Table => ({
-  ...tagTable(document),
-  summary: pageSummary(document, 'tag'),
-});
-
-export const tagLines = ({ data }: Resources<TagResource>): readonly string[] =>
-  data.map(({ attributes }) => attributes.name);
+export const tagListing = listing<TagResource>('tag', ['Name', 'Workspaces'], ({ id, attributes }) => [
+  attributes.name,
+  String(attributes['instance-count']),
+  attributes['created-at'],
+  id,
+]);

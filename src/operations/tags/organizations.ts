@@ -3,7 +3,6 @@ import { type Organization, organizationNotFound } from '../../tags/organization
 import { pageFrom } from '../../tags/page.ts';
 import { documentOperation, type Runner } from '../declaration/operation.ts';
 import { text } from '../declaration/params.ts';
-import type { Table } from '../declaration/table.ts';
 import type { ListDocument } from '../json-api/pages.ts';
 import {
   attribute,
@@ -14,33 +13,24 @@ import {
   optionalPageParams,
 } from '../json-api/params.ts';
 import { organizationAttributes, organizationParams } from './attributes.ts';
-import { copiedFirst } from './copied-first.ts';
 import {
+  copiedFirst,
   counted,
   createdText,
+  listing,
   type OrganizationResource,
   organizationResource,
   pageDocument,
   projectResource,
-  type Resources,
-  shortTime,
 } from './documents.ts';
 import { organizationIncludes } from './includes.ts';
 
-/** Formats a table of organizations. */
-const organizationTable = ({ data }: Resources<OrganizationResource>): Table => ({
-  head: ['Name', 'Email', 'Created', 'ID'],
-  rows: data.map(({ attributes }) => [
-    attributes.name,
-    attributes.email ?? '',
-    { time: shortTime(attributes['created-at']) },
-    attributes['external-id'],
-  ]),
-  lesser: [3, 2],
-});
-
-const organizationLines = ({ data }: Resources<OrganizationResource>): readonly string[] =>
-  data.map(({ id }) => id);
+const printing = listing<OrganizationResource>('organization', ['Name', 'Email'], ({ attributes }) => [
+  attributes.name,
+  attributes.email ?? '',
+  attributes['created-at'],
+  attributes['external-id'],
+]);
 
 const emailOf = attribute('email', { help: 'Contact email address.', cli: { metavar: 'ADDRESS' } });
 
@@ -61,10 +51,9 @@ export const create = documentOperation({
   cli: {
     makes: true,
     examples: [['coffer orgs create acme --email ops@example.com', 'Create an organization']],
-    table: ({ data }) => organizationTable({ data: [data].flat() }),
-    lines: ({ data }) => organizationLines({ data: [data].flat() }),
-    instead: (_, { data }) => {
-      const names = organizationLines({ data: [data].flat() });
+    ...printing.one,
+    instead: (_, document) => {
+      const names = printing.one.lines(document);
       const next = names.length === 1 ? ` To use it: --org ${names[0]}, or COFFER_ORG=${names[0]}.` : '';
       return createdText('organization', names) + next;
     },
@@ -100,8 +89,7 @@ export const list = documentOperation({
   },
   cli: {
     empty: { what: 'organizations', create: 'coffer orgs create NAME' },
-    table: organizationTable,
-    lines: organizationLines,
+    ...printing.all,
   },
   async run(call, values) {
     const { organizations } = await call.core.tags();
@@ -138,10 +126,7 @@ export const show = documentOperation({
     organization_name: namedOrganization,
     include: organizationIncludes,
   },
-  cli: {
-    table: ({ data }) => organizationTable({ data: [data] }),
-    lines: ({ data }) => organizationLines({ data: [data] }),
-  },
+  cli: printing.one,
   async run(call, { organization_name, include }) {
     const { organizations, projects } = await call.core.tags();
     const data = organizationResource(call, await organizations.get(organization_name));
@@ -166,8 +151,7 @@ export const update = documentOperation({
     ...organizationParams,
   },
   cli: {
-    table: ({ data }) => organizationTable({ data: [data] }),
-    lines: ({ data }) => organizationLines({ data: [data] }),
+    ...printing.one,
     examples: [['coffer orgs update acme --email ops@example.com', 'Set the contact address']],
   },
   async run(call, { organization_name, name, email, ...values }) {

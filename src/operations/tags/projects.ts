@@ -1,21 +1,14 @@
-import { invalid } from '../../ground/errors.ts';
-import { ownWords } from '../../ground/own-words.ts';
-import { projectNotFound, type Reference, workspaceNotFound } from '../../tags/organization.ts';
+import { projectNotFound, workspaceNotFound } from '../../tags/organization.ts';
 import type { ProjectContent, ProjectFields } from '../../tags/projects.ts';
 import { FOR_GOOD } from '../declaration/deleting.ts';
 import { documentOperation } from '../declaration/operation.ts';
 import { text, texts, type ValuesOf } from '../declaration/params.ts';
-import type { Table } from '../declaration/table.ts';
 import { bindingsRelationship, TAGGED, taggedFilter, taggedQuery } from '../json-api/bindings.ts';
 import { workspaceIdentifiers } from '../json-api/linkage.ts';
-import type { ListDocument } from '../json-api/pages.ts';
 import {
   attribute,
   attributePointer,
   eachIdentifierOf,
-  identifierOf,
-  nameInsteadOf,
-  optionalOrganizationName,
   organizationName,
   pageParams,
   projectId,
@@ -23,72 +16,27 @@ import {
   unkeptAttribute,
 } from '../json-api/params.ts';
 import { executionModes, NO_AGENTS } from './attributes.ts';
-import { idsFor, nameBesideId } from './by-name.ts';
+import { idsFor, whichOf } from './by-name.ts';
 import {
   countedIn,
   createdText,
+  listing,
   type ProjectResource,
   pageDocument,
-  pageSummary,
   projectResource,
-  type ResourceDocument,
-  type Resources,
-  shortTime,
 } from './documents.ts';
 import { besideProjects, projectIncludes, shownOfProject } from './includes.ts';
 import { mayUpdateWorkspace, seesBindings } from './sights.ts';
 import { orderOf, sortParam } from './sorting.ts';
 
-/** Formats a table of projects. */
-const projectTable = ({ data }: Resources<ProjectResource>): Table => ({
-  head: ['Name', 'Workspaces', 'Created', 'ID'],
-  rows: data.map(({ id, attributes }) => [
-    attributes.name,
-    String(attributes['workspace-count']),
-    { time: shortTime(attributes['created-at']) },
-    id,
-  ]),
-  lesser: [3, 2],
-});
+const printing = listing<ProjectResource>('project', ['Name', 'Workspaces'], ({ id, attributes }) => [
+  attributes.name,
+  String(attributes['workspace-count']),
+  attributes['created-at'],
+  id,
+]);
 
-/** Formats a table of one page of projects, with the page number. */
-const projectPageTable = (document: ListDocument<ProjectResource>): Table => ({
-  ...projectTable(document),
-  summary: pageSummary(document, 'project'),
-});
-
-const projectLines = ({ data }: Resources<ProjectResource>): readonly string[] =>
-  data.map(({ attributes }) => attributes.name);
-
-const oneTable = ({ data }: ResourceDocument<ProjectResource>): Table =>
-  projectTable({ data: [data].flat() });
-const oneLine = ({ data }: ResourceDocument<ProjectResource>): readonly string[] =>
-  projectLines({ data: [data].flat() });
-
-const whichProject = {
-  project_id: text(identifierOf('project')),
-  organization_name: optionalOrganizationName,
-  project_name: nameInsteadOf('project'),
-};
-
-const projectRoutes = (method: string): readonly string[] => [
-  `${method} /projects/:project_id`,
-  `${method} /organizations/:organization_name/projects/:project_name`,
-];
-
-const projectByName = nameBesideId('project');
-
-function projectMeant(values: ValuesOf<typeof whichProject>): Reference {
-  const { project_id, organization_name, project_name } = values;
-  if (project_id !== undefined) return { id: project_id };
-  if (organization_name !== undefined && project_name !== undefined) {
-    return { organization: organization_name, name: project_name };
-  }
-  throw invalid(ownWords('missing project_id'), {
-    field: 'project_id',
-    hint: 'use a project ID, or a name and an organization',
-  });
-}
+const which = whichOf('project', 'use a project ID, or a name and an organization');
 
 const contentParams = {
   description: attribute('description', { help: 'Description of the project.', cli: { metavar: 'TEXT' } }),
@@ -139,10 +87,9 @@ export const create = documentOperation({
   },
   cli: {
     makes: true,
-    table: oneTable,
-    lines: oneLine,
+    ...printing.one,
     instead: ({ organization_name }, document) =>
-      createdText('project', oneLine(document), organization_name),
+      createdText('project', printing.one.lines(document), organization_name),
     examples: [
       [
         'coffer projects create platform --bind env=prod --org acme',
@@ -179,8 +126,7 @@ export const list = documentOperation({
   cli: {
     empty: { what: 'projects', create: 'coffer projects create NAME' },
     paged: true,
-    table: projectPageTable,
-    lines: projectLines,
+    ...printing.page,
     examples: [['coffer projects list --org acme', 'List the first 20 projects']],
   },
   async run(call, values) {
@@ -215,14 +161,14 @@ export const list = documentOperation({
 });
 
 export const show = documentOperation({
-  route: projectRoutes('GET'),
+  route: which.routes('GET'),
   capability: 'read',
   withoutSecret: true,
-  params: { ...whichProject, include: projectIncludes },
-  cli: { resolve: projectByName, table: oneTable, lines: oneLine },
-  async run(call, { include, ...which }) {
+  params: { ...which.params, include: projectIncludes },
+  cli: { resolve: which.resolve, ...printing.one },
+  async run(call, { include, ...values }) {
     const { projects } = await call.core.tags();
-    const project = await projects.get(projectMeant(which));
+    const project = await projects.get(which.meant(values));
     const included = await besideProjects(call, [project], include);
     const data = projectResource(call, project, shownOfProject(call, project, include));
     return { data: { data, included } };
@@ -230,36 +176,35 @@ export const show = documentOperation({
 });
 
 export const update = documentOperation({
-  route: projectRoutes('PATCH'),
+  route: which.routes('PATCH'),
   capability: 'update',
   withoutSecret: true,
   resource: 'projects',
   params: {
-    ...whichProject,
+    ...which.params,
     name: attribute('name', { help: 'New name.', cli: { metavar: 'NAME' } }),
     ...contentParams,
   },
   cli: {
-    resolve: projectByName,
-    table: oneTable,
-    lines: oneLine,
+    resolve: which.resolve,
+    ...printing.one,
     examples: [['coffer projects update platform --name infrastructure --org acme', 'Rename a project']],
   },
   async run(call, { name, ...values }) {
     const { projects } = await call.core.tags();
     const change = { ...contentIn(values), name: name === undefined ? undefined : (name ?? '') };
-    const project = await projects.update(projectMeant(values), change, FIELDS);
+    const project = await projects.update(which.meant(values), change, FIELDS);
     return { data: { data: projectResource(call, project) } };
   },
 });
 
 export const remove = documentOperation({
-  route: projectRoutes('DELETE'),
+  route: which.routes('DELETE'),
   capability: 'delete',
   withoutSecret: true,
-  params: { ...whichProject, project_id: text(eachIdentifierOf('project')) },
+  params: { ...which.params, project_id: text(eachIdentifierOf('project')) },
   cli: {
-    resolve: projectByName,
+    resolve: which.resolve,
     foresee: (values, runner) => runner.run('projects show', values),
     confirm: async ({ project_id, project_name }) =>
       `Delete project ${String(project_name ?? project_id)}? ${FOR_GOOD}`,
@@ -267,7 +212,7 @@ export const remove = documentOperation({
   },
   async run({ core }, values) {
     const { projects } = await core.tags();
-    await projects.delete(projectMeant(values));
+    await projects.delete(which.meant(values));
     return {};
   },
 });

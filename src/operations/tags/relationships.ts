@@ -6,7 +6,7 @@ import { text } from '../declaration/params.ts';
 import { tagReferences, workspaceIdentifiers } from '../json-api/linkage.ts';
 import { pageParams, tagId, workspaceId } from '../json-api/params.ts';
 import { idsFor, inTurn, namesAmong, newTagsIn } from './by-name.ts';
-import { counted, countedIn, pageDocument, tagLines, tagPageTable, tagResource } from './documents.ts';
+import { counted, countedIn, pageDocument, tagListing, tagResource } from './documents.ts';
 import { mayTag } from './sights.ts';
 import { type ChangeWords, changeText, lengthOf, tagsAlready, workspacesAlready } from './unchanged.ts';
 
@@ -210,8 +210,7 @@ export const tagsOf = documentOperation({
   cli: {
     empty: { what: 'tags on the workspace', create: 'coffer workspaces tag WS TAG' },
     paged: true,
-    table: tagPageTable,
-    lines: tagLines,
+    ...tagListing.page,
     resolve: idsFor({ workspace_id: 'workspace' }),
   },
   async run(call, { workspace_id, name, 'page[number]': number, 'page[size]': size }) {

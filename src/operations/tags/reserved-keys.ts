@@ -1,83 +1,30 @@
-import { invalid } from '../../ground/errors.ts';
-import { ownWords } from '../../ground/own-words.ts';
-import type { Reference } from '../../tags/organization.ts';
 import { documentOperation } from '../declaration/operation.ts';
-import { text, type ValuesOf } from '../declaration/params.ts';
-import type { Table } from '../declaration/table.ts';
-import type { ListDocument } from '../json-api/pages.ts';
 import {
   attribute,
   attributePointer,
   booleanAttribute,
-  identifierOf,
-  nameInsteadOf,
-  optionalOrganizationName,
   organizationName,
   pageParams,
 } from '../json-api/params.ts';
-import { nameBesideId } from './by-name.ts';
-import {
-  pageDocument,
-  pageSummary,
-  type ReservedKeyResource,
-  type ResourceDocument,
-  type Resources,
-  reservedKeyResource,
-  shortTime,
-} from './documents.ts';
+import { whichOf } from './by-name.ts';
+import { listing, pageDocument, type ReservedKeyResource, reservedKeyResource } from './documents.ts';
 
 /** Reserved tag keys of an organization. */
 
-const keyTable = ({ data }: Resources<ReservedKeyResource>): Table => ({
-  head: ['Key', 'Overrides', 'Created', 'ID'],
-  rows: data.map(({ id, attributes }) => [
-    attributes.key,
-    attributes['disable-overrides'] ? 'not allowed' : 'allowed',
-    { time: shortTime(attributes['created-at']) },
-    id,
-  ]),
-  lesser: [3, 2],
-});
+const printing = listing<ReservedKeyResource>('key', ['Key', 'Overrides'], ({ id, attributes }) => [
+  attributes.key,
+  attributes['disable-overrides'] ? 'not allowed' : 'allowed',
+  attributes['created-at'],
+  id,
+]);
 
-const keyPageTable = (document: ListDocument<ReservedKeyResource>): Table => ({
-  ...keyTable(document),
-  summary: pageSummary(document, 'key'),
-});
-
-const keyLines = ({ data }: Resources<ReservedKeyResource>): readonly string[] =>
-  data.map(({ attributes }) => attributes.key);
-
-const one = {
-  table: ({ data }: ResourceDocument<ReservedKeyResource>) => keyTable({ data: [data] }),
-  lines: ({ data }: ResourceDocument<ReservedKeyResource>) => keyLines({ data: [data] }),
-};
-
-const whichKey = {
-  reserved_tag_key_id: text(identifierOf('reserved-key')),
-  organization_name: optionalOrganizationName,
-  reserved_tag_key: nameInsteadOf('reserved-key'),
-};
+const which = whichOf('reserved-key', 'use the ID of a reserved key, or the key and its organization');
 
 /** Clients use `reserved-tag-keys`; HashiCorp's manual has `reserved-tags`. */
 const keyRoutes = (method: string): readonly string[] => [
-  `${method} /reserved-tag-keys/:reserved_tag_key_id`,
-  `${method} /organizations/:organization_name/reserved-tag-keys/:reserved_tag_key`,
+  ...which.routes(method),
   `${method} /reserved-tags/:reserved_tag_key_id`,
 ];
-
-const keyByName = nameBesideId('reserved-key');
-
-function keyMeant(values: ValuesOf<typeof whichKey>): Reference {
-  const { reserved_tag_key_id, organization_name, reserved_tag_key } = values;
-  if (reserved_tag_key_id !== undefined) return { id: reserved_tag_key_id };
-  if (organization_name !== undefined && reserved_tag_key !== undefined) {
-    return { organization: organization_name, name: reserved_tag_key };
-  }
-  throw invalid(ownWords('missing reserved_tag_key_id'), {
-    field: 'reserved_tag_key_id',
-    hint: 'use the ID of a reserved key, or the key and its organization',
-  });
-}
 
 const disableOverrides = booleanAttribute('disable-overrides', {
   help: 'Do not let a workspace set a value of its own for the key, in place of that of its project.',
@@ -100,7 +47,7 @@ export const create = documentOperation({
   },
   cli: {
     makes: true,
-    ...one,
+    ...printing.one,
     instead: ({ organization_name, key }) =>
       `Reserved tag key ${String(key)} in ${String(organization_name)}.`,
     examples: [
@@ -125,8 +72,7 @@ export const list = documentOperation({
   cli: {
     empty: { what: 'reserved tag keys', create: 'coffer tags reserved create KEY' },
     paged: true,
-    table: keyPageTable,
-    lines: keyLines,
+    ...printing.page,
   },
   async run(call, { organization_name, 'page[number]': number, 'page[size]': size }) {
     const { reservedKeys } = await call.core.tags();
@@ -140,11 +86,11 @@ export const show = documentOperation({
   route: keyRoutes('GET'),
   capability: 'read',
   withoutSecret: true,
-  params: whichKey,
-  cli: { resolve: keyByName, ...one },
+  params: which.params,
+  cli: { resolve: which.resolve, ...printing.one },
   async run({ core }, values) {
     const { reservedKeys } = await core.tags();
-    return { data: { data: reservedKeyResource(await reservedKeys.get(keyMeant(values))) } };
+    return { data: { data: reservedKeyResource(await reservedKeys.get(which.meant(values))) } };
   },
 });
 
@@ -154,7 +100,7 @@ export const update = documentOperation({
   withoutSecret: true,
   resource: 'reserved-tag-keys',
   params: {
-    ...whichKey,
+    ...which.params,
     key: attribute('key', {
       help: 'New name of the KEY.',
       cli: { flag: 'key', metavar: 'KEY' },
@@ -162,8 +108,8 @@ export const update = documentOperation({
     'disable-overrides': disableOverrides,
   },
   cli: {
-    resolve: keyByName,
-    ...one,
+    resolve: which.resolve,
+    ...printing.one,
     examples: [
       [
         'coffer tags reserved update env --no-disable-overrides --org acme',
@@ -171,13 +117,13 @@ export const update = documentOperation({
       ],
     ],
   },
-  async run({ core }, { key, 'disable-overrides': isFixed, ...which }) {
+  async run({ core }, { key, 'disable-overrides': isFixed, ...values }) {
     const { reservedKeys } = await core.tags();
     const change = {
       key: key === undefined ? undefined : (key ?? ''),
       disableOverrides: isFixed,
     };
-    const updated = await reservedKeys.update(keyMeant(which), change, attributePointer('key'));
+    const updated = await reservedKeys.update(which.meant(values), change, attributePointer('key'));
     return { data: { data: reservedKeyResource(updated) } };
   },
 });
@@ -186,9 +132,9 @@ export const remove = documentOperation({
   route: keyRoutes('DELETE'),
   capability: 'delete',
   withoutSecret: true,
-  params: whichKey,
+  params: which.params,
   cli: {
-    resolve: keyByName,
+    resolve: which.resolve,
     foresee: (values, runner) => runner.run('tags reserved show', values),
     confirm: async ({ reserved_tag_key_id, reserved_tag_key }) =>
       `Release the reserved key ${String(reserved_tag_key ?? reserved_tag_key_id)}? Existing tags with this key are kept.`,
@@ -197,7 +143,7 @@ export const remove = documentOperation({
   },
   async run({ core }, values) {
     const { reservedKeys } = await core.tags();
-    await reservedKeys.delete(keyMeant(values));
+    await reservedKeys.delete(which.meant(values));
     return {};
   },
 });

@@ -15,8 +15,8 @@ import {
   pageParams,
 } from '../json-api/params.ts';
 import { idsFor, nameBesideId } from './by-name.ts';
-import { copiedFirst } from './copied-first.ts';
 import {
+  copiedFirst,
   counted,
   countedIn,
   createdText,
@@ -24,10 +24,8 @@ import {
   type ResourceDocument,
   type Resources,
   type TagResource,
-  tagLines,
-  tagPageTable,
+  tagListing,
   tagResource,
-  tagTable,
 } from './documents.ts';
 import { seesTags } from './sights.ts';
 
@@ -47,9 +45,9 @@ export const create = documentOperation({
   },
   cli: {
     makes: true,
-    table: tagTable,
-    lines: tagLines,
-    instead: ({ organization_name }, document) => createdText('tag', tagLines(document), organization_name),
+    ...tagListing.all,
+    instead: ({ organization_name }, document) =>
+      createdText('tag', tagListing.all.lines(document), organization_name),
     examples: [['coffer tags create env:prod env:test --org acme', 'Create two tags']],
   },
   async run({ core }, { organization_name, data }) {
@@ -92,8 +90,7 @@ export const list = documentOperation({
   cli: {
     empty: { what: 'tags', create: 'coffer tags create NAME' },
     paged: true,
-    table: tagPageTable,
-    lines: tagLines,
+    ...tagListing.page,
     resolve: idsFor({ [EXCLUDE]: 'workspace' }),
     examples: [
       ['coffer tags list --org acme', 'List the first 20 tags'],
@@ -137,11 +134,7 @@ export const show = documentOperation({
     organization_name: optionalOrganizationName,
     tag_name: tagNameInstead,
   },
-  cli: {
-    resolve: nameBesideId('tag'),
-    table: ({ data }) => tagTable({ data: [data] }),
-    lines: ({ data }) => tagLines({ data: [data] }),
-  },
+  cli: { resolve: nameBesideId('tag'), ...tagListing.one },
   async run({ core }, { tag_id, organization_name = '', tag_name = '' }) {
     const { pool } = await core.tags();
     const tag = await pool.get(
@@ -185,8 +178,7 @@ export const rename = documentOperation({
   },
   cli: {
     resolve: nameBesideId('tag'),
-    table: ({ data }) => tagTable({ data: [data] }),
-    lines: ({ data }) => tagLines({ data: [data] }),
+    ...tagListing.one,
     instead: (values, document) =>
       renamedText(values, (document as ResourceDocument<TagResource> | undefined)?.data),
     examples: [

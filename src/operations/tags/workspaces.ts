@@ -1,21 +1,16 @@
 import { invalid } from '../../ground/errors.ts';
-import { ownWords } from '../../ground/own-words.ts';
-import { projectNotFound, type Reference } from '../../tags/organization.ts';
+import { projectNotFound } from '../../tags/organization.ts';
 import { isPattern } from '../../tags/wildcard.ts';
 import type { Workspace, WorkspaceFields } from '../../tags/workspaces.ts';
 import { type Call, documentOperation, type TerminalContext } from '../declaration/operation.ts';
-import { text, texts, type ValuesOf } from '../declaration/params.ts';
+import { text, texts } from '../declaration/params.ts';
 import type { Table } from '../declaration/table.ts';
 import { TAGGED, taggedFilter, taggedQuery } from '../json-api/bindings.ts';
 import { tagsRelationship } from '../json-api/linkage.ts';
-import type { ListDocument } from '../json-api/pages.ts';
 import {
   attribute,
   attributePointer,
   eachIdentifierOf,
-  identifierOf,
-  nameInsteadOf,
-  optionalOrganizationName,
   organizationName,
   pageParams,
 } from '../json-api/params.ts';
@@ -28,15 +23,14 @@ import {
   workspaceAttributes,
   workspaceParams,
 } from './attributes.ts';
-import { idsFor, inTurn, nameBesideId, nameOfProject, namesAmong, newTagsIn } from './by-name.ts';
-import { copiedFirst } from './copied-first.ts';
+import { idsFor, inTurn, nameOfProject, namesAmong, newTagsIn, whichOf } from './by-name.ts';
 import {
+  copiedFirst,
   counted,
   createdText,
+  listing,
   pageDocument,
-  pageSummary,
   type ResourceDocument,
-  type Resources,
   shortTime,
   type WorkspaceResource,
   workspaceResource,
@@ -45,17 +39,12 @@ import { besideWorkspaces, shownOf, workspaceIncludes } from './includes.ts';
 import { mayMoveInto, seesBindings } from './sights.ts';
 import { orderOf, sortParam } from './sorting.ts';
 
-/** Formats a table of workspaces. */
-const workspaceTable = ({ data }: Resources<WorkspaceResource>): Table => ({
-  head: ['Name', 'Tags', 'Created', 'ID'],
-  rows: data.map(({ id, attributes }) => [
-    attributes.name,
-    attributes['tag-names'].join(' '),
-    { time: shortTime(attributes['created-at']) },
-    id,
-  ]),
-  lesser: [3, 2],
-});
+const printing = listing<WorkspaceResource>('workspace', ['Name', 'Tags'], ({ id, attributes }) => [
+  attributes.name,
+  attributes['tag-names'].join(' '),
+  attributes['created-at'],
+  id,
+]);
 
 /** Formats all details of one workspace, by default as scripts have always had them. */
 const workspaceDetails = (
@@ -85,41 +74,7 @@ async function workspaceView(
   return [workspaceDetails(document, project, 'ID')];
 }
 
-/** Formats a table of one page of workspaces, with the page number. */
-const workspacePageTable = (document: ListDocument<WorkspaceResource>): Table => ({
-  ...workspaceTable(document),
-  summary: pageSummary(document, 'workspace'),
-});
-
-const workspaceLines = ({ data }: Resources<WorkspaceResource>): readonly string[] =>
-  data.map(({ attributes }) => attributes.name);
-
-/** Parameters of operations that find a workspace by identifier, or by organization and name. */
-const whichWorkspace = {
-  workspace_id: text(identifierOf('workspace')),
-  organization_name: optionalOrganizationName,
-  workspace_name: nameInsteadOf('workspace'),
-};
-
-/** Returns both paths of such an operation; the first one needs no organization. */
-const workspaceRoutes = (method: string, action = ''): readonly string[] => [
-  `${method} /workspaces/:workspace_id${action}`,
-  `${method} /organizations/:organization_name/workspaces/:workspace_name${action}`,
-];
-
-const workspaceByName = nameBesideId('workspace');
-
-function workspaceMeant(values: ValuesOf<typeof whichWorkspace>): Reference {
-  const { workspace_id, organization_name, workspace_name } = values;
-  if (workspace_id !== undefined) return { id: workspace_id };
-  if (organization_name !== undefined && workspace_name !== undefined) {
-    return { organization: organization_name, name: workspace_name };
-  }
-  throw invalid(ownWords('missing workspace_id'), {
-    field: 'workspace_id',
-    hint: 'use a workspace ID, or a name and an organization',
-  });
-}
+const which = whichOf('workspace', 'use a workspace ID, or a name and an organization');
 
 const FIELDS: WorkspaceFields = { name: attributePointer('name'), setting: fieldOfSetting };
 
@@ -167,10 +122,9 @@ export const create = documentOperation({
     makes: true,
     resolve: inTurn(projectByName, namesAmong('tags')),
     byTheWay: newTagsIn('tags'),
-    table: ({ data }) => workspaceTable({ data: [data].flat() }),
-    lines: ({ data }) => workspaceLines({ data: [data].flat() }),
-    instead: ({ organization_name }, { data }) =>
-      createdText('workspace', workspaceLines({ data: [data].flat() }), organization_name),
+    ...printing.one,
+    instead: ({ organization_name }, document) =>
+      createdText('workspace', printing.one.lines(document), organization_name),
     examples: [
       ['coffer workspaces create web api --org acme', 'Create two workspaces'],
       ['coffer workspaces create billing --tag env:prod --org acme', 'Create a workspace with a tag'],
@@ -240,8 +194,7 @@ export const list = documentOperation({
   cli: {
     empty: { what: 'workspaces', create: 'coffer workspaces create NAME' },
     paged: true,
-    table: workspacePageTable,
-    lines: workspaceLines,
+    ...printing.page,
     resolve: idsFor({ [PROJECT]: 'project' }),
     examples: [
       ['coffer workspaces list --org acme', 'List the first 20 workspaces'],
@@ -317,19 +270,19 @@ function named(given: readonly string[] | undefined, field: string): readonly st
 }
 
 export const show = documentOperation({
-  route: workspaceRoutes('GET'),
+  route: which.routes('GET'),
   capability: 'read',
   withoutSecret: true,
-  params: { ...whichWorkspace, include: workspaceIncludes },
+  params: { ...which.params, include: workspaceIncludes },
   cli: {
-    resolve: workspaceByName,
+    resolve: which.resolve,
     table: (document) => workspaceDetails(document),
     forTerminal: workspaceView,
-    lines: ({ data }) => workspaceLines({ data: [data] }),
+    lines: printing.one.lines,
   },
-  async run(call, { include, ...which }) {
+  async run(call, { include, ...values }) {
     const { workspaces } = await call.core.tags();
-    const workspace = await workspaces.get(workspaceMeant(which));
+    const workspace = await workspaces.get(which.meant(values));
     const data = workspaceResource(call, workspace, shownOf(call, workspace, include));
     const included = await besideWorkspaces(call, [workspace], include);
     return { data: { data, included } };
@@ -337,12 +290,12 @@ export const show = documentOperation({
 });
 
 export const update = documentOperation({
-  route: workspaceRoutes('PATCH'),
+  route: which.routes('PATCH'),
   capability: 'update',
   withoutSecret: true,
   resource: 'workspaces',
   params: {
-    ...whichWorkspace,
+    ...which.params,
     name: attribute('name', { help: 'New name.', cli: { metavar: 'NAME' } }),
     description: descriptionOf,
     'tag-bindings': bindingsOf('Replace all KEY=VALUE tags of the workspace itself with these.'),
@@ -350,9 +303,8 @@ export const update = documentOperation({
     ...workspaceParams,
   },
   cli: {
-    resolve: inTurn(workspaceByName, projectByName),
-    table: ({ data }) => workspaceTable({ data: [data] }),
-    lines: ({ data }) => workspaceLines({ data: [data] }),
+    resolve: inTurn(which.resolve, projectByName),
+    ...printing.one,
     examples: [
       [
         'coffer workspaces update billing --name invoicing --org acme',
@@ -363,8 +315,8 @@ export const update = documentOperation({
   async run(call, { name, description, ...values }) {
     const tags = await call.core.tags();
     const { 'tag-bindings': bindings } = values;
-    const which = workspaceMeant(values);
-    const organization = 'id' in which ? await tags.organizationOf(which.id) : which.organization;
+    const meant = which.meant(values);
+    const organization = 'id' in meant ? await tags.organizationOf(meant.id) : meant.organization;
     const project = await placeIn(call, organization ?? '', values.project);
     const executionMode = executionModeIn(values);
     const change = {
@@ -375,19 +327,19 @@ export const update = documentOperation({
       executionMode,
       settings: workspaceAttributes.settingsIn(values),
     };
-    const workspace = await tags.workspaces.update(which, change, FIELDS);
+    const workspace = await tags.workspaces.update(meant, change, FIELDS);
     return { data: { data: workspaceResource(call, workspace) } };
   },
 });
 
 export const remove = documentOperation({
   // The safe form is the same here: a workspace has no resources that could prevent deletion.
-  route: [...workspaceRoutes('DELETE'), ...workspaceRoutes('POST', '/actions/safe-delete')],
+  route: [...which.routes('DELETE'), ...which.routes('POST', '/actions/safe-delete')],
   capability: 'delete',
   withoutSecret: true,
-  params: { ...whichWorkspace, workspace_id: text(eachIdentifierOf('workspace')) },
+  params: { ...which.params, workspace_id: text(eachIdentifierOf('workspace')) },
   cli: {
-    resolve: workspaceByName,
+    resolve: which.resolve,
     async confirm(values, runner) {
       const { data: document } = await runner.run('workspaces show', values);
       const { name, 'tag-names': tags } = (document as ResourceDocument<WorkspaceResource>).data.attributes;
@@ -397,7 +349,7 @@ export const remove = documentOperation({
   },
   async run({ core }, values) {
     const { workspaces } = await core.tags();
-    await workspaces.delete(workspaceMeant(values));
+    await workspaces.delete(which.meant(values));
     return {};
   },
 });
