@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { type CofferError, exists, invalid } from '../ground/errors.ts';
 import { ownWords } from '../ground/own-words.ts';
-import { nameTaken } from './names.ts';
+import { nameTaken, refused, refuseLonger } from './names.ts';
 
 /**
  * Key-value tags of workspaces and projects. They are stored with the workspace or project itself, in insertion order,
@@ -57,13 +57,7 @@ export function bindingKey(key: string, field?: string): string {
 }
 
 function checkLetters(what: 'Key' | 'Value', text: string, most: number, field: string | undefined): void {
-  if (text.length > most) {
-    throw refused(
-      `${what} is too long (maximum is ${most} characters)`,
-      `it has ${text.length} characters`,
-      field,
-    );
-  }
+  refuseLonger(what, text, most, field);
   if (LETTERS.test(text)) return;
   const rule = 'it can have letters, numbers and _ . = + - @ :';
   throw refused(`${what} is invalid`, rule, field);
@@ -175,6 +169,3 @@ export const keyTaken = (key: string, field?: string): CofferError =>
 
 const at = (field: string | undefined, attribute: string): string | undefined =>
   field === undefined ? undefined : `${field}/attributes/${attribute}`;
-
-const refused = (message: string, hint: string, field: string | undefined): CofferError =>
-  invalid(message, { field, hint });

@@ -51,9 +51,14 @@ export const printIdentifier = (kind: IdentifierKind, { home, key }: RecordAddre
 export function parseIdentifier(kind: IdentifierKind, text: string): RecordAddress | undefined {
   if (!text.startsWith(`${kind}-`)) return undefined;
   const body = text.slice(kind.length + 1);
-  if (!BODY.test(body)) return undefined;
-  return { home: body.slice(0, HOME_LENGTH), key: body.slice(HOME_LENGTH) };
+  return BODY.test(body) ? addressOf(body) : undefined;
 }
+
+/** Splits the part of an identifier after its kind, by which keys refer to their records as well. */
+export const addressOf = (body: string): RecordAddress => ({
+  home: body.slice(0, HOME_LENGTH),
+  key: body.slice(HOME_LENGTH),
+});
 
 /** Parses an identifier of any kind. */
 export function parseAnyIdentifier(text: string): RecordAddress | undefined {

@@ -1,4 +1,5 @@
 import { type CofferError, exists, invalid } from '../ground/errors.ts';
+import { glob } from '../ground/glob.ts';
 import { ownWords } from '../ground/own-words.ts';
 
 export const MAX_NAME_LENGTH = 255;
@@ -67,10 +68,7 @@ export function projectName(text: string, field?: string): string {
     const least = `Name is too short (minimum is ${MIN_PROJECT_NAME_LENGTH} characters)`;
     throw refused(least, `it has ${text.length} characters`, field);
   }
-  if (text.length > MAX_PROJECT_NAME_LENGTH) {
-    const most = `Name is too long (maximum is ${MAX_PROJECT_NAME_LENGTH} characters)`;
-    throw refused(most, `it has ${text.length} characters`, field);
-  }
+  refuseLonger('Name', text, MAX_PROJECT_NAME_LENGTH, field);
   if (PROJECT.test(text)) return text;
   throw refused(
     ownWords(
@@ -90,14 +88,32 @@ export const nameTaken = (kind: string, name: string, field?: string, advice?: s
 
 function checkLength(name: string, field: string | undefined): void {
   if (name === '') throw refused(ownWords("Name can't be blank"), 'use a name', field);
-  if (name.length > MAX_NAME_LENGTH) {
-    throw refused(
-      `Name is too long (maximum is ${MAX_NAME_LENGTH} characters)`,
-      `it has ${name.length} characters`,
-      field,
-    );
-  }
+  refuseLonger('Name', name, MAX_NAME_LENGTH, field);
 }
 
-const refused = (message: string, hint: string, field: string | undefined): CofferError =>
+/** Limits the length of a text. @throws `invalid`, with the exact text of HashiCorp's service */
+export function refuseLonger(what: string, text: string, most: number, field: string | undefined): void {
+  if (text.length <= most) return;
+  throw refused(
+    `${what} is too long (maximum is ${most} characters)`,
+    `it has ${text.length} characters`,
+    field,
+  );
+}
+
+export const refused = (message: string, hint: string, field: string | undefined): CofferError =>
   invalid(message, { field, hint });
+
+/** Creates a test whether a whole name matches a pattern, case-insensitive; `*` is the only wildcard. */
+export function wildcard(pattern: string): (name: string) => boolean {
+  const fits = glob(foldCase(pattern));
+  return (name) => fits(foldCase(name));
+}
+
+export const isPattern = (text: string): boolean => text.includes('*');
+
+/** Creates a test whether any of the patterns matches. */
+export function anyOf(patterns: readonly string[]): (name: string) => boolean {
+  const tests = patterns.map(wildcard);
+  return (name) => tests.some((fits) => fits(name));
+}

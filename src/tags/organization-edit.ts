@@ -19,10 +19,10 @@ import {
   workspaceNotFound,
   workspacesOf,
 } from './organization.ts';
-import { addressIn, editProjects, ProjectTable } from './project-table.ts';
 import { RecordTable } from './record-table.ts';
 import { RecordTableEdit } from './record-table-edit.ts';
-import type { ExecutionMode, WorkspaceSettings } from './workspace-settings.ts';
+import type { ExecutionMode, WorkspaceSettings } from './settings.ts';
+import { addressIn, editProjects, organizationOf, ProjectTable } from './surroundings.ts';
 
 /** Minimum number of tags before keys of deleted tags are searched for. */
 const NOT_WORTH_CLEARING = 32;
@@ -40,6 +40,38 @@ interface WorkspaceContent {
   readonly bindings?: readonly Binding[] | undefined;
   readonly settings?: Partial<WorkspaceSettings> | undefined;
   readonly executionMode?: ExecutionMode | undefined;
+}
+
+/**
+ * Changes workspaces of one organization, all of them or none.
+ * @param which tag or project of the organization, which they get
+ * @param prepare returns the change of each
+ * @throws `not-found` also for a workspace that the organization does not have
+ */
+export function changeWorkspaces(
+  ports: Ports,
+  ids: readonly string[],
+  which: readonly ['tag' | 'prj', id: string],
+  prepare: (edit: OrganizationEdit) => Promise<(workspace: WorkspaceRecord) => Promise<void>>,
+): Promise<void> {
+  return ports.store.transact(
+    async (tx) => {
+      const edit = await OrganizationEdit.open(tx, await organizationOf(tx, ...which), ports);
+      const change = await prepare(edit);
+      const pace = new Pace();
+      const workspaces: WorkspaceRecord[] = [];
+      for (const id of ids) {
+        workspaces.push(await edit.workspace(id));
+        await pace.step();
+      }
+      for (const workspace of workspaces) {
+        await change(workspace);
+        await pace.step();
+      }
+      await edit.save();
+    },
+    { alone: isMany(ids) },
+  );
 }
 
 /** Tags and workspaces of one organization within one transaction; `save` must be called last. */

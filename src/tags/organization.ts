@@ -3,11 +3,9 @@ import { type CofferError, type ErrorDetails, notFound } from '../ground/errors.
 import type { Random } from '../ground/random.ts';
 import type { DocumentRef, Store, View } from '../store/store.ts';
 import type { Binding } from './bindings.ts';
-import { type IdentifierKind, keyInExternalId, parseIdentifier } from './identifiers.ts';
-import type { OrganizationSettings } from './organization-settings.ts';
-import { RecordTable } from './record-table.ts';
-import type { TableRecord, TableShape } from './record-table-format.ts';
-import type { ExecutionMode, WorkspaceSettings } from './workspace-settings.ts';
+import { keyInExternalId } from './identifiers.ts';
+import type { TableRecord, TableShape } from './record-table.ts';
+import type { ExecutionMode, OrganizationSettings, WorkspaceSettings } from './settings.ts';
 
 /** Ports that every part of this module uses. */
 export interface Ports {
@@ -185,28 +183,6 @@ export const organizationAt = (view: View, home: string): Promise<Organization |
 
 /** Reference to an existing tag, workspace, project or reserved key. */
 export type Reference = { readonly id: string } | { readonly organization: string; readonly name: string };
-
-/**
- * Finds a record with its organization; undefined if it does not exist.
- * @throws `not-found` for an unknown organization
- */
-export async function findRecord<R extends TableRecord>(
-  view: View,
-  kind: IdentifierKind,
-  reference: Reference,
-  tableOf: (organization: Organization) => TableShape,
-): Promise<{ readonly organization: Organization; readonly record: R } | undefined> {
-  const address = 'id' in reference ? parseIdentifier(kind, reference.id) : undefined;
-  const organization =
-    'id' in reference
-      ? address && (await organizationAt(view, address.home))
-      : await organizationCalled(view, reference.organization);
-  if (organization === undefined) return undefined;
-  const table = await RecordTable.open<R>(view, tableOf(organization));
-  const key = 'id' in reference ? address?.key : await table.keyOf(reference.name);
-  const record = key === undefined ? undefined : await table.get(key);
-  return record && { organization, record };
-}
 
 export const tagNotFound = (id: string, details?: ErrorDetails): CofferError =>
   notFound(`tag "${id}" not found`, details);

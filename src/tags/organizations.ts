@@ -13,9 +13,8 @@ import {
   tagsOf,
   workspacesOf,
 } from './organization.ts';
-import { changedOrganizationSettings, type OrganizationSettings } from './organization-settings.ts';
 import { RecordTableEdit } from './record-table-edit.ts';
-import type { ExecutionMode } from './workspace-settings.ts';
+import { changedOrganizationSettings, type ExecutionMode, type OrganizationSettings } from './settings.ts';
 
 const DELETED = 'tags/deleted-organizations';
 /** Number of documents of a deleted organization deleted per transaction, so that other writers do not wait long. */

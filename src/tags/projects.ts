@@ -1,6 +1,5 @@
-import { conflict, invalid } from '../ground/errors.ts';
+import { conflict } from '../ground/errors.ts';
 import { ownWords } from '../ground/own-words.ts';
-import { Pace } from '../ground/pace.ts';
 import type { Transaction, View } from '../store/store.ts';
 import {
   type Binding,
@@ -10,26 +9,24 @@ import {
   withBindings,
   withoutBindings,
 } from './bindings.ts';
-import { parseIdentifier, printIdentifier } from './identifiers.ts';
-import { foldCase, nameTaken, projectName } from './names.ts';
+import { printIdentifier } from './identifiers.ts';
+import { foldCase, nameTaken, projectName, refuseLonger } from './names.ts';
 import {
   defaultProjectKey,
   type Organization,
-  organizationAt,
   organizationCalled,
   type Ports,
   type ProjectRecord,
-  projectNotFound,
   type Reference,
   type WorkspaceRecord,
   workspacesOf,
 } from './organization.ts';
-import { isMany, OrganizationEdit } from './organization-edit.ts';
+import { changeWorkspaces, OrganizationEdit } from './organization-edit.ts';
 import { type Page, type PageRequest, pageFrom } from './page.ts';
-import { ProjectTable } from './project-table.ts';
 import { RecordTable } from './record-table.ts';
+import { checkDuration, DEFAULT_EXECUTION_MODE, type ExecutionMode } from './settings.ts';
+import { findRecord, ProjectTable } from './surroundings.ts';
 import { type BindingFilter, holdsAny } from './workspace-query.ts';
-import { checkDuration, DEFAULT_EXECUTION_MODE, type ExecutionMode } from './workspace-settings.ts';
 
 const MAX_DESCRIPTION_LENGTH = 256;
 
@@ -98,7 +95,7 @@ export class Projects {
    */
   get(reference: Reference): Promise<Project> {
     return this.#ports.store.read(async (view) => {
-      const { organization, project } = await find(view, reference);
+      const { organization, record: project } = await findRecord(view, 'prj', reference);
       return (await Printing.open(view, organization)).print(project);
     });
   }
@@ -163,7 +160,7 @@ export class Projects {
    */
   delete(reference: Reference): Promise<void> {
     return this.#ports.store.transact(async (tx) => {
-      const { organization, project } = await find(tx, reference);
+      const { organization, record: project } = await findRecord(tx, 'prj', reference);
       if (project.key === defaultProjectKey(organization)) {
         throw conflict(ownWords('The default project cannot be deleted'), {
           hint: 'it holds the workspaces that are in no other project',
@@ -187,29 +184,13 @@ export class Projects {
    * @throws `not-found` naming the project, or a workspace that its organization does not have
    */
   move(projectId: string, workspaceIds: readonly string[]): Promise<void> {
-    return this.#ports.store.transact(
-      async (tx) => {
-        const home = parseIdentifier('prj', projectId)?.home;
-        const organization = home === undefined ? undefined : await organizationAt(tx, home);
-        if (organization === undefined) throw projectNotFound(projectId);
-        const edit = await OrganizationEdit.open(tx, organization, this.#ports);
-        const project = await edit.projectKey(projectId);
-        const pace = new Pace();
-        const workspaces: WorkspaceRecord[] = [];
-        for (const id of workspaceIds) {
-          workspaces.push(await edit.workspace(id));
-          await pace.step();
-        }
-        for (const workspace of workspaces) {
-          const { project: _before, ...rest } = workspace;
-          const moved = project === undefined ? rest : { ...rest, project };
-          await edit.updateWorkspace(workspace, moved, undefined);
-          await pace.step();
-        }
-        await edit.save();
-      },
-      { alone: isMany(workspaceIds) },
-    );
+    return changeWorkspaces(this.#ports, workspaceIds, ['prj', projectId], async (edit) => {
+      const project = await edit.projectKey(projectId);
+      return (workspace) => {
+        const { project: _before, ...rest } = workspace;
+        return edit.updateWorkspace(workspace, { ...rest, project }, undefined);
+      };
+    });
   }
 
   /**
@@ -251,7 +232,7 @@ export class Projects {
     change: (edit: OrganizationEdit, project: ProjectRecord) => Promise<ProjectRecord>,
   ): Promise<Project> {
     return this.#ports.store.transact(async (tx: Transaction) => {
-      const { organization, project } = await find(tx, reference);
+      const { organization, record: project } = await findRecord(tx, 'prj', reference);
       const edit = await OrganizationEdit.open(tx, organization, this.#ports);
       const projects = await edit.projects();
       const updated = await change(edit, project);
@@ -268,12 +249,7 @@ function changed(
   fields: ProjectFields,
   now: number,
 ): ProjectRecord {
-  if ((description?.length ?? 0) > MAX_DESCRIPTION_LENGTH) {
-    throw invalid(`Description is too long (maximum is ${MAX_DESCRIPTION_LENGTH} characters)`, {
-      field: fields.description,
-      hint: `it has ${description?.length} characters`,
-    });
-  }
+  refuseLonger('Description', description ?? '', MAX_DESCRIPTION_LENGTH, fields.description);
   checkDuration(autoDestroyActivityDuration, fields.autoDestroyActivityDuration);
   const { executionMode: before, ...rest } = project;
   const mode = executionMode === undefined ? before : executionMode;
@@ -303,24 +279,6 @@ function fits(
   if (!bindings.every((filter) => holdsAny(own, filter))) return false;
   const { key, name } = project;
   return bindings.length === 0 || (sees?.({ id: printIdentifier('prj', { home, key }), name }) ?? true);
-}
-
-async function find(
-  view: View,
-  reference: Reference,
-): Promise<{ readonly organization: Organization; readonly project: ProjectRecord }> {
-  const address = 'id' in reference ? parseIdentifier('prj', reference.id) : undefined;
-  const organization =
-    'id' in reference
-      ? address && (await organizationAt(view, address.home))
-      : await organizationCalled(view, reference.organization);
-  const table = organization && (await ProjectTable.open(view, organization));
-  const project =
-    'id' in reference ? address && (await table?.get(address.key)) : await table?.called(reference.name);
-  if (organization === undefined || project === undefined) {
-    throw projectNotFound('id' in reference ? reference.id : reference.name);
-  }
-  return { organization, project };
 }
 
 /** Context for formatting projects. The default project has all workspaces that no other one has. */

@@ -1,21 +1,19 @@
 import { invalid } from '../ground/errors.ts';
 import { ownWords } from '../ground/own-words.ts';
-import type { Transaction, View } from '../store/store.ts';
+import type { Transaction } from '../store/store.ts';
 import { printIdentifier } from './identifiers.ts';
 import {
-  findRecord,
   type Organization,
   type Ports,
   type Reference,
   type WorkspaceRecord,
-  workspaceNotFound,
   workspacesOf,
 } from './organization.ts';
 import { OrganizationEdit } from './organization-edit.ts';
 import { offsetOf, type Page, type PageRequest, pageFrom } from './page.ts';
 import { RecordTable } from './record-table.ts';
-import { Surroundings } from './surroundings.ts';
-import { DEFAULT_SETTINGS } from './workspace-settings.ts';
+import { DEFAULT_SETTINGS } from './settings.ts';
+import { findRecord, Surroundings } from './surroundings.ts';
 import { printWorkspace, type Workspace } from './workspaces.ts';
 
 /** Maximum number per workspace: each change of the workspace rewrites its record, and those next to it. */
@@ -42,7 +40,7 @@ export class RemoteStateConsumers {
    */
   list(reference: Reference, page: PageRequest, sees: Sees): Promise<Page<Workspace>> {
     return this.#ports.store.read(async (view) => {
-      const { organization, workspace } = await find(view, reference);
+      const { organization, record: workspace } = await findRecord(view, 'ws', reference);
       const table = await RecordTable.open<WorkspaceRecord>(view, workspacesOf(organization));
       const isSeen = seenIn(organization, sees) ?? (() => true);
       const { items, total } = isGlobal(workspace)
@@ -88,7 +86,7 @@ export class RemoteStateConsumers {
     change: (present: readonly string[], given: readonly string[]) => readonly string[],
   ): Promise<void> {
     return this.#ports.store.transact(async (tx: Transaction) => {
-      const { organization, workspace } = await find(tx, reference);
+      const { organization, record: workspace } = await findRecord(tx, 'ws', reference);
       if (isGlobal(workspace)) throw everybodyReads();
       const edit = await OrganizationEdit.open(tx, organization, this.#ports);
       const given: string[] = [];
@@ -131,12 +129,6 @@ async function others(
   const itself = new Set([workspace.name]);
   if (isSeen === undefined) return { items: await table.names(offsetOf(page), page.size, itself), total };
   return pageFrom((await table.names(0, total, itself)).filter(isSeen), page);
-}
-
-async function find(view: View, reference: Reference) {
-  const found = await findRecord<WorkspaceRecord>(view, 'ws', reference, workspacesOf);
-  if (found === undefined) throw workspaceNotFound('id' in reference ? reference.id : reference.name);
-  return { organization: found.organization, workspace: found.record };
 }
 
 const everybodyReads = () =>

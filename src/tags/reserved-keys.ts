@@ -1,19 +1,18 @@
-import type { Transaction, View } from '../store/store.ts';
+import type { Transaction } from '../store/store.ts';
 import { bindingKey, keyTaken } from './bindings.ts';
 import { printIdentifier } from './identifiers.ts';
 import {
-  findRecord,
   type Organization,
   organizationCalled,
   type Ports,
   type Reference,
   type ReservedKeyRecord,
-  reservedKeyNotFound,
   reservedKeysOf,
 } from './organization.ts';
 import { offsetOf, type Page, type PageRequest } from './page.ts';
 import { RecordTable } from './record-table.ts';
 import { RecordTableEdit } from './record-table-edit.ts';
+import { findRecord } from './surroundings.ts';
 
 export type ReservedKey = ReturnType<typeof printReservedKey>;
 
@@ -54,7 +53,7 @@ export class ReservedKeys {
    */
   get(reference: Reference): Promise<ReservedKey> {
     return this.#ports.store.read(async (view) => {
-      const { organization, record } = await find(view, reference);
+      const { organization, record } = await findRecord(view, 'rtk', reference);
       return printReservedKey(organization, record);
     });
   }
@@ -122,7 +121,7 @@ export class ReservedKeys {
     ) => Promise<T>,
   ): Promise<T> {
     return this.#ports.store.transact(async (tx: Transaction) => {
-      const { organization, record } = await find(tx, reference);
+      const { organization, record } = await findRecord(tx, 'rtk', reference);
       const { random } = this.#ports;
       const table = await RecordTableEdit.open<ReservedKeyRecord>(tx, reservedKeysOf(organization), random);
       const result = await change(table, record, organization);
@@ -130,12 +129,6 @@ export class ReservedKeys {
       return result;
     });
   }
-}
-
-async function find(view: View, reference: Reference) {
-  const found = await findRecord<ReservedKeyRecord>(view, 'rtk', reference, reservedKeysOf);
-  if (found === undefined) throw reservedKeyNotFound('id' in reference ? reference.id : reference.name);
-  return found;
 }
 
 const printReservedKey = (organization: Organization, record: ReservedKeyRecord) => ({

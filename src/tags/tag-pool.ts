@@ -2,27 +2,24 @@ import { Pace } from '../ground/pace.ts';
 import type { Transaction, TransactOptions, View } from '../store/store.ts';
 import { parseIdentifier, printIdentifier } from './identifiers.ts';
 import type { NameSearches } from './name-search.ts';
-import { foldCase, nameTaken, tagName } from './names.ts';
+import { nameTaken, tagName } from './names.ts';
 import {
-  findRecord,
   type NamedTag,
   type Organization,
-  organizationAt,
   organizationCalled,
   type Ports,
   type Reference,
   type TaggedKeyRecord,
   type TagRecord,
   taggedKeysOf,
-  tagNotFound,
   tagsOf,
   type WorkspaceRecord,
   workspacesOf,
 } from './organization.ts';
-import { isMany, OrganizationEdit } from './organization-edit.ts';
+import { changeWorkspaces, isMany, OrganizationEdit } from './organization-edit.ts';
 import { offsetOf, type Page, type PageRequest } from './page.ts';
-import { addressIn } from './project-table.ts';
 import { RecordTable } from './record-table.ts';
+import { addressIn, findRecord } from './surroundings.ts';
 
 export type Tag = ReturnType<typeof printTag>;
 
@@ -94,11 +91,9 @@ export class TagPool {
    * @throws `not-found`
    */
   get(which: Reference): Promise<Tag> {
-    const folded = 'id' in which ? which : { ...which, name: foldCase(which.name) };
     return this.#ports.store.read(async (view) => {
-      const found = await findRecord<TagRecord>(view, 'tag', folded, tagsOf);
-      if (found === undefined) throw tagNotFound('id' in which ? which.id : which.name);
-      return printTag(found.organization, found.record);
+      const { organization, record } = await findRecord(view, 'tag', which);
+      return printTag(organization, record);
     });
   }
 
@@ -180,12 +175,9 @@ export class TagPool {
    * @see docs/decisions/0196
    */
   rename(which: Reference, newName: string, merge: boolean, field?: string): Promise<Tag> {
-    const folded = 'id' in which ? which : { ...which, name: foldCase(which.name) };
     return this.#ports.store.transact(
       async (tx) => {
-        const found = await findRecord<TagRecord>(tx, 'tag', folded, tagsOf);
-        if (found === undefined) throw tagNotFound('id' in which ? which.id : which.name);
-        const { organization, record: tag } = found;
+        const { organization, record: tag } = await findRecord(tx, 'tag', which);
         const name = tagName(newName, field);
         const edit = await OrganizationEdit.open(tx, organization, this.#ports);
         const takenBy = await edit.tags.keyOf(name);
@@ -226,28 +218,10 @@ export class TagPool {
     workspaceIds: readonly string[],
     change: (edit: OrganizationEdit, workspaceKey: string, tagKey: string) => Promise<void>,
   ): Promise<void> {
-    const { store } = this.#ports;
-    return store.transact(
-      async (tx) => {
-        const home = parseIdentifier('tag', tagId)?.home;
-        const organization = home === undefined ? undefined : await organizationAt(tx, home);
-        if (organization === undefined) throw tagNotFound(tagId);
-        const edit = await OrganizationEdit.open(tx, organization, this.#ports);
-        const tag = await edit.tag(tagId);
-        const workspaces: WorkspaceRecord[] = [];
-        const pace = new Pace();
-        for (const id of workspaceIds) {
-          workspaces.push(await edit.workspace(id));
-          await pace.step();
-        }
-        for (const workspace of workspaces) {
-          await change(edit, workspace.key, tag.key);
-          await pace.step();
-        }
-        await edit.save();
-      },
-      { alone: isMany(workspaceIds) },
-    );
+    return changeWorkspaces(this.#ports, workspaceIds, ['tag', tagId], async (edit) => {
+      const tag = await edit.tag(tagId);
+      return (workspace) => change(edit, workspace.key, tag.key);
+    });
   }
 
   #edit<T>(

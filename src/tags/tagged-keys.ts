@@ -2,7 +2,8 @@ import { type CofferError, conflict } from '../ground/errors.ts';
 import { Pace } from '../ground/pace.ts';
 import type { Transaction, View } from '../store/store.ts';
 import { bindingsOf, type NewBinding, withBindings, withoutBindings } from './bindings.ts';
-import { parseIdentifier } from './identifiers.ts';
+import { addressOf, parseIdentifier } from './identifiers.ts';
+import { anyOf } from './names.ts';
 import {
   ORGANIZATIONS,
   type Organization,
@@ -18,7 +19,6 @@ import {
 } from './organization.ts';
 import { OrganizationEdit } from './organization-edit.ts';
 import { RecordTable } from './record-table.ts';
-import { anyOf } from './wildcard.ts';
 
 /**
  * Tags of an organization on named transit keys. Only the location of a key is stored here. A key refers to its record,
@@ -41,13 +41,6 @@ export interface KeyTags {
 }
 
 const nameOf = ({ mount, name }: KeyPlace): string => `${mount}/${name}`;
-
-/** Length of the organization's part of a record reference, which is followed by the record's key. */
-const HOME_LENGTH = 4;
-const addressIn = (record: string) => ({
-  home: record.slice(0, HOME_LENGTH),
-  key: record.slice(HOME_LENGTH),
-});
 
 export class TaggedKeys {
   readonly #ports: Ports;
@@ -194,7 +187,7 @@ export class TaggedKeys {
 }
 
 async function recordAt(view: View, record: string) {
-  const { home, key } = addressIn(record);
+  const { home, key } = addressOf(record);
   const organization = await organizationAt(view, home);
   if (organization === undefined) return undefined;
   const table = await RecordTable.open<TaggedKeyRecord>(view, taggedKeysOf(organization));

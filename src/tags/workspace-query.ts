@@ -2,15 +2,12 @@ import { Pace } from '../ground/pace.ts';
 import { type Binding, bindingsOf } from './bindings.ts';
 import { printIdentifier } from './identifiers.ts';
 import type { NameSearches } from './name-search.ts';
-import { foldCase } from './names.ts';
+import { anyOf, foldCase, isPattern } from './names.ts';
 import { defaultProjectKey, type WorkspaceRecord } from './organization.ts';
 import { offsetOf, type PageRequest, pageFrom } from './page.ts';
-import { addressIn } from './project-table.ts';
 import type { NamedKeyOfRecord, RecordTable } from './record-table.ts';
-import type { Surroundings } from './surroundings.ts';
-import { anyOf, isPattern } from './wildcard.ts';
-import type { WorkspaceIndexes } from './workspace-index.ts';
-import { listOf } from './workspace-lists.ts';
+import { addressIn, type Surroundings } from './surroundings.ts';
+import { listOf, type WorkspaceIndexes } from './workspace-index.ts';
 
 /** Filter: a key with a given, any or no value; or a value of any key. */
 export type BindingFilter = { readonly key: string; readonly value?: string } | { readonly value: string };

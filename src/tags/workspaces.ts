@@ -13,7 +13,6 @@ import { printIdentifier } from './identifiers.ts';
 import type { NameSearches } from './name-search.ts';
 import { foldCase, plainName } from './names.ts';
 import {
-  findRecord,
   type Organization,
   organizationCalled,
   type Ports,
@@ -27,16 +26,11 @@ import {
 import { OrganizationEdit } from './organization-edit.ts';
 import { type Page, type PageRequest, pageFrom } from './page.ts';
 import { RecordTable } from './record-table.ts';
-import { Surroundings } from './surroundings.ts';
+import { changedSettings, DEFAULT_SETTINGS, type ExecutionMode, type WorkspaceSettings } from './settings.ts';
+import { findRecord, Surroundings } from './surroundings.ts';
 import { printTag, type Tag } from './tag-pool.ts';
 import type { WorkspaceIndexes } from './workspace-index.ts';
 import { findWorkspaces, type WorkspaceQuery } from './workspace-query.ts';
-import {
-  changedSettings,
-  DEFAULT_SETTINGS,
-  type ExecutionMode,
-  type WorkspaceSettings,
-} from './workspace-settings.ts';
 
 export type Workspace = Awaited<ReturnType<typeof printWorkspace>>;
 
@@ -110,7 +104,7 @@ export class Workspaces {
    */
   get(reference: Reference): Promise<Workspace> {
     return this.#ports.store.read(async (view) => {
-      const { organization, workspace } = await find(view, reference);
+      const { organization, record: workspace } = await findRecord(view, 'ws', reference);
       return printWorkspace(await Surroundings.open(view, organization), workspace);
     });
   }
@@ -149,7 +143,7 @@ export class Workspaces {
     fields: WorkspaceFields = NO_FIELDS,
   ): Promise<Workspace> {
     return this.#ports.store.transact(async (tx) => {
-      const { organization, workspace } = await find(tx, reference);
+      const { organization, record: workspace } = await findRecord(tx, 'ws', reference);
       const { name, description, bindings } = change;
       if (name !== undefined) plainName(name, fields.name);
       const edit = await OrganizationEdit.open(tx, organization, this.#ports);
@@ -191,7 +185,7 @@ export class Workspaces {
    */
   tags(reference: Reference, search: string, page: PageRequest): Promise<Page<Tag>> {
     return this.#ports.store.read(async (view) => {
-      const { organization, workspace } = await find(view, reference);
+      const { organization, record: workspace } = await findRecord(view, 'ws', reference);
       const { tags } = await Surroundings.open(view, organization);
       const wanted = foldCase(search);
       const carried = await tagsOn(workspace, tags);
@@ -267,7 +261,7 @@ export class Workspaces {
     change: (own: readonly Binding[], now: number) => readonly Binding[],
   ): Promise<Workspace> {
     return this.#ports.store.transact(async (tx) => {
-      const { organization, workspace } = await find(tx, reference);
+      const { organization, record: workspace } = await findRecord(tx, 'ws', reference);
       await refuseFixed(tx, organization, workspace.project, given);
       const edit = await OrganizationEdit.open(tx, organization, this.#ports);
       const bindings = kept(change(bindingsOf(workspace), edit.now));
@@ -282,7 +276,7 @@ export class Workspaces {
     change: (edit: OrganizationEdit, workspace: WorkspaceRecord) => Promise<T>,
   ): Promise<T> {
     return this.#ports.store.transact(async (tx: Transaction) => {
-      const { organization, workspace } = await find(tx, reference);
+      const { organization, record: workspace } = await findRecord(tx, 'ws', reference);
       const edit = await OrganizationEdit.open(tx, organization, this.#ports);
       const result = await change(edit, workspace);
       await edit.save();
@@ -320,12 +314,6 @@ async function refuseFixed(
 /** Returns undefined for an empty list, which is not stored. */
 const kept = (bindings: readonly Binding[]): readonly Binding[] | undefined =>
   bindings.length === 0 ? undefined : bindings;
-
-async function find(view: View, reference: Reference) {
-  const found = await findRecord<WorkspaceRecord>(view, 'ws', reference, workspacesOf);
-  if (found === undefined) throw workspaceNotFound('id' in reference ? reference.id : reference.name);
-  return { organization: found.organization, workspace: found.record };
-}
 
 async function getAt(view: View, organization: Organization, key: string): Promise<Workspace> {
   const surroundings = await Surroundings.open(view, organization);

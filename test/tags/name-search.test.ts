@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { NameSearch } from '../../src/tags/name-search.ts';
-import type { TableLeaf } from '../../src/tags/record-table-format.ts';
+import type { TableLeaf } from '../../src/tags/record-table.ts';
 
 const KEY = 'k'.repeat(12);
 

@@ -2,7 +2,7 @@ import { expect, it } from 'vitest';
 import { systemClock } from '../../src/ground/clock.ts';
 import { systemRandom } from '../../src/ground/random.ts';
 import type { WorkspaceRecord } from '../../src/tags/organization.ts';
-import type { Slice } from '../../src/tags/record-table-format.ts';
+import type { Slice } from '../../src/tags/record-table.ts';
 import { Tags } from '../../src/tags/tags.ts';
 import { FakeStore } from './fake-store.ts';
 

@@ -2,9 +2,8 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { systemRandom } from '../../src/ground/random.ts';
 import { newKey } from '../../src/tags/identifiers.ts';
-import { RecordTable } from '../../src/tags/record-table.ts';
+import { namesOf, RecordTable, sliceOf, type TableRecord } from '../../src/tags/record-table.ts';
 import { RecordTableEdit } from '../../src/tags/record-table-edit.ts';
-import { namesOf, sliceOf, type TableRecord } from '../../src/tags/record-table-format.ts';
 import { FakeStore } from './fake-store.ts';
 
 const shape = { collection: 'table', perSlice: 8 };

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
-import { wildcard } from '../../src/tags/wildcard.ts';
+import { wildcard } from '../../src/tags/names.ts';
 
 it.each([
   ['env:*', 'env:prod', true],

@@ -1,7 +1,7 @@
 import { invalid } from '../../ground/errors.ts';
 import { copiedFirst, counted, type TagResource } from '../../operations/tags/documents.ts';
 import { UNUSED_ONLY } from '../../operations/tags/tags.ts';
-import { anyOf } from '../../tags/wildcard.ts';
+import { anyOf } from '../../tags/names.ts';
 import type { Command } from '../command.ts';
 import { everyPage } from '../every-page.ts';
 import { DONE, FAILED } from '../exit-codes.ts';

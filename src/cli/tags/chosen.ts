@@ -1,6 +1,6 @@
 import type { Runner } from '../../operations/declaration/operation.ts';
 import type { WorkspaceResource } from '../../operations/tags/documents.ts';
-import { anyOf, isPattern, wildcard } from '../../tags/wildcard.ts';
+import { anyOf, isPattern, wildcard } from '../../tags/names.ts';
 import type { OptionSpec } from '../command.ts';
 import { type Given, textsOption } from '../given.ts';
 import type { Session } from '../session.ts';

@@ -1,8 +1,7 @@
 import { invalid } from '../../ground/errors.ts';
 import type { TagResource } from '../../operations/tags/documents.ts';
 import type { KeyValues, TagFile } from '../../tag-files/tag-file.ts';
-import { plainName, tagName } from '../../tags/names.ts';
-import { anyOf } from '../../tags/wildcard.ts';
+import { anyOf, plainName, tagName } from '../../tags/names.ts';
 import type { KeyHolder, Whole } from './surroundings.ts';
 
 /**

@@ -1,4 +1,4 @@
-import type { ExecutionMode } from '../../tags/workspace-settings.ts';
+import type { ExecutionMode } from '../../tags/settings.ts';
 import type { Params, ValuesOf } from '../declaration/params.ts';
 import { bindingsRelationship } from '../json-api/bindings.ts';
 import { projectRelationship } from '../json-api/linkage.ts';
@@ -67,7 +67,7 @@ function keptAttributes<T extends Readonly<Record<string, (name: string) => Para
   attributes: T,
   emptied: (name: string, value: unknown) => unknown,
 ) {
-  type Settings = { readonly [Name in keyof T & string as SettingName<Name>]: unknown };
+  type KeptSettings = { readonly [Name in keyof T & string as SettingName<Name>]: unknown };
   const names = Object.keys(attributes);
   const params = Object.fromEntries(
     Object.entries(attributes).map(([name, declare]) => [name, declare(name)]),
@@ -82,7 +82,7 @@ function keptAttributes<T extends Readonly<Record<string, (name: string) => Para
           .map((name) => [settingNamed(name), emptied(name, values[name])]),
       ),
     /** Formats the settings as attributes of the document. */
-    print: (settings: Settings) => {
+    print: (settings: KeptSettings) => {
       const values: Readonly<Record<string, unknown>> = { ...settings };
       return Object.fromEntries(names.map((name) => [name, values[settingNamed(name)]])) as {
         readonly [Name in keyof T]: unknown;

@@ -4,12 +4,11 @@ import { type Binding, bindingIdentifier, type EffectiveBinding } from '../../ta
 import type { BoundTag } from '../../tags/bound-tags.ts';
 import { printIdentifier } from '../../tags/identifiers.ts';
 import { defaultProjectKey, type Organization } from '../../tags/organization.ts';
-import { DEFAULT_ORGANIZATION_SETTINGS } from '../../tags/organization-settings.ts';
 import type { Page } from '../../tags/page.ts';
 import type { Project } from '../../tags/projects.ts';
 import type { ReservedKey } from '../../tags/reserved-keys.ts';
+import { DEFAULT_EXECUTION_MODE, DEFAULT_ORGANIZATION_SETTINGS } from '../../tags/settings.ts';
 import type { Tag } from '../../tags/tag-pool.ts';
-import { DEFAULT_EXECUTION_MODE } from '../../tags/workspace-settings.ts';
 import type { Workspace } from '../../tags/workspaces.ts';
 import { FOR_GOOD } from '../declaration/deleting.ts';
 import type { Call } from '../declaration/operation.ts';

@@ -1,6 +1,6 @@
 import { invalid } from '../../ground/errors.ts';
+import { isPattern } from '../../tags/names.ts';
 import { projectNotFound } from '../../tags/organization.ts';
-import { isPattern } from '../../tags/wildcard.ts';
 import type { Workspace, WorkspaceFields } from '../../tags/workspaces.ts';
 import { type Call, documentOperation, type TerminalContext } from '../declaration/operation.ts';
 import { text, texts } from '../declaration/params.ts';

@@ -1,5 +1,6 @@
-import { type CofferError, invalid } from '../ground/errors.ts';
+import type { CofferError } from '../ground/errors.ts';
 import { ownWords } from '../ground/own-words.ts';
+import { refused } from './names.ts';
 
 /**
  * Workspace settings that are stored and returned for compatibility but have no effect, because nothing is run here.
@@ -85,8 +86,17 @@ export function changedSettings(
   if ((change.triggerPatterns?.length ?? 0) > 0 && merged.fileTriggersEnabled === false) {
     throw patternsWithoutTriggers(fieldOf('triggerPatterns'));
   }
-  const kept = Object.entries(merged).filter(([name, value]) => !isDefault(name, value));
-  return kept.length === 0 ? undefined : Object.fromEntries(kept);
+  return withoutDefaults(merged, DEFAULT_SETTINGS);
+}
+
+/** Drops settings that have their default value; undefined if no other one is left. */
+function withoutDefaults<S extends object>(settings: Partial<S>, defaults: S): Partial<S> | undefined {
+  const usual = new Map<string, unknown>(Object.entries(defaults));
+  const isEmpty = (value: unknown): boolean => Array.isArray(value) && value.length === 0;
+  const kept = Object.entries(settings).filter(
+    ([name, value]) => value !== usual.get(name) && !(isEmpty(value) && isEmpty(usual.get(name))),
+  );
+  return kept.length === 0 ? undefined : (Object.fromEntries(kept) as Partial<S>);
 }
 
 /**
@@ -121,11 +131,6 @@ function inheritance(
   };
   return { inheritsProjectAutoDestroy: at === null && duration === null };
 }
-
-const isDefault = (name: string, value: unknown): boolean => {
-  const usual: unknown = DEFAULT_SETTINGS[name as keyof WorkspaceSettings];
-  return value === usual || (Array.isArray(value) && value.length === 0 && Array.isArray(usual));
-};
 
 const isVersion = (text: string): boolean =>
   text === 'latest' ||
@@ -186,5 +191,46 @@ const patternsWithoutTriggers = (field: string): CofferError =>
     field,
   );
 
-const refused = (message: string, hint: string, field: string): CofferError =>
-  invalid(message, { field, hint });
+/** Organization settings that are stored and returned for compatibility but have no effect. */
+export interface OrganizationSettings {
+  readonly aggregatedCommitStatusEnabled: boolean;
+  readonly allowForceDeleteWorkspaces: boolean;
+  readonly assessmentsEnforced: boolean;
+  readonly collaboratorAuthPolicy: string;
+  readonly costEstimationEnabled: boolean;
+  readonly maxTtlEnabled: boolean;
+  readonly ownersTeamSamlRoleId: string | null;
+  readonly sendPassingStatusesForUntriggeredSpeculativePlans: boolean;
+  /** In minutes. */
+  readonly sessionRemember: number | null;
+  /** In minutes. */
+  readonly sessionTimeout: number | null;
+  readonly speculativePlanManagementEnabled: boolean;
+  readonly stacksEnabled: boolean;
+  readonly userTokensEnabled: boolean;
+}
+
+/** Settings of a new organization, the same as in HashiCorp's service. */
+export const DEFAULT_ORGANIZATION_SETTINGS: OrganizationSettings = {
+  aggregatedCommitStatusEnabled: true,
+  allowForceDeleteWorkspaces: false,
+  assessmentsEnforced: false,
+  collaboratorAuthPolicy: 'password',
+  costEstimationEnabled: false,
+  maxTtlEnabled: false,
+  ownersTeamSamlRoleId: null,
+  sendPassingStatusesForUntriggeredSpeculativePlans: false,
+  sessionRemember: null,
+  sessionTimeout: null,
+  speculativePlanManagementEnabled: true,
+  stacksEnabled: false,
+  userTokensEnabled: true,
+};
+
+/** Applies a change, and drops settings that have their default value. */
+export function changedOrganizationSettings(
+  present: Partial<OrganizationSettings> | undefined,
+  change: Partial<OrganizationSettings>,
+): Partial<OrganizationSettings> | undefined {
+  return withoutDefaults({ ...present, ...change }, DEFAULT_ORGANIZATION_SETTINGS);
+}
