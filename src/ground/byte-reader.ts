@@ -1,13 +1,15 @@
+const LENGTH_BYTES = 4;
+
 /** Reads bytes sequentially, and never beyond the end, whatever length the bytes themselves claim. */
 export class ByteReader {
   readonly #bytes: Buffer;
-  readonly #cutShort: () => Error;
+  protected readonly broken: (why: string) => Error;
   #at = 0;
 
-  /** @param cutShort creates the error for truncated bytes */
-  constructor(bytes: Buffer, cutShort: () => Error) {
+  /** @param broken creates the error for bytes that are truncated, or malformed in another way */
+  constructor(bytes: Buffer, broken: (why: string) => Error) {
     this.#bytes = bytes;
-    this.#cutShort = cutShort;
+    this.broken = broken;
   }
 
   /** Offset of the next byte. */
@@ -19,16 +21,21 @@ export class ByteReader {
     return this.#at === this.#bytes.length;
   }
 
+  /** Requires the end of the bytes. */
+  end(): void {
+    if (this.#at !== this.#bytes.length) throw this.broken('has unexpected data at the end');
+  }
+
   /** Skips this number of bytes. */
   skip(length: number): void {
-    if (length > this.#bytes.length - this.#at) throw this.#cutShort();
+    if (length > this.#bytes.length - this.#at) throw this.broken('is truncated');
     this.#at += length;
   }
 
   /** Returns a view, not a copy. */
   bytes(length: number): Buffer {
     const from = this.#at;
-    if (length > this.#bytes.length - from) throw this.#cutShort();
+    if (length > this.#bytes.length - from) throw this.broken('is truncated');
     this.#at += length;
     return this.#bytes.subarray(from, this.#at);
   }
@@ -47,8 +54,18 @@ export class ByteReader {
   /** Reads a big-endian number. */
   uint32(): number {
     const from = this.#at;
-    if (this.#bytes.length - from < 4) throw this.#cutShort();
-    this.#at += 4;
+    if (this.#bytes.length - from < LENGTH_BYTES) throw this.broken('is truncated');
+    this.#at += LENGTH_BYTES;
     return this.#bytes.readUInt32BE(from);
+  }
+
+  /** Reads as many bytes as the number before them says, in one step, because messages consist of little else. */
+  string(): Buffer {
+    const from = this.#at + LENGTH_BYTES;
+    if (this.#bytes.length < from) throw this.broken('is truncated');
+    const length = this.#bytes.readUInt32BE(this.#at);
+    if (length > this.#bytes.length - from) throw this.broken('is truncated');
+    this.#at = from + length;
+    return this.#bytes.subarray(from, this.#at);
   }
 }

@@ -35,16 +35,9 @@ export function mpint(bytes: Uint8Array): Buffer {
 
 /** Reads encoded data sequentially. All methods throw `invalid` for truncated data. */
 export class SshReader extends ByteReader {
-  readonly #what: string;
-
   /** @param what name of the data in messages: `this signature` */
   constructor(bytes: Buffer, what: string) {
-    super(bytes, () => invalid(`${what} is truncated`));
-    this.#what = what;
-  }
-
-  string(): Buffer {
-    return this.bytes(this.uint32());
+    super(bytes, (why) => invalid(`${what} ${why}`));
   }
 
   text(): string {
@@ -57,19 +50,7 @@ export class SshReader extends ByteReader {
     const first = bytes[0];
     if (first === undefined) return bytes;
     const isPadded = first === 0 && (bytes[1] ?? 0) < 0x80;
-    if (first >= 0x80 || isPadded) throw this.#broken('has an invalid number encoding');
+    if (first >= 0x80 || isPadded) throw this.broken('has an invalid number encoding');
     return first === 0 ? bytes.subarray(1) : bytes;
-  }
-
-  /**
-   * Requires the end of the data.
-   * @throws `invalid` if there is more
-   */
-  end(): void {
-    if (!this.isAtEnd) throw this.#broken('has unexpected data at the end');
-  }
-
-  #broken(why: string) {
-    return invalid(`${this.#what} ${why}`);
   }
 }

@@ -242,7 +242,7 @@ export function readCall(message: Buffer, layout: MechanismLayout): AskedCall {
   if (name === undefined || letters !== lettersOf(CALLS[name].takes))
     throw new Refused('functionNotSupported');
   const values = CALLS[name].takes.map((part: TakenPart<unknown>) => part.read(reader));
-  if (!reader.isAtEnd) throw malformed();
+  reader.end();
   return { name, values } as unknown as AskedCall;
 }
 
