@@ -1,5 +1,5 @@
 import { withoutFirst, withoutLast } from '../ground/trim.ts';
-import { bitOf, type Capabilities, type Capability, DENY, printCapabilities } from './capability.ts';
+import { BIT_OF, type Capabilities, type Capability, DENY, printCapabilities } from './capability.ts';
 import { permits, type RequestParameters } from './parameter-rule.ts';
 import {
   byPriority,
@@ -69,15 +69,18 @@ export class Acl {
   ): boolean {
     if (this.isRoot) return true;
     const given = path.startsWith('/') ? withoutFirst(path, '/') : path;
-    const allowing = (found: Permissions | undefined): boolean =>
-      found !== undefined &&
-      (found.wrapping === undefined || isWithin(found.wrapping, wrapTtl)) &&
-      allowedBy(found, capability, parameters, meant);
+    const allowing = (found: Permissions | undefined): boolean => {
+      if (found === undefined || (found.capabilities & BIT_OF[capability]) === 0) return false;
+      const { wrapping, parameters: rule } = found;
+      if (wrapping !== undefined && !isWithin(wrapping, wrapTtl)) return false;
+      if (parameters === undefined || rule === undefined) return true;
+      return !BODY_CAPABILITIES.has(capability) || permits(rule, parameters, meant);
+    };
     if (capability === 'list') {
       const found = this.#findForList(withSlash(given));
       return found.length > 0 && found.every(allowing);
     }
-    if (!given.endsWith('/')) return allowing(this.#find(given));
+    if (!given.endsWith('/')) return allowing(this.#remembered.get(given) ?? this.#find(given));
     const found = this.#rankedRule(given);
     const bare = this.#rankedRule(withoutLast(given, '/'));
     return allowing(found.permissions) && (bare.rank > found.rank || allowing(bare.permissions));
@@ -109,8 +112,6 @@ export class Acl {
   }
 
   #find(path: string): Permissions | undefined {
-    const known = this.#remembered.get(path);
-    if (known !== undefined) return known;
     return remember(this.#remembered, path, () => this.#exact.get(path) ?? this.#firstWildcard(path));
   }
 
@@ -158,17 +159,6 @@ export class Acl {
 
 /** Operations whose body or query a rule can restrict. */
 const BODY_CAPABILITIES: ReadonlySet<Capability> = new Set(['create', 'read', 'update']);
-
-function allowedBy(
-  { capabilities, parameters: rule }: Permissions,
-  capability: Capability,
-  parameters: RequestParameters | undefined,
-  meant: () => RequestParameters,
-): boolean {
-  if ((capabilities & bitOf(capability)) === 0) return false;
-  if (parameters === undefined || rule === undefined) return true;
-  return !BODY_CAPABILITIES.has(capability) || permits(rule, parameters, meant);
-}
 
 const withSlash = (path: string): string => (path.endsWith('/') ? path : `${path}/`);
 

@@ -27,7 +27,7 @@ export interface AuditedRequest {
   /** Names of parameters, also within lists and objects, whose values are recorded in the clear. */
   readonly shown?: readonly string[] | undefined;
   /** Request headers to record. */
-  readonly headers?: readonly RecordedHeader[];
+  readonly headers?: readonly RecordedHeader[] | undefined;
   /** Requested time to live of the wrapped response, in seconds. */
   readonly wrapTtl?: number | undefined;
   /**

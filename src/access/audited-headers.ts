@@ -82,18 +82,16 @@ export class HeadersInTrail {
     });
   }
 
-  /** Whether the settings used by `of` are those of a store revision. */
-  isAsOf(revision: string): boolean {
-    return revision === this.#revision;
-  }
-
   /**
-   * Reads the settings.
+   * Reads the settings that `of` uses; undefined if they are known.
    * @param revision the store's revision, read after the request arrived
    */
-  async follow(revision: string): Promise<void> {
-    this.#headers = await this.read();
-    this.#revision = revision;
+  follow(revision: string): Promise<void> | undefined {
+    if (revision === this.#revision) return undefined;
+    return this.read().then((headers) => {
+      this.#headers = headers;
+      this.#revision = revision;
+    });
   }
 
   /** Returns the headers of a request to record, by the settings that were read last. */

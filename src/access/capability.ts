@@ -10,7 +10,7 @@ export type Capability = (typeof CAPABILITIES)[number];
 export type Capabilities = number;
 
 /** Bits by their names in policies, in alphabetical order, which is the order of responses. */
-const BITS = {
+export const BIT_OF = {
   create: 1,
   delete: 2,
   list: 4,
@@ -24,20 +24,18 @@ const BITS = {
 /** Denies every operation, overriding grants of other policies for the same path. */
 export const DENY: Capabilities = 256;
 
-export const bitOf = (capability: Capability): Capabilities => BITS[capability];
-
 /** Parses one word of a policy into its bit; undefined if it is unknown. */
 export function parseCapability(word: string): Capabilities | undefined {
   if (word === 'deny') return DENY;
-  return Object.hasOwn(BITS, word) ? BITS[word as keyof typeof BITS] : undefined;
+  return Object.hasOwn(BIT_OF, word) ? BIT_OF[word as keyof typeof BIT_OF] : undefined;
 }
 
-export const CAPABILITY_WORDS: readonly string[] = [...Object.keys(BITS), 'deny'];
+export const CAPABILITY_WORDS: readonly string[] = [...Object.keys(BIT_OF), 'deny'];
 
 /** Returns the words of a mask, sorted; `['deny']` if it is empty or contains deny. */
 export function printCapabilities(capabilities: Capabilities): readonly string[] {
   if (capabilities === 0 || (capabilities & DENY) !== 0) return ['deny'];
-  return Object.entries(BITS)
+  return Object.entries(BIT_OF)
     .filter(([, bit]) => (capabilities & bit) !== 0)
     .map(([word]) => word);
 }

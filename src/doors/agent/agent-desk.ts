@@ -1,6 +1,6 @@
 import type { TokenIdentity } from '../../access/access.ts';
 import { Acl } from '../../access/acl.ts';
-import { bitOf } from '../../access/capability.ts';
+import { BIT_OF } from '../../access/capability.ts';
 import type { Offer } from '../../access/doors.ts';
 import type { PathRule } from '../../access/path-rule.ts';
 import { printPath, routesOf } from '../../operations/declaration/route.ts';
@@ -11,8 +11,7 @@ import type { ServedCore } from '../../service/served-core.ts';
 import type { AgentDoorKind } from './agent-door.ts';
 import { consentBy } from './consent.ts';
 import type { Ask, Desk } from './desk.ts';
-import { DoorOperations } from './door-operations.ts';
-import { performAs } from './perform-as.ts';
+import { DoorOperation } from './door-operation.ts';
 import type { UnlockQuestion } from './unlock-question.ts';
 
 /** Offers of the protocol and the identity of its clients, as of a look at the store. */
@@ -41,7 +40,7 @@ export function agentDesk(
   question: UnlockQuestion | undefined,
 ): Desk {
   const { service } = agent;
-  const operations = new DoorOperations();
+  const operations = new Map<string, DoorOperation>();
   /** Result of the last look at the store. If the next look returns the same object, the store has not changed. */
   let last: DeskOpening | undefined;
   let visit: Visit | undefined;
@@ -52,7 +51,8 @@ export function agentDesk(
    * look.
    * @see docs/decisions/0267
    */
-  const enter = async (): Promise<Visit> => {
+  const enter = async (how?: 'quietly'): Promise<Visit> => {
+    if (how !== 'quietly' && agent.isWaiting) await question?.put(kind.name);
     const { served, look } = await agent.look();
     const opening = last?.look === look ? last : await openingAt(served, look);
     last = opening;
@@ -69,23 +69,24 @@ export function agentDesk(
     return { look, offers, identity };
   };
   /** What this turn of the event loop has found already, or a new look. */
-  const here = (): Visit | Promise<Visit> =>
-    visit !== undefined && visit.served === service.served ? visit : enter();
+  const here = (how?: 'quietly'): Visit | Promise<Visit> =>
+    visit !== undefined && visit.served === service.served ? visit : enter(how);
+  const load = async (words: string): Promise<DoorOperation> => {
+    const operation = await DoorOperation.load(words, service.failed);
+    operations.set(words, operation);
+    return operation;
+  };
   return {
-    async offers(how) {
-      if (how !== 'quietly' && agent.isWaiting) await question?.put(kind.name);
-      return (await here()).offers;
-    },
+    offers: async (how) => (await here(how)).offers,
     async run(words, raw, mount) {
-      if (agent.isWaiting) await question?.put(kind.name);
-      const found = operations.known(words) ?? (await operations.load(words));
-      const known = here();
-      const { served, look, identity } = known instanceof Promise ? await known : known;
-      const work = () => performAs(served, { identity, look }, { found, raw, mount }, service.failed);
-      return found.isUse ? agent.busyWith(wasUsed, work) : work();
+      const operation = operations.get(words) ?? (await load(words));
+      const entered = here();
+      const known = entered instanceof Promise ? await entered : entered;
+      if (!operation.isUse) return operation.perform(known.served, known, mount, raw);
+      return agent.busyWith(wasUsed, () => operation.perform(known.served, known, mount, raw));
     },
     consent: consentBy(kind, ask),
-    revision: async () => (await here()).look.revision,
+    revision: async () => (await here('quietly')).look.revision,
     defect: (error) => void service.failed(error),
   };
 }
@@ -107,7 +108,7 @@ async function rulesOfOne({ uses, needs }: AgentDoorKind, offer: Offer): Promise
       const path = printPath(route, (param) => (param === 'name' ? offer.key : undefined));
       return {
         pattern: `${offer.mount}/${path}`,
-        permissions: { capabilities: bitOf(operation.capability) },
+        permissions: { capabilities: BIT_OF[operation.capability] },
       };
     }),
   );

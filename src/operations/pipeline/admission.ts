@@ -73,7 +73,7 @@ async function record<A>(
   refused: Result<A>,
 ): Promise<A | undefined> {
   try {
-    await Trail.awaited(guarded, asked);
+    await guarded.access.headersInTrail.follow(asked.endpoint.revision);
     await new Trail(guarded, asked, undefined).respond(refused);
     return undefined;
   } catch (error) {

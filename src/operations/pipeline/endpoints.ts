@@ -1,6 +1,7 @@
+import type { Capability } from '../../access/capability.ts';
 import type { Mount } from '../../mounts/mount.ts';
 import type { Core, Operation } from '../declaration/operation.ts';
-import { type Method, printPath } from '../declaration/route.ts';
+import { CAPABILITY_OF, type Method, printPath } from '../declaration/route.ts';
 import { type Match, mountedRoutes, RouteTable, routesUnder, type ServedRoute } from '../routes.ts';
 import { type PolicyPaths, policyPathsOf, spellingsOf } from './policy-paths.ts';
 import type { StoreLook } from './store-look.ts';
@@ -32,13 +33,16 @@ class Endpoint {
   /** Matched operation, or the reason why none matched. */
   readonly match: Match;
   readonly operation: Operation | undefined;
+  /** Capability that it requires; `sudo` is required in addition to that of the method. */
+  readonly capability: Capability;
   /** Mount that contains the path. */
   readonly mount: Mount | undefined;
   /** Whether another method at this path is public, so that its existence may be revealed. */
   readonly isOpenPath: boolean;
   /** Prefix of the API's paths in policies. */
   readonly policyPrefix: string;
-  readonly #policyPaths: EndpointParts['policyPaths'];
+  /** Returns the paths that policies are checked for, without `policyPrefix`. */
+  readonly policyPaths: EndpointParts['policyPaths'];
 
   constructor(parts: EndpointParts) {
     const { match } = parts;
@@ -47,15 +51,12 @@ class Endpoint {
     this.path = parts.path;
     this.match = match;
     this.operation = typeof match === 'string' ? undefined : match.served.operation;
+    const { capability = 'sudo' } = this.operation ?? {};
+    this.capability = capability === 'sudo' ? CAPABILITY_OF[parts.method] : capability;
     this.mount = parts.mount;
     this.isOpenPath = parts.isOpenPath === true;
     this.policyPrefix = parts.policyPrefix;
-    this.#policyPaths = parts.policyPaths;
-  }
-
-  /** Returns the paths that policies are checked for, without `policyPrefix`. */
-  policyPaths(core: Core): PolicyPaths | Promise<PolicyPaths> {
-    return this.#policyPaths(core);
+    this.policyPaths = parts.policyPaths;
   }
 }
 

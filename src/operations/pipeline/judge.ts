@@ -4,7 +4,6 @@ import type { RequestParameters } from '../../access/parameter-rule.ts';
 import { asCofferError } from '../../ground/errors.ts';
 import type { JsonObject } from '../../ground/objects.ts';
 import { type Caller, NOBODY, type Operation, owner } from '../declaration/operation.ts';
-import { CAPABILITY_OF, type Method } from '../declaration/route.ts';
 import type { AskedRequest, GuardedCore } from './asked-request.ts';
 
 /** Decides whether the caller may make a request. */
@@ -12,7 +11,7 @@ export interface Judge {
   readonly caller: Caller;
   /** Whether the paths are allowed; parameters sent in addition to them may still be denied. */
   allowsPaths(paths: readonly string[]): boolean;
-  allows(paths: readonly string[], operation: Operation, capability: Capability, sent: JsonObject): boolean;
+  allows(paths: readonly string[], capability: Capability, sent: JsonObject): boolean;
 }
 
 /**
@@ -24,7 +23,7 @@ export function judgeOf(asked: AskedRequest, identity: TokenIdentity | undefined
   const { byOwner } = asked;
   const { operation, isOpenPath } = asked.endpoint;
   if (byOwner && !operation?.unauthenticated) return OWNER;
-  if (identity !== undefined) return new PolicyJudge(asked, identity);
+  if (identity !== undefined) return policyJudge(asked, identity);
   const isOpen = operation === undefined ? isOpenPath : operation.unauthenticated || operation.strangers;
   return isOpen ? anybody(asked) : undefined;
 }
@@ -41,7 +40,7 @@ export async function isWelcome(
   const identity = await guarded.access.identify({ token: asked.token });
   if (identity === undefined || !isGoodFrom(identity, asked.remoteAddress)) return undefined;
   const { paths, leadNowhere } = await asked.endpoint.policyPaths(guarded.core);
-  const isAllowedThere = new PolicyJudge(asked, identity).allowsPaths(paths);
+  const isAllowedThere = policyJudge(asked, identity).allowsPaths(paths);
   return isAllowedThere && !leadNowhere ? identity : undefined;
 }
 
@@ -55,68 +54,35 @@ const anybody = ({ token }: AskedRequest): Judge => ({
 /** Judge of the owner, who can open the store. */
 const OWNER: Judge = { caller: owner, allowsPaths: () => true, allows: () => true };
 
-/** Judge by the policies of a token. */
-class PolicyJudge implements Judge {
-  readonly caller: Caller;
-  readonly #asked: AskedRequest;
-  readonly #identity: TokenIdentity;
-
-  constructor(asked: AskedRequest, identity: TokenIdentity) {
-    this.#asked = asked;
-    this.#identity = identity;
-    const { token = '', wrapTtl } = asked;
-    const { policyPrefix, operation } = asked.endpoint;
-    const meaning = (sent: JsonObject = {}): JsonObject =>
-      operation === undefined ? sent : meaningOf(operation, sent);
-    this.caller = {
-      id: idOf(identity),
-      accessor: identity.accessor,
-      token,
-      may: (path, capability, sent) =>
-        identity.acl.allows(policyPrefix + path, capability, sent, () => meaning(sent), wrapTtl),
-      reaches: (path) => identity.acl.reaches(`${policyPrefix}${path}/`),
-      wrapped: identity.wrapped,
-    };
-  }
-
-  allowsPaths(paths: readonly string[]): boolean {
-    const { operation, method } = this.#asked.endpoint;
-    const may = (capability: Capability) => this.#may(paths, capability);
-    if (operation === undefined) return may(CAPABILITY_OF[method]);
-    if (operation.exists !== undefined) return may('update') || may('create');
-    return isAllowed(operation, capabilityOf(operation, method), may);
-  }
-
-  allows(paths: readonly string[], operation: Operation, capability: Capability, sent: JsonObject): boolean {
-    const meant = () => meaningOf(operation, sent);
-    return isAllowed(operation, capability, (wanted) => this.#may(paths, wanted, sent, meant));
-  }
-
-  #may(
-    paths: readonly string[],
-    capability: Capability,
-    sent?: JsonObject,
-    meant?: () => JsonObject,
-  ): boolean {
-    const { endpoint, wrapTtl } = this.#asked;
-    const { acl } = this.#identity;
-    for (const path of paths) {
-      if (!acl.allows(endpoint.policyPrefix + path, capability, sent, meant, wrapTtl)) return false;
-    }
+/** Creates the judge by the policies of a token. */
+function policyJudge({ token = '', wrapTtl, endpoint }: AskedRequest, identity: TokenIdentity): Judge {
+  const { acl, accessor, wrapped } = identity;
+  const { policyPrefix, operation, capability } = endpoint;
+  const may = (paths: readonly string[], wanted: Capability, sent?: JsonObject): boolean => {
+    const meant = sent && operation && (() => meaningOf(operation, sent));
+    for (const path of paths)
+      if (!acl.allows(policyPrefix + path, wanted, sent, meant, wrapTtl)) return false;
     return true;
-  }
+  };
+  const allows = (paths: readonly string[], wanted: Capability, sent?: JsonObject): boolean =>
+    operation?.anyToken === true ||
+    (may(paths, wanted, sent) && (operation?.capability !== 'sudo' || may(paths, 'sudo', sent)));
+  return {
+    caller: {
+      id: idOf(identity),
+      accessor,
+      token,
+      may: (path, wanted, sent) => may([path], wanted, sent),
+      reaches: (path) => acl.reaches(`${policyPrefix}${path}/`),
+      wrapped,
+    },
+    allowsPaths: (paths) =>
+      operation?.exists === undefined
+        ? allows(paths, capability)
+        : may(paths, 'update') || may(paths, 'create'),
+    allows,
+  };
 }
-
-/** Returns the capability that an operation requires; `sudo` is required in addition to that of the method. */
-export const capabilityOf = (operation: Operation, method: Method): Capability =>
-  operation.capability === 'sudo' ? CAPABILITY_OF[method] : operation.capability;
-
-const isAllowed = (
-  operation: Operation,
-  capability: Capability,
-  may: (capability: Capability) => boolean,
-): boolean =>
-  operation.anyToken === true || (may(capability) && (operation.capability !== 'sudo' || may('sudo')));
 
 /**
  * Returns the parameters as the operation will parse them, because policies deny values in all their spellings. Invalid

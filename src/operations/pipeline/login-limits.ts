@@ -17,17 +17,18 @@ interface CountedLogin {
   end(): void;
 }
 
-const NO_LOGIN: CountedLogin = { isBarred: false, failed: () => undefined, end: () => undefined };
-
 /**
  * Counts a login from its arrival, before the request is read.
  * @see docs/decisions/0174
  */
-export function countLogin({ access, loginFailed }: GuardedCore, asked: AskedRequest): CountedLogin {
+export function countLogin(
+  { access, loginFailed }: GuardedCore,
+  asked: AskedRequest,
+): CountedLogin | undefined {
   const mount = loginMountOf(asked);
-  if (mount === undefined) return NO_LOGIN;
+  if (mount === undefined) return undefined;
   const begun = access.loginAttempts.begin(mount.uuid, asked.remoteAddress);
-  if (begun === undefined) return { ...NO_LOGIN, isBarred: true };
+  if (begun === undefined) return { isBarred: true, failed: () => undefined, end: () => undefined };
   let hasFailed = false;
   return {
     isBarred: false,

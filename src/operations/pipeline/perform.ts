@@ -7,7 +7,7 @@ import { asksAgain, type Call, type Operation, STORE_SECRET } from '../declarati
 import { type Params, type Parsed, parseValues } from '../declaration/params.ts';
 import { type AdmittedRequest, withinLimits } from './admission.ts';
 import type { AnswerPrinter, AskedRequest, GuardedCore, Result, SentParameters } from './asked-request.ts';
-import { capabilityOf, type Judge, judgeOf } from './judge.ts';
+import { type Judge, judgeOf } from './judge.ts';
 import { countLogin } from './login-limits.ts';
 import { orMalformed } from './malformed.ts';
 import type { PolicyPaths } from './policy-paths.ts';
@@ -37,13 +37,13 @@ async function answerTo<A>(request: AdmittedRequest<A>): Promise<A> {
       const found = guarded.access.authenticate(token, revision, asked.remoteAddress);
       identity = found instanceof Promise ? await found : found;
     }
-    const awaited = Trail.awaited(guarded, asked);
-    if (awaited !== undefined) await awaited;
+    const following = guarded.access.headersInTrail.follow(revision);
+    if (following !== undefined) await following;
   } catch (error) {
     return door.failed(error, undefined).answer;
   }
   const trail = new Trail(guarded, asked, identity);
-  const login = countLogin(guarded, asked);
+  const login = operation?.unauthenticated ? countLogin(guarded, asked) : undefined;
   let result: Result<A>;
   let failure: unknown;
   try {
@@ -51,12 +51,12 @@ async function answerTo<A>(request: AdmittedRequest<A>): Promise<A> {
     result =
       judge === undefined
         ? door.unauthenticated()
-        : login.isBarred
+        : login?.isBarred
           ? (door.tooOften?.(1) ?? door.unauthenticated())
           : (door.refused?.() ?? (await carryOut({ ...request, judge, trail })));
   } catch (error) {
     failure = error;
-    login.failed(error);
+    login?.failed(error);
     result = door.failed(error, operation);
   }
   try {
@@ -65,7 +65,7 @@ async function answerTo<A>(request: AdmittedRequest<A>): Promise<A> {
   } catch (error) {
     return door.unrecorded(whyUnrecorded(error, failure, trail.isChange));
   } finally {
-    login.end();
+    login?.end();
   }
   return result.answer;
 }
@@ -114,8 +114,8 @@ async function carryOut<A>(request: JudgedRequest<A>): Promise<Result<A>> {
   const ahead = needsValues ? lookAhead(request, operation, call, raw) : NOTHING_KNOWN;
   const early = ahead instanceof Promise ? await ahead : ahead;
   if (early.tooOften !== undefined) return early.tooOften;
-  const capability = early.capability ?? capabilityOf(operation, endpoint.method);
-  if (!judge.allows(paths, operation, capability, sent)) return door.denied();
+  const capability = early.capability ?? endpoint.capability;
+  if (!judge.allows(paths, capability, sent)) return door.denied();
   const recording = trail.request(operation, capability);
   if (recording !== undefined) await recording;
   const { values, unrecognized } = early.parsed ?? parseValues(operation.params, raw);

@@ -20,18 +20,7 @@ export class Trail {
   /** Whether a modifying operation was allowed to run. */
   isChange = false;
 
-  /**
-   * Returns what to await before creating a trail; undefined if nothing, which is nearly always the case, to avoid
-   * awaiting a resolved promise.
-   */
-  static awaited(
-    { access }: GuardedCore,
-    { endpoint: { revision } }: AskedRequest,
-  ): Promise<void> | undefined {
-    return access.headersInTrail.isAsOf(revision) ? undefined : access.headersInTrail.follow(revision);
-  }
-
-  /** Must be created after `awaited`. */
+  /** Must be created when the settings of recorded headers are those of the endpoint's revision. */
   constructor(guarded: GuardedCore, asked: AskedRequest, identity: TokenIdentity | undefined) {
     const { id, endpoint, token, remoteAddress, wrapTtl } = asked;
     const { method, path, mount } = endpoint;
@@ -47,7 +36,7 @@ export class Trail {
       token,
       wrapTtl,
       identity,
-      headers: guarded.access.headersInTrail.of(asked.headers),
+      headers: asked.headers && guarded.access.headersInTrail.of(asked.headers),
     };
   }
 
@@ -60,7 +49,9 @@ export class Trail {
   /** Writes the record before a modifying operation; returns undefined for any other, which has none. */
   request(operation: Operation, capability: Capability): Promise<void> | undefined {
     this.#request.operation = capability;
-    return changes(operation, capability) ? this.#recordChange() : undefined;
+    return capability === 'create' || changesSomething(operation, capability)
+      ? this.#recordChange()
+      : undefined;
   }
 
   async #recordChange(): Promise<void> {
@@ -97,6 +88,3 @@ function isPlain(params: Params, name: string, value: unknown): boolean {
     return false;
   }
 }
-
-const changes = (operation: Operation, capability: Capability): boolean =>
-  capability === 'create' || changesSomething(operation, capability);

@@ -23,12 +23,8 @@ export class SessionBindings {
   readonly #known: SessionBinding[] = [];
   /** Number of attempts, including refused ones. */
   #tried = 0;
-  #isForwarded = false;
-
   /** Whether the request comes from another machine. */
-  get isForwarded(): boolean {
-    return this.#isForwarded;
-  }
+  isForwarded = false;
 
   /**
    * Adds a binding.
@@ -36,7 +32,7 @@ export class SessionBindings {
    */
   add(binding: SessionBinding): boolean {
     // A client that claims to be forwarded is treated as forwarded, even if the binding is otherwise invalid.
-    if (binding.forwarding) this.#isForwarded = true;
+    if (binding.forwarding) this.isForwarded = true;
     const last = this.#known.at(-1);
     const isFinal = last !== undefined && !last.forwarding;
     if (isFinal || this.#tried >= MOST_BINDINGS) return false;

@@ -13,10 +13,9 @@ import { answerInTurn } from '../answer-in-turn.ts';
 import { signatureIn } from '../answers.ts';
 import type { Desk } from '../desk.ts';
 import { hungUpSignal } from '../gone.ts';
-import { PublicKeys } from '../public-keys.ts';
 import { SessionBindings } from './bindings.ts';
 import { DoorLock } from './door-lock.ts';
-import { type OfferedVersion, offeredVersions } from './identities.ts';
+import { type OfferedVersion, OfferedVersions } from './identities.ts';
 import {
   type AgentRequest,
   extensionFailure,
@@ -30,6 +29,7 @@ import {
 import { type SshSignedData, signedDataOf } from './signed-data.ts';
 
 type SignRequest = Extract<AgentRequest, { kind: 'sign' }>;
+type LockRequest = Extract<AgentRequest, { kind: 'lock' | 'unlock' }>;
 
 /** ssh-agent protocol: programs list the offers and request signatures. Keys cannot be added or removed by clients. */
 export const openSshDoor: OpenDoor = (desk) => {
@@ -40,12 +40,11 @@ export const openSshDoor: OpenDoor = (desk) => {
 class SshDoor {
   readonly #desk: Desk;
   readonly #lock = new DoorLock();
-  readonly #keys = new PublicKeys();
-  /** Last listed versions, by their blobs. */
-  #listed: ReadonlyMap<string, OfferedVersion> = new Map();
+  readonly #versions: OfferedVersions;
 
   constructor(desk: Desk) {
     this.#desk = desk;
+    this.#versions = new OfferedVersions(desk);
   }
 
   take(connection: Duplex): void {
@@ -63,18 +62,15 @@ class SshDoor {
     }
   }
 
-  async #carryOut(request: AgentRequest, client: SshClient): Promise<Buffer> {
+  #carryOut(request: AgentRequest, client: SshClient): Buffer | Promise<Buffer> {
     switch (request.kind) {
       case 'list':
-        return identitiesAnswer(this.#lock.isClosed ? [] : await this.#listFor(client));
+        return this.#lock.isClosed ? identitiesAnswer([]) : this.#listFor(client);
       case 'sign':
-        return signAnswer(await this.#sign(request, client));
+        return this.#sign(request, client);
       case 'lock':
-        requireHere(client);
-        return (await this.#lock.close(request.passphrase)) ? success : failure;
       case 'unlock':
-        requireHere(client);
-        return (await this.#lock.open(request.passphrase)) ? success : failure;
+        return this.#changeLock(request, client);
       case 'bind':
         return client.bindings.add(request.binding) ? success : extensionFailure;
       case 'query':
@@ -84,20 +80,22 @@ class SshDoor {
     }
   }
 
-  async #listFor(client: SshClient): Promise<readonly OfferedVersion[]> {
-    const versions = await this.#list(await this.#offersTo(client));
-    return versions.filter(({ offer }) => isOfferedTo(client, offer));
+  /** Refuses clients on another machine (a forwarded agent) everything except using keys. */
+  async #changeLock({ kind, passphrase }: LockRequest, { bindings }: SshClient): Promise<Buffer> {
+    if (bindings.isForwarded) throw denied('locking is only allowed from this machine');
+    const isDone = kind === 'lock' ? this.#lock.close(passphrase) : this.#lock.open(passphrase);
+    return (await isDone) ? success : failure;
+  }
+
+  async #listFor(client: SshClient): Promise<Buffer> {
+    const { versions, answer } = await this.#versions.list(await this.#offersTo(client));
+    if (!client.bindings.isForwarded) return answer;
+    return identitiesAnswer(versions.filter(({ offer }) => isOfferedTo(client, offer)));
   }
 
   /** Returns the offers for a client. The user is not asked to unlock the store for a request from another machine. */
   #offersTo({ bindings }: SshClient): Promise<readonly Offer[]> {
     return this.#desk.offers(bindings.isForwarded ? 'quietly' : undefined);
-  }
-
-  async #list(offers: readonly Offer[]): Promise<readonly OfferedVersion[]> {
-    const versions = await offeredVersions(this.#desk, offers, this.#keys);
-    this.#listed = new Map(versions.map((version) => [version.blob.toString('base64'), version]));
-    return versions;
   }
 
   async #sign({ blob, data, rsaHash }: SignRequest, client: SshClient): Promise<Buffer> {
@@ -122,7 +120,7 @@ class SshDoor {
     // The key may have been replaced by another one of the same name; its signature would not verify.
     if (!verifyWireSignature(key, signature, data))
       throw unavailable('the returned signature does not match the key');
-    return printWireSignature(signature);
+    return signAnswer(printWireSignature(signature));
   }
 
   /**
@@ -132,8 +130,8 @@ class SshDoor {
   async #find(blob: Buffer, client: SshClient): Promise<OfferedVersion> {
     const name = blob.toString('base64');
     const offers = await this.#offersTo(client);
-    if (!this.#listed.has(name)) await this.#list(offers);
-    const listed = this.#listed.get(name);
+    const listed =
+      this.#versions.last.byBlob.get(name) ?? (await this.#versions.list(offers)).byBlob.get(name);
     const { mount, key } = listed?.offer ?? {};
     const offer = offers.find((other) => other.mount === mount && other.key === key);
     if (listed === undefined || offer === undefined) throw denied('this key is not offered');
@@ -145,14 +143,6 @@ class SshDoor {
 interface SshClient {
   readonly bindings: SessionBindings;
   readonly gone: AbortSignal;
-}
-
-/**
- * Refuses clients on another machine (a forwarded agent) everything except using keys.
- * @throws `denied`
- */
-function requireHere({ bindings }: SshClient): void {
-  if (bindings.isForwarded) throw denied('locking is only allowed from this machine');
 }
 
 /** Whether a key is offered to the client at all. */

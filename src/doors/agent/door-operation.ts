@@ -1,0 +1,155 @@
+import { randomUUID } from 'node:crypto';
+import type { TokenIdentity } from '../../access/access.ts';
+import { asCofferError, CofferError, denied, notFound } from '../../ground/errors.ts';
+import { type Operation, type Outcome, resultOf } from '../../operations/declaration/operation.ts';
+import { type Method, pathParams, routesOf } from '../../operations/declaration/route.ts';
+import type { AnswerPrinter, Result } from '../../operations/pipeline/asked-request.ts';
+import { type Endpoint, VaultEndpoints } from '../../operations/pipeline/endpoints.ts';
+import { perform } from '../../operations/pipeline/perform.ts';
+import type { StoreLook } from '../../operations/pipeline/store-look.ts';
+import type { ServedRoute } from '../../operations/routes.ts';
+import { loadOperation } from '../../operations/runner.ts';
+import type { NoteFailure } from '../../service/outside-view.ts';
+import type { ServedCore } from '../../service/served-core.ts';
+import { dataStatus } from '../http/status-codes.ts';
+
+/** Caller that the protocol identifies by itself, and the look at the store that its request is answered from. */
+interface KnownIdentity {
+  readonly identity: TokenIdentity;
+  readonly look: StoreLook;
+}
+
+/** Result of the operation, or its error. */
+type Answered = { readonly outcome: Outcome<unknown> } | { readonly error: unknown };
+
+/** Parameters by their wire names. */
+type RawParameters = Readonly<Record<string, unknown>>;
+
+/** What the requests for an operation on one key have in common. */
+interface KnownRequest {
+  readonly endpoint: Endpoint;
+  readonly printer: AnswerPrinter<Answered>;
+}
+
+/** Maximum number of cached endpoints, more than a protocol has offered keys. */
+const MOST_ENDPOINTS = 512;
+
+/**
+ * Operation that a protocol requests, with everything that a request derives from its declaration. Its endpoints are
+ * cached while the store does not change: programs use the same few keys again and again.
+ */
+export class DoorOperation {
+  /** Whether it uses a key. Reading does not count as a use, and does not keep the store open. */
+  readonly isUse: boolean;
+  readonly #failed: NoteFailure;
+  readonly #routes: readonly ServedRoute[];
+  readonly #params: readonly string[];
+  /** Endpoints of these routes only. */
+  readonly #endpoints: VaultEndpoints;
+  /** Look that the cached endpoints were resolved at, and they by their mount and the parameters of the path. */
+  #look: StoreLook | undefined;
+  readonly #known = new Map<string, KnownRequest>();
+
+  private constructor(words: string, operation: Operation, failed: NoteFailure) {
+    const { capability } = operation;
+    this.isUse = capability !== 'read' && capability !== 'list';
+    this.#failed = failed;
+    this.#routes = routesOf(operation).map((route) => ({ name: words, summary: '', operation, route }));
+    this.#params = [...new Set(this.#routes.flatMap(({ route }) => pathParams(route)))];
+    this.#endpoints = new VaultEndpoints(this.#routes);
+  }
+
+  /**
+   * @param words words of the operation in the catalogue
+   * @param failed logs errors
+   */
+  static async load(words: string, failed: NoteFailure): Promise<DoorOperation> {
+    return new DoorOperation(words, await loadOperation(words), failed);
+  }
+
+  /**
+   * Runs it for an identity without a token, in the same pipeline as every request.
+   * @param raw wire name → JSON value
+   * @throws errors of the operation; `denied`; `not-found` for an unknown mount; `unavailable` if it cannot be recorded
+   */
+  async perform(
+    served: ServedCore,
+    { identity, look }: KnownIdentity,
+    mount: string,
+    raw: RawParameters,
+  ): Promise<Outcome<unknown>> {
+    const { endpoint, printer } = this.#at(look, mount, raw);
+    const sent = besidePath(endpoint, raw);
+    const asked = {
+      id: randomUUID(),
+      endpoint,
+      token: undefined,
+      identity,
+      remoteAddress: '',
+      parameters: () => ({ sent, recorded: sent }),
+    };
+    const answered = await perform(served, asked, printer);
+    if ('outcome' in answered) return answered.outcome;
+    throw answered.error;
+  }
+
+  /** Returns what is known of the requests with the given parameters below a mount. */
+  #at(look: StoreLook, mount: string, raw: RawParameters): KnownRequest {
+    if (look !== this.#look) {
+      this.#known.clear();
+      this.#look = look;
+    }
+    let name = JSON.stringify(mount);
+    for (const param of this.#params) name += `,${JSON.stringify(raw[param])}`;
+    const known = this.#known.get(name);
+    if (known !== undefined) return known;
+    const endpoint = this.#endpoints.of(look, this.#routeFor(raw), mount, raw);
+    if (this.#known.size >= MOST_ENDPOINTS) this.#known.clear();
+    const found = { endpoint, printer: printerOf(endpoint.method, this.#failed) };
+    this.#known.set(name, found);
+    return found;
+  }
+
+  /** Returns the first route whose parameters are all given. An endpoint without one of them would not be found. */
+  #routeFor(raw: RawParameters): ServedRoute {
+    const [only, ...others] = this.#routes;
+    if (only !== undefined && others.length === 0) return only;
+    const fitting = this.#routes.find(({ route }) =>
+      route.parts.every((part) => 'text' in part || part.optional || raw[part.param] !== undefined),
+    );
+    if (fitting === undefined) throw new Error('a parameter of the path is missing');
+    return fitting;
+  }
+}
+
+/** Returns the parameters that are not part of the path. */
+function besidePath({ match }: Endpoint, raw: RawParameters): RawParameters {
+  if (typeof match === 'string') return raw;
+  const sent: Record<string, unknown> = {};
+  for (const name in raw) {
+    if (!Object.hasOwn(match.captures, name)) sent[name] = raw[name];
+  }
+  return sent;
+}
+
+function printerOf(method: Method, failed: NoteFailure): AnswerPrinter<Answered> {
+  const refused = (status: number, error: CofferError): Result<Answered> => ({
+    answer: { error },
+    status,
+    error: error.message,
+  });
+  const unwelcome = (): Result<Answered> => refused(403, denied('not offered'));
+  return {
+    unauthenticated: unwelcome,
+    denied: unwelcome,
+    missing: () => refused(404, notFound('nothing is mounted at this path')),
+    printed: ({ outcome }) => ({ answer: { outcome }, status: 200, data: resultOf(outcome) }),
+    failed(error) {
+      failed(error);
+      const known = asCofferError(error);
+      if (known === undefined) return refused(500, new CofferError('unavailable', 'internal error'));
+      return refused(dataStatus(known, method), known);
+    },
+    unrecorded: (error) => ({ error }),
+  };
+}
