@@ -257,7 +257,12 @@ export class SealedStore implements Store {
   }
 
   async #state(): Promise<Version> {
-    const state = await this.#following(() => this.backend.state());
+    let state: Version;
+    try {
+      state = await this.backend.state();
+    } catch (error) {
+      state = await this.#afterRollback(error, () => this.backend.state());
+    }
     // It may be the version that this process is committing. Otherwise the cache would take it for one of another
     // process, and count everything as stale.
     if (this.#writing !== undefined && !this.#cache.follows(state)) {
@@ -270,28 +275,29 @@ export class SealedStore implements Store {
     return this.#following(() => this.backend.exclusive(work));
   }
 
+  #following<T>(look: () => Promise<T>): Promise<T> {
+    return look().catch((error: unknown) => this.#afterRollback(error, look));
+  }
+
   /**
-   * Looks at the store; if it was rolled back to a state that the owner has accepted, continues from there with an
-   * empty cache.
+   * Looks at the store again; if it was rolled back to a state that the owner has accepted, continues from there with
+   * an empty cache.
+   * @throws the error of the look before, if it is another one or the state was not accepted
    */
-  async #following<T>(look: () => Promise<T>): Promise<T> {
-    try {
-      return await look();
-    } catch (error) {
-      if (!(error instanceof WentBack) || error === this.#examined) throw error;
-      const { acceptedRoot } = await import('./acceptance.ts');
-      const root = await acceptedRoot(this.backend, this.keyring, error);
-      if (root === undefined) {
-        this.#examined = error;
-        throw error;
-      }
-      this.keyring.replaceRoot(root);
-      this.#known = undefined;
-      this.#seen = undefined;
-      this.#cache.clear();
-      this.backend.witness.takeUp(error);
-      return look();
+  async #afterRollback<T>(error: unknown, look: () => Promise<T>): Promise<T> {
+    if (!(error instanceof WentBack) || error === this.#examined) throw error;
+    const { acceptedRoot } = await import('./acceptance.ts');
+    const root = await acceptedRoot(this.backend, this.keyring, error);
+    if (root === undefined) {
+      this.#examined = error;
+      throw error;
     }
+    this.keyring.replaceRoot(root);
+    this.#known = undefined;
+    this.#seen = undefined;
+    this.#cache.clear();
+    this.backend.witness.takeUp(error);
+    return look();
   }
 
   async #reader(version: Version, trust: ReaderScope['trust']): Promise<BlobReader> {

@@ -100,6 +100,7 @@ export class FilesBackend implements Backend {
   }
 
   async has(generation: number, ref: BlobRef): Promise<boolean> {
+    if (this.#logged !== undefined) return this.#logged.has(generation, ref);
     const found = await this.#find(generation, ref);
     if (found === DAMAGED) return (await this.#load()).has(generation, ref);
     return found === undefined

@@ -92,7 +92,7 @@ export class OpenedFiles {
    */
   show(present: Version): void {
     this.admit(present);
-    this.#checkDirectories(present.generation);
+    if (this.#checkedGeneration !== present.generation) this.#checkDirectories(present.generation);
   }
 
   /**
@@ -100,21 +100,25 @@ export class OpenedFiles {
    * @throws WentBack if it is older; another error if it is not even the same store
    */
   admit(present: Version): void {
-    this.#refusing(() => this.state.admit(present));
+    try {
+      this.state.admit(present);
+    } catch (error) {
+      this.#refuse(error);
+    }
   }
 
   /** As `admit`, of a version that the store is only about to get: nothing is recorded. */
   examine(future: Version): void {
-    this.#refusing(() => this.state.examine(future));
+    try {
+      this.state.examine(future);
+    } catch (error) {
+      this.#refuse(error);
+    }
   }
 
-  #refusing(check: () => void): void {
-    try {
-      check();
-    } catch (error) {
-      if (error instanceof WentBack) this.refuseOtherStore();
-      throw error;
-    }
+  #refuse(error: unknown): never {
+    if (error instanceof WentBack) this.refuseOtherStore();
+    throw error;
   }
 
   /** @throws `unavailable` if the store is not even the one that was opened */
@@ -132,7 +136,6 @@ export class OpenedFiles {
   }
 
   #checkDirectories(generation: number): void {
-    if (this.#checkedGeneration === generation) return;
     const { layout, state } = this;
     const directories = [layout.directory, state.path, layout.generation(generation)];
     directories.push(...areas.map((area) => layout.area(generation, area)));

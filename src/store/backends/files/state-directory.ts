@@ -42,6 +42,8 @@ export class StateDirectory {
   readonly #prefix: string;
   readonly witness: Witness;
   #known: StateName | undefined;
+  /** Path of its file. */
+  #knownPath = '';
   /**
    * State file, whose inode stays the same through all commits: a different one means a different copy of the store.
    */
@@ -64,7 +66,7 @@ export class StateDirectory {
     for (let attempt = 0; attempt < LISTING_ATTEMPTS; attempt++) {
       const { state } = this.list();
       if (state === undefined) continue;
-      const file = this.#look(state);
+      const file = lookAt(this.file(state));
       // Renamed since it was listed.
       if (file === undefined) continue;
       this.#remember(state, file);
@@ -75,7 +77,7 @@ export class StateDirectory {
 
   /** Whether the state file still has the name that was read or made last. */
   isUnchanged(): boolean {
-    return this.#known !== undefined && isSame(this.#file, this.#look(this.#known));
+    return this.#known !== undefined && isSame(this.#file, lookAt(this.#knownPath));
   }
 
   /** Name that was read or made last. */
@@ -142,13 +144,13 @@ export class StateDirectory {
   /** Changes the state to `to` in one step. The file stays the same, so it needs no look if it is known. */
   change(from: StateName, to: StateName): void {
     moveFile(this.file(from), this.file(to));
-    this.#saw(to, this.#file ?? this.#look(to));
+    this.#saw(to, this.#file ?? lookAt(this.file(to)));
   }
 
   /** Writes the first state file, or restores a missing one. */
   async create(state: StateName): Promise<void> {
     await writeDurably(this.file(state), new Uint8Array(0));
-    this.#saw(state, this.#look(state));
+    this.#saw(state, lookAt(this.file(state)));
   }
 
   #saw(state: StateName, file: Stats | undefined): void {
@@ -160,15 +162,8 @@ export class StateDirectory {
 
   #remember(state: StateName, file: Stats | undefined): void {
     this.#known = state;
+    this.#knownPath = this.file(state);
     this.#file = file ?? this.#file;
-  }
-
-  #look(state: StateName): Stats | undefined {
-    try {
-      return statSync(this.file(state), { throwIfNoEntry: false });
-    } catch (error) {
-      throw diskError(error, 'read', this.file(state));
-    }
   }
 
   /**
@@ -177,6 +172,14 @@ export class StateDirectory {
    */
   discard(names: readonly string[]): void {
     for (const name of names) deleteTree(join(this.path, name));
+  }
+}
+
+function lookAt(path: string): Stats | undefined {
+  try {
+    return statSync(path, { throwIfNoEntry: false });
+  } catch (error) {
+    throw diskError(error, 'read', path);
   }
 }
 
