@@ -1,3 +1,4 @@
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { Access } from '../access/access.ts';
 import type { AuditedRequest, AuditedResponse, AuditRecorder } from '../access/audit-record.ts';
 import type { MaybePromise } from '../ground/maybe-promise.ts';
@@ -72,11 +73,12 @@ export class ServedCore implements GuardedCore {
 
   async #lookOnce(): Promise<StoreLook> {
     const look = ++this.#looks;
-    await new Promise((resolve) => setImmediate(resolve));
+    await nextTurn();
     // Requests that arrive from here on need a new look: they may know of later commits.
     this.#looking = undefined;
     const revision = await this.core.store.revision();
-    if (revision !== this.#present.revision) await this.#moveTo(revision, look);
+    if (revision === this.#present.revision) return this.#present;
+    await this.#moveTo(revision, look);
     // A look that was slower than a later one has the later mounts, which know better.
     return this.#present.asOf(revision);
   }
