@@ -26,7 +26,8 @@ export function findKey(engine: Engine, name: string): MaybePromise<NamedKey | u
  * @throws `not-found`
  */
 export async function requireKey(engine: Engine, name: string, refusal: string): Promise<NamedKey> {
-  const key = await findKey(engine, name);
+  const found = findKey(engine, name);
+  const key = found instanceof Promise ? await found : found;
   if (key === undefined) throw noSuchKey(name, refusal);
   return key;
 }

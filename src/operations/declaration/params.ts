@@ -414,7 +414,8 @@ export function parseValues<P extends Params>(params: P, raw: Readonly<Record<st
 const NONE: readonly string[] = [];
 
 function unrecognizedIn(params: Params, raw: Readonly<Record<string, unknown>>): readonly string[] {
-  const names = Object.keys(raw).filter((name) => !Object.hasOwn(params, name));
+  const names: string[] = [];
+  for (const name of Object.keys(raw)) if (!Object.hasOwn(params, name)) names.push(name);
   return names.length === 0 ? NONE : names.sort();
 }
 

@@ -36,8 +36,20 @@ const HKDF_NAME = 'hkdf_sha256';
  * @see docs/decisions/0016
  */
 export function keyData(asking: CallerDialect, key: NamedKey, contextText?: string) {
+  if (contextText !== undefined) return formatKey(asking, key, contextText);
+  const known = asking.keepsFamilyRules ? formattedForVault : formatted;
+  const data = known.get(key) ?? formatKey(asking, key);
+  known.set(key, data);
+  return data;
+}
+
+/** Keys as they were formatted last, by callers: a key that has changed is another object. */
+const formatted = new WeakMap<NamedKey, ReturnType<typeof formatKey>>();
+const formattedForVault: typeof formatted = new WeakMap();
+
+function formatKey(asking: CallerDialect, key: NamedKey, contextText?: string) {
   const { document, type } = key;
-  return {
+  return Object.freeze({
     name: document.name,
     ...typeData(asking, key),
     derived: document.derived,
@@ -65,7 +77,7 @@ export function keyData(asking: CallerDialect, key: NamedKey, contextText?: stri
     ...derivationData(key),
     ...versionsData(asking, key, contextText),
     ...revokedData(document),
-  };
+  });
 }
 
 /** Returns the revoked and the destroyed versions. */
@@ -73,7 +85,7 @@ function revokedData({ revokedVersions = {} }: NamedKeyDocument) {
   const entries = Object.entries(revokedVersions);
   const numbers = (destroyed: boolean): number[] =>
     entries.filter(([, version]) => (version === null) === destroyed).map(([number]) => Number(number));
-  const [revoked, destroyed] = [numbers(false), numbers(true)];
+  const [revoked, destroyed] = [Object.freeze(numbers(false)), Object.freeze(numbers(true))];
   return {
     revoked_versions: revoked.length > 0 ? revoked : undefined,
     destroyed_versions: destroyed.length > 0 ? destroyed : undefined,
@@ -120,14 +132,14 @@ function versionsData(
     String(version.number),
     label === undefined
       ? version.document.createdAtSeconds
-      : {
+      : Object.freeze({
           name: label,
           public_key: publicKeyText(key, version, context, named?.raw),
           certificate_chain: certificatesPem(version.document.certificateChain ?? []),
           creation_time: creationTime(version.document),
-        },
+        }),
   ]);
-  return { keys: Object.fromEntries(versions) };
+  return { keys: Object.freeze(Object.fromEntries(versions)) };
 }
 
 /** Returns the creation time of a version in the output of key read: RFC 3339, UTC. */

@@ -168,7 +168,7 @@ export const read = transitOperation({
     const key = await requireKey(engine, values.name, 'key not found');
     // Only symmetric encryption counts messages.
     const counts = key.type.aead === undefined ? undefined : engine.messages;
-    const messages = (await counts?.of(engine, key.document)) ?? {};
+    const messages = counts === undefined ? {} : await counts.of(engine, key.document);
     const warnings = Object.entries(messages)
       .filter(([, count]) => count >= MANY_MESSAGES)
       .map(([version, count]) => warningOf(values.name, Number(version), count));
@@ -176,7 +176,7 @@ export const read = transitOperation({
       data: {
         ...keyData(engine, key, values.context),
         messages: Object.keys(messages).length > 0 ? messages : undefined,
-        ...(await tagsOfKey(call, key)),
+        ...(key.document.knownAs && (await tagsOfKey(call, key))),
       },
       warnings: warnings.length > 0 ? warnings : undefined,
     };

@@ -1,7 +1,7 @@
 /** Declares the operations below a transit mount, and their common parameters. */
 
 import { invalid } from '../../ground/errors.ts';
-import { type MaybePromise, withValue } from '../../ground/maybe-promise.ts';
+import { withValue } from '../../ground/maybe-promise.ts';
 import type { Engine } from '../../transit/engine.ts';
 import { DEFAULT_HASH, hashNames } from '../../transit/hashing.ts';
 import { KEY_NAME } from '../../transit/key-document.ts';
@@ -31,9 +31,6 @@ interface TransitCall extends MountCall {
   readonly engine: Engine;
 }
 
-const withEngine = (call: MountCall): MaybePromise<TransitCall> =>
-  withValue(call.core.engine(call.mount), (engine) => ({ ...call, engine }));
-
 /** Declares an operation of transit mounts. It fails below a mount that does not exist. */
 export const transitOperation = <P extends Params, D>({
   exists,
@@ -43,12 +40,18 @@ export const transitOperation = <P extends Params, D>({
   const ran: Declaration<P, D, 'transit', MountCall> = {
     ...declaration,
     mount: 'transit',
-    run: (call, values) => withValue(withEngine(call), (ready) => run(ready, values)),
+    run(call, values) {
+      const engine = call.core.engine(call.mount);
+      return engine instanceof Promise
+        ? engine.then((opened) => run({ ...call, engine: opened }, values))
+        : run({ ...call, engine }, values);
+    },
   };
   if (exists === undefined) return operation(ran);
   return operation({
     ...ran,
-    exists: (call, values) => withValue(withEngine(call), (ready) => exists(ready, values)),
+    exists: (call, values) =>
+      withValue(call.core.engine(call.mount), (engine) => exists({ ...call, engine }, values)),
   });
 };
 
