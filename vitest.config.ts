@@ -1,3 +1,4 @@
+import { fileURLToPath } from 'node:url';
 import { defineConfig } from 'vitest/config';
 import { LongestFirst } from './test/durations.ts';
 import { growsLong, sharesProcess, testFiles } from './test/kinds.ts';
@@ -24,6 +25,12 @@ export default defineConfig({
     // What tests start draws from the same seed.
     env: { [SEED_VARIABLE]: SEED },
     reporters: ['default', new Report(process.env)],
+    alias: [
+      {
+        find: /^.*\/(?:heap-limits|collect-keys)\.ts$/,
+        replacement: fileURLToPath(new URL('test/service/whole-process.double.ts', import.meta.url)),
+      },
+    ],
     // For what hangs: on a machine with much other work, a test takes twenty times as long as usual.
     testTimeout: 300_000,
     hookTimeout: 300_000,
