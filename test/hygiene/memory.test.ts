@@ -133,7 +133,10 @@ describe.skipIf(!canReadMemory).each(SILENT)(
     });
 
     it('holds nothing that unlocked it when a command has done its work, and no key as text', async () => {
-      const { pid, stdout } = await watchToEnd(made.place, 'transit encrypt orders', { input: PLAINTEXT });
+      const { pid, stdout } = await watchToEnd(made.place, 'transit encrypt orders', {
+        input: PLAINTEXT,
+        keepsHeap: false,
+      });
       expect(stdout).toMatch(/^service:v1:/);
       const { slotSecret, pairingKey } = made.keys;
       const needles = { ...goneAtEnd(secret), slotSecret, pairingKey, ...keysAsText(made) };

@@ -19,6 +19,8 @@ export interface Watched {
 export interface WatchOptions {
   readonly input?: string;
   readonly environment?: Readonly<Record<string, string | undefined>>;
+  /** Whether a snapshot of the heap is kept at the end of a command: it takes longer than the command. */
+  readonly keepsHeap?: boolean;
 }
 
 /** Runs the command to its end and keeps the process as it was then. */
@@ -52,10 +54,10 @@ export async function watchServer(
   };
 }
 
-function start(place: Place, line: string, { input = '', environment = {} }: WatchOptions) {
+function start(place: Place, line: string, { input = '', environment = {}, keepsHeap = true }: WatchOptions) {
   const child = spawn(process.execPath, ['--import', preload, binary, ...line.split(' ')], {
     cwd: place.directory,
-    env: place.environment({ HEAP_SNAPSHOT: place.file('heap'), ...environment }),
+    env: place.environment({ HEAP_SNAPSHOT: keepsHeap ? place.file('heap') : undefined, ...environment }),
     stdio: ['pipe', 'pipe', 'ignore', 'pipe'],
   });
   onTestFinished(async () => {
