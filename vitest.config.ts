@@ -31,6 +31,8 @@ export default defineConfig({
         replacement: fileURLToPath(new URL('test/service/whole-process.double.ts', import.meta.url)),
       },
     ],
+    // Modules of Node and packages are imported as Node does it, without a proxy before each of their functions.
+    deps: { interopDefault: false },
     // For what hangs: on a machine with much other work, a test takes twenty times as long as usual.
     testTimeout: 300_000,
     hookTimeout: 300_000,

@@ -49,7 +49,7 @@ async function dearOf({ take, starts, oneIn = 1 }: Parser): Promise<readonly str
   const chance = seeded();
   const all = hurtfulTexts(starts);
   // A parser that is slow by itself is given a part of them; in the long proof it is ten times as many, and all for the others.
-  const share = isLong ? Math.ceil(oneIn / 10) : 2 * oneIn;
+  const share = isLong ? Math.ceil(oneIn / 10) : 4 * oneIn;
   const mixed = isLong ? mixedTexts((of) => chance.pick(of), Math.ceil(MORE / share), starts) : [];
   const texts = [...all.filter((_, index) => index % share === 0), ...mixed];
   const dear: string[] = [];

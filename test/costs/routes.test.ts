@@ -25,8 +25,8 @@ const FREE_MS = 25;
 /** Texts that each parameter is sent, one after the other, beside all that is no text. */
 const TEXTS = isSlow ? 24 : isLong ? 8 : 2;
 /** Of the ways to send something, one in so many is tried where not all are; of those that get as far as the work itself, fewer. */
-const ONE_IN = isLong ? 1 : 12;
-const ONE_IN_WORK = isLong ? 2 : 80;
+const ONE_IN = isLong ? 1 : 24;
+const ONE_IN_WORK = isLong ? 2 : 160;
 /** What leaves less for the requests after it. */
 const RUINOUS = /^(?:mounts\.remove|token\.revoke.*|orgs\.delete|transit\.keys\.delete)$/;
 

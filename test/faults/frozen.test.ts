@@ -63,7 +63,7 @@ describe.skipIf(process.platform !== 'linux')('a writer that stands still in the
     const { calls, expected } = await undisturbed(write, template());
     const tally = new Tally();
     const moments = [...calls.entries()].filter(([, { kind }]) => kind !== 'exit' && kind !== 'print');
-    for (const [index, call] of sampled(moments, seeded(), 40)) {
+    for (const [index, call] of sampled(moments, seeded(), 80)) {
       const box = template().copy();
       const started = startStopped(box, write, index + 1);
       await vi.waitUntil(() => isStopped(started), { timeout: 60_000, interval: 5 });

@@ -274,7 +274,7 @@ describe('processes beside one that brings the log in order', () => {
     const tally = new Tally('states');
     for (const [what, setting] of [...(await killed()), ['a power cut', afterCut] as const]) {
       const calls = await callsOf(setting, watch);
-      for (const at of sampled(calls, chance, 3)) {
+      for (const at of sampled(calls, chance, 6)) {
         await tally.after(`${what}, at ${at}`, () =>
           within(setting, async (beside) => {
             const written = await beside.write('cc', { watch, at, fault });

@@ -55,7 +55,7 @@ vi.mock('../../../src/store/backends/files/log/format.ts', async (original) => {
 /** Boots: of those who do what is recorded, of whoever comes next, and of who looks at what is left in the end. */
 const [FIRST, NEXT, AFTERWARDS] = [1, 2, 3];
 
-const STATES = { once: isLong ? 600 : 40, firsts: rounds(20), each: isLong ? 8 : 2 };
+const STATES = { once: isLong ? 600 : 20, firsts: rounds(20), each: isLong ? 8 : 2 };
 /** More power cuts than leave different disks after few steps: each is tried. */
 const FEW = 40;
 
@@ -236,7 +236,7 @@ describe('without power at any step', () => {
       const chance = seeded();
       const first = await recordedOnce(list, isOld);
       const tally = new Tally('crash states');
-      for (const killed of sampled(killsIn(first), chance, 8)) {
+      for (const killed of sampled(killsIn(first), chance, 16)) {
         const second = await recordedFrom(first, first.history.until(killed), killed);
         for (const cut of cutsOf({ history: second.history, from: killed }, STATES.each, chance))
           await tally.after(`killed at ${killed}, ${JSON.stringify(cut)}`, () => check(second, cut));
@@ -252,7 +252,7 @@ describe('without power at any step', () => {
       const syncs = await syncsOf(list, isOld);
       const orders = new Tally('orders');
       const tally = new Tally('crash states');
-      for (const failing of sampled(syncs, chance, 2)) {
+      for (const failing of sampled(syncs, chance, 4)) {
         const done = await recordedWithFailure(list, isOld, failing);
         await orders.after('the order', () => assert.deepEqual(deletedTooEarly(done.history), []));
         for (const cut of cutsOf({ history: done.history, from: 0 }, STATES.each, chance))

@@ -47,7 +47,7 @@ it.each(questions)(
     const { calls, ...truth } = await runStruckHere(box, question, 'looks');
     expect(truth.exitCode).toBe(0);
     const tally = new Tally();
-    for (const { call, at, failing } of sampled(failings(calls, lookFailuresAt), seeded(), 80)) {
+    for (const { call, at, failing } of sampled(failings(calls, lookFailuresAt), seeded(), 160)) {
       const answer = await runStruckHere(box, question, 'looks', { at, fault: failing.fault });
       await tally.after(`${failing.name} at look ${at} of ${calls.length}, ${call.kind} ${call.path}`, () => {
         if (answer.stdout.includes(call.path)) return;
@@ -68,7 +68,7 @@ it.each([...keyWrites, ...peopleWrites, ...storeWrites, ...fileWrites])(
     const { calls } = await runStruckHere(undisturbed, write, 'looks');
     undisturbed.remove();
     const tally = new Tally();
-    for (const { call, at, failing } of sampled(failings(calls, lookFailuresAt), seeded(), 80)) {
+    for (const { call, at, failing } of sampled(failings(calls, lookFailuresAt), seeded(), 160)) {
       const box = template().copy();
       const answer = await runStruckHere(box, write, 'looks', { at, fault: failing.fault });
       await tally.after(

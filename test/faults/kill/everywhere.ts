@@ -16,7 +16,7 @@ export function killEverywhere(writes: readonly Write[]): void {
     async (write) => {
       const { calls, expected } = await undisturbed(write, template());
       const tally = new Tally();
-      for (const kill of sampled(killsAt(calls), seeded(), 20)) {
+      for (const kill of sampled(killsAt(calls), seeded(), 40)) {
         const box = template().copy();
         const { end, stdout } = await runStruck(box, write.words(box), write.input, kill);
         await tally.after(kill.name, async () => {
